@@ -22,6 +22,15 @@ const GEMINI_SETTINGS: &str = r#"{
 }
 "#;
 
+/// The same of Qwen Code.
+const QWEN_SETTINGS: &str = r#"{
+  "security": { "auth": { "selectedType": "openai" } },
+  "privacy": { "usageStatisticsEnabled": false },
+  "general": { "enableAutoUpdate": false },
+  "model": { "name": "scripted" }
+}
+"#;
+
 /// An agent that tests drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agent {
@@ -31,6 +40,8 @@ pub enum Agent {
     Codex,
     /// Gemini CLI.
     Gemini,
+    /// Qwen Code.
+    Qwen,
 }
 
 impl Agent {
@@ -40,6 +51,7 @@ impl Agent {
             Agent::Claude => "claude",
             Agent::Codex => "codex",
             Agent::Gemini => "gemini",
+            Agent::Qwen => "qwen",
         }
     }
 
@@ -49,13 +61,14 @@ impl Agent {
             Agent::Claude => "claude_code",
             Agent::Codex => "codex",
             Agent::Gemini => "gemini_cli",
+            Agent::Qwen => "qwen_code",
         }
     }
 
     /// Returns the event at which it asks about a call.
     pub fn question(self) -> &'static str {
         match self {
-            Agent::Claude | Agent::Codex => "PreToolUse",
+            Agent::Claude | Agent::Codex | Agent::Qwen => "PreToolUse",
             Agent::Gemini => "BeforeTool",
         }
     }
@@ -64,14 +77,14 @@ impl Agent {
     pub(crate) fn tells_ids(self) -> bool {
         match self {
             Agent::Claude | Agent::Codex => true,
-            Agent::Gemini => false,
+            Agent::Gemini | Agent::Qwen => false,
         }
     }
 
     /// Whether it tells its hooks that a call is a sub-agent's.
     pub(crate) fn marks_subagents(self) -> bool {
         match self {
-            Agent::Claude | Agent::Codex => true,
+            Agent::Claude | Agent::Codex | Agent::Qwen => true,
             Agent::Gemini => false,
         }
     }
@@ -82,6 +95,7 @@ impl Agent {
             Agent::Claude => home.user().join(".claude/settings.json"),
             Agent::Codex => home.codex().join("hooks.json"),
             Agent::Gemini => home.user().join(".gemini/settings.json"),
+            Agent::Qwen => home.user().join(".qwen/settings.json"),
         }
     }
 
@@ -90,6 +104,7 @@ impl Agent {
         match self {
             Agent::Claude | Agent::Codex => Ok(()),
             Agent::Gemini => home.write(&self.settings(home), GEMINI_SETTINGS),
+            Agent::Qwen => home.write(&self.settings(home), QWEN_SETTINGS),
         }
     }
 
@@ -99,6 +114,7 @@ impl Agent {
             Agent::Claude => Api::Anthropic,
             Agent::Codex => Api::OpenAi,
             Agent::Gemini => Api::Gemini,
+            Agent::Qwen => Api::Chat,
         }
     }
 
@@ -107,7 +123,7 @@ impl Agent {
         match self {
             Agent::Claude => Block::call("Bash", json!({"command": command, "description": "a test"})),
             Agent::Codex => Block::call("exec_command", json!({"cmd": command})),
-            Agent::Gemini => {
+            Agent::Gemini | Agent::Qwen => {
                 Block::call("run_shell_command", json!({"command": command, "description": "a test"}))
             }
         }

@@ -17,6 +17,7 @@ pub mod wait;
 
 mod anthropic;
 mod attended;
+mod chat;
 mod etc;
 mod gemini;
 mod http;

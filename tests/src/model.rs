@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::http::{Request, Response, Server};
-use crate::{anthropic, gemini, openai};
+use crate::{anthropic, chat, gemini, openai};
 
 /// The API that a model is reached by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum Api {
     OpenAi,
     /// Gemini, `POST /v1beta/models/MODEL:streamGenerateContent`.
     Gemini,
+    /// OpenAI chat completions, `POST /v1/chat/completions`.
+    Chat,
 }
 
 /// What one conversation's model says, turn by turn. After its last turn it says `done`.
@@ -185,6 +187,7 @@ impl State {
             Api::Anthropic => "/messages",
             Api::OpenAi => "/responses",
             Api::Gemini => "enerateContent",
+            Api::Chat => "/chat/completions",
         };
         if request.method != "POST" || !request.path.ends_with(endpoint) {
             // Token counts, model lists, telemetry: the agents accept an empty answer.
@@ -196,6 +199,7 @@ impl State {
             Api::Anthropic => anthropic::conversation(&body),
             Api::OpenAi => openai::conversation(&body),
             Api::Gemini => gemini::conversation(&body),
+            Api::Chat => chat::conversation(&body),
         };
         let (script, turn) = self.next_turn(&conversation);
         let ends =
@@ -205,6 +209,7 @@ impl State {
             Api::Anthropic => anthropic::response(&body, number, &turn),
             Api::OpenAi => openai::response(number, &turn),
             Api::Gemini => gemini::response(&request.path, &turn),
+            Api::Chat => chat::response(&body, &turn),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Runs an agent once in a home, against a scripted model, without a person: Claude Code and Gemini CLI with `-p`,
-//! Codex with `exec`.
+//! Runs an agent once in a home, against a scripted model, without a person: Claude Code, Gemini CLI and Qwen Code
+//! with `-p`, Codex with `exec`.
 
 use std::path::Path;
 use std::process::Command;
@@ -75,10 +75,11 @@ pub fn start(
         Agent::Claude => claude(&mut command, model, options),
         Agent::Codex => codex(&mut command, model, options),
         Agent::Gemini => gemini(&mut command, model),
+        Agent::Qwen => qwen(&mut command, model),
     }
     let prompt: &[&str] = match agent {
         Agent::Claude | Agent::Codex => &["go"],
-        Agent::Gemini => &["--prompt", "go"],
+        Agent::Gemini | Agent::Qwen => &["--prompt", "go"],
     };
     Running::start(command.args(options.arguments).args(prompt))
 }
@@ -124,4 +125,12 @@ fn gemini(command: &mut Command, model: &Model) {
     command.env("GEMINI_API_KEY", "scripted").env("GEMINI_CLI_TRUST_WORKSPACE", "true");
     command.env("GEMINI_CLI_NO_RELAUNCH", "true");
     command.args(["--yolo", "--model", "gemini-2.5-pro"]);
+}
+
+/// Without a person Qwen Code declines a call of its shell before it asks its hooks, unless everything runs.
+fn qwen(command: &mut Command, model: &Model) {
+    command.env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}/v1", model.port()));
+    command.env("OPENAI_API_KEY", "scripted").env("OPENAI_MODEL", "scripted");
+    command.env("QWEN_CODE_NO_RELAUNCH", "1");
+    command.arg("--yolo");
 }

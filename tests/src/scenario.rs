@@ -18,7 +18,7 @@ use rustix::process::{Signal, kill_process};
 use serde_json::{Value as Json, json};
 
 pub use asks::check_asks;
-pub use late::{check_directory, check_late_answer};
+pub use late::{check_directory, check_late_answer, check_write};
 pub use levels::{check_ceiling, check_denied_escalation, check_escalation};
 pub use repository::check_repository;
 pub use signalled::{KILL, SIGNALS, STOP, check_signalled_hook};
@@ -88,8 +88,8 @@ const RULES: &str = r#"
 const FAILED: &str = "castellan: denied";
 
 /// The first call of a session in which the repository changes its settings: long enough for an agent's file watcher
-/// (Claude's takes up to a second).
-const WATCHED: &str = "sleep 3";
+/// (Claude's takes up to a second). Qwen Code refuses to do nothing but sleep.
+const WATCHED: &str = "touch watched-file; sleep 3";
 
 /// A call that makes one file.
 #[derive(Debug)]
@@ -300,6 +300,7 @@ pub fn check_switched_off(
         ),
         Agent::Codex => (".codex/config.toml", "[features]\nhooks = false\n", &["-c", "features.hooks=true"]),
         Agent::Gemini => (".gemini/settings.json", r#"{"hooksConfig":{"enabled":false}}"#, &[]),
+        Agent::Qwen => (".qwen/settings.json", r#"{"disableAllHooks":true}"#, &[]),
     };
     let file = stage.home.workspace().join(file);
     let blank = if text.starts_with('{') { "{}" } else { "" };

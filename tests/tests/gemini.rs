@@ -6,7 +6,7 @@ use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
     Case, KILL, Registered, SIGNALS, SwitchedOff, check, check_directory, check_late_answer,
-    check_none_foreign, check_signalled_hook, check_subagent, check_switched_off,
+    check_none_foreign, check_signalled_hook, check_subagent, check_switched_off, check_write,
 };
 use serde_json::json;
 
@@ -24,10 +24,6 @@ castellan_tests::shared_plays! {
     a_workspace_is_only_looked_at_until_a_person_trusts_it,
 }
 
-fn write(file: &str) -> Block {
-    Block::call("write_file", json!({"file_path": file, "content": "x"}))
-}
-
 /// Without a person Gemini would wait for one for ever.
 #[test]
 fn an_asked_call_is_denied() -> Result<()> {
@@ -36,12 +32,8 @@ fn an_asked_call_is_denied() -> Result<()> {
 }
 
 #[test]
-fn a_file_is_written_when_it_is_allowed() -> Result<()> {
-    let told = "Test deny: the test denies this file";
-    let denied = Case::touch(Gemini, "denied-file", false, told, ("deny", "deny", true));
-    check(Gemini, Case { call: write("denied-file"), ..denied })?;
-    let allowed = Case::touch(Gemini, "allowed-file", true, "", ("allow", "allow", true));
-    check(Gemini, Case { call: write("allowed-file"), ..allowed })
+fn a_write_is_judged() -> Result<()> {
+    check_write(Gemini, |file| Block::call("write_file", json!({"file_path": file, "content": "x"})))
 }
 
 #[test]

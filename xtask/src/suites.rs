@@ -62,7 +62,10 @@ const SUITES: &[Suite] = &[
         name: "agents",
         minutes: 10,
         by_name: false,
-        steps: &["cargo build --workspace", "cargo test --workspace --test claude --test codex --test rig"],
+        steps: &[
+            "cargo build --workspace",
+            "cargo test --workspace --test claude --test codex --test gemini --test qwen --test rig",
+        ],
     },
 ];
 

@@ -189,6 +189,8 @@ pub(crate) struct Asks {
     pub(crate) modes: Vec<Mode>,
     pub(crate) prompt: Option<Spanned<String>>,
     #[serde(default)]
+    pub(crate) denies_unattended: bool,
+    #[serde(default)]
     pub(crate) objections: Objections,
 }
 

@@ -142,9 +142,10 @@ fn asks(agent: &Agent) -> String {
         format!("Mode {{ name: {name:?}, holds: Holds::{holds:?}, is_attended: {attended} }}")
     });
     format!(
-        "Asks {{ modes: {modes}, prompt: {:?}, objections: Objections {{ known_tools: &{:?}, own_servers: &{:?}, \
+        "Asks {{ modes: {modes}, prompt: {:?}, denies_unattended: {}, objections: Objections {{ known_tools: &{:?}, own_servers: &{:?}, \
          keys: &{:?} }} }}",
         agent.asks.prompt.as_ref().map(Spanned::get_ref),
+        agent.asks.denies_unattended,
         objections.known_tools,
         objections.own_servers,
         objections.keys

@@ -163,7 +163,7 @@ mod tests {
             assert_eq!(agent.word().parse(), Ok(agent));
         }
         let error = "Claude".parse::<AgentId>().unwrap_err();
-        assert!(error.contains("claude, codex, gemini"), "{error}");
+        assert!(error.contains("claude, codex, gemini, qwen"), "{error}");
     }
 
     #[test]
@@ -193,6 +193,9 @@ mod tests {
         check(AgentId::GEMINI, "node /x/gemini.js -yp go", "", true);
         check(AgentId::GEMINI, "gemini --yolo --prompt=go", "", true);
         check(AgentId::GEMINI, "gemini -i go", "", false);
+        check(AgentId::QWEN, "qwen -yp go", "yolo", true);
+        check(AgentId::QWEN, "qwen -i go", "auto-edit", false);
+        check(AgentId::QWEN, "qwen", "acceptEdits", true);
         assert!(is_headless(AgentId::CLAUDE, None::<&[&str]>, "default"));
     }
 
@@ -203,6 +206,7 @@ mod tests {
         };
         check(AgentId::CLAUDE, "/m");
         check(AgentId::GEMINI, "/m/.gemini");
+        check(AgentId::QWEN, "/m");
     }
 
     #[test]

@@ -45,6 +45,12 @@ pub fn holds_ask(
         })
 }
 
+/// Reports whether the agent makes a deny of an ask where nobody is there. Then castellan denies by itself: a person can approve the call
+/// elsewhere.
+pub fn denies_unattended_asks(agent: AgentId) -> bool {
+    agent.spec().asks.denies_unattended
+}
+
 /// Reports whether in this permission mode the agent refuses asks by itself, so that nobody is there to be asked; of a mode that is
 /// not known, it may.
 pub(crate) fn refuses_asks(agent: AgentId, permission_mode: &str) -> bool {

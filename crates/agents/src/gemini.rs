@@ -1,4 +1,5 @@
-//! The families that Gemini CLI (0.61.0) is of: its replies, and its registration as a line for `bash`. It must not know how a payload is
+//! The families that Gemini CLI (0.61.0) is of: its replies, and its registration as a line for `bash`, which Qwen Code (0.24.4) shares. It
+//! must not know how a payload is
 //! read or how a settings text is edited.
 
 use castellan_event::Verdict;
@@ -24,7 +25,8 @@ pub(crate) fn answer_question(verdict: Verdict, reason: &str, user_note: &str) -
     Some(reply)
 }
 
-/// Returns the handler that is registered for `event`. Its time limit is in milliseconds. It has no `name`: then its command is what
+/// Returns the handler that is registered for `event`. Its time limit is in milliseconds: Qwen Code takes a number below 1000 for
+/// seconds, which its older versions do not. It has no `name`: then its command is what
 /// `hooksConfig.disabled` would have to say, which names the user's home.
 pub(crate) fn handler(agent: AgentId, hook: &HookCommand, event: &HookEvent) -> Json {
     let timeout_ms = event.timeout_s.saturating_mul(1000);

@@ -258,13 +258,18 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_names_switches_hooks_off() {
+    fn settings_with_comments_switch_hooks_off() {
         let hook = HookCommand { program: "/b/castellan-hook".to_owned(), home: "/h".to_owned() };
         let gemini = AgentId::GEMINI;
         let (users, projects) = ("settings.json", ".gemini/settings.json");
         let ours_there = register(gemini, "", &hook).unwrap();
         check(gemini, users, &format!("// mine\n{ours_there}"), true, None, &[]);
         check(gemini, users, &ours_there.replace("600000", "600"), false, None, &[]);
+        let qwen = AgentId::QWEN;
+        let disabled = "{ // mine\n\"disableAllHooks\": true }";
+        check(qwen, ".qwen/settings.json", disabled, false, Some("disableAllHooks: true"), &[]);
+        check(qwen, "settings.json", disabled, false, Some("disableAllHooks: true"), &[]);
+        check(qwen, "settings.json", &register(qwen, "", &hook).unwrap(), true, None, &[]);
         let off = |config: &str, expected: Option<&str>| {
             check(gemini, projects, &format!(r#"{{"hooksConfig":{config} /* c */}}"#), false, expected, &[]);
         };

@@ -43,7 +43,7 @@ pub use agent::{
     moved_settings_directory, needs_trust, plugin_family, question_event, settings_path, settings_variable,
     switch_family,
 };
-pub use asks::{holds_ask, measured_version};
+pub use asks::{denies_unattended_asks, holds_ask, measured_version};
 pub use command_line::{GivenHooks, can_keep_hooks_on, given_hooks, keeps_hooks_on, off_variables};
 pub use failure::hook_table;
 pub use features::{Features, features, tested_versions};

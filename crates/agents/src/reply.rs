@@ -191,6 +191,12 @@ mod tests {
         check(CODEX, "PermissionRequest", Ask, PERMISSION_DENIED);
         check(CODEX, "PermissionRequest", Allow, PERMISSION_ALLOWED);
         check(CODEX, "PermissionRequest", Defer, "");
+        const QWEN: AgentId = AgentId::QWEN;
+        check(QWEN, "PreToolUse", Deny, &question("deny"));
+        check(QWEN, "PreToolUse", Ask, &question("ask"));
+        check(QWEN, "PreToolUse", Allow, &question("allow"));
+        check(QWEN, "PreToolUse", Defer, "");
+        check(QWEN, "PostToolUseFailure", Deny, "");
         const GEMINI: AgentId = AgentId::GEMINI;
         check(GEMINI, "BeforeTool", Deny, GEMINI_DENIED);
         check(GEMINI, "BeforeTool", Ask, GEMINI_DENIED);
@@ -231,6 +237,7 @@ mod tests {
             check(agent, "PostToolUse", 0, "", "r\n");
         }
         check(AgentId::GEMINI, "AfterTool", 0, "", "r\n");
+        check(AgentId::QWEN, "PostToolUseFailure", 0, "", "r\n");
         for agent in AgentId::ALL {
             check(agent, question_event(agent), 2, "", "r\n");
             check(agent, "SessionStart", 0, "", "r\n");

@@ -193,6 +193,8 @@ pub(crate) struct Asks {
     pub(crate) modes: &'static [Mode],
     /// The event of the agent's own prompt: it is open already, so that an ask needs no more than to leave it open.
     pub(crate) prompt: Option<&'static str>,
+    /// Where nobody is there, it makes a deny of an ask.
+    pub(crate) denies_unattended: bool,
     /// What its own check objects to.
     pub(crate) objections: Objections,
 }

@@ -16,6 +16,7 @@ use castellan_agents::AgentId;
 const CLAUDE: &str = include_str!("../agents/claude.toml");
 const CODEX: &str = include_str!("../agents/codex.toml");
 const GEMINI: &str = include_str!("../agents/gemini.toml");
+const QWEN: &str = include_str!("../agents/qwen.toml");
 
 fn read(claude: &str, codex: &str) -> Result<Vec<shape::Agent>, String> {
     let file = |name: &str, text: &str| (format!("agents/{name}.toml"), text.to_owned());
@@ -92,7 +93,7 @@ fn what_does_not_fit_together_is_refused() {
 
 #[test]
 fn every_file_is_an_agent_of_the_table() {
-    let files = [("claude", CLAUDE), ("codex", CODEX), ("gemini", GEMINI)];
+    let files = [("claude", CLAUDE), ("codex", CODEX), ("gemini", GEMINI), ("qwen", QWEN)];
     let files = files.map(|(name, text)| (format!("agents/{name}.toml"), text.to_owned()));
     let agents = read::read(&files).unwrap();
     let words: Vec<&str> = agents.iter().map(|agent| agent.word.get_ref().as_str()).collect();

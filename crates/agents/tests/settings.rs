@@ -110,6 +110,15 @@ fn a_new_file_is_what_the_agent_reads() {
         "timeout": 600_000,
     }]}]);
     assert_eq!(json["hooks"]["BeforeTool"], expected);
+
+    let text = check(AgentId::QWEN, "");
+    let json: Json = serde_json::from_str(&text).unwrap();
+    let expected = serde_json::json!([{ "hooks": [{
+        "type": "command",
+        "command": "/home/u/.local/bin/castellan-hook --agent qwen --event SessionEnd --home '/home/u/my dir/castellan'",
+        "timeout": 3000,
+    }]}]);
+    assert_eq!(json["hooks"]["SessionEnd"], expected);
 }
 
 #[test]
@@ -174,7 +183,9 @@ fn inspection_tells_ours_from_others_and_reads_as_the_agent_does() {
     for agent in [AgentId::CLAUDE, AgentId::CODEX] {
         assert!(ignored(agent, "{} // c").unwrap().contains("comments"));
     }
-    assert_eq!(ignored(AgentId::GEMINI, "{ /* a */ } // c"), None);
+    for agent in [AgentId::GEMINI, AgentId::QWEN] {
+        assert_eq!(ignored(agent, "{ /* a */ } // c"), None);
+    }
     assert_eq!(ignored(AgentId::CLAUDE, "\u{feff}{\"x\":1}"), None);
     assert!(ignored(AgentId::CODEX, "\u{feff}{}").is_some());
     assert!(ignored(AgentId::CODEX, r#"{"x":1}"#).unwrap().contains("`x`"));

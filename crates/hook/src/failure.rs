@@ -192,6 +192,8 @@ mod tests {
         }
         check("", "", 2, "", denied);
         check("gemini", "BeforeTool", 2, "", denied);
+        check("qwen", "PreToolUse", 2, "", denied);
+        check("qwen", "SessionEnd", 0, "", &denied.replace("denied", "not recorded"));
         check("gemini", "AfterTool", 0, "", &denied.replace("denied", "not recorded"));
     }
 }

@@ -1,4 +1,4 @@
-//! A daemon that answers too late, and a command that runs in a directory of its own.
+//! A daemon that answers too late, a command that runs in a directory of its own, and files that a tool writes.
 
 use std::sync::mpsc;
 
@@ -48,5 +48,24 @@ pub fn check_directory(agent: Agent, key: &str) -> Result<()> {
     let calls = stage.calls()?;
     expect_record(stage.call(&calls, "0-0-0")?, json!({"verdict": "deny", "enforced": true}));
     expect_record(stage.call(&calls, "0-1-0")?, json!({"verdict": "defer"}));
+    Ok(())
+}
+
+/// Plays three files that a tool writes, each by its absolute path: one that a rule denies, one that a rule allows, and another one.
+pub fn check_write(agent: Agent, write: fn(&str) -> Block) -> Result<()> {
+    let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
+    let workspace = stage.home.workspace().canonicalize()?;
+    let files = ["denied-file", "allowed-file", "other-file"];
+    let turns = files.map(|file| vec![write(&workspace.join(file).display().to_string())]);
+    let (model, done) = stage.play(vec![Script::main(turns)], &Options::default())?;
+    stage.expect_file("denied-file", false, &done);
+    stage.expect_file("allowed-file", true, &done);
+    stage.expect_file("other-file", true, &done);
+    expect_told(&model, "0-0-0", "Test deny: the test denies this file");
+    let calls = stage.calls()?;
+    for (turn, verdict) in ["deny", "allow", "defer"].into_iter().enumerate() {
+        let record = stage.call(&calls, &format!("0-{turn}-0"))?;
+        expect_record(record, json!({"tool": "Write", "verdict": verdict, "answer": verdict}));
+    }
     Ok(())
 }

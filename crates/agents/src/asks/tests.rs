@@ -46,6 +46,19 @@ fn a_mode_that_asks_holds_every_ask_in_every_version() {
 }
 
 #[test]
+fn qwen_holds_every_ask_in_the_modes_that_it_has() {
+    for mode in ["default", "plan", "auto-edit", "auto_edit", "auto", "yolo"] {
+        let call = call(AgentId::QWEN, mode, "run_shell_command");
+        assert!(holds_ask(AgentId::QWEN, || None, &call, &writes("/home/u/.profile")), "{mode}");
+    }
+    for mode in ["", "bypassPermissions"] {
+        let call = call(AgentId::QWEN, mode, "run_shell_command");
+        assert!(!holds_ask(AgentId::QWEN, || None, &call, &Facts::default()), "{mode}");
+    }
+    assert!(denies_unattended_asks(AgentId::QWEN) && !denies_unattended_asks(AgentId::CLAUDE));
+}
+
+#[test]
 fn a_mode_that_skips_prompts_holds_what_was_measured() {
     for mode in ["plan", "auto", "bypassPermissions"] {
         for version in [Version(2, 1, 204), Version(2, 1, 290), Version(2, 1, 330)] {

@@ -89,7 +89,7 @@ fn a_wrong_command_line_is_said_so() {
     check(&[], "Usage: castellan");
     check(&["chekc"], "a similar subcommand exists: 'check'");
     check(&["mode", "enforced"], "possible values: passthrough, monitor, enforce");
-    check(&["install", "cursor"], "possible values: claude, codex, gemini");
+    check(&["install", "cursor"], "possible values: claude, codex, gemini, qwen");
     check(&["check"], "required");
     check(&["check", "--file", "/etc/passwd"], "--tool");
     check(&["log", "--since", "yesterday"], "how long ago as `1h30m`");

@@ -67,6 +67,7 @@ impl Asked<'_> {
     /// Whether the agent is known to hold an ask about the call.
     pub(super) fn holds_ask(&self, call: &Call, facts: &Facts) -> bool {
         agents::holds_ask(self.agent, || self.agent_version(), call, facts)
+            && !(agents::denies_unattended_asks(self.agent) && self.is_headless(&call.agent.permission_mode))
     }
 
     /// Whether it is known that nobody is there to answer at the agent's own prompt.

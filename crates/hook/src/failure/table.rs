@@ -25,4 +25,10 @@ pub(super) const TABLE: &[(&str, &str, Telling, u32)] = &[
     ("gemini", "BeforeAgent", Mention, 5),
     ("gemini", "SessionStart", Mention, 5),
     ("gemini", "SessionEnd", Mention, 1),
+    ("qwen", "PreToolUse", Block, 10),
+    ("qwen", "PostToolUse", Mention, 5),
+    ("qwen", "PostToolUseFailure", Mention, 5),
+    ("qwen", "UserPromptSubmit", Mention, 5),
+    ("qwen", "SessionStart", Mention, 5),
+    ("qwen", "SessionEnd", Mention, 1),
 ];

@@ -1,0 +1,77 @@
+//! castellan guards the real Qwen Code: see `castellan_tests::scenario`.
+
+use anyhow::Result;
+use castellan_tests::agents::Agent::Qwen;
+use castellan_tests::model::Block;
+use castellan_tests::run::Options;
+use castellan_tests::scenario::{
+    Case, KILL, Registered, SIGNALS, SwitchedOff, check, check_directory, check_late_answer,
+    check_none_foreign, check_signalled_hook, check_subagent, check_switched_off, check_write,
+};
+use serde_json::json;
+
+castellan_tests::shared_plays! {
+    Qwen;
+    a_call_that_no_rule_is_about_runs_when_the_agent_lets_it,
+    a_denied_call_does_not_run,
+    a_denied_call_runs_in_monitor_mode_and_is_recorded,
+    an_agent_cannot_loosen,
+    nothing_runs_after_a_deliberate_stop,
+    nothing_runs_without_the_daemons_binary,
+    a_call_does_not_run_when_the_daemon_is_killed_while_it_waits,
+    parallel_calls_are_judged_one_by_one,
+    a_call_that_needs_more_than_its_session_has_waits_for_a_person,
+    a_workspace_is_only_looked_at_until_a_person_trusts_it,
+}
+
+#[test]
+fn an_asked_call_is_denied_with_nobody_there() -> Result<()> {
+    let told = "Test ask: the test asks about this file";
+    check(Qwen, Case::touch(Qwen, "asked-file", false, told, ("ask", "deny", true)))
+}
+
+/// Qwen takes no relative path.
+#[test]
+fn a_write_is_judged() -> Result<()> {
+    check_write(Qwen, |file| Block::call("write_file", json!({"file_path": file, "content": "x"})))
+}
+
+#[test]
+fn a_command_is_judged_where_it_runs() -> Result<()> {
+    check_directory(Qwen, "directory")
+}
+
+#[test]
+fn a_late_answer_is_a_deny() -> Result<()> {
+    check_late_answer(Qwen)
+}
+
+#[test]
+fn a_subagents_calls_are_judged() -> Result<()> {
+    check_subagent(Qwen, &Options::default(), |task| {
+        Block::call("agent", json!({"description": "x", "prompt": task, "subagent_type": "general-purpose"}))
+    })
+}
+
+/// Qwen does not read its settings again.
+#[test]
+fn a_repository_switches_off_the_users_registration() -> Result<()> {
+    check_switched_off(Qwen, Registered::User, SwitchedOff::BeforeStart, false)?;
+    check_switched_off(Qwen, Registered::User, SwitchedOff::MidSession, true)
+}
+
+#[test]
+fn strict_sees_no_hook_of_others_where_there_is_none() -> Result<()> {
+    check_none_foreign(Qwen)
+}
+
+#[test]
+fn a_call_whose_hook_is_signalled_does_not_run() -> Result<()> {
+    SIGNALS.iter().try_for_each(|signal| check_signalled_hook(Qwen, *signal, false))
+}
+
+/// What no hook can answer: Qwen takes a hook that a signal ended for no opinion.
+#[test]
+fn a_call_whose_hook_is_killed_runs() -> Result<()> {
+    check_signalled_hook(Qwen, KILL, true)
+}
