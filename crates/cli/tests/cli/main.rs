@@ -25,4 +25,5 @@ mod rules_test;
 mod service;
 mod suggest;
 mod upgrade;
+mod users_only;
 mod weaknesses;
