@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
-use castellan_tests::agents::Agent::{self, Claude, Codex};
+use anyhow::{Result, bail};
+use castellan_tests::agents::Agent::{self, Claude, Codex, Gemini, Qwen};
 use castellan_tests::home::Home;
 use castellan_tests::model::{Block, Model, Script};
 use castellan_tests::run::{self, CODEX_CODE_MODE, CODEX_UNBOUND, CODEX_UNKNOWN_MODEL, Options};
@@ -136,6 +136,7 @@ fn register(home: &Home, case: &Case) -> Result<()> {
             json!({"type": "command", "command": "/bin/sh", "args": args, "onFailure": on_failure})
         }
         Codex => json!({"type": "command", "command": &case.hook}),
+        Gemini | Qwen => bail!("the stand-in is registered for Claude and Codex only"),
     };
     let hooks = json!({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}).to_string();
     let toml = || {
@@ -150,7 +151,7 @@ fn register(home: &Home, case: &Case) -> Result<()> {
         }
         (Codex, Registered::Managed) => home.write(&home.etc().join("codex/requirements.toml"), &toml()),
         (Claude, _) => home.write(&home.user().join(".claude/settings.json"), &hooks),
-        (Codex, _) => home.write(&home.codex().join("hooks.json"), &hooks),
+        (_, _) => home.write(&home.codex().join("hooks.json"), &hooks),
     }
 }
 
@@ -159,6 +160,8 @@ fn switch(agent: Agent) -> (&'static str, &'static str) {
     match agent {
         Claude => (".claude/settings.json", r#"{"disableAllHooks":true}"#),
         Codex => (".codex/config.toml", "[features]\nhooks = false\n"),
+        Gemini => (".gemini/settings.json", r#"{"hooksConfig":{"enabled":false}}"#),
+        Qwen => (".qwen/settings.json", r#"{"disableAllHooks":true}"#),
     }
 }
 

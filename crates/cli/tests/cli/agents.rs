@@ -15,13 +15,13 @@ fn listed(home: &Home, key: &str) -> Json {
 fn each_agent_is_listed_with_what_it_carries_out() {
     let home = Home::new();
     for (key, expected) in [
-        ("asks", json!({ "claude": true, "codex": false, "gemini": false })),
-        ("allows", json!({ "claude": true, "codex": true, "gemini": false })),
-        ("rewrites", json!({ "claude": true, "codex": true, "gemini": true })),
-        ("fails_closed", json!({ "claude": true, "codex": false, "gemini": false })),
-        ("machine_wide", json!({ "claude": true, "codex": true, "gemini": false })),
-        ("present", json!({ "claude": false, "codex": false, "gemini": false })),
-        ("guarded", json!({ "claude": false, "codex": false, "gemini": false })),
+        ("asks", json!({ "claude": true, "codex": false, "gemini": false, "qwen": true })),
+        ("allows", json!({ "claude": true, "codex": true, "gemini": false, "qwen": true })),
+        ("rewrites", json!({ "claude": true, "codex": true, "gemini": true, "qwen": false })),
+        ("fails_closed", json!({ "claude": true, "codex": false, "gemini": false, "qwen": false })),
+        ("machine_wide", json!({ "claude": true, "codex": true, "gemini": false, "qwen": false })),
+        ("present", json!({ "claude": false, "codex": false, "gemini": false, "qwen": false })),
+        ("guarded", json!({ "claude": false, "codex": false, "gemini": false, "qwen": false })),
     ] {
         assert_eq!(listed(&home, key), expected, "{key}");
     }
@@ -41,6 +41,12 @@ fn an_agent_is_found_by_its_directory_and_its_version_by_its_package() {
     std::fs::hard_link(home.bin().join("castellan"), folder.join("gemini")).unwrap();
     let path = format!("{}:/usr/bin:/bin", folder.display());
     let home = home.with_variable("PATH", path.into());
-    assert_eq!(listed(&home, "present"), json!({ "claude": false, "codex": true, "gemini": true }));
-    assert_eq!(listed(&home, "version"), json!({ "claude": null, "codex": null, "gemini": "0.61.0" }));
+    assert_eq!(
+        listed(&home, "present"),
+        json!({ "claude": false, "codex": true, "gemini": true, "qwen": false })
+    );
+    assert_eq!(
+        listed(&home, "version"),
+        json!({ "claude": null, "codex": null, "gemini": "0.61.0", "qwen": null })
+    );
 }
