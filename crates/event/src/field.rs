@@ -91,7 +91,7 @@ pub static FIELDS: &[FieldDef<'static>] = &[
         ..number("correlation.id", "random id of the call, never 0; the same in reason, record and alerts")
     },
     text("row.level", "what the row describes: call, command, effect or written"),
-    text("agent.name", "claude_code or codex"),
+    text("agent.name", "claude_code, codex, gemini_cli or qwen_code"),
     text("agent.os", "linux, macos, windows or unknown"),
     number("agent.pid", "process id of the agent, 0 when unknown"),
     text("agent.hook_event_name", "the agent's name of the event, such as PreToolUse"),
