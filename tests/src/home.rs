@@ -21,7 +21,7 @@ use crate::{agents, etc};
 const COMMAND_LIMIT: Duration = Duration::from_secs(20);
 
 /// Codex's configuration but for the model's name and address, which the command line gives.
-const CODEX_CONFIG: &str = r#"model_provider = "scripted"
+const TRUST_FILE: &str = r#"model_provider = "scripted"
 check_for_update_on_startup = false
 
 [model_providers.scripted]
@@ -53,7 +53,7 @@ impl Home {
             fs::create_dir_all(folder)?;
         }
         let trust = format!("\n[projects.{:?}]\ntrust_level = \"trusted\"\n", home.workspace());
-        fs::write(home.codex().join("config.toml"), format!("{CODEX_CONFIG}{trust}"))?;
+        fs::write(home.codex().join("config.toml"), format!("{TRUST_FILE}{trust}"))?;
         let mut git = home.command(Path::new("git"));
         let done = Running::start(git.args(["init", "--quiet"]))?.finish(COMMAND_LIMIT)?;
         ensure!(done.code == Some(0), "`git init` failed: {}", done.stderr);

@@ -45,7 +45,7 @@ pub struct Options {
     /// The name of Codex's model, which decides how tools are offered: here, the tools directly, with `apply_patch`.
     pub codex_model: &'static str,
     /// Whether Codex runs hooks that its user has not trusted; managed ones need no trust.
-    pub codex_trusts_hooks: bool,
+    pub hook_trusts_hooks: bool,
     /// More arguments, before the prompt.
     pub arguments: &'static [&'static str],
 }
@@ -56,7 +56,7 @@ impl Default for Options {
             claude_permission_mode: "bypassPermissions",
             codex_sandbox: CODEX_UNBOUND,
             codex_model: "gpt-5.5",
-            codex_trusts_hooks: true,
+            hook_trusts_hooks: true,
             arguments: &[],
         }
     }
@@ -114,7 +114,7 @@ fn codex(command: &mut Command, model: &Model, options: &Options) {
     let address = format!("model_providers.scripted.base_url=\"http://127.0.0.1:{}/v1\"", model.port());
     command.args(["exec", "--json", "-m", options.codex_model, "-c", &address]);
     command.args(options.codex_sandbox);
-    if options.codex_trusts_hooks {
+    if options.hook_trusts_hooks {
         command.arg("--dangerously-bypass-hook-trust");
     }
 }

@@ -308,7 +308,7 @@ pub fn check_switched_off(
     let turns = [vec![agent.shell(WATCHED)], vec![agent.shell("touch denied-file")]];
     let script = Script::main(turns).before(0, move || assert!(std::fs::write(&file, text).is_ok()));
     let options = Options {
-        codex_trusts_hooks: registered != Registered::Managed,
+        hook_trusts_hooks: registered != Registered::Managed,
         arguments: if registered == Registered::Launcher { flags } else { &[] },
         ..Options::default()
     };

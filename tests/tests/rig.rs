@@ -47,7 +47,7 @@ const BYPASS: Options = Options {
     claude_permission_mode: "bypassPermissions",
     codex_sandbox: CODEX_UNBOUND,
     codex_model: "gpt-5.5",
-    codex_trusts_hooks: true,
+    hook_trusts_hooks: true,
     arguments: &[],
 };
 
@@ -363,7 +363,7 @@ fn a_repository_cannot_switch_hooks_off_against_the_command_line() -> Result<()>
 
 #[test]
 fn a_repository_cannot_switch_managed_hooks_off() -> Result<()> {
-    let options = Options { codex_trusts_hooks: false, ..BYPASS };
+    let options = Options { hook_trusts_hooks: false, ..BYPASS };
     for agent in [Claude, Codex] {
         for switched_off in [Some(BeforeStart), Some(MidSession)] {
             let registered = Registered::Managed;

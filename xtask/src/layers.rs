@@ -1,4 +1,7 @@
-//! The layers of ARCHITECTURE.md, checked: a crate may depend only on lower ones, and the hook on nothing but `wire`.
+//! The layers of ARCHITECTURE.md, checked: a crate may depend only on lower ones, the hook on nothing but `wire`, and only `agents` names
+//! an agent.
+
+mod agents;
 
 use std::process::Command;
 
@@ -67,8 +70,9 @@ pub(crate) fn check() -> anyhow::Result<()> {
             wrong.push(format!("{name} has no layer: name it in xtask/src/layers.rs and ARCHITECTURE.md"));
         }
     }
+    wrong.extend(agents::named_elsewhere()?);
     ensure!(wrong.is_empty(), "layers:\n  {}", wrong.join("\n  "));
-    println!("layers: {} crates, every edge goes down", LAYERS.len());
+    println!("layers: {} crates, every edge goes down, no agent is named outside `agents`", LAYERS.len());
     Ok(())
 }
 

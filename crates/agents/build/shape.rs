@@ -27,6 +27,9 @@ pub(crate) struct Agent {
     pub(crate) background_key: Option<String>,
     #[serde(default)]
     pub(crate) patches_in_shell: bool,
+    pub(crate) shell_snapshots: Option<Snapshots>,
+    #[serde(default)]
+    pub(crate) posix_on_windows: bool,
     pub(crate) hook_files: Vec<HookFile>,
     pub(crate) rereads_settings: bool,
     pub(crate) rewrites_input: bool,
@@ -35,6 +38,7 @@ pub(crate) struct Agent {
     pub(crate) server_file: String,
     pub(crate) plugin_manifest: String,
     pub(crate) transcript: Transcript,
+    pub(crate) paths: Paths,
     pub(crate) families: Families,
 }
 
@@ -296,6 +300,30 @@ pub(crate) enum Acts {
     Never,
     Given(String),
     Naming(String),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Snapshots {
+    pub(crate) folder: String,
+    pub(crate) prefix: String,
+    pub(crate) suffix: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Paths {
+    #[serde(default)]
+    pub(crate) logins: Vec<String>,
+    pub(crate) configuration: Vec<String>,
+    /// Exceptions of `configuration`.
+    #[serde(default)]
+    pub(crate) work: Vec<String>,
+    /// Configuration that lies within `work`.
+    #[serde(default)]
+    pub(crate) settings: Vec<String>,
+    #[serde(default)]
+    pub(crate) snapshots: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]

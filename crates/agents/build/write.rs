@@ -4,7 +4,7 @@ use std::fmt::{Debug, Write as _};
 
 use toml::Spanned;
 
-use crate::shape::{Acts, Agent, Event, EventKind, Key, Tool};
+use crate::shape::{Acts, Agent, Event, EventKind, Key, Snapshots, Tool};
 
 /// Returns the table: one `Spec` an agent, for a module that has the types in scope.
 pub(crate) fn table(agents: &[Agent]) -> String {
@@ -78,6 +78,14 @@ fn spec(agent: &Agent) -> String {
     field("asks", asks(agent));
     field("tools", rows(&agent.tools, |tool| self::tool(tool.get_ref())));
     field("background_key", format!("{:?}", agent.background_key));
+    let snapshots = agent.shell_snapshots.as_ref().map_or_else(
+        || "None".to_owned(),
+        |Snapshots { folder, prefix, suffix }| {
+            format!("Some(Snapshots {{ folder: {folder:?}, prefix: {prefix:?}, suffix: {suffix:?} }})")
+        },
+    );
+    field("shell_snapshots", snapshots);
+    field("posix_on_windows", agent.posix_on_windows.to_string());
     field("patches_in_shell", agent.patches_in_shell.to_string());
     field(
         "hook_files",
@@ -92,6 +100,7 @@ fn spec(agent: &Agent) -> String {
     field("server_file", quoted(&agent.server_file));
     field("plugin_manifest", quoted(&agent.plugin_manifest));
     field("transcript", transcript(agent));
+    field("paths", paths(agent));
     field("families", families(agent));
     text + "},\n"
 }
@@ -185,6 +194,24 @@ fn transcript(agent: &Agent) -> String {
         "Transcript {{ words: &{:?}, hookless: {hookless}, subagents: {:?} }}",
         transcript.words, transcript.subagents
     )
+}
+
+fn paths(agent: &Agent) -> String {
+    let of = &agent.paths;
+    let kinds = [
+        ("Login", "logins of", "", &of.logins, [].as_slice()),
+        ("Configuration", "configuration of", "", &of.configuration, of.work.as_slice()),
+        ("Configuration", "settings of", ", wherever they lie", &of.settings, &[]),
+        ("Snapshot", "shell snapshots of", "", &of.snapshots, &[]),
+    ];
+    let title = &agent.title;
+    let some = kinds.iter().filter(|(.., paths, _)| !paths.is_empty());
+    rows(&some.collect::<Vec<_>>(), |(kind, begin, end, paths, except)| {
+        let about = format!("{begin} {title}{end}");
+        format!(
+            "AgentPaths {{ kind: PathKind::{kind}, about: {about:?}, paths: &{paths:?}, except: &{except:?} }}"
+        )
+    })
 }
 
 fn families(agent: &Agent) -> String {

@@ -9,7 +9,8 @@ use castellan_event::AccessLevel;
 
 use crate::asks;
 use crate::spec::{
-    EventKind, Headless, HookEvent, MachineFamily, PluginFamily, Settings, Spec, SwitchFamily,
+    AgentPaths, EventKind, Headless, HookEvent, MachineFamily, PluginFamily, Settings, Snapshots, Spec,
+    SwitchFamily,
 };
 use crate::table::SPECS;
 
@@ -20,6 +21,9 @@ pub struct AgentId(u8);
 include!(concat!(env!("OUT_DIR"), "/ids.rs"));
 
 impl AgentId {
+    /// The agent of a call that is written by hand and names none.
+    pub const DEFAULT: AgentId = AgentId::CLAUDE;
+
     /// Returns the word of the command line: `castellan install claude`, `castellan-hook --agent claude`.
     pub fn word(self) -> &'static str {
         self.spec().word
@@ -33,6 +37,11 @@ impl AgentId {
     /// Returns the name for people.
     pub fn title(self) -> &'static str {
         self.spec().title
+    }
+
+    /// Returns the agent whose field `agent.name` has this value.
+    pub fn named(name: &str) -> Option<AgentId> {
+        AgentId::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
     /// Returns what is known of it.
@@ -106,6 +115,21 @@ pub fn settings_path(agent: AgentId) -> &'static str {
     agent.spec().settings.file
 }
 
+/// Returns the name of the agent's directory, in a home and in a repository: `.claude`.
+pub fn directory_name(agent: AgentId) -> &'static str {
+    settings_path(agent).split('/').next().unwrap_or_default()
+}
+
+/// Returns where the agent keeps the definitions of its user's shell, below its directory; `None` where its shell reads none.
+pub fn shell_snapshots(agent: AgentId) -> Option<Snapshots> {
+    agent.spec().shell_snapshots
+}
+
+/// Reports whether the agent's shell is a POSIX one on Windows, too.
+pub fn is_posix_on_windows(agent: AgentId) -> bool {
+    agent.spec().posix_on_windows
+}
+
 /// Returns the variable of the environment that moves the directory of [`settings_path`].
 pub fn settings_variable(agent: AgentId) -> &'static str {
     agent.spec().settings.variable
@@ -127,6 +151,11 @@ pub fn machine_settings_path(agent: AgentId) -> Option<&'static str> {
 /// Returns how castellan's hooks are registered for the machine; `None` where they are not.
 pub fn machine_family(agent: AgentId) -> Option<MachineFamily> {
     agent.spec().families.machine
+}
+
+/// Returns where the agent's own files lie.
+pub fn agent_paths(agent: AgentId) -> &'static [AgentPaths] {
+    agent.spec().paths
 }
 
 /// Returns how the agent's hooks are switched off.

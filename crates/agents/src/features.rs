@@ -2,10 +2,10 @@
 
 use castellan_event::Verdict;
 
-use crate::agent::{AgentId, hook_events, question_event};
+use crate::agent::{AgentId, directory_name, hook_events, question_event};
 use crate::asks::can_ask;
 use crate::reply::{Told, encode};
-use crate::spec::Version;
+use crate::spec::{Spec, Version};
 
 /// How much of castellan's answers an agent carries out, as measured on the real client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,4 +38,14 @@ pub fn features(agent: AgentId) -> Features {
 /// Returns the first and the last version that were measured.
 pub fn tested_versions(agent: AgentId) -> (Version, Version) {
     agent.spec().tested
+}
+
+/// Returns the texts that name the agent, of which no other crate may have a literal: its word and name, its events, its variables and
+/// the paths of its settings.
+pub fn agent_literals(agent: AgentId) -> Vec<&'static str> {
+    let Spec { word, name, settings, events, hook_files, off_variables, .. } = agent.spec();
+    let fixed = [*word, *name, directory_name(agent), settings.file, settings.variable];
+    let paths = hook_files.iter().map(|file| file.path).filter(|path| path.contains('/'));
+    let events = events.iter().map(|event| event.name);
+    fixed.into_iter().chain(paths).chain(events).chain(off_variables.iter().copied()).collect()
 }

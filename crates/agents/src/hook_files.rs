@@ -50,7 +50,7 @@ pub struct NamedHook {
 }
 
 /// Codex's configuration, below its own directory.
-pub const CODEX_CONFIG: &str = "config.toml";
+pub const TRUST_FILE: &str = "config.toml";
 
 impl HookFile {
     /// Whether its hooks hold against the user's and a repository's switches (measured): of Codex's files for the machine only the
@@ -143,7 +143,7 @@ const fn toml(place: Place, path: &'static str) -> HookFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::managed::register_managed_codex;
+    use crate::managed::register_managed_toml;
     use crate::settings::register;
 
     fn file(agent: AgentId, path: &str) -> &'static HookFile {
@@ -327,7 +327,7 @@ mod tests {
             &[],
         );
         check(codex, "hooks.json", "[features]\nhooks = false\n", false, None, &[]);
-        let managed = register_managed_codex("", &hook).unwrap();
+        let managed = register_managed_toml("", &hook).unwrap();
         check(codex, "/etc/codex/requirements.toml", &managed, true, None, &[]);
         let binds = |agent, path: &str, text: &str| read_hook_file(agent, file(agent, path), text).is_binding;
         assert!(binds(codex, "/etc/codex/requirements.toml", &managed));

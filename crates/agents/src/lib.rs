@@ -39,22 +39,22 @@ mod version;
 mod whose;
 
 pub use agent::{
-    AgentId, ceiling, hook_events, is_headless, machine_family, machine_settings_path,
-    moved_settings_directory, needs_trust, plugin_family, question_event, settings_path, settings_variable,
-    switch_family,
+    AgentId, agent_paths, ceiling, directory_name, hook_events, is_headless, is_posix_on_windows,
+    machine_family, machine_settings_path, moved_settings_directory, needs_trust, plugin_family,
+    question_event, settings_path, settings_variable, shell_snapshots, switch_family,
 };
 pub use asks::{denies_unattended_asks, holds_ask, measured_version};
 pub use command_line::{GivenHooks, can_keep_hooks_on, given_hooks, keeps_hooks_on, off_variables};
 pub use failure::hook_table;
-pub use features::{Features, features, tested_versions};
+pub use features::{Features, agent_literals, features, tested_versions};
 pub use hook_files::{
-    CODEX_CONFIG, FRONT_MATTER, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS, NamedHook,
-    PLUGIN_HOOKS, given_config, given_settings, hook_files, read_hook_file, rereads_settings,
+    FRONT_MATTER, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS, NamedHook, PLUGIN_HOOKS,
+    TRUST_FILE, given_config, given_settings, hook_files, read_hook_file, rereads_settings,
 };
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
 pub use managed::{
-    managed_codex_hooks, managed_settings_text, register_managed_codex, unregister_managed_codex,
+    managed_settings_text, managed_toml_hooks, register_managed_toml, unregister_managed_toml,
 };
 pub use mcp_servers::{configured_servers, server_file};
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
@@ -62,7 +62,7 @@ pub use permissions::{
     Permission, PermissionFormat, PermissionSubject, PermissionVerdict, Permissions, Unread,
 };
 pub use plugins::{
-    CODEX_PLUGINS, EXTENSIONS, INSTALLED_PLUGINS, InstalledPlugin, KNOWN_MARKETPLACES, MARKETPLACE,
+    CACHED_PLUGINS, EXTENSIONS, INSTALLED_PLUGINS, InstalledPlugin, KNOWN_MARKETPLACES, MARKETPLACE,
     OfferedPlugin, PluginFiles, installed_plugins, marketplaces, offered_plugins, plugin_files,
     plugin_manifest,
 };
@@ -71,11 +71,14 @@ pub use reply::{Reply, Told, encode, encode_failure, encode_refusal, is_deferral
 pub use settings::{
     Foreign, HOOK_NAME, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
-pub use spec::{HookEvent, HookFile, MachineFamily, Moment, Place, PluginFamily, SwitchFamily, Version};
+pub use spec::{
+    AgentPaths, HookEvent, HookFile, MachineFamily, Moment, PathKind, Place, PluginFamily, SwitchFamily,
+    Version,
+};
 pub use start::{HookStart, agent_line, hook_start};
 pub use switches::switches_off;
 pub use transcript::{
     TranscriptCall, TranscriptEntry, TranscriptLine, subagent_transcripts, transcript_line,
 };
-pub use trust::{Trust, codex_distrust, codex_trust};
+pub use trust::{Trust, distrust, hook_trust};
 pub use version::{NoVersion, PACKAGE_MANIFEST, executable_version};

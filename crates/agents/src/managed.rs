@@ -28,8 +28,8 @@ pub fn managed_settings_text(agent: AgentId, hook: &HookCommand) -> String {
 
 /// Adds castellan's hooks to a Codex `requirements.toml`, which may be empty. A `features.hooks = false` there is an
 /// administrator's word and is refused, not changed.
-pub fn register_managed_codex(text: &str, hook: &HookCommand) -> Result<String, SettingsProblem> {
-    let before = unregister_managed_codex(text)?;
+pub fn register_managed_toml(text: &str, hook: &HookCommand) -> Result<String, SettingsProblem> {
+    let before = unregister_managed_toml(text)?;
     let (switched, needs_table) = switch_on(&before)?;
     let gap = if switched.is_empty() { "" } else { "\n" };
     let added = format!("{switched}{gap}{BEGIN}{}{END}", tables(hook, needs_table));
@@ -43,13 +43,13 @@ pub fn register_managed_codex(text: &str, hook: &HookCommand) -> Result<String, 
 }
 
 /// Removes castellan's hooks from a Codex `requirements.toml`; every other byte stays.
-pub fn unregister_managed_codex(text: &str) -> Result<String, SettingsProblem> {
+pub fn unregister_managed_toml(text: &str) -> Result<String, SettingsProblem> {
     parse(text)?;
     Ok(without_block(text).replacen(SWITCH, "", 1))
 }
 
 /// Returns the different commands of castellan's hooks in a Codex `requirements.toml`; none of one that cannot be read.
-pub fn managed_codex_hooks(text: &str) -> Vec<HookCommand> {
+pub fn managed_toml_hooks(text: &str) -> Vec<HookCommand> {
     let path = machine_settings_path(AgentId::CODEX);
     let file = hook_files(AgentId::CODEX).iter().find(|file| Some(file.path) == path);
     let named = file.map(|file| read_hook_file(AgentId::CODEX, file, text).named).unwrap_or_default();

@@ -17,6 +17,15 @@ pub enum PermissionFormat {
     Gemini,
 }
 
+impl PermissionFormat {
+    /// Every format, by the word of the agent whose it is.
+    pub const ALL: &[(&str, PermissionFormat)] = &[
+        ("claude", PermissionFormat::Claude),
+        ("codex", PermissionFormat::Codex),
+        ("gemini", PermissionFormat::Gemini),
+    ];
+}
+
 /// What a rule does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PermissionVerdict {

@@ -43,7 +43,7 @@ pub const KNOWN_MARKETPLACES: &str = "plugins/known_marketplaces.json";
 /// Below a marketplace: what it offers.
 pub const MARKETPLACE: &str = ".claude-plugin/marketplace.json";
 /// Below Codex's own directory: `MARKETPLACE/PLUGIN/VERSION`, the plugins that are installed.
-pub const CODEX_PLUGINS: &str = "plugins/cache";
+pub const CACHED_PLUGINS: &str = "plugins/cache";
 
 /// Below the agent's own directory: the extensions of Gemini CLI, each in a folder.
 pub const EXTENSIONS: &str = "extensions";

@@ -42,6 +42,10 @@ pub(crate) struct Spec {
     pub(crate) background_key: Option<&'static str>,
     /// Whether the text of a shell tool may be a patch.
     pub(crate) patches_in_shell: bool,
+    /// Where the definitions of its user's shell are, which its shell reads before each command.
+    pub(crate) shell_snapshots: Option<Snapshots>,
+    /// Whether its shell is a POSIX one on Windows, too.
+    pub(crate) posix_on_windows: bool,
     /// The files from which it takes hooks.
     pub(crate) hook_files: &'static [HookFile],
     /// Whether it reads its settings again when they change.
@@ -56,6 +60,8 @@ pub(crate) struct Spec {
     pub(crate) plugin_manifest: &'static str,
     /// Its transcript.
     pub(crate) transcript: Transcript,
+    /// Where its own files lie.
+    pub(crate) paths: &'static [AgentPaths],
     /// The code that knows the rest.
     pub(crate) families: Families,
 }
@@ -256,6 +262,41 @@ pub(crate) enum Key {
     Optional(&'static str),
     /// It may be left out where the second key is present.
     Unless(&'static str, &'static str),
+}
+
+/// Files with the definitions of a user's shell, of which the newest counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Snapshots {
+    /// Their folder, below the agent's directory.
+    pub folder: &'static str,
+    /// How their names begin.
+    pub prefix: &'static str,
+    /// How their names end.
+    pub suffix: &'static str,
+}
+
+/// Paths of an agent's own files that are of one kind.
+#[derive(Debug, Clone, Copy)]
+pub struct AgentPaths {
+    /// What they are.
+    pub kind: PathKind,
+    /// The same, for people.
+    pub about: &'static str,
+    /// Patterns that begin with `~/` (below any home), `/` (below the root) or `**/` (anywhere).
+    pub paths: &'static [&'static str],
+    /// Patterns of paths that are none of them.
+    pub except: &'static [&'static str],
+}
+
+/// A kind of an agent's own files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathKind {
+    /// They hold its user's login.
+    Login,
+    /// They say what it does, and what it may.
+    Configuration,
+    /// Its shell runs them before each command.
+    Snapshot,
 }
 
 /// A file from which an agent takes hooks.

@@ -24,7 +24,7 @@ pub enum Trust {
 /// Reports for each of castellan's hooks in a `hooks.json` whether Codex runs it. `hooks_json_path` is the absolute path
 /// under which Codex sees the file: symlinks of its directory resolved, the file's own name kept. A `hooks.json` that
 /// Codex cannot read has no hooks, a configuration that it cannot read trusts nothing.
-pub fn codex_trust(config_toml: &str, hooks_json_path: &str, hooks_json_text: &str) -> Vec<(String, Trust)> {
+pub fn hook_trust(config_toml: &str, hooks_json_path: &str, hooks_json_text: &str) -> Vec<(String, Trust)> {
     let config = config_toml.parse::<DocumentMut>().unwrap_or_default();
     let state = config.get("hooks").and_then(|hooks| hooks.get("state")).and_then(Item::as_table_like);
     let settings: Json = serde_json::from_str(hooks_json_text).unwrap_or_default();
@@ -47,14 +47,14 @@ pub fn codex_trust(config_toml: &str, hooks_json_path: &str, hooks_json_text: &s
 }
 
 /// Why Codex does not run castellan's hook for questions in a `hooks.json`, where that is so. `trusts_all`: it was started with
-/// `--dangerously-bypass-hook-trust`. The texts are as for [`codex_trust`].
-pub fn codex_distrust(
+/// `--dangerously-bypass-hook-trust`. The texts are as for [`hook_trust`].
+pub fn distrust(
     config_toml: &str,
     hooks_json_path: &str,
     hooks_json_text: &str,
     trusts_all: bool,
 ) -> Option<&'static str> {
-    let trusts = codex_trust(config_toml, hooks_json_path, hooks_json_text);
+    let trusts = hook_trust(config_toml, hooks_json_path, hooks_json_text);
     let event = question_event(AgentId::CODEX);
     let of_questions = trusts.iter().filter(|(of, _)| of == event).map(|(_, trust)| match trust {
         Trust::Disabled => Some("castellan's hook is switched off in `/hooks`"),

@@ -4,7 +4,7 @@
 
 use castellan_agents::{
     AgentId, HookCommand, SettingsProblem, hook_events, inspect, managed_settings_text, register,
-    register_managed_codex, unregister, unregister_managed_codex,
+    register_managed_toml, unregister, unregister_managed_toml,
 };
 use proptest::prelude::*;
 use serde_json::Value as Json;
@@ -218,9 +218,9 @@ fn a_text_that_cannot_be_read_is_refused() {
 #[test]
 fn managed_codex_is_given_back() {
     let check = |text: &str| {
-        let registered = register_managed_codex(text, &hook()).unwrap();
-        assert_eq!(register_managed_codex(&registered, &hook()).as_ref(), Ok(&registered), "idempotent");
-        assert_eq!(unregister_managed_codex(&registered).as_deref(), Ok(text), "undone from {registered}");
+        let registered = register_managed_toml(text, &hook()).unwrap();
+        assert_eq!(register_managed_toml(&registered, &hook()).as_ref(), Ok(&registered), "idempotent");
+        assert_eq!(unregister_managed_toml(&registered).as_deref(), Ok(text), "undone from {registered}");
         let document: toml_edit::DocumentMut = registered.parse().unwrap();
         assert_eq!(document["features"]["hooks"].as_bool(), Some(true));
         for event in hook_events(AgentId::CODEX) {
@@ -246,10 +246,10 @@ fn managed_codex_is_given_back() {
     check("a = 1\r\n[features] # c\r\nx = true\r\n");
     check("[features]");
     check("[ features ]\n[features.sub]\na = 1\n");
-    let edited = format!("{}\n[mine]\na = 1\n", register_managed_codex("b = 1\n", &hook()).unwrap());
-    assert_eq!(unregister_managed_codex(&edited).unwrap(), "b = 1\n\n[mine]\na = 1\n");
+    let edited = format!("{}\n[mine]\na = 1\n", register_managed_toml("b = 1\n", &hook()).unwrap());
+    assert_eq!(unregister_managed_toml(&edited).unwrap(), "b = 1\n\n[mine]\na = 1\n");
 
-    let problem = |text: &str| register_managed_codex(text, &hook()).unwrap_err().to_string();
+    let problem = |text: &str| register_managed_toml(text, &hook()).unwrap_err().to_string();
     let set_it = "`features.hooks` must be true: set it, then install again";
     assert_eq!(problem("[features]\nhooks = false\n"), set_it);
     assert_eq!(problem("features = { x = true }\n"), set_it);
@@ -325,8 +325,8 @@ proptest! {
                 }
                 let _ = inspect(agent, &text);
             }
-            if let Ok(registered) = register_managed_codex(&text, &hook()) {
-                prop_assert_eq!(unregister_managed_codex(&registered), Ok(text.clone()));
+            if let Ok(registered) = register_managed_toml(&text, &hook()) {
+                prop_assert_eq!(unregister_managed_toml(&registered), Ok(text.clone()));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use castellan_agents::{AgentId, HookCommand, Trust, codex_distrust, codex_trust, register, switches_off};
+use castellan_agents::{AgentId, HookCommand, Trust, distrust, hook_trust, register, switches_off};
 
 const PATH: &str = "/home/u/.codex/hooks.json";
 
@@ -24,7 +24,7 @@ fn hooks_json() -> String {
 
 #[track_caller]
 fn check(config: &str, hooks_json: &str, pre: Trust, permission: Trust, post: Trust) {
-    let mut found = codex_trust(config, PATH, hooks_json);
+    let mut found = hook_trust(config, PATH, hooks_json);
     found.sort_by(|a, b| a.0.cmp(&b.0));
     let expected = [("PermissionRequest", permission), ("PostToolUse", post), ("PreToolUse", pre)];
     assert_eq!(found, expected.map(|(event, trust)| (event.to_owned(), trust)));
@@ -62,7 +62,7 @@ fn trust_is_read_as_codex_reads_it() {
         Changed,
     );
     check(&trusting, &json.replace("--event PreToolUse", "--event  PreToolUse"), Changed, Trusted, Trusted);
-    assert_eq!(codex_trust(&trusting, PATH, "{ // Codex reads no comments\n}"), []);
+    assert_eq!(hook_trust(&trusting, PATH, "{ // Codex reads no comments\n}"), []);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_repository_that_switches_hooks_off_is_told() {
 fn a_hook_that_codex_does_not_run_is_told_with_its_reason() {
     let json = hooks_json();
     let check = |config: &str, trusts_all: bool, expected: Option<&str>| {
-        let found = codex_distrust(config, PATH, &json, trusts_all);
+        let found = distrust(config, PATH, &json, trusts_all);
         assert_eq!(found.is_some(), expected.is_some(), "{config} {found:?}");
         assert!(found.unwrap_or_default().contains(expected.unwrap_or_default()), "{config} {found:?}");
     };
@@ -104,5 +104,5 @@ fn a_hook_that_codex_does_not_run_is_told_with_its_reason() {
     check("", true, None);
     check(&state("trusted_hash = \"sha256:1\""), false, Some("not the one"));
     // There is none, or it is another's: nothing to tell.
-    assert_eq!(codex_distrust("", PATH, "{}", false), None);
+    assert_eq!(distrust("", PATH, "{}", false), None);
 }

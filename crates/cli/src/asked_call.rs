@@ -35,7 +35,7 @@ pub(crate) struct AskedCall {
     input: Option<String>,
 
     /// Agent that calls
-    #[arg(long, default_value = "claude", value_parser = values::agent())]
+    #[arg(long, default_value = AgentId::DEFAULT.word(), value_parser = values::agent())]
     pub(crate) agent: AgentId,
 
     /// Directory that the call is made in; without it the current one

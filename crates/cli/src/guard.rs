@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use castellan_agents::{
-    AgentId, CODEX_CONFIG, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, SwitchFamily, Trust,
-    codex_trust, inspect, machine_family, needs_trust, question_event, switch_family,
+    AgentId, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, SwitchFamily, TRUST_FILE, Trust,
+    hook_trust, inspect, machine_family, needs_trust, question_event, switch_family,
 };
 use castellan_daemon::{AgentStart, HookSettings, Layout, own_paths};
 use castellan_files::read_text;
@@ -58,7 +58,7 @@ pub(crate) enum Fault {
     /// A settings file has a switch that switches every hook off.
     SwitchedOff(AgentId, PathBuf, &'static str),
     /// The agent does not run the hooks for these events, because its user does not trust them so.
-    Distrusted(Trust, Vec<String>),
+    Distrusted(AgentId, Trust, Vec<String>),
 }
 
 impl Fault {
@@ -71,9 +71,8 @@ impl Fault {
             | Fault::NoProgram(..)
             | Fault::SwitchedOff(..) => true,
             Fault::Missing(agent, events) => events.contains(&question_event(*agent)),
-            Fault::Changed(agent, events) => events.iter().any(|event| event == question_event(*agent)),
-            Fault::Distrusted(_, events) => {
-                events.iter().any(|event| event == question_event(AgentId::CODEX))
+            Fault::Changed(agent, events) | Fault::Distrusted(agent, _, events) => {
+                events.iter().any(|event| event == question_event(*agent))
             }
             Fault::OtherHome(_) | Fault::NoHome => false,
         }
@@ -96,7 +95,7 @@ impl Fault {
             Fault::SwitchedOff(_, file, switch) => {
                 format!("`{}` has `{switch}`, which switches castellan's hooks off", file.display())
             }
-            Fault::Distrusted(trust, events) => {
+            Fault::Distrusted(_, trust, events) => {
                 let why = match trust {
                     Trust::Disabled => "castellan's hook is switched off in `/hooks`",
                     Trust::Changed => "castellan's hook is not the one that was trusted in `/hooks`",
@@ -126,8 +125,10 @@ impl Fault {
                     format!("remove it{or}")
                 }
             },
-            Fault::Distrusted(Trust::Disabled, _) => "start codex, open /hooks, switch it on".to_owned(),
-            Fault::Distrusted(..) => "start codex, open /hooks, trust castellan's".to_owned(),
+            Fault::Distrusted(agent, Trust::Disabled, _) => {
+                format!("start {}, open /hooks, switch it on", agent.word())
+            }
+            Fault::Distrusted(agent, ..) => format!("start {}, open /hooks, trust castellan's", agent.word()),
         }
     }
 }
@@ -261,22 +262,22 @@ fn elsewhere(hook: &HookCommand, layout: &Layout) -> Option<Fault> {
     }
 }
 
-/// Codex runs a hook only when its user trusts it.
+/// Such an agent runs a hook only when its user trusts it.
 fn distrusted(files: &AgentFiles) -> Vec<Fault> {
     let read = |file: &Path| read_text(file, SETTINGS_BYTES_MAX as u64);
-    let config_file = files.dir.join(CODEX_CONFIG);
+    let config_file = files.dir.join(TRUST_FILE);
     let (config, mut faults) = match read(&config_file) {
         Ok(config) => (config, Vec::new()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Default::default(),
         Err(error) => (String::new(), vec![Fault::Unreadable(config_file, error.to_string())]),
     };
     let hooks = read(&files.settings).unwrap_or_default();
-    let trusts = codex_trust(&config, &files.known_as().to_string_lossy(), &hooks);
+    let trusts = hook_trust(&config, &files.known_as().to_string_lossy(), &hooks);
     for kind in [Trust::Disabled, Trust::Changed, Trust::Untrusted] {
         let events: Vec<String> =
             trusts.iter().filter(|(_, trust)| *trust == kind).map(|(event, _)| event.clone()).collect();
         if !events.is_empty() {
-            faults.push(Fault::Distrusted(kind, events));
+            faults.push(Fault::Distrusted(files.agent, kind, events));
         }
     }
     faults

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use castellan_agents::{
     AgentId, HOOK_NAME, HookCommand, Inspection, MachineFamily, SETTINGS_BYTES_MAX, SettingsProblem, inspect,
-    machine_family, machine_settings_path, managed_codex_hooks, managed_settings_text, register,
-    register_managed_codex, unregister, unregister_managed_codex,
+    machine_family, machine_settings_path, managed_settings_text, managed_toml_hooks, register,
+    register_managed_toml, unregister, unregister_managed_toml,
 };
 use castellan_files::Guard;
 use castellan_wire::{Home, ToldHome};
@@ -50,7 +50,7 @@ impl Registration {
         let text = match self.scope {
             Scope::User => register(self.agent, file.text(), hook),
             Scope::Machine(MachineFamily::OwnJson) => Ok(managed_settings_text(self.agent, hook)),
-            Scope::Machine(MachineFamily::SharedToml) => register_managed_codex(file.text(), hook),
+            Scope::Machine(MachineFamily::SharedToml) => register_managed_toml(file.text(), hook),
         };
         self.apply(&file, text, dry_run)
     }
@@ -68,7 +68,7 @@ impl Registration {
         let text = match self.scope {
             Scope::User => unregister(self.agent, file.text()),
             Scope::Machine(MachineFamily::OwnJson) => Ok(String::new()),
-            Scope::Machine(MachineFamily::SharedToml) => unregister_managed_codex(file.text()),
+            Scope::Machine(MachineFamily::SharedToml) => unregister_managed_toml(file.text()),
         };
         self.apply(&file, text, false)
     }
@@ -78,7 +78,7 @@ impl Registration {
         let file = SettingsFile::read(&self.file)?;
         let present = match self.scope {
             Scope::Machine(MachineFamily::SharedToml) => {
-                unregister_managed_codex(file.text()).map(|without| without != file.text())
+                unregister_managed_toml(file.text()).map(|without| without != file.text())
             }
             Scope::User | Scope::Machine(MachineFamily::OwnJson) => {
                 inspect(self.agent, file.text()).map(|found| !found.ours.is_empty())
@@ -106,7 +106,7 @@ impl Registration {
             // The text tells: there is nothing in it but what was written for one hook.
             Scope::Machine(MachineFamily::SharedToml) => {
                 let text =
-                    register_managed_codex(file.text(), hook).map_err(|problem| self.problem(problem))?;
+                    register_managed_toml(file.text(), hook).map_err(|problem| self.problem(problem))?;
                 Ok(text != file.text() && self.is_present()?)
             }
             // Whatever stands there is replaced, so what cannot be understood may be another's.
@@ -128,7 +128,7 @@ impl Registration {
     pub(crate) fn hooks(&self) -> Vec<HookCommand> {
         let Ok(file) = SettingsFile::read(&self.file) else { return Vec::new() };
         match self.scope {
-            Scope::Machine(MachineFamily::SharedToml) => managed_codex_hooks(file.text()),
+            Scope::Machine(MachineFamily::SharedToml) => managed_toml_hooks(file.text()),
             Scope::User | Scope::Machine(MachineFamily::OwnJson) => {
                 inspect(self.agent, file.text()).map(|found| hooks(&found)).unwrap_or_default()
             }

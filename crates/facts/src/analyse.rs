@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use castellan_agents::{AgentId, is_posix_on_windows};
 use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind, Why};
 use castellan_programs::Arg;
 use castellan_shell::{Files, Found, Gap, Item, Set, Start, Work, commands_within, program_within};
@@ -77,7 +78,7 @@ fn dialects(call: &Call) -> (bool, &'static [&'static [&'static str]]) {
         (true, &[POWERSHELL])
     } else if words().any(|word| word == "cmd" || word == "batch") {
         (true, &[CMD])
-    } else if is_windows && (!is_shell || call.agent.name != "claude_code") {
+    } else if is_windows && !(is_shell && AgentId::named(&call.agent.name).is_some_and(is_posix_on_windows)) {
         (true, &[POWERSHELL, CMD])
     } else {
         (true, &[])

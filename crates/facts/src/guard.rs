@@ -7,7 +7,7 @@ mod pattern;
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use castellan_agents::{AgentId, HookFile, MANAGED_FOLDER, Place, hook_files, settings_path};
+use castellan_agents::{AgentId, HookFile, MANAGED_FOLDER, Place, directory_name, hook_files};
 use castellan_event::{Effect, EffectKind, Guard};
 
 use crate::handlers::container::BOUND;
@@ -84,7 +84,7 @@ impl Guarded {
         let mut anywhere = Vec::new();
         let workspace = places.workspace.as_deref().map(shared);
         for agent in AgentId::ALL {
-            let directory = settings_path(agent).split('/').next().unwrap_or_default();
+            let directory = directory_name(agent);
             let own: Vec<Rc<str>> =
                 at_home(directory, places).map(|(above, path)| shared(&format!("{above}/{path}"))).collect();
             for HookFile { place, path, .. } in hook_files(agent) {

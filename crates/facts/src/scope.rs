@@ -12,7 +12,7 @@ use castellan_event::Scope;
 pub(crate) use part::Part;
 use part::known_start;
 use pattern::{Anchor, Table, View};
-use table::{ROWS, Row};
+use table::{OWN, Row};
 
 use crate::path::Places;
 
@@ -46,7 +46,7 @@ pub(crate) fn is_telling(scope: Scope) -> bool {
 
 /// Where castellan's own files lie by custom, below the home.
 pub(crate) fn own_below_home() -> impl Iterator<Item = &'static str> {
-    let rows = ROWS.iter().filter(|row| row.scope == Scope::Castellan);
+    let rows = OWN.iter().filter(|row| row.scope == Scope::Castellan);
     let below_home = rows.flat_map(|row| row.paths).filter_map(|path| path.strip_prefix("~/"));
     below_home.map(|path| path.strip_suffix("/**").unwrap_or(path))
 }
@@ -226,6 +226,7 @@ pub(crate) fn fold(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::table::ROWS;
     use super::*;
 
     fn places() -> Places {
@@ -261,7 +262,7 @@ mod tests {
                 _ => about = line.trim_matches(['[', ']']),
             }
         }
-        for row in ROWS {
+        for row in ROWS.iter() {
             let cases = sections.remove(row.about).unwrap_or_default();
             for side in [true, false] {
                 assert!(
@@ -283,7 +284,7 @@ mod tests {
     /// No pattern is dead: an exception of its own row, or a slip of the pen.
     #[test]
     fn every_pattern_is_found_by_a_path_that_it_describes() {
-        for row in ROWS {
+        for row in ROWS.iter() {
             for pattern in row.paths {
                 let path =
                     pattern.replace("**/", "/srv/some/").replace("/**", "/some/thing").replace('*', "x");

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use castellan_agents::{AgentId, directory_name, settings_variable, shell_snapshots};
 use castellan_event::{Answer, Call, Query, Why};
 
 use crate::scene::Scene;
@@ -17,19 +18,23 @@ pub(crate) struct Definitions {
 /// The definitions of the snapshot that was written last. Which of several sessions it belongs to is not told. None without
 /// a snapshot; the reason when there may be one that cannot be read.
 pub(crate) fn of(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Result<Arc<Definitions>, Why> {
-    let configured = scene.process.as_ref().and_then(|process| process.var("CLAUDE_CONFIG_DIR"));
+    let agent = AgentId::named(&call.agent.name);
+    let Some((agent, snapshots)) = agent.and_then(|agent| Some((agent, shell_snapshots(agent)?))) else {
+        return Ok(Arc::default());
+    };
+    let configured = scene.process.as_ref().and_then(|process| process.var(settings_variable(agent)));
     let folder = match configured {
         Some(folder) => folder.to_owned(),
         None if scene.places.home().is_empty() => return Ok(Arc::default()),
-        None => format!("{}/.claude", scene.places.home()),
+        None => format!("{}/{}", scene.places.home(), directory_name(agent)),
     };
-    if call.agent.name != "claude_code" || !folder.starts_with('/') {
+    if !folder.starts_with('/') {
         return Ok(Arc::default());
     }
     let query = Query::Newest {
-        directory: format!("{folder}/shell-snapshots"),
-        prefix: "snapshot-".to_owned(),
-        suffix: ".sh".to_owned(),
+        directory: format!("{folder}/{}", snapshots.folder),
+        prefix: snapshots.prefix.to_owned(),
+        suffix: snapshots.suffix.to_owned(),
     };
     let path = match scene.world.ask(query) {
         Some(Answer::Newest(Some(path))) => path,

@@ -63,7 +63,7 @@ impl Case {
     /// A call of Claude Code in the workspace, with nothing but the usual there.
     pub fn new(tool: &str, input: Map<String, Json>) -> Case {
         Case {
-            agent: AgentId::CLAUDE,
+            agent: AgentId::DEFAULT,
             call: Asked { tool: tool.to_owned(), input },
             cwd: WORKSPACE.to_owned(),
             files: BTreeMap::new(),

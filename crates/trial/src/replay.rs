@@ -160,7 +160,7 @@ impl<'p> Replay<'p> {
 
 /// The call as its agent reported it.
 fn call(record: &CallRecord) -> Result<(AgentId, Call), Unjudged> {
-    let agent = AgentId::ALL.into_iter().find(|known| known.name() == record.agent);
+    let agent = AgentId::named(&record.agent);
     let agent = agent.ok_or(Unjudged::UnknownAgent)?;
     if holds(&record.input, CUT) {
         return Err(Unjudged::Cut);

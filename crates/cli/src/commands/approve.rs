@@ -80,7 +80,7 @@ fn next(call: &PendingCall) -> String {
     match call {
         PendingCall { held: true, .. } => "the agent, which waits, makes it now".to_owned(),
         PendingCall { at_prompt: true, agent, .. } => {
-            let title = AgentId::ALL.into_iter().find(|known| known.name() == agent).map(AgentId::title);
+            let title = AgentId::named(agent).map(AgentId::title);
             format!("also answer Yes in {}, whose own prompt is open", title.unwrap_or("the agent"))
         }
         PendingCall { .. } => "the agent may make it again, as it was".to_owned(),

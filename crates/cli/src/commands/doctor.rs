@@ -85,7 +85,8 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     if of_agents.is_empty() {
         let what = "none was found on this machine, and none is guarded";
-        of_agents.push(Check::doubtful("agents", what, "castellan install claude, or codex"));
+        let words = AgentId::ALL.map(AgentId::word).join(", ");
+        of_agents.push(Check::doubtful("agents", what, format!("castellan install, with one of {words}")));
     }
     checks.extend(of_agents);
     let worst = checks.iter().map(|check| check.outcome).max().unwrap_or(Outcome::Good);

@@ -171,7 +171,7 @@ impl HookSettings {
         }
     }
 
-    /// Why Codex does not run castellan's hook although the user's settings, and no others, register it.
+    /// Why the agent does not run castellan's hook although the user's settings, and no others, register it.
     fn distrusted(&self) -> Option<(PathBuf, &'static str)> {
         let mut registering = self.registering();
         let (only, None) = (registering.next()?, registering.next()) else { return None };
@@ -179,12 +179,12 @@ impl HookSettings {
             return None;
         }
         let dir = self.start.dir.as_deref()?;
-        let config_file = dir.join(agents::CODEX_CONFIG);
+        let config_file = dir.join(agents::TRUST_FILE);
         let read = |file: &Path| read_text(file, agents::SETTINGS_BYTES_MAX as u64).unwrap_or_default();
-        // Under which path Codex knows it.
+        // The path under which the agent knows it.
         let known_as = real(dir)?.join(only.path.file_name()?);
         let (config, hooks, trusts_all) = (read(&config_file), read(&only.path), self.sources.trusts_all);
-        let why = agents::codex_distrust(&config, known_as.to_str()?, &hooks, trusts_all)?;
+        let why = agents::distrust(&config, known_as.to_str()?, &hooks, trusts_all)?;
         Some((config_file, why))
     }
 

@@ -67,8 +67,8 @@ impl Sources {
         }
         let dir = start.dir.as_deref();
         match agents::plugin_family(agent) {
-            PluginFamily::Marketplaces => sources.add_claude(dir, &start.cwd, levels),
-            PluginFamily::Cache => dir.into_iter().for_each(|dir| sources.add_codex(dir)),
+            PluginFamily::Marketplaces => sources.add_marketplaces(agent, dir, &start.cwd, levels),
+            PluginFamily::Cache => dir.into_iter().for_each(|dir| sources.add_cache(agent, dir)),
             PluginFamily::Extensions => dir.into_iter().for_each(|dir| sources.add_extensions(agent, dir)),
         }
         if sources.is_cut {
@@ -96,7 +96,9 @@ impl Sources {
             GivenHooks::SettingsFile(path) => self.add(settings, start.cwd.join(path), None),
             GivenHooks::TrustsAll => self.trusts_all = true,
             GivenHooks::Unread(what) => self.unread.push((command_line(), what)),
-            GivenHooks::Folder(path) => self.add_front_matter(&start.cwd.join(path).join(".claude"), None),
+            GivenHooks::Folder(path) => {
+                self.add_front_matter(&start.cwd.join(path).join(agents::directory_name(agent)), None);
+            }
             GivenHooks::Profile(name) => {
                 let config = start.dir.as_ref().zip(agents::given_config(agent, &name));
                 if let Some((dir, (file, path))) = config {
@@ -114,30 +116,30 @@ impl Sources {
         }
     }
 
-    fn add_claude(&mut self, dir: Option<&Path>, cwd: &Path, levels: &[PathBuf]) {
+    fn add_marketplaces(&mut self, agent: AgentId, dir: Option<&Path>, cwd: &Path, levels: &[PathBuf]) {
         for file in self.entries(Path::new(agents::MANAGED_FOLDER)) {
             if file.extension().is_some_and(|ending| ending == "json") {
                 self.add(agents::MANAGED_SETTINGS, file, None);
             }
         }
-        let of_levels = levels.iter().map(|level| level.join(".claude"));
+        let of_levels = levels.iter().map(|level| level.join(agents::directory_name(agent)));
         let folders = dir.map(Path::to_owned).into_iter().chain(of_levels);
         for folder in folders.chain([PathBuf::from(agents::MANAGED_TEXTS)]) {
             self.add_front_matter(&folder, None);
         }
         if let Some(dir) = dir {
-            self.add_installed(dir, cwd);
+            self.add_installed(agent, dir, cwd);
         }
     }
 
     /// `MARKETPLACE/PLUGIN/VERSION`
-    fn add_codex(&mut self, dir: &Path) {
-        let mut folders = vec![dir.join(agents::CODEX_PLUGINS)];
+    fn add_cache(&mut self, agent: AgentId, dir: &Path) {
+        let mut folders = vec![dir.join(agents::CACHED_PLUGINS)];
         for _ in 0..3 {
             folders = folders.iter().flat_map(|folder| self.entries(folder)).collect();
         }
         for plugin in folders {
-            self.add_plugin(AgentId::CODEX, &plugin, None, &PluginFiles::default());
+            self.add_plugin(agent, &plugin, None, &PluginFiles::default());
         }
     }
 
@@ -151,7 +153,7 @@ impl Sources {
     }
 
     /// Folders that are not absolute are the agent's, below where it was started.
-    fn add_installed(&mut self, dir: &Path, cwd: &Path) {
+    fn add_installed(&mut self, agent: AgentId, dir: &Path, cwd: &Path) {
         let installed = self.list(&dir.join(agents::INSTALLED_PLUGINS), agents::installed_plugins);
         let known = self.list(&dir.join(agents::KNOWN_MARKETPLACES), agents::marketplaces);
         let known: HashMap<String, PathBuf> =
@@ -162,7 +164,7 @@ impl Sources {
             let place = plugin.name.rsplit_once('@');
             let folder = place.and_then(|(name, place)| Some((name, known.get(place)?.as_path())));
             let Some((name, folder)) = folder else {
-                self.add_plugin(AgentId::CLAUDE, &cwd.join(&plugin.root), owner, &PluginFiles::default());
+                self.add_plugin(agent, &cwd.join(&plugin.root), owner, &PluginFiles::default());
                 continue;
             };
             let of_place = offered.entry(folder).or_insert_with(|| {
@@ -173,14 +175,14 @@ impl Sources {
                 of_place
             });
             let offers = of_place.get(name).map(Vec::as_slice).unwrap_or_default();
-            self.add_plugin(AgentId::CLAUDE, &cwd.join(&plugin.root), owner, &PluginFiles::default());
+            self.add_plugin(agent, &cwd.join(&plugin.root), owner, &PluginFiles::default());
             for offer in offers {
-                self.add_plugin(AgentId::CLAUDE, &cwd.join(&plugin.root), owner, &offer.files);
+                self.add_plugin(agent, &cwd.join(&plugin.root), owner, &offer.files);
                 for root in &offer.roots {
-                    self.add_plugin(AgentId::CLAUDE, &folder.join(root), owner, &offer.files);
+                    self.add_plugin(agent, &folder.join(root), owner, &offer.files);
                 }
                 if let Some(text) = &offer.hooks {
-                    let says = agents::read_hook_file(AgentId::CLAUDE, &PLUGIN_HOOKS, text);
+                    let says = agents::read_hook_file(agent, &PLUGIN_HOOKS, text);
                     let place = folder.join(agents::MARKETPLACE);
                     self.texts.push(FoundText { place, owner: owner.map(str::to_owned), says });
                 }

@@ -4,6 +4,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use castellan_agents::{AgentId, settings_variable};
 use castellan_event::Process;
 
 use super::mounts;
@@ -12,7 +13,7 @@ use crate::users;
 use castellan_files::{Links, at_most, of_system, open_to_read};
 
 /// The variables that the analysis can use: those that say where programs, configuration and temporary files lie, and
-/// those that make programs run code; sorted. What stands in one is shown in records, so none of them may hold a secret.
+/// those that make programs run code; sorted. Those that move an agent's directory are in the agents' data. What stands in one is shown in records, so none of them may hold a secret.
 const USEFUL: &[&str] = &[
     "AWS_CONFIG_FILE",
     "AWS_SHARED_CREDENTIALS_FILE",
@@ -21,9 +22,7 @@ const USEFUL: &[&str] = &[
     "BROWSER",
     "CARGO_HOME",
     "CDPATH",
-    "CLAUDE_CONFIG_DIR",
     "CLOUDSDK_CONFIG",
-    "CODEX_HOME",
     "COPILOT_HOME",
     "DOCKER_CONFIG",
     "DOCKER_HOST",
@@ -33,7 +32,6 @@ const USEFUL: &[&str] = &[
     "DYLD_LIBRARY_PATH",
     "EDITOR",
     "ENV",
-    "GEMINI_CLI_HOME",
     "GH_CONFIG_DIR",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ASKPASS",
@@ -144,8 +142,10 @@ fn useful(environ: &[u8]) -> Option<Vec<(String, String)>> {
     let vars = environ.split(|byte| *byte == 0).filter_map(|entry| {
         let at = entry.iter().position(|byte| *byte == b'=')?;
         let (name, value) = entry.split_at_checked(at)?;
-        let at = USEFUL.binary_search_by(|useful| useful.as_bytes().cmp(name)).ok()?;
-        Some((*USEFUL.get(at)?, value.get(1..).unwrap_or_default()))
+        let at = USEFUL.binary_search_by(|useful| useful.as_bytes().cmp(name));
+        let of_agent = || AgentId::ALL.into_iter().map(settings_variable).find(|one| one.as_bytes() == name);
+        let name = at.map_or_else(|_| of_agent(), |at| USEFUL.get(at).copied())?;
+        Some((name, value.get(1..).unwrap_or_default()))
     });
     let texts = vars.map(|(name, value)| Some((name.to_owned(), str::from_utf8(value).ok()?.to_owned())));
     texts.collect()
@@ -175,7 +175,7 @@ mod tests {
     fn no_variable_of_the_table_can_hold_a_secret() {
         assert!(USEFUL.is_sorted());
         let telling = ["TOKEN", "KEY", "SECRET", "PASSWD", "AUTH", "COOKIE", "CREDENTIAL_"];
-        for name in USEFUL {
+        for name in USEFUL.iter().copied().chain(AgentId::ALL.into_iter().map(settings_variable)) {
             assert!(!telling.iter().any(|part| name.contains(part)), "{name}");
         }
     }

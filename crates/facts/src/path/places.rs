@@ -1,7 +1,9 @@
 //! [`Places`]: where things lie for one session. Everything in it was found out by others; it only compares.
 
 use std::borrow::Cow;
+use std::path::Path;
 
+use castellan_agents::{AgentId, directory_name, moved_settings_directory, settings_variable};
 use castellan_event::{Process, Scope};
 
 use crate::scope::{Part, components, fold};
@@ -33,14 +35,12 @@ pub struct Places {
     pub is_windows: bool,
 }
 
-/// Variables that say where something lies that would else lie below the home.
+/// Variables that say where something lies that would else lie below the home. Those of agents are in their data.
 const STAND_INS: &[(&str, &str)] = &[
     ("AWS_CONFIG_FILE", ".aws/config"),
     ("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials"),
     ("CARGO_HOME", ".cargo"),
-    ("CLAUDE_CONFIG_DIR", ".claude"),
     ("CLOUDSDK_CONFIG", ".config/gcloud"),
-    ("CODEX_HOME", ".codex"),
     ("COPILOT_HOME", ".copilot"),
     ("DOCKER_CONFIG", ".docker"),
     ("GH_CONFIG_DIR", ".config/gh"),
@@ -105,6 +105,12 @@ impl Places {
         for (names, home_path) in STAND_INS.iter().chain(STAND_IN_LISTS) {
             for path in listed(&[names], process) {
                 places.stand_ins.push((path, (*home_path).to_owned()));
+            }
+        }
+        for agent in AgentId::ALL {
+            for path in listed(&[settings_variable(agent)], process) {
+                let moved = moved_settings_directory(agent, Path::new(&path)).to_string_lossy().into_owned();
+                places.stand_ins.push((moved, directory_name(agent).to_owned()));
             }
         }
         places

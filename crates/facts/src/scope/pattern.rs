@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn rows_have_names_of_their_own_and_no_pattern_twice() {
         let mut seen = std::collections::BTreeSet::new();
-        for row in ROWS {
+        for row in ROWS.iter() {
             assert!(seen.insert(row.about.to_owned()), "{}", row.about);
             for path in row.paths {
                 assert!(seen.insert(format!("{} {path}", row.scope)), "{path} twice in {}", row.scope);

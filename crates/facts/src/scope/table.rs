@@ -12,10 +12,13 @@
 //!   every workspace were.
 //! * What keeps nothing (`/dev/null`, standard streams) counts as *temporary*: writing there changes nothing.
 
+use std::sync::LazyLock;
+
+use castellan_agents::{AgentId, AgentPaths, PathKind, agent_paths};
 use castellan_event::Scope;
 
 /// Paths of one kind.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     pub(super) scope: Scope,
     /// What they are, for people; unique.
@@ -46,8 +49,22 @@ pub(super) const HOMES: &[&str] = &[
     "/C:/Users/*",
 ];
 
+/// Every row: [`OWN`], and the files of each agent that castellan guards.
+pub(super) static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let agents = AgentId::ALL.into_iter().flat_map(agent_paths);
+    let of_agents = agents.map(|AgentPaths { kind, about, paths, except }| {
+        let scope = match kind {
+            PathKind::Login => Scope::Secret,
+            PathKind::Configuration => Scope::Agent,
+            PathKind::Snapshot => Scope::Hijack,
+        };
+        Row { scope, about, paths, except }
+    });
+    OWN.iter().copied().chain(of_agents).collect()
+});
+
 #[rustfmt::skip]
-pub(super) const ROWS: &[Row] = &[
+pub(super) const OWN: &[Row] = &[
     row(Scope::Castellan, "castellan's own files", &[
         "~/.local/share/castellan/**", "~/.local/state/castellan/**", "~/.config/castellan/**",
     ]),
@@ -152,10 +169,9 @@ pub(super) const ROWS: &[Row] = &[
         "~/.psql_history", "~/.mysql_history", "~/.sqlite_history", "~/.rediscli_history", "~/.dbshell", "~/.irb_history",
         "~/.local/share/powershell/PSReadLine/**", "~/.zsh_sessions/**", "~/.bash_sessions/**",
     ]),
-    row(Scope::Secret, "logins of agents", &[
-        "**/.claude/.credentials.json", "**/.codex/auth.json", "**/.gemini/oauth_creds.json",
-        "**/.gemini/mcp-oauth-tokens*", "~/.config/github-copilot/**", "~/.local/share/opencode/auth.json",
-        "~/.local/share/opencode/mcp-auth.json", "**/.qwen/oauth_creds.json", "~/.config/goose/secrets.yaml",
+    row(Scope::Secret, "logins of other agents", &[
+        "~/.config/github-copilot/**", "~/.local/share/opencode/auth.json", "~/.local/share/opencode/mcp-auth.json",
+        "~/.config/goose/secrets.yaml",
         "~/.local/share/amp/secrets.json", "**/.factory/auth.json", "~/.config/cursor/auth.json",
         "~/.aider/oauth-keys.env", "~/.config/llm/keys.json", "~/.config/io.datasette.llm/keys.json",
     ]),
@@ -170,28 +186,6 @@ pub(super) const ROWS: &[Row] = &[
         "/dev/mem", "/dev/kmem", "/dev/port",
     ]),
 
-    row(Scope::Agent, "configuration of Claude Code", &[
-        "**/.claude/**", "~/.claude.json", "~/.claude.json.backup*", "**/.mcp.json", "**/.claude-plugin/**",
-        "/etc/claude-code/**", "/Library/Application Support/ClaudeCode/**", "/C:/Program Files/ClaudeCode/**",
-        "~/.config/Claude/claude_desktop_config.json", "~/Library/Application Support/Claude/claude_desktop_config.json",
-    ]).except(&[
-        "**/.claude/worktrees/**", "**/.claude/shell-snapshots/**", "~/.claude/projects/**", "~/.claude/todos/**",
-        "~/.claude/tasks/**", "~/.claude/plans/**", "~/.claude/file-history/**", "~/.claude/debug/**", "~/.claude/cache/**",
-        "~/.claude/history.jsonl", "~/.claude/paste-cache/**", "~/.claude/image-cache/**",
-    ]),
-    // Once more without exceptions, for worktrees in a `.claude` directory.
-    row(Scope::Agent, "settings of Claude Code, wherever they lie", &[
-        "**/.claude/settings.json", "**/.claude/settings.local.json", "**/.claude/hooks/**", "**/.claude/agents/**",
-        "**/.claude/skills/**", "**/.claude/commands/**",
-    ]),
-    row(Scope::Agent, "configuration of Codex", &["**/.codex/**", "/etc/codex/**"]).except(&[
-        "~/.codex/sessions/**", "~/.codex/archived_sessions/**", "~/.codex/log/**", "~/.codex/history.jsonl",
-        "~/.codex/shell_snapshots/**", "~/.codex/tmp/**", "~/.codex/worktrees/**",
-    ]),
-    row(Scope::Agent, "configuration of Gemini CLI and Qwen Code", &[
-        "**/.gemini/**", "/etc/gemini-cli/**", "/Library/Application Support/GeminiCli/**", "/C:/ProgramData/gemini-cli/**",
-        "**/.qwen/**", "/etc/qwen-code/**",
-    ]).except(&["~/.gemini/tmp/**", "~/.gemini/history/**", "~/.qwen/tmp/**"]),
     row(Scope::Agent, "configuration of Cursor", &[
         "**/.cursor/**", "/etc/cursor/**", "/Library/Application Support/Cursor/**", "/C:/ProgramData/Cursor/**",
         "~/.config/Cursor/User/**", "~/Library/Application Support/Cursor/User/**",
@@ -226,7 +220,6 @@ pub(super) const ROWS: &[Row] = &[
         "/etc/environment.d/**", "/etc/skel/**",
     ]),
 
-    row(Scope::Hijack, "shell snapshots of agents", &["**/.claude/shell-snapshots/**", "**/.codex/shell_snapshots/**"]),
     row(Scope::Hijack, "directories from which programs are started", &[
         "~/bin/**", "~/.bin/**", "~/.local/bin/**", "~/.cargo/bin/**", "~/go/bin/**", "~/.npm-global/bin/**", "~/.bun/bin/**",
         "~/.deno/bin/**", "~/.yarn/bin/**", "~/.krew/bin/**", "~/.volta/bin/**", "~/.local/share/pnpm/**", "~/.nix-profile/**",

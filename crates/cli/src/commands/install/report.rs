@@ -21,12 +21,13 @@ pub(super) struct Report {
     dry_run: bool,
     rows: Vec<Vec<Cell>>,
     failures: Vec<String>,
-    codex_changed: bool,
+    /// Agents that run the hooks only after their user has trusted them.
+    untrusted: Vec<AgentId>,
 }
 
 impl Report {
     pub(super) fn new(dry_run: bool) -> Report {
-        Report { dry_run, rows: Vec::new(), failures: Vec::new(), codex_changed: false }
+        Report { dry_run, rows: Vec::new(), failures: Vec::new(), untrusted: Vec::new() }
     }
 
     /// Configuration and rules of a new home.
@@ -57,7 +58,9 @@ impl Report {
             Edited::Created => "new file".to_owned(),
             Edited::Changed { .. } | Edited::Deleted => String::new(),
         };
-        self.codex_changed |= needs_trust(registration.agent) && registration.scope == Scope::User;
+        if needs_trust(registration.agent) && registration.scope == Scope::User {
+            self.untrusted.push(registration.agent);
+        }
         self.row(&what, &registration.file, &detail);
     }
 
@@ -165,10 +168,15 @@ impl Report {
     fn write_notes(&self, options: &Options, agents: &[AgentId], hook: &HookCommand) -> anyhow::Result<()> {
         let mut out = anstream::stdout();
         if agents.is_empty() {
-            writeln!(out, "\nno agent is guarded by this: name one, as in `castellan install claude`")?;
+            let word = AgentId::DEFAULT.word();
+            writeln!(out, "\nno agent is guarded by this: name one, as in `castellan install {word}`")?;
         }
-        if self.codex_changed {
-            writeln!(out, "\n{WARN}Codex{WARN:#} {CODEX_TRUST}")?;
+        for agent in &self.untrusted {
+            let (title, word) = (agent.title(), agent.word());
+            writeln!(
+                out,
+                "\n{WARN}{title}{WARN:#} runs these hooks only after you have trusted them: start {word}, open /hooks, trust castellan's."
+            )?;
         }
         if options.managed {
             writeln!(out, "\n{MACHINE}\n{}.", output::printable(&super::shown(hook)))?;
@@ -192,9 +200,6 @@ impl Report {
         self.rows.push(vec![what.into(), path.display().to_string().into(), Cell::new(detail, FAINT)]);
     }
 }
-
-const CODEX_TRUST: &str =
-    "runs these hooks only after you have trusted them: start codex, open /hooks, trust castellan's.";
 
 const OPEN: &str = "lets a repository that it trusts switch these hooks off. Let it trust only those whose settings you have read.";
 

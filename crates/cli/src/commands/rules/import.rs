@@ -22,12 +22,6 @@ use crate::text_file::read_text;
 use crate::values;
 use castellan_files::{Access, NewFile};
 
-const FORMATS: &[(&str, PermissionFormat)] = &[
-    ("claude", PermissionFormat::Claude),
-    ("codex", PermissionFormat::Codex),
-    ("gemini", PermissionFormat::Gemini),
-];
-
 /// Options of `castellan rules import`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
@@ -36,7 +30,7 @@ pub(crate) struct Options {
     files: Vec<PathBuf>,
 
     /// Whose rules they are; without it the files' names tell
-    #[arg(long, value_name = "AGENT", value_parser = values::one_of(FORMATS))]
+    #[arg(long, value_name = "AGENT", value_parser = values::one_of(PermissionFormat::ALL))]
     from: Option<PermissionFormat>,
 
     /// Write to this file, which must not be there yet, and not to standard output
@@ -50,8 +44,10 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         let name = file.display().to_string();
         let format = options.from.or_else(|| PermissionFormat::of_file_name(&name));
         let Some(format) = format else {
+            let words = PermissionFormat::ALL.iter().map(|(word, _)| *word);
+            let words = words.collect::<Vec<_>>().join("`, `");
             bail!(
-                "`{name}`: its name does not tell whose rules it holds: say `--from claude`, `codex` or `gemini`"
+                "`{name}`: its name does not show whose rules it holds: say `--from` with one of `{words}`"
             );
         };
         imported.add(&name, format, &read_text(file, RULE_FILE_BYTES_MAX)?);

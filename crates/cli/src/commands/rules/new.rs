@@ -47,7 +47,7 @@ pub(crate) struct Options {
     command: Option<String>,
 
     /// Agent that calls
-    #[arg(long, default_value = "claude", value_parser = values::agent(), conflicts_with = "from_log")]
+    #[arg(long, default_value = AgentId::DEFAULT.word(), value_parser = values::agent(), conflicts_with = "from_log")]
     agent: AgentId,
 
     /// Name of the rule; without it one is made

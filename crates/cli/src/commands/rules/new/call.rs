@@ -35,7 +35,7 @@ pub(super) fn recorded(layout: &Layout, id: &str) -> anyhow::Result<Case> {
     let Some(CallRecord { agent, tool_raw, input, cwd, workspace, .. }) = call else {
         bail!("the log has no call `{id}`: `castellan log` shows requests, `--json` the numbers of records");
     };
-    let agent = AgentId::ALL.into_iter().find(|known| known.name() == agent);
+    let agent = AgentId::named(&agent);
     let agent = agent.context("its agent is none that castellan guards")?;
     let text = input.to_string();
     if text.contains(CUT) || text.contains("[redacted ") {
