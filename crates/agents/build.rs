@@ -10,18 +10,26 @@ mod shape;
 #[path = "build/write.rs"]
 mod write;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{env, fs};
 
 use anyhow::{Context, Result};
 
+/// The variable of the build's environment that names a folder with more agents.
+const MORE: &str = "CASTELLAN_MORE_AGENTS";
+
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=agents");
     println!("cargo::rerun-if-changed={}", payloads::FILE);
-    let mut paths: Vec<PathBuf> =
-        fs::read_dir("agents")?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    println!("cargo::rerun-if-env-changed={MORE}");
+    let mut paths = Vec::new();
+    for folder in [Some("agents".into()), env::var_os(MORE)].into_iter().flatten() {
+        for entry in fs::read_dir(&folder).with_context(|| Path::new(&folder).display().to_string())? {
+            paths.push(entry?.path());
+        }
+    }
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
-    paths.sort();
+    paths.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
     let mut files = Vec::new();
     for path in paths {
         files.push((path.display().to_string(), fs::read_to_string(&path)?));
