@@ -90,7 +90,7 @@ impl Agent {
     }
 
     /// Returns the user's file in which castellan registers.
-    pub(crate) fn settings(self, home: &Home) -> PathBuf {
+    pub fn settings(self, home: &Home) -> PathBuf {
         match self {
             Agent::Claude => home.user().join(".claude/settings.json"),
             Agent::Codex => home.codex().join("hooks.json"),
@@ -100,7 +100,7 @@ impl Agent {
     }
 
     /// Writes what it needs to know of its model before castellan is installed.
-    pub(crate) fn prepare(self, home: &Home) -> Result<()> {
+    pub fn prepare(self, home: &Home) -> Result<()> {
         match self {
             Agent::Claude | Agent::Codex => Ok(()),
             Agent::Gemini => home.write(&self.settings(home), GEMINI_SETTINGS),

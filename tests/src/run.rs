@@ -45,7 +45,7 @@ pub struct Options {
     /// The name of Codex's model, which decides how tools are offered: here, the tools directly, with `apply_patch`.
     pub codex_model: &'static str,
     /// Whether Codex runs hooks that its user has not trusted; managed ones need no trust.
-    pub hook_trusts_hooks: bool,
+    pub trusts_hooks: bool,
     /// More arguments, before the prompt.
     pub arguments: &'static [&'static str],
 }
@@ -56,7 +56,7 @@ impl Default for Options {
             claude_permission_mode: "bypassPermissions",
             codex_sandbox: CODEX_UNBOUND,
             codex_model: "gpt-5.5",
-            hook_trusts_hooks: true,
+            trusts_hooks: true,
             arguments: &[],
         }
     }
@@ -114,7 +114,7 @@ fn codex(command: &mut Command, model: &Model, options: &Options) {
     let address = format!("model_providers.scripted.base_url=\"http://127.0.0.1:{}/v1\"", model.port());
     command.args(["exec", "--json", "-m", options.codex_model, "-c", &address]);
     command.args(options.codex_sandbox);
-    if options.hook_trusts_hooks {
+    if options.trusts_hooks {
         command.arg("--dangerously-bypass-hook-trust");
     }
 }
@@ -129,8 +129,14 @@ fn gemini(command: &mut Command, model: &Model) {
 
 /// Without a person Qwen Code declines a call of its shell before it asks its hooks, unless everything runs.
 fn qwen(command: &mut Command, model: &Model) {
-    command.env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}/v1", model.port()));
-    command.env("OPENAI_API_KEY", "scripted").env("OPENAI_MODEL", "scripted");
-    command.env("QWEN_CODE_NO_RELAUNCH", "1");
-    command.arg("--yolo");
+    command.envs(qwen_environment(model)).arg("--yolo");
+}
+
+/// The variables with which Qwen Code asks a scripted model.
+pub(crate) fn qwen_environment(model: &Model) -> Vec<(&'static str, String)> {
+    let address = format!("http://127.0.0.1:{}/v1", model.port());
+    let fixed =
+        [("OPENAI_API_KEY", "scripted"), ("OPENAI_MODEL", "scripted"), ("QWEN_CODE_NO_RELAUNCH", "1")];
+    let fixed = fixed.into_iter().map(|(name, value)| (name, value.to_owned()));
+    std::iter::once(("OPENAI_BASE_URL", address)).chain(fixed).collect()
 }

@@ -2,8 +2,11 @@
 //! look at the world, at what the model was told and at the record. It must not know how an answer is encoded.
 
 mod asks;
+mod at_prompt;
 mod late;
 mod levels;
+mod places;
+mod records;
 mod repository;
 mod signalled;
 mod trust;
@@ -18,11 +21,16 @@ use rustix::process::{Signal, kill_process};
 use serde_json::{Value as Json, json};
 
 pub use asks::check_asks;
-pub use late::{check_directory, check_late_answer, check_write};
+pub use at_prompt::{check_agreed_at_prompt, check_refused_at_prompt};
+pub use late::check_late_answer;
 pub use levels::{check_ceiling, check_denied_escalation, check_escalation};
+pub use places::{check_directory, check_named_off, check_write};
 pub use repository::check_repository;
 pub use signalled::{KILL, SIGNALS, STOP, check_signalled_hook};
 pub use trust::check_trust;
+
+use records::call_about;
+pub(crate) use records::{expect_record, expect_told};
 
 use crate::agents::Agent;
 use crate::home::Home;
@@ -308,7 +316,7 @@ pub fn check_switched_off(
     let turns = [vec![agent.shell(WATCHED)], vec![agent.shell("touch denied-file")]];
     let script = Script::main(turns).before(0, move || assert!(std::fs::write(&file, text).is_ok()));
     let options = Options {
-        hook_trusts_hooks: registered != Registered::Managed,
+        trusts_hooks: registered != Registered::Managed,
         arguments: if registered == Registered::Launcher { flags } else { &[] },
         ..Options::default()
     };
@@ -362,50 +370,5 @@ impl Stage {
             records.iter().find(|record| record.pointer("/gap/event") == Some(&self.agent.question().into()));
         ensure!(gap.is_some(), "the gap is not recorded: {records:?}");
         Ok(())
-    }
-
-    /// The records of calls.
-    pub(crate) fn calls(&self) -> Result<Vec<Json>> {
-        let records = self.home.records()?;
-        let calls = records.iter().filter(|record| record.get("type") == Some(&"call".into()));
-        Ok(calls.filter_map(|record| record.get("call").cloned()).collect())
-    }
-
-    /// The one record of the call that the script knows by `id`. An agent that does not tell the id asks about the calls of a
-    /// conversation in order; here, each turn has one call.
-    pub(crate) fn call<'a>(&self, calls: &'a [Json], id: &str) -> Result<&'a Json> {
-        if !self.agent.tells_ids() {
-            let turn = id.split('-').nth(1).and_then(|turn| turn.parse::<usize>().ok());
-            return turn
-                .and_then(|turn| calls.get(turn))
-                .with_context(|| format!("no record of call `{id}`: {calls:?}"));
-        }
-        let mut found = calls.iter().filter(|call| call["use_id"] == id);
-        let call = found.next().with_context(|| format!("no record of call `{id}`: {calls:?}"))?;
-        ensure!(found.next().is_none(), "two records of call `{id}`: {calls:?}");
-        Ok(call)
-    }
-}
-
-/// The one record of a call whose input has this text.
-fn call_about<'a>(calls: &'a [Json], text: &str) -> Result<&'a Json> {
-    let mut found = calls.iter().filter(|call| call["input"].to_string().contains(text));
-    let call = found.next().with_context(|| format!("no record of a call about `{text}`: {calls:?}"))?;
-    ensure!(found.next().is_none(), "two records of calls about `{text}`: {calls:?}");
-    Ok(call)
-}
-
-pub(crate) fn expect_told(model: &Model, call: &str, told: &str) {
-    let heard = model.told(call).unwrap_or_default();
-    assert!(heard.contains(told), "the model was told `{heard}`, not `{told}`");
-    assert!(
-        !heard.contains("castellan log") && !heard.contains("castellan stop"),
-        "the model was told how: `{heard}`"
-    );
-}
-
-pub(crate) fn expect_record(record: &Json, expected: Json) {
-    for (key, value) in expected.as_object().into_iter().flatten() {
-        assert_eq!(&record[key], value, "`{key}` in {record}");
     }
 }

@@ -5,7 +5,7 @@ use castellan_tests::agents::Agent::Gemini;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
-    Case, KILL, Registered, SIGNALS, SwitchedOff, check, check_directory, check_late_answer,
+    Case, KILL, Registered, SIGNALS, SwitchedOff, check, check_directory, check_late_answer, check_named_off,
     check_none_foreign, check_signalled_hook, check_subagent, check_switched_off, check_write,
 };
 use serde_json::json;
@@ -59,6 +59,12 @@ fn a_subagents_calls_are_judged() -> Result<()> {
 fn a_repository_switches_off_the_users_registration() -> Result<()> {
     check_switched_off(Gemini, Registered::User, SwitchedOff::BeforeStart, false)?;
     check_switched_off(Gemini, Registered::User, SwitchedOff::MidSession, true)
+}
+
+/// Who knows the user's home can name castellan's hook.
+#[test]
+fn a_repository_switches_off_a_hook_by_its_name() -> Result<()> {
+    check_named_off()
 }
 
 #[test]

@@ -5,8 +5,9 @@ use castellan_tests::agents::Agent::Qwen;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
-    Case, KILL, Registered, SIGNALS, SwitchedOff, check, check_directory, check_late_answer,
-    check_none_foreign, check_signalled_hook, check_subagent, check_switched_off, check_write,
+    Case, KILL, Registered, SIGNALS, SwitchedOff, check, check_agreed_at_prompt, check_directory,
+    check_late_answer, check_none_foreign, check_refused_at_prompt, check_signalled_hook, check_subagent,
+    check_switched_off, check_write,
 };
 use serde_json::json;
 
@@ -28,6 +29,13 @@ castellan_tests::shared_plays! {
 fn an_asked_call_is_denied_with_nobody_there() -> Result<()> {
     let told = "Test ask: the test asks about this file";
     check(Qwen, Case::touch(Qwen, "asked-file", false, told, ("ask", "deny", true)))
+}
+
+/// In `yolo` nothing else is asked.
+#[test]
+fn an_asked_call_waits_for_the_person_at_the_terminal() -> Result<()> {
+    check_agreed_at_prompt()?;
+    check_refused_at_prompt()
 }
 
 /// Qwen takes no relative path.

@@ -4,13 +4,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use castellan_tests::agents::Agent::{self, Claude, Codex, Gemini, Qwen};
 use castellan_tests::home::Home;
 use castellan_tests::model::{Block, Model, Script};
 use castellan_tests::run::{self, CODEX_CODE_MODE, CODEX_UNBOUND, CODEX_UNKNOWN_MODEL, Options};
 use castellan_tests::scenario::SwitchedOff::{self, BeforeStart, MidSession};
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 /// Shell texts of hooks. Each keeps what it was asked in a file beside the workspace.
 const SILENT: &str = "cat >> ../asked";
@@ -47,7 +47,7 @@ const BYPASS: Options = Options {
     claude_permission_mode: "bypassPermissions",
     codex_sandbox: CODEX_UNBOUND,
     codex_model: "gpt-5.5",
-    hook_trusts_hooks: true,
+    trusts_hooks: true,
     arguments: &[],
 };
 
@@ -136,9 +136,13 @@ fn register(home: &Home, case: &Case) -> Result<()> {
             json!({"type": "command", "command": "/bin/sh", "args": args, "onFailure": on_failure})
         }
         Codex => json!({"type": "command", "command": &case.hook}),
-        Gemini | Qwen => bail!("the stand-in is registered for Claude and Codex only"),
+        Gemini | Qwen => json!({"type": "command", "command": &case.hook, "timeout": LIMIT_MS}),
     };
-    let hooks = json!({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}).to_string();
+    case.agent.prepare(home)?;
+    let prepared = std::fs::read_to_string(case.agent.settings(home)).unwrap_or_default();
+    let mut settings: Map<String, Json> = serde_json::from_str(&prepared).unwrap_or_default();
+    settings.insert("hooks".to_owned(), json!({ case.agent.question(): [{"hooks": [hook]}] }));
+    let hooks = Json::Object(settings).to_string();
     let toml = || {
         let command = Json::from(&*case.hook);
         format!(
@@ -150,8 +154,7 @@ fn register(home: &Home, case: &Case) -> Result<()> {
             home.write(&home.etc().join("claude-code/managed-settings.d/h.json"), &hooks)
         }
         (Codex, Registered::Managed) => home.write(&home.etc().join("codex/requirements.toml"), &toml()),
-        (Claude, _) => home.write(&home.user().join(".claude/settings.json"), &hooks),
-        (_, _) => home.write(&home.codex().join("hooks.json"), &hooks),
+        (agent, _) => home.write(&agent.settings(home), &hooks),
     }
 }
 
@@ -163,6 +166,50 @@ fn switch(agent: Agent) -> (&'static str, &'static str) {
         Gemini => (".gemini/settings.json", r#"{"hooksConfig":{"enabled":false}}"#),
         Qwen => (".qwen/settings.json", r#"{"disableAllHooks":true}"#),
     }
+}
+
+/// The time limit of hooks of Gemini CLI and Qwen Code here.
+const LIMIT_MS: u32 = 2000;
+
+/// A deny that is printed in time by a hook that ends too late.
+fn deny_and_stay(deny: &str) -> String {
+    format!("{deny}; exec sleep 20")
+}
+
+/// Gemini CLI's deny.
+const GEMINI_DENY: &str = r#"echo '{"decision":"deny","reason":"by the stand-in"}'"#;
+
+#[test]
+fn gemini_carries_out_what_its_hook_answers() -> Result<()> {
+    check(Case::new(Gemini, format!("cat >> ../asked; {GEMINI_DENY}"), BYPASS), DENIED)?;
+    check(Case::new(Gemini, BLOCK, BYPASS), DENIED)?;
+    check(Case::new(Gemini, SILENT, BYPASS), RUNS)?;
+    // Another agent's deny, and a hook that fails.
+    for hook in [decide("deny"), FAIL.to_owned(), KILLED.to_owned()] {
+        check(Case::new(Gemini, hook, BYPASS), RUNS)?;
+    }
+    check(Case::new(Gemini, deny_and_stay(&format!("cat >> ../asked; {GEMINI_DENY}")), BYPASS), RUNS)
+}
+
+#[test]
+fn qwen_carries_out_what_its_hook_answers() -> Result<()> {
+    for hook in [decide("deny"), decide("ask"), BLOCK.to_owned()] {
+        check(Case::new(Qwen, hook, BYPASS), DENIED)?;
+    }
+    for hook in [decide("allow"), SILENT.to_owned(), FAIL.to_owned(), KILLED.to_owned()] {
+        check(Case::new(Qwen, hook, BYPASS), RUNS)?;
+    }
+    check(Case::new(Qwen, deny_and_stay(&decide("deny")), BYPASS), RUNS)
+}
+
+#[test]
+fn a_repository_switches_off_hooks_of_gemini_and_qwen_at_their_start() -> Result<()> {
+    for agent in [Gemini, Qwen] {
+        let deny = if agent == Gemini { format!("cat >> ../asked; {GEMINI_DENY}") } else { decide("deny") };
+        let off = |when| Case { switched_off: Some(when), ..Case::new(agent, deny.clone(), BYPASS) };
+        check(off(BeforeStart), RUNS_UNASKED)?;
+    }
+    Ok(())
 }
 
 #[test]
@@ -363,7 +410,7 @@ fn a_repository_cannot_switch_hooks_off_against_the_command_line() -> Result<()>
 
 #[test]
 fn a_repository_cannot_switch_managed_hooks_off() -> Result<()> {
-    let options = Options { hook_trusts_hooks: false, ..BYPASS };
+    let options = Options { trusts_hooks: false, ..BYPASS };
     for agent in [Claude, Codex] {
         for switched_off in [Some(BeforeStart), Some(MidSession)] {
             let registered = Registered::Managed;

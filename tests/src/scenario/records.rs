@@ -1,0 +1,54 @@
+//! What castellan recorded of a script's calls, and what the model was told of them.
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value as Json;
+
+use super::Stage;
+use crate::model::Model;
+
+impl Stage {
+    /// The records of calls.
+    pub(crate) fn calls(&self) -> Result<Vec<Json>> {
+        let records = self.home.records()?;
+        let calls = records.iter().filter(|record| record.get("type") == Some(&"call".into()));
+        Ok(calls.filter_map(|record| record.get("call").cloned()).collect())
+    }
+
+    /// The one record of the call that the script knows by `id`. An agent that does not tell the id asks about the calls of a
+    /// conversation in order; here, each turn has one call.
+    pub(crate) fn call<'a>(&self, calls: &'a [Json], id: &str) -> Result<&'a Json> {
+        if !self.agent.tells_ids() {
+            let turn = id.split('-').nth(1).and_then(|turn| turn.parse::<usize>().ok());
+            return turn
+                .and_then(|turn| calls.get(turn))
+                .with_context(|| format!("no record of call `{id}`: {calls:?}"));
+        }
+        let mut found = calls.iter().filter(|call| call["use_id"] == id);
+        let call = found.next().with_context(|| format!("no record of call `{id}`: {calls:?}"))?;
+        ensure!(found.next().is_none(), "two records of call `{id}`: {calls:?}");
+        Ok(call)
+    }
+}
+
+/// The one record of a call whose input has this text.
+pub(super) fn call_about<'a>(calls: &'a [Json], text: &str) -> Result<&'a Json> {
+    let mut found = calls.iter().filter(|call| call["input"].to_string().contains(text));
+    let call = found.next().with_context(|| format!("no record of a call about `{text}`: {calls:?}"))?;
+    ensure!(found.next().is_none(), "two records of calls about `{text}`: {calls:?}");
+    Ok(call)
+}
+
+pub(crate) fn expect_told(model: &Model, call: &str, told: &str) {
+    let heard = model.told(call).unwrap_or_default();
+    assert!(heard.contains(told), "the model was told `{heard}`, not `{told}`");
+    assert!(
+        !heard.contains("castellan log") && !heard.contains("castellan stop"),
+        "the model was told how: `{heard}`"
+    );
+}
+
+pub(crate) fn expect_record(record: &Json, expected: Json) {
+    for (key, value) in expected.as_object().into_iter().flatten() {
+        assert_eq!(&record[key], value, "`{key}` in {record}");
+    }
+}
