@@ -5,7 +5,7 @@ use castellan_tests::agents::Agent::Qwen;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
-    Case, KILL, Registered, SIGNALS, SwitchedOff, check, check_agreed_at_prompt, check_directory,
+    Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_agreed_at_prompt, check_directory,
     check_late_answer, check_none_foreign, check_refused_at_prompt, check_signalled_hook, check_subagent,
     check_switched_off, check_write,
 };
@@ -78,8 +78,9 @@ fn a_call_whose_hook_is_signalled_does_not_run() -> Result<()> {
     SIGNALS.iter().try_for_each(|signal| check_signalled_hook(Qwen, *signal, false))
 }
 
-/// What no hook can answer: Qwen takes a hook that a signal ended for no opinion.
+/// What no hook can answer: Qwen takes a hook that a signal ended, and one that it gave up, for no opinion.
 #[test]
-fn a_call_whose_hook_is_killed_runs() -> Result<()> {
-    check_signalled_hook(Qwen, KILL, true)
+fn a_call_whose_hook_is_killed_or_stopped_runs() -> Result<()> {
+    check_signalled_hook(Qwen, KILL, true)?;
+    check_signalled_hook(Qwen, STOP, true)
 }

@@ -94,6 +94,7 @@ pub(crate) enum EventKind {
     SessionStart,
     SessionEnd,
     SubagentEnd,
+    Notice,
 }
 
 /// Seconds that a call may take from the hook's start to its answer, unless the daemon asks to hold. Far above a decision (milliseconds)

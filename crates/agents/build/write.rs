@@ -118,6 +118,7 @@ fn event_kind(event: &Event) -> String {
         EventKind::SessionStart => session("Start"),
         EventKind::SessionEnd => session("End"),
         EventKind::SubagentEnd => session("SubagentEnd"),
+        EventKind::Notice => session("Notice"),
     }
 }
 

@@ -117,6 +117,8 @@ pub enum Moment {
     End,
     /// A sub-agent has ended.
     SubagentEnd,
+    /// Something from which nothing follows.
+    Notice,
 }
 
 /// An event that castellan registers its hook for.

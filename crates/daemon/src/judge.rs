@@ -162,7 +162,7 @@ impl Judge {
                         self.wait_no_more(&whose, Over::Prompt);
                     }
                     Moment::End => self.wait_no_more(&whose, Over::Session),
-                    Moment::Start | Moment::SubagentEnd => {}
+                    Moment::Start | Moment::SubagentEnd | Moment::Notice => {}
                 }
                 self.note(&record::session_event(&event))
             }
