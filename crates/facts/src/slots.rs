@@ -52,6 +52,11 @@ fn spaced(argv: &[Arg]) -> Arg {
     Arg::from_pieces(parts.flat_map(|part| part.pieces().iter().cloned()), false)
 }
 
+/// Whether what is below the path is changed, too, by what a slot says.
+fn tree(slot: Slot) -> Option<bool> {
+    (slot.detail == "tree").then_some(true)
+}
+
 fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     match slot.role {
         SlotRole::Read | SlotRole::Write | SlotRole::Update if is_standard_stream(arg) => {}
@@ -63,7 +68,10 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Write => {
             // The walk follows what such a program writes, where it knows the file's name.
             sink.is_followed = slot.detail == "input" && arg.as_str().is_some();
-            sink.path(EffectKind::Write, arg);
+            sink.path_effect(
+                Effect { kind: EffectKind::Write, recursive: tree(slot), ..Effect::default() },
+                arg,
+            );
             sink.is_followed = false;
         }
         SlotRole::Update => {
@@ -73,7 +81,12 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
             let verb = is_layout.then(|| LAYOUT.to_owned());
             sink.path_effect(Effect { kind: EffectKind::Write, verb, ..Effect::default() }, arg);
         }
-        SlotRole::Delete => sink.path(EffectKind::Delete, arg),
+        SlotRole::Delete => {
+            sink.path_effect(
+                Effect { kind: EffectKind::Delete, recursive: tree(slot), ..Effect::default() },
+                arg,
+            );
+        }
         SlotRole::Move => {
             sink.path(EffectKind::Read, arg);
             let verb = Some("move".to_owned());

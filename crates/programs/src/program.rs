@@ -165,9 +165,10 @@ slot_roles! {
     Text "text" "no path, no host, no code: it changes nothing by itself; of an option, `text:2`: it takes two \
         values, `text:digits`: digits only, so that a cluster goes on after it",
     Read "read" "a path that is read",
-    Write "write" "a path that is created or overwritten; `write:input`: with what the program reads from input",
+    Write "write" "a path that is created or overwritten; `write:input`: with what the program reads from input; `write:tree`: a \
+        directory that is filled",
     Update "update" "a path that is read and changed in place",
-    Delete "delete" "a path that is removed",
+    Delete "delete" "a path that is removed; `delete:tree`: with all below it",
     Move "move" "a path that is read and removed, as it goes elsewhere",
     Into "into" "a directory, or a file, into which the operands that are read go",
     Permission "permission" "a path whose mode, owner or access list is changed",
