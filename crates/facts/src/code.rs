@@ -527,6 +527,10 @@ fn on_operand(kind: EffectKind, on: &Operand, sink: &mut Sink<'_, '_, '_, '_>) {
     match on {
         Operand::Nothing => sink.add(Effect { kind, ..Effect::default() }),
         Operand::Path(path) => sink.path(kind, path),
+        Operand::Into { path, source } if slots::is_directory(path, sink) => {
+            sink.path(kind, &slots::joined(path, source));
+        }
+        Operand::Into { path, .. } => sink.path(kind, path),
         Operand::Link { path, to } => {
             let target = sink.locate(to);
             let target = Some(target.path.unwrap_or(target.raw));

@@ -2,6 +2,7 @@
 //! for such a path, or because they lie below a directory. It takes paths as text, with their patterns as written, and must not know
 //! what a rule makes of that.
 
+mod access;
 mod pattern;
 
 use std::borrow::Cow;
@@ -209,6 +210,8 @@ fn reach(effect: &Effect, is_pattern: bool) -> Option<Reach> {
         (EffectKind::Write, _) if effect.verb.as_deref() == Some(BOUND) => Some(Reach::Entry),
         (EffectKind::Write | EffectKind::Permission, Some(true)) | (EffectKind::Link, _) => Some(Reach::Tree),
         (EffectKind::Write, _) => Some(Reach::File),
+        // Nothing below a directory can be read where nobody may enter it.
+        (EffectKind::Permission, _) if access::may_lock(effect) => Some(Reach::Tree),
         (EffectKind::Permission | EffectKind::Opaque, _) => Some(Reach::Entry),
         // Of what a pattern stands for only files are deleted then.
         (EffectKind::Delete, Some(false)) if is_pattern && effect.verb.is_none() => Some(Reach::File),
@@ -309,8 +312,9 @@ mod tests {
     #[test]
     fn it_depends_on_the_kind_what_of_a_directory_is_reached() {
         check(EffectKind::Permission, None, "/home/u/.claude", HOOKS);
-        check(EffectKind::Permission, None, "/home/u", None);
-        check(EffectKind::Permission, None, "/home/u/.config", None);
+        // A mode that is not known may lock the owner out.
+        check(EffectKind::Permission, None, "/home/u", OWN);
+        check(EffectKind::Permission, None, "/home/u/app", None);
         check(EffectKind::Permission, None, "/home/u/.config/castellan", OWN);
         check(EffectKind::Link, None, "/home/u/.claude", HOOKS);
         check(EffectKind::Delete, None, "/home/u/.config", OWN);

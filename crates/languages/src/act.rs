@@ -125,6 +125,13 @@ pub enum Operand {
     Nothing,
     /// A path.
     Path(Arg),
+    /// A file that is written, or a directory into which a file of this name goes.
+    Into {
+        /// The path.
+        path: Arg,
+        /// The file that is copied or moved.
+        source: Arg,
+    },
     /// A path that is made to lead to another.
     Link {
         /// The path that is made.

@@ -92,6 +92,8 @@ pub(crate) enum Part {
     /// A path, or a URL that is fetched.
     ReadOrUrl,
     Write,
+    /// A file that is written, or a directory into which what is read goes.
+    Into,
     Delete,
     Execute,
     Permission,

@@ -29,6 +29,7 @@ fn operand(on: &Operand) -> String {
     match on {
         Operand::Nothing => String::new(),
         Operand::Path(path) => arg(path),
+        Operand::Into { path, source } => format!("{} <- {}", arg(path), arg(source)),
         Operand::Link { path, to } => format!("{} -> {}", arg(path), arg(to)),
         Operand::Host { host, port: Some(port) } => format!("host {}:{}", arg(host), arg(port)),
         Operand::Host { host, port: None } => format!("host {}", arg(host)),

@@ -71,7 +71,10 @@ fn without_an_output_file_the_rules_are_printed() {
     std::fs::write(home.repo().join("rules"), "prefix_rule(pattern=[\"rm\"], decision=\"forbidden\")\n")
         .unwrap();
     let untold = home.run(&["rules", "import", "rules"]);
-    assert!(untold.code == Some(7) && untold.stderr.contains("say `--from claude`"), "{untold:?}");
+    assert!(
+        untold.code == Some(7) && untold.stderr.contains("say `--from` with one of `claude`"),
+        "{untold:?}"
+    );
     let printed = home.run_ok(&["rules", "import", "--from", "codex", "rules"]);
     assert!(printed.contains("- rule: \"Deny rm (imported 1)\"\n"), "{printed}");
     let none = home.run(&["rules", "import", "--from", "claude", "rules"]);

@@ -225,6 +225,7 @@ impl Machine<'_> {
                 }
             }
             Part::Write => self.path(node, EffectKind::Write, value, is_tree),
+            Part::Into => self.into(node, value, is_tree, bound),
             Part::Delete => self.path(node, EffectKind::Delete, value, is_tree),
             Part::Execute => self.path(node, EffectKind::Execute, value, false),
             Part::Permission => self.path(node, EffectKind::Permission, value, is_tree),
@@ -370,6 +371,17 @@ impl Machine<'_> {
                 continue;
             }
             self.act(node.at, What::Effect { kind, on: Operand::Path(arg), recursive });
+        }
+    }
+
+    fn into(&mut self, node: &Node, value: &Value, is_tree: bool, bound: &Bound) {
+        let unknown = self.unknown(node, Why::Dynamic);
+        let source = bound.part(Part::Read).cloned().unwrap_or(unknown);
+        for source in self.operands(node, &source) {
+            for path in self.operands(node, value) {
+                let on = Operand::Into { path, source: source.clone() };
+                self.act(node.at, What::Effect { kind: EffectKind::Write, on, recursive: is_tree });
+            }
         }
     }
 
