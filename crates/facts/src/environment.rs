@@ -206,7 +206,7 @@ pub(crate) fn effect(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if !sink.spend(WORK_OF_EFFECT) {
         return;
     }
-    if WRITTEN.iter().any(|pattern| fits(pattern, name)) && is_file_name(value) {
+    if WRITTEN.iter().any(|pattern| fits(pattern, name)) && is_file_name(name, value) {
         sink.path(EffectKind::Write, value);
     }
     let Some((_, verb)) = VARIABLES.iter().find(|(pattern, _)| fits(pattern, name)) else { return };
@@ -303,8 +303,11 @@ fn is_name(text: &str) -> bool {
 }
 
 /// `GIT_TRACE=1` names no file.
-fn is_file_name(value: &Arg) -> bool {
-    value.prefix().starts_with('/') && value.as_str() != Some("/dev/null")
+/// Git takes a trace's value for a file only where it is absolute: others are numbers and words.
+fn is_file_name(name: &str, value: &Arg) -> bool {
+    let may_be_relative = !name.starts_with("GIT_TRACE");
+    let is_named = value.prefix().starts_with('/') || may_be_relative && value.as_str() != Some("");
+    is_named && value.as_str() != Some("/dev/null")
 }
 
 fn fits(pattern: &str, name: &str) -> bool {

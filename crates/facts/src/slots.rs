@@ -57,23 +57,22 @@ fn tree(slot: Slot) -> Option<bool> {
     (slot.detail == "tree").then_some(true)
 }
 
+fn write(slot: Slot, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    // Programs that take a command there take it after a bar; no file is called so.
+    if arg.prefix().starts_with('|') {
+        return sink.shell(arg.strip_prefix("|").unwrap_or_else(|| arg.clone()));
+    }
+    // The walk follows what such a program writes, where it knows the file's name.
+    sink.is_followed = slot.detail == "input" && arg.as_str().is_some();
+    sink.path_effect(Effect { kind: EffectKind::Write, recursive: tree(slot), ..Effect::default() }, arg);
+    sink.is_followed = false;
+}
+
 fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     match slot.role {
         SlotRole::Read | SlotRole::Write | SlotRole::Update if is_standard_stream(arg) => {}
         SlotRole::Read => sink.path(EffectKind::Read, arg),
-        // Programs that take a command there take it after a bar; no file is called so.
-        SlotRole::Write if arg.prefix().starts_with('|') => {
-            sink.shell(arg.strip_prefix("|").unwrap_or_else(|| arg.clone()));
-        }
-        SlotRole::Write => {
-            // The walk follows what such a program writes, where it knows the file's name.
-            sink.is_followed = slot.detail == "input" && arg.as_str().is_some();
-            sink.path_effect(
-                Effect { kind: EffectKind::Write, recursive: tree(slot), ..Effect::default() },
-                arg,
-            );
-            sink.is_followed = false;
-        }
+        SlotRole::Write => write(slot, arg, sink),
         SlotRole::Update => {
             sink.path(EffectKind::Read, arg);
             // A script that only has a formatter's name may write anything.

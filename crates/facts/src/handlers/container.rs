@@ -155,9 +155,13 @@ pub(super) fn build(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
     for output in read.values("--output") {
         let written = output.written();
         let file = written.split(',').find_map(|field| field.strip_prefix("dest="));
+        let is_file =
+            written.split(',').any(|field| matches!(field, "type=tar" | "type=oci" | "type=docker"));
+        let recursive = (!is_file).then_some(true);
+        let written_to = Effect { kind: EffectKind::Write, recursive, ..Effect::default() };
         match file {
-            Some(file) if file != "-" => sink.path(EffectKind::Write, &Arg::known(file)),
-            None if !written.contains('=') && written != "-" => sink.path(EffectKind::Write, output),
+            Some(file) if file != "-" => sink.path_effect(written_to, &Arg::known(file)),
+            None if !written.contains('=') && written != "-" => sink.path_effect(written_to, output),
             _ => {}
         }
     }

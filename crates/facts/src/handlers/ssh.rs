@@ -59,6 +59,14 @@ pub(super) fn sftp(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     let Some(first) = read.operands.first() else { return };
     let names_file = first.arg.written().split_once(':').is_some_and(|(_, path)| !path.is_empty());
     if names_file {
+        if let Some(to) = read.operands.get(1) {
+            let file =
+                first.arg.strip_prefix(first.arg.prefix().split_inclusive(':').next().unwrap_or_default());
+            let file = file.unwrap_or_else(|| first.arg.clone());
+            let is_into = slots::is_directory(&to.arg, sink);
+            let path = if is_into { slots::joined(&to.arg, &file) } else { to.arg.clone() };
+            sink.path(EffectKind::Write, &path);
+        }
         return slots::remote(EffectKind::Download, EffectKind::Connect, &first.arg, sink);
     }
     slots::host(EffectKind::Connect, &first.arg, sink);

@@ -45,6 +45,11 @@ pub(super) fn wget(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
 
 fn stored(url: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let directory = read.values("--directory-prefix").last().cloned().unwrap_or_else(|| Arg::known("."));
+    // The path of the URL is made again below the directory.
+    if read.given("--force-directories") {
+        let effect = Effect { kind: EffectKind::Write, recursive: Some(true), ..Effect::default() };
+        return sink.path_effect(effect, &directory);
+    }
     if read.is(Attribute::Recursive) || read.given("--page-requisites") {
         sink.path(EffectKind::Write, &directory);
         return;
