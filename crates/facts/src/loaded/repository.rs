@@ -220,9 +220,14 @@ fn of_git(directory: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<Found> {
 
 /// Whether a directory is a repository itself, as a bare one is.
 fn of_itself(directory: &str, is_inside: bool, sink: &mut Sink<'_, '_, '_, '_>) -> Option<Found> {
-    let is_one = is_file(&below(directory, "HEAD"), sink)
+    let is_one = has_head(directory, sink)
         && (is_file(&below(directory, "config"), sink) || is_file(&below(directory, "commondir"), sink));
     is_one.then(|| Found::Repository { directory: directory.to_owned(), is_hidden: is_inside })
+}
+
+/// Whether there is a `HEAD`. In a directory that the call has made, `git init` and `git clone` may have put one.
+fn has_head(directory: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    is_file(&below(directory, "HEAD"), sink) || sink.scene.overlay.has_named(directory)
 }
 
 /// Repositories that the session has built: below a directory those that git goes down into, else all.
@@ -240,7 +245,7 @@ fn built(inside: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) {
         let (directory, name) = path.rsplit_once('/').unwrap_or_default();
         if name == ".git" {
             link(&path, sink);
-        } else if is_file(&below(directory, "HEAD"), sink) {
+        } else if has_head(directory, sink) {
             repository(directory, false, sink);
         }
     }
