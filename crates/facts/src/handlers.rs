@@ -73,6 +73,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("git_push", git::push),
     ("git_read", git::look),
     ("git_remove", git::remove),
+    ("git_restore", git::restore),
     ("helm", kubernetes::helm),
     ("hosting", cloud::hosting),
     ("httpie", httpie::httpie),

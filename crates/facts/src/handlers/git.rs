@@ -8,6 +8,7 @@ use crate::limits::GIT_ALIASES_MAX;
 use crate::sink::Sink;
 use crate::slots::is_standard_stream;
 
+mod pathspec;
 mod remote;
 mod settings;
 
@@ -127,14 +128,21 @@ pub(crate) fn checkout(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_,
     let (branch, paths) = branch_and_paths(read, sink);
     for path in &paths {
         sink.on(EffectKind::Destroy, "git", "checkout", Some(path));
-        let recursive = Some(true);
-        sink.path_effect(Effect { kind: EffectKind::Write, recursive, ..Effect::default() }, path);
+        pathspec::written(path, sink);
     }
     let picks = is_forced || read.given("-p") || read.given("--pathspec-from-file");
     match (paths.is_empty(), picks) {
         (true, true) => sink.on(EffectKind::Destroy, "git", "checkout", branch),
         (true, false) if branch.is_some() => sink.on(EffectKind::Mutate, "git", "checkout", branch),
         (true | false, _) => {}
+    }
+}
+
+/// `git restore`: what it brings back is written.
+pub(crate) fn restore(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    settings::given(read, sink);
+    for operand in read.operands.iter().filter(|operand| operand.slot.role == SlotRole::Special) {
+        pathspec::written(&operand.arg, sink);
     }
 }
 
