@@ -26,7 +26,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
     }
     let base = base.context("name the commit to compare with: cargo xtask same BASE [--texts]")?;
     let commit = commit_of(base)?;
-    let before = printed(&checkout(&commit)?, &format!("base-{}", short(&commit)), with_texts)?;
+    let before = printed(&checkout(&commit)?, "base", with_texts)?;
     let now = printed(&root()?, "now", with_texts)?;
     let names = Names::read(&root()?.join("xtask/same-names.toml"))?;
     let differences = compare::files(&before, &now, &names)?;
@@ -43,7 +43,8 @@ fn printed(tree: &Path, name: &str, with_texts: bool) -> anyhow::Result<PathBuf>
         tree.display()
     );
     let folder = build::target()?.join("same");
-    let build = folder.join("build");
+    // Cargo names a crate by its path within its workspace: in a shared folder, one tree would get the other's crates.
+    let build = folder.join("build").join(name);
     let status = cargo()
         .args(["build", "--quiet", "--release", "--package", "castellan-same", "--target-dir"])
         .arg(&build)
@@ -53,11 +54,8 @@ fn printed(tree: &Path, name: &str, with_texts: bool) -> anyhow::Result<PathBuf>
         .status()
         .context("cargo cannot be started")?;
     ensure!(status.success(), "`castellan-same` of {name} does not build");
-    // Both trees share one build folder, and so the dependencies: the second build replaces the program of the first.
-    let copy = folder.join(format!("castellan-same-{name}"));
-    std::fs::copy(build.join("release/castellan-same"), &copy).context("castellan-same cannot be copied")?;
     let into = folder.join(format!("{name}.jsonl"));
-    let mut program = Command::new(copy);
+    let mut program = Command::new(build.join("release/castellan-same"));
     program.stdout(File::create(&into).with_context(|| format!("`{}`", into.display()))?);
     if with_texts {
         program.arg("--texts");
