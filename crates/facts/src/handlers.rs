@@ -2,6 +2,7 @@
 
 mod access;
 mod archive;
+mod aria;
 mod find;
 mod link;
 mod text;
@@ -45,6 +46,7 @@ pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 const HANDLERS: &[(&str, Handler)] = &[
     ("access", access::access),
     ("ansible", ansible::ansible),
+    ("aria", aria::aria),
     ("awk", text::awk),
     ("cloud", cloud::cloud),
     ("cmake", build::cmake),
