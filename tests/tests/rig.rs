@@ -85,12 +85,15 @@ struct Case {
     call: Block,
     /// Whether the repository switches hooks off.
     switched_off: Option<SwitchedOff>,
+    /// The file and the text by which it does.
+    switch: (&'static str, &'static str),
 }
 
 impl Case {
     fn new(agent: Agent, hook: impl Into<String>, options: Options) -> Case {
         let call = agent.shell("touch f");
-        Case { agent, hook: hook.into(), registered: Registered::User, options, call, switched_off: None }
+        let (hook, switch) = (hook.into(), switch(agent));
+        Case { agent, hook, registered: Registered::User, options, call, switched_off: None, switch }
     }
 }
 
@@ -101,7 +104,7 @@ fn check(case: Case, expected: Seen) -> Result<()> {
         return Ok(());
     }
     register(&home, &case)?;
-    let (off, off_text) = switch(case.agent);
+    let (off, off_text) = case.switch;
     let off = home.workspace().join(off);
     let late = case.switched_off == Some(MidSession);
     if case.switched_off.is_some() {
@@ -204,12 +207,20 @@ fn qwen_carries_out_what_its_hook_answers() -> Result<()> {
 
 #[test]
 fn a_repository_switches_off_hooks_of_gemini_and_qwen_at_their_start() -> Result<()> {
-    for agent in [Gemini, Qwen] {
+    let off = |agent, switch| {
         let deny = if agent == Gemini { format!("cat >> ../asked; {GEMINI_DENY}") } else { decide("deny") };
-        let off = |when| Case { switched_off: Some(when), ..Case::new(agent, deny.clone(), BYPASS) };
-        check(off(BeforeStart), RUNS_UNASKED)?;
-    }
-    Ok(())
+        Case { switched_off: Some(BeforeStart), switch, ..Case::new(agent, deny, BYPASS) }
+    };
+    let (gemini, qwen) = (switch(Gemini), switch(Qwen));
+    check(off(Gemini, gemini), RUNS_UNASKED)?;
+    check(off(Gemini, (gemini.0, r#"{"hooks":null}"#)), RUNS_UNASKED)?;
+    check(off(Gemini, (gemini.0, r#"{"hooksConfig":{"enabled":"false"}}"#)), RUNS_UNASKED)?;
+    check(off(Gemini, (gemini.0, r#"{"hooks":{"BeforeTool":null}}"#)), DENIED)?;
+    check(off(Qwen, qwen), RUNS_UNASKED)?;
+    check(off(Qwen, (qwen.0, r#"{"disableAllHooks":1}"#)), RUNS_UNASKED)?;
+    check(off(Qwen, (qwen.0, r#"{"hooks":null}"#)), DENIED)?;
+    check(off(Qwen, (".env", "QWEN_CODE_SAFE_MODE=1\n")), RUNS_UNASKED)?;
+    check(off(Qwen, (".qwen/.env", "QWEN_CODE_SIMPLE=1\n")), RUNS_UNASKED)
 }
 
 #[test]

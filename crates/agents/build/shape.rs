@@ -21,6 +21,8 @@ pub(crate) struct Agent {
     pub(crate) hooks_on: Vec<String>,
     #[serde(default)]
     pub(crate) off_variables: Vec<String>,
+    #[serde(default)]
+    pub(crate) variable_files: Vec<String>,
     pub(crate) options: Options,
     pub(crate) asks: Asks,
     pub(crate) tools: Vec<Spanned<Tool>>,

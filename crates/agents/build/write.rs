@@ -74,6 +74,11 @@ fn spec(agent: &Agent) -> String {
     field("read_only_modes", format!("&{:?}", agent.read_only_modes));
     field("hooks_on", format!("&{:?}", agent.hooks_on));
     field("off_variables", format!("&{:?}", agent.off_variables));
+    let files = agent.variable_files.iter();
+    let file =
+        |path| format!("HookFile {{ place: Place::Workspace, path: {path:?}, form: Form::Variables }},");
+    let files: String = files.map(file).collect();
+    field("variable_files", format!("&[{files}]"));
     field("options", options(agent));
     field("asks", asks(agent));
     field("tools", rows(&agent.tools, |tool| self::tool(tool.get_ref())));

@@ -43,9 +43,10 @@ pub fn tested_versions(agent: AgentId) -> (Version, Version) {
 /// Returns the texts that name the agent, of which no other crate may have a literal: its word and name, its events, its variables and
 /// the paths of its settings.
 pub fn agent_literals(agent: AgentId) -> Vec<&'static str> {
-    let Spec { word, name, settings, events, hook_files, off_variables, .. } = agent.spec();
+    let Spec { word, name, settings, events, hook_files, off_variables, variable_files, .. } = agent.spec();
     let fixed = [*word, *name, directory_name(agent), settings.file, settings.variable];
-    let paths = hook_files.iter().map(|file| file.path).filter(|path| path.contains('/'));
+    let paths =
+        hook_files.iter().chain(*variable_files).map(|file| file.path).filter(|path| path.contains('/'));
     let events = events.iter().map(|event| event.name);
     fixed.into_iter().chain(paths).chain(events).chain(off_variables.iter().copied()).collect()
 }

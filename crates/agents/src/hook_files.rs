@@ -7,6 +7,7 @@
 mod forms;
 
 use crate::agent::{AgentId, machine_settings_path};
+use crate::dotenv::set_in;
 use crate::settings::{Foreign, HookCommand};
 use crate::spec::{EventKind, Form, HookFile, MachineFamily, Place, SwitchFamily};
 use crate::switches::{off_profiles, requires_hooks, switches_off};
@@ -85,6 +86,11 @@ pub fn hook_files(agent: AgentId) -> &'static [HookFile] {
     agent.spec().hook_files
 }
 
+/// Returns the files of a repository that may set a variable by which an agent's hooks are off. They register none.
+pub fn variable_files(agent: AgentId) -> &'static [HookFile] {
+    agent.spec().variable_files
+}
+
 /// The folder of Claude Code's settings for the machine that stand in files of any name, and what one of them is.
 pub const MANAGED_FOLDER: &str = "/etc/claude-code/managed-settings.d";
 /// A file in [`MANAGED_FOLDER`].
@@ -116,6 +122,9 @@ pub fn read_hook_file(agent: AgentId, file: &HookFile, text: &str) -> HookFileRe
         Form::Toml => read_toml(agent, text),
         Form::Hooks => read_plugin_hooks(agent, text),
         Form::FrontMatter => read_front_matter(agent, text),
+        Form::Variables => {
+            HookFileReport { off: set_in(text, agent.spec().off_variables), ..HookFileReport::default() }
+        }
     };
     report.is_binding = file.is_binding(agent, text);
     if file.can_switch(agent) {
@@ -281,11 +290,35 @@ mod tests {
             named,
         );
         off(r#"{"disabled":["$HOOK"]}"#, named);
-        off(r#"{"enabled":"false","disabled":"castellan-hook"}"#, None);
+        off(r#"{"disabled":"castellan-hook"}"#, named);
+        off(r#"{"enabled":"true"}"#, Some("hooksConfig.enabled: false"));
+        for hooks in ["null", "1", "[]", r#""x""#] {
+            let text = format!(r#"{{"hooks":{hooks}}}"#);
+            check(gemini, projects, &text, false, Some("hooks: no object"), &[]);
+            check(qwen, ".qwen/settings.json", &text, false, None, &[]);
+        }
+        for value in ["1", r#""false""#, "[]"] {
+            let text = format!(r#"{{"disableAllHooks":{value}}}"#);
+            check(qwen, ".qwen/settings.json", &text, false, Some("disableAllHooks: true"), &[]);
+        }
+        for value in ["0", r#""""#, "null"] {
+            let text = format!(r#"{{"disableAllHooks":{value}}}"#);
+            check(qwen, ".qwen/settings.json", &text, false, None, &[]);
+        }
         check(gemini, projects, r#"{"disableAllHooks":true}"#, false, None, &[]);
         assert!(
             !read_hook_file(gemini, file(gemini, "/etc/gemini-cli/settings.json"), &ours_there).is_binding
         );
+    }
+
+    #[test]
+    fn variables_switch_hooks_off() {
+        for file in variable_files(AgentId::QWEN) {
+            let off = |text| read_hook_file(AgentId::QWEN, file, text).off;
+            assert_eq!(off("A=b\nQWEN_CODE_SAFE_MODE=1\n"), Some("QWEN_CODE_SAFE_MODE"), "{}", file.path);
+            assert_eq!(off("QWEN_HOME=/x\n"), None, "{}", file.path);
+        }
+        assert!(variable_files(AgentId::CLAUDE).is_empty());
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod claude;
 mod codex;
 mod command_line;
 mod comments;
+mod dotenv;
 mod failure;
 mod features;
 mod front_matter;
@@ -49,7 +50,7 @@ pub use failure::hook_table;
 pub use features::{Features, agent_literals, features, tested_versions};
 pub use hook_files::{
     FRONT_MATTER, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS, NamedHook, PLUGIN_HOOKS,
-    TRUST_FILE, given_config, given_settings, hook_files, read_hook_file, rereads_settings,
+    TRUST_FILE, given_config, given_settings, hook_files, read_hook_file, rereads_settings, variable_files,
 };
 pub use input::call_key_input;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};

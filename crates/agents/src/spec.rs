@@ -32,6 +32,8 @@ pub(crate) struct Spec {
     pub(crate) hooks_on: &'static [&'static str],
     /// Variables of its environment that switch hooks off where they are set.
     pub(crate) off_variables: &'static [&'static str],
+    /// Files of a repository that set variables, by their paths below the working directory or one above it.
+    pub(crate) variable_files: &'static [HookFile],
     /// Its options.
     pub(crate) options: Options,
     /// The asks that it holds.
@@ -337,6 +339,8 @@ pub(crate) enum Form {
     Hooks,
     /// The front matter of a Markdown file.
     FrontMatter,
+    /// Variables, as in `.env`.
+    Variables,
 }
 
 /// What is known of an agent's transcript.

@@ -103,24 +103,44 @@ impl Entry<'_, '_> {
     }
 }
 
-/// Returns the switch of a settings object by which `disableAllHooks` switches all hooks off. Of a key that stands twice, either counts.
+/// Returns the switch of a settings object by which `disableAllHooks` switches all hooks off. Of a key that stands twice, either counts,
+/// and any value that JavaScript takes for true (measured on Qwen Code 0.24.4).
 pub(crate) fn disable_all_hooks(root: &Object<'_>) -> Option<&'static str> {
-    let is_on = |value: &Value<'_>| matches!(value, Value::BooleanLit(lit) if lit.value);
-    values(root, "disableAllHooks").any(is_on).then_some("disableAllHooks: true")
+    values(root, "disableAllHooks").any(|value| !is_falsy(value)).then_some("disableAllHooks: true")
 }
 
 /// The same of `hooksConfig`, which can name hooks: one without a name by its command. Gemini CLI puts variables of its environment in
-/// the place of `$NAME`, so that such a name may be any.
+/// the place of `$NAME`, so that such a name may be any. `enabled` as text counts as false, and `hooks` that are no object take the place
+/// of the user's (both measured on Gemini CLI 0.61.0).
 pub(crate) fn hooks_config(root: &Object<'_>) -> Option<&'static str> {
+    if values(root, "hooks").any(|value| value.as_object().is_none()) {
+        return Some("hooks: no object");
+    }
     let configs: Vec<_> = values(root, "hooksConfig").filter_map(Value::as_object).collect();
     let mut enabled = configs.iter().flat_map(|config| values(config, "enabled"));
-    if enabled.any(|value| matches!(value, Value::BooleanLit(lit) if !lit.value)) {
+    if enabled.any(|value| !matches!(value, Value::BooleanLit(lit) if lit.value)) {
         return Some("hooksConfig.enabled: false");
     }
-    let lists = configs.iter().flat_map(|config| values(config, "disabled")).filter_map(Value::as_array);
-    let mut names = lists.flat_map(|list| &list.elements).filter_map(Value::as_string_lit);
+    let disabled = configs.iter().flat_map(|config| values(config, "disabled"));
+    // A text stands for all that is part of it.
+    let mut names = disabled.flat_map(|value| match value {
+        Value::Array(list) => list.elements.iter().filter_map(Value::as_string_lit).collect(),
+        Value::StringLit(name) => vec![name],
+        _ => Vec::new(),
+    });
     let is_ours = |name: &str| name.contains(HOOK_NAME) || name.contains('$');
     names.any(|name| is_ours(&name.value)).then_some("hooksConfig.disabled: [castellan's hook]")
+}
+
+/// Reports whether JavaScript takes a value for false.
+fn is_falsy(value: &Value<'_>) -> bool {
+    match value {
+        Value::BooleanLit(lit) => !lit.value,
+        Value::NumberLit(lit) => lit.value.parse() == Ok(0.0),
+        Value::StringLit(lit) => lit.value.is_empty(),
+        Value::NullKeyword(_) => true,
+        Value::Object(_) | Value::Array(_) => false,
+    }
 }
 
 fn values<'o, 't>(object: &'o Object<'t>, key: &'static str) -> impl Iterator<Item = &'o Value<'t>> {

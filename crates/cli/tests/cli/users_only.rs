@@ -59,6 +59,7 @@ fn a_switch_is_found() {
         let text = switch(&home);
         match place.starts_with("user") {
             true => home.write(place, home.read(place).replacen('{', &format!("{{{text},"), 1)),
+            false if place.ends_with(".env") => home.write(place, text),
             false => home.write(place, format!("{{{text}}} // theirs\n")),
         }
         let found = findings(&home, title);
@@ -71,6 +72,10 @@ fn a_switch_is_found() {
         check(0, place, &off, "hooksConfig.enabled: false");
         let named = |home: &Home| format!(r#""hooksConfig": {{"disabled": ["lint", {}]}}"#, hook(home));
         check(0, place, &named, "hooksConfig.disabled: [castellan's hook]");
+    }
+    check(0, AGENTS[0].3, &|_| r#""hooks": null"#.to_owned(), "hooks: no object");
+    for place in ["repo/.env", "repo/.qwen/.env"] {
+        check(1, place, &|_| "QWEN_CODE_SAFE_MODE=1\n".to_owned(), "QWEN_CODE_SAFE_MODE");
     }
     for place in [AGENTS[1].2, AGENTS[1].3] {
         check(1, place, &|_| r#""disableAllHooks": true"#.to_owned(), "disableAllHooks: true");

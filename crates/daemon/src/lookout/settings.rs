@@ -73,6 +73,7 @@ impl HookSettings {
         let mut seen = BTreeSet::new();
         let all = agents::hook_files(agent)
             .iter()
+            .chain(agents::variable_files(agent))
             .flat_map(|file| place(file).into_iter().map(move |path| (file, path)));
         // The user's own directory may lie above a repository, and is none of its.
         let files = all.filter(|(_, path)| seen.insert(path.clone()));
