@@ -74,11 +74,7 @@ fn spec(agent: &Agent) -> String {
     field("read_only_modes", format!("&{:?}", agent.read_only_modes));
     field("hooks_on", format!("&{:?}", agent.hooks_on));
     field("off_variables", format!("&{:?}", agent.off_variables));
-    let files = agent.variable_files.iter();
-    let file =
-        |path| format!("HookFile {{ place: Place::Workspace, path: {path:?}, form: Form::Variables }},");
-    let files: String = files.map(file).collect();
-    field("variable_files", format!("&[{files}]"));
+    field("variable_files", rows(&agent.variable_files, |path| variable_file(path)));
     field("options", options(agent));
     field("asks", asks(agent));
     field("tools", rows(&agent.tools, |tool| self::tool(tool.get_ref())));
@@ -237,6 +233,10 @@ fn families(agent: &Agent) -> String {
     let machine = of.machine.as_ref().map(|member| format!("MachineFamily::{member:?}"));
     let machine = machine.map_or("None".to_owned(), |member| format!("Some({member})"));
     text + &format!("machine: {machine} }}")
+}
+
+fn variable_file(path: &str) -> String {
+    format!("HookFile {{ place: Place::Workspace, path: {path:?}, form: Form::Variables }}")
 }
 
 fn rows<T>(all: &[T], row: impl Fn(&T) -> String) -> String {

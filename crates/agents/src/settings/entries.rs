@@ -126,7 +126,7 @@ pub(crate) fn hooks_config(root: &Object<'_>) -> Option<&'static str> {
     let mut names = disabled.flat_map(|value| match value {
         Value::Array(list) => list.elements.iter().filter_map(Value::as_string_lit).collect(),
         Value::StringLit(name) => vec![name],
-        _ => Vec::new(),
+        Value::BooleanLit(_) | Value::NumberLit(_) | Value::Object(_) | Value::NullKeyword(_) => Vec::new(),
     });
     let is_ours = |name: &str| name.contains(HOOK_NAME) || name.contains('$');
     names.any(|name| is_ours(&name.value)).then_some("hooksConfig.disabled: [castellan's hook]")
