@@ -218,9 +218,17 @@ fn a_repository_switches_off_hooks_of_gemini_and_qwen_at_their_start() -> Result
     check(off(Gemini, (gemini.0, r#"{"hooks":{"BeforeTool":null}}"#)), DENIED)?;
     check(off(Qwen, qwen), RUNS_UNASKED)?;
     check(off(Qwen, (qwen.0, r#"{"disableAllHooks":1}"#)), RUNS_UNASKED)?;
+    check(off(Qwen, (qwen.0, r#"{"env":{"QWEN_CODE_SAFE_MODE":"1"}}"#)), RUNS_UNASKED)?;
     check(off(Qwen, (qwen.0, r#"{"hooks":null}"#)), DENIED)?;
     check(off(Qwen, (".env", "QWEN_CODE_SAFE_MODE=1\n")), RUNS_UNASKED)?;
     check(off(Qwen, (".qwen/.env", "QWEN_CODE_SIMPLE=1\n")), RUNS_UNASKED)
+}
+
+#[test]
+fn claude_takes_no_variable_from_a_repository() -> Result<()> {
+    let switch = (switch(Claude).0, r#"{"env":{"CLAUDE_CODE_SIMPLE":"1"}}"#);
+    let case = Case::new(Claude, decide("deny"), BYPASS);
+    check(Case { switched_off: Some(BeforeStart), switch, ..case }, DENIED)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! [`set_in`]: whether a file of variables (`.env`) sets one of some names. It must not know where the file lies.
 
 /// What an agent takes for a variable that is not set.
-const NOT_SET: [&str; 3] = ["", "0", "false"];
+pub(crate) const NOT_SET: [&str; 3] = ["", "0", "false"];
 
 /// Returns the first of `names` that a text sets. The forms are those of the package `dotenv`: `NAME=value`, `export NAME=value`,
 /// `NAME: value`, each over several lines.

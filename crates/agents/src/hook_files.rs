@@ -301,6 +301,14 @@ mod tests {
             let text = format!(r#"{{"disableAllHooks":{value}}}"#);
             check(qwen, ".qwen/settings.json", &text, false, Some("disableAllHooks: true"), &[]);
         }
+        for (value, expected) in
+            [(r#""1""#, Some("QWEN_CODE_SIMPLE")), ("true", Some("QWEN_CODE_SIMPLE")), (r#""0""#, None)]
+        {
+            let text = format!(r#"{{"env":{{"QWEN_CODE_SIMPLE":{value}}}}}"#);
+            check(qwen, ".qwen/settings.json", &text, false, expected, &[]);
+        }
+        let variable = r#"{"env":{"CLAUDE_CODE_SIMPLE":"1"}}"#;
+        check(AgentId::CLAUDE, ".claude/settings.json", variable, false, None, &[]);
         for value in ["0", r#""""#, "null"] {
             let text = format!(r#"{{"disableAllHooks":{value}}}"#);
             check(qwen, ".qwen/settings.json", &text, false, None, &[]);

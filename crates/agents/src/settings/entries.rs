@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use super::source::{Source, Spot};
 use super::{HOOK_NAME, SettingsProblem, property, wrong_shape};
+use crate::dotenv::NOT_SET;
 
 /// The parts of a settings text that matter here.
 pub(crate) struct Tree<'a, 't> {
@@ -107,6 +108,19 @@ impl Entry<'_, '_> {
 /// and any value that JavaScript takes for true (measured on Qwen Code 0.24.4).
 pub(crate) fn disable_all_hooks(root: &Object<'_>) -> Option<&'static str> {
     values(root, "disableAllHooks").any(|value| !is_falsy(value)).then_some("disableAllHooks: true")
+}
+
+/// Returns the first of these variables that settings set to something.
+pub(crate) fn off_variable(root: &Object<'_>, names: &[&'static str]) -> Option<&'static str> {
+    let is_set = |value: &Value<'_>| {
+        let text = value.as_string_lit();
+        text.map_or(!is_falsy(value), |text| !NOT_SET.contains(&&*text.value))
+    };
+    let sets = |name: &&'static str| {
+        let mut tables = values(root, "env").filter_map(Value::as_object);
+        tables.any(|table| values(table, name).any(is_set))
+    };
+    names.iter().copied().find(sets)
 }
 
 /// The same of `hooksConfig`, which can name hooks: one without a name by its command. Gemini CLI puts variables of its environment in

@@ -3,7 +3,7 @@
 use jsonc_parser::ast::Object;
 use serde_json::Value as Json;
 
-use super::entries::{Entry, Tree, disable_all_hooks, hooks_config};
+use super::entries::{Entry, Tree, disable_all_hooks, hooks_config, off_variable};
 use super::source::Source;
 use super::{HookCommand, SettingsProblem, byte_order_mark, group, our_argv};
 use crate::agent::{AgentId, hook_events};
@@ -78,7 +78,11 @@ pub(crate) fn switch_of(agent: AgentId, text: &str) -> Option<&'static str> {
 
 fn switch_in(agent: AgentId, root: &Object<'_>) -> Option<&'static str> {
     match agent.spec().families.switch {
-        SwitchFamily::DisableAllHooks => disable_all_hooks(root),
+        SwitchFamily::DisableAllHooks => disable_all_hooks(root).or_else(|| {
+            // Measured on Claude Code 2.1.330: it takes no such variable from settings.
+            let takes_variables = !agent.spec().variable_files.is_empty();
+            takes_variables.then(|| off_variable(root, agent.spec().off_variables)).flatten()
+        }),
         SwitchFamily::HooksConfig => hooks_config(root),
         SwitchFamily::Feature => None,
     }
