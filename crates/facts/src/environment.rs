@@ -211,6 +211,10 @@ pub(crate) fn effect(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if WRITTEN.iter().any(|pattern| fits(pattern, name)) && is_file_name(name, value) {
         sink.path(EffectKind::Write, value);
     }
+    // `ENV=production make`: a file of that name is read by an interactive shell alone, and there it is read here, too.
+    if name == "ENV" && value.as_str().is_some_and(|value| !value.contains('/')) {
+        return;
+    }
     let Some((_, verb)) = VARIABLES.iter().find(|(pattern, _)| fits(pattern, name)) else { return };
     sink.add(Effect {
         kind: EffectKind::Environment,
@@ -304,8 +308,7 @@ fn is_name(text: &str) -> bool {
     text.chars().all(|one| one.is_ascii_alphanumeric() || "._-".contains(one))
 }
 
-/// `GIT_TRACE=1` names no file.
-/// Git takes a trace's value for a file only where it is absolute: others are numbers and words.
+/// `GIT_TRACE=1` names no file. Git takes a trace's value for a file only where it is absolute: others are numbers and words.
 fn is_file_name(name: &str, value: &Arg) -> bool {
     let may_be_relative = !name.starts_with("GIT_TRACE");
     let is_named = value.prefix().starts_with('/') || may_be_relative && value.as_str() != Some("");
