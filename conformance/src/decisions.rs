@@ -80,7 +80,7 @@ fn judge(row: &Row, table: &Table, profiles: &profile::Profiles) -> anyhow::Resu
     let asked = Asked::of(row, &table.complete)?;
     let decision = asked.decide(profiles)?;
     let (ours, theirs) = match wanted {
-        Wanted::Verdict(verdict) => (strictness(decision.verdict), strictness(verdict)),
+        Wanted::Verdict(verdict) => (strictness(decision.answer), strictness(verdict)),
         Wanted::Level(level) => (rank(decision.required.unwrap_or(AccessLevel::FullAccess)), rank(level)),
     };
     Ok(match ours.cmp(&theirs) {
@@ -89,7 +89,7 @@ fn judge(row: &Row, table: &Table, profiles: &profile::Profiles) -> anyhow::Resu
         std::cmp::Ordering::Less => {
             let what = asked.what().replace('\n', "⏎");
             let level = decision.required.map_or("no level", AccessLevel::as_str);
-            Outcome::Laxer(format!("`{what}`: {wanted}, ours: {} ({level})", decision.verdict))
+            Outcome::Laxer(format!("`{what}`: {wanted}, ours: {} ({level})", decision.answer))
         }
     })
 }

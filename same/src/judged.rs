@@ -6,7 +6,9 @@ use std::time::Duration;
 use castellan_agents::{self as agents, Told};
 use castellan_corpus::{Machine, WORKSPACE};
 use castellan_daemon::{Config, OneSession, compile, shipped_rules};
-use castellan_event::{CallRow, Code, FIELDS, FieldArg, Finding, Level, Recorder, Relief, Row, Value, rows};
+use castellan_event::{
+    CallRow, Code, Exemption, FIELDS, FieldArg, Finding, Level, Recorder, Row, Value, rows,
+};
 use castellan_facts::{Setting, Spent, analyse_counted};
 use castellan_policy::{Policy, Profile, RequestId, agent_text, user_text};
 use castellan_rules::Source;
@@ -101,7 +103,7 @@ fn finding(finding: &Finding) -> Json {
         code.as_str(),
         finding.rule,
         finding.rows,
-        finding.lifted.map(Relief::as_str),
+        finding.lifted.map(Exemption::as_str),
         finding.message,
     ])
 }

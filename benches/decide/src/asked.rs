@@ -5,9 +5,9 @@ use std::path::Path;
 use anyhow::{Context, anyhow, bail, ensure};
 use castellan_agents::{AgentId, Incoming, Origin, decode};
 use castellan_corpus::{Machine, WORKSPACE};
-use castellan_event::{Answers, Call, Decision, FIELDS, Facts, Layer, Recorder, Session, rows};
+use castellan_event::{Answers, Call, FIELDS, Facts, Layer, Recorder, Session, rows};
 use castellan_facts::{Setting, analyse};
-use castellan_policy::{LayerRules, Operator, Policy, Settings, State, Step, decide, drive};
+use castellan_policy::{Decision, LayerRules, Operator, Policy, Settings, State, Step, decide, drive};
 use castellan_rules::{Options, Part, RuleSet, Source, load};
 use serde_json::json;
 

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use anyhow::{anyhow, bail};
 use castellan_agents::{AgentId, Incoming, Origin, decode};
 use castellan_corpus::{Machine, WORKSPACE};
-use castellan_event::{Call, Decision, Finding, Recorder, Session, Verdict};
-use castellan_policy::{Grant, State, drive};
+use castellan_event::{Call, Recorder, Session, Verdict};
+use castellan_policy::{Decision, Grant, State, drive};
 use serde_json::{Value as Json, json};
 
 use super::profile::Profiles;
@@ -81,18 +81,12 @@ impl<'r> Asked<'r> {
         Ok(match Grant::of(&decision, &facts).filter(|_| approves) {
             Some(grant) => judged(&State { grant: Some(&grant), ..plain }),
             // claw-code without anybody who answers denies.
-            None if self.row.system.starts_with("claw-") && !is_warning(self.row) => refused(decision),
+            None if self.row.system.starts_with("claw-") && !is_warning(self.row) => {
+                judged(&State { is_refused: true, ..plain })
+            }
             None => decision,
         })
     }
-}
-
-/// A person has said no, or nobody is there.
-fn refused(mut decision: Decision) -> Decision {
-    let message = "nobody has approved it";
-    decision.findings.push(Finding::new(Verdict::Deny, castellan_event::Code::Access, message));
-    decision.verdict = Verdict::Deny;
-    decision
 }
 
 /// A row of which the original only warns.

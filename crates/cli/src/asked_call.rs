@@ -8,8 +8,8 @@ use castellan_agents::{
     shell_call,
 };
 use castellan_daemon::{Config, FileSystem, Layout, facts_of, own_paths};
-use castellan_event::{Answers, Call, Decision, Facts, Recorder, Session};
-use castellan_policy::{State, StateChange, drive};
+use castellan_event::{Answers, Call, Facts, Recorder, Session};
+use castellan_policy::{Decision, State, StateChange, drive};
 use serde_json::Value as Json;
 
 use crate::policy::{self, LoadedPolicy};

@@ -1,7 +1,8 @@
 //! [`Explanation`]: what one call would do, in words, as it is shown to a person: commands, their effects, and which rules
 //! fired on what. It must not know how that is shown.
 
-use castellan_event::{Call, CallRow, Command, Decision, Effect, Facts, Finding, Verdict};
+use castellan_event::{Call, CallRow, Command, Effect, Facts, Finding, Verdict};
+use castellan_policy::Decision;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{EXPLAINED_BYTES_MAX, EXPLAINED_PARTS_MAX};

@@ -2,9 +2,12 @@
 //! too, and is recorded.
 
 mod asked;
+mod begun;
 mod consent;
 mod failure;
+mod grounds;
 mod hold;
+mod outcome;
 mod question;
 mod scripts;
 mod sessions;
@@ -22,9 +25,11 @@ use castellan_wire::{Reply, Request};
 use sha2::{Digest, Sha256};
 
 use self::asked::{Asked, Whose};
+pub(crate) use self::begun::begun;
 use self::failure::Failure;
-pub(crate) use self::hold::{Holding, Outcome};
-pub(crate) use self::question::begun;
+pub(crate) use self::hold::Holding;
+use self::outcome::Attempt;
+pub(crate) use self::outcome::Outcome;
 use self::sessions::Look;
 pub(crate) use self::terms::Terms;
 use crate::clock::wall;
@@ -87,7 +92,7 @@ impl Judge {
     ) -> Outcome {
         let Ok(agent) = request.agent.parse::<AgentId>() else {
             self.fail("agent", &format!("a hook names the unknown agent `{}`", request.agent));
-            return Outcome::Reply(Reply {
+            return Outcome::Decided(Reply {
                 exit: 2,
                 stdout: Vec::new(),
                 stderr: b"castellan: denied, unknown agent\n".to_vec(),
@@ -100,25 +105,25 @@ impl Judge {
         };
         for _ in 0..JUDGED_AGAIN_MAX {
             let asked = asked();
-            let answered = self.caught(&asked, || {
-                let done = self.judge(&asked).and_then(|answered| self.save().map(|()| answered));
-                done.unwrap_or_else(|failure| Some(Outcome::Reply(self.failed(&asked, &failure))))
+            let attempt = self.caught(&asked, || {
+                let done = self.judge(&asked).and_then(|attempt| self.save().map(|()| attempt));
+                done.unwrap_or_else(|failure| self.failed(&asked, &failure).into())
             });
-            if let Some(outcome) = answered {
-                return outcome;
+            match attempt {
+                Attempt::Settled(outcome) => return outcome,
+                Attempt::JudgeAgain => {}
             }
         }
-        Outcome::Reply(self.failed(&asked(), &Failure::unsettled()))
+        Outcome::Decided(self.failed(&asked(), &Failure::unsettled()))
     }
 
     /// A panic is a decision: the failure's.
-    fn caught(&self, asked: &Asked<'_>, work: impl FnOnce() -> Option<Outcome>) -> Option<Outcome> {
+    fn caught(&self, asked: &Asked<'_>, work: impl FnOnce() -> Attempt) -> Attempt {
         let done = catch_unwind(AssertUnwindSafe(work));
-        done.unwrap_or_else(|_| Some(Outcome::Reply(self.failed(asked, &Failure::panicked()))))
+        done.unwrap_or_else(|_| self.failed(asked, &Failure::panicked()).into())
     }
 
-    /// `None`: a person has spoken meanwhile, and it is to be judged again.
-    fn judge(&self, asked: &Asked<'_>) -> Result<Option<Outcome>, Failure> {
+    fn judge(&self, asked: &Asked<'_>) -> Result<Attempt, Failure> {
         let request = asked.request;
         let origin = Origin {
             correlation_id: random(),
@@ -166,14 +171,14 @@ impl Judge {
                 }
                 self.note(&record::session_event(&event))
             }
-            Err(malformed) => self.malformed(asked, &malformed).map(|reply| Some(Outcome::Reply(reply))),
+            Err(malformed) => self.malformed(asked, &malformed).map(Attempt::from),
         }
     }
 
     /// Nothing waits for an answer: recorded, and no opinion.
-    fn note(&self, record: &Record) -> Result<Option<Outcome>, Failure> {
+    fn note(&self, record: &Record) -> Result<Attempt, Failure> {
         self.append(record)?;
-        Ok(Some(Outcome::Reply(Reply::default())))
+        Ok(Reply::default().into())
     }
 }
 

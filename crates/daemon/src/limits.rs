@@ -341,9 +341,6 @@ pub(crate) const PROJECT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// them anew.
 pub(crate) const PROJECTS_MAX: usize = 32;
 
-/// Denials for one purpose in a session by which it is probing: twice may be a mistake and its correction.
-pub(crate) const PROBING_AT: u32 = 3;
-
 /// Purposes of denials that are remembered, over all sessions: some hundred KiB. A session is denied tens of things.
 pub(crate) const DENIALS_REMEMBERED_MAX: usize = 4096;
 

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use castellan_event::{AccessLevel, Code, Session, Verdict};
-use castellan_policy::{Grant, GrantPart, RequestId, Standing};
+use castellan_policy::{Grant, GrantPart, RequestId, Standing, Tries};
 
 use crate::clock::Moment;
 use crate::journal::{Found, Journal};
@@ -249,9 +249,14 @@ impl Memory {
         }
     }
 
-    /// A call of a session was denied that was about this: whether it is probing by that.
-    pub(crate) fn is_probing(&mut self, root: SessionKey, purposes: &[String]) -> bool {
-        self.denials.count(root, purposes)
+    /// What was denied in a session so far.
+    pub(crate) fn tries(&self, root: &SessionKey) -> Arc<Tries> {
+        self.denials.of(root)
+    }
+
+    /// Counts what a call of a session was about that was denied.
+    pub(crate) fn count_denial(&mut self, root: SessionKey, purposes: &[String]) {
+        self.denials.count(root, purposes);
     }
 
     /// Whether nobody has looked yet which MCP servers were there before castellan.

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use castellan_audit::Record;
-use castellan_event::{Answers, Call, Decision, Facts, Recorder, Session};
-use castellan_policy::StateChange;
+use castellan_event::{Answers, Call, Facts, Recorder, Session};
+use castellan_policy::{Decision, StateChange};
 
 use crate::facts::facts_after;
 use crate::judge::begun;
@@ -76,8 +76,7 @@ impl OneSession {
     ) -> Record {
         let workspace = self.workspace.as_ref().map_or("", Workspace::inside);
         let told = &self.told;
-        Judged { call, decision, answers, change, policy: "", workspace, is_held: false, told }
-            .record(duration)
+        Judged { call, decision, answers, change, policy: "", workspace, told }.record(duration)
     }
 
     /// A call is done, and it set marks. An error when there is no room for them: then the daemon would have denied it.

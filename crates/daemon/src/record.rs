@@ -11,9 +11,9 @@ use castellan_audit::{
     ScriptRecord, SessionRecord, UngovernedRecord, WorldRecord,
 };
 use castellan_event::{
-    AccessLevel, Agent, Answer, Answers, Call, Decision, Layer, Mode, PatchOp, Process, Query, Relief,
+    AccessLevel, Agent, Answer, Answers, Call, Exemption, Layer, Mode, PatchOp, Process, Query,
 };
-use castellan_policy::StateChange;
+use castellan_policy::{Decision, StateChange};
 use castellan_wire::Gap;
 
 use crate::limits::{TOLD_EVERY, TOLD_MAX};
@@ -27,8 +27,6 @@ pub(crate) struct Judged<'a> {
     pub(crate) policy: &'a str,
     /// Where things count as the workspace's; empty where there is none.
     pub(crate) workspace: &'a str,
-    /// It is not answered yet: it waits for a person. Another record follows.
-    pub(crate) is_held: bool,
     /// What was said of a process in an earlier record is not said again.
     pub(crate) told: &'a Told,
 }
@@ -36,7 +34,7 @@ pub(crate) struct Judged<'a> {
 impl Judged<'_> {
     /// The record of the call, `duration` after its request came in.
     pub(crate) fn record(&self, duration: Duration) -> Record {
-        let Judged { call, decision, answers, change, policy, workspace, is_held, told } = self;
+        let Judged { call, decision, answers, change, policy, workspace, told } = self;
         let agent = call.agent.clone();
         let real = |base: &str, path: &str| answers.real_path(base, path).unwrap_or_default().to_owned();
         let files = call.files.iter().map(|file| FileRecord {
@@ -50,7 +48,7 @@ impl Judged<'_> {
             rule: finding.rule.clone(),
             layer: finding.layer.map_or("", Layer::as_str).to_owned(),
             rows: finding.rows.iter().map(usize::to_string).collect::<Vec<_>>().join(" "),
-            lifted: finding.lifted.map_or("", Relief::as_str).to_owned(),
+            lifted: finding.lifted.map_or("", Exemption::as_str).to_owned(),
             message: finding.message.clone(),
         });
         let marks = change.marks.iter().map(|label| MarkRecord { label: label.clone() });
@@ -69,7 +67,7 @@ impl Judged<'_> {
             findings: findings.collect(),
             marks: marks.collect(),
             verdict: decision.verdict.as_str().to_owned(),
-            answer: if *is_held { HELD } else { decision.answer.as_str() }.to_owned(),
+            answer: if decision.hold().is_some() { HELD } else { decision.answer.as_str() }.to_owned(),
             enforced: decision.enforced(),
             mode: decision.mode.as_str().to_owned(),
             required_level: decision.required.map_or("", AccessLevel::as_str).to_owned(),
@@ -87,7 +85,7 @@ impl Judged<'_> {
     }
 }
 
-/// The answer of a call that is held for a person.
+/// The answer of a call that is held for a person. It is not answered yet: another record follows.
 const HELD: &str = "hold";
 
 /// A call that has run.

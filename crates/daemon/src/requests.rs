@@ -6,7 +6,7 @@ mod waiting;
 
 use std::time::SystemTime;
 
-use castellan_policy::{Grant, RequestId};
+use castellan_policy::{Grant, Pending, RequestId};
 
 use self::grants::Grants;
 pub(crate) use self::grants::{Granted, Scope, Taken};
@@ -61,14 +61,9 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// The id that the call has from before, so that a person reads one id for one call.
-    pub(crate) fn id_of(&self, key: &GrantKey, session: &SessionKey) -> Option<RequestId> {
-        self.waiting.id_of(key, session)
-    }
-
-    /// Whether what waits under this id could be granted something else: a person may have looked at that already.
-    pub(crate) fn differs(&self, id: RequestId, grant: &Grant) -> bool {
-        self.waiting.differs(id, grant)
+    /// The call, where it waits already: a person reads one id for one call.
+    pub(crate) fn pending(&self, key: &GrantKey, session: &SessionKey) -> Option<Pending> {
+        self.waiting.pending(key, session)
     }
 
     /// Whether a call of this id waits, or was granted.

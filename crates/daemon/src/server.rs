@@ -172,8 +172,8 @@ impl Server {
     /// Answers a hook, or has it wait. What waits leaves this thread and its agent's room to others.
     fn carry_out(&self, stream: &UnixStream, request: Request, process: AgentProcess, outcome: Outcome) {
         let (id, time) = match outcome {
-            Outcome::Reply(reply) => return send(stream, &reply),
-            Outcome::Hold { id, time } => (id, time),
+            Outcome::Decided(reply) => return send(stream, &reply),
+            Outcome::Held { id, time } => (id, time),
         };
         let ms = u32::try_from((time + HOLD_GRACE).as_millis()).unwrap_or(HOLD_MS_MAX).min(HOLD_MS_MAX);
         let until = Instant::now() + time;
@@ -200,7 +200,7 @@ impl Server {
 
     fn answer_one(&self, call: &HeldCall, holding: Holding) {
         let outcome = self.judge.answer(&call.request, call.process, Instant::now(), holding);
-        if let Outcome::Reply(reply) = outcome {
+        if let Outcome::Decided(reply) = outcome {
             send(&call.stream, &reply);
         }
         self.judge.check_scripts();

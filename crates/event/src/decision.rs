@@ -1,9 +1,9 @@
-//! [`Verdict`], [`Finding`], [`Layer`], [`Decision`]: what stages return and what comes of it.
+//! [`Verdict`], [`Finding`], [`Layer`], [`Exemption`]: what stages return, and the words of a decision.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::access::AccessLevel;
+use crate::obligation::ObligationKind;
 
 /// The answer to a call, ordered by strictness.
 ///
@@ -111,6 +111,8 @@ pub enum Code {
     UnknownTool,
     /// A rule without a verdict tag: recorded only.
     Notice,
+    /// An obligation that was not met.
+    Unmet,
 }
 
 impl Code {
@@ -141,57 +143,32 @@ impl Code {
             Code::Probing => "probing",
             Code::UnknownTool => "unknown_tool",
             Code::Notice => "notice",
+            Code::Unmet => "unmet",
         }
     }
 }
 
-/// What may lift a finding.
+/// Why a finding is exempt: the finding is recorded and has no say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Relief {
+pub enum Exemption {
     /// A person granted this call.
     Grant,
     /// The operator's allow rules cover every leaf of the call.
     Operator,
-    /// Its rule is only observed: it is never asked for, the rule's state gives it.
+    /// The finding's rule is only observed. No stage grants this exemption; the rule's state does.
     Observe,
+    /// An obligation of this kind is met: a contained call is not asked about.
+    Met(ObligationKind),
 }
 
-impl Relief {
+impl Exemption {
     /// Returns the word used in records.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Relief::Grant => "grant",
-            Relief::Operator => "operator",
-            Relief::Observe => "observe",
-        }
-    }
-}
-
-impl Code {
-    /// What may lift a finding of this kind. Nothing lifts a failure, a deny rule or what the session may not do at all.
-    pub fn liftable_by(self) -> &'static [Relief] {
-        match self {
-            Code::AskRule | Code::ReviewRule | Code::Access | Code::NewServer => {
-                &[Relief::Grant, Relief::Operator]
-            }
-            // Of the operator's own lists the strictest counts.
-            Code::OperatorAsk | Code::Opaque | Code::OverrideAsk | Code::Probing => &[Relief::Grant],
-            Code::Malformed
-            | Code::FailClosed
-            | Code::NoPolicy
-            | Code::NoTools
-            | Code::DeniedWorkspace
-            | Code::Ungoverned
-            | Code::ForeignHook
-            | Code::DenyRule
-            | Code::OperatorDeny
-            | Code::AllowRule
-            | Code::OperatorAllow
-            | Code::OverrideDeny
-            | Code::OverrideAllow
-            | Code::Understood
-            | Code::UnknownTool
-            | Code::Notice => &[],
+            Exemption::Grant => "grant",
+            Exemption::Operator => "operator",
+            Exemption::Observe => "observe",
+            Exemption::Met(kind) => kind.as_str(),
         }
     }
 }
@@ -236,11 +213,12 @@ pub struct Finding {
     pub rows: Vec<usize>,
     /// What happened, for a person and for the agent.
     pub message: String,
-    /// Nothing lifts it, whatever may lift others of its kind: the organisation's rules say so where they do not say
-    /// otherwise.
+    /// Exemptions that the finding's stage admits, from the table of stages. Empty: nothing exempts the finding.
+    pub liftable_by: &'static [Exemption],
+    /// Nothing exempts the finding, whatever its stage admits: the organisation's rules, unless their tags say otherwise.
     pub is_firm: bool,
-    /// What lifted it: it does not count then.
-    pub lifted: Option<Relief>,
+    /// The exemption in force, if any.
+    pub lifted: Option<Exemption>,
 }
 
 impl Finding {
@@ -253,14 +231,15 @@ impl Finding {
             layer: None,
             rows: Vec::new(),
             message: message.into(),
+            liftable_by: &[],
             is_firm: false,
             lifted: None,
         }
     }
 
-    /// Whether a relief may lift it.
-    pub fn is_liftable_by(&self, relief: Relief) -> bool {
-        !self.is_firm && self.code.liftable_by().contains(&relief)
+    /// Reports whether the finding admits the exemption.
+    pub fn is_liftable_by(&self, exemption: Exemption) -> bool {
+        !self.is_firm && self.liftable_by.contains(&exemption)
     }
 
     /// Whether the call would not simply run by it.
@@ -271,33 +250,6 @@ impl Finding {
     /// Whether it has a say in the decision.
     pub fn counts(&self) -> bool {
         self.verdict > Verdict::Defer && self.lifted.is_none()
-    }
-}
-
-/// The outcome of judging one call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use]
-pub struct Decision {
-    /// The strictest finding, or the default: what policy says, whatever the mode.
-    pub verdict: Verdict,
-    /// What the agent is told, after what it can be told and after the mode.
-    pub answer: Verdict,
-    /// `<rule>: <message>` of the finding that decided; empty when none did.
-    pub reason: String,
-    /// Every finding, in the order of the stages.
-    pub findings: Vec<Finding>,
-    /// The mode it was made in.
-    pub mode: Mode,
-    /// The access level that the call needs; `None` where its effects were not looked at.
-    pub required: Option<AccessLevel>,
-    /// The access level that the session has; `None` where levels do not count.
-    pub active: Option<AccessLevel>,
-}
-
-impl Decision {
-    /// Reports whether the answer carries out the verdict (an ask told as deny counts: it is stricter).
-    pub fn enforced(&self) -> bool {
-        self.answer >= self.verdict
     }
 }
 

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Decision, Facts, Finding, Layer, Relief, ScriptFile};
+use castellan_event::{Exemption, Facts, Finding, Layer, ScriptFile};
+
+use crate::decision::Decision;
 
 /// What persons have granted of one call, one part for each time that they did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,9 +41,13 @@ impl Grant {
     /// What a person could grant of a decision: every finding that stands and that a grant may lift. `None` where something
     /// would still stand that is asked or denied.
     pub fn of(decision: &Decision, facts: &Facts) -> Option<Grant> {
-        let standing = decision.findings.iter().filter(|finding| finding.counts() && finding.stops());
+        Grant::of_findings(&decision.findings, facts)
+    }
+
+    pub(crate) fn of_findings(findings: &[Finding], facts: &Facts) -> Option<Grant> {
+        let standing = findings.iter().filter(|finding| finding.counts() && finding.stops());
         let lifts: Option<BTreeSet<_>> =
-            standing.map(|finding| finding.is_liftable_by(Relief::Grant).then(|| name(finding))).collect();
+            standing.map(|finding| finding.is_liftable_by(Exemption::Grant).then(|| name(finding))).collect();
         let scripts = facts.scripts.clone();
         let lifts = lifts.filter(|lifts| !lifts.is_empty())?.into_iter().collect();
         Some(Grant { parts: vec![GrantPart { lifts, scripts }] })
@@ -54,7 +60,7 @@ impl Grant {
 
     /// Whether it has lifted one of the findings of a decision.
     pub fn is_used(&self, decision: &Decision, facts: &Facts) -> bool {
-        let lifted = |finding: &&Finding| finding.lifted == Some(Relief::Grant);
+        let lifted = |finding: &&Finding| finding.lifted == Some(Exemption::Grant);
         decision.findings.iter().filter(lifted).any(|finding| self.names(finding, facts))
     }
 

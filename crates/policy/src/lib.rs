@@ -1,25 +1,31 @@
-//! L2: the decision. [`decide`] names the stages in order; each stage is a small pure module that returns findings.
+//! L2: the decision. A table names the stages in order; each stage is a small pure function that returns findings.
 //!
 //! The crate knows neither agents' JSON nor files nor clocks: what it must know of the world it asks for.
 
+mod case;
+mod conclude;
 mod decide;
+mod decision;
+mod exemptions;
 mod grant;
 mod limits;
+mod obligations;
 mod operator;
 mod operators;
 mod policy;
 mod purpose;
-mod relief;
 mod request;
 mod rule_state;
 mod settings;
 mod stages;
+mod state;
 mod tags;
 mod tell;
+mod tries;
 mod ungoverned;
 
-pub use decide::PROBING;
-pub use decide::{Standing, State, StateChange, Step, decide, drive};
+pub use decide::{Step, decide, drive, fulfil};
+pub use decision::{Decision, DecisionParts};
 pub use grant::{FindingName, Grant, GrantPart};
 pub use operator::{Operator, Reach, Words, prefix_condition, quoted as quoted_text, short_condition};
 pub use operators::Operators;
@@ -27,6 +33,12 @@ pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;
 pub use rule_state::{RuleState, Tiers};
 pub use settings::{Presence, Profile, Settings};
+pub use stages::stage_table;
+pub use state::{Failed, Pending, Standing, State, StateChange};
 pub use tags::{RuleVerdict, Tags};
 pub use tell::{agent_text, user_text};
+pub use tries::{PurposeHash, Tries};
 pub use ungoverned::{Bar, OnUngoverned, Ungoverned};
+
+/// The label of the mark of a session that tries again and again what is denied.
+pub const PROBING: &str = "probing";

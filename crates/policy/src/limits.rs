@@ -23,3 +23,6 @@ pub(crate) const SUBCOMMAND_PLACES_MAX: usize = 4;
 
 /// Purposes of one denied call. A command that deletes a thousand files is about a handful of things.
 pub(crate) const PURPOSES_MAX: usize = 32;
+
+/// Denials for one purpose in a session by which it is probing: twice may be a mistake and its correction.
+pub(crate) const PROBING_AT: u32 = 3;

@@ -1,214 +1,291 @@
-//! The stages. Each looks at the call and its matches and returns what it finds; none knows of the others, and no order
-//! among them can loosen a decision, because the strictest finding wins.
+//! [`STAGES`]: the stages of a decision, in order. A stage looks at the call and returns what it finds. No stage knows another one, and
+//! no order among them can loosen a decision, because the strictest finding decides.
 
 mod access;
 mod allow;
 mod arguments;
+mod gates;
+mod lists;
 mod opaque;
 mod orders;
 mod own_code;
 mod own_parts;
+mod rules;
+mod sender;
 mod understood;
 mod variables;
 
-use std::collections::BTreeSet;
+use castellan_event::{Exemption, Finding, Obligation};
 
-use castellan_event::{
-    Answers, Call, CallRow, Code, Finding, Layer, Level, Override, Relief, Row as _, Session, ToolKind,
-    Verdict,
-};
+use crate::case::{Case, Reading};
 
-use crate::decide::{PROBING, Standing};
-use crate::operator::ShortMatch;
-use crate::operators::Operators;
-use crate::policy::{Policy, RuleMatch};
-use crate::rule_state::RuleState;
-use crate::settings::Settings;
-use crate::tags::RuleVerdict;
-use crate::ungoverned::Bar;
-
-pub(crate) use access::{active_level, level, need};
-pub(crate) use opaque::opaque;
-pub(crate) use orders::unknown_orders;
+pub(crate) use access::{Need, active_level, need};
 pub(crate) use own_code::OwnCode;
 pub(crate) use own_parts::OwnParts;
-pub(crate) use understood::{is_safe, understood};
+pub(crate) use rules::marks;
+pub(crate) use understood::is_safe;
 
-/// What is wrong with the payload denies: two readers of it might see two different calls.
-pub(crate) fn intake(call: &Call) -> Vec<Finding> {
-    let problems = call.problems.iter();
-    problems.map(|problem| Finding::new(Verdict::Deny, Code::Malformed, problem.to_string())).collect()
+use Exemption::{Grant, Operator};
+use Find::{OnCall, OnReading};
+
+/// One stage of a decision.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stage {
+    /// Its name in the documents.
+    pub(crate) name: &'static str,
+    /// What it does.
+    pub(crate) find: Find,
+    /// What may exempt its findings.
+    pub(crate) lifted_by: &'static [Exemption],
+    /// What it finds, for a person, in Markdown.
+    pub(crate) finds: &'static str,
+    /// What it answers, for a person, in Markdown.
+    pub(crate) answers: &'static str,
 }
 
-/// The rows of what the call does now. What files would do that it writes comes last, and is for rules that name it.
-pub(crate) fn done<'r, 'c>(rows: &'r [CallRow<'c>]) -> &'r [CallRow<'c>] {
-    rows.get(..rows.partition_point(|row| row.level() <= Level::Effect)).unwrap_or(rows)
+/// What a stage looks at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Find {
+    /// The call alone. Such a stage counts in every mode.
+    OnCall(fn(&Case<'_>) -> Found),
+    /// What was read of the call as well. Mode passthrough reads nothing.
+    OnReading(fn(&Case<'_>, &Reading<'_>) -> Found),
 }
 
-/// A session that has no tools.
-pub(crate) fn session_gate(settings: &Settings) -> Option<Finding> {
-    let message = || format!("sessions of the profile {} have no tools", settings.profile);
-    (!settings.tools).then(|| Finding::new(Verdict::Deny, Code::NoTools, message()))
+/// What a stage returns.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) obligations: Vec<Obligation>,
 }
 
-/// A workspace in which sessions may do nothing.
-pub(crate) fn workspace_gate(standing: Standing) -> Option<Finding> {
-    let message = "sessions in this workspace are denied";
-    (standing == Standing::Denied).then(|| Finding::new(Verdict::Deny, Code::DeniedWorkspace, message))
+/// The stages, in the order in which findings are recorded.
+pub(crate) const STAGES: &[Stage] = &[
+    Stage {
+        name: "intake",
+        find: OnCall(gates::intake),
+        lifted_by: &[],
+        finds: "a payload that two readers could take for two calls",
+        answers: "deny",
+    },
+    Stage {
+        name: "session gate",
+        find: OnCall(gates::session),
+        lifted_by: &[],
+        finds: "a session without tools (`profile = \"observer\"`)",
+        answers: "deny, in every mode",
+    },
+    Stage {
+        name: "workspace",
+        find: OnCall(gates::workspace),
+        lifted_by: &[],
+        finds: "a workspace that you denied (`castellan trust --deny`)",
+        answers: "deny",
+    },
+    Stage {
+        name: "barred",
+        find: OnCall(gates::barred),
+        lifted_by: &[],
+        finds: "a session in which calls ran without a decision (`on_ungoverned = \"stop\"`), or where a hook of another program \
+                is not trusted (`strict`)",
+        answers: "deny",
+    },
+    Stage {
+        name: "policy",
+        find: OnReading(gates::policy_present),
+        lifted_by: &[],
+        finds: "any call but a read, where no rules could be loaded",
+        answers: "deny",
+    },
+    Stage {
+        name: "deny list",
+        find: OnReading(lists::deny),
+        lifted_by: &[],
+        finds: "your `deny` list",
+        answers: "deny",
+    },
+    Stage {
+        name: "deny rules",
+        find: OnReading(rules::deny),
+        lifted_by: &[],
+        finds: "rules tagged `coding_agent_deny`",
+        answers: "deny",
+    },
+    Stage {
+        name: "override",
+        find: OnReading(sender::overriding),
+        lifted_by: &[Grant],
+        finds: "the decision that a program that embeds the agent sends along; an allow counts where every part of the call was \
+                understood",
+        answers: "deny (nothing lifts it), ask, allow",
+    },
+    Stage {
+        name: "ask list",
+        find: OnReading(lists::ask),
+        lifted_by: &[Grant],
+        finds: "your `ask` list",
+        answers: "ask",
+    },
+    Stage {
+        name: "ask rules",
+        find: OnReading(rules::ask),
+        lifted_by: &[Grant, Operator],
+        finds: "rules tagged `coding_agent_ask`",
+        answers: "ask",
+    },
+    Stage {
+        name: "not understood",
+        find: OnReading(opaque::opaque),
+        lifted_by: &[Grant],
+        finds: "a program, the target of something dangerous, or code that castellan could not read",
+        answers: "`opaque`",
+    },
+    Stage {
+        name: "unknown orders",
+        find: OnReading(orders::unknown_orders),
+        lifted_by: &[Grant],
+        finds: "a text that is not known, written into a manifest or makefile (`strict`, `autonomous`)",
+        answers: "`opaque`",
+    },
+    Stage {
+        name: "unknown tool",
+        find: OnReading(sender::unknown_tool),
+        lifted_by: &[],
+        finds: "a tool that this version does not know",
+        answers: "by profile",
+    },
+    Stage {
+        name: "new server",
+        find: OnReading(sender::new_server),
+        lifted_by: &[Grant, Operator],
+        finds: "a tool of an MCP server that came after castellan, and that nobody has agreed to",
+        answers: "`new_mcp_server`",
+    },
+    Stage {
+        name: "probing",
+        find: OnReading(sender::probing),
+        lifted_by: &[Grant],
+        finds: "a session that was denied the same three times, whatever it does but on its own lists",
+        answers: "`strict`: ask",
+    },
+    Stage {
+        name: "review rules",
+        find: OnReading(rules::review),
+        lifted_by: &[Grant, Operator],
+        finds: "rules tagged `coding_agent_review`",
+        answers: "ask",
+    },
+    Stage {
+        name: "level",
+        find: OnReading(access::level),
+        lifted_by: &[Grant, Operator],
+        finds: "a call that needs a higher access level than the session has",
+        answers: "`level.on_insufficient`",
+    },
+    Stage {
+        name: "allow rules",
+        find: OnReading(rules::allow),
+        lifted_by: &[],
+        finds: "rules tagged `coding_agent_allow` that together cover every part of the call",
+        answers: "allow",
+    },
+    Stage {
+        name: "understood",
+        find: OnReading(understood::understood),
+        lifted_by: &[],
+        finds: "`profile = \"autonomous\"`: every part is understood, within the level, no secret, nothing that leaves the \
+                machine; tasks of the project that the session did not write, with the tests and builds that they start, are \
+                a part of the workspace, and so are [these](#what-autonomous-runs)",
+        answers: "allow",
+    },
+    Stage {
+        name: "allow list",
+        find: OnReading(lists::allow),
+        lifted_by: &[],
+        finds: "your `allow` list, which covers every part of the call",
+        answers: "allow",
+    },
+    Stage {
+        name: "notices",
+        find: OnReading(rules::notices),
+        lifted_by: &[],
+        finds: "rules without a verdict tag",
+        answers: "nothing: they are recorded",
+    },
+];
+
+impl Stage {
+    /// Looks at a call. Every finding gets the exemptions that the stage admits.
+    pub(crate) fn look(&self, case: &Case<'_>) -> Found {
+        let mut found = match (self.find, case.reading()) {
+            (OnCall(find), _) => find(case),
+            (OnReading(find), Some(reading)) => find(case, reading),
+            (OnReading(_), None) => Found::default(),
+        };
+        for finding in &mut found.findings {
+            finding.liftable_by = self.lifted_by;
+        }
+        found
+    }
 }
 
-/// A session that may do nothing more. Nothing lifts it at run time.
-pub(crate) fn barred(bar: Option<&Bar>) -> Option<Finding> {
-    bar.map(|bar| Finding::new(Verdict::Deny, bar.code, bar.message.clone()))
+impl From<Option<Finding>> for Found {
+    fn from(finding: Option<Finding>) -> Found {
+        finding.into_iter().collect()
+    }
 }
 
-/// Without a policy nothing but reading is let through.
-pub(crate) fn policy_present(policy: &Policy, call: &Call) -> Option<Finding> {
-    let problem = policy.problem().filter(|_| call.tool.kind != ToolKind::Read)?;
-    Some(Finding::new(Verdict::Deny, Code::NoPolicy, format!("no rules could be loaded: {problem}")))
+impl FromIterator<Finding> for Found {
+    fn from_iter<I: IntoIterator<Item = Finding>>(findings: I) -> Found {
+        Found { findings: findings.into_iter().collect(), obligations: Vec::new() }
+    }
 }
 
-/// Rules tagged deny. Nothing lifts them at run time.
-pub(crate) fn deny_floor(matches: &[RuleMatch<'_>]) -> Vec<Finding> {
-    of(matches, RuleVerdict::Deny, Verdict::Deny, Code::DenyRule)
+/// The table of stages for the documents, in Markdown.
+pub fn stage_table() -> String {
+    let mut table = "| stage | finds | answers | lifted by |\n|---|---|---|---|\n".to_owned();
+    for Stage { name, finds, answers, lifted_by, .. } in STAGES {
+        let lifted_by: Vec<String> = lifted_by.iter().map(|exemption| meaning(*exemption)).collect();
+        let lifted_by = if lifted_by.is_empty() { "nothing".to_owned() } else { lifted_by.join(", ") };
+        table.push_str(&format!("| {name} | {finds} | {answers} | {lifted_by} |\n"));
+    }
+    table
 }
 
-/// Rules tagged ask.
-pub(crate) fn ask_rules(matches: &[RuleMatch<'_>]) -> Vec<Finding> {
-    of(matches, RuleVerdict::Ask, Verdict::Ask, Code::AskRule)
+fn meaning(exemption: Exemption) -> String {
+    match exemption {
+        Grant => "a grant".to_owned(),
+        Operator => "your `allow` list".to_owned(),
+        Exemption::Observe => "the state of its rule".to_owned(),
+        Exemption::Met(kind) => format!("the obligation `{}`", kind.as_str()),
+    }
 }
 
-/// Rules tagged review: soft denials, fine if the user asked for it. Asked as long as nobody else can judge that.
-pub(crate) fn review_rules(matches: &[RuleMatch<'_>]) -> Vec<Finding> {
-    of(matches, RuleVerdict::Review, Verdict::Ask, Code::ReviewRule)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What leaves the bounds of a session's sandbox. Sessions have none yet.
-pub(crate) fn boundary(_call: &Call, _rows: &[CallRow<'_>]) -> Option<Finding> {
-    None
-}
-
-/// What an approved plan does not name. Sessions have none yet.
-pub(crate) fn plan(_call: &Call, _rows: &[CallRow<'_>]) -> Option<Finding> {
-    None
-}
-
-/// What a program that embeds the agent, or another hook, has decided. Its allow is one among others, and like those it
-/// covers nothing that was not understood.
-pub(crate) fn overriding(call: &Call, rows: &[CallRow<'_>]) -> Option<Finding> {
-    let Override { verdict, reason } = call.agent.overriding.as_ref()?;
-    let is_understood = || !allow::leaves(rows).any(|leaf| allow::is_opaque(leaf.row));
-    let (verdict, code) = match verdict {
-        Verdict::Deny => (Verdict::Deny, Code::OverrideDeny),
-        Verdict::Ask => (Verdict::Ask, Code::OverrideAsk),
-        Verdict::Allow if is_understood() => (Verdict::Allow, Code::OverrideAllow),
-        Verdict::Allow | Verdict::Defer => (Verdict::Defer, Code::OverrideAllow),
-    };
-    let reason = if reason.is_empty() { "it says no more" } else { reason };
-    Some(Finding::new(verdict, code, format!("decided before castellan was asked: {reason}")))
-}
-
-/// The operators' deny patterns that fired. Nothing lifts them at run time.
-pub(crate) fn operator_denies(
-    operators: &Operators,
-    call: &Call,
-    rows: &[CallRow<'_>],
-    answers: &Answers,
-) -> Vec<Finding> {
-    let of = |(layer, list)| of_operator(layer, list, Verdict::Deny, Code::OperatorDeny);
-    operators.denies(call, rows, answers).flat_map(of).collect()
-}
-
-/// The operators' ask patterns that fired. Nothing lifts the organisation's.
-pub(crate) fn operator_asks(
-    operators: &Operators,
-    call: &Call,
-    rows: &[CallRow<'_>],
-    answers: &Answers,
-) -> Vec<Finding> {
-    let of = |(layer, list)| of_operator(layer, list, Verdict::Ask, Code::OperatorAsk);
-    operators.asks(call, rows, answers).flat_map(of).collect()
-}
-
-/// A tool that this version does not know is recorded and, where the profile says nothing else, left to the agent's prompt.
-pub(crate) fn unknown_tool(call: &Call, verdict: Verdict) -> Option<Finding> {
-    let unknown = call.tool.kind == ToolKind::Unknown;
-    unknown
-        .then(|| Finding::new(verdict, Code::UnknownTool, format!("unknown tool `{}`", call.tool.name_raw)))
-}
-
-/// A tool of an MCP server that is new here: asked about until somebody has agreed.
-pub(crate) fn new_server(call: &Call, is_new: bool, verdict: Verdict) -> Option<Finding> {
-    let (server, _) = call.tool.mcp.as_ref().filter(|_| is_new)?;
-    let message =
-        format!("the MCP server `{server}` was not there before castellan, and nobody has agreed to it yet");
-    Some(Finding::new(verdict, Code::NewServer, message))
-}
-
-/// A session that tries again and again what is denied. What changes the agent's own state alone is free.
-pub(crate) fn probing(call: &Call, session: &Session, verdict: Verdict) -> Option<Finding> {
-    session.marks.get(PROBING).filter(|_| call.tool.kind != ToolKind::Internal)?;
-    let message = "this session has tried again and again what was denied";
-    Some(Finding::new(verdict, Code::Probing, message))
-}
-
-/// Rules tagged allow: they count only if together they cover every leaf of the call.
-pub(crate) fn allow_rules(call: &Call, rows: &[CallRow<'_>], matches: &[RuleMatch<'_>]) -> Vec<Finding> {
-    let is_meant =
-        |m: &&RuleMatch<'_>| m.of.verdict == RuleVerdict::Allow && m.of.state == RuleState::Enforce;
-    let allows: Vec<_> = matches.iter().filter(is_meant).collect();
-    let verdict = if allow::cover(call, rows, &allows) { Verdict::Allow } else { Verdict::Defer };
-    of(matches, RuleVerdict::Allow, verdict, Code::AllowRule)
-}
-
-/// The layers whose allow patterns cover every leaf of the call. What was not understood is never covered.
-pub(crate) fn operator_allows(
-    operators: &Operators,
-    call: &Call,
-    rows: &[CallRow<'_>],
-    answers: &Answers,
-) -> Vec<(Layer, Finding)> {
-    let covers = |layer: &Layer| {
-        allow::leaves(rows)
-            .all(|leaf| !allow::is_opaque(leaf.row) && operators.cover(*layer, call, leaf.row, answers))
-    };
-    let message = "the operator's allow list covers the whole call";
-    let finding =
-        |layer| Finding { layer: Some(layer), ..Finding::new(Verdict::Allow, Code::OperatorAllow, message) };
-    operators.allowing().filter(covers).map(|layer| (layer, finding(layer))).collect()
-}
-
-/// Rules without a verdict tag are recorded.
-pub(crate) fn notices(matches: &[RuleMatch<'_>]) -> Vec<Finding> {
-    of(matches, RuleVerdict::Notice, Verdict::Defer, Code::Notice)
-}
-
-/// The labels of the marks that the call's rules set, sorted, each once, whatever else the rules say.
-pub(crate) fn marks(matches: &[RuleMatch<'_>]) -> Vec<String> {
-    let labels: BTreeSet<&String> = matches.iter().flat_map(|m| m.of.marks).collect();
-    labels.into_iter().cloned().collect()
-}
-
-fn of(matches: &[RuleMatch<'_>], kind: RuleVerdict, verdict: Verdict, code: Code) -> Vec<Finding> {
-    let fired = matches.iter().filter(|m| m.of.verdict == kind);
-    let finding = |m: &RuleMatch<'_>| Finding {
-        rule: m.of.rule.name.clone(),
-        layer: Some(m.of.layer),
-        is_firm: m.of.is_firm,
-        rows: m.rows.clone(),
-        lifted: (m.of.state == RuleState::Observe).then_some(Relief::Observe),
-        ..Finding::new(verdict, code, m.message.clone())
-    };
-    fired.map(finding).collect()
-}
-
-fn of_operator(layer: Layer, list: Vec<ShortMatch<'_>>, verdict: Verdict, code: Code) -> Vec<Finding> {
-    let finding = |ShortMatch { rule, rows }: ShortMatch<'_>| Finding {
-        rule: rule.to_owned(),
-        layer: Some(layer),
-        is_firm: layer == Layer::Organisation,
-        rows,
-        ..Finding::new(verdict, code, format!("the {layer}'s {verdict} list names it"))
-    };
-    list.into_iter().map(finding).collect()
+    #[test]
+    fn a_grant_and_an_allow_list_lift_what_asks_and_nothing_that_denies() {
+        let admitting = |exemption| -> Vec<&str> {
+            STAGES.iter().filter(|one| one.lifted_by.contains(&exemption)).map(|one| one.name).collect()
+        };
+        assert_eq!(admitting(Operator), ["ask rules", "new server", "review rules", "level"]);
+        let granted = [
+            "override",
+            "ask list",
+            "ask rules",
+            "not understood",
+            "unknown orders",
+            "new server",
+            "probing",
+            "review rules",
+            "level",
+        ];
+        assert_eq!(admitting(Grant), granted);
+        // The state of a rule says that it is only observed, and no feature meets obligations yet.
+        let others =
+            |one: &&Stage| one.lifted_by.iter().any(|exemption| !matches!(exemption, Grant | Operator));
+        assert_eq!(STAGES.iter().filter(others).count(), 0);
+    }
 }

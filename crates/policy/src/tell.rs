@@ -1,8 +1,9 @@
 //! What people and agents read about a decision. The agent's text never says how to be let through; it names a request id
 //! that the user can look up.
 
-use castellan_event::{Decision, Relief, Verdict};
+use castellan_event::{Exemption, Verdict};
 
+use crate::decision::Decision;
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::request::RequestId;
 
@@ -28,7 +29,7 @@ pub fn user_text(decision: &Decision, request: RequestId) -> String {
         Verdict::Deny => "denied",
         Verdict::Allow | Verdict::Defer => return String::new(),
     };
-    let waits = decision.findings.iter().any(|one| one.counts() && one.is_liftable_by(Relief::Grant));
+    let waits = decision.findings.iter().any(|one| one.counts() && one.is_liftable_by(Exemption::Grant));
     let grant = if waits && decision.verdict == Verdict::Ask && decision.answer == Verdict::Deny {
         format!(", and to let it happen: castellan approve {request}")
     } else {

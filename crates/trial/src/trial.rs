@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use castellan_agents::{self as agents, AgentId, Incoming, Origin, Question};
 use castellan_daemon::{Explanation, OneSession};
 use castellan_event::{
-    Answer, Answers, Call, Change, Decision, EffectKind, Facts, FileKind, Finding, Query, Recorder, Session,
-    World, rows,
+    Answer, Answers, Call, Change, EffectKind, Facts, FileKind, Finding, Query, Recorder, Session, World,
+    rows,
 };
-use castellan_policy::{Policy, State, StateChange, drive};
+use castellan_policy::{Decision, Policy, State, StateChange, drive};
 
 use crate::case::{Asked, Case};
 use crate::machine::{Machine, There, lexical};
@@ -62,8 +62,8 @@ impl Judged {
     }
 
     fn strictest(&self) -> impl Iterator<Item = &Finding> {
-        let Decision { findings, verdict, .. } = &self.decision;
-        findings.iter().filter(|finding| finding.verdict == *verdict && finding.counts())
+        let verdict = self.decision.verdict;
+        self.decision.findings.iter().filter(move |finding| finding.verdict == verdict && finding.counts())
     }
 
     /// What it would do, for a person.

@@ -131,8 +131,7 @@ fn no_message_names_what_is_not_there() {
     for pack in packs() {
         for case in cases(&pack).1.cases {
             let judged = Trial::new(&policy).judge(&case.case).unwrap_or_else(|error| panic!("{error}"));
-            let findings =
-                judged.decision.findings.into_iter().filter(|finding| finding.message.contains("<NA>"));
+            let findings = judged.decision.findings.iter().filter(|finding| finding.message.contains("<NA>"));
             odd.extend(findings.map(|finding| {
                 format!("{}: {} ({:?})", finding.rule, finding.message, case.case.call.input)
             }));

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use castellan_audit::{AuditError, Entry, Record, Scanned, scan};
 use castellan_daemon::{Config, Layout, pack_names, pack_of};
-use castellan_event::Relief;
+use castellan_event::Exemption;
 use castellan_policy::{Policy, RuleState, RuleVerdict};
 use serde_json::{Value as Json, json};
 
@@ -193,7 +193,7 @@ fn hits(layout: &Layout) -> BTreeMap<String, Hits> {
         }
         let Record::Call(call) = entry.record else { return Ok(()) };
         for finding in call.findings.into_iter().filter(|one| one.layer == "user" && !one.rule.is_empty()) {
-            let is_observed = finding.lifted == Relief::Observe.as_str();
+            let is_observed = finding.lifted == Exemption::Observe.as_str();
             let of = hits.entry(finding.rule).or_default();
             *(if is_observed { &mut of.observed } else { &mut of.counted }) += 1;
         }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use castellan_agents::{self as agents, AgentId, PACKAGE_MANIFEST, Version};
-use castellan_event::{AccessLevel, Call, Facts, Session};
-use castellan_policy::{RequestId, Standing, State};
+use castellan_event::{AccessLevel, Call, Facts};
+use castellan_policy::Standing;
 use castellan_wire::Request;
 
 use super::{Holding, Terms};
 use crate::limits::MANIFEST_BYTES_MAX;
-use crate::memory::{Consequence, Entered, Epoch, Workspace};
+use crate::memory::{Entered, Epoch, Workspace};
 use crate::peers::AgentProcess;
 use crate::process::{arguments_of, executable_of};
 
@@ -41,29 +41,6 @@ impl Asked<'_> {
         if self.process.pid == 0 { self.request.parent_pid } else { self.process.pid }
     }
 
-    /// What the decision must know besides the call, but for what depends on its effects: whether the agent holds an ask about it.
-    pub(super) fn state<'s>(
-        &self,
-        next_request: RequestId,
-        permission_mode: &str,
-        whose: &Whose,
-        session: &'s Session,
-        follows: &'s Consequence,
-    ) -> State<'s> {
-        State {
-            mode: self.terms().mode,
-            agent_asks: false,
-            headless: self.terms().policy.settings().minds_headless() && self.is_headless(permission_mode),
-            ceiling: follows.ceiling.map_or(whose.ceiling, |level| level.min(whose.ceiling)),
-            standing: whose.standing,
-            bar: follows.bar.as_ref(),
-            next_request,
-            session,
-            is_new_server: false,
-            grant: None,
-        }
-    }
-
     /// Whether the agent is known to hold an ask about the call.
     pub(super) fn holds_ask(&self, call: &Call, facts: &Facts) -> bool {
         agents::holds_ask(self.agent, || self.agent_version(), call, facts)
@@ -77,7 +54,7 @@ impl Asked<'_> {
     }
 
     /// Whether nobody is there to be asked. Of a process that cannot be looked at it is not known, and it counts as such.
-    fn is_headless(&self, permission_mode: &str) -> bool {
+    pub(super) fn is_headless(&self, permission_mode: &str) -> bool {
         agents::is_headless(self.agent, arguments_of(self.agent_pid()).as_deref(), permission_mode)
     }
 

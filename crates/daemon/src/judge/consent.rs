@@ -1,21 +1,22 @@
 //! A person's consent to calls: what was granted is taken before a call is judged, and what a person could grant is kept after
 //! it. What happens to a call that nothing was granted of must not depend on anything here.
 
-use std::sync::MutexGuard;
+use std::sync::{Arc, MutexGuard};
 
 use castellan_agents::{self as agents, AgentId};
-use castellan_event::{Call, Decision, Facts, Finding, Layer, Verdict};
-use castellan_policy::{Grant, RequestId, StateChange};
+use castellan_event::{Call, Facts, Finding, Layer, Verdict};
+use castellan_policy::{Decision, Grant, RequestId, StateChange, Tries};
 use sha2::{Digest, Sha256};
 
+use super::grounds::Earlier;
 use super::question::Weighed;
-use super::{Asked, Holding, Judge, Whose, digest};
+use super::{Asked, Judge, Whose, digest};
 use crate::clock::wall;
 use crate::explanation::Explanation;
 use crate::held::{End, HeldCall};
 use crate::hex::hex;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
-use crate::memory::{Memory, SessionKey};
+use crate::memory::{Given, Memory, SessionKey};
 use crate::notification;
 use crate::peers::AgentProcess;
 use crate::requests::{
@@ -28,19 +29,12 @@ pub(super) struct Consent {
     key: GrantKey,
     session: SessionKey,
     taken: Option<Taken>,
-    /// The id that a person reads of it, if one must look at it.
-    pub(super) request: RequestId,
 }
 
 impl Consent {
     /// Names the call, as persons grant it.
     pub(super) fn key(&self) -> GrantKey {
         self.key
-    }
-
-    /// What was granted.
-    pub(super) fn taken(&self) -> Option<&Taken> {
-        self.taken.as_ref()
     }
 }
 
@@ -49,39 +43,44 @@ impl Judge {
     /// more than the first: its agent may not be able to hear of it, and it would be used up.
     pub(super) fn consent(
         &self,
-        asked: &Asked<'_>,
-        call: &Call,
-        session: SessionKey,
-        is_first: bool,
-    ) -> Consent {
-        let key = granted_as(asked.agent, call);
+        (asked, call, whose): (&Asked<'_>, &Call, &Whose),
+        before: Option<Given>,
+    ) -> (Consent, Earlier) {
+        let (key, session) = (granted_as(asked.agent, call), whose.session.id);
         let mut memory = self.memory();
+        let is_first = before.is_none();
         let taken = if is_first { memory.requests_mut().take(&key, &session, Now::read()) } else { None };
-        let before = memory.requests().id_of(&key, &session);
-        let request = before.unwrap_or_else(|| memory.take_request());
-        Consent { key, session, taken, request }
+        let pending = memory.requests().pending(&key, &session);
+        let next_request = memory.take_request();
+        drop(memory);
+        let first = before.as_ref().map(|before| before.call);
+        let (session_seen, granted_before) = match before {
+            Some(before) => (before.session, before.grant),
+            None => (Arc::new(self.session(whose, &asked.terms().policy)), None),
+        };
+        let granted = taken.clone().or(granted_before);
+        (
+            Consent { key, session, taken },
+            Earlier { first, session: session_seen, granted, pending, next_request },
+        )
     }
 
-    /// The id under which a call waits. What waits under the one of before is what a person may be looking at: where there is something
-    /// else to be granted now, it is another request.
-    pub(super) fn named(&self, consent: &mut Consent, facts: &Facts, decision: &Decision) -> RequestId {
-        let mut memory = self.memory();
-        let grant = Grant::of(decision, facts);
-        if grant.is_some_and(|grant| memory.requests().differs(consent.request, &grant)) {
-            consent.request = memory.take_request();
-        }
-        consent.request
-    }
-
-    /// Uses up what was granted once and has let the call run, and gives back the rest. False, and all is given back, where a person has
-    /// spoken since the judging began: what it was judged by may be refused by now.
+    /// Settles what a decision uses up: a grant for once that has let the call run, and one try more of what was denied. What was taken and
+    /// not used is given back. False, and nothing is used up, where what the call was judged by has changed since.
     pub(super) fn settle(&self, weighed: &Weighed<'_>) -> bool {
-        let Weighed { asked, change, decision, facts, .. } = weighed;
+        let Weighed { asked, whose, change, decision, grounds, consent, .. } = weighed;
+        let root = whose.session.root;
         let mut memory = self.memory();
-        let is_settled = !change.used_grant || memory.epoch() == asked.epoch;
-        if let Some(taken) = &weighed.consent.taken {
-            let is_used = |grant: &Grant| is_settled && change.used_grant && grant.is_used(decision, facts);
+        let has_its_grant = !change.used_grant || memory.epoch() == asked.epoch;
+        let is_probing = |tries: &Tries| tries.is_probing_with(&change.purposes);
+        let is_settled = has_its_grant && is_probing(&memory.tries(&root)) == is_probing(&grounds.tries);
+        if let Some(taken) = &consent.taken {
+            let is_used =
+                |grant: &Grant| is_settled && change.used_grant && grant.is_used(decision, &grounds.facts);
             memory.settle_grants(taken, is_used);
+        }
+        if is_settled {
+            memory.count_denial(root, &change.purposes);
         }
         is_settled
     }
@@ -89,15 +88,16 @@ impl Judge {
     /// Keeps a call that does not simply run for a person to look at, unless one has refused it just now. Where no agent asks that
     /// person, they are told.
     pub(super) fn keep_waiting(&self, weighed: &Weighed<'_>) {
-        let Weighed { asked, call, facts, decision, change, hold, .. } = weighed;
-        if asked.holding == Holding::Was(End::Refused) {
+        let Weighed { asked, call, grounds, decision, change, .. } = weighed;
+        if asked.is_refused() {
             return;
         }
-        let Some(grant) = grantable(call, facts, decision, change) else { return };
-        let request = request(grant, weighed);
-        let (id, reasons) = (request.id, request.reasons.clone());
+        let grant = grantable(call, &grounds.facts, decision, change);
+        let (Some(grant), Some(id)) = (grant, change.request) else { return };
+        let request = request(id, grant, weighed);
+        let reasons = request.reasons.clone();
         let is_new = self.memory().requests_mut().wait(request);
-        let is_untold = hold.is_some() || change.answer == Verdict::Deny;
+        let is_untold = decision.hold().is_some() || change.answer == Verdict::Deny;
         if is_new && is_untold && asked.terms().policy.settings().notify {
             notification::show(asked.agent, &call.agent.cwd, id, &reasons);
         }
@@ -204,12 +204,12 @@ pub(super) fn grantable(
     grant.filter(|_| call.input_text.len() <= GRANTABLE_INPUT_BYTES_MAX)
 }
 
-fn request(grant: Grant, weighed: &Weighed<'_>) -> Request {
-    let Weighed { call, consent, decision, .. } = weighed;
-    let explanation = Explanation::brief(call, &weighed.facts, &weighed.answers, &weighed.session, decision);
+fn request(id: RequestId, grant: Grant, weighed: &Weighed<'_>) -> Request {
+    let Weighed { call, consent, decision, grounds, answers, .. } = weighed;
+    let explanation = Explanation::brief(call, &grounds.facts, answers, &grounds.earlier.session, decision);
     let agent = &call.agent;
     Request {
-        id: consent.request,
+        id,
         key: consent.key,
         session: consent.session,
         record: call.correlation_id,
@@ -235,8 +235,8 @@ fn request(grant: Grant, weighed: &Weighed<'_>) -> Request {
 
 /// Where a call waits that is not simply let run. An agent without a person denies by itself what it is to ask about.
 pub(super) fn waits(weighed: &Weighed<'_>) -> Waits {
-    let Weighed { asked, call, change, hold, .. } = weighed;
-    match (hold, change.answer) {
+    let Weighed { asked, call, change, decision, .. } = weighed;
+    match (decision.hold(), change.answer) {
         (Some(_), _) => Waits::Held,
         (None, Verdict::Ask) if !asked.is_known_headless(&call.agent.permission_mode) => Waits::AtPrompt,
         (None, Verdict::Ask | Verdict::Deny | Verdict::Allow | Verdict::Defer) => Waits::Denied,

@@ -1,61 +1,52 @@
-//! Whether an answer that a person could change waits for that person. It must not know how a call waits.
+//! Holding a call until a person has decided: whether a hook can wait, and how its wait ended. It must not know how a call waits.
 
 use std::time::Duration;
 
 use castellan_agents::{AgentId, hook_events};
-use castellan_event::{Decision, Mode, Verdict};
-use castellan_policy::{RequestId, StateChange};
-use castellan_wire::Reply;
+use castellan_event::{Call, ObligationKind};
+use castellan_policy::Failed;
 
 use super::Asked;
 use crate::held::End;
-use crate::limits::{HOLD_GRACE, HOLDABLE_PAYLOAD_BYTES_MAX};
-
-/// What is done about a hook.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// It is answered.
-    Reply(Reply),
-    /// It waits for a person.
-    Hold {
-        /// The id under which its call waits.
-        id: RequestId,
-        /// How long.
-        time: Duration,
-    },
-}
+use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, HOLD_GRACE, HOLDABLE_PAYLOAD_BYTES_MAX};
 
 /// Whether a call may be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holding {
     /// It may.
     May,
-    /// It is answered now.
+    /// There is no room for it.
     No,
     /// It was held, and this came of it.
     Was(End),
 }
 
 impl Asked<'_> {
-    /// How long the answer waits for a person; `None` when it does not.
-    pub(super) fn hold_time(&self, decision: &Decision, is_grantable: bool) -> Option<Duration> {
+    /// How long the call can be held for a person; `None`: it is answered now. A call that was answered before is not held, nor is one
+    /// that a person cannot be shown whole.
+    pub(super) fn hold_time(&self, call: &Call, is_repeated: bool) -> Option<Duration> {
         let wait = Duration::from_secs(self.terms().policy.settings().ask_wait_s.into());
-        let is_held = self.holding == Holding::May
-            && self.terms().mode == Mode::Enforce
-            && decision.verdict == Verdict::Ask
-            && is_grantable
-            && self.request.payload.len() <= HOLDABLE_PAYLOAD_BYTES_MAX;
+        let is_holdable = !is_repeated
+            && !self.is_refused()
+            && self.request.payload.len() <= HOLDABLE_PAYLOAD_BYTES_MAX
+            && call.input_text.len() <= GRANTABLE_INPUT_BYTES_MAX;
         let time = wait.min(longest(self.agent, &self.request.event)?);
-        (is_held && !time.is_zero()).then_some(time)
+        (is_holdable && !time.is_zero()).then_some(time)
     }
 
     /// A person has refused the call: it is not asked about at the agent's own prompt.
-    pub(super) fn refuse(&self, decision: &mut Decision, change: &mut StateChange) {
-        if self.holding == Holding::Was(End::Refused) && change.answer == Verdict::Ask {
-            decision.answer = Verdict::Deny;
-            change.answer = Verdict::Deny;
-            change.marks.clear();
-        }
+    pub(super) fn is_refused(&self) -> bool {
+        self.holding == Holding::Was(End::Refused)
+    }
+
+    /// Why the call is not held any more, or not at all, where it could be.
+    pub(super) fn failed_to_hold(&self) -> Option<Failed> {
+        let why = match self.holding {
+            Holding::May | Holding::Was(End::Refused) => return None,
+            Holding::No => "no more calls can wait",
+            Holding::Was(End::Judge) => "no person has approved the call in time",
+        };
+        Some(Failed { kind: ObligationKind::Hold, why: why.to_owned() })
     }
 }
 

@@ -17,7 +17,7 @@ use castellan_policy::Policy;
 use castellan_rules::Source;
 use serde_json::{Value as Json, json};
 
-use super::question::in_background;
+use super::begun::in_background;
 use super::*;
 use crate::compile::compile;
 use crate::config::Config;
@@ -85,8 +85,8 @@ impl Bench {
 
     fn answer(&self, request: &Request) -> Reply {
         match self.judge.answer(request, self.process, Instant::now(), Holding::May) {
-            Outcome::Reply(reply) => reply,
-            Outcome::Hold { .. } => panic!("nobody waits here"),
+            Outcome::Decided(reply) => reply,
+            Outcome::Held { .. } => panic!("nobody waits here"),
         }
     }
 
@@ -201,7 +201,7 @@ fn check_panic(mode: Mode, exit: u8, answer: &str) {
         holding: Holding::May,
     };
     let answered = bench.judge.caught(&asked, || panic!("a test"));
-    let Some(Outcome::Reply(reply)) = answered else { panic!("{answered:?}") };
+    let Attempt::Settled(Outcome::Decided(reply)) = answered else { panic!("{answered:?}") };
     assert_eq!(reply.exit, exit);
     let records = bench.records();
     let [Record::Failure(failure)] = &records[..] else { panic!("{records:?}") };

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use castellan_agents::{AgentId, Incoming, Origin, Question, decode, question_event, shell_call};
-use castellan_event::{Call, Decision, Facts, Finding, Recorder, Session, Verdict};
-use castellan_policy::{State, drive};
+use castellan_event::{Call, Facts, Finding, Recorder, Session, Verdict};
+use castellan_policy::{Decision, State, drive};
 use castellan_rules::Source;
 use proptest::prelude::*;
 

@@ -1,45 +1,50 @@
-//! Denials counted by what they were about: who tries the same thing again and again in other words is probing. Kept as long as the
-//! daemon runs; what follows is a mark of the session, which outlives it. It must not know what a purpose is.
+//! Denials of every session, by what they were about. Kept as long as the daemon runs; what follows is a mark of the session, which
+//! outlives it. It must not know what a purpose is, nor when a session is probing.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use castellan_policy::{PurposeHash, Tries};
 
 use super::sessions::SessionKey;
-use crate::limits::{DENIALS_REMEMBERED_MAX, PROBING_AT};
+use crate::limits::DENIALS_REMEMBERED_MAX;
 
-/// How often something was denied.
+/// Denials by session.
 #[derive(Debug, Default)]
 pub(crate) struct Denials {
-    counts: HashMap<Purpose, u32>,
-    order: VecDeque<Purpose>,
+    sessions: HashMap<SessionKey, Arc<Tries>>,
+    /// Every purpose that is counted, the oldest first.
+    order: VecDeque<(SessionKey, PurposeHash)>,
 }
 
-/// A session, and the hash of what it is about.
-type Purpose = (SessionKey, u64);
-
 impl Denials {
-    /// A call of a session was denied that had these purposes: whether it is probing by that. What is denied further counts anew.
-    pub(crate) fn count(&mut self, root: SessionKey, purposes: &[String]) -> bool {
-        let mut is_probing = false;
-        for purpose in purposes {
-            let mut hasher = DefaultHasher::new();
-            purpose.hash(&mut hasher);
-            let key = (root, hasher.finish());
-            let count = self.counts.entry(key).or_insert_with(|| {
-                self.order.push_back(key);
-                0
-            });
-            *count += 1;
-            if *count >= PROBING_AT {
-                *count = 0;
-                is_probing = true;
+    /// Those of a session, as they are now.
+    pub(crate) fn of(&self, root: &SessionKey) -> Arc<Tries> {
+        self.sessions.get(root).map(Arc::clone).unwrap_or_default()
+    }
+
+    /// Counts what a denied call of a session was about.
+    pub(crate) fn count(&mut self, root: SessionKey, purposes: &[String]) {
+        if purposes.is_empty() {
+            return;
+        }
+        let tries = self.sessions.entry(root).or_default();
+        let added = Arc::make_mut(tries).count(purposes);
+        self.order.extend(added.into_iter().map(|purpose| (root, purpose)));
+        while self.order.len() > DENIALS_REMEMBERED_MAX {
+            if let Some((root, purpose)) = self.order.pop_front() {
+                self.forget(root, purpose);
             }
         }
-        while self.order.len() > DENIALS_REMEMBERED_MAX {
-            let oldest = self.order.pop_front();
-            oldest.map(|oldest| self.counts.remove(&oldest));
+    }
+
+    fn forget(&mut self, root: SessionKey, purpose: PurposeHash) {
+        if let Some(tries) = self.sessions.get_mut(&root) {
+            Arc::make_mut(tries).forget(purpose);
+            if tries.is_empty() {
+                self.sessions.remove(&root);
+            }
         }
-        is_probing
     }
 }
 
@@ -47,38 +52,40 @@ impl Denials {
 mod tests {
     use super::*;
 
-    /// Denials one after the other, each `SESSION PURPOSE,PURPOSE`; which of them show that the session is probing.
-    fn check(denials: &[&str], expected: &[usize]) {
-        let mut counted = Denials::default();
-        let is_probing = |(at, denial): (usize, &&str)| {
-            let (session, purposes) = denial.split_once(' ').unwrap();
-            let root = SessionKey([session.parse().unwrap(); 32]);
-            let purposes: Vec<String> = purposes.split(',').map(str::to_owned).collect();
-            counted.count(root, &purposes).then_some(at)
-        };
-        let found: Vec<usize> = denials.iter().enumerate().filter_map(is_probing).collect();
-        assert_eq!(found, expected, "{denials:?}");
+    fn purposes(purpose: &str) -> Vec<String> {
+        vec![purpose.to_owned()]
     }
 
     #[test]
-    fn three_of_one_purpose_in_a_session_are_probing() {
-        check(&["1 a", "1 a", "1 a", "1 a"], &[2]);
-        check(&["1 a", "1 b", "1 c", "1 d"], &[]);
-        check(&["1 a,t", "1 b,t", "1 c,t"], &[2]);
-        check(&["1 a", "2 a", "1 a", "2 a", "2 a"], &[4]);
-        check(&["1 a", "1 a", "1 a", "1 a", "1 a", "1 a"], &[2, 5]);
+    fn each_session_is_counted_by_itself() {
+        let (mut denials, purposes) = (Denials::default(), purposes("a"));
+        let (one, other) = (SessionKey([1; 32]), SessionKey([2; 32]));
+        for root in [one, other, one] {
+            denials.count(root, &purposes);
+        }
+        let is_probing = |root| denials.of(root).is_probing_with(&purposes);
+        assert_eq!((is_probing(&one), is_probing(&other)), (true, false));
+    }
+
+    #[test]
+    fn a_decision_sees_what_was_denied_when_it_began() {
+        let (mut denials, purposes, root) = (Denials::default(), purposes("a"), SessionKey([1; 32]));
+        let before = denials.of(&root);
+        denials.count(root, &purposes);
+        denials.count(root, &purposes);
+        assert!(!before.is_probing_with(&purposes) && denials.of(&root).is_probing_with(&purposes));
     }
 
     #[test]
     fn the_oldest_are_forgotten() {
-        let mut counted = Denials::default();
-        let root = SessionKey([1; 32]);
-        assert!(!counted.count(root, &["a".to_owned()]));
-        assert!(!counted.count(root, &["a".to_owned()]));
+        let (mut denials, root) = (Denials::default(), SessionKey([1; 32]));
+        denials.count(root, &purposes("a"));
+        denials.count(root, &purposes("a"));
+        assert!(denials.of(&root).is_probing_with(&purposes("a")));
         for other in 0..DENIALS_REMEMBERED_MAX {
-            assert!(!counted.count(root, &[other.to_string()]));
+            denials.count(SessionKey([2; 32]), &purposes(&other.to_string()));
         }
-        assert!(!counted.count(root, &["a".to_owned()]), "the first two are forgotten");
-        assert!(counted.counts.len() <= DENIALS_REMEMBERED_MAX);
+        assert!(!denials.sessions.contains_key(&root), "the session is forgotten");
+        assert_eq!(denials.order.len(), DENIALS_REMEMBERED_MAX);
     }
 }

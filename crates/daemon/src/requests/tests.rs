@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use castellan_policy::{FindingName, GrantPart};
+use castellan_policy::{FindingName, GrantPart, Pending};
 use serde_json::Value as Json;
 
 use super::*;
@@ -148,7 +148,8 @@ fn one_call_waits_once_and_the_oldest_go_first() {
     assert!(requests.wait(request(0)));
     assert!(!requests.wait(request(0)));
     assert_eq!(requests.waiting().map(|request| request.times).collect::<Vec<_>>(), [2]);
-    assert_eq!(requests.id_of(&request(0).key, &request(0).session), Some(request(0).id));
+    let pending = requests.pending(&request(0).key, &request(0).session);
+    assert_eq!(pending.map(|pending| pending.id), Some(request(0).id));
     for number in 1..=REQUESTS_MAX as u64 {
         requests.wait(request(number));
     }
@@ -164,8 +165,8 @@ fn one_call_waits_once_and_the_oldest_go_first() {
 fn what_waits_for_another_consent_is_another_request() {
     let mut requests = Requests::default();
     requests.wait(request(0));
-    assert!(!requests.differs(request(0).id, &request(0).grant));
-    assert!(requests.differs(request(0).id, &lifting("b")));
+    let pending = requests.pending(&request(0).key, &request(0).session);
+    assert_eq!(pending, Some(Pending { id: request(0).id, grant: request(0).grant }));
     // The same call, under another id: a person cannot approve the one that is gone.
     assert!(requests.wait(Request { id: RequestId::from_seed(5), ..request(0) }));
     assert_eq!(requests.approve("A1", "shown", Scope::Once, at(0)), Err(Ungrantable::NotWaiting));

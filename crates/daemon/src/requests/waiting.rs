@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::SystemTime;
 
-use castellan_policy::{Grant, RequestId};
+use castellan_policy::{Grant, Pending, RequestId};
 use serde_json::Value as Json;
 
 use super::{GrantKey, is_called};
@@ -99,15 +99,11 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// The id that the call has from before, so that a person reads one id for one call.
-    pub(super) fn id_of(&self, key: &GrantKey, session: &SessionKey) -> Option<RequestId> {
+    /// The call, where it waits already, with what a person can grant of it.
+    pub(super) fn pending(&self, key: &GrantKey, session: &SessionKey) -> Option<Pending> {
         let is_it = |one: &&Request| one.key == *key && one.session == *session;
-        self.calls.iter().find(is_it).map(|request| request.id)
-    }
-
-    /// Whether what waits under this id could be granted something else: a person may have looked at that already.
-    pub(super) fn differs(&self, id: RequestId, grant: &Grant) -> bool {
-        self.calls.iter().any(|request| request.id == id && request.grant != *grant)
+        let request = self.calls.iter().find(is_it)?;
+        Some(Pending { id: request.id, grant: request.grant.clone() })
     }
 
     /// Whether a call of this id waits.

@@ -5,9 +5,11 @@ use castellan_event::{
     Scope, ToolKind,
 };
 
-use crate::decide::Standing;
+use crate::case::{Case, Reading};
 use crate::settings::Settings;
 use crate::stages::own_code::OwnCode;
+use crate::stages::{Found, is_safe};
+use crate::state::Standing;
 
 /// Why a call needs its level: the first of its parts that needs as much.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,21 +33,20 @@ pub(crate) fn active_level(
 }
 
 /// A call that needs more than the session has, or than the organisation gives, which no allow list lifts. What the organisation gives means
-/// what it does in its own profile: what a call needs there, `need_if` tells.
-pub(crate) fn level(
-    need: &Need,
-    active: Option<AccessLevel>,
-    settings: &Settings,
-    need_if: impl FnOnce(bool) -> Need,
-) -> Option<Finding> {
+/// what it does in its own profile: there, other code may be the project's own.
+pub(super) fn level(case: &Case<'_>, reading: &Reading<'_>) -> Found {
+    let settings = case.settings();
     if let Some(given) = settings.organisation_level {
-        let need = need_if(settings.organisation_allows_understood);
+        let rows = reading.rows();
+        let allows = settings.organisation_allows_understood;
+        let own_code = OwnCode::of(rows, &case.facts.scripts, is_safe, allows);
+        let need = need(case.call, rows, &own_code);
         if given < need.level {
-            return Some(short_of(&need, given, Some(Layer::Organisation), settings));
+            return Some(short_of(&need, given, Some(Layer::Organisation), settings)).into();
         }
     }
-    let active = active.filter(|active| *active < need.level)?;
-    Some(short_of(need, active, None, settings))
+    let active = reading.level.filter(|active| *active < reading.need.level);
+    active.map(|active| short_of(&reading.need, active, None, settings)).into()
 }
 
 fn short_of(need: &Need, active: AccessLevel, layer: Option<Layer>, settings: &Settings) -> Finding {

@@ -1,27 +1,26 @@
 //! Parts of a call that were not understood, by what they stand for. An operand of something harmless is nothing; the rest
 //! is what the profile says. It must not know why something was not understood.
 
-use castellan_event::{CallRow, Code, Effect, Finding, Role, Verdict, Why};
+use castellan_event::{Code, Effect, Finding, Role, Why};
 
-use crate::stages::own_parts::OwnParts;
+use crate::case::{Case, Reading};
+use crate::stages::Found;
 
-/// Programs, targets and code that were not understood, told as one finding. `with_missing`: code in a file of the project that is not
-/// there is one of them, although nothing runs as long as nobody makes that file. `own`: what is left to the project's own code.
-pub(crate) fn opaque(
-    rows: &[CallRow<'_>],
-    verdict: Verdict,
-    with_missing: bool,
-    own: &OwnParts<'_>,
-) -> Option<Finding> {
+/// Programs, targets and code that were not understood, told as one finding. Parts that are left to the project's own code are none of
+/// them. Code in a file of the project that is not there is one where the profile says so: nothing runs as long as nobody makes that file.
+pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
+    let (settings, rows) = (case.settings(), reading.rows());
+    let with_missing = settings.minds_missing_code();
     let counts = |effect: &Effect| {
-        counts(effect) && (with_missing || effect.why != Some(Why::Missing)) && !own.has(effect)
+        let is_meant = with_missing || effect.why != Some(Why::Missing);
+        counts(effect) && is_meant && !reading.own_parts.has(effect)
     };
     let parts: Vec<(usize, &Effect)> = rows
         .iter()
         .enumerate()
         .filter_map(|(position, row)| Some((position, row.effect().filter(|effect| counts(effect))?)))
         .collect();
-    let (_, first) = parts.first()?;
+    let Some((_, first)) = parts.first() else { return Found::default() };
     let (role, why) = (first.role.map_or("part", Role::as_str), first.why.unwrap_or_default());
     let written = first.target.as_deref().unwrap_or_default();
     let more = match parts.len() - 1 {
@@ -30,7 +29,8 @@ pub(crate) fn opaque(
     };
     let message = format!("not understood: `{written}`: the {role} is {}{more}", why.meaning());
     let rows = parts.iter().map(|(position, _)| *position).collect();
-    Some(Finding { rows, ..Finding::new(verdict, Code::Opaque, message) })
+    let verdict = settings.opaque_verdict(case.state.headless);
+    Some(Finding { rows, ..Finding::new(verdict, Code::Opaque, message) }).into()
 }
 
 fn counts(effect: &Effect) -> bool {

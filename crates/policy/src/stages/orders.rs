@@ -1,12 +1,18 @@
 //! What is written into files from which package managers and builds take their orders, where nobody can know what it is. It must not know
 //! how it is written.
 
-use castellan_event::{CallRow, Code, Effect, EffectKind, Finding, Role, Verdict, Why};
+use castellan_event::{CallRow, Code, Effect, EffectKind, Finding, Role, Why};
 
+use crate::case::{Case, Reading};
+use crate::stages::Found;
 use crate::stages::understood::says_what_is_installed;
 
-/// A part of a command that is not known, which changes such a file.
-pub(crate) fn unknown_orders(rows: &[CallRow<'_>], verdict: Verdict) -> Option<Finding> {
+/// A part of a command that is not known, which changes such a file, where the profile minds code that is not there.
+pub(super) fn unknown_orders(case: &Case<'_>, reading: &Reading<'_>) -> Found {
+    let (settings, rows) = (case.settings(), reading.rows());
+    if !settings.minds_missing_code() {
+        return Found::default();
+    }
     let effects = || rows.iter().filter_map(CallRow::effect);
     let takes_orders = |command: Option<usize>| {
         let mut own =
@@ -17,11 +23,12 @@ pub(crate) fn unknown_orders(rows: &[CallRow<'_>], verdict: Verdict) -> Option<F
         let effect = row.effect().filter(|effect| is_unknown(effect))?;
         Some((position, effect, takes_orders(effect.command)?))
     });
-    let (position, effect, path) = found?;
+    let Some((position, effect, path)) = found else { return Found::default() };
     let written = effect.target.as_deref().unwrap_or_default();
     let message =
         format!("not understood: `{written}`: it is written into {path}, and what it is, is not known");
-    Some(Finding { rows: vec![position], ..Finding::new(verdict, Code::Opaque, message) })
+    let verdict = settings.opaque_verdict(case.state.headless);
+    Some(Finding { rows: vec![position], ..Finding::new(verdict, Code::Opaque, message) }).into()
 }
 
 fn is_unknown(effect: &Effect) -> bool {

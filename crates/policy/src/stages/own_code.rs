@@ -144,7 +144,7 @@ pub(crate) struct OwnCode<'r> {
 impl<'r> OwnCode<'r> {
     /// That of a call, which has these rows and runs these files. None counts where what is understood is not allowed.
     pub(crate) fn of(
-        rows: &'r [CallRow<'_>],
+        rows: &[CallRow<'r>],
         ran: &'r [ScriptFile],
         is_safe: fn(&Effect) -> bool,
         allows_understood: bool,

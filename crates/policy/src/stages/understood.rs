@@ -2,28 +2,27 @@
 //! know rules: what a rule asks or denies stands whatever this says.
 
 use castellan_event::{
-    AccessLevel, Call, CallRow, Code, Command, Effect, EffectKind, FileOrigin, Finding, Role, Scope,
-    ToolKind, Verdict, Why,
+    Call, CallRow, Code, Command, Effect, EffectKind, FileOrigin, Finding, Role, Scope, ToolKind, Verdict,
+    Why,
 };
 
-use crate::stages::access::Need;
+use crate::case::{Case, Reading};
+use crate::stages::Found;
 use crate::stages::own_code::OwnCode;
 
-/// A call that stays within its level. `active`: the session's, where the profile lets such calls run.
-pub(crate) fn understood(
-    call: &Call,
-    rows: &[CallRow<'_>],
-    need: &Need,
-    own_code: &OwnCode<'_>,
-    active: Option<AccessLevel>,
-) -> Option<Finding> {
+/// A call that stays within its level, where the profile lets such calls run.
+pub(super) fn understood(case: &Case<'_>, reading: &Reading<'_>) -> Found {
+    let Reading { need, own_code, level, .. } = reading;
+    let rows = reading.rows();
+    let active = level.filter(|_| case.settings().allow_understood);
     let stays_within = active.is_some_and(|active| need.level <= active);
     let is_safe = stays_within
-        && is_known(call)
+        && is_known(case.call)
         && is_each_safe(rows, own_code)
         && is_untouched(rows, own_code)
         && is_said(rows);
-    is_safe.then(|| Finding::new(Verdict::Allow, Code::Understood, "every part of it is understood and safe"))
+    let message = "every part of it is understood and safe";
+    is_safe.then(|| Finding::new(Verdict::Allow, Code::Understood, message)).into()
 }
 
 /// Whether a call's effects are all that it does. Searches read more than the one path that they name, and what changes the

@@ -1,7 +1,7 @@
 //! What a person grants is what they were shown, and nothing lifts a deny.
 
-use castellan_event::{Call, Decision, Facts, Layer, Mode, Recorder, Relief, ScriptFile, Verdict};
-use castellan_policy::{Grant, Policy, Settings, State, StateChange, drive};
+use castellan_event::{Call, Exemption, Facts, Layer, Mode, Recorder, ScriptFile, Verdict};
+use castellan_policy::{Decision, Grant, Policy, Settings, State, StateChange, drive};
 
 use crate::support::{Lexical, bash, layered, policy, rule, state};
 
@@ -22,7 +22,7 @@ fn a_granted_call_is_allowed() {
     let grant = Grant::of(&decision, &Facts::default()).unwrap();
     let (decision, change) = judge(&bash("git push"), &policy, Some(&grant));
     assert_eq!((decision.answer, change.used_grant), (Verdict::Allow, true));
-    assert_eq!(decision.findings[0].lifted, Some(Relief::Grant));
+    assert_eq!(decision.findings[0].lifted, Some(Exemption::Grant));
     assert_eq!(change.request, None);
 }
 

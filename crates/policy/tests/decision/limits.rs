@@ -21,6 +21,7 @@ const DRIVEN: &[&str] =
 const ELSEWHERE: &[(&str, &str)] = &[
     ("PATTERNS_MAX", "driven by operator::limits_hold_for_lists_and_patterns"),
     ("PATTERN_BYTES_MAX", "driven by operator::limits_hold_for_lists_and_patterns"),
+    ("PROBING_AT", "driven by tries::three_of_one_purpose_are_probing"),
 ];
 
 #[test]

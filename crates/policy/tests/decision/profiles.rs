@@ -1,10 +1,10 @@
 //! What the profiles make of the same calls: what was not understood, access levels, sessions without tools.
 
 use castellan_event::{
-    AccessLevel, Call, Code, Command, Decision, Effect, EffectKind, Facts, HostClass, Layer, Mode, Recorder,
-    Relief, Role, Scope, ToolKind, Verdict,
+    AccessLevel, Call, Code, Command, Effect, EffectKind, Facts, HostClass, Layer, Mode, Recorder, Role,
+    Scope, ToolKind, Verdict,
 };
-use castellan_policy::{Bar, Operator, Policy, Profile, Settings, Standing, State, drive};
+use castellan_policy::{Bar, Decision, Operator, Policy, Profile, Settings, Standing, State, drive};
 use proptest::prelude::*;
 
 use crate::support::{Lexical, bash, call, layered, rule, state};
@@ -226,52 +226,6 @@ fn a_rule_asks_whatever_the_profile_allows() {
     let judged =
         drive(&bash("x"), &facts, &policy, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical));
     assert_eq!(judged.0.verdict, Ask);
-}
-
-#[test]
-fn relief_lifts_what_names_it_and_nothing_else() {
-    let codes = [
-        Code::Malformed,
-        Code::FailClosed,
-        Code::NoPolicy,
-        Code::NoTools,
-        Code::DeniedWorkspace,
-        Code::DenyRule,
-        Code::OperatorDeny,
-        Code::AskRule,
-        Code::ReviewRule,
-        Code::OperatorAsk,
-        Code::OverrideDeny,
-        Code::OverrideAsk,
-        Code::OverrideAllow,
-        Code::Opaque,
-        Code::Access,
-        Code::AllowRule,
-        Code::OperatorAllow,
-        Code::Understood,
-        Code::NewServer,
-        Code::Probing,
-        Code::UnknownTool,
-        Code::Notice,
-    ];
-    let liftable = |relief| -> Vec<&str> {
-        let names = |code: &&Code| code.liftable_by().contains(&relief);
-        codes.iter().filter(names).map(|code| code.as_str()).collect()
-    };
-    assert_eq!(liftable(Relief::Operator), ["ask_rule", "review_rule", "access", "new_server"]);
-    assert_eq!(
-        liftable(Relief::Grant),
-        [
-            "ask_rule",
-            "review_rule",
-            "operator_ask",
-            "override_ask",
-            "opaque",
-            "access",
-            "new_server",
-            "probing"
-        ]
-    );
 }
 
 proptest! {

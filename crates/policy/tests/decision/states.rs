@@ -1,7 +1,7 @@
 //! Rules that are off or only observed: what they find decides nothing, and hides nothing.
 
-use castellan_event::{Decision, Facts, Layer, Mode, Recorder, Relief, ToolKind, Verdict};
-use castellan_policy::{Policy, RuleState, Settings, StateChange, drive};
+use castellan_event::{Exemption, Facts, Layer, Mode, Recorder, ToolKind, Verdict};
+use castellan_policy::{Decision, Policy, RuleState, Settings, StateChange, drive};
 use castellan_rules::{Matching, Options};
 
 use crate::support::{Lexical, call, loaded_with, rule, state};
@@ -41,7 +41,7 @@ fn check(
     observed: &[(&str, Verdict)],
 ) -> StateChange {
     let (_, decision, change) = judge(held, matching);
-    let found = decision.findings.iter().filter(|finding| finding.lifted == Some(Relief::Observe));
+    let found = decision.findings.iter().filter(|finding| finding.lifted == Some(Exemption::Observe));
     let found: Vec<_> = found.map(|finding| (finding.rule.as_str(), finding.verdict)).collect();
     assert_eq!((decision.verdict, found), (verdict, observed.to_vec()), "{held:?}");
     change

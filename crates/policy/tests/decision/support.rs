@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{
-    Agent, Answer, Call, Change, Decision, FIELDS, Facts, FileTarget, Layer, Mode, Query, Recorder, Session,
-    Tool, ToolKind, Verdict, World,
+    Agent, Answer, Call, Change, FIELDS, Facts, FileTarget, Layer, Mode, Query, Recorder, Session, Tool,
+    ToolKind, Verdict, World,
 };
-use castellan_policy::{LayerRules, Policy, RequestId, Settings, State, drive};
+use castellan_policy::{Decision, LayerRules, Policy, RequestId, Settings, State, drive};
 use castellan_rules::{Options, Source, load};
 use serde_json::json;
 

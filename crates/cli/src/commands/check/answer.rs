@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use castellan_agents::AgentId;
-use castellan_event::{Answers, Call, Decision, Finding, Layer, Mode, PatchOp, Relief, Verdict};
+use castellan_event::{Answers, Call, Exemption, Finding, Layer, Mode, PatchOp, Verdict};
+use castellan_policy::Decision;
 use castellan_rules::Rule;
 use serde_json::{Value as Json, json};
 
@@ -77,7 +78,7 @@ impl Answered<'_> {
         let place = self.rule(finding).map(|rule| format!("{}:{}", rule.file, rule.line)).unwrap_or_default();
         writeln!(out)?;
         let mut cells = vec![Cell::new(word, verdict_style(word)), name.into(), Cell::new(place, FAINT)];
-        if finding.lifted == Some(Relief::Observe) {
+        if finding.lifted == Some(Exemption::Observe) {
             cells.push(Cell::new("observed: decides nothing", WARN));
         }
         output::write_table(out, &[cells])?;
@@ -93,7 +94,7 @@ impl Answered<'_> {
             "layer": finding.layer.map(Layer::as_str),
             "file": rule.map(|rule| &*rule.file),
             "line": rule.map(|rule| rule.line),
-            "lifted": finding.lifted.map(Relief::as_str),
+            "lifted": finding.lifted.map(Exemption::as_str),
             "message": finding.message,
         })
     }

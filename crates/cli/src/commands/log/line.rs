@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use castellan_audit::{CallRecord, Entry, Record, SessionRecord, UngovernedRecord};
-use castellan_event::Relief;
+use castellan_event::Exemption;
 
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, verdict_style};
 
@@ -125,7 +125,7 @@ fn what(call: &CallRecord) -> String {
 }
 
 /// How a finding is recorded whose rule is only observed.
-const OBSERVED: &str = Relief::Observe.as_str();
+const OBSERVED: &str = Exemption::Observe.as_str();
 
 /// The request, the rules that made the verdict, those that would have made another one were they enforced, and the marks that the call set. Whose the rules are is said of those that
 /// the user cannot change, and with `verbose` of all.

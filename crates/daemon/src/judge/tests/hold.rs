@@ -29,7 +29,7 @@ fn bench(config: &str, mode: Mode) -> Bench {
 fn check(config: &str, mode: Mode, request: &Request, expected: bool) {
     let bench = bench(config, mode);
     let outcome = bench.judge.answer(request, bench.process, Instant::now(), Holding::May);
-    let is_held = matches!(outcome, Outcome::Hold { .. });
+    let is_held = matches!(outcome, Outcome::Held { .. });
     assert_eq!(is_held, expected, "{config} in {mode:?}, {} bytes", request.payload.len());
 }
 
@@ -58,13 +58,13 @@ fn a_call_that_was_answered_is_not_held_when_it_is_asked_about_again() {
     let ask = |event, holding| {
         bench.judge.answer(&request(event, "doubtful", 0), bench.process, Instant::now(), holding)
     };
-    assert!(matches!(ask("PreToolUse", Holding::No), Outcome::Reply(_)));
+    assert!(matches!(ask("PreToolUse", Holding::No), Outcome::Decided(_)));
     bench.judge.set_mode(Mode::Enforce);
-    assert!(matches!(ask("PermissionRequest", Holding::May), Outcome::Reply(_)));
+    assert!(matches!(ask("PermissionRequest", Holding::May), Outcome::Decided(_)));
     // One that was not asked about before is.
     let other = request("PermissionRequest", "doubtful 2", 0);
     let outcome = bench.judge.answer(&other, bench.process, Instant::now(), Holding::May);
-    assert!(matches!(outcome, Outcome::Hold { .. }), "{outcome:?}");
+    assert!(matches!(outcome, Outcome::Held { .. }), "{outcome:?}");
 }
 
 #[test]
@@ -78,10 +78,10 @@ fn a_call_marks_its_session_when_it_is_answered_and_not_while_it_waits() {
     let ask = |holding| {
         bench.judge.answer(&request("PreToolUse", "doubtful", 0), bench.process, Instant::now(), holding)
     };
-    assert!(matches!(ask(Holding::May), Outcome::Hold { .. }));
+    assert!(matches!(ask(Holding::May), Outcome::Held { .. }));
     let call = bench.judge.waiting().pop().unwrap();
     bench.judge.approve(&call.id.to_string(), &call.shown, Scope::Once).unwrap();
-    assert!(matches!(ask(Holding::Was(End::Judge)), Outcome::Reply(_)));
+    assert!(matches!(ask(Holding::Was(End::Judge)), Outcome::Decided(_)));
     let marks: Vec<usize> = bench.calls().iter().map(|call| call.marks.len()).collect();
     assert_eq!(marks, [0, 1]);
 }

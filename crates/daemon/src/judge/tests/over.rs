@@ -98,7 +98,7 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
         "released" => {
             let (call, end) = bench.judge.held().next().unwrap();
             let outcome = bench.judge.answer(&call.request, call.process, Instant::now(), Holding::Was(end));
-            let Outcome::Reply(reply) = outcome else { panic!("{outcome:?}") };
+            let Outcome::Decided(reply) = outcome else { panic!("{outcome:?}") };
             told(&reply)
         }
         "approve" => {
@@ -143,7 +143,7 @@ fn start_headless(bench: &mut Bench) -> std::process::Child {
 /// Asks about a call that is held for a person.
 fn hold(bench: &Bench, request: &Request) {
     let outcome = bench.judge.answer(request, bench.process, Instant::now(), Holding::May);
-    let Outcome::Hold { id, time } = outcome else { panic!("{outcome:?}") };
+    let Outcome::Held { id, time } = outcome else { panic!("{outcome:?}") };
     let (stream, hook) = std::os::unix::net::UnixStream::pair().unwrap();
     std::mem::forget(hook);
     let until = Instant::now() + time;

@@ -112,7 +112,9 @@ fn what_somebody_says_while_it_is_compared_is_not_passed_over() {
     let decoded = agents::decode(AgentId::CLAUDE, "PermissionRequest", &request.payload, &origin);
     let Ok(Incoming::Permission(call)) = decoded else { panic!("{decoded:?}") };
     let Ok(whose) = bench.judge.whose(&asked, &call.agent) else { panic!("no session") };
-    let stands = || bench.judge.second_question(&asked, &call, &whose).ok().map(|answer| answer.is_some());
+    let stands = || {
+        bench.judge.second_question(&asked, &call, &whose).ok().map(|attempt| attempt != Attempt::JudgeAgain)
+    };
     assert_eq!(stands(), Some(true));
     bench.judge.set_mode(Mode::Monitor);
     assert_eq!(stands(), Some(false), "it is to be judged again");

@@ -1,0 +1,102 @@
+//! [`Grounds`]: what a call is judged on, read from the memory and the agent's process before it is judged. It must not know what is
+//! decided.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use castellan_event::{AccessLevel, Call, Facts, ObligationKind, Recorder, Session};
+use castellan_policy::{Bar, Failed, Pending, RequestId, State, Tries};
+
+use super::{Asked, Judge, Whose};
+use crate::requests::Taken;
+
+/// Obligations that this version meets. A later one contains, makes checkpoints and asks reviewers.
+const ABLE: &[ObligationKind] = &[ObligationKind::Hold];
+
+/// What is known of a call from its first question, and from persons.
+pub(super) struct Earlier {
+    /// The number of the call's record, where it was asked about before.
+    pub(super) first: Option<u64>,
+    /// The session as the call sees it.
+    pub(super) session: Arc<Session>,
+    /// What was granted of it: now, or when it was asked about before.
+    pub(super) granted: Option<Taken>,
+    /// The same call, where it waits already.
+    pub(super) pending: Option<Pending>,
+    /// The id for another request.
+    pub(super) next_request: RequestId,
+}
+
+/// What a call is judged on.
+pub(super) struct Grounds {
+    pub(super) earlier: Earlier,
+    pub(super) facts: Facts,
+    /// What was denied in its session.
+    pub(super) tries: Arc<Tries>,
+    ceiling: AccessLevel,
+    bar: Option<Bar>,
+    is_new_server: bool,
+    agent_asks: bool,
+    is_headless: bool,
+    hold: Option<Duration>,
+    failed: Vec<Failed>,
+}
+
+impl Judge {
+    /// Reads what a call is judged on.
+    pub(super) fn grounds(
+        &self,
+        (asked, call, whose): (&Asked<'_>, &Call, &Whose),
+        earlier: Earlier,
+        world: &mut Recorder<'_>,
+    ) -> Grounds {
+        let terms = asked.terms();
+        let permission_mode = &call.agent.permission_mode;
+        let facts = self.facts(call, terms.mode, (whose, earlier.first), world);
+        let follows = self.consequence(asked, &whose.session.id);
+        let tries = self.memory().tries(&whose.session.root);
+        Grounds {
+            tries,
+            ceiling: follows.ceiling.map_or(whose.ceiling, |level| level.min(whose.ceiling)),
+            bar: follows.bar,
+            is_new_server: self.is_new_server(call, whose),
+            agent_asks: asked.holds_ask(call, &facts),
+            is_headless: terms.policy.settings().minds_headless() && asked.is_headless(permission_mode),
+            hold: asked.hold_time(call, earlier.first.is_some()),
+            failed: asked.failed_to_hold().into_iter().collect(),
+            facts,
+            earlier,
+        }
+    }
+
+    /// Whether a call is of an MCP server that nobody has agreed to.
+    fn is_new_server(&self, call: &Call, whose: &Whose) -> bool {
+        let server = call.tool.mcp.as_ref().map(|(server, _)| server);
+        server.is_some_and(|server| !self.memory().knows_server(&whose.session.root, server))
+    }
+}
+
+impl Grounds {
+    /// The state that a decision depends on.
+    pub(super) fn state<'s>(&'s self, asked: &Asked<'_>, whose: &Whose) -> State<'s> {
+        State {
+            mode: asked.terms().mode,
+            agent_asks: self.agent_asks,
+            headless: self.is_headless,
+            ceiling: self.ceiling,
+            standing: whose.standing,
+            is_new_server: self.is_new_server,
+            bar: self.bar.as_ref(),
+            next_request: self.earlier.next_request,
+            session: &self.earlier.session,
+            tries: &self.tries,
+            grant: self.earlier.granted.as_ref().map(|taken| &taken.grant),
+            pending: self.earlier.pending.as_ref(),
+            is_refused: asked.is_refused(),
+            is_repeated: self.earlier.first.is_some(),
+            hold: self.hold,
+            able: ABLE,
+            failed: &self.failed,
+        }
+    }
+}

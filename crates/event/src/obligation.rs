@@ -1,0 +1,157 @@
+//! [`Obligation`]: an action that castellan must carry out for a verdict to hold. It must not know how an action is carried out.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::decision::{Code, Verdict, from_word};
+
+/// An action that a stage demands. An obligation alone never lowers a verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obligation {
+    /// The action.
+    pub action: Action,
+    /// Findings of these codes are exempt while the obligation can be met. Only findings whose stage names the obligation's kind in
+    /// its exemptions are exempt. Empty: the obligation exempts nothing.
+    pub exempts: Vec<Code>,
+    /// The fallback: the least strict verdict of a call whose obligation is not met. The exempt findings are in force again, too.
+    pub or_else: Verdict,
+}
+
+/// What an obligation demands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// The call runs contained.
+    Contain {
+        /// Name of the containment policy.
+        policy: String,
+    },
+    /// A checkpoint of the workspace is made before the call runs.
+    Checkpoint,
+    /// A reviewer approves the call.
+    Review,
+    /// The agent waits until a person has approved or refused the call.
+    Hold {
+        /// The longest wait.
+        wait: Duration,
+    },
+}
+
+/// The kind of an action; stable in records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ObligationKind {
+    /// [`Action::Contain`].
+    Contain,
+    /// [`Action::Checkpoint`].
+    Checkpoint,
+    /// [`Action::Review`].
+    Review,
+    /// [`Action::Hold`].
+    Hold,
+}
+
+impl Action {
+    /// Returns the kind.
+    pub fn kind(&self) -> ObligationKind {
+        match self {
+            Action::Contain { .. } => ObligationKind::Contain,
+            Action::Checkpoint => ObligationKind::Checkpoint,
+            Action::Review => ObligationKind::Review,
+            Action::Hold { .. } => ObligationKind::Hold,
+        }
+    }
+
+    /// Returns the detail used in records: the name of the policy, or the wait in seconds. Empty where there is none.
+    pub fn detail(&self) -> String {
+        match self {
+            Action::Contain { policy } => policy.clone(),
+            Action::Checkpoint | Action::Review => String::new(),
+            Action::Hold { wait } => wait.as_secs().to_string(),
+        }
+    }
+
+    /// Reports whether no call can do both: one call has one containment.
+    pub fn excludes(&self, other: &Action) -> bool {
+        match (self, other) {
+            (Action::Contain { policy }, Action::Contain { policy: another }) => policy != another,
+            _ => false,
+        }
+    }
+}
+
+impl ObligationKind {
+    /// All kinds, in the order in which castellan carries them out: what may fail without a trace comes first.
+    pub const ALL: [ObligationKind; 4] =
+        [ObligationKind::Review, ObligationKind::Hold, ObligationKind::Checkpoint, ObligationKind::Contain];
+
+    /// Returns the word used in records and messages.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ObligationKind::Contain => "contain",
+            ObligationKind::Checkpoint => "checkpoint",
+            ObligationKind::Review => "review",
+            ObligationKind::Hold => "hold",
+        }
+    }
+}
+
+/// The kind, and the detail where there is one: `contain no-network`.
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, detail) = (self.kind().as_str(), self.detail());
+        if detail.is_empty() { f.write_str(kind) } else { write!(f, "{kind} {detail}") }
+    }
+}
+
+impl FromStr for ObligationKind {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<ObligationKind, String> {
+        from_word(&ObligationKind::ALL, ObligationKind::as_str, word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contain(policy: &str) -> Action {
+        Action::Contain { policy: policy.to_owned() }
+    }
+
+    #[test]
+    fn words_round_trip_and_each_action_has_its_own_kind() {
+        let actions =
+            [Action::Review, Action::Hold { wait: Duration::ZERO }, Action::Checkpoint, contain("p")];
+        assert_eq!(actions.each_ref().map(Action::kind), ObligationKind::ALL);
+        for kind in ObligationKind::ALL {
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+        }
+        let problem = "quarantine".parse::<ObligationKind>();
+        assert_eq!(problem, Err("`quarantine` is none of review, hold, checkpoint, contain".to_owned()));
+    }
+
+    #[test]
+    fn actions_are_written_with_their_details() {
+        for (action, expected) in [
+            (contain("no-network"), "contain no-network"),
+            (Action::Checkpoint, "checkpoint"),
+            (Action::Review, "review"),
+            (Action::Hold { wait: Duration::from_secs(120) }, "hold 120"),
+        ] {
+            assert_eq!(action.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn two_containments_exclude_each_other() {
+        for (one, other, expected) in [
+            (contain("a"), contain("b"), true),
+            (contain("a"), contain("a"), false),
+            (contain("a"), Action::Checkpoint, false),
+            (Action::Review, Action::Hold { wait: Duration::ZERO }, false),
+        ] {
+            assert_eq!((one.excludes(&other), other.excludes(&one)), (expected, expected), "{one}, {other}");
+        }
+    }
+}

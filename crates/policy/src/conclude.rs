@@ -1,0 +1,124 @@
+//! The conclusion: from findings and obligations to the decision and what it leaves behind. It must not know what stages look at.
+
+use castellan_event::{Action, Code, Exemption, Finding, Mode, Obligation, ObligationKind, Verdict};
+
+use crate::PROBING;
+use crate::case::Case;
+use crate::decision::{Decision, DecisionParts};
+use crate::grant::Grant;
+use crate::obligations::unmet;
+use crate::purpose;
+use crate::request::RequestId;
+use crate::stages::marks;
+use crate::state::{State, StateChange};
+
+/// The strictest finding that is not exempt decides, the first of equals; without one the default does. A call that a person granted is
+/// allowed then.
+pub(crate) fn conclude(
+    case: &Case<'_>,
+    mut findings: Vec<Finding>,
+    mut obligations: Vec<Obligation>,
+) -> (Decision, StateChange) {
+    let state = case.state;
+    let decisive = strictest(&findings);
+    let is_granted = findings.iter().any(|finding| finding.lifted == Some(Exemption::Grant));
+    let default =
+        if is_granted { Verdict::Allow } else { case.policy.default_for(case.call, state.headless) };
+    let verdict = decisive.map_or(default, |finding| finding.verdict);
+    let reason = decisive.map(reason).unwrap_or_default();
+    let answer = answer(verdict, &findings, state);
+    let grant = Grant::of_findings(&findings, case.facts);
+    let request = (verdict >= Verdict::Ask).then(|| request(grant.as_ref(), state));
+    let hold = hold(verdict, grant.as_ref(), state);
+    findings.extend(hold.as_ref().and_then(|hold| hold.as_ref().err().cloned()));
+    if verdict.max(answer) == Verdict::Deny {
+        obligations.clear();
+    }
+    obligations.extend(hold.and_then(Result::ok));
+    let (required, active) =
+        case.reading().map_or((None, None), |reading| (Some(reading.need.level), reading.level));
+    let mode = state.mode;
+    let parts = DecisionParts { verdict, answer, reason, findings, obligations, mode, required, active };
+    let decision = Decision::new(parts);
+    let purposes = purposes(case, &decision);
+    let marks = marks_of(case, &decision, &purposes);
+    let used_grant = is_granted && verdict < Verdict::Ask;
+    (decision, StateChange { request, answer, used_grant, marks, purposes })
+}
+
+fn strictest(findings: &[Finding]) -> Option<&Finding> {
+    let counting = findings.iter().filter(|finding| finding.counts());
+    counting
+        .reduce(|strictest, finding| if finding.verdict > strictest.verdict { finding } else { strictest })
+}
+
+fn reason(finding: &Finding) -> String {
+    if finding.rule.is_empty() {
+        finding.message.clone()
+    } else {
+        format!("{}: {}", finding.rule, finding.message)
+    }
+}
+
+/// The verdict that the agent receives: first limited to what it carries out, then to the mode. The mode suspends everything but a session
+/// without tools.
+fn answer(verdict: Verdict, findings: &[Finding], state: &State<'_>) -> Verdict {
+    if findings.iter().any(|finding| finding.code == Code::NoTools) {
+        return verdict;
+    }
+    let is_asked = state.agent_asks && !state.is_refused;
+    match state.mode {
+        Mode::Enforce if verdict == Verdict::Ask && !is_asked => Verdict::Deny,
+        Mode::Enforce => verdict,
+        Mode::Monitor | Mode::Passthrough => Verdict::Defer,
+    }
+}
+
+/// The id under which a call waits. A person may be looking at the call that waits already: where something else can be granted now, the
+/// call is another request.
+fn request(grant: Option<&Grant>, state: &State<'_>) -> RequestId {
+    match state.pending {
+        Some(pending) if grant.is_none_or(|grant| *grant == pending.grant) => pending.id,
+        Some(_) | None => state.next_request,
+    }
+}
+
+/// The obligation to hold a call that a person could grant, or the finding that says why it is not met.
+fn hold(verdict: Verdict, grant: Option<&Grant>, state: &State<'_>) -> Option<Result<Obligation, Finding>> {
+    let is_held = verdict == Verdict::Ask && state.mode == Mode::Enforce && grant.is_some();
+    let action = Action::Hold { wait: state.hold.filter(|_| is_held)? };
+    // The fallback is the answer as it is: the verdict asks already.
+    let or_else = Verdict::Defer;
+    let failed = state.failed.iter().find(|failed| failed.kind == ObligationKind::Hold);
+    Some(match failed {
+        Some(failed) => Err(unmet(&action, or_else, &failed.why)),
+        None => Ok(Obligation { action, exempts: Vec::new(), or_else }),
+    })
+}
+
+/// What is counted of a call that is answered now for the first time. A person who refuses a call has said all of it.
+fn purposes(case: &Case<'_>, decision: &Decision) -> Vec<String> {
+    let Some(reading) = case.reading().filter(|_| is_first_answer(case, decision)) else { return Vec::new() };
+    let refused_by_person =
+        case.state.is_refused && case.state.agent_asks && decision.verdict == Verdict::Ask;
+    let is_denied = decision.answer == Verdict::Deny && !refused_by_person;
+    let about = || purpose::of_denied(case.call, &decision.findings, reading.rows());
+    let about = if is_denied { about() } else { Vec::new() };
+    about.into_iter().chain(purpose::of_asking(case.facts)).collect()
+}
+
+/// A call that is denied does not happen, and sets no mark of its rules.
+fn marks_of(case: &Case<'_>, decision: &Decision, purposes: &[String]) -> Vec<String> {
+    let Some(reading) = case.reading().filter(|_| is_first_answer(case, decision)) else { return Vec::new() };
+    let happens = decision.answer != Verdict::Deny;
+    let mut labels = if happens { marks(&reading.matches) } else { Default::default() };
+    if case.state.tries.is_probing_with(purposes) {
+        labels.insert(PROBING.to_owned());
+    }
+    labels.into_iter().collect()
+}
+
+/// A call that is held is answered later. One that the agent asks about again was answered before.
+fn is_first_answer(case: &Case<'_>, decision: &Decision) -> bool {
+    !case.state.is_repeated && decision.hold().is_none()
+}

@@ -1,0 +1,62 @@
+//! Obligations of a decision: which of those that stages demand will be met, and what follows from the others. It must not know how an
+//! obligation is met.
+
+use castellan_event::{Action, Code, Exemption, Finding, Obligation, ObligationKind, Verdict};
+
+use crate::exemptions;
+use crate::state::State;
+
+/// Settles what stages demand. Returns the findings, with the exemptions of the obligations that can be met and one finding for each
+/// other obligation; and the obligations to meet.
+pub(crate) fn settle(
+    findings: Vec<Finding>,
+    demanded: Vec<Obligation>,
+    state: &State<'_>,
+) -> (Vec<Finding>, Vec<Obligation>) {
+    let needed: Vec<Obligation> = demanded.into_iter().filter(|one| is_needed(one, &findings)).collect();
+    let problems: Vec<Option<String>> = needed.iter().map(|one| problem(one, &needed, state)).collect();
+    let (mut findings, mut to_meet) = (findings, Vec::new());
+    for (obligation, problem) in needed.into_iter().zip(problems) {
+        match problem {
+            Some(why) => findings.push(unmet(&obligation.action, obligation.or_else, &why)),
+            None => {
+                let kind = obligation.action.kind();
+                findings = exemptions::by_obligation(findings, kind, &obligation.exempts);
+                to_meet.push(obligation);
+            }
+        }
+    }
+    to_meet.sort_by_key(|one| ObligationKind::ALL.iter().position(|kind| *kind == one.action.kind()));
+    (findings, to_meet)
+}
+
+/// The finding that says of an obligation that it is not met. A person may let the call run without it.
+pub(crate) fn unmet(action: &Action, or_else: Verdict, why: &str) -> Finding {
+    let message = format!("the obligation `{action}` is not met: {why}");
+    Finding { liftable_by: LIFTED_BY, ..Finding::new(or_else, Code::Unmet, message) }
+}
+
+/// What exempts the finding of an obligation that is not met: a person may let the call run without it.
+const LIFTED_BY: &[Exemption] = &[Exemption::Grant];
+
+/// Reports whether an obligation that exists for its exemptions has any finding to exempt.
+fn is_needed(obligation: &Obligation, findings: &[Finding]) -> bool {
+    let met = Exemption::Met(obligation.action.kind());
+    let is_exempt = |finding: &Finding| {
+        finding.counts() && finding.is_liftable_by(met) && obligation.exempts.contains(&finding.code)
+    };
+    obligation.exempts.is_empty() || findings.iter().any(is_exempt)
+}
+
+/// Why an obligation cannot be met, if it cannot.
+fn problem(obligation: &Obligation, needed: &[Obligation], state: &State<'_>) -> Option<String> {
+    let action = &obligation.action;
+    let kind = action.kind();
+    if let Some(other) = needed.iter().find(|other| other.action.excludes(action)) {
+        return Some(format!("the obligation `{}` excludes it", other.action));
+    }
+    if let Some(failed) = state.failed.iter().find(|failed| failed.kind == kind) {
+        return Some(failed.why.clone());
+    }
+    (!state.able.contains(&kind)).then(|| "neither this agent nor this version of castellan can".to_owned())
+}

@@ -1,0 +1,59 @@
+//! Findings of rules, by what their tags answer. It must not know how a rule is matched.
+
+use std::collections::BTreeSet;
+
+use castellan_event::{Code, Exemption, Finding, Verdict};
+
+use crate::case::{Case, Reading};
+use crate::policy::RuleMatch;
+use crate::rule_state::RuleState;
+use crate::stages::{Found, allow};
+use crate::tags::RuleVerdict;
+
+/// Rules tagged deny.
+pub(super) fn deny(_: &Case<'_>, reading: &Reading<'_>) -> Found {
+    of(&reading.matches, RuleVerdict::Deny, Verdict::Deny, Code::DenyRule)
+}
+
+/// Rules tagged ask.
+pub(super) fn ask(_: &Case<'_>, reading: &Reading<'_>) -> Found {
+    of(&reading.matches, RuleVerdict::Ask, Verdict::Ask, Code::AskRule)
+}
+
+/// Rules tagged review: soft denials, fine if the user asked for it. They ask as long as nobody else can judge that.
+pub(super) fn review(_: &Case<'_>, reading: &Reading<'_>) -> Found {
+    of(&reading.matches, RuleVerdict::Review, Verdict::Ask, Code::ReviewRule)
+}
+
+/// Rules tagged allow: they count only if together they cover every leaf of the call.
+pub(super) fn allow(case: &Case<'_>, reading: &Reading<'_>) -> Found {
+    let is_meant =
+        |m: &&RuleMatch<'_>| m.of.verdict == RuleVerdict::Allow && m.of.state == RuleState::Enforce;
+    let allows: Vec<_> = reading.matches.iter().filter(is_meant).collect();
+    let is_covered = allow::cover(case.call, reading.rows(), &allows);
+    let verdict = if is_covered { Verdict::Allow } else { Verdict::Defer };
+    of(&reading.matches, RuleVerdict::Allow, verdict, Code::AllowRule)
+}
+
+/// Rules without a verdict tag: they are recorded.
+pub(super) fn notices(_: &Case<'_>, reading: &Reading<'_>) -> Found {
+    of(&reading.matches, RuleVerdict::Notice, Verdict::Defer, Code::Notice)
+}
+
+/// The labels of the marks that the call's rules set, whatever else the rules say.
+pub(crate) fn marks(matches: &[RuleMatch<'_>]) -> BTreeSet<String> {
+    matches.iter().flat_map(|m| m.of.marks).cloned().collect()
+}
+
+fn of(matches: &[RuleMatch<'_>], kind: RuleVerdict, verdict: Verdict, code: Code) -> Found {
+    let fired = matches.iter().filter(|m| m.of.verdict == kind);
+    let finding = |m: &RuleMatch<'_>| Finding {
+        rule: m.of.rule.name.clone(),
+        layer: Some(m.of.layer),
+        is_firm: m.of.is_firm,
+        rows: m.rows.clone(),
+        lifted: (m.of.state == RuleState::Observe).then_some(Exemption::Observe),
+        ..Finding::new(verdict, code, m.message.clone())
+    };
+    fired.map(finding).collect()
+}

@@ -1,0 +1,53 @@
+//! Findings about where a call comes from: another program's decision, a tool or a server that is not known, a session that was denied
+//! again and again. It must not know rules.
+
+use castellan_event::{Code, Finding, Override, ToolKind, Verdict};
+
+use crate::PROBING;
+use crate::case::{Case, Reading};
+use crate::stages::{Found, allow};
+
+/// The decision of a program that embeds the agent, or of another hook. Its allow is one among others, and like those it
+/// covers nothing that was not understood. Its deny is final.
+pub(super) fn overriding(case: &Case<'_>, reading: &Reading<'_>) -> Found {
+    let Some(Override { verdict, reason }) = case.call.agent.overriding.as_ref() else {
+        return Found::default();
+    };
+    let is_understood = || !allow::leaves(reading.rows()).any(|leaf| allow::is_opaque(leaf.row));
+    let (verdict, code) = match verdict {
+        Verdict::Deny => (Verdict::Deny, Code::OverrideDeny),
+        Verdict::Ask => (Verdict::Ask, Code::OverrideAsk),
+        Verdict::Allow if is_understood() => (Verdict::Allow, Code::OverrideAllow),
+        Verdict::Allow | Verdict::Defer => (Verdict::Defer, Code::OverrideAllow),
+    };
+    let reason = if reason.is_empty() { "it says no more" } else { reason };
+    let message = format!("decided before castellan was asked: {reason}");
+    let is_firm = verdict == Verdict::Deny;
+    Some(Finding { is_firm, ..Finding::new(verdict, code, message) }).into()
+}
+
+/// A tool that this version does not know is recorded and, where the profile says nothing else, left to the agent's prompt.
+pub(super) fn unknown_tool(case: &Case<'_>, _: &Reading<'_>) -> Found {
+    let (tool, verdict) = (&case.call.tool, case.settings().unknown_tool);
+    let message = || format!("unknown tool `{}`", tool.name_raw);
+    let is_unknown = tool.kind == ToolKind::Unknown;
+    is_unknown.then(|| Finding::new(verdict, Code::UnknownTool, message())).into()
+}
+
+/// A tool of an MCP server that is new here: asked about until somebody has agreed.
+pub(super) fn new_server(case: &Case<'_>, _: &Reading<'_>) -> Found {
+    let server = case.call.tool.mcp.as_ref().filter(|_| case.state.is_new_server);
+    let message = |server| {
+        format!("the MCP server `{server}` was not there before castellan, and nobody has agreed to it yet")
+    };
+    let finding = |server| Finding::new(case.settings().new_server, Code::NewServer, message(server));
+    server.map(|(server, _)| finding(server)).into()
+}
+
+/// A session that tries again and again what is denied. What changes the agent's own state alone is free.
+pub(super) fn probing(case: &Case<'_>, _: &Reading<'_>) -> Found {
+    let is_marked = case.state.session.marks.contains_key(PROBING);
+    let message = "this session has tried again and again what was denied";
+    let is_meant = is_marked && case.call.tool.kind != ToolKind::Internal;
+    is_meant.then(|| Finding::new(case.settings().probing, Code::Probing, message)).into()
+}

@@ -1,0 +1,95 @@
+//! [`Tries`]: how often a session was denied the same. It must not know what a purpose is, nor when the session ends.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::limits::PROBING_AT;
+
+/// How often each purpose of a session was denied.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tries(BTreeMap<PurposeHash, u32>);
+
+/// Those of a session that was denied nothing.
+pub(crate) static NO_TRIES: Tries = Tries(BTreeMap::new());
+
+/// Names a purpose as long as the process runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PurposeHash(u64);
+
+impl Tries {
+    /// Reports whether the session is probing once these purposes are denied as well.
+    pub fn is_probing_with(&self, purposes: &[String]) -> bool {
+        let before = |purpose: &String| self.0.get(&hash(purpose)).copied().unwrap_or_default();
+        purposes.iter().any(|purpose| before(purpose) + 1 >= PROBING_AT)
+    }
+
+    /// Counts these purposes. A purpose that makes the session probing is counted from zero again. Returns the purposes that were not
+    /// counted before.
+    pub fn count(&mut self, purposes: &[String]) -> Vec<PurposeHash> {
+        let mut added = Vec::new();
+        for purpose in purposes {
+            let key = hash(purpose);
+            let count = self.0.entry(key).or_insert_with(|| {
+                added.push(key);
+                0
+            });
+            *count += 1;
+            if *count >= PROBING_AT {
+                *count = 0;
+            }
+        }
+        added
+    }
+
+    /// Forgets a purpose.
+    pub fn forget(&mut self, purpose: PurposeHash) {
+        self.0.remove(&purpose);
+    }
+
+    /// Reports whether nothing is counted.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn hash(purpose: &str) -> PurposeHash {
+    let mut hasher = DefaultHasher::new();
+    purpose.hash(&mut hasher);
+    PurposeHash(hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Denials one after the other, each `PURPOSE,PURPOSE`, and those of them that show that the session is probing.
+    fn check(denials: &[&str], expected: &[usize]) {
+        let mut tries = Tries::default();
+        let mut is_probing = |denial: &str| {
+            let purposes: Vec<String> = denial.split(',').map(str::to_owned).collect();
+            let is_probing = tries.is_probing_with(&purposes);
+            tries.count(&purposes);
+            is_probing
+        };
+        let found = denials.iter().enumerate().filter_map(|(at, denial)| is_probing(denial).then_some(at));
+        assert_eq!(found.collect::<Vec<usize>>(), expected, "{denials:?}");
+    }
+
+    #[test]
+    fn three_of_one_purpose_are_probing() {
+        check(&["a", "a", "a", "a"], &[2]);
+        check(&["a", "b", "c", "d"], &[]);
+        check(&["a,t", "b,t", "c,t"], &[2]);
+        check(&["a", "a", "a", "a", "a", "a"], &[2, 5]);
+    }
+
+    #[test]
+    fn a_purpose_that_is_forgotten_counts_from_zero() {
+        let (mut tries, purposes) = (Tries::default(), ["a".to_owned()]);
+        let added = tries.count(&purposes);
+        assert_eq!((added.len(), tries.count(&purposes).len()), (1, 0));
+        assert!(tries.is_probing_with(&purposes));
+        tries.forget(added[0]);
+        assert!(tries.is_empty() && !tries.is_probing_with(&purposes));
+    }
+}
