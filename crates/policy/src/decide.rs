@@ -12,7 +12,7 @@ use crate::exemptions::exempt;
 use crate::limits::ROUNDS_MAX;
 use crate::obligations;
 use crate::policy::Policy;
-use crate::stages::{Find, Found, STAGES, Stage};
+use crate::stages::{Find, Found};
 use crate::state::{Failed, State, StateChange};
 
 /// One step of a decision.
@@ -26,26 +26,18 @@ pub enum Step {
 
 /// Judges one call. Pure: the same call, facts, policy, state and answers give the same step.
 pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, answers: &Answers) -> Step {
-    match Case::of(call, facts, policy, state, answers) {
-        Ok(case) => {
-            let (decision, change) = judge(&case, STAGES);
-            Step::Done(decision, change)
-        }
-        Err(missing) => Step::Needs(missing),
-    }
-}
-
-/// Judges one call by a table of stages.
-pub(crate) fn judge(case: &Case<'_>, stages: &[Stage]) -> (Decision, StateChange) {
+    let case = match Case::of(call, facts, policy, state, answers) {
+        Ok(case) => case,
+        Err(missing) => return Step::Needs(missing),
+    };
     let mut found = Found::default();
-    for stage in stages {
-        let Found { findings, obligations } = stage.look(case);
-        found.findings.extend(findings);
-        found.obligations.extend(obligations);
+    for stage in policy.stages() {
+        found.add(stage.look(&case));
     }
-    let findings = exempt(found.findings, case);
-    let (findings, obligations) = obligations::settle(findings, found.obligations, case.state);
-    conclude(case, findings, obligations)
+    let findings = exempt(found.findings, &case);
+    let (findings, obligations) = obligations::settle(findings, found.obligations, &case);
+    let (decision, change) = conclude(&case, findings, obligations);
+    Step::Done(decision, change)
 }
 
 /// Judges a call with a world at hand: answers queries until the decision is made. A decision that cannot be completed is a deny.
@@ -86,18 +78,9 @@ pub fn fulfil(
     for _ in 0..=ObligationKind::ALL.len() {
         let state = State { failed: &failed, ..*state };
         let (decision, change) = drive(call, facts, policy, &state, world);
-        let problem = decision.due().iter().map(|one| &one.action).find_map(|action| {
-            if met.contains(action) {
-                return None;
-            }
-            let why = meet(action).err();
-            if why.is_none() {
-                met.push(action.clone());
-            }
-            why.map(|why| Failed { kind: action.kind(), why })
-        });
-        match problem {
-            Some(problem) => failed.push(problem),
+        let unmet = decision.due().iter().find_map(|one| meet_once(&one.action, &mut met, meet));
+        match unmet {
+            Some(unmet) => failed.push(unmet),
             None => return (decision, change),
         }
     }
@@ -105,9 +88,27 @@ pub fn fulfil(
     fail_closed(&Case::unread(call, facts, policy, state, world.answers()), message)
 }
 
+/// Meets an obligation that is not met yet. Returns why not, where that fails.
+fn meet_once(
+    action: &Action,
+    met: &mut Vec<Action>,
+    meet: &mut dyn FnMut(&Action) -> Result<(), String>,
+) -> Option<Failed> {
+    if met.contains(action) {
+        return None;
+    }
+    match meet(action) {
+        Ok(()) => {
+            met.push(action.clone());
+            None
+        }
+        Err(why) => Some(Failed { kind: action.kind(), why }),
+    }
+}
+
 /// The deny of a call that could not be judged.
 fn fail_closed(case: &Case<'_>, message: &str) -> (Decision, StateChange) {
-    let gates = STAGES.iter().filter(|stage| matches!(stage.find, Find::OnCall(_)));
+    let gates = case.policy.stages().iter().filter(|stage| matches!(stage.find, Find::OnCall(_)));
     let mut findings: Vec<Finding> = gates.flat_map(|stage| stage.look(case).findings).collect();
     findings.push(Finding::new(Verdict::Deny, Code::FailClosed, message));
     conclude(case, findings, Vec::new())

@@ -3,22 +3,23 @@
 
 use castellan_event::{Action, Code, Exemption, Finding, Obligation, ObligationKind, Verdict};
 
+use crate::case::Case;
 use crate::exemptions;
 use crate::state::State;
 
 /// Settles what stages demand. Returns the findings, with the exemptions of the obligations that can be met and one finding for each
 /// other obligation; and the obligations to meet.
 pub(crate) fn settle(
-    findings: Vec<Finding>,
+    mut findings: Vec<Finding>,
     demanded: Vec<Obligation>,
-    state: &State<'_>,
+    case: &Case<'_>,
 ) -> (Vec<Finding>, Vec<Obligation>) {
     let needed: Vec<Obligation> = demanded.into_iter().filter(|one| is_needed(one, &findings)).collect();
-    let problems: Vec<Option<String>> = needed.iter().map(|one| problem(one, &needed, state)).collect();
-    let (mut findings, mut to_meet) = (findings, Vec::new());
+    let problems: Vec<Option<String>> = needed.iter().map(|one| problem(one, &needed, case.state)).collect();
+    let (mut not_met, mut to_meet) = (Vec::new(), Vec::new());
     for (obligation, problem) in needed.into_iter().zip(problems) {
         match problem {
-            Some(why) => findings.push(unmet(&obligation.action, obligation.or_else, &why)),
+            Some(why) => not_met.push(unmet(&obligation.action, obligation.or_else, &why)),
             None => {
                 let kind = obligation.action.kind();
                 findings = exemptions::by_obligation(findings, kind, &obligation.exempts);
@@ -26,6 +27,7 @@ pub(crate) fn settle(
             }
         }
     }
+    findings.extend(exemptions::exempt(not_met, case));
     to_meet.sort_by_key(|one| ObligationKind::ALL.iter().position(|kind| *kind == one.action.kind()));
     (findings, to_meet)
 }
@@ -60,3 +62,6 @@ fn problem(obligation: &Obligation, needed: &[Obligation], state: &State<'_>) ->
     }
     (!state.able.contains(&kind)).then(|| "neither this agent nor this version of castellan can".to_owned())
 }
+
+#[cfg(test)]
+mod tests;

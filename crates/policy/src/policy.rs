@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::rule_state::RuleState;
 use crate::settings::Settings;
+use crate::stages::{STAGES, Stage};
 use crate::tags::{LIFTABLE, RuleVerdict, Tags};
 
 /// The rules of one layer, loaded by themselves: their lists and macros are no other layer's.
@@ -27,6 +28,8 @@ pub struct LayerRules<'s> {
 pub struct Policy {
     layers: Vec<Ruled>,
     settings: Settings,
+    /// The stages of a decision: [`STAGES`], but in tests.
+    stages: &'static [Stage],
     hash: String,
     missing: Option<String>,
 }
@@ -83,7 +86,7 @@ impl Policy {
             says: says(layer, &rules, &settings),
             rules,
         });
-        Policy { layers: layers.collect(), settings, hash, missing: None }
+        Policy { layers: layers.collect(), settings, stages: STAGES, hash, missing: None }
     }
 
     /// Returns the policy that stands in when none could be loaded: everything but reading is denied. `problem` says why,
@@ -133,6 +136,10 @@ impl Policy {
         &self.settings
     }
 
+    pub(crate) fn stages(&self) -> &'static [Stage] {
+        self.stages
+    }
+
     /// What is answered when nothing was found. A tool that nobody knows is never allowed by default.
     pub(crate) fn default_for(&self, call: &Call, headless: bool) -> Verdict {
         let Settings { default_verdict, headless_default, .. } = self.settings;
@@ -144,6 +151,14 @@ impl Policy {
     /// Tests every rule on every row. A rule that fired is reported once, in the order of layers and rules.
     pub(crate) fn matches(&self, rows: &[CallRow<'_>]) -> Vec<RuleMatch<'_>> {
         self.layers.iter().flat_map(|ruled| ruled.matches(rows)).collect()
+    }
+}
+
+#[cfg(test)]
+impl Policy {
+    /// A policy without rules, by whose stages alone a call is judged.
+    pub(crate) fn of_stages(stages: &'static [Stage]) -> Policy {
+        Policy { stages, ..Policy::new(Vec::new(), Settings::default()) }
     }
 }
 

@@ -15,18 +15,17 @@ mod sender;
 mod understood;
 mod variables;
 
+use Exemption::{Grant, Operator};
 use castellan_event::{Exemption, Finding, Obligation};
 
 use crate::case::{Case, Reading};
+use Find::{OnCall, OnReading};
 
 pub(crate) use access::{Need, active_level, need};
 pub(crate) use own_code::OwnCode;
 pub(crate) use own_parts::OwnParts;
 pub(crate) use rules::marks;
 pub(crate) use understood::is_safe;
-
-use Exemption::{Grant, Operator};
-use Find::{OnCall, OnReading};
 
 /// One stage of a decision.
 #[derive(Debug, Clone, Copy)]
@@ -226,6 +225,13 @@ impl Stage {
             finding.liftable_by = self.lifted_by;
         }
         found
+    }
+}
+
+impl Found {
+    pub(crate) fn add(&mut self, other: Found) {
+        self.findings.extend(other.findings);
+        self.obligations.extend(other.obligations);
     }
 }
 

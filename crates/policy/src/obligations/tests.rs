@@ -1,0 +1,337 @@
+//! Obligations on calls that say themselves what two stages find and demand: `ask; contain a exempts; checkpoint else ask`.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use castellan_event::{
+    Action, Agent, Answer, Call, Code, Exemption, Facts, Finding, Mode, Obligation, ObligationKind, Query,
+    Recorder, Session, Tool, ToolKind, Verdict, World,
+};
+use proptest::prelude::*;
+
+use crate::case::{Case, Reading};
+use crate::decision::Decision;
+use crate::grant::Grant;
+use crate::policy::Policy;
+use crate::stages::{Find, Found, Stage};
+use crate::state::{Failed, State, StateChange};
+use crate::{RequestId, drive, fulfil};
+use ObligationKind::{Checkpoint, Contain, Hold, Review};
+
+const STAGES: &[Stage] = &[
+    Stage {
+        name: "floor",
+        find: Find::OnReading(|case, _| findings(case, "deny", Verdict::Deny, Code::DenyRule)),
+        lifted_by: &[],
+        finds: "",
+        answers: "",
+    },
+    Stage {
+        name: "asking",
+        find: Find::OnReading(|case, _| findings(case, "ask", Verdict::Ask, Code::AskRule)),
+        lifted_by: &[Exemption::Grant, Exemption::Met(Contain), Exemption::Met(Review)],
+        finds: "",
+        answers: "",
+    },
+    Stage {
+        name: "asking whatever is contained",
+        find: Find::OnReading(|case, _| findings(case, "insist", Verdict::Ask, Code::AskRule)),
+        lifted_by: &[Exemption::Grant],
+        finds: "",
+        answers: "",
+    },
+    Stage { name: "demanding", find: Find::OnReading(demands), lifted_by: &[], finds: "", answers: "" },
+];
+
+fn parts<'c>(case: &Case<'c>) -> impl Iterator<Item = &'c str> {
+    case.call.command.as_deref().unwrap_or_default().split("; ")
+}
+
+fn findings(case: &Case<'_>, word: &str, verdict: Verdict, code: Code) -> Found {
+    parts(case).filter(|part| *part == word).map(|part| Finding::new(verdict, code, part)).collect()
+}
+
+fn demands(case: &Case<'_>, _: &Reading<'_>) -> Found {
+    Found { findings: Vec::new(), obligations: parts(case).filter_map(obligation).collect() }
+}
+
+/// `contain NAME`, `checkpoint` or `review`, with `exempts` where findings of rules that ask are exempt, and `else VERDICT`.
+fn obligation(part: &str) -> Option<Obligation> {
+    let words: Vec<&str> = part.split(' ').collect();
+    let action = match words.as_slice() {
+        ["contain", policy, ..] => Action::Contain { policy: (*policy).to_owned() },
+        ["checkpoint", ..] => Action::Checkpoint,
+        ["review", ..] => Action::Review,
+        _ => return None,
+    };
+    let exempts = if words.contains(&"exempts") { vec![Code::AskRule, Code::DenyRule] } else { Vec::new() };
+    let or_else = part.split_once("else ").map_or(Verdict::Defer, |(_, verdict)| verdict.parse().unwrap());
+    Some(Obligation { action, exempts, or_else })
+}
+
+fn call(command: &str) -> Call {
+    Call {
+        correlation_id: 1,
+        agent: Agent { cwd: "/w".into(), ..Agent::default() },
+        tool: Tool {
+            name: "Bash".into(),
+            name_raw: "Bash".into(),
+            use_id: String::new(),
+            kind: ToolKind::Shell,
+            mcp: None,
+        },
+        input: serde_json::json!({}),
+        input_text: "{}".into(),
+        command: Some(command.to_owned()),
+        files: vec![],
+        in_background: false,
+        problems: vec![],
+    }
+}
+
+struct Lexical;
+
+impl World for Lexical {
+    fn answer(&self, query: &Query) -> Option<Answer> {
+        let Query::RealPath { path, .. } = query else { return None };
+        Some(Answer::RealPath(path.clone()))
+    }
+}
+
+/// Judges a call and meets its obligations, but those of the `broken` kinds. Returns what was met, in order, too.
+fn fulfilled(command: &str, broken: &[ObligationKind], state: &State<'_>) -> (Decision, StateChange, String) {
+    let met = RefCell::new(Vec::new());
+    let mut meet = |action: &Action| {
+        if broken.contains(&action.kind()) {
+            return Err("it is broken".to_owned());
+        }
+        met.borrow_mut().push(action.to_string());
+        Ok(())
+    };
+    let policy = Policy::of_stages(STAGES);
+    let mut world = Recorder::new(&Lexical);
+    let (decision, change) = fulfil(&call(command), &Facts::default(), &policy, state, &mut world, &mut meet);
+    (decision, change, met.into_inner().join(", "))
+}
+
+fn unmet(decision: &Decision) -> Vec<&str> {
+    let findings = decision.findings.iter().filter(|finding| finding.code == Code::Unmet);
+    findings.map(|finding| finding.message.as_str()).collect()
+}
+
+/// Checks the verdict of a call, what was met, and how many obligations were not; `broken`: the parts that fail between decision and
+/// answer.
+fn check(command: &str, broken: &[ObligationKind], expected: (Verdict, &str, usize)) {
+    let session = Session::default();
+    let (decision, _, met) = fulfilled(command, broken, &State::plain(&session));
+    let got = (decision.verdict, met.as_str(), unmet(&decision).len());
+    assert_eq!(got, expected, "{command}, broken: {broken:?}: {:?}", decision.findings);
+}
+
+#[test]
+fn an_obligation_that_is_met_exempts_what_its_stage_admits() {
+    check("ask", &[], (Verdict::Ask, "", 0));
+    check("ask; contain a exempts", &[], (Verdict::Defer, "contain a", 0));
+    check("ask; review exempts", &[], (Verdict::Defer, "review", 0));
+    check("insist; contain a exempts", &[], (Verdict::Ask, "", 0));
+    check("ask; contain a", &[], (Verdict::Ask, "contain a", 0));
+    check("ask; checkpoint exempts", &[], (Verdict::Ask, "", 0));
+    // Nothing runs, and nothing is to be met.
+    check("deny; contain a exempts; checkpoint else ask", &[], (Verdict::Deny, "", 0));
+    check("contain a exempts", &[], (Verdict::Defer, "", 0));
+    check("contain a; checkpoint; review", &[], (Verdict::Defer, "review, checkpoint, contain a", 0));
+    check("contain a; contain a", &[], (Verdict::Defer, "contain a", 0));
+}
+
+#[test]
+fn a_part_that_fails_before_the_answer_yields_the_fallback() {
+    // The launcher is gone.
+    check("ask; contain a exempts", &[Contain], (Verdict::Ask, "", 1));
+    check("contain a else deny", &[Contain], (Verdict::Deny, "", 1));
+    // The disk is full.
+    check("checkpoint else ask", &[], (Verdict::Defer, "checkpoint", 0));
+    check("checkpoint else ask", &[Checkpoint], (Verdict::Ask, "", 1));
+    // The reviewer is silent.
+    check("ask; review exempts", &[Review], (Verdict::Ask, "", 1));
+    check("ask; review exempts else deny", &[Review], (Verdict::Deny, "", 1));
+    // Several: what was met stays so, and is not done twice.
+    check("ask; contain a exempts; checkpoint else ask", &[Contain], (Verdict::Ask, "checkpoint", 1));
+    check("ask; contain a exempts; checkpoint else ask", &[Checkpoint], (Verdict::Ask, "contain a", 1));
+    check(
+        "checkpoint else ask; contain a else ask; review else ask",
+        &ObligationKind::ALL,
+        (Verdict::Ask, "", 3),
+    );
+}
+
+#[test]
+fn obligations_that_exclude_each_other_are_not_met() {
+    check("ask; contain a exempts; contain b exempts", &[], (Verdict::Ask, "", 2));
+    check("contain a else ask; contain b", &[], (Verdict::Ask, "", 2));
+    check("contain a else ask; contain b else deny; checkpoint", &[], (Verdict::Deny, "", 2));
+    // One of them has nothing to exempt.
+    check("contain a; contain b exempts", &[], (Verdict::Defer, "contain a", 0));
+}
+
+#[test]
+fn an_agent_that_cannot_meet_an_obligation_gets_the_fallback() {
+    let session = Session::default();
+    let check = |command: &str, able: &[ObligationKind], expected: (Verdict, &str)| {
+        let state = State { able, ..State::plain(&session) };
+        let (decision, _, met) = fulfilled(command, &[], &state);
+        assert_eq!((decision.verdict, met.as_str()), expected, "{command}, able: {able:?}");
+    };
+    check("ask; contain a exempts", &[Contain], (Verdict::Defer, "contain a"));
+    check("ask; contain a exempts", &[Checkpoint, Hold, Review], (Verdict::Ask, ""));
+    check("checkpoint else deny", &[], (Verdict::Deny, ""));
+    check("checkpoint else ask; review else deny", &[Review], (Verdict::Ask, "review"));
+}
+
+#[test]
+fn why_an_obligation_is_not_met_is_recorded_and_a_person_may_do_without() {
+    let session = Session::default();
+    let plain = State::plain(&session);
+    let (decision, ..) = fulfilled("checkpoint else ask", &[Checkpoint], &plain);
+    assert_eq!(unmet(&decision), ["the obligation `checkpoint` is not met: it is broken"]);
+    let grant = Grant::of(&decision, &Facts::default());
+    let granted = State { grant: grant.as_ref(), ..plain };
+    let (decision, change, _) = fulfilled("checkpoint else ask", &[Checkpoint], &granted);
+    assert_eq!((decision.verdict, change.used_grant), (Verdict::Allow, true));
+}
+
+#[test]
+fn nothing_is_met_where_decisions_are_not_carried_out() {
+    let session = Session::default();
+    for (mode, demanded) in [(Mode::Monitor, 1), (Mode::Passthrough, 0)] {
+        let state = State { mode, ..State::plain(&session) };
+        let (decision, _, met) = fulfilled("ask; contain a exempts", &[], &state);
+        assert_eq!(
+            (met.as_str(), decision.obligations.len(), decision.answer),
+            ("", demanded, Verdict::Defer)
+        );
+    }
+    // An agent that holds no ask is told to deny: nothing runs.
+    let state = State { agent_asks: false, ..State::plain(&session) };
+    let (decision, _, met) = fulfilled("insist; contain a", &[], &state);
+    assert_eq!((met.as_str(), decision.obligations.len(), decision.answer), ("", 0, Verdict::Deny));
+}
+
+/// Checks whether a call is held that can wait for a person, and how many obligations it has then.
+#[track_caller]
+fn check_hold(command: &str, change: impl Fn(&mut State<'_>), expected: (bool, &str, usize)) {
+    let session = Session::default();
+    let mut state = State { hold: Some(Duration::from_secs(9)), ..State::plain(&session) };
+    change(&mut state);
+    let (decision, _, met) = fulfilled(command, &[], &state);
+    let got = (decision.hold().is_some(), met.as_str(), decision.obligations.len());
+    assert_eq!(got, expected, "{command}: {decision:?}");
+}
+
+#[test]
+fn a_call_that_a_person_can_grant_is_held_before_anything_else_is_met() {
+    check_hold("insist", |_| {}, (true, "", 1));
+    check_hold("insist; contain a", |_| {}, (true, "", 2));
+    check_hold("ask; contain a exempts", |_| {}, (false, "contain a", 1));
+    check_hold("insist; deny", |_| {}, (false, "", 0));
+    check_hold("insist", |state| state.agent_asks = false, (true, "", 1));
+    check_hold("insist", |state| state.mode = Mode::Monitor, (false, "", 0));
+    check_hold("insist", |state| state.hold = None, (false, "", 0));
+    let failed = [Failed { kind: Hold, why: "no room".to_owned() }];
+    let session = Session::default();
+    let state = State { hold: Some(Duration::from_secs(9)), failed: &failed, ..State::plain(&session) };
+    let (decision, ..) = fulfilled("insist", &[], &state);
+    assert_eq!((decision.answer, decision.hold()), (Verdict::Ask, None));
+    assert_eq!(unmet(&decision), ["the obligation `hold 9` is not met: no room"]);
+    // The request is the same one: a person may look at it already.
+    assert!(Grant::of(&decision, &Facts::default()).is_some());
+}
+
+#[test]
+fn a_call_that_waits_already_keeps_its_id_while_the_same_can_be_granted() {
+    let session = Session::default();
+    let plain = State { next_request: RequestId::nth(9), ..State::plain(&session) };
+    let (decision, change, _) = fulfilled("insist", &[], &plain);
+    assert_eq!(change.request, Some(RequestId::nth(9)));
+    let grant = Grant::of(&decision, &Facts::default()).unwrap();
+    let pending = crate::Pending { id: RequestId::nth(4), grant };
+    for (command, expected) in [("insist", Some(4)), ("insist; ask", Some(9)), ("deny", Some(4)), ("x", None)]
+    {
+        let state = State { pending: Some(&pending), ..plain };
+        let (_, change, _) = fulfilled(command, &[], &state);
+        assert_eq!(change.request, expected.map(RequestId::nth), "{command}");
+    }
+}
+
+fn any_kinds() -> impl Strategy<Value = Vec<ObligationKind>> {
+    prop::sample::subsequence(ObligationKind::ALL.to_vec(), 0..=ObligationKind::ALL.len())
+}
+
+fn any_findings() -> impl Strategy<Value = Vec<&'static str>> {
+    prop::sample::subsequence(vec!["ask", "insist", "deny"], 0..=2)
+}
+
+fn any_obligations(exempts: bool) -> impl Strategy<Value = Vec<String>> {
+    let action = prop::sample::select(vec!["contain a", "contain b", "checkpoint", "review"]);
+    let or_else = prop::sample::select(vec!["", " else ask", " else deny"]);
+    let one = (action, any::<bool>(), or_else).prop_map(move |(action, is_exempting, or_else)| {
+        let exempting = if is_exempting && exempts { " exempts" } else { "" };
+        format!("{action}{exempting}{or_else}")
+    });
+    prop::collection::vec(one, 0..4)
+}
+
+fn text(findings: &[&str], obligations: &[String]) -> String {
+    findings
+        .iter()
+        .map(|part| (*part).to_owned())
+        .chain(obligations.iter().cloned())
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+proptest! {
+    #[test]
+    fn an_obligation_alone_never_lowers_a_verdict(
+        findings in any_findings(), obligations in any_obligations(false), able in any_kinds(), broken in any_kinds(),
+    ) {
+        let session = Session::default();
+        let state = State { able: &able, ..State::plain(&session) };
+        let (without, ..) = fulfilled(&text(&findings, &[]), &broken, &state);
+        let (with, ..) = fulfilled(&text(&findings, &obligations), &broken, &state);
+        prop_assert!(with.verdict >= without.verdict);
+        prop_assert_eq!(with.findings.iter().filter(|finding| finding.lifted.is_some()).count(), 0);
+    }
+
+    #[test]
+    fn an_obligation_that_is_not_met_never_lowers_a_verdict(
+        findings in any_findings(), obligations in any_obligations(true), broken in any_kinds(), more in any_kinds(),
+    ) {
+        let session = Session::default();
+        let state = State::plain(&session);
+        let command = text(&findings, &obligations);
+        let (before, ..) = fulfilled(&command, &broken, &state);
+        let (after, _, met) = fulfilled(&command, &[broken, more.clone()].concat(), &state);
+        prop_assert!(after.verdict >= before.verdict, "{command}: {before:?} {after:?}");
+        let (none, ..) = fulfilled(&text(&findings, &[]), &[], &state);
+        let (all_broken, ..) = fulfilled(&command, &ObligationKind::ALL, &state);
+        prop_assert!(all_broken.verdict >= none.verdict && all_broken.due().is_empty());
+        // What the answer depends on was met.
+        for one in after.due() {
+            prop_assert!(met.split(", ").any(|met| met == one.action.to_string()), "{command}: {met}");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_is_able_to_less_never_gets_a_laxer_verdict(
+        findings in any_findings(), obligations in any_obligations(true), able in any_kinds(), more in any_kinds(),
+    ) {
+        let session = Session::default();
+        let command = text(&findings, &obligations);
+        let policy = Policy::of_stages(STAGES);
+        let verdict = |able: &[ObligationKind]| {
+            let state = State { able, ..State::plain(&session) };
+            drive(&call(&command), &Facts::default(), &policy, &state, &mut Recorder::new(&Lexical)).0.verdict
+        };
+        prop_assert!(verdict(&able) >= verdict(&[able.clone(), more].concat()));
+    }
+}
