@@ -32,8 +32,9 @@ pub use follow::Follower;
 pub use log::{Config, Log, Status};
 pub use read::{Entry, Filter, Reading, answer_to, last_control, last_files, read};
 pub use record::{
-    CallRecord, ControlRecord, Cut, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord, Record,
-    RecoveryRecord, RetentionRecord, ScriptRecord, SessionRecord, Stream, UngovernedRecord, WorldRecord,
+    CallRecord, ControlRecord, Cut, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord,
+    ObligationRecord, Record, RecoveryRecord, RetentionRecord, ScriptRecord, SessionRecord, Stream,
+    UngovernedRecord, WorldRecord,
 };
 pub use redact::prepare;
 pub use scan::{Scanned, scan};

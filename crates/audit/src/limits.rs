@@ -23,11 +23,14 @@ pub(crate) const INPUT_ITEMS_MAX: usize = 1024;
 /// patch of 150 files with usual paths fits whole.
 pub(crate) const LIST_BYTES_MAX: usize = 24 * 1024;
 
+/// Bytes of a call's obligations. There is at most one of each kind in practice, with the name of a policy.
+pub(crate) const OBLIGATIONS_BYTES_MAX: usize = 4 * 1024;
+
 /// Bytes of the world's answers. Without one of them a call cannot be judged again. An ordinary script of [`TEXT_BYTES_MAX`]
 /// bytes, which is kept whole, asks for a third of it.
 pub(crate) const WORLD_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes of one line. No record reaches it: sixteen strings, an input, three lists and the world's answers at their limits are about 330 KiB.
+/// Bytes of one line. No record reaches it: sixteen strings, an input, four lists and the world's answers at their limits are about 330 KiB.
 /// It defends a reader, which needs no more memory than this, against lines that the log did not write.
 pub(crate) const LINE_BYTES_MAX: usize = 512 * 1024;
 

@@ -9,7 +9,7 @@ use std::fmt;
 use castellan_event::Verdict;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::limits::{LIST_BYTES_MAX, WORLD_BYTES_MAX};
+use crate::limits::{LIST_BYTES_MAX, OBLIGATIONS_BYTES_MAX, WORLD_BYTES_MAX};
 use crate::{clean, wide};
 
 /// One of the two files a record goes to.
@@ -158,6 +158,9 @@ pub struct CallRecord {
     /// All findings, lifted or not, in the order of the stages; cut like `files`.
     #[serde(serialize_with = "findings")]
     pub findings: Vec<FindingRecord>,
+    /// Obligations that the answer depends on; cut like `files`. Absent where there are none.
+    #[serde(serialize_with = "obligations", skip_serializing_if = "Vec::is_empty")]
+    pub obligations: Vec<ObligationRecord>,
     /// Marks that the call set on its session; cut like `files`.
     #[serde(serialize_with = "marks")]
     pub marks: Vec<MarkRecord>,
@@ -225,10 +228,24 @@ pub struct FindingRecord {
     /// Positions of the rows that the rule fired on, parted by blanks: first the call's, its text and each of its files,
     /// then its commands, then its effects; empty where none made it.
     pub rows: String,
-    /// What lifted it (`grant`, `operator`), or `observe` where its rule is only observed; empty where it stands.
+    /// What lifted it: `grant`, `operator`, `observe` where its rule is only observed, or the kind of an obligation; empty where it
+    /// stands.
     pub lifted: String,
     /// What happened.
     pub message: String,
+}
+
+/// What castellan had to do for the answer to hold.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ObligationRecord {
+    /// Its kind: `contain`, `checkpoint`, `review`, `hold`. A later version may write others: read [`ObligationRecord::or_else`] then.
+    pub kind: String,
+    /// The name of the containment policy, or the longest wait in seconds; empty where there is nothing to say.
+    pub detail: String,
+    /// The fallback: the verdict that the call has at least where this obligation is not met. Findings that it lifted are in force
+    /// again, too.
+    pub or_else: String,
 }
 
 /// A mark that a call set.
@@ -249,6 +266,10 @@ fn world<S: Serializer>(world: &[WorldRecord], serializer: S) -> Result<S::Ok, S
 
 fn findings<S: Serializer>(findings: &[FindingRecord], serializer: S) -> Result<S::Ok, S::Error> {
     clean::list(findings, FindingRecord::texts, "message", LIST_BYTES_MAX, serializer)
+}
+
+fn obligations<S: Serializer>(obligations: &[ObligationRecord], serializer: S) -> Result<S::Ok, S::Error> {
+    clean::list(obligations, ObligationRecord::texts, "kind", OBLIGATIONS_BYTES_MAX, serializer)
 }
 
 fn marks<S: Serializer>(marks: &[MarkRecord], serializer: S) -> Result<S::Ok, S::Error> {
@@ -278,6 +299,12 @@ impl FindingRecord {
             ("lifted", &self.lifted),
             ("message", &self.message),
         ]
+    }
+}
+
+impl ObligationRecord {
+    fn texts(&self) -> [(&'static str, &str); 3] {
+        [("kind", &self.kind), ("detail", &self.detail), ("or_else", &self.or_else)]
     }
 }
 

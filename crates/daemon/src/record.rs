@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use castellan_agents::{Done, Malformed, SessionEvent};
 use castellan_audit::{
-    CallRecord, ControlRecord, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord, Record,
-    ScriptRecord, SessionRecord, UngovernedRecord, WorldRecord,
+    CallRecord, ControlRecord, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord,
+    ObligationRecord, Record, ScriptRecord, SessionRecord, UngovernedRecord, WorldRecord,
 };
 use castellan_event::{
     AccessLevel, Agent, Answer, Answers, Call, Exemption, Layer, Mode, PatchOp, Process, Query,
@@ -51,6 +51,11 @@ impl Judged<'_> {
             lifted: finding.lifted.map_or("", Exemption::as_str).to_owned(),
             message: finding.message.clone(),
         });
+        let obligations = decision.obligations.iter().map(|obligation| ObligationRecord {
+            kind: obligation.action.kind().as_str().to_owned(),
+            detail: obligation.action.detail(),
+            or_else: obligation.or_else.as_str().to_owned(),
+        });
         let marks = change.marks.iter().map(|label| MarkRecord { label: label.clone() });
         Record::Call(CallRecord {
             correlation_id: call.correlation_id,
@@ -65,6 +70,7 @@ impl Judged<'_> {
             files: files.collect(),
             world: answers.iter().map(|(query, answer)| world(query, answer, told)).collect(),
             findings: findings.collect(),
+            obligations: obligations.collect(),
             marks: marks.collect(),
             verdict: decision.verdict.as_str().to_owned(),
             answer: if decision.hold().is_some() { HELD } else { decision.answer.as_str() }.to_owned(),

@@ -6,11 +6,15 @@ use std::collections::HashMap;
 use castellan_agents::{self as agents, AgentId, Incoming, Origin, Question};
 use castellan_audit::CallRecord;
 use castellan_daemon::{OneSession, RecordedWorld};
-use castellan_event::{Call, Finding, Recorder, Verdict};
+use castellan_event::{Call, Recorder, Verdict};
 use castellan_policy::{Policy, State, drive};
 use serde_json::Value as Json;
 
 use crate::limits::SESSIONS_MAX;
+
+mod outcome;
+
+pub use outcome::{Outcome, unknown_obligations};
 
 /// How a long value ends in a record, and what stands there for a secret.
 const CUT: &str = "…[cut ";
@@ -53,46 +57,6 @@ impl Unjudged {
             Unjudged::NoCall => "the record cannot be read as a call of its agent",
         }
     }
-}
-
-/// What one policy says of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    /// Its verdict.
-    pub verdict: Verdict,
-    /// The rules that decide, each once; `(opaque)` and the like where no rule does.
-    pub by: Vec<String>,
-}
-
-impl Outcome {
-    /// That of a decision.
-    fn of(verdict: Verdict, findings: &[Finding]) -> Outcome {
-        let strictest = findings.iter().filter(|finding| finding.verdict == verdict && finding.counts());
-        let name = |finding: &Finding| match finding.rule.as_str() {
-            "" => format!("({})", finding.code.as_str()),
-            rule => rule.to_owned(),
-        };
-        Outcome { verdict, by: sorted(strictest.map(name).collect()) }
-    }
-
-    /// What was decided when the call was made; `None` where the record has no verdict that is known.
-    pub fn recorded(record: &CallRecord) -> Option<Outcome> {
-        let strictest = record
-            .findings
-            .iter()
-            .filter(|finding| finding.verdict == record.verdict && finding.lifted.is_empty());
-        let name = |finding: &castellan_audit::FindingRecord| match finding.rule.as_str() {
-            "" => format!("({})", finding.code),
-            rule => rule.to_owned(),
-        };
-        Some(Outcome { verdict: record.verdict.parse().ok()?, by: sorted(strictest.map(name).collect()) })
-    }
-}
-
-fn sorted(mut names: Vec<String>) -> Vec<String> {
-    names.sort();
-    names.dedup();
-    names
 }
 
 /// A call that was judged again.
@@ -201,7 +165,6 @@ fn holds(value: &Json, part: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use castellan_audit::FindingRecord;
     use castellan_daemon::{Config, ToldTexts, compile};
     use castellan_rules::Source;
     use serde_json::json;
@@ -294,27 +257,5 @@ mod tests {
         ] {
             assert_eq!(with(change), expected);
         }
-    }
-
-    #[test]
-    fn who_decided_is_read_from_the_record() {
-        let finding = |verdict: &str, rule: &str, code: &str, lifted: &str| FindingRecord {
-            verdict: verdict.to_owned(),
-            rule: rule.to_owned(),
-            code: code.to_owned(),
-            lifted: lifted.to_owned(),
-            ..FindingRecord::default()
-        };
-        let mut record = record("s", "ls", "ask");
-        record.findings = vec![
-            finding("ask", "B", "ask_rule", ""),
-            finding("ask", "A", "ask_rule", "grant"),
-            finding("ask", "", "opaque", ""),
-            finding("defer", "C", "notice", ""),
-        ];
-        let by = vec!["(opaque)".to_owned(), "B".to_owned()];
-        assert_eq!(Outcome::recorded(&record), Some(Outcome { verdict: Verdict::Ask, by }));
-        record.verdict = "of the future".to_owned();
-        assert_eq!(Outcome::recorded(&record), None);
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use castellan_audit::{
     CallRecord, Config, ControlRecord, FailureRecord, FileRecord, Filter, FindingRecord, GapRecord,
-    MarkRecord, Record, ScriptRecord, SessionRecord, Stream, UngovernedRecord, WorldRecord,
+    MarkRecord, ObligationRecord, Record, ScriptRecord, SessionRecord, Stream, UngovernedRecord, WorldRecord,
 };
 use serde_json::Value;
 
@@ -46,6 +46,15 @@ fn finding_of(text: &str) -> FindingRecord {
     FindingRecord { verdict: t(), code: t(), rule: t(), layer: t(), rows: t(), lifted: t(), message: t() }
 }
 
+fn obligation_of(text: &str) -> ObligationRecord {
+    ObligationRecord { kind: text.to_owned(), detail: text.to_owned(), or_else: text.to_owned() }
+}
+
+fn script_of(text: &str) -> ScriptRecord {
+    let t = || text.to_owned();
+    ScriptRecord { path: t(), sha256: t(), found: t(), message: t() }
+}
+
 /// One record of each kind that comes from outside, with `text` in every string. Lists every field, so that a new one
 /// is not forgotten here.
 fn full_of(text: &str, entries: usize) -> Vec<Record> {
@@ -53,7 +62,6 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
     let file = FileRecord { path: t(), real_path: t(), op: t() };
     let asked = WorldRecord { query: t(), answer: t() };
     let finding = finding_of(text);
-    let script = ScriptRecord { path: t(), sha256: t(), found: t(), message: t() };
     vec![
         Record::Call(CallRecord {
             correlation_id: u64::MAX,
@@ -74,6 +82,7 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             files: vec![file; entries],
             world: vec![asked; 2 * entries],
             findings: vec![finding; entries],
+            obligations: vec![obligation_of(text); entries],
             marks: vec![MarkRecord { label: t() }; entries],
             verdict: t(),
             answer: t(),
@@ -95,7 +104,7 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             tool: t(),
             use_id: t(),
             message: t(),
-            scripts: vec![script; entries],
+            scripts: vec![script_of(text); entries],
         }),
         Record::Control(ControlRecord {
             action: t(),

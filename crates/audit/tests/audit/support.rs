@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use castellan_audit::{
-    CallRecord, Config, Entry, FileRecord, Filter, FindingRecord, Log, MarkRecord, Record, SessionRecord,
-    Stream, Verification, WorldRecord, read, verify,
+    CallRecord, Config, Entry, FileRecord, Filter, FindingRecord, Log, MarkRecord, ObligationRecord, Record,
+    SessionRecord, Stream, Verification, WorldRecord, read, verify,
 };
 
 /// A log directory that does not exist yet, in a temporary one.
@@ -134,6 +134,11 @@ pub(crate) fn full_call() -> CallRecord {
             rows: "0 2".into(),
             lifted: "grant".into(),
             message: "reads a private key".into(),
+        }],
+        obligations: vec![ObligationRecord {
+            kind: "contain".into(),
+            detail: "no-network".into(),
+            or_else: "ask".into(),
         }],
         marks: vec![MarkRecord { label: "secret".into() }],
         verdict: "deny".into(),

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use castellan_audit::{CallRecord, Config as LogConfig, Filter};
 use castellan_event::{Agent, Call, Effect, EffectKind, Facts, Mode, Tool, ToolKind};
-use castellan_policy::Policy;
+use castellan_policy::{Policy, StateChange};
 use castellan_rules::Source;
 use serde_json::{Value as Json, json};
 
@@ -88,6 +88,28 @@ impl Bench {
             Outcome::Decided(reply) => reply,
             Outcome::Held { .. } => panic!("nobody waits here"),
         }
+    }
+
+    /// Judges a call, and settles it after what comes `meanwhile`. Returns what is to be remembered, and whether it is settled.
+    fn settle_after(&self, request: &Request, meanwhile: impl FnOnce()) -> (StateChange, bool) {
+        let asked = Asked {
+            agent: AgentId::CLAUDE,
+            request,
+            process: AgentProcess::default(),
+            started: Instant::now(),
+            epoch: self.judge.memory().epoch(),
+            in_force: self.judge.terms(),
+            in_workspace: OnceCell::new(),
+            holding: Holding::May,
+        };
+        let origin = Origin { correlation_id: 1, agent_pid: 7, hook_cwd: "/".to_owned() };
+        let decoded = agents::decode(AgentId::CLAUDE, "PreToolUse", &request.payload, &origin);
+        let Ok(Incoming::Question(call)) = decoded else { panic!("{decoded:?}") };
+        let Ok(whose) = self.judge.whose(&asked, &call.agent) else { panic!("no session") };
+        let weighed = self.judge.weigh(&asked, &call, &whose, None);
+        meanwhile();
+        let is_settled = self.judge.settle(&weighed);
+        (weighed.change, is_settled)
     }
 
     /// Asks about a command in a permission mode, as the main agent or a sub-agent. Returns the access level that the session

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use castellan_audit::{CallRecord, Entry, Record, SessionRecord, UngovernedRecord};
-use castellan_event::Exemption;
+use castellan_audit::{CallRecord, Entry, ObligationRecord, Record, SessionRecord, UngovernedRecord};
+use castellan_event::{Exemption, Verdict};
 
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, verdict_style};
 
@@ -147,11 +147,23 @@ fn why(call: &CallRecord, verbose: bool) -> String {
     let observed: Vec<String> =
         observed.map(|finding| format!("would {}: {}", finding.verdict, finding.rule)).collect();
     let observed = observed.join(", ");
-    [call.request.as_str(), &rules, &observed, &marks]
+    let obligations = call.obligations.iter().map(obligation).collect::<Vec<_>>().join(", ");
+    [call.request.as_str(), &rules, &observed, &obligations, &marks]
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// An obligation with its fallback, which says nothing where the verdict says it already: `contain no-network, else ask`.
+fn obligation(one: &ObligationRecord) -> String {
+    let detail = if one.detail.is_empty() { String::new() } else { format!(" {}", one.detail) };
+    let or_else = if one.or_else == Verdict::Defer.as_str() {
+        String::new()
+    } else {
+        format!(", else {}", one.or_else)
+    };
+    format!("{}{detail}{or_else}", one.kind)
 }
 
 /// A text whose hashes are cut to what tells them apart.

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use castellan_audit::CallRecord;
 use castellan_event::Verdict;
-use castellan_trial::{ReplayOutcome, Replayed, Unjudged};
+use castellan_trial::{ReplayOutcome, Replayed, Unjudged, unknown_obligations};
 
 use crate::commands::log::subject;
 
@@ -105,6 +105,8 @@ pub(super) struct Changes {
     pub(super) with_changed_files: usize,
     /// Calls for which the machine was asked as it is now.
     pub(super) asked_now: usize,
+    /// Calls with an obligation that this version does not know.
+    pub(super) with_unknown_obligations: usize,
 }
 
 impl Changes {
@@ -126,6 +128,7 @@ impl Changes {
         self.drifted += usize::from(before.verdict != recorded.verdict);
         self.with_changed_files += usize::from(replayed.files_changed > 0);
         self.asked_now += usize::from(replayed.asked_now > 0);
+        self.with_unknown_obligations += usize::from(!unknown_obligations(record).is_empty());
         let Some(kind) = Kind::of(before.verdict, after.verdict) else { return };
         let by = if kind.is_looser() { &before.by } else { &after.by };
         let group = self.groups.entry((kind, by.clone())).or_default();

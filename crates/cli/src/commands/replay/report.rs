@@ -71,6 +71,12 @@ impl Report<'_> {
                 "{calls} for which the log does not tell all of the machine: it was looked at as it is now"
             ));
         }
+        if changes.with_unknown_obligations > 0 {
+            let calls = counted(changes.with_unknown_obligations, "call");
+            notes.push(format!(
+                "{calls} recorded with an obligation that this castellan does not know: compared by its fallback"
+            ));
+        }
         if !notes.is_empty() {
             writeln!(out)?;
         }
@@ -120,6 +126,7 @@ impl Report<'_> {
             "otherwise_than_recorded": changes.drifted,
             "with_changed_files": changes.with_changed_files,
             "machine_asked_now": changes.asked_now,
+            "with_unknown_obligations": changes.with_unknown_obligations,
             "not_judged": unjudged,
             "log": missing.json(),
         });

@@ -3,8 +3,6 @@
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use castellan_agents::Origin;
-
 use super::*;
 use crate::held::{End, HeldCall};
 use crate::requests::Scope;
@@ -39,25 +37,8 @@ fn holds(scope: Scope, word: impl FnOnce(&Bench, &str)) -> (Bench, bool) {
     let bench = Bench::new(policy(ASKED), Mode::Enforce);
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
     let id = approve(&bench, scope);
-    let request = request();
-    let asked = Asked {
-        agent: AgentId::CLAUDE,
-        request: &request,
-        process: AgentProcess::default(),
-        started: Instant::now(),
-        epoch: bench.judge.memory().epoch(),
-        in_force: bench.judge.terms(),
-        in_workspace: OnceCell::new(),
-        holding: Holding::May,
-    };
-    let origin = Origin { correlation_id: 1, agent_pid: 7, hook_cwd: "/".to_owned() };
-    let decoded = agents::decode(AgentId::CLAUDE, "PreToolUse", &request.payload, &origin);
-    let Ok(Incoming::Question(call)) = decoded else { panic!("{decoded:?}") };
-    let Ok(whose) = bench.judge.whose(&asked, &call.agent) else { panic!("no session") };
-    let weighed = bench.judge.weigh(&asked, &call, &whose, None);
-    assert!(weighed.change.used_grant);
-    word(&bench, &id);
-    let is_settled = bench.judge.settle(&weighed);
+    let (change, is_settled) = bench.settle_after(&request(), || word(&bench, &id));
+    assert!(change.used_grant);
     (bench, is_settled)
 }
 

@@ -115,6 +115,16 @@ fn what_ran_although_it_was_denied_agrees_to_nothing() {
     bench.check_server("a", "new", "deny");
 }
 
+fn question(payload: &Json) -> Request {
+    Request {
+        agent: "claude".into(),
+        event: "PreToolUse".into(),
+        parent_pid: 7,
+        cwd: b"/".to_vec(),
+        payload: payload.to_string().into_bytes(),
+    }
+}
+
 /// Commands one after the other in a session, and whether the last of them is asked about or marked.
 fn check_probing(profile: &str, commands: &[&str], is_marked: bool, after: &str) {
     let bench = bench(profile);
@@ -127,13 +137,7 @@ fn check_probing(profile: &str, commands: &[&str], is_marked: bool, after: &str)
         "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "TodoWrite",
         "tool_input": { "todos": [] }, "tool_use_id": "t",
     });
-    let reply = bench.answer(&Request {
-        agent: "claude".into(),
-        event: "PreToolUse".into(),
-        parent_pid: 7,
-        cwd: b"/".to_vec(),
-        payload: read.to_string().into_bytes(),
-    });
+    let reply = bench.answer(&question(&read));
     assert_eq!(reply.exit, 0, "the agent's own state is free");
     assert!(!String::from_utf8_lossy(&reply.stdout).contains("tried again"), "{commands:?}");
     let told = bench.calls();
@@ -151,4 +155,30 @@ fn three_denials_for_one_purpose_are_probing() {
     check_probing("standard", &["one", "one", "one"], true, "defer");
     check_probing("strict", &["one", "two", "one", "two"], false, "");
     check_probing("strict", &["one", "one"], false, "");
+}
+
+/// Calls of a session that are denied while another one is judged: their numbers before and meanwhile, and whether the decision about the
+/// other one holds.
+fn check_meanwhile(before: usize, meanwhile: usize, is_settled: bool) {
+    let bench = bench("strict");
+    let deny =
+        |times: usize| (0..times).for_each(|_| assert_eq!(bench.ask("PreToolUse", "s", "one"), "deny"));
+    deny(before);
+    let payload = json!({
+        "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": { "command": "one a" }, "tool_use_id": "v",
+    });
+    let (_, got) = bench.settle_after(&question(&payload), || deny(meanwhile));
+    assert_eq!(got, is_settled, "{before} before, {meanwhile} meanwhile");
+}
+
+#[test]
+fn a_denial_that_would_be_the_third_by_now_is_judged_again() {
+    check_meanwhile(0, 1, true);
+    check_meanwhile(1, 0, true);
+    check_meanwhile(1, 1, false);
+    check_meanwhile(0, 2, false);
+    // It was the third when it was judged, and is the first by now.
+    check_meanwhile(2, 1, false);
+    check_meanwhile(2, 0, true);
 }

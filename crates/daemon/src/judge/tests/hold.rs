@@ -85,3 +85,32 @@ fn a_call_marks_its_session_when_it_is_answered_and_not_while_it_waits() {
     let marks: Vec<usize> = bench.calls().iter().map(|call| call.marks.len()).collect();
     assert_eq!(marks, [0, 1]);
 }
+
+/// Checks what the record of a call says of its obligations, and of those that were not met; `before`: it was held.
+fn check_record(before: bool, holding: Holding, obligations: &[&str], unmet: &[&str]) {
+    let bench = bench(WAITS, Mode::Enforce);
+    let ask = |holding| {
+        bench.judge.answer(&request("PreToolUse", "doubtful", 0), bench.process, Instant::now(), holding)
+    };
+    if before {
+        ask(Holding::May);
+    }
+    ask(holding);
+    let call = bench.calls().pop().unwrap();
+    let recorded =
+        call.obligations.iter().map(|one| format!("{} {} else {}", one.kind, one.detail, one.or_else));
+    assert_eq!(recorded.collect::<Vec<_>>(), obligations, "{holding:?}");
+    let found = call.findings.iter().filter(|finding| finding.code == "unmet");
+    assert_eq!(found.map(|finding| &finding.message).collect::<Vec<_>>(), unmet, "{holding:?}");
+    assert_eq!(call.verdict, "ask");
+}
+
+#[test]
+fn a_hold_is_recorded_and_so_is_why_it_ended() {
+    check_record(false, Holding::May, &["hold 120 else defer"], &[]);
+    let none = "the obligation `hold 120` is not met: no more calls can wait";
+    check_record(true, Holding::No, &[], &[none]);
+    let late = "the obligation `hold 120` is not met: no person has approved the call in time";
+    check_record(true, Holding::Was(End::Judge), &[], &[late]);
+    check_record(true, Holding::Was(End::Refused), &[], &[]);
+}
