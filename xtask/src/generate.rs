@@ -39,13 +39,19 @@ enum Maker {
     Program { head: &'static str, program: &'static str, arguments: &'static [&'static str] },
     /// A function.
     Function(fn() -> String),
+    /// A function that makes the part between [`PART_BEGINS`] and [`PART_ENDS`]; the rest is written by people.
+    Part(fn() -> String),
 }
+
+const PART_BEGINS: &str = "<!-- Made by `cargo xtask gen`; do not edit. -->\n";
+const PART_ENDS: &str = "<!-- The end of what is made. -->\n";
 
 const DOCUMENTS: &[Document] = &[
     Document {
         file: "crates/hook/src/failure/table.rs",
         maker: Maker::Function(castellan_agents::hook_table),
     },
+    Document { file: "docs/decisions.md", maker: Maker::Part(castellan_policy::stage_table) },
     Document {
         file: "docs/fields.md",
         maker: Maker::Program {
@@ -78,8 +84,9 @@ pub(crate) fn generate(words: &[&str]) -> anyhow::Result<()> {
     for document in DOCUMENTS {
         let name = document.file;
         let file = root()?.join(name);
-        let wanted = document.text()?;
-        if std::fs::read_to_string(&file).is_ok_and(|present| present == wanted) {
+        let present = std::fs::read_to_string(&file).unwrap_or_default();
+        let wanted = document.text(&present)?;
+        if present == wanted {
             println!("{name} is as the code says");
             continue;
         }
@@ -91,9 +98,15 @@ pub(crate) fn generate(words: &[&str]) -> anyhow::Result<()> {
 }
 
 impl Document {
-    fn text(&self) -> anyhow::Result<String> {
+    /// The text that the file should have instead of the `present` one.
+    fn text(&self, present: &str) -> anyhow::Result<String> {
         let (head, program, arguments) = match self.maker {
             Maker::Function(text) => return Ok(text()),
+            Maker::Part(part) => {
+                let marks =
+                    || format!("{} has no place for the part that is made: add both comments", self.file);
+                return with_part(present, &part()).with_context(marks);
+            }
             Maker::Program { head, program, arguments } => (head, program, arguments),
         };
         let output = Command::new(target()?.join("debug").join(program))
@@ -104,5 +117,26 @@ impl Document {
         ensure!(output.status.success(), "`{program} {}` failed: {said}", arguments.join(" "));
         let made = String::from_utf8(output.stdout).with_context(|| format!("{program} wrote no text"))?;
         Ok(format!("{head}{made}"))
+    }
+}
+
+/// The text with a new part between the two comments; `None` where it does not have them.
+fn with_part(text: &str, part: &str) -> Option<String> {
+    let (before, rest) = text.split_once(PART_BEGINS)?;
+    let (_, after) = rest.split_once(PART_ENDS)?;
+    Some(format!("{before}{PART_BEGINS}\n{part}\n{PART_ENDS}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_replaced_between_its_comments_and_nowhere_else() {
+        let text = |part: &str| format!("a\n{PART_BEGINS}{part}{PART_ENDS}b\n");
+        assert_eq!(with_part(&text("old"), "new\n"), Some(text("\nnew\n\n")));
+        for without in ["", PART_BEGINS, PART_ENDS] {
+            assert_eq!(with_part(without, "new"), None);
+        }
     }
 }

@@ -40,5 +40,8 @@ pub use tell::{agent_text, user_text};
 pub use tries::{PurposeHash, Tries};
 pub use ungoverned::{Bar, OnUngoverned, Ungoverned};
 
+#[cfg(test)]
+mod tests;
+
 /// The label of the mark of a session that tries again and again what is denied.
 pub const PROBING: &str = "probing";

@@ -4,8 +4,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use castellan_event::{
-    Action, Agent, Answer, Call, Code, Exemption, Facts, Finding, Mode, Obligation, ObligationKind, Query,
-    Recorder, Session, Tool, ToolKind, Verdict, World,
+    Action, Code, Exemption, Facts, Finding, Mode, Obligation, ObligationKind, Recorder, Session, Verdict,
 };
 use proptest::prelude::*;
 
@@ -15,6 +14,7 @@ use crate::grant::Grant;
 use crate::policy::Policy;
 use crate::stages::{Find, Found, Stage};
 use crate::state::{Failed, State, StateChange};
+use crate::tests::{Lexical, call_in};
 use crate::{RequestId, drive, fulfil};
 use ObligationKind::{Checkpoint, Contain, Hold, Review};
 
@@ -69,35 +69,6 @@ fn obligation(part: &str) -> Option<Obligation> {
     Some(Obligation { action, exempts, or_else })
 }
 
-fn call(command: &str) -> Call {
-    Call {
-        correlation_id: 1,
-        agent: Agent { cwd: "/w".into(), ..Agent::default() },
-        tool: Tool {
-            name: "Bash".into(),
-            name_raw: "Bash".into(),
-            use_id: String::new(),
-            kind: ToolKind::Shell,
-            mcp: None,
-        },
-        input: serde_json::json!({}),
-        input_text: "{}".into(),
-        command: Some(command.to_owned()),
-        files: vec![],
-        in_background: false,
-        problems: vec![],
-    }
-}
-
-struct Lexical;
-
-impl World for Lexical {
-    fn answer(&self, query: &Query) -> Option<Answer> {
-        let Query::RealPath { path, .. } = query else { return None };
-        Some(Answer::RealPath(path.clone()))
-    }
-}
-
 /// Judges a call and meets its obligations, but those of the `broken` kinds. Returns what was met, in order, too.
 fn fulfilled(command: &str, broken: &[ObligationKind], state: &State<'_>) -> (Decision, StateChange, String) {
     let met = RefCell::new(Vec::new());
@@ -110,7 +81,8 @@ fn fulfilled(command: &str, broken: &[ObligationKind], state: &State<'_>) -> (De
     };
     let policy = Policy::of_stages(STAGES);
     let mut world = Recorder::new(&Lexical);
-    let (decision, change) = fulfil(&call(command), &Facts::default(), &policy, state, &mut world, &mut meet);
+    let (decision, change) =
+        fulfil(&call_in("/w", command), &Facts::default(), &policy, state, &mut world, &mut meet);
     (decision, change, met.into_inner().join(", "))
 }
 
@@ -330,7 +302,7 @@ proptest! {
         let policy = Policy::of_stages(STAGES);
         let verdict = |able: &[ObligationKind]| {
             let state = State { able, ..State::plain(&session) };
-            drive(&call(&command), &Facts::default(), &policy, &state, &mut Recorder::new(&Lexical)).0.verdict
+            drive(&call_in("/w", &command), &Facts::default(), &policy, &state, &mut Recorder::new(&Lexical)).0.verdict
         };
         prop_assert!(verdict(&able) >= verdict(&[able.clone(), more].concat()));
     }
