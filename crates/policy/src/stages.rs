@@ -164,7 +164,7 @@ pub(crate) const STAGES: &[Stage] = &[
         name: "probing",
         find: OnReading(sender::probing),
         lifted_by: &[Grant],
-        finds: "a session that was denied the same three times, whatever it does but on its own lists",
+        finds: "any call but a change of the agent's own task list, in a session that was denied the same three times",
         answers: "`strict`: ask",
     },
     Stage {
