@@ -27,8 +27,9 @@ pub(crate) fn conclude(
     let verdict = decisive.map_or(default, |finding| finding.verdict);
     let reason = decisive.map(reason).unwrap_or_default();
     let answer = answer(verdict, &findings, state);
-    let grant = Grant::of_findings(&findings, case.facts);
-    let request = (verdict >= Verdict::Ask).then(|| request(grant.as_ref(), state));
+    let stops = verdict >= Verdict::Ask;
+    let grant = if stops { Grant::of_findings(&findings, case.facts) } else { None };
+    let request = stops.then(|| request(grant.as_ref(), state));
     let hold = hold(verdict, grant.as_ref(), state);
     findings.extend(hold.as_ref().and_then(|hold| hold.as_ref().err().cloned()));
     if verdict.max(answer) == Verdict::Deny {
