@@ -14,6 +14,9 @@ pub(crate) fn settle(
     demanded: Vec<Obligation>,
     case: &Case<'_>,
 ) -> (Vec<Finding>, Vec<Obligation>) {
+    if demanded.is_empty() {
+        return (findings, demanded);
+    }
     let needed: Vec<Obligation> = demanded.into_iter().filter(|one| is_needed(one, &findings)).collect();
     let problems: Vec<Option<String>> = needed.iter().map(|one| problem(one, &needed, case.state)).collect();
     let (mut not_met, mut to_meet) = (Vec::new(), Vec::new());

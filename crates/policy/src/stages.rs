@@ -229,9 +229,14 @@ impl Stage {
 }
 
 impl Found {
+    /// Nearly all stages find nothing, which costs nothing here.
     pub(crate) fn add(&mut self, other: Found) {
-        self.findings.extend(other.findings);
-        self.obligations.extend(other.obligations);
+        if !other.findings.is_empty() {
+            self.findings.extend(other.findings);
+        }
+        if !other.obligations.is_empty() {
+            self.obligations.extend(other.obligations);
+        }
     }
 }
 
