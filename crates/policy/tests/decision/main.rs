@@ -10,6 +10,7 @@ mod marks;
 mod operator;
 mod overrides;
 mod own_parts;
+mod persons;
 mod profiles;
 mod purposes;
 mod states;
