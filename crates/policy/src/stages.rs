@@ -231,7 +231,9 @@ impl Stage {
 impl Found {
     /// Nearly all stages find nothing, which costs nothing here.
     pub(crate) fn add(&mut self, other: Found) {
-        if !other.findings.is_empty() {
+        if self.findings.is_empty() {
+            self.findings = other.findings;
+        } else if !other.findings.is_empty() {
             self.findings.extend(other.findings);
         }
         if !other.obligations.is_empty() {

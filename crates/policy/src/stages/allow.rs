@@ -11,9 +11,12 @@ use crate::policy::RuleMatch;
 
 /// Whether the allow rules that fired cover every leaf of the call.
 pub(super) fn cover(call: &Call, rows: &[CallRow<'_>], allows: &[&RuleMatch<'_>]) -> bool {
+    if allows.is_empty() {
+        return false;
+    }
     let whole_counts = whole_counts(call, rows);
     let covered = |leaf: &Leaf<'_>| allows.iter().any(|allow| leaf.is_covered(allow, whole_counts));
-    !allows.is_empty() && leaves(rows).all(|leaf| !is_opaque(leaf.row) && covered(&leaf))
+    leaves(rows).all(|leaf| !is_opaque(leaf.row) && covered(&leaf))
 }
 
 /// Whether a rule that fired on the whole call covers its leaves: it understands nothing of the commands in it, nor of
