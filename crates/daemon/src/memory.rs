@@ -19,7 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use castellan_event::{AccessLevel, Code, Session, Verdict};
+use castellan_event::{AccessLevel, Action, Code, Session, Verdict};
 use castellan_policy::{Grant, GrantPart, RequestId, Standing, Tries};
 
 use crate::clock::Moment;
@@ -55,6 +55,8 @@ pub(crate) struct Given {
     pub(crate) call: u64,
     /// What a person had granted of it.
     pub(crate) grant: Option<Taken>,
+    /// Obligations that were met before the answer.
+    pub(crate) met: Vec<Action>,
     /// In which it was judged: the answer answers a second question, too, as long as that is the one of now.
     pub(crate) epoch: Epoch,
 }

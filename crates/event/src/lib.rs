@@ -29,7 +29,7 @@ pub use facts::{
 pub use field::{FIELDS, FieldArg, FieldDef, FieldType, Level, field_index};
 pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};
 pub use net::Net;
-pub use obligation::{Action, Obligation, ObligationKind};
+pub use obligation::{Action, Fallback, Obligation, ObligationKind};
 pub use row::{CallRow, Row, Value, rows};
 pub use session::{Mark, Session};
 pub use world::{Answer, Answers, FileKind, Process, Query, Recorder, World};

@@ -11,11 +11,23 @@ use crate::decision::{Code, Verdict, from_word};
 pub struct Obligation {
     /// The action.
     pub action: Action,
-    /// Findings of these codes are exempt while the obligation can be met. Only findings whose stage names the obligation's kind in
-    /// its exemptions are exempt. Empty: the obligation exempts nothing.
+    /// Findings of these codes are exempt while the obligation can be met, if their stage admits the exemption. Such an obligation exists
+    /// for its exemptions alone: it is dropped, with its fallback, where it has no finding to exempt. Empty: the obligation exempts
+    /// nothing, and holds for every call that may run.
     pub exempts: Vec<Code>,
-    /// The fallback: the least strict verdict of a call whose obligation is not met. The exempt findings are in force again, too.
-    pub or_else: Verdict,
+    /// What follows if the obligation is not met. The exempt findings are in force again, too.
+    pub or_else: Fallback,
+}
+
+/// What follows if an obligation is not met. No fallback allows anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fallback {
+    /// The findings decide, those that were exempt included.
+    Findings,
+    /// A person is asked at least.
+    Ask,
+    /// The call is denied.
+    Deny,
 }
 
 /// What an obligation demands.
@@ -30,7 +42,7 @@ pub enum Action {
     Checkpoint,
     /// A reviewer approves the call.
     Review,
-    /// The agent waits until a person has approved or refused the call.
+    /// The agent waits until a person has approved or refused the call. If a stage demands it, the call is asked about.
     Hold {
         /// The longest wait.
         wait: Duration,
@@ -79,6 +91,25 @@ impl Action {
     }
 }
 
+impl Fallback {
+    /// All fallbacks, from the most lenient to the strictest.
+    pub const ALL: [Fallback; 3] = [Fallback::Findings, Fallback::Ask, Fallback::Deny];
+
+    /// Returns the verdict of the fallback alone.
+    pub const fn verdict(self) -> Verdict {
+        match self {
+            Fallback::Findings => Verdict::Defer,
+            Fallback::Ask => Verdict::Ask,
+            Fallback::Deny => Verdict::Deny,
+        }
+    }
+
+    /// Returns the word used in records: that of the verdict.
+    pub fn as_str(self) -> &'static str {
+        self.verdict().as_str()
+    }
+}
+
 impl ObligationKind {
     /// All kinds, in the order in which castellan carries them out: what may fail without a trace comes first.
     pub const ALL: [ObligationKind; 4] =
@@ -111,6 +142,14 @@ impl FromStr for ObligationKind {
     }
 }
 
+impl FromStr for Fallback {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Fallback, String> {
+        from_word(&Fallback::ALL, Fallback::as_str, word)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,6 +166,11 @@ mod tests {
         for kind in ObligationKind::ALL {
             assert_eq!(kind.as_str().parse(), Ok(kind));
         }
+        for fallback in Fallback::ALL {
+            assert_eq!(fallback.as_str().parse(), Ok(fallback));
+            assert!(fallback.verdict() != Verdict::Allow);
+        }
+        assert!("allow".parse::<Fallback>().is_err());
         let problem = "quarantine".parse::<ObligationKind>();
         assert_eq!(problem, Err("`quarantine` is none of review, hold, checkpoint, contain".to_owned()));
     }

@@ -1,6 +1,8 @@
 //! The conclusion: from findings and obligations to the decision and what it leaves behind. It must not know what stages look at.
 
-use castellan_event::{Action, Code, Exemption, Finding, Mode, Obligation, ObligationKind, Verdict};
+use castellan_event::{
+    Action, Code, Exemption, Fallback, Finding, Mode, Obligation, ObligationKind, Verdict,
+};
 
 use crate::PROBING;
 use crate::case::Case;
@@ -88,8 +90,8 @@ fn request(grant: Option<&Grant>, state: &State<'_>) -> RequestId {
 fn hold(verdict: Verdict, grant: Option<&Grant>, state: &State<'_>) -> Option<Result<Obligation, Finding>> {
     let is_held = verdict == Verdict::Ask && state.mode == Mode::Enforce && grant.is_some();
     let action = Action::Hold { wait: state.hold.filter(|_| is_held)? };
-    // The fallback is the answer as it is: the verdict asks already.
-    let or_else = Verdict::Defer;
+    // The verdict asks already.
+    let or_else = Fallback::Findings;
     let failed = state.failed.iter().find(|failed| failed.kind == ObligationKind::Hold);
     Some(match failed {
         Some(failed) => Err(unmet(&action, or_else, &failed.why)),

@@ -1,7 +1,7 @@
 //! Obligations of a decision: which of those that stages demand will be met, and what follows from the others. It must not know how an
 //! obligation is met.
 
-use castellan_event::{Action, Code, Exemption, Finding, Obligation, ObligationKind, Verdict};
+use castellan_event::{Action, Code, Exemption, Fallback, Finding, Obligation, ObligationKind};
 
 use crate::case::Case;
 use crate::exemptions;
@@ -22,7 +22,7 @@ pub(crate) fn settle(
     let (mut not_met, mut to_meet) = (Vec::new(), Vec::new());
     for (obligation, problem) in needed.into_iter().zip(problems) {
         match problem {
-            Some(why) => not_met.push(unmet(&obligation.action, obligation.or_else, &why)),
+            Some(why) => not_met.push(unmet(&obligation.action, fallback(&obligation), &why)),
             None => {
                 let kind = obligation.action.kind();
                 findings = exemptions::by_obligation(findings, kind, &obligation.exempts);
@@ -36,9 +36,17 @@ pub(crate) fn settle(
 }
 
 /// The finding that says of an obligation that it is not met. A person may let the call run without it.
-pub(crate) fn unmet(action: &Action, or_else: Verdict, why: &str) -> Finding {
+pub(crate) fn unmet(action: &Action, or_else: Fallback, why: &str) -> Finding {
     let message = format!("the obligation `{action}` is not met: {why}");
-    Finding { liftable_by: LIFTED_BY, ..Finding::new(or_else, Code::Unmet, message) }
+    Finding { liftable_by: LIFTED_BY, ..Finding::new(or_else.verdict(), Code::Unmet, message) }
+}
+
+/// A call that a stage demands to be held is asked about at least: an ask that a person can answer is what is held.
+fn fallback(obligation: &Obligation) -> Fallback {
+    match obligation.action {
+        Action::Hold { .. } => obligation.or_else.max(Fallback::Ask),
+        Action::Contain { .. } | Action::Checkpoint | Action::Review => obligation.or_else,
+    }
 }
 
 /// What exempts the finding of an obligation that is not met: a person may let the call run without it.
@@ -57,6 +65,9 @@ fn is_needed(obligation: &Obligation, findings: &[Finding]) -> bool {
 fn problem(obligation: &Obligation, needed: &[Obligation], state: &State<'_>) -> Option<String> {
     let action = &obligation.action;
     let kind = action.kind();
+    if kind == ObligationKind::Hold {
+        return Some("no person has decided yet".to_owned());
+    }
     if let Some(other) = needed.iter().find(|other| other.action.excludes(action)) {
         return Some(format!("the obligation `{}` excludes it", other.action));
     }

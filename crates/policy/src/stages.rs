@@ -244,7 +244,8 @@ impl Found {
 
 impl From<Option<Finding>> for Found {
     fn from(finding: Option<Finding>) -> Found {
-        finding.into_iter().collect()
+        let findings = finding.map_or_else(Vec::new, |finding| vec![finding]);
+        Found { findings, obligations: Vec::new() }
     }
 }
 

@@ -51,7 +51,8 @@ impl Judge {
         self.conclude(weighed).map(Attempt::from)
     }
 
-    /// Judges a call. Nothing comes of it yet, but that nobody else has what was granted of it.
+    /// Judges a call and meets its obligations. Nothing is recorded, kept or answered yet; nobody else has what was granted of the call. A
+    /// call that is judged again meets its obligations again.
     pub(super) fn weigh<'a>(
         &self,
         asked: &'a Asked<'a>,
@@ -115,6 +116,7 @@ impl Judge {
             session: earlier.session,
             call: number,
             grant: earlier.granted.filter(|_| change.used_grant),
+            met: decision.due().iter().map(|one| one.action.clone()).collect(),
             epoch: asked.epoch,
         };
         let key = key(asked.agent, call);
@@ -134,11 +136,11 @@ impl Judge {
     ) -> Result<Attempt, Failure> {
         let key = key(asked.agent, call);
         let given = self.memory().given(&key).cloned();
-        let stands = |given: &Given| {
-            given.epoch == asked.epoch && self.judge_now(asked, call, whose, given).answer <= given.verdict
+        let is_current = |given: &Given| {
+            given.epoch == asked.epoch && stands(given, &self.judge_now(asked, call, whose, given))
         };
         match given {
-            Some(given) if stands(&given) => {
+            Some(given) if is_current(&given) => {
                 if self.memory().epoch() != asked.epoch {
                     return Ok(Attempt::JudgeAgain);
                 }
@@ -202,6 +204,11 @@ impl Judge {
         memory.mark(whose.session.root, marks);
         Ok(())
     }
+}
+
+/// Whether an answer is as strict as the decision of now, and every obligation of that was met for it.
+fn stands(given: &Given, now: &Decision) -> bool {
+    now.answer <= given.verdict && now.due().iter().all(|one| given.met.contains(&one.action))
 }
 
 /// Why a call may run where all that stood against it was granted.

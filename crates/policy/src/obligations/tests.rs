@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use castellan_event::{
-    Action, Code, Exemption, Facts, Finding, Mode, Obligation, ObligationKind, Recorder, Session, Verdict,
+    Action, Code, Exemption, Facts, Fallback, Finding, Mode, Obligation, ObligationKind, Recorder, Session,
+    Verdict,
 };
 use proptest::prelude::*;
 
@@ -55,17 +56,18 @@ fn demands(case: &Case<'_>, _: &Reading<'_>) -> Found {
     Found { findings: Vec::new(), obligations: parts(case).filter_map(obligation).collect() }
 }
 
-/// `contain NAME`, `checkpoint` or `review`, with `exempts` where findings of rules that ask are exempt, and `else VERDICT`.
+/// `contain NAME`, `checkpoint`, `review` or `hold`, with `exempts` where findings of rules that ask are exempt, and `else VERDICT`.
 fn obligation(part: &str) -> Option<Obligation> {
     let words: Vec<&str> = part.split(' ').collect();
     let action = match words.as_slice() {
         ["contain", policy, ..] => Action::Contain { policy: (*policy).to_owned() },
         ["checkpoint", ..] => Action::Checkpoint,
         ["review", ..] => Action::Review,
+        ["hold", ..] => Action::Hold { wait: Duration::from_secs(5) },
         _ => return None,
     };
     let exempts = if words.contains(&"exempts") { vec![Code::AskRule, Code::DenyRule] } else { Vec::new() };
-    let or_else = part.split_once("else ").map_or(Verdict::Defer, |(_, verdict)| verdict.parse().unwrap());
+    let or_else = part.split_once("else ").map_or(Fallback::Findings, |(_, word)| word.parse().unwrap());
     Some(Obligation { action, exempts, or_else })
 }
 
@@ -113,6 +115,8 @@ fn an_obligation_that_is_met_exempts_what_its_stage_admits() {
     check("contain a exempts", &[], (Verdict::Defer, "", 0));
     check("contain a; checkpoint; review", &[], (Verdict::Defer, "review, checkpoint, contain a", 0));
     check("contain a; contain a", &[], (Verdict::Defer, "contain a", 0));
+    check("hold", &[], (Verdict::Ask, "", 1));
+    check("hold; deny", &[], (Verdict::Deny, "", 1));
 }
 
 #[test]
@@ -203,6 +207,10 @@ fn check_hold(command: &str, change: impl Fn(&mut State<'_>), expected: (bool, &
 fn a_call_that_a_person_can_grant_is_held_before_anything_else_is_met() {
     check_hold("insist", |_| {}, (true, "", 1));
     check_hold("insist; contain a", |_| {}, (true, "", 2));
+    // A stage that demands it has a person asked, and the call is held as any other that asks.
+    check_hold("hold; contain a", |_| {}, (true, "", 2));
+    check_hold("hold; contain a", |state| state.hold = None, (false, "contain a", 1));
+    check_hold("hold else deny", |_| {}, (false, "", 0));
     check_hold("ask; contain a exempts", |_| {}, (false, "contain a", 1));
     check_hold("insist; deny", |_| {}, (false, "", 0));
     check_hold("insist", |state| state.agent_asks = false, (true, "", 1));
@@ -243,7 +251,7 @@ fn any_findings() -> impl Strategy<Value = Vec<&'static str>> {
 }
 
 fn any_obligations(exempts: bool) -> impl Strategy<Value = Vec<String>> {
-    let action = prop::sample::select(vec!["contain a", "contain b", "checkpoint", "review"]);
+    let action = prop::sample::select(vec!["contain a", "contain b", "checkpoint", "review", "hold"]);
     let or_else = prop::sample::select(vec!["", " else ask", " else deny"]);
     let one = (action, any::<bool>(), or_else).prop_map(move |(action, is_exempting, or_else)| {
         let exempting = if is_exempting && exempts { " exempts" } else { "" };

@@ -22,7 +22,8 @@ pub(super) fn overriding(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     };
     let reason = if reason.is_empty() { "it says no more" } else { reason };
     let message = format!("decided before castellan was asked: {reason}");
-    let is_firm = verdict == Verdict::Deny;
+    // A person can answer an ask, and nothing else of it.
+    let is_firm = verdict != Verdict::Ask;
     Some(Finding { is_firm, ..Finding::new(verdict, code, message) }).into()
 }
 

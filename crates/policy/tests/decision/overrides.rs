@@ -1,6 +1,6 @@
 //! What a program that embeds the agent has decided: it tightens as it likes, and its allow is one among others.
 
-use castellan_event::{Call, Code, Effect, EffectKind, Facts, Override, Role, ToolKind, Verdict};
+use castellan_event::{Call, Code, Effect, EffectKind, Exemption, Facts, Override, Role, ToolKind, Verdict};
 use castellan_policy::Profile;
 use proptest::prelude::*;
 
@@ -32,6 +32,16 @@ fn the_strictest_of_override_and_rules_wins() {
     check(Allow, &deny, Deny);
     check(Ask, &deny, Deny);
     check(Deny, &ask, Deny);
+}
+
+/// A grant answers an ask. Of an override that denies or allows a person can change nothing, and is not told so.
+#[test]
+fn a_grant_lifts_nothing_but_an_override_that_asks() {
+    for (verdict, expected) in [(Deny, false), (Ask, true), (Allow, false), (Defer, false)] {
+        let decision = judge(&overridden(verdict, bash("x")), &Facts::default(), &policy("", Defer));
+        let admits = |finding: &castellan_event::Finding| finding.is_liftable_by(Exemption::Grant);
+        assert_eq!(decision.findings.iter().map(admits).collect::<Vec<_>>(), [expected], "{verdict}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! [`Outcome`]: what one policy, or a record, says of a call. It must not know how a call is judged again.
 
 use castellan_audit::{CallRecord, FindingRecord, ObligationRecord};
-use castellan_event::{Finding, ObligationKind, Verdict};
+use castellan_event::{Fallback, Finding, ObligationKind, Verdict};
 
 /// What one policy says of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,8 @@ impl Outcome {
         };
         let again = unknown.iter().flat_map(|one| {
             let lifted = record.findings.iter().filter(|finding| finding.lifted == one.kind);
-            lifted.map(|finding| strictness(&finding.verdict)).chain([strictness(&one.or_else)])
+            let or_else = one.or_else.parse().unwrap_or(Fallback::Deny).verdict();
+            lifted.map(|finding| strictness(&finding.verdict)).chain([or_else])
         });
         let verdict: Verdict = again.fold(decided, Verdict::max);
         let strictest = record.findings.iter().filter(counts).filter(|one| one.verdict == verdict.as_str());
@@ -116,6 +117,7 @@ mod tests {
         check("quarantine", "ask", "grant", (Verdict::Ask, &[]));
         check("quarantine", "deny", "quarantine", (Verdict::Deny, &[]));
         check("quarantine", "of the future", "", (Verdict::Deny, &[]));
+        check("quarantine", "allow", "", (Verdict::Deny, &[]));
         // What the marker of a list says that was cut.
         check("…[cut 3 items]", "", "", (Verdict::Deny, &[]));
     }

@@ -11,6 +11,7 @@ fn the_last_answers_are_kept_and_outdated_on_demand() {
         session: Arc::default(),
         call: 1,
         grant: None,
+        met: Vec::new(),
         epoch: Epoch::default(),
     };
     for number in 0..=REMEMBERED_ANSWERS_MAX {
@@ -113,6 +114,7 @@ fn what_is_refused_after_it_was_used_lifts_nothing_in_a_second_question() {
         session: Arc::default(),
         call: 1,
         grant: Some(used.clone()),
+        met: Vec::new(),
         epoch: memory.epoch(),
     };
     memory.settle_grants(&used, |_| true);
