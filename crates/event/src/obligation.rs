@@ -111,7 +111,7 @@ impl Fallback {
 }
 
 impl ObligationKind {
-    /// All kinds, in the order in which castellan carries them out: what may fail without a trace comes first.
+    /// All kinds, in the order in which castellan meets those that stages demand: what may fail without a trace comes first.
     pub const ALL: [ObligationKind; 4] =
         [ObligationKind::Review, ObligationKind::Hold, ObligationKind::Checkpoint, ObligationKind::Contain];
 

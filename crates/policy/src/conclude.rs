@@ -88,7 +88,8 @@ fn request(grant: Option<&Grant>, state: &State<'_>) -> RequestId {
 
 /// The obligation to hold a call that a person could grant, or the finding that says why it is not met.
 fn hold(verdict: Verdict, grant: Option<&Grant>, state: &State<'_>) -> Option<Result<Obligation, Finding>> {
-    let is_held = verdict == Verdict::Ask && state.mode == Mode::Enforce && grant.is_some();
+    let is_able = state.able.contains(&ObligationKind::Hold);
+    let is_held = is_able && verdict == Verdict::Ask && state.mode == Mode::Enforce && grant.is_some();
     let action = Action::Hold { wait: state.hold.filter(|_| is_held)? };
     // The verdict asks already.
     let or_else = Fallback::Findings;

@@ -21,7 +21,8 @@ pub struct DecisionParts {
     pub reason: String,
     /// All findings, in the order of the stages.
     pub findings: Vec<Finding>,
-    /// Obligations of a call that may run, in the order of [`castellan_event::ObligationKind::ALL`].
+    /// Obligations of a call that may run, in the order in which castellan meets them, a hold last. In mode monitor they say what would
+    /// have to be met.
     pub obligations: Vec<Obligation>,
     /// The mode in force.
     pub mode: Mode,

@@ -35,10 +35,14 @@ pub(crate) fn settle(
     (findings, to_meet)
 }
 
-/// The finding that says of an obligation that it is not met. A person may let the call run without it.
+/// The finding that says of an obligation that it is not met. A person may let the call run without it, unless its fallback denies.
 pub(crate) fn unmet(action: &Action, or_else: Fallback, why: &str) -> Finding {
     let message = format!("the obligation `{action}` is not met: {why}");
-    Finding { liftable_by: LIFTED_BY, ..Finding::new(or_else.verdict(), Code::Unmet, message) }
+    let liftable_by: &[Exemption] = match or_else {
+        Fallback::Findings | Fallback::Ask => &[Exemption::Grant],
+        Fallback::Deny => &[],
+    };
+    Finding { liftable_by, ..Finding::new(or_else.verdict(), Code::Unmet, message) }
 }
 
 /// A call that a stage demands to be held is asked about at least: an ask that a person can answer is what is held.
@@ -48,9 +52,6 @@ fn fallback(obligation: &Obligation) -> Fallback {
         Action::Contain { .. } | Action::Checkpoint | Action::Review => obligation.or_else,
     }
 }
-
-/// What exempts the finding of an obligation that is not met: a person may let the call run without it.
-const LIFTED_BY: &[Exemption] = &[Exemption::Grant];
 
 /// Reports whether an obligation that exists for its exemptions has any finding to exempt.
 fn is_needed(obligation: &Obligation, findings: &[Finding]) -> bool {

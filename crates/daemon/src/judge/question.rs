@@ -214,15 +214,10 @@ fn stands(given: &Given, now: &Decision) -> bool {
 /// Why a call may run where all that stood against it was granted.
 const GRANTED: &str = "the user has approved this call";
 
-/// Meets an obligation of a call that is about to be answered. An error says why that is not possible.
+/// Meets an obligation of a call that is about to be answered. This version can meet none: [`super::grounds`] says so before, and a call
+/// that is held is answered by a person.
 fn meet(action: &Action) -> Result<(), String> {
-    let what = match action {
-        Action::Hold { .. } => return Ok(()),
-        Action::Contain { .. } => "contain a call",
-        Action::Checkpoint => "make a checkpoint",
-        Action::Review => "ask a reviewer",
-    };
-    Err(format!("this version of castellan cannot {what}"))
+    Err(format!("this version of castellan cannot meet `{action}`"))
 }
 
 fn told(call: &Call, decision: &Decision, change: &StateChange) -> Told {

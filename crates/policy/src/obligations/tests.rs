@@ -173,6 +173,9 @@ fn why_an_obligation_is_not_met_is_recorded_and_a_person_may_do_without() {
     let granted = State { grant: grant.as_ref(), ..plain };
     let (decision, change, _) = fulfilled("checkpoint else ask", &[Checkpoint], &granted);
     assert_eq!((decision.verdict, change.used_grant), (Verdict::Allow, true));
+    // A fallback that denies is nothing that a person could answer.
+    let (decision, ..) = fulfilled("checkpoint else deny", &[Checkpoint], &plain);
+    assert_eq!(Grant::of(&decision, &Facts::default()), None);
 }
 
 #[test]
@@ -216,6 +219,7 @@ fn a_call_that_a_person_can_grant_is_held_before_anything_else_is_met() {
     check_hold("insist", |state| state.agent_asks = false, (true, "", 1));
     check_hold("insist", |state| state.mode = Mode::Monitor, (false, "", 0));
     check_hold("insist", |state| state.hold = None, (false, "", 0));
+    check_hold("insist", |state| state.able = &[], (false, "", 0));
     let failed = [Failed { kind: Hold, why: "no room".to_owned() }];
     let session = Session::default();
     let state = State { hold: Some(Duration::from_secs(9)), failed: &failed, ..State::plain(&session) };
