@@ -42,7 +42,8 @@ pub enum Action {
     Checkpoint,
     /// A reviewer approves the call.
     Review,
-    /// The agent waits until a person has approved or refused the call. If a stage demands it, the call is asked about.
+    /// The agent waits until a person has approved or refused the call. If a stage demands it, the call is asked about; with
+    /// [`Fallback::Deny`] it is denied.
     Hold {
         /// The longest wait.
         wait: Duration,

@@ -100,7 +100,7 @@ fn hold(verdict: Verdict, grant: Option<&Grant>, state: &State<'_>) -> Option<Re
     })
 }
 
-/// What is counted of a call that is answered now for the first time. A person who refuses a call has said all of it.
+/// The purposes to count of a call that is answered now for the first time. A call that a person refused is no try.
 fn purposes(case: &Case<'_>, decision: &Decision) -> Vec<String> {
     let Some(reading) = case.reading().filter(|_| is_first_answer(case, decision)) else { return Vec::new() };
     let refused_by_person =

@@ -75,7 +75,7 @@ fn problem(obligation: &Obligation, needed: &[Obligation], state: &State<'_>) ->
     if let Some(failed) = state.failed.iter().find(|failed| failed.kind == kind) {
         return Some(failed.why.clone());
     }
-    (!state.able.contains(&kind)).then(|| "neither this agent nor this version of castellan can".to_owned())
+    (!state.able.contains(&kind)).then(|| "this agent or this version of castellan cannot meet it".to_owned())
 }
 
 #[cfg(test)]

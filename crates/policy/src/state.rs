@@ -115,6 +115,6 @@ pub struct StateChange {
     pub used_grant: bool,
     /// Labels of the marks that the call sets on its session, sorted, each once. A call that is denied sets none but [`crate::PROBING`].
     pub marks: Vec<String>,
-    /// What to count of a call that was answered: what a denied call was about, and that a call asks what castellan would answer.
+    /// Purposes to count of a call that is answered: those of a denied call, and that a call asks for the answers of castellan.
     pub purposes: Vec<String>,
 }

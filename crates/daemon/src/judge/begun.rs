@@ -1,5 +1,5 @@
-//! What is kept of a call that may run from now on: which files it may write, and whether it may outlast its turn. It must not know what
-//! was decided.
+//! Facts that the daemon keeps of a call that may run: the files that it may write, and whether it may outlast its turn. It must not
+//! know the decision.
 
 use std::collections::BTreeSet;
 

@@ -13,13 +13,13 @@ use crate::requests::Taken;
 /// Obligations that this version meets. A later one contains, makes checkpoints and asks reviewers.
 const ABLE: &[ObligationKind] = &[ObligationKind::Hold];
 
-/// What is known of a call from its first question, and from persons.
+/// Facts of a call from before it is judged: its first question, its grants, the same call that waits.
 pub(super) struct Earlier {
     /// The number of the call's record, where it was asked about before.
     pub(super) first: Option<u64>,
     /// The session as the call sees it.
     pub(super) session: Arc<Session>,
-    /// What was granted of it: now, or when it was asked about before.
+    /// The grant of the call: of now, or of its first question.
     pub(super) granted: Option<Taken>,
     /// The same call, where it waits already.
     pub(super) pending: Option<Pending>,

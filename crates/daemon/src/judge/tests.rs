@@ -69,6 +69,17 @@ fn judge_at(dir: &Path, policy: Policy, mode: Mode) -> Judge {
     Judge::new(Terms::new(Arc::new(policy), mode), log, Vec::new(), memory)
 }
 
+/// What the hook of Claude Code sends, called in `/`.
+fn claude(event: &str, payload: &Json) -> Request {
+    Request {
+        agent: "claude".into(),
+        event: event.into(),
+        parent_pid: 7,
+        cwd: b"/".to_vec(),
+        payload: payload.to_string().into_bytes(),
+    }
+}
+
 impl Bench {
     fn new(policy: Policy, mode: Mode) -> Bench {
         let dir = tempfile::tempdir().unwrap();
@@ -90,9 +101,9 @@ impl Bench {
         }
     }
 
-    /// Judges a call, and settles it after what comes `meanwhile`. Returns what is to be remembered, and whether it is settled.
-    fn settle_after(&self, request: &Request, meanwhile: impl FnOnce()) -> (StateChange, bool) {
-        let asked = Asked {
+    /// What Claude Code asks, of a process that nobody knows.
+    fn asked<'r>(&self, request: &'r Request) -> Asked<'r> {
+        Asked {
             agent: AgentId::CLAUDE,
             request,
             process: AgentProcess::default(),
@@ -101,7 +112,12 @@ impl Bench {
             in_force: self.judge.terms(),
             in_workspace: OnceCell::new(),
             holding: Holding::May,
-        };
+        }
+    }
+
+    /// Judges a call, and settles it after what comes `meanwhile`. Returns what is to be remembered, and whether it is settled.
+    fn settle_after(&self, request: &Request, meanwhile: impl FnOnce()) -> (StateChange, bool) {
+        let asked = self.asked(request);
         let origin = Origin { correlation_id: 1, agent_pid: 7, hook_cwd: "/".to_owned() };
         let decoded = agents::decode(AgentId::CLAUDE, "PreToolUse", &request.payload, &origin);
         let Ok(Incoming::Question(call)) = decoded else { panic!("{decoded:?}") };
@@ -119,13 +135,7 @@ impl Bench {
             "session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
             "tool_input": { "command": "x" }, "tool_use_id": "u", "agent_id": subagent, "permission_mode": mode,
         });
-        self.answer(&Request {
-            agent: "claude".into(),
-            event: "PreToolUse".into(),
-            parent_pid: 7,
-            cwd: b"/".to_vec(),
-            payload: payload.to_string().into_bytes(),
-        });
+        self.answer(&claude("PreToolUse", &payload));
         let mut calls = self.records().into_iter().rev();
         let last = calls.find_map(|record| if let Record::Call(call) = record { Some(call) } else { None });
         last.unwrap().active_level
@@ -139,13 +149,7 @@ impl Bench {
             "session_id": session, "permission_mode": "default", "cwd": "/", "hook_event_name": event, "tool_name": "Bash",
             "tool_input": { "command": command }, "tool_use_id": "u", "agent_id": subagent,
         });
-        let request = Request {
-            agent: "claude".into(),
-            event: event.into(),
-            parent_pid: 7,
-            cwd: b"/".to_vec(),
-            payload: payload.to_string().into_bytes(),
-        };
+        let request = claude(event, &payload);
         let reply = self.answer(&request);
         if reply.exit == 2 {
             return "blocked".to_owned();
@@ -171,13 +175,7 @@ impl Bench {
     fn prompt(&self, session: &str) {
         let event = "UserPromptSubmit";
         let payload = json!({ "session_id": session, "permission_mode": "default", "cwd": "/", "hook_event_name": event, "prompt": "go on" });
-        let request = Request {
-            agent: "claude".into(),
-            event: event.into(),
-            parent_pid: 7,
-            cwd: b"/".to_vec(),
-            payload: payload.to_string().into_bytes(),
-        };
+        let request = claude(event, &payload);
         assert_eq!(self.answer(&request).exit, 0);
     }
 
@@ -211,17 +209,7 @@ fn check_panic(mode: Mode, exit: u8, answer: &str) {
         cwd: vec![],
         payload: vec![],
     };
-    let process = AgentProcess::default();
-    let asked = Asked {
-        agent: AgentId::CLAUDE,
-        request: &request,
-        process,
-        started: Instant::now(),
-        epoch: bench.judge.memory().epoch(),
-        in_force: bench.judge.terms(),
-        in_workspace: OnceCell::new(),
-        holding: Holding::May,
-    };
+    let asked = bench.asked(&request);
     let answered = bench.judge.caught(&asked, || panic!("a test"));
     let Attempt::Settled(Outcome::Decided(reply)) = answered else { panic!("{answered:?}") };
     assert_eq!(reply.exit, exit);
@@ -413,13 +401,7 @@ fn a_payload_of_another_agent_is_denied_in_its_dialect() {
         "session_id": "s", "turn_id": "t", "model": "m", "permission_mode": "default", "cwd": "/",
         "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": { "command": "ls" },
     });
-    let reply = bench.answer(&Request {
-        agent: "claude".into(),
-        event: "PreToolUse".into(),
-        parent_pid: 7,
-        cwd: b"/".to_vec(),
-        payload: payload.to_string().into_bytes(),
-    });
+    let reply = bench.answer(&claude("PreToolUse", &payload));
     let output: Json = serde_json::from_slice(&reply.stdout).unwrap();
     assert_eq!(output["hookSpecificOutput"]["hookEventName"], "PermissionRequest");
     assert_eq!(

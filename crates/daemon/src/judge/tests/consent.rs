@@ -14,13 +14,7 @@ fn request() -> Request {
         "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": { "command": "doubtful" }, "tool_use_id": "u",
     });
-    Request {
-        agent: "claude".into(),
-        event: "PreToolUse".into(),
-        parent_pid: 7,
-        cwd: b"/".to_vec(),
-        payload: payload.to_string().into_bytes(),
-    }
+    claude("PreToolUse", &payload)
 }
 
 /// Grants the only call that waits.

@@ -28,13 +28,7 @@ impl Bench {
             "session_id": session, "permission_mode": "default", "cwd": "/", "hook_event_name": event, "tool_name": format!("mcp__{server}__look"),
             "tool_input": { "at": 1 }, "tool_use_id": format!("{session} {server}"), "tool_response": {},
         });
-        let reply = self.answer(&Request {
-            agent: "claude".into(),
-            event: event.into(),
-            parent_pid: 7,
-            cwd: b"/".to_vec(),
-            payload: payload.to_string().into_bytes(),
-        });
+        let reply = self.answer(&claude(event, &payload));
         let output: Json = serde_json::from_slice(&reply.stdout).unwrap_or_default();
         output["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("defer").to_owned()
     }
@@ -90,13 +84,7 @@ fn a_person_agrees_to_a_server_for_a_session_or_for_good() {
                 "session_id": session, "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "mcp__new__other",
                 "tool_input": {}, "tool_use_id": "x",
             });
-            let reply = bench.answer(&Request {
-                agent: "claude".into(),
-                event: "PreToolUse".into(),
-                parent_pid: 7,
-                cwd: b"/".to_vec(),
-                payload: payload.to_string().into_bytes(),
-            });
+            let reply = bench.answer(&claude("PreToolUse", &payload));
             let output: Json = serde_json::from_slice(&reply.stdout).unwrap_or_default();
             output["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("defer").to_owned()
         };
@@ -115,16 +103,6 @@ fn what_ran_although_it_was_denied_agrees_to_nothing() {
     bench.check_server("a", "new", "deny");
 }
 
-fn question(payload: &Json) -> Request {
-    Request {
-        agent: "claude".into(),
-        event: "PreToolUse".into(),
-        parent_pid: 7,
-        cwd: b"/".to_vec(),
-        payload: payload.to_string().into_bytes(),
-    }
-}
-
 /// Commands one after the other in a session, and whether the last of them is asked about or marked.
 fn check_probing(profile: &str, commands: &[&str], is_marked: bool, after: &str) {
     let bench = bench(profile);
@@ -137,7 +115,7 @@ fn check_probing(profile: &str, commands: &[&str], is_marked: bool, after: &str)
         "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "TodoWrite",
         "tool_input": { "todos": [] }, "tool_use_id": "t",
     });
-    let reply = bench.answer(&question(&read));
+    let reply = bench.answer(&claude("PreToolUse", &read));
     assert_eq!(reply.exit, 0, "the agent's own state is free");
     assert!(!String::from_utf8_lossy(&reply.stdout).contains("tried again"), "{commands:?}");
     let told = bench.calls();
@@ -168,7 +146,7 @@ fn check_meanwhile(before: usize, meanwhile: usize, is_settled: bool) {
         "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": { "command": "one a" }, "tool_use_id": "v",
     });
-    let (_, got) = bench.settle_after(&question(&payload), || deny(meanwhile));
+    let (_, got) = bench.settle_after(&claude("PreToolUse", &payload), || deny(meanwhile));
     assert_eq!(got, is_settled, "{before} before, {meanwhile} meanwhile");
 }
 

@@ -12,13 +12,7 @@ fn request(event: &str, command: &str, filling: usize) -> Request {
         "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": event, "tool_name": "Bash",
         "tool_input": { "command": command }, "tool_use_id": "u", "more": "x".repeat(filling),
     });
-    Request {
-        agent: "claude".into(),
-        event: event.into(),
-        parent_pid: 7,
-        cwd: b"/".to_vec(),
-        payload: payload.to_string().into_bytes(),
-    }
+    claude(event, &payload)
 }
 
 fn bench(config: &str, mode: Mode) -> Bench {

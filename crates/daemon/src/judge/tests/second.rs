@@ -98,16 +98,7 @@ fn what_somebody_says_while_it_is_compared_is_not_passed_over() {
     let bench = Bench::new(policy(&[ASKED]), Mode::Enforce);
     bench.answer(&MADE.request("PreToolUse"));
     let request = MADE.request("PermissionRequest");
-    let asked = Asked {
-        agent: AgentId::CLAUDE,
-        request: &request,
-        process: AgentProcess::default(),
-        started: Instant::now(),
-        epoch: bench.judge.memory().epoch(),
-        in_force: bench.judge.terms(),
-        in_workspace: OnceCell::new(),
-        holding: Holding::May,
-    };
+    let asked = bench.asked(&request);
     let origin = Origin { correlation_id: 1, agent_pid: 7, hook_cwd: "/".to_owned() };
     let decoded = agents::decode(AgentId::CLAUDE, "PermissionRequest", &request.payload, &origin);
     let Ok(Incoming::Permission(call)) = decoded else { panic!("{decoded:?}") };

@@ -15,7 +15,7 @@ impl Bench {
             "session_id": "s", "permission_mode": "default", "cwd": "/elsewhere", "hook_event_name": "PostToolUse", "tool_name": "Bash",
             "tool_input": { "description": "d", "command": command }, "tool_use_id": id, "tool_response": {},
         });
-        let request = request("PostToolUse", &payload);
+        let request = claude("PostToolUse", &payload);
         assert_eq!(self.answer(&request), Reply::default());
     }
 
@@ -72,16 +72,6 @@ impl Bench {
     }
 }
 
-fn request(event: &str, payload: &Json) -> Request {
-    Request {
-        agent: "claude".into(),
-        event: event.into(),
-        parent_pid: 7,
-        cwd: b"/".to_vec(),
-        payload: payload.to_string().into_bytes(),
-    }
-}
-
 /// A policy of a configuration, without rules.
 fn configured(config: &str) -> Policy {
     let config = Config::parse(&format!("version = 1\n{config}")).unwrap();
@@ -125,7 +115,7 @@ fn a_second_answer_counts_too() {
         "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PermissionRequest", "tool_name": "Bash",
         "tool_input": { "command": "x" },
     });
-    let reply = bench.answer(&request("PermissionRequest", &payload));
+    let reply = bench.answer(&claude("PermissionRequest", &payload));
     assert!(String::from_utf8_lossy(&reply.stdout).contains("deny"), "{reply:?}");
     bench.check_done("u", "x", Some("against_decision"));
 }
@@ -220,7 +210,7 @@ fn what_changes_the_agents_own_state_alone_needs_no_decision() {
         "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "TodoWrite",
         "tool_input": { "todos": [] }, "tool_use_id": "never asked about", "tool_response": {},
     });
-    bench.answer(&request("PostToolUse", &payload));
+    bench.answer(&claude("PostToolUse", &payload));
     assert_eq!(bench.ungoverned(), []);
 }
 
