@@ -1,5 +1,5 @@
-//! Arithmetic on known numbers. What it does not know makes the whole expression unknown, and every variable that the
-//! expression may change too. It must not know words.
+//! Arithmetic on known numbers. An unknown operand makes the whole expression unknown, and every variable that the
+//! expression may change. This module must not know words.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::tree::{Arithmetic, Span};
 use crate::walk::Walker;
 
 impl Walker<'_> {
-    /// The value of `$(( ))` or `(( ))`; its commands are walked and its variables changed.
+    /// Evaluates `$(( ))` or `(( ))`: walks its commands and changes its variables.
     pub(crate) fn arithmetic(
         &mut self,
         state: &mut State,
@@ -43,7 +43,7 @@ impl Walker<'_> {
         known
     }
 
-    /// Text that the shell may read as an expression, whatever quotes were around it: `[[ $x -eq 1 ]]`, `declare -i`.
+    /// Checks text that the shell may evaluate as arithmetic regardless of quotes: `[[ $x -eq 1 ]]`, `declare -i`.
     pub(crate) fn evaluated(&mut self, state: &State, scope: &Scope, text: &Text, span: Span) {
         let Some(known) = text.as_str() else { return };
         if runs_in_index(known) {
@@ -54,7 +54,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The value of arithmetic text.
+    /// Returns the value of arithmetic text.
     pub(crate) fn number(&mut self, state: &mut State, scope: &Scope, text: &str) -> Option<i64> {
         if let Ok(number) = text.trim().parse::<i64>()
             && !text.trim().starts_with('0')
@@ -68,8 +68,8 @@ impl Walker<'_> {
         value
     }
 
-    /// Says that arithmetic whose value is not known may run commands: the value of each variable in it is an expression again, and
-    /// so on, and the index of an array in one of them is expanded.
+    /// Reports commands that unknown arithmetic may run. The shell evaluates the value of each variable as an
+    /// expression again, recursively, and expands the array indices in those values.
     fn indices_reached(&mut self, state: &State, scope: &Scope, text: &str) {
         let mut seen = BTreeSet::new();
         let mut texts = vec![Text::known(text)];
@@ -78,7 +78,7 @@ impl Walker<'_> {
             if self.work.is_over() {
                 return;
             }
-            // The outermost one has had its own commands walked.
+            // The commands of the outermost expression are already walked.
             if !seen.is_empty() && text.as_str().is_some_and(runs_in_index) {
                 let place = scope.source.place.unwrap_or_default();
                 self.gap(scope, Role::Code, Why::Arithmetic, &text.written(), place);
@@ -113,7 +113,7 @@ struct Reader<'r, 'f, 's> {
     depth: usize,
 }
 
-/// Binary operators, the loosest first. Longer spellings stand before their beginnings.
+/// Binary operators, lowest precedence first. Longer operators precede their prefixes.
 const LEVELS: &[&[&str]] = &[
     &["||"],
     &["&&"],
@@ -127,7 +127,7 @@ const LEVELS: &[&[&str]] = &[
     &["*", "/", "%"],
 ];
 
-/// Spellings that begin like an operator and are none of its level.
+/// Tokens that begin like an operator of another level.
 const LONGER: &[&str] = &[
     "||", "&&", "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "!=", "|=", "^=", "&=", "+=", "-=", "*=", "/=",
     "%=", "**", "++", "--",
@@ -294,7 +294,7 @@ impl Reader<'_, '_, '_> {
             return None;
         }
         let name = self.digits_or_name()?;
-        // An index is not modelled: neither read nor written.
+        // Indices are not supported, neither for reading nor for writing.
         if self.rest.starts_with('[') { None } else { Some(name) }
     }
 
@@ -339,7 +339,7 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// The names of variables in an expression, and `1` for those of arguments. The length of one (`${#x}`) is a number.
+/// Returns the variable names in an expression, and `1` for `$1`. Ignores lengths (`${#x}`), which are numbers.
 fn named(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |one: char| one.is_ascii_alphanumeric() || one == '_';
     text.split(move |one: char| !is_part(one) && one != '#')
@@ -348,7 +348,7 @@ fn named(text: &str) -> impl Iterator<Item = &str> {
         .filter(|name| !name.is_empty())
 }
 
-/// The texts that a variable or an argument may hold.
+/// Returns the possible texts of a variable or an argument.
 fn values(state: &State, name: &str) -> Vec<Text> {
     if let Ok(number) = name.parse::<usize>() {
         let argument = number.checked_sub(1).and_then(|at| state.positionals.as_ref()?.get(at));

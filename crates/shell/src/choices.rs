@@ -1,9 +1,9 @@
-//! [`Choices`]: which of several values is taken, while one command is read in every way that it may be meant. It must not
-//! know what is chosen.
+//! [`Choices`]: selects one of several values while the walk reads a command in every possible way. This module must
+//! not know the values.
 
 use crate::limits::CHOICES_MAX;
 
-/// The choices made while a command is read. The command is read again until every combination was taken.
+/// The choices made during one reading of a command. The walk reads the command again until every combination was used.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
     made: Vec<Choice>,
@@ -17,7 +17,8 @@ struct Choice {
 }
 
 impl Choices {
-    /// One of so many. `None` when there would be more combinations than the limit: then nothing is known.
+    /// Returns an index below `among`. Returns `None` when the number of combinations would exceed the limit: then the
+    /// value is unknown.
     pub(crate) fn choose(&mut self, among: usize) -> Option<usize> {
         if among <= 1 {
             return Some(0);
@@ -36,7 +37,7 @@ impl Choices {
         Some(0)
     }
 
-    /// Goes on to the next combination. False when there is none.
+    /// Advances to the next combination. Returns false when no combination is left.
     pub(crate) fn next(&mut self) -> bool {
         self.at = 0;
         while let Some(last) = self.made.last_mut() {

@@ -1,4 +1,5 @@
-//! [`Files`]: what files hold that a shell would run, as whoever starts the walk tells it. The walk itself must not know files.
+//! [`Files`]: contents of files that a shell would run, supplied by the caller of the walk. The walk itself must not
+//! know files.
 
 use std::rc::Rc;
 
@@ -6,8 +7,8 @@ use castellan_event::Why;
 
 use crate::run::{base_name, is_shell, split_line};
 
-/// How the walk asks for files: with an absolute path, symlinks not resolved. The answer is the text of a file that a shell
-/// could run, or why it is not known.
+/// Callback that reads a file by absolute path, symlinks not resolved. The callback returns the text of a file that a
+/// shell could run, or the reason that the text is unknown.
 pub struct Files<'f>(&'f mut dyn FnMut(&str) -> Result<Rc<str>, Why>);
 
 impl std::fmt::Debug for Files<'_> {
@@ -17,7 +18,7 @@ impl std::fmt::Debug for Files<'_> {
 }
 
 impl<'f> Files<'f> {
-    /// Files as this function reads them. Equal questions must have equal answers.
+    /// Wraps a read function. The function must return equal results for equal paths.
     pub fn new(read: &'f mut dyn FnMut(&str) -> Result<Rc<str>, Why>) -> Files<'f> {
         Files(read)
     }
@@ -27,8 +28,9 @@ impl<'f> Files<'f> {
     }
 }
 
-/// The program that the first line of a script names, with its arguments: `#!/usr/bin/env -S bash -e`. None without such a
-/// line. Linux splits the rest of the line once, at most; more is split here, which only finds more.
+/// Returns the program in the first line of a script, with its arguments: `#!/usr/bin/env -S bash -e`. Returns `None`
+/// without such a line. Linux splits the rest of the line at most once. This function splits further, which only finds
+/// more.
 pub fn interpreter(text: &str) -> Option<Vec<&str>> {
     let line = text.strip_prefix("#!")?.split('\n').next()?;
     let mut words: Vec<&str> = line.split([' ', '\t', '\r']).filter(|word| !word.is_empty()).collect();
@@ -41,8 +43,8 @@ pub fn interpreter(text: &str) -> Option<Vec<&str>> {
     Some(words)
 }
 
-/// The command that the first line of a script is, without the file. What `env` splits is split as `env -S` does; the rest
-/// at blanks, as [`interpreter`] does.
+/// Returns the command in the first line of a script, without the file. The arguments of `env` are split as `env -S`
+/// splits them; other lines are split at blanks, as in [`interpreter`].
 pub fn shebang(text: &str) -> Option<Vec<String>> {
     let line = text.strip_prefix("#!")?.split('\n').next()?.trim();
     let (program, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
@@ -52,7 +54,7 @@ pub fn shebang(text: &str) -> Option<Vec<String>> {
     let words = split_line(rest);
     let own = |word: &&String| word.starts_with('-') || word.contains('=');
     let begin = words.iter().take_while(own).count();
-    // What `env` sets counts for what it starts.
+    // Variables that `env` sets apply to the program that `env` starts.
     if words.iter().take(begin).any(|word| word.contains('=')) {
         let split =
             words.iter().map(|word| word.strip_prefix("-S").unwrap_or(word)).filter(|word| !word.is_empty());
@@ -61,11 +63,12 @@ pub fn shebang(text: &str) -> Option<Vec<String>> {
     Some(words.get(begin..).unwrap_or_default().to_vec())
 }
 
-/// Whether the kernel or the shell has a shell run a file: the first line names one, or no program at all.
+/// Returns true if the kernel or the shell runs the file with a shell: the first line names a shell, or the file has no
+/// such line.
 pub fn is_for_shells(text: &str) -> bool {
     match interpreter(text).as_deref() {
         None => true,
-        // With `-c` it runs what stands there, not the file.
+        // With `-c` the shell runs the code in the first line, not the file.
         Some([program, own @ ..]) => is_shell(base_name(program)) && !own.iter().any(|one| takes_code(one)),
         Some([]) => false,
     }

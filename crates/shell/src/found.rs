@@ -1,5 +1,5 @@
-//! What is found in shell text: every command that it would run, in the order in which it would run them, with arguments as
-//! far as they are known. It must not know what a program does with them.
+//! The result of a walk: every command that a shell text would run, in order of execution, with the known parts of its
+//! arguments. This module must not know what a program does with the arguments.
 
 use std::rc::Rc;
 
@@ -8,162 +8,164 @@ use castellan_programs::Arg;
 
 use crate::tree::{RedirectKind, Span};
 
-/// Everything that was found in one text.
+/// Everything found in one text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
-    /// In the order in which it would run; the branches of a condition one after the other.
+    /// In order of execution; the branches of a condition follow each other.
     pub items: Vec<Item>,
-    /// What the files hold in the end that the text writes, by their absolute paths; a file that may hold one of several texts
-    /// stands there several times.
+    /// Final contents of the files that the text writes, by absolute path. A file with several possible contents has
+    /// several entries.
     pub written: Vec<(Rc<str>, Arg)>,
-    /// A `&` puts something into the background, in the text or in one that it runs; also where nothing is found in it.
+    /// True if the text, or a text that it runs, contains `&`. This is also true when the background part contains no
+    /// command.
     pub background: bool,
 }
 
-/// One thing that was found.
+/// An item found in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     /// A command.
     Command(Run),
-    /// A variable that is given to the commands after it (`export`, or the assignment of one that already was).
+    /// A variable passed to the commands after it: by `export`, or by an assignment to an exported variable.
     Set(Set),
-    /// A file with code that is run, before what it runs; a program, before its command.
+    /// A code file that is run, before the items of the file. For a program, before its command.
     Script(Script),
-    /// A part that was not understood.
+    /// An Opaque part.
     Hole(Gap),
 }
 
-/// A file with code that is run.
+/// A code file that is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// The file, as the walk asked for it.
+    /// The path that the walk requested.
     pub path: Rc<str>,
-    /// What it holds was written by the text itself; otherwise it was asked for.
+    /// True if the text itself wrote the contents; false if the walk requested the contents.
     pub is_made: bool,
-    /// Where the command stands that runs it.
+    /// The span of the command that runs the file.
     pub span: Span,
 }
 
-/// A command that would run, wrappers taken off. The same text stands here several times where it would run with different
-/// arguments that are known.
+/// A command that would run, without its wrappers. The same source yields several entries when the command would run
+/// with different known arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// Its name and arguments. Empty for redirects without a command.
+    /// The name and arguments. Empty for redirects without a command.
     pub argv: Vec<Arg>,
-    /// What is added to its environment.
+    /// Variables added to the environment of the command.
     pub env: Vec<(String, Arg)>,
-    /// Its redirects, and those of the groups around it, outermost first.
+    /// The redirects of the command and of the groups around it, outermost first.
     pub redirects: Vec<Rc<FoundRedirect>>,
-    /// The wrappers around it, outermost first.
+    /// The wrappers around the command, outermost first.
     pub wrappers: Rc<Vec<Rc<Wrapped>>>,
-    /// Where in the call's text it was found.
+    /// The origin of the command in the call's text.
     pub origin: Origin,
-    /// The file that it stands in, as the walk asked for it; `None` for the call's own text.
+    /// The file that contains the command, as the path that the walk requested; `None` for the call's own text.
     pub script: Option<Rc<str>>,
-    /// Where it stands in the outermost text; what was made of decoded text stands where that came from.
+    /// The span in the outermost text. Commands from decoded text have the span of the encoded source.
     pub span: Span,
-    /// The command as it would be typed.
+    /// The command as a user would type it.
     pub line: String,
-    /// The directory that it runs in, absolute; symlinks are not resolved. `None` when it is not known.
+    /// The working directory, absolute; symlinks are not resolved. `None` if unknown.
     pub cwd: Option<String>,
-    /// Where it runs, outermost first, such as `ssh host` or `docker exec box`; empty for here.
+    /// The remote targets that run the command, outermost first, such as `ssh host` or `docker exec box`; empty for
+    /// local commands.
     pub remote: Rc<Vec<String>>,
-    /// Position in [`Found::items`] of the command whose output it reads.
+    /// Position in [`Found::items`] of the command whose output this command reads.
     pub pipe_from: Option<usize>,
-    /// What it reads from standard input.
+    /// The standard input of the command.
     pub stdin: Stdin,
-    /// What files among its arguments hold that the text itself wrote before, by their absolute paths, and descriptors that lead
-    /// to a text (`<( )`). A file that may hold one of several texts stands there several times.
+    /// Contents of files among the arguments that the text wrote earlier, by absolute path, and of descriptors
+    /// connected to a text (`<( )`). A file with several possible contents has several entries.
     pub made: Vec<(Rc<str>, Arg)>,
-    /// It runs in the background.
+    /// True if the command runs in the background.
     pub background: bool,
 }
 
-/// What a command reads from standard input.
+/// The standard input of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stdin {
-    /// What the call's own standard input gives: nothing.
+    /// The call's own standard input, which is empty.
     Inherited,
-    /// This text, as far as it is known: a heredoc, a here-string, the output of a command that is computed.
+    /// This text, as far as it is known: a heredoc, a here-string, or the computed output of a command.
     Text(Arg),
     /// A file.
     File(Arg),
 }
 
-/// A redirect, its target expanded.
+/// A redirect with an expanded target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundRedirect {
-    /// The descriptor; `None` for the usual one.
+    /// The descriptor; `None` for the default descriptor.
     pub fd: Option<u32>,
-    /// What it does.
+    /// The kind of redirect.
     pub kind: RedirectKind,
     /// The file; for [`RedirectKind::HereString`] and [`RedirectKind::Heredoc`] the text.
     pub target: Arg,
 }
 
-/// A wrapper that was taken off.
+/// A wrapper removed from a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrapped {
-    /// Its name.
+    /// The name of the wrapper.
     pub name: String,
-    /// Its own part of the arguments, its name first.
+    /// The wrapper's own arguments, its name first.
     pub argv: Vec<Arg>,
-    /// It changes nothing about who runs the command and what that may do.
+    /// True if the wrapper changes neither the user nor the privileges of the command.
     pub neutral: bool,
 }
 
-/// A variable that is set.
+/// An assignment to a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Set {
-    /// Its name.
+    /// The name of the variable.
     pub name: String,
-    /// Its value.
+    /// The value of the variable.
     pub value: Arg,
-    /// It is given to the commands after it.
+    /// True if later commands receive the variable.
     pub exported: bool,
-    /// The file that it stands in.
+    /// The file that contains the assignment.
     pub script: Option<Rc<str>>,
-    /// Where it stands.
+    /// The span of the assignment.
     pub span: Span,
 }
 
-/// A part that was not understood.
+/// An Opaque part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// What it stands for.
+    /// The role of the part.
     pub role: Role,
-    /// Why.
+    /// The reason.
     pub why: Why,
-    /// What stands there, cut to a few hundred bytes.
+    /// The source of the part, cut to a few hundred bytes.
     pub written: String,
-    /// The file that it stands in.
+    /// The file that contains the part.
     pub script: Option<Rc<str>>,
-    /// Where.
+    /// The span of the part.
     pub span: Span,
 }
 
-/// Where in a call's text a command was found; field `cmd.origin`. The innermost counts.
+/// The origin of a command in a call's text; field `cmd.origin`. The innermost origin applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// The text itself.
     Text,
     /// `$( )`, backquotes, `<( )`.
     Substitution,
-    /// The body of a function, at its call; or at its definition when nothing calls it.
+    /// The body of a function, at its call. For a function without a call, at its definition.
     Function,
     /// `trap`
     Trap,
     /// The body of an alias.
     Alias,
-    /// `eval`, `bash -c`, an option of a program that takes shell text.
+    /// The code argument of `eval` or `bash -c`, or an option of a program that takes shell text.
     Argument,
-    /// Standard input of a shell: a heredoc, a pipe.
+    /// Standard input of a shell: a heredoc or a pipe.
     Stdin,
-    /// A file that a shell runs or reads.
+    /// A file that a shell runs or sources.
     Script,
     /// A program in another language.
     Code,
-    /// A command that another one is given: `xargs`, `find -exec`.
+    /// A command passed to another command: `xargs`, `find -exec`.
     Wrapped,
 }
 

@@ -1,11 +1,12 @@
-//! L2: shell text to commands. It finds every command that a text would run, through quotes, expansions, substitutions,
-//! wrappers, functions and text that is run in turn, and says of the rest that it was not understood.
+//! L2: finds every command that a shell text would run. The crate follows quotes, expansions, substitutions, wrappers,
+//! functions and text that the shell runs in turn. The crate reports every part that the walk does not understand as a
+//! [`Gap`].
 //!
-//! `prescan` bounds what the parser is given, `parse` (the only module that names the parser crate) makes a `tree` of it,
-//! the rest walks the tree as a shell would, with values instead of processes, and returns what it [`Found`]: `walk` follows
-//! statements, `words` expands what stands in them, `run` looks up what a command is, `builtins` are those of the shell,
-//! `outputs` what programs write, `state` what is known at one point. It knows nothing of files: what a program does with
-//! its arguments is for the crate `facts`.
+//! `prescan` bounds the input of the parser. `parse`, the only module that names the parser crate, builds a `tree`.
+//! The other modules walk the tree as a shell would, with values instead of processes, and return [`Found`]. `walk`
+//! follows statements and `words` expands words. `run` looks up the kind of a command, `builtins` models the builtins
+//! of the shell, and `outputs` computes the output of programs. `state` holds the state of the shell at one point. The
+//! crate must not know files: the crate `facts` handles the effect of a program's arguments.
 
 mod arithmetic;
 mod builtins;

@@ -1,8 +1,8 @@
-//! Spellings of text: escapes that mean a byte, and quotes that a shell needs. It must not know who reads them.
+//! Spellings of text: escapes for bytes, and shell quoting. This module must not know the reader of the text.
 
 use std::borrow::Cow;
 
-/// Which escapes a program knows.
+/// The set of escapes that a program accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escapes {
     /// `$'...'` and the format of `printf`: `\101`.
@@ -13,7 +13,7 @@ pub(crate) enum Escapes {
     Argument,
 }
 
-/// What text with escapes stands for, and whether `\c` ended it. `None` when that is no UTF-8.
+/// Decodes escapes. Also returns true if `\c` ended the text. Returns `None` for invalid UTF-8.
 pub(crate) fn unescaped(text: &str, escapes: Escapes) -> Option<(String, bool)> {
     let mut bytes: Vec<u8> = Vec::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -93,23 +93,23 @@ fn number(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, base: u32, digit
     value
 }
 
-/// What `$'...'` with this between its quotes stands for. `None` also for `\cX` and `\x{...}`, which only these quotes have.
+/// Decodes the contents of `$'...'`. Returns `None` also for `\cX` and `\x{...}`, which only these quotes support.
 pub(crate) fn ansi_quoted(text: &str) -> Option<String> {
     if text.contains("\\c") || text.contains("\\x{") {
         return None;
     }
     let (mut made, _) = unescaped(text, Escapes::Format)?;
-    // A zero byte ends what the quotes stand for.
+    // A zero byte ends the value.
     made.truncate(made.find('\0').unwrap_or(made.len()));
     Some(made)
 }
 
-/// The text in single quotes, as `${x@Q}` writes it.
+/// Returns the text in single quotes, in the form of `${x@Q}`.
 pub(crate) fn shell_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// The text as one would type it: quoted only where that is needed.
+/// Returns the text as a user would type it, with quotes only if needed.
 pub(crate) fn typed(text: &str) -> Cow<'_, str> {
     let is_mark = |one| matches!(one, '_' | '-' | '.' | '/' | ':' | '=' | '@' | '%' | '+' | ',' | '^' | '~');
     let plain = |one: char| one.is_alphanumeric() || is_mark(one);

@@ -1,6 +1,6 @@
-//! Paths as a shell keeps them. It must not know symlinks.
+//! Paths as a shell stores them. This module must not know symlinks.
 
-/// A path without `.` and `..`, as the shell keeps it.
+/// Returns the path without `.` and `..`, as the shell stores it.
 pub(crate) fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

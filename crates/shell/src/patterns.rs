@@ -1,9 +1,9 @@
-//! Patterns: whether known text fits `*.rs`, and which part of it does. The matcher is linear in pattern times text and never
-//! goes back further than the last star. It must not know words.
+//! Glob patterns: matches known text against `*.rs` and finds the matching part. The matcher takes time linear in
+//! pattern times text and never backtracks beyond the last star. This module must not know words.
 
 use crate::limits::PATTERN_SET_MAX;
 
-/// A pattern, made of known text.
+/// A pattern made of known text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Pattern {
     steps: Vec<Step>,
@@ -23,7 +23,7 @@ enum Member {
     Class(&'static str),
 }
 
-/// Characters of a pattern: what is quoted stands for itself.
+/// A character of a pattern; a quoted character matches itself.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     pub(crate) char: char,
@@ -36,7 +36,7 @@ const CLASSES: &[&str] = &[
 ];
 
 impl Pattern {
-    /// The pattern that these characters make. `None` for what is not modelled: `@(a|b)`, a set over [`PATTERN_SET_MAX`].
+    /// Builds a pattern. Returns `None` for unsupported patterns: `@(a|b)`, or a set over [`PATTERN_SET_MAX`].
     pub(crate) fn new(marks: &[Mark]) -> Option<Pattern> {
         let mut steps = Vec::new();
         let closes = closes(marks);
@@ -81,7 +81,7 @@ impl Pattern {
         Some(Pattern { steps })
     }
 
-    /// Whether the whole text fits.
+    /// Returns true if the pattern matches the whole text.
     pub(crate) fn fits(&self, text: &[char]) -> bool {
         let (mut step, mut at) = (0, 0);
         let mut star: Option<(usize, usize)> = None;
@@ -111,21 +111,21 @@ impl Pattern {
         }
     }
 
-    /// How many characters at the beginning of the text fit: the fewest or the most.
+    /// Returns the length of the shortest or longest matching prefix.
     pub(crate) fn prefix(&self, text: &[char], longest: bool) -> Option<usize> {
         let mut ends = 0..=text.len();
         let fits = |end: &usize| text.get(..*end).is_some_and(|part| self.fits(part));
         if longest { ends.rev().find(fits) } else { ends.find(fits) }
     }
 
-    /// Where the end of the text begins that fits: the shortest or the longest.
+    /// Returns the start of the shortest or longest matching suffix.
     pub(crate) fn suffix(&self, text: &[char], longest: bool) -> Option<usize> {
         let mut begins = 0..=text.len();
         let fits = |begin: &usize| text.get(*begin..).is_some_and(|part| self.fits(part));
         if longest { begins.find(fits) } else { begins.rev().find(fits) }
     }
 
-    /// How many steps one try may take, for the budget.
+    /// Returns the number of steps of one match attempt, for the budget.
     pub(crate) fn len(&self) -> usize {
         self.steps.len()
     }
@@ -151,7 +151,7 @@ impl Member {
     }
 }
 
-/// Whether a character belongs to `[:name:]`.
+/// Returns true if a character belongs to `[:name:]`.
 pub(crate) fn in_class(name: &str, char: char) -> bool {
     match name {
         "alnum" => char.is_alphanumeric(),
@@ -171,7 +171,8 @@ pub(crate) fn in_class(name: &str, char: char) -> bool {
     }
 }
 
-/// For each character, where the next closing bracket stands: without one, what follows an opening one is not read.
+/// For each position: the next closing bracket. Without a closing bracket, the characters after an opening bracket are
+/// not parsed as a set.
 fn closes(marks: &[Mark]) -> Vec<usize> {
     let mut closes = vec![usize::MAX; marks.len()];
     let mut next = usize::MAX;
@@ -184,7 +185,7 @@ fn closes(marks: &[Mark]) -> Vec<usize> {
     closes
 }
 
-/// The members of a bracket whose opening was read, and how many characters they take with the closing one.
+/// Parses the members of a set after its opening bracket. Returns the length including the closing bracket.
 fn set(marks: &[Mark]) -> Option<(Step, usize)> {
     let negated = marks.first().is_some_and(|mark| matches!(mark.char, '!' | '^') && !mark.quoted);
     let begin = usize::from(negated);

@@ -1,33 +1,34 @@
-//! [`Scope`]: where in the text the walk is, and what stands around it: wrappers, groups, machines. It must not know values.
+//! [`Scope`]: the position of the walk in the text, with the wrappers, groups and machines around it. This module must
+//! not know values.
 
 use std::rc::Rc;
 
 use crate::found::{FoundRedirect, Origin, Wrapped};
 use crate::tree::Span;
 
-/// One text that was parsed, and where it came from.
+/// A parsed text and its source.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) text: Rc<str>,
-    /// Where it stands in the outermost text; `None` for that text itself.
+    /// The span of the text in the outermost text; `None` for the outermost text itself.
     pub(crate) place: Option<Span>,
-    /// The file that it was read from.
+    /// The file that contains the text.
     pub(crate) file: Option<Rc<str>>,
 }
 
 impl Source {
-    /// A place of this text in the outermost one.
+    /// Returns the span in the outermost text for a span of this text.
     pub(crate) fn span(&self, span: Span) -> Span {
         self.place.unwrap_or(span)
     }
 
-    /// What stands at a place of this text.
+    /// Returns the source at a span of this text.
     pub(crate) fn written(&self, span: Span) -> &str {
         self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 }
 
-/// What stands around the command that is walked.
+/// The surroundings of the current command.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
     pub(crate) source: Rc<Source>,
@@ -37,14 +38,14 @@ pub(crate) struct Scope {
     pub(crate) redirects: Rc<Vec<Rc<FoundRedirect>>>,
     pub(crate) pipe_from: Option<usize>,
     pub(crate) background: bool,
-    /// Texts, functions and commands inside each other.
+    /// The nesting depth of texts, functions and commands.
     pub(crate) texts: usize,
-    /// Aliases whose text this is: they are not expanded again in it.
+    /// Aliases whose expansion this text is part of: the walk does not expand them again in the text.
     pub(crate) aliases: Rc<Vec<Rc<str>>>,
 }
 
 impl Scope {
-    /// The text itself.
+    /// Returns the scope of the outermost text.
     pub(crate) fn of(text: &str) -> Scope {
         Scope {
             source: Rc::new(Source { text: text.into(), place: None, file: None }),
@@ -63,19 +64,19 @@ impl Scope {
         self.source.span(span)
     }
 
-    /// The same place, another origin.
+    /// Returns the same scope with another origin.
     pub(crate) fn with_origin(&self, origin: Origin) -> Scope {
         Scope { origin, ..self.clone() }
     }
 
-    /// Inside one more wrapper.
+    /// Returns the scope inside another wrapper.
     pub(crate) fn wrapped(&self, wrapper: Wrapped) -> Scope {
         let mut wrappers = (*self.wrappers).clone();
         wrappers.push(Rc::new(wrapper));
         Scope { wrappers: Rc::new(wrappers), ..self.clone() }
     }
 
-    /// Inside groups with these redirects.
+    /// Returns the scope inside groups with these redirects.
     pub(crate) fn redirected(&self, redirects: Vec<Rc<FoundRedirect>>) -> Scope {
         if redirects.is_empty() {
             return self.clone();

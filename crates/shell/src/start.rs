@@ -1,36 +1,37 @@
-//! [`Start`]: what is known when a text begins to run. It must not know how that was learnt.
+//! [`Start`]: the known state when a text begins to run. This module must not know the source of that state.
 
 use castellan_programs::Arg;
 
-/// What is known of the shell that runs a text.
+/// The known state of the shell that runs a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Start {
-    /// Its directory, absolute.
+    /// The working directory, absolute.
     pub cwd: Option<String>,
-    /// The user's home directory, absolute; it stands for `HOME` when [`Start::env`] has none.
+    /// The user's home directory, absolute. Used for `HOME` when [`Start::env`] does not contain `HOME`.
     pub home: Option<String>,
-    /// Environment variables that are known.
+    /// Known environment variables.
     pub env: Vec<(String, String)>,
-    /// A variable that is not in [`Start::env`] is not set. Otherwise it may have any value.
+    /// True if variables missing from [`Start::env`] are unset. Otherwise a missing variable may have any value.
     pub complete_env: bool,
-    /// Aliases: names and what they stand for. They are expanded.
+    /// Aliases: names and bodies. The walk expands aliases.
     pub aliases: Vec<(String, String)>,
-    /// Functions: names and what stands between their braces.
+    /// Functions: names and the text between the braces.
     pub functions: Vec<(String, String)>,
-    /// What it reads from standard input, where that is not what the call gives: nothing.
+    /// Standard input, if it differs from the call's own standard input, which is empty.
     pub input: Option<Arg>,
-    /// Which shell it is.
+    /// The dialect of the shell.
     pub dialect: Dialect,
 }
 
 /// The shell that reads a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Dialect {
-    /// bash, and what reads like it.
+    /// bash and compatible shells.
     #[default]
     Bash,
-    /// zsh: values are not split at blanks, the last command of a pipe runs in the shell itself.
+    /// zsh: does not split values at blanks, and runs the last command of a pipe in the current shell.
     Zsh,
-    /// dash, ash, busybox: no brace expansion in them, yet it is taken as bash's, which finds more.
+    /// dash, ash, busybox. These shells have no brace expansion; castellan expands braces anyway, which only finds more
+    /// commands.
     Posix,
 }

@@ -1,5 +1,5 @@
-//! [`State`]: what is known of the shell at one point of the text: variables, functions, directory, descriptors. Branches
-//! work on copies, which are cheap, and are joined again. It must not know how any of it is expanded.
+//! [`State`]: the known state of the shell at one point of the text: variables, functions, directory, descriptors.
+//! Branches work on cheap copies, which are joined afterwards. This module must not know how values are expanded.
 
 mod files;
 mod join;
@@ -23,60 +23,60 @@ pub(crate) use join::join;
 pub(crate) use table::Table;
 pub(crate) use variables::{Attributes, Key, Value, Variable};
 
-/// The shell at one point of the text.
+/// The shell state at one point of the text.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     pub(crate) variables: Table<Rc<Variable>>,
-    /// Why a variable that is not in the table may have a value; `None`: it is not set.
+    /// The reason that a variable missing from the table may have a value; `None`: the variable is unset.
     pub(crate) absent: Option<Why>,
-    /// The home that the text began with.
+    /// The home directory at the start of the text.
     pub(crate) home: Option<Rc<str>>,
-    /// The functions that a name may stand for; `None` among them: perhaps none.
+    /// Possible functions for each name; a `None` entry means possibly no function.
     pub(crate) functions: Table<Vec<Option<Rc<Function>>>>,
-    /// What a name may be an alias of; `None` among them: perhaps none.
+    /// Possible alias bodies for each name; a `None` entry means possibly no alias.
     pub(crate) aliases: Table<Vec<Option<Text>>>,
-    /// The programs that `hash -p` may have given a name; `None` among them: perhaps none.
+    /// Programs that `hash -p` may have assigned to a name; a `None` entry means possibly none.
     pub(crate) hashed: Table<Vec<Option<Text>>>,
-    /// The directories that it may be in; `None` among them: any.
+    /// Possible working directories; a `None` entry means any directory.
     pub(crate) directories: Vec<Option<Rc<str>>>,
-    /// Where it would be if the last `cd` had failed.
+    /// Possible working directories if the last `cd` had failed.
     pub(crate) directories_before: Option<Vec<Option<Rc<str>>>>,
     pub(crate) stack: Rc<Vec<Option<Rc<str>>>>,
-    /// `$1`, `$2`, ...; `None` when not even their number is known.
+    /// `$1`, `$2`, ...; `None` if even the count is unknown.
     pub(crate) positionals: Option<Rc<Vec<Text>>>,
     pub(crate) name: Rc<Text>,
     pub(crate) descriptors: Rc<BTreeMap<u32, Descriptor>>,
     pub(crate) options: Options,
-    /// For each function that is being called, the variables as they were before `local`.
+    /// Per active function call: the variables as they were before `local`.
     pub(crate) hidden: Rc<Vec<Table<Option<Rc<Variable>>>>>,
-    /// What was written to each place that collects output, innermost last: the texts that it may be.
+    /// Per output collector: the possible collected texts; innermost collector last.
     pub(crate) collected: Rc<Vec<Vec<Text>>>,
     pub(crate) traps: Rc<Vec<Trap>>,
-    /// Files that were written, by their absolute paths.
+    /// Written files, by absolute path.
     pub(crate) files: Table<Held>,
-    /// Whether the last command succeeded.
+    /// True if the last command succeeded; `None` if unknown.
     pub(crate) status: Option<bool>,
-    /// Nothing after this runs: `exit`, `return`, `break` came before.
+    /// True if nothing after this point runs, because of `exit`, `return` or `break`.
     pub(crate) ended: bool,
-    /// Units of work that changing it has cost, for whoever walks to pay.
+    /// Units of work spent on changes of the state; the walker charges them to its budget.
     pub(crate) spent: u64,
 }
 
-/// Options of the shell that change how text is read.
+/// Shell options that affect parsing and expansion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) dialect: Dialect,
     /// `set -f`
     pub(crate) literal_patterns: bool,
-    /// `dotglob`: patterns stand for hidden names, too. Perhaps, where branches differ.
+    /// `dotglob`: patterns also match hidden names. True if set in at least one branch.
     pub(crate) hidden_names: bool,
     /// `set +B`
     pub(crate) literal_braces: bool,
-    /// Aliases are expanded; `None`: perhaps.
+    /// True if aliases are expanded; `None` if unknown.
     pub(crate) aliases: Option<bool>,
     /// `set -a`
     pub(crate) export_all: bool,
-    /// `export -f` was used: shells that are started know the functions.
+    /// True after `export -f`: child shells know the functions.
     pub(crate) functions_exported: bool,
 }
 
@@ -85,12 +85,12 @@ pub(crate) struct Options {
 pub(crate) struct Function {
     pub(crate) body: Body,
     pub(crate) source: Rc<Source>,
-    /// Which one it is, among those of the walk.
+    /// Index among the functions of the walk.
     pub(crate) number: usize,
 }
 
 impl Function {
-    /// One of which nothing is known.
+    /// Returns a function about which nothing is known.
     fn unknown(why: Why) -> Function {
         let source = Rc::new(Source { text: "".into(), place: None, file: None });
         Function { body: Body::Unknown(why), source, number: usize::MAX }
@@ -101,18 +101,18 @@ impl Function {
     }
 }
 
-/// What a function runs.
+/// The body of a function.
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// It is not known.
+    /// The body is unknown.
     Unknown(Why),
     /// A part of the text.
     Statement(Box<Statement>),
-    /// One that was known before the text began.
+    /// A body known before the text began.
     Text(Rc<str>),
 }
 
-/// Commands that run when a signal arrives, or at the end.
+/// Commands that run on a signal or at the end.
 #[derive(Debug, Clone)]
 pub(crate) struct Trap {
     pub(crate) code: Text,
@@ -126,32 +126,32 @@ impl PartialEq for Trap {
     }
 }
 
-/// Where a descriptor leads.
+/// The target of a descriptor.
 #[derive(Debug, Clone)]
 pub(crate) enum Descriptor {
-    /// What the shell was started with.
+    /// The target that the shell inherited.
     Inherited,
-    /// Text that is read: a heredoc, a pipe, `<( )`. What was read is gone.
+    /// Text to read: a heredoc, a pipe, `<( )`. Reading consumes the text.
     Input(Rc<Text>),
-    /// Output that is collected, at this position of [`State::collected`].
+    /// Output collected at this position of [`State::collected`].
     Collected(usize),
-    /// Commands that read what is written: `>( )`.
+    /// Commands that read the output: `>( )`.
     Process(Rc<Process>),
-    /// A file that is read, or one whose path is not known.
+    /// A file that is read, or a file with an unknown path.
     File(Rc<Arg>),
-    /// A file that is written, by its absolute path.
+    /// A file that is written, by absolute path.
     Written(Rc<str>),
-    /// Closed, or not known.
+    /// Closed or unknown.
     Unknown,
 }
 
-/// `>( )`: commands, and where what is written to them is collected.
+/// The commands of `>( )` and the collector of their input.
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) body: Script,
     pub(crate) source: Rc<Source>,
     pub(crate) collected: usize,
-    /// Which one it is, among those of the walk.
+    /// Index among the processes of the walk.
     pub(crate) number: usize,
 }
 
@@ -169,7 +169,7 @@ impl State {
         for (name, value) in &start.env {
             set(name, value, true);
         }
-        // A shell sets these itself, whatever its environment says.
+        // A shell sets these variables itself and ignores its environment for them.
         set("IFS", " \t\n", false);
         set("OPTIND", "1", false);
         if let Some(cwd) = &start.cwd {
@@ -218,7 +218,7 @@ impl State {
         }
     }
 
-    /// Where a descriptor leads.
+    /// Returns the target of a descriptor.
     pub(crate) fn descriptor(&self, number: u32) -> Descriptor {
         match self.descriptors.get(&number) {
             Some(found) => found.clone(),
@@ -232,7 +232,7 @@ impl State {
         Rc::make_mut(&mut self.descriptors).insert(number, descriptor);
     }
 
-    /// Adds to the output that is collected at a position.
+    /// Appends output to a collector.
     pub(crate) fn collect(&mut self, at: usize, text: &Text) {
         self.spent += self.collected.len() as u64 / ENTRIES_PER_WORK;
         if let Some(texts) = Rc::make_mut(&mut self.collected).get_mut(at) {
@@ -243,7 +243,7 @@ impl State {
         }
     }
 
-    /// Whether names, arguments and descriptors stand for the same in another shell.
+    /// Returns true if names, arguments and descriptors have the same meaning in both states.
     pub(crate) fn means_the_same(&self, other: &State) -> bool {
         let positionals = match (&self.positionals, &other.positionals) {
             (Some(one), Some(other)) => Rc::ptr_eq(one, other) || one == other,
@@ -264,7 +264,7 @@ impl State {
             && self.functions.alike(&other.functions, |one, other| join::same_functions(one, other))
     }
 
-    /// What is read from any descriptor is not known any more.
+    /// Marks the input of all descriptors as unknown.
     pub(crate) fn forget_inputs(&mut self) {
         for descriptor in Rc::make_mut(&mut self.descriptors).values_mut() {
             if matches!(descriptor, Descriptor::Input(_)) {
@@ -273,7 +273,7 @@ impl State {
         }
     }
 
-    /// What was collected is not known any more.
+    /// Marks all collected output as unknown.
     pub(crate) fn collect_unknown(&mut self) {
         for texts in Rc::make_mut(&mut self.collected) {
             if texts.iter().any(|text| !text.pieces().is_empty()) {
@@ -282,7 +282,7 @@ impl State {
         }
     }
 
-    /// The value of `PWD` that belongs to the directories.
+    /// Returns the value of `PWD` for the current directories.
     pub(crate) fn directory_value(&self) -> Value {
         match self.directories.as_slice() {
             [Some(directory)] => Value::Scalar(Text::known(&**directory)),
@@ -290,14 +290,14 @@ impl State {
         }
     }
 
-    /// Begins to collect, and says at which position.
+    /// Adds a collector and returns its position.
     pub(crate) fn begin_collecting(&mut self) -> usize {
         let collected = Rc::make_mut(&mut self.collected);
         collected.push(vec![Text::default()]);
         collected.len() - 1
     }
 
-    /// What was collected at a position.
+    /// Returns the output collected at a position.
     pub(crate) fn collected_at(&self, at: usize) -> Vec<Text> {
         self.collected.get(at).cloned().unwrap_or_default()
     }

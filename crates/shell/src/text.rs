@@ -1,4 +1,4 @@
-//! [`Text`]: a value while the walk goes on: known text, and parts that are decided only when it runs. It must not know
+//! [`Text`]: a value during the walk, made of known text and of parts known only at run time. This module must not know
 //! variables or words.
 
 use std::hash::{Hash, Hasher};
@@ -9,13 +9,14 @@ use castellan_programs::{Arg, Piece};
 
 use crate::limits::{VALUE_BYTES_MAX, WRITTEN_BYTES_MAX};
 
-/// A value, as far as it is known. No piece at all is the empty text. Copies share it until one of them changes.
+/// A value with known and unknown parts. An empty list of pieces is the empty text. Copies share the pieces until one
+/// copy changes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Text {
     pieces: Option<Rc<Vec<Piece>>>,
-    /// Bytes of the known parts and of what is written for the others.
+    /// Bytes of the known parts and of the source text of the unknown parts.
     bytes: usize,
-    /// What is known of it and is no text: compressed data. Then it is one unknown piece.
+    /// Known bytes that are not valid text, such as compressed data. The text is then one unknown piece.
     raw: Option<Rc<[u8]>>,
 }
 
@@ -29,7 +30,7 @@ impl Text {
         }
     }
 
-    /// Bytes, which may be no text.
+    /// Creates a value from bytes, which may not be valid text.
     pub(crate) fn of_bytes(bytes: Vec<u8>) -> Text {
         if bytes.len() > VALUE_BYTES_MAX {
             return Text::unknown(Why::Size, "");
@@ -44,7 +45,7 @@ impl Text {
         }
     }
 
-    /// All of its bytes, if they are known.
+    /// Returns all bytes, if known.
     pub(crate) fn as_bytes(&self) -> Option<&[u8]> {
         self.raw.as_deref().or_else(|| self.as_str().map(str::as_bytes))
     }
@@ -64,7 +65,7 @@ impl Text {
         Rc::make_mut(self.pieces.get_or_insert_default())
     }
 
-    /// The text, if all of it is known.
+    /// Returns the text, if fully known.
     pub(crate) fn as_str(&self) -> Option<&str> {
         match self.pieces() {
             [] => Some(""),
@@ -73,7 +74,7 @@ impl Text {
         }
     }
 
-    /// Why it is not known, if it is not.
+    /// Returns the reason of the first unknown part, if any.
     pub(crate) fn why(&self) -> Option<Why> {
         self.pieces().iter().find_map(|piece| match piece {
             Piece::Text(_) => None,
@@ -81,24 +82,25 @@ impl Text {
         })
     }
 
-    /// Why a line or a word of it is not known. A pattern stands for names only as a whole, where it is the only one.
+    /// Returns the reason that a line or word of the text is unknown. A glob pattern stays a pattern only if it is the
+    /// only word.
     pub(crate) fn why_of_parts(&self) -> Option<Why> {
         let written = self.written();
         let is_one = !written.trim_end_matches('\n').contains(char::is_whitespace);
         self.why().map(|why| if why == Why::Glob && !is_one { Why::File } else { why })
     }
 
-    /// Certainly not empty.
+    /// Returns true if the text is certainly not empty.
     pub(crate) fn has_text(&self) -> bool {
         self.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if !text.is_empty()))
     }
 
-    /// It was too long: what comes last is not known.
+    /// Returns true if the text was too long, so that its end is unknown.
     pub(crate) fn is_cut(&self) -> bool {
         matches!(self.pieces().last(), Some(Piece::Unknown { why: Why::Size, .. }))
     }
 
-    /// Bytes of the known parts and of what is written for the others.
+    /// Returns the bytes of the known parts and of the source text of the unknown parts.
     pub(crate) fn len(&self) -> usize {
         self.bytes
     }
@@ -119,7 +121,7 @@ impl Text {
         }
     }
 
-    /// Unknown parts that stand together become one.
+    /// Appends an unknown part; merges adjacent unknown parts.
     pub(crate) fn push_unknown(&mut self, why: Why, written: &str) {
         if let Some(Piece::Unknown { why: before, written: other }) = self.pieces().last() {
             let before = *before;
@@ -128,7 +130,7 @@ impl Text {
                 return;
             }
             if full {
-                // A pattern stands for names alone, which the two together are not.
+                // A merged part is no longer only a name pattern.
                 if before == Why::Glob
                     && let Some(Piece::Unknown { why: last, .. }) = self.pieces_mut().last_mut()
                 {
@@ -155,7 +157,7 @@ impl Text {
         }
     }
 
-    /// The text with what stands in the source for what is not known.
+    /// Returns the text, with the source in place of unknown parts.
     pub(crate) fn written(&self) -> String {
         self.pieces()
             .iter()
@@ -172,7 +174,7 @@ impl Text {
             .map_or_else(|| Arg::known(""), |pieces| Arg::from_shared(Rc::clone(pieces), false))
     }
 
-    /// Without the newlines at its end, as a substitution takes them off.
+    /// Returns the text without trailing newlines, as in command substitution.
     pub(crate) fn without_last_newlines(mut self) -> Text {
         while let Some(Piece::Text(text)) = self.pieces().last()
             && text.ends_with('\n')
@@ -222,7 +224,7 @@ impl From<&Arg> for Text {
     }
 }
 
-/// The first bytes of what stands in the source.
+/// Returns the first bytes of a source text.
 pub(crate) fn cut(written: &str) -> String {
     let end = written.floor_char_boundary(WRITTEN_BYTES_MAX.min(written.len()));
     written.get(..end).unwrap_or_default().to_owned()

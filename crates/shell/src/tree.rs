@@ -1,12 +1,11 @@
-//! The syntax tree of shell text: what the parser understood, in castellan's own words. It must not know which parser made
-//! it, nor what anything means.
+//! The syntax tree of shell text. This module must not know the parser or the meaning of the nodes.
 //!
-//! Every node has a byte span in the text that was parsed. What was not understood is an [`Hole`] in its place, never
-//! nothing.
+//! Every node has a byte span in the parsed text. The parser inserts a [`Hole`] for each part that it does not
+//! understand.
 
 use castellan_event::Why;
 
-/// A half-open range of bytes in the text that was parsed.
+/// A half-open byte range in the parsed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
     /// Offset of the first byte.
@@ -15,40 +14,40 @@ pub struct Span {
     pub end: u32,
 }
 
-/// A part of the text that was not understood.
+/// A part of the text that the parser did not understand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hole {
-    /// Why.
+    /// The reason.
     pub why: Why,
-    /// Where.
+    /// The span of the part.
     pub span: Span,
 }
 
-/// Statements that run one after the other.
+/// A sequence of statements.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Script {
     /// The statements.
     pub statements: Vec<Statement>,
-    /// Where they stand.
+    /// The span of the statements.
     pub span: Span,
 }
 
-/// One statement with its redirects.
+/// A statement with its redirects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// What runs.
+    /// The command of the statement.
     pub node: Node,
-    /// Redirects of the whole of it, in order.
+    /// Redirects of the whole statement, in order.
     pub redirects: Vec<Redirect>,
-    /// It runs in the background (`&`).
+    /// True if the statement runs in the background (`&`).
     pub background: bool,
-    /// `!` stands before it: it succeeds when what runs fails.
+    /// True after `!`: the statement succeeds if its command fails.
     pub negated: bool,
-    /// Where it stands.
+    /// The span of the statement.
     pub span: Span,
 }
 
-/// What a statement runs.
+/// The command of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     /// Assignments, and a command with its arguments; either may be empty.
@@ -58,53 +57,53 @@ pub enum Node {
         /// The command's name and its arguments.
         words: Vec<Word>,
     },
-    /// `export`, `declare`, `local`, `readonly`, `typeset`: a command whose operands may be assignments.
+    /// `export`, `declare`, `local`, `readonly`, `typeset`: a command with assignments as operands.
     Declare {
         /// `NAME=value` before the command.
         assignments: Vec<Assignment>,
-        /// Its name.
+        /// The name of the command.
         builtin: String,
-        /// Its operands in order, options among them.
+        /// The operands in order, including options.
         operands: Vec<Operand>,
     },
-    /// Commands that run at the same time, each reading what the one before writes.
+    /// Commands that run concurrently; each reads the output of the previous command.
     Pipe(Vec<Statement>),
-    /// `first && second || third`: all but the first run or not.
+    /// `first && second || third`: every command after the first is conditional.
     Chain(Vec<Statement>),
-    /// `( ... )`: its changes of variables and directory stay inside.
+    /// `( ... )`: changes of variables and directory stay inside.
     Subshell(Script),
     /// `{ ...; }`
     Group(Script),
-    /// `if` with its `elif`s: condition and body each.
+    /// `if` with its `elif` branches.
     If {
-        /// Conditions and bodies.
+        /// The condition and body of each branch.
         branches: Vec<(Script, Script)>,
         /// The `else` body.
         otherwise: Option<Script>,
     },
-    /// `for NAME in WORDS` and `select`. No words: the positional parameters.
+    /// `for NAME in WORDS` and `select`. Without words, the loop uses the positional parameters.
     For {
         /// The variable.
         name: String,
-        /// What it takes as values.
+        /// The values of the variable.
         words: Option<Vec<Word>>,
         /// The body.
         body: Script,
     },
     /// `for ((...; ...; ...))`
     ArithmeticFor {
-        /// Before the first round.
+        /// Evaluated before the first round.
         first: Arithmetic,
-        /// Whether there is a round; none is yes.
+        /// The condition of a round; an empty condition is true.
         condition: Arithmetic,
-        /// After each round.
+        /// Evaluated after each round.
         step: Arithmetic,
         /// The body.
         body: Script,
     },
     /// `while` and `until`.
     While {
-        /// It is `until`.
+        /// True for `until`.
         until: bool,
         /// The condition.
         condition: Script,
@@ -113,21 +112,21 @@ pub enum Node {
     },
     /// `case`.
     Case {
-        /// What is matched.
+        /// The matched word.
         word: Word,
         /// Patterns and body of each arm.
         arms: Vec<(Vec<Word>, Script)>,
     },
-    /// A function's definition; nothing of it runs yet.
+    /// The definition of a function, which does not run the body.
     Function {
-        /// Its name; `None` when it is not static.
+        /// The name; `None` if it is not static.
         name: Option<String>,
         /// The body.
         body: Box<Statement>,
     },
     /// `coproc`
     Coproc(Box<Statement>),
-    /// `time`; without a statement it only prints.
+    /// `time`; without a statement, `time` only prints.
     Time(Option<Box<Statement>>),
     /// `[[ ... ]]`: its words in order, without operators.
     Test(Vec<Word>),
@@ -140,7 +139,7 @@ pub enum Node {
 /// An operand of [`Node::Declare`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operand {
-    /// An option, a name or a word that becomes an assignment only when it is expanded.
+    /// An option, a name, or a word that becomes an assignment only after expansion.
     Word(Word),
     /// `NAME=value`
     Assignment(Assignment),
@@ -155,31 +154,31 @@ pub struct Assignment {
     pub index: Option<Word>,
     /// `+=`
     pub append: bool,
-    /// What is assigned.
+    /// The assigned value.
     pub value: AssignedValue,
-    /// Where it stands.
+    /// The span of the assignment.
     pub span: Span,
 }
 
 /// The right side of an assignment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AssignedValue {
-    /// One value.
+    /// A single value.
     Scalar(Word),
-    /// `( ... )`: the elements, each with its index if it has one.
+    /// `( ... )`: the elements, with optional indices.
     Array(Vec<(Option<Word>, Word)>),
 }
 
-/// One redirect.
+/// A redirect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect {
-    /// Which file descriptor; `None` for the usual one of the operator.
+    /// The file descriptor; `None` for the operator's default.
     pub fd: Option<FdWord>,
-    /// What it does.
+    /// The kind of redirect.
     pub kind: RedirectKind,
     /// The file, descriptor or text.
     pub target: Word,
-    /// Where it stands.
+    /// The span of the redirect.
     pub span: Span,
 }
 
@@ -188,11 +187,11 @@ pub struct Redirect {
 pub enum FdWord {
     /// `2>`
     Number(u32),
-    /// `{name}>`: the shell picks one and stores it there.
+    /// `{name}>`: the shell allocates a descriptor and stores its number in the variable.
     Variable(String),
 }
 
-/// What a redirect does.
+/// The kind of redirect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RedirectKind {
     /// `<`
@@ -213,24 +212,25 @@ pub enum RedirectKind {
     AppendBoth,
     /// `<<<`
     HereString,
-    /// `<<` and `<<-`, the delimiter unquoted or quoted: the target is the body as it will be read, expansions in it.
+    /// `<<` and `<<-`, with quoted or unquoted delimiter: the target is the body as the command reads it, with its
+    /// expansions.
     Heredoc,
 }
 
-/// One word: parts that stand together without a blank.
+/// A word: adjacent parts without a blank between them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Word {
     /// The parts in order. An empty quoted string is a quoted [`Part::Text`] without text.
     pub parts: Vec<Part>,
-    /// Where it stands.
+    /// The span of the word.
     pub span: Span,
 }
 
-/// One part of a word. `quoted` parts are neither split nor taken for patterns.
+/// A part of a word. `quoted` parts are not split and are no patterns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// Text, quotes and escapes taken off. Unquoted text may hold `~`, braces and patterns that are still to be expanded;
-    /// an escaped character is quoted text of its own.
+    /// Text without quotes and escapes. Unquoted text may contain `~`, braces and patterns to expand. An escaped
+    /// character is a separate quoted text.
     Text {
         /// The text.
         text: String,
@@ -239,7 +239,7 @@ pub enum Part {
     },
     /// `$name`, `${name...}`
     Parameter {
-        /// What is expanded.
+        /// The expanded parameter.
         parameter: Box<Parameter>,
         /// In double quotes.
         quoted: bool,
@@ -255,7 +255,7 @@ pub enum Part {
     Process {
         /// The commands.
         body: Script,
-        /// `>( ... )`: what is written to it is read by the commands.
+        /// True for `>( ... )`: the commands read from it.
         written: bool,
     },
     /// `$(( ... ))` and `$[ ... ]`
@@ -265,33 +265,33 @@ pub enum Part {
         /// In double quotes.
         quoted: bool,
     },
-    /// Not understood.
+    /// A part that the parser did not understand.
     Hole(Hole),
 }
 
-/// An arithmetic expression: what of it can run or change something.
+/// An arithmetic expression, with the parts that can run code or change variables.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Arithmetic {
     /// The text as written.
     pub text: String,
-    /// Words in it that are expanded: substitutions, parameters with `$`, indices.
+    /// Expanded words of the expression: substitutions, parameters with `$`, indices.
     pub words: Vec<Word>,
-    /// Variables that it changes.
+    /// Variables that the expression changes.
     pub assigns: Vec<String>,
 }
 
-/// A parameter and what is done with its value.
+/// A parameter and the operation on its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     /// A variable's name, a number, or one of `@ * # ? - $ ! 0 _`.
     pub name: String,
     /// The index, for arrays.
     pub index: Option<Index>,
-    /// `${!name...}`: the value names the variable that is meant.
+    /// `${!name...}`: the value is the name of another variable.
     pub indirect: bool,
-    /// What is done with the value.
+    /// The operation on the value.
     pub operation: Operation,
-    /// Where it stands.
+    /// The span of the parameter.
     pub span: Span,
 }
 
@@ -306,7 +306,7 @@ pub enum Index {
     At(Word),
 }
 
-/// What an expansion does with a parameter's value.
+/// The operation of an expansion on a parameter's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// `${x}`
@@ -317,74 +317,74 @@ pub enum Operation {
     Keys,
     /// `${!prefix*}`
     Names,
-    /// `${x-word}` and the like.
+    /// `${x-word}` and similar.
     Substitute {
-        /// Which of them.
+        /// The kind of substitution.
         kind: Substitute,
-        /// `:`: an empty value counts as none.
+        /// `:`: an empty value is treated as unset.
         colon: bool,
         /// The word.
         word: Word,
     },
-    /// `${x#pattern}` and the like.
+    /// `${x#pattern}` and similar.
     Remove {
-        /// At the end (`%`), not at the beginning (`#`).
+        /// True for the end (`%`), false for the start (`#`).
         suffix: bool,
-        /// The longest match (`##`, `%%`).
+        /// True for the longest match (`##`, `%%`).
         longest: bool,
         /// The pattern.
         pattern: Word,
     },
     /// `${x/pattern/replacement}`
     Replace {
-        /// Where it may match.
+        /// The position of the match.
         at: ReplaceAt,
         /// The pattern.
         pattern: Word,
-        /// What it is replaced by; nothing when there is none.
+        /// The replacement; `None` for an empty one.
         replacement: Option<Word>,
     },
-    /// `${x^}`, `${x,,}` and the like.
+    /// `${x^}`, `${x,,}` and similar.
     Case {
-        /// To upper case.
+        /// True for upper case.
         upper: bool,
-        /// Every character, not the first only.
+        /// True for every character, false for the first.
         all: bool,
-        /// Only characters that match.
+        /// The pattern of the characters to change.
         pattern: Option<Word>,
     },
     /// `${x:offset:length}`
     Slice {
-        /// From where.
+        /// The offset of the first character.
         offset: Word,
-        /// How many.
+        /// The number of characters.
         length: Option<Word>,
     },
-    /// `${x@Q}` and the like.
+    /// `${x@Q}` and similar.
     Transform(char),
 }
 
-/// Which value takes the place of a parameter's.
+/// The kind of [`Operation::Substitute`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Substitute {
-    /// `-`: the word, when there is no value.
+    /// `-`: the word, if there is no value.
     Default,
-    /// `=`: the same, and it is assigned.
+    /// `=`: like `-`, and assigns the word to the parameter.
     Assign,
-    /// `+`: the word, when there is a value.
+    /// `+`: the word, if there is a value.
     Alternative,
-    /// `?`: no value ends the shell.
+    /// `?`: without a value, the shell exits.
     Error,
 }
 
-/// Where a replacement applies.
+/// The position of a replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReplaceAt {
     /// `/`: the first match.
     First,
     /// `//`: every match.
     All,
-    /// `/#`: at the beginning.
+    /// `/#`: at the start.
     Start,
     /// `/%`: at the end.
     End,

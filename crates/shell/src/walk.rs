@@ -1,9 +1,10 @@
-//! The walk: a text is followed as a shell would run it, with values instead of processes. Every branch is taken, and what is
-//! known after it is what all of them agree on. It must not know what a program does.
+//! The walk follows a text as a shell would run it, with values instead of processes. The walk takes every branch and
+//! joins the resulting states. This module must not know what a program does.
 //!
-//! Two simplifications, both on purpose. A plain `cd x` is taken to succeed; only what stands after its `||` runs where the
-//! shell was before. And code after `exit` or `return` is still walked, so that it is found where the walk was wrong about
-//! what ends the shell; it changes nothing of what is known elsewhere.
+//! Two deliberate simplifications:
+//! - A plain `cd x` is assumed to succeed. Only the code after its `||` runs in the previous directory.
+//! - Code after `exit` or `return` is still walked, in case the walk was wrong about the end of the shell. Such code
+//!   does not change the state elsewhere.
 
 mod compound;
 mod emit;
@@ -36,13 +37,14 @@ pub(crate) use redirects::opened;
 
 use emit::Items;
 
-/// Every command that a text would run. What files hold is not known.
+/// Returns every command that a text would run. File contents are unknown.
 pub fn commands(text: &str, start: &Start) -> Found {
     let mut work = Work::of_text(text.len().min(TEXT_BYTES_MAX));
     commands_within(text, start, &mut work, Files::new(&mut |_| Err(Why::File)))
 }
 
-/// The same with the files with code that it runs, and where several texts share their work; what is over it is a gap.
+/// Like [`commands`], but reads code files and shares the budget between several texts. Parts over the budget become a
+/// [`Gap`].
 pub fn commands_within(text: &str, start: &Start, work: &mut Work, files: Files<'_>) -> Found {
     let mut walker = Walker::new(std::mem::take(work), files, start);
     let state = walker.all(text, start);
@@ -50,8 +52,8 @@ pub fn commands_within(text: &str, start: &Start, work: &mut Work, files: Files<
     walker.items.found(state.written())
 }
 
-/// What a program runs that another program starts, without a shell: itself, and what its wrappers and arguments say.
-/// `input`: its standard input, where that is known.
+/// Returns the commands of a program that another program starts without a shell: the program itself, and the commands
+/// in its wrappers and arguments. `input`: its standard input, if known.
 pub fn program_within(
     argv: Vec<Arg>,
     input: Option<&Arg>,
@@ -71,69 +73,69 @@ pub fn program_within(
     walker.items.found(state.written())
 }
 
-/// Descriptors of `<( )` count down from here, as bash's do.
+/// First descriptor for `<( )`. The numbers count down, as in bash.
 const FIRST_DESCRIPTOR: u32 = 63;
-/// And this is the last of them: those from 10 on are also given by `exec {name}<`.
+/// Last descriptor in that range: `exec {name}<` also uses descriptors from 10 on.
 const LAST_DESCRIPTOR: u32 = 32;
-/// Further ones count up from here, so that none that is open is given again. No text names numbers like these.
+/// Further descriptors count up from here, so that no open descriptor is reused. No real text names such numbers.
 const FURTHER_DESCRIPTORS: u32 = 1 << 20;
 
-/// The walk through one text.
+/// The walk of one text.
 #[derive(Debug)]
 pub(crate) struct Walker<'f> {
     pub(crate) files: Files<'f>,
     pub(crate) work: Work,
     pub(crate) choices: Choices,
-    /// Startup files that the environment names before the text begins: they are nothing of the text's.
+    /// Startup files named by the initial environment, which the text did not set.
     pub(crate) startup_files: Vec<String>,
-    /// Virtual environments that the text makes, by the files that activate them.
+    /// Virtual environments created by the text, by the path of their activation file.
     pub(crate) environments: BTreeMap<String, Rc<str>>,
     items: Items,
     depth: usize,
     descriptor: u32,
     pub(crate) processes: Vec<(Rc<Process>, Reading)>,
     functions: Vec<Definition>,
-    /// Functions that are being called.
+    /// Functions with an active call.
     active: Vec<usize>,
     frames: Vec<Frame>,
-    /// Where the work ran out.
+    /// The span at which the budget ran out.
     over: Option<Span>,
-    /// An expansion of the command that is being read may fail (`${!x}`, `${x?}`): then the command does not run.
+    /// True if an expansion of the current command may fail (`${!x}`, `${x?}`): then the command does not run.
     pub(crate) may_fail: bool,
-    /// Substitutions that were walked: an assignment takes its status from the last one in it.
+    /// Count of walked substitutions: an assignment takes its status from the last substitution in it.
     pub(crate) substituted: usize,
 }
 
-/// How far the commands of a `>( )` are walked.
+/// The progress of the commands of a `>( )`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// Until the command ends that writes to it.
+    /// Not walked until the command that writes to it ends.
     Waiting,
-    /// `exec` keeps it open: whenever something is written.
+    /// Kept open by `exec`: walked at each write.
     Open,
-    /// They were walked.
+    /// Already walked.
     Done,
 }
 
-/// A function's definition.
+/// The definition of a function.
 #[derive(Debug)]
 struct Definition {
     function: Rc<Function>,
-    /// The shell and the place where it was defined.
+    /// The shell state at the definition.
     state: State,
     scope: Scope,
     span: Span,
     called: bool,
 }
 
-/// Something that can be left early, with the states in which it was left.
+/// A construct that can be left early, with the states at those exits.
 #[derive(Debug)]
 struct Frame {
     kind: Leave,
     left: Vec<State>,
 }
 
-/// What is left early.
+/// The kind of construct that is left early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leave {
     /// A loop: `break`, `continue`.
@@ -166,7 +168,7 @@ impl<'f> Walker<'f> {
         }
     }
 
-    /// Walks a whole text; returns the shell as it is in the end.
+    /// Walks a whole text; returns the final state of the shell.
     fn all(&mut self, text: &str, start: &Start) -> State {
         let scope = Scope::of(text);
         let mut state = State::new(start);
@@ -182,7 +184,7 @@ impl<'f> Walker<'f> {
         state
     }
 
-    /// Says that there was more than the work or the list of items allowed.
+    /// Reports that the budget or the list of items was exhausted.
     fn tell_over(&mut self, whole: Span) {
         let is_over = self.work.is_over() || self.items.is_full();
         if let Some(span) = self.over.or(is_over.then_some(whole)) {
@@ -191,7 +193,7 @@ impl<'f> Walker<'f> {
         }
     }
 
-    /// Walks commands as a shell of their own, its traps at the end.
+    /// Walks commands as a separate shell and runs its traps at the end.
     pub(crate) fn shell(&mut self, state: &mut State, scope: &Scope, script: &Script) {
         self.leaving(Leave::Shell, state, |walker, state| {
             walker.script(state, scope, script);
@@ -204,7 +206,7 @@ impl<'f> Walker<'f> {
         }
     }
 
-    /// Functions that were there before the text.
+    /// Adds the functions that existed before the text.
     fn known_functions(&mut self, state: &mut State, scope: &Scope, start: &Start) {
         for (name, body) in &start.functions {
             let source =
@@ -213,7 +215,7 @@ impl<'f> Walker<'f> {
             let function = Rc::new(Function { body: Body::Text(body.as_str().into()), source, number });
             let scope = scope.clone();
             let span = Span::default();
-            // Nobody asks what they do unless they are called.
+            // These functions are walked only when called.
             let definition = Definition {
                 function: Rc::clone(&function),
                 state: state.clone(),
@@ -226,7 +228,7 @@ impl<'f> Walker<'f> {
         }
     }
 
-    /// Parses text; what of it is not understood is a gap.
+    /// Parses text; adds a `Gap` for each part that the parser did not understand.
     pub(crate) fn parsed(&mut self, scope: &Scope, text: &str) -> Script {
         let steps_max = usize::try_from(self.work.left() / WORK_PER_STEP).unwrap_or(usize::MAX);
         let (parsed, steps) = parse_within(text, steps_max);
@@ -239,13 +241,13 @@ impl<'f> Walker<'f> {
         parsed.script
     }
 
-    /// A gap at a place of the scope's text.
+    /// Adds a `Gap` at a span of the scope's text.
     pub(crate) fn gap(&mut self, scope: &Scope, role: Role, why: Why, written: &str, span: Span) {
         let script = scope.source.file.clone();
         self.items.gap(Gap { role, why, written: cut(written), script, span: scope.span(span) });
     }
 
-    /// Goes one level deeper. False when that is too deep; then nothing is to be left.
+    /// Enters a nesting level. Returns false at the limit; the caller must not call `leave` then.
     pub(crate) fn enter(&mut self) -> bool {
         if self.depth >= DEPTH_MAX {
             return false;
@@ -258,7 +260,7 @@ impl<'f> Walker<'f> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Whether there is work left. Where it runs out is remembered.
+    /// Returns true if the budget is not exhausted. Records the span at which it runs out.
     pub(crate) fn goes_on(&mut self, scope: &Scope, span: Span) -> bool {
         if !self.work.is_over() && !self.items.is_full() {
             return true;
@@ -267,13 +269,13 @@ impl<'f> Walker<'f> {
         false
     }
 
-    /// A copy of the shell for a branch or a subshell.
+    /// Copies the shell state for a branch or a subshell.
     pub(crate) fn fork(&mut self, state: &State) -> State {
         self.work.spend(2);
         state.clone()
     }
 
-    /// Reads a command in every way that its variables allow.
+    /// Walks a command once for each combination of its variables' values.
     pub(crate) fn readings(&mut self, state: &mut State, mut read: impl FnMut(&mut Self, &mut State)) {
         let outer = std::mem::take(&mut self.choices);
         let before = self.fork(state);
@@ -286,13 +288,14 @@ impl<'f> Walker<'f> {
         self.choices = outer;
     }
 
-    /// Joins another way into the state.
+    /// Joins an alternative state into the state.
     pub(crate) fn joins(&mut self, state: &mut State, other: State) {
         let one = std::mem::replace(state, other.clone());
         *state = join(one, other, &mut self.work);
     }
 
-    /// Walks something that can be left early; the states in which it was left are joined at its end. Whether it was left.
+    /// Walks a construct that can be left early, and joins the states of the early exits at its end. Returns true if
+    /// there was an early exit.
     pub(crate) fn leaving(
         &mut self,
         kind: Leave,
@@ -309,7 +312,7 @@ impl<'f> Walker<'f> {
         was_left
     }
 
-    /// Walks one round of a loop. Where it was left early, it may have been the last one: that is how the loop may end.
+    /// Walks one round of a loop. After an early exit the round may have been the last; adds that state to `ends`.
     pub(crate) fn round(
         &mut self,
         state: &mut State,
@@ -326,14 +329,15 @@ impl<'f> Walker<'f> {
         }
     }
 
-    /// The end of a loop whose rounds were walked one by one.
+    /// Joins the early exits of a loop whose rounds were walked one by one.
     pub(crate) fn end_rounds(&mut self, state: &mut State, ends: Option<State>) {
         if let Some(ends) = ends {
             self.joins(state, ends);
         }
     }
 
-    /// `exit`, `return`, `break`: what follows does not run. `every`: perhaps all loops around it end (`break 2`).
+    /// Applies `exit`, `return` or `break`: the code after it does not run. `every`: possibly all enclosing loops end
+    /// (`break 2`).
     pub(crate) fn left(&mut self, kind: Leave, state: &mut State, every: bool) {
         let floor = match kind {
             Leave::Loop | Leave::Function => {
@@ -367,7 +371,7 @@ impl<'f> Walker<'f> {
         number
     }
 
-    /// Writes to standard output.
+    /// Writes text to standard output.
     pub(crate) fn deliver(&mut self, state: &mut State, scope: &Scope, text: &Text) {
         if text.pieces().is_empty() {
             return;
@@ -387,7 +391,7 @@ impl<'f> Walker<'f> {
         }
     }
 
-    /// Walks the commands of a `>( )` with what was written to it.
+    /// Walks the commands of a `>( )` with their collected input.
     fn read_by(&mut self, state: &State, scope: &Scope, process: &Rc<Process>) {
         if !self.enter() {
             let (span, source) = (process.body.span, Rc::clone(&process.source));
@@ -423,7 +427,7 @@ impl<'f> Walker<'f> {
         }
     }
 
-    /// At the end: those that `exec` kept open and that nothing known was written to.
+    /// Walks, at the end of the text, each `>( )` that `exec` kept open and that received no known input.
     fn open_processes(&mut self, state: &State, scope: &Scope) {
         let open: Vec<Rc<Process>> = self
             .processes
@@ -439,12 +443,12 @@ impl<'f> Walker<'f> {
         }
     }
 
-    /// The last command that was found.
+    /// Returns the position of the last command found.
     pub(crate) fn last_command(&self) -> Option<usize> {
         self.items.last_command()
     }
 
-    /// Items found so far.
+    /// Returns the number of items found so far.
     pub(crate) fn item_count(&self) -> usize {
         self.items.len()
     }

@@ -1,5 +1,5 @@
-//! Words: what the words of a command become, as bash expands them: braces, tilde, parameters, substitutions and arithmetic,
-//! splitting, patterns, quotes. It must not know what the command does with them.
+//! Expands the words of a command as bash does: braces, tilde, parameters, substitutions and arithmetic, splitting,
+//! patterns, quotes. This module must not know what the command does with them.
 
 mod braces;
 mod fields;
@@ -25,7 +25,7 @@ use crate::walk::{Leave, Walker};
 use braces::Segment;
 use fields::{Bit, How, Splitting};
 
-/// How much of a word is expanded.
+/// The positions of tilde expansion in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tilde {
     /// At the beginning of the word.
@@ -37,7 +37,7 @@ enum Tilde {
 }
 
 impl Walker<'_> {
-    /// The arguments that a word becomes.
+    /// Returns the arguments that a word expands to.
     pub(crate) fn fields(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Vec<Arg> {
         self.work.spend(1);
         if let [Part::Text { text, quoted: true }] = word.parts.as_slice() {
@@ -74,31 +74,31 @@ impl Walker<'_> {
         all
     }
 
-    /// A word whose braces make too much. The commands in it run all the same.
+    /// Handles a word whose braces expand to too many words. The commands in the word still run.
     fn unread_braces(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Vec<Arg> {
         self.text(state, scope, word);
         vec![Arg::unknown(Why::Budget, crate::text::cut(scope.source.written(word.span)), true)]
     }
 
-    /// The one text that a word becomes: neither split nor taken for a pattern.
+    /// Expands a word to one text, without splitting or pattern matching.
     pub(crate) fn text(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Text {
         let bits = self.word_bits(state, scope, word, Tilde::First);
         self.text_of(&bits)
     }
 
-    /// The same for the right side of an assignment.
+    /// Like [`Walker::text`], for the right side of an assignment.
     pub(crate) fn assigned(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Text {
         let bits = self.word_bits(state, scope, word, Tilde::Assigned);
         self.text_of(&bits)
     }
 
-    /// The same for the body of a heredoc, where a tilde is a tilde.
+    /// Like [`Walker::text`], for the body of a heredoc, without tilde expansion.
     pub(crate) fn document(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Text {
         let bits = self.word_bits(state, scope, word, Tilde::Nowhere);
         self.text_of(&bits)
     }
 
-    /// The pattern that a word is. `None` when it is not known.
+    /// Expands a word to a pattern. Returns `None` for an unknown pattern.
     fn pattern(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Option<Pattern> {
         let bits = self.word_bits(state, scope, word, Tilde::First);
         let mut marks = Vec::new();
@@ -152,14 +152,14 @@ impl Walker<'_> {
         made
     }
 
-    /// Whether patterns may stand for hidden names: `dotglob`, or any value of `GLOBIGNORE`, which brings it.
+    /// Returns true if patterns may match hidden names: `dotglob`, or any value of `GLOBIGNORE`, which implies it.
     fn finds_hidden_names(&mut self, state: &State) -> bool {
         let ignores = state.variable("GLOBIGNORE");
         state.options.hidden_names
             || ignores.is_some_and(|variable| variable.values.iter().any(|value| *value != Value::Unset))
     }
 
-    /// `IFS`, when it is known.
+    /// Returns `IFS`, if known.
     pub(crate) fn separators(&mut self, state: &mut State) -> Option<String> {
         match self.pick(state, "IFS") {
             Value::Scalar(text) => text.as_str().map(str::to_owned),
@@ -171,7 +171,7 @@ impl Walker<'_> {
     fn bits(&mut self, state: &mut State, scope: &Scope, segments: &[Segment<'_>], tilde: Tilde) -> Vec<Bit> {
         let mut bits = Vec::new();
         if !self.enter() {
-            // Commands in it run, and are not walked.
+            // Commands in the word run, but are not walked, so the word is reported.
             if let Some(span) = segments.iter().find_map(Segment::expanded) {
                 self.gap(scope, Role::Code, Why::Nesting, scope.source.written(span), span);
             }
@@ -179,7 +179,7 @@ impl Walker<'_> {
             return bits;
         }
         let mut assigned = tilde == Tilde::Assigned;
-        // The `=` of an assignment stands before the word that is its right side.
+        // The `=` of an assignment is before its right side, so only a plain word can contain it.
         let mut equals = tilde == Tilde::First;
         for (at, segment) in segments.iter().enumerate() {
             let last = at + 1 == segments.len();
@@ -230,7 +230,7 @@ impl Walker<'_> {
                 Some(number) => bits.extend(Bit::of_text(&Text::known(number.to_string()), *quoted)),
                 None => {
                     let written = crate::text::cut(&format!("$(({}))", expression.text));
-                    // A number has nothing that splits it.
+                    // A number is never split, so it is marked as quoted.
                     bits.push(Bit::Unknown { why: Why::Arithmetic, written, quoted: true });
                 }
             },
@@ -243,7 +243,7 @@ impl Walker<'_> {
         }
     }
 
-    /// What commands write, without the newlines at the end.
+    /// Returns the output of commands, without trailing newlines.
     fn substitution(&mut self, state: &mut State, scope: &Scope, body: &Script) -> Text {
         let written = || crate::text::cut(&format!("$({})", scope.source.written(body.span).trim()));
         let texts = self.output_of(state, scope, body);
@@ -252,7 +252,7 @@ impl Walker<'_> {
             None => return Text::unknown(Why::Budget, written()),
         };
         match text.pieces() {
-            // A pattern says more than the commands that wrote it.
+            // A glob pattern is more precise than the source of the substitution.
             [castellan_programs::Piece::Unknown { why, .. }] if *why != Why::Glob => {
                 Text::unknown(*why, written())
             }
@@ -260,7 +260,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Walks commands in a copy of the shell and returns the texts that they may write.
+    /// Walks commands in a copy of the shell and returns their possible outputs.
     fn output_of(&mut self, state: &mut State, scope: &Scope, body: &Script) -> Vec<Text> {
         let mut inner = self.fork(state);
         let at = inner.begin_collecting();
@@ -275,7 +275,7 @@ impl Walker<'_> {
         inner.collected_at(at)
     }
 
-    /// `<( )` and `>( )`: the descriptor that stands for it.
+    /// Walks `<( )` or `>( )` and returns its descriptor.
     fn process(&mut self, state: &mut State, scope: &Scope, body: &Script, written: bool) -> u32 {
         let number = self.next_descriptor();
         let descriptor = if written {
@@ -302,7 +302,8 @@ impl Walker<'_> {
         number
     }
 
-    /// The value of a variable. One that may have several gets one of them, and keeps it in this reading of the command.
+    /// Returns the value of a variable. For a variable with several possible values, chooses one and keeps it for the
+    /// current reading of the command.
     pub(crate) fn pick(&mut self, state: &mut State, name: &str) -> Value {
         let Some(name) = state.meant(name) else { return Value::Unknown(Why::Dynamic) };
         let Some(variable) = state.variables.get(&name) else { return state.absent() };
@@ -317,7 +318,7 @@ impl Walker<'_> {
         value
     }
 
-    /// What stands at a place of the source, for people.
+    /// Returns the source at a span, for reports.
     fn written(scope: &Scope, span: Span, name: &str) -> String {
         match scope.source.written(span) {
             "" => format!("${{{name}}}"),
@@ -326,7 +327,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether unquoted text begins as an assignment does: bash expands `~` after its `=` even in an argument.
+/// Returns true if unquoted text starts like an assignment: bash expands `~` after its `=` even in an argument.
 fn looks_assigned(text: &str) -> bool {
     let Some((name, _)) = text.split_once('=') else { return false };
     let name = name.strip_suffix('+').unwrap_or(name);

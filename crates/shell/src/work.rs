@@ -1,30 +1,30 @@
-//! [`Work`]: how much was done, in units that do not depend on a clock: the same text gives the same answer on any machine.
+//! [`Work`]: a budget in units that do not depend on a clock. The same text gives the same result on any machine.
 
 use crate::limits::{BYTES_PER_WORK, WORK_FOR_FILES_MAX, WORK_MAX, WORK_MIN, WORK_PER_BYTE};
 
-/// The work that is left.
+/// The remaining budget.
 #[derive(Debug, Default)]
 pub struct Work {
     left: u64,
-    /// What there may still be for files.
+    /// Units that may still be added for files.
     for_files: u64,
-    /// The work that was done.
+    /// Units already spent.
     spent: u64,
 }
 
 impl Work {
-    /// So many units.
+    /// Returns a budget of this many units.
     pub fn of(units: u64) -> Work {
         Work { left: units, ..Work::default() }
     }
 
-    /// For walking texts of so many bytes together, and the files that they run.
+    /// Returns the budget to walk texts of this total size, and the files that the texts run.
     pub fn of_text(bytes: usize) -> Work {
         let units = (bytes as u64).saturating_mul(WORK_PER_BYTE).saturating_add(WORK_MIN);
         Work { left: units.min(WORK_MAX), for_files: WORK_FOR_FILES_MAX, spent: 0 }
     }
 
-    /// Adds what reading a file takes, as long as there is something for files.
+    /// Adds the cost of reading a file, up to the limit for all files.
     pub(crate) fn grant(&mut self, bytes: usize) {
         if self.left == 0 {
             return;
@@ -34,29 +34,29 @@ impl Work {
         self.left += more;
     }
 
-    /// Takes so many units off. False when there are none left.
+    /// Spends units. Returns false when none are left.
     pub fn spend(&mut self, units: u64) -> bool {
         self.spent = self.spent.saturating_add(units.min(self.left));
         self.left = self.left.saturating_sub(units);
         self.left > 0
     }
 
-    /// The same for text that was made or compared.
+    /// Spends units for text that was built or compared.
     pub fn spend_bytes(&mut self, bytes: usize) -> bool {
         self.spend(1 + bytes as u64 / BYTES_PER_WORK)
     }
 
-    /// Whether nothing is left.
+    /// Returns true when no units are left.
     pub fn is_over(&self) -> bool {
         self.left == 0
     }
 
-    /// Units that are left.
+    /// Returns the remaining units.
     pub fn left(&self) -> u64 {
         self.left
     }
 
-    /// Units that were done.
+    /// Returns the units spent.
     pub fn spent(&self) -> u64 {
         self.spent
     }

@@ -1,4 +1,4 @@
-//! Files that the text itself writes: what they hold then, as far as it is known. It must not know what is on any disk.
+//! Files that the text itself writes, with their known contents. This module must not read the disk.
 
 use std::rc::Rc;
 
@@ -10,11 +10,11 @@ use crate::limits::WRITTEN_FILES_MAX;
 use crate::paths::normal;
 use crate::text::Text;
 
-/// What a file may hold; `None` among them: what it held before.
+/// Possible contents of a file; a `None` entry means the contents before the text.
 pub(crate) type Held = Vec<Option<Rc<Text>>>;
 
 impl State {
-    /// The absolute path of one as written; `None` where the directory is not known.
+    /// Returns the absolute form of a path; `None` if the directory is unknown.
     pub(crate) fn absolute(&self, path: &str) -> Option<Rc<str>> {
         if path.starts_with('/') {
             return Some(normal(path).into());
@@ -25,8 +25,9 @@ impl State {
         }
     }
 
-    /// A file is opened to be written. `before`: what it holds already, where that stays. That may fail, as it does for a file
-    /// that is write-protected: then it holds what it held. `is_new`: there is none yet, and so nothing to be run.
+    /// Opens a file for writing. `before`: the contents that remain, if the file is not truncated. `is_new`: the file
+    /// does not exist yet, so it has no old contents to run. Opening may fail, for example on a write-protected file:
+    /// then the old contents remain possible.
     pub(crate) fn opens(&mut self, path: &Rc<str>, before: Option<Text>, is_new: bool) {
         let opened = vec![Some(Rc::new(before.unwrap_or_default()))];
         let held = match self.files.get(path) {
@@ -36,7 +37,7 @@ impl State {
         self.files.insert(Rc::clone(path), held);
     }
 
-    /// What is written to a file goes to its end.
+    /// Appends text to a file.
     pub(crate) fn written_to(&mut self, path: &str, text: &Text) {
         let absent = || vec![Some(Rc::new(Text::unknown(Why::File, path)))];
         self.files.change(path, absent, |held| {
@@ -46,8 +47,7 @@ impl State {
         });
     }
 
-    /// What every file holds that the text has written, as far as that is known: each text that it may be. Over the limit nothing is
-    /// known of it.
+    /// Returns the possible contents of every file that the text wrote. Contents over the limit are unknown.
     pub(crate) fn written(&self) -> Vec<(Rc<str>, Arg)> {
         let each =
             self.files.iter().flat_map(|(path, held)| held.iter().flatten().map(move |text| (path, text)));
@@ -58,7 +58,7 @@ impl State {
         told.collect()
     }
 
-    /// What the text has written to a file, if that is known and certain.
+    /// Returns the contents that the text wrote to a file, if exactly one content is possible.
     pub(crate) fn certainly_held(&self, path: &str) -> Option<Text> {
         match self.files.get(&self.absolute(path)?)?.as_slice() {
             [Some(text)] => Some((**text).clone()),
@@ -66,7 +66,7 @@ impl State {
         }
     }
 
-    /// Where a redirect leads that writes to a file with a known name.
+    /// Returns the target of a redirect that writes to a file with a known name.
     pub(crate) fn writes(&mut self, path: &str, before: Option<Text>, is_new: bool) -> Option<Descriptor> {
         let path = self.absolute(path)?;
         self.opens(&path, before, is_new);
@@ -74,7 +74,7 @@ impl State {
     }
 }
 
-/// What a file may hold after two branches of which one ran.
+/// Joins the possible contents of a file after two alternative branches.
 pub(crate) fn join(first: Option<&Held>, second: Option<&Held>) -> Held {
     let mut all = first.cloned().unwrap_or_else(|| vec![None]);
     for text in second.map_or(&[None][..], Vec::as_slice) {

@@ -1,4 +1,4 @@
-//! Joining: what is known after two branches of which one ran. It must not know what the branches were.
+//! Joins the states of two alternative branches. This module must not know the branches.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,7 +10,8 @@ use crate::limits::{COPIED_PER_WORK, ENTRIES_PER_WORK, VALUES_MAX};
 use crate::text::Text;
 use crate::work::Work;
 
-/// What is known when one of two branches ran. A branch that ended (`exit`) does not count.
+/// Joins the states of two branches, one of which ran. A branch that ended (`exit`) is ignored if the other did not
+/// end.
 pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
     if one.ended && !other.ended {
         return other;
@@ -47,7 +48,7 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
     let hashed = one.hashed.join(&other.hashed, work, PartialEq::eq, texts);
     State {
         variables,
-        // What may have been set without its name being known counts before what the environment may have.
+        // A possible assignment to an unknown name takes precedence over an unknown environment.
         absent: one.absent.filter(|why| *why != Why::Variable).or(other.absent).or(one.absent),
         home: one.home,
         functions,
@@ -84,10 +85,10 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
     }
 }
 
-/// What a name may stand for; `None` among them: perhaps nothing.
+/// Possible meanings of a name; a `None` entry means possibly no meaning.
 type Meanings<T> = Vec<Option<T>>;
 
-/// What a name may stand for after either branch. Over the limit one unknown meaning replaces all further ones.
+/// Joins the meanings of a name after two branches. Over the limit, one unknown meaning replaces all further ones.
 fn either<T: Clone>(
     first: Option<&Meanings<T>>,
     second: Option<&Meanings<T>>,
@@ -190,7 +191,7 @@ fn join_descriptors(
 }
 
 impl Descriptor {
-    /// Whether two descriptors certainly lead to the same place.
+    /// Returns true if two descriptors certainly have the same target.
     pub(crate) fn same(&self, other: &Descriptor) -> bool {
         match (self, other) {
             (Descriptor::Inherited, Descriptor::Inherited) => true,

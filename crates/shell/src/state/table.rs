@@ -1,5 +1,5 @@
-//! [`Table`]: names and what they stand for. A copy costs nothing, and a change after it copies only the part that it lies in.
-//! It must not know what it holds.
+//! [`Table`]: a map from names with cheap copies. A change after a copy clones only the affected part. This module must
+//! not know the values.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -7,15 +7,16 @@ use std::rc::Rc;
 use crate::limits::ENTRIES_PER_WORK;
 use crate::work::Work;
 
-/// Parts of a table: enough that copying one is cheap with a thousand names, few enough that copying their list is.
+/// Parts of a table. Enough that copying a part is cheap with a thousand names; few enough that copying the list of
+/// parts is cheap.
 const PARTS: usize = 32;
 
 type Entries<T> = BTreeMap<Rc<str>, T>;
 
-/// A map from names that copies share.
+/// A map from names; copies share its parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Table<T> {
-    /// No parts at all while it is empty; `None` for one without names.
+    /// Empty while the table is empty; `None` for a part without names.
     parts: Rc<Vec<Part<T>>>,
 }
 
@@ -64,14 +65,14 @@ impl<T: Clone> Table<T> {
         }
     }
 
-    /// The value of a name, made if it is not there.
+    /// Changes the value of a name; inserts `absent()` first if the name is missing.
     pub(crate) fn change(&mut self, name: &str, absent: impl FnOnce() -> T, change: impl FnOnce(&mut T)) {
         if let Some(entries) = self.part_mut(name) {
             change(entries.entry(name.into()).or_insert_with(absent));
         }
     }
 
-    /// Every value, made again.
+    /// Returns a table with every value mapped.
     pub(crate) fn map(&self, change: impl Fn(&T) -> T) -> Table<T> {
         let changed = |part: &Rc<Entries<T>>| {
             Rc::new(part.iter().map(|(name, value)| (Rc::clone(name), change(value))).collect())
@@ -80,7 +81,7 @@ impl<T: Clone> Table<T> {
         Table { parts: Rc::new(parts.collect()) }
     }
 
-    /// The names of both; where they differ, what `merge` makes of the two. `same`: they are equal without looking far.
+    /// Joins two tables. `merge` computes the value of names that differ. `same` is a cheap test for equal values.
     pub(crate) fn join(
         &self,
         other: &Table<T>,
@@ -116,19 +117,19 @@ impl<T: Clone> Table<T> {
         Table { parts: Rc::new(parts.collect()) }
     }
 
-    /// Whether the names are the same, and what they stand for.
+    /// Returns true if both tables have the same names and values.
     pub(crate) fn alike(&self, other: &Table<T>, same: impl Fn(&T, &T) -> bool) -> bool {
         self.is(other)
             || self.len() == other.len()
                 && self.iter().all(|(name, one)| other.get(name).is_some_and(|other| same(one, other)))
     }
 
-    /// How many names there are.
+    /// Returns the number of names.
     pub(crate) fn len(&self) -> usize {
         self.parts.iter().flatten().map(|part| part.len()).sum()
     }
 
-    /// Units of work that a change of this name costs: a part that copies share is copied.
+    /// Returns the units of work for a change of this name: a part shared between copies is cloned.
     pub(crate) fn cost(&self, name: &str) -> u64 {
         let part = self.parts.get(part_of(name)).and_then(Option::as_ref);
         let part = part.filter(|part| Rc::strong_count(&self.parts) > 1 || Rc::strong_count(part) > 1);
@@ -143,14 +144,14 @@ impl<T: Clone> Table<T> {
         parts.get_mut(part_of(name)).map(|part| Rc::make_mut(part.get_or_insert_default()))
     }
 
-    /// Whether two are one.
+    /// Returns true if both tables share the same storage.
     pub(crate) fn is(&self, other: &Table<T>) -> bool {
         Rc::ptr_eq(&self.parts, &other.parts)
     }
 }
 
-/// By a hash of the name (FNV-1a), of which the upper bits depend on all letters. Names chosen to meet in one part cost no more
-/// than a table that is not cut into parts.
+/// Selects a part by a hash of the name (FNV-1a); the upper bits of the hash depend on all letters. Names chosen to
+/// collide in one part cost no more than a table without parts.
 fn part_of(name: &str) -> usize {
     let hash =
         name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));

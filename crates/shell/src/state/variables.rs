@@ -1,4 +1,4 @@
-//! Variables: the values that they may have, and what the shell does when one is set. It must not know words.
+//! Variables: their possible values, and the effect of an assignment. This module must not know words.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,16 +12,16 @@ use crate::text::Text;
 /// A variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Variable {
-    /// The values that it may have, at least one.
+    /// Possible values, at least one.
     pub(crate) values: Vec<Value>,
-    /// It is given to the programs that run.
+    /// True if child programs receive the variable.
     pub(crate) exported: bool,
-    /// It may be: it was set without anything known of what it was before.
+    /// True if child programs may receive the variable: its earlier state was unknown when it was set.
     pub(crate) perhaps_exported: bool,
     pub(crate) attributes: Attributes,
 }
 
-/// What `declare` says of a variable.
+/// Attributes set by `declare`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Attributes {
     pub(crate) lower: bool,
@@ -37,18 +37,18 @@ pub(crate) struct Attributes {
 pub(crate) enum Value {
     /// The variable is not set.
     Unset,
-    /// One text.
+    /// A single text.
     Scalar(Text),
     /// An array.
     Array(Rc<Elements>),
-    /// Anything: not set, a text or an array.
+    /// Unset, a text or an array.
     Unknown(Why),
 }
 
 /// The elements of an array.
 pub(crate) type Elements = BTreeMap<Key, Text>;
 
-/// The key of an element.
+/// The key of an array element.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
     Number(i64),
@@ -67,19 +67,19 @@ impl Variable {
 }
 
 impl Value {
-    /// An array of these elements.
+    /// Returns an array of these elements.
     pub(crate) fn array(elements: impl IntoIterator<Item = Text>) -> Value {
         Value::Array(Rc::new((0..).map(Key::Number).zip(elements).collect()))
     }
 }
 
 impl State {
-    /// The variable of this name as it is, name references not followed.
+    /// Returns the variable with this name, without following name references.
     pub(crate) fn variable(&self, name: &str) -> Option<&Rc<Variable>> {
         self.variables.get(name)
     }
 
-    /// Whether the text has left the home as it was.
+    /// Returns true if the text did not change the home directory.
     pub(crate) fn is_at_home(&self) -> bool {
         let is_home = |value: &Value| match value {
             Value::Scalar(text) => text.as_str() == self.home.as_deref(),
@@ -88,12 +88,12 @@ impl State {
         self.variable("HOME").is_none_or(|variable| variable.values.iter().all(is_home))
     }
 
-    /// The value of a variable that is not in the table.
+    /// Returns the value of a variable that is missing from the table.
     pub(crate) fn absent(&self) -> Value {
         self.absent.map_or(Value::Unset, Value::Unknown)
     }
 
-    /// The name that is meant: references (`declare -n`) are followed. `None` when the reference is not known.
+    /// Returns the name after following references (`declare -n`). Returns `None` for an unknown reference.
     pub(crate) fn meant(&self, name: &str) -> Option<Rc<str>> {
         let mut name: Rc<str> = name.into();
         for _ in 0..NAMES_FOLLOWED_MAX {
@@ -112,12 +112,12 @@ impl State {
         None
     }
 
-    /// Sets a variable, whatever it was. Attributes and export stay.
+    /// Sets a variable. Attributes and export state remain.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         self.set_values(name, vec![value]);
     }
 
-    /// Sets a variable to one of these values.
+    /// Sets the possible values of a variable.
     pub(crate) fn set_values(&mut self, name: &str, values: Vec<Value>) {
         let Some(name) = self.meant(name) else {
             self.forget_all(Why::Dynamic);
@@ -129,7 +129,8 @@ impl State {
         let perhaps_exported = before.map_or(self.absent.is_some(), |variable| variable.perhaps_exported);
         let mut values: Vec<Value> = values.into_iter().map(|value| attributes.applied(value)).collect();
         if attributes.readonly {
-            // Whether the assignment that made it read-only ran first is not certain in every branch.
+            // The old values stay possible: the assignment that made the variable read-only may not have run in every
+            // branch.
             values.extend(before.into_iter().flat_map(|variable| variable.values.iter().cloned()));
             values.dedup();
         }
@@ -137,7 +138,7 @@ impl State {
         self.variables.insert(name, Rc::new(Variable { values, exported, perhaps_exported, attributes }));
     }
 
-    /// Changes a variable in place; one that is not there is made first.
+    /// Changes a variable in place; creates a missing variable first.
     pub(crate) fn change(&mut self, name: &str, change: impl FnOnce(&mut Variable)) {
         let absent = self.absent();
         let perhaps_exported = self.absent.is_some();
@@ -154,7 +155,7 @@ impl State {
         self.variables.insert(name.into(), Rc::new(Variable::of(Value::Unset)));
     }
 
-    /// Any variable may have any value from now on.
+    /// Marks every variable as unknown.
     pub(crate) fn forget_all(&mut self, why: Why) {
         self.absent = Some(why);
         self.spent += self.variables.len() as u64;
@@ -166,8 +167,8 @@ impl State {
         });
     }
 
-    /// After code that is not known: any variable may have any value, and `set --` may have been in it. The few variables
-    /// that code hardly ever changes are kept, or nothing at all would be known after `source .env`.
+    /// Applies the effect of unknown code: any variable may have any value, and `set --` may have run. Keeps the few
+    /// variables that code hardly ever changes; otherwise nothing would be known after `source .env`.
     pub(crate) fn forget_most(&mut self, why: Why) {
         let kept: Vec<(&str, Rc<Variable>)> = ["HOME", "IFS", "PWD", "OLDPWD"]
             .into_iter()
@@ -175,7 +176,7 @@ impl State {
             .collect();
         let absent = self.absent.unwrap_or(Why::Variable);
         self.forget_all(why);
-        // That code is told as such.
+        // The unknown code has its own report, so the earlier reason for absent variables remains.
         self.absent = Some(absent);
         self.positionals = None;
         for (name, variable) in kept {
@@ -183,7 +184,7 @@ impl State {
         }
     }
 
-    /// `local`: the variable gets its old value back when the function ends.
+    /// `local`: saves the variable so that its old value returns when the function ends.
     pub(crate) fn hide(&mut self, name: &str) {
         let before = self.variables.get(name).cloned();
         let Some(innermost) = Rc::make_mut(&mut self.hidden).last_mut() else { return };
@@ -198,7 +199,7 @@ impl State {
 }
 
 impl Attributes {
-    /// A value as it is stored under these attributes.
+    /// Returns the value after applying the attributes.
     fn applied(self, value: Value) -> Value {
         if !self.lower && !self.upper {
             return value;

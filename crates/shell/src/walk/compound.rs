@@ -1,4 +1,4 @@
-//! Groups, loops, conditions and functions as statements, with their redirects. It must not know commands.
+//! Groups, loops, conditions and functions as statements, with their redirects. This module must not know commands.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::text::Text;
 use crate::tree::{Arithmetic, Node, Script, Statement};
 
 impl Walker<'_> {
-    /// Anything but a simple command.
+    /// Walks any statement except a simple command.
     pub(super) fn compound(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
         if statement.redirects.is_empty() {
             self.kind(state, scope, statement);
@@ -28,7 +28,7 @@ impl Walker<'_> {
             let before = walker.item_count();
             walker.kind(state, &scope, statement);
             if walker.item_count() == before {
-                // Nothing in it shows them.
+                // No item inside contains the redirects, so they are reported on their own.
                 let mut bare = Call::new(Vec::new(), statement.span);
                 bare.redirects = Vec::new();
                 walker.emit(state, &scope, &bare);
@@ -40,7 +40,7 @@ impl Walker<'_> {
 
     fn kind(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
         match &statement.node {
-            // Both are handled before.
+            // The caller handles these nodes.
             Node::Simple { .. } | Node::Declare { .. } | Node::Hole(_) => {}
             Node::Pipe(stages) => self.pipe(state, scope, stages),
             Node::Chain(statements) => self.chain(state, scope, statements),
@@ -64,7 +64,7 @@ impl Walker<'_> {
                 let mut scope = scope.clone();
                 scope.background = true;
                 self.subshell(state, |walker, state| {
-                    // What the shell writes to it later is not followed.
+                    // Later writes of the shell to the coprocess are not followed.
                     state.set_descriptor(0, Descriptor::Unknown);
                     walker.statement(state, &scope, inner);
                 });
@@ -78,7 +78,7 @@ impl Walker<'_> {
             Node::Test(words) => self.readings(state, |walker, state| {
                 for word in words {
                     let text = walker.text(state, scope, word);
-                    // Which of them are read as arithmetic (`-eq`, `-v`) is not asked.
+                    // Any operand may be arithmetic (`-eq`, `-v`), so every operand is evaluated.
                     walker.evaluated(state, scope, &text, word.span);
                 }
                 state.set("BASH_REMATCH", Value::Unknown(Why::Dynamic));
@@ -91,7 +91,7 @@ impl Walker<'_> {
         }
     }
 
-    /// `for ((...; ...; ...))`: rounds one by one while the numbers are known.
+    /// `for ((...; ...; ...))`: walks rounds one by one while the numbers are known.
     fn arithmetic_for(
         &mut self,
         state: &mut State,
@@ -171,10 +171,10 @@ impl Walker<'_> {
         state.status = Some(true);
     }
 
-    /// Functions that nothing called, walked once with arguments that are not known.
+    /// Walks functions without a call once, with unknown arguments.
     pub(super) fn uncalled(&mut self) {
         let mut at = 0;
-        // Walking one may define another.
+        // The walk of a function may add definitions.
         while let Some(definition) = self.functions.get(at) {
             if !definition.called {
                 let function = Rc::clone(&definition.function);
@@ -188,7 +188,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Walks the body of a function. No arguments: not even their number is known.
+    /// Walks the body of a function. `arguments` is `None` if even their count is unknown.
     pub(crate) fn call_function(
         &mut self,
         state: &mut State,
@@ -232,7 +232,7 @@ impl Walker<'_> {
         Rc::make_mut(&mut state.hidden).push(Table::default());
         self.active.push(function.number);
         self.leaving(Leave::Function, state, |walker, state| match &function.body {
-            // Already a gap.
+            // Reported above.
             Body::Unknown(_) => {}
             Body::Statement(body) => walker.statement(state, &inner, body),
             Body::Text(text) => {

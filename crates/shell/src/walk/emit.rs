@@ -1,4 +1,4 @@
-//! [`Items`]: what was found so far, each thing once. It must not know how it was found.
+//! [`Items`]: the items found so far, without duplicates. This module must not know how they were found.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,19 +10,20 @@ use crate::found::{Found, Gap, Item, Run};
 use crate::limits::{ITEMS_MAX, LINE_BYTES_MAX};
 use crate::literals::typed;
 
-/// What was found so far.
+/// The items found so far.
 #[derive(Debug, Default)]
 pub(super) struct Items {
     items: Vec<Item>,
-    /// Positions by a hash of what tells things apart; equal hashes are compared.
+    /// Positions by a hash of the distinguishing fields; items with equal hashes are compared.
     seen: HashMap<u64, Vec<usize>>,
     last_command: Option<usize>,
-    /// A `&` is somewhere in what was parsed.
+    /// True if any parsed text contains `&`.
     pub(super) background: bool,
 }
 
 impl Items {
-    /// Adds a command, unless the same was found at the same place. Says with how many others it was compared.
+    /// Adds a command, unless the same command was found at the same span. Returns the number of items it was compared
+    /// with.
     pub(super) fn command(&mut self, run: Run) -> usize {
         let mut hasher = DefaultHasher::new();
         (run.span, &run.argv, &run.cwd, &run.env).hash(&mut hasher);
@@ -113,7 +114,7 @@ impl Items {
     }
 }
 
-/// A command as it would be typed, and whether that is cut.
+/// Returns a command as a user would type it, and true if the text was cut.
 pub(super) fn line(argv: &[Arg]) -> (String, bool) {
     let mut line = String::new();
     for arg in argv {

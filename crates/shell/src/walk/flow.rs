@@ -1,4 +1,4 @@
-//! Lists, pipes and branches: what runs after what, and what is known afterwards. It must not know commands.
+//! Lists, pipes and branches: the order of execution and the resulting states. This module must not know commands.
 
 use std::rc::Rc;
 
@@ -55,7 +55,7 @@ impl Walker<'_> {
                     walker.declaration(state, scope, statement, assignments, builtin, operands);
                 });
             }
-            // Already a gap.
+            // The parser already reported it.
             Node::Hole(_) => {
                 state.forget_all(Why::Dynamic);
                 state.positionals = None;
@@ -77,14 +77,14 @@ impl Walker<'_> {
         }
     }
 
-    /// Walks something in a copy of the shell. What it writes, and how it ends, is the shell's.
+    /// Walks code in a copy of the shell. The output and the exit status go to the original shell.
     pub(crate) fn subshell(&mut self, state: &mut State, walk: impl FnOnce(&mut Self, &mut State)) {
         let mut inner = self.fork(state);
         inner.traps = Rc::default();
         self.leaving(Leave::Shell, &mut inner, |walker, inner| walk(walker, inner));
         let traps = std::mem::take(&mut inner.traps);
         if !traps.is_empty() {
-            // Traps of a subshell run in it; they are walked with the others, at the end of the shell.
+            // Traps of a subshell run in it. The walk adds them to the traps of the outer shell, which run at its end.
             for trap in traps.iter() {
                 self.add_trap(state, trap.clone());
             }
@@ -92,7 +92,7 @@ impl Walker<'_> {
         self.absorb(state, inner);
     }
 
-    /// Sets a trap. Over the limit it is not walked, as where the work runs out.
+    /// Sets a trap. A trap over the limit is not walked and is reported like an exhausted budget.
     pub(crate) fn add_trap(&mut self, state: &mut State, trap: Trap) {
         self.work.spend(state.traps.len() as u64 / 8);
         if state.traps.contains(&trap) {
@@ -105,7 +105,7 @@ impl Walker<'_> {
         Rc::make_mut(&mut state.traps).push(trap);
     }
 
-    /// Takes from a subshell what it shares with the shell: output, input that was read, its status.
+    /// Copies from a subshell the state shared with the shell: output, consumed input, written files and status.
     pub(crate) fn absorb(&mut self, state: &mut State, inner: State) {
         let count = state.collected.len();
         if !Rc::ptr_eq(&state.collected, &inner.collected) {
@@ -123,7 +123,7 @@ impl Walker<'_> {
         state.status = inner.status;
     }
 
-    /// `a && b || c`: what is known where all succeeded so far, and what where one failed.
+    /// `a && b || c`: tracks the state in which all commands succeeded and the state in which a command failed.
     pub(super) fn chain(&mut self, state: &mut State, scope: &Scope, statements: &[Statement]) {
         let mut rest = statements.iter();
         let Some(first) = rest.next() else { return };
@@ -144,7 +144,7 @@ impl Walker<'_> {
                 };
             }
             if operator != Operator::And {
-                // Where nothing fails it is walked all the same: what seems certain may be a function's name.
+                // Walked even if no failure seems possible: a command that seems certain may be a function.
                 let certain = failed.is_none();
                 let mut other = failed.take().unwrap_or_else(|| state.clone());
                 if let Some(directories) = other.directories_before.take() {
@@ -167,7 +167,8 @@ impl Walker<'_> {
         state.directories_before = None;
     }
 
-    /// Walks a statement; the state is then that of its success. Returns that of its failure, if it may fail.
+    /// Walks a statement; `state` becomes the state after success. Returns the state after failure, if the statement
+    /// may fail.
     fn tried(&mut self, state: &mut State, scope: &Scope, statement: &Statement) -> Option<State> {
         state.directories_before = None;
         self.statement(state, scope, statement);
@@ -232,7 +233,7 @@ impl Walker<'_> {
         }
     }
 
-    /// As [`Walker::absorb`], but what it read came from a pipe of its own.
+    /// Like [`Walker::absorb`], but the consumed input came from a separate pipe.
     fn absorb_output(&mut self, state: &mut State, inner: State) {
         let descriptors = Rc::clone(&state.descriptors);
         self.absorb(state, inner);
@@ -283,7 +284,7 @@ impl Walker<'_> {
                     walker.text(state, scope, pattern);
                 }
             });
-            // `;&` goes on into the next arm.
+            // `;&` continues with the next arm.
             if let Some(before) = falls.take() {
                 self.joins(&mut taken, before);
             }
@@ -293,7 +294,7 @@ impl Walker<'_> {
         }
     }
 
-    /// `for`: literal words one by one.
+    /// `for`: walks literal words one by one.
     pub(super) fn for_each(
         &mut self,
         state: &mut State,
@@ -382,15 +383,15 @@ impl Walker<'_> {
         self.end_rounds(state, ends);
     }
 
-    /// Walks the body of a loop that has no round. Nothing of it runs; found it is all the same, as what stands after `exit`
-    /// is.
+    /// Walks the body of a loop without rounds. The body does not run; its commands are still reported, like code after
+    /// `exit`.
     pub(super) fn unreached(&mut self, state: &State, walk: impl FnOnce(&mut Self, &mut State)) {
         let mut inner = self.fork(state);
         self.leaving(Leave::Loop, &mut inner, walk);
     }
 
-    /// Walks something that runs any number of times, until nothing new is learnt: what changes from round to round is
-    /// unknown in the end.
+    /// Walks code that runs any number of times, until the state no longer changes. Values that change between rounds
+    /// become unknown.
     pub(super) fn repeated(&mut self, state: &mut State, mut walk: impl FnMut(&mut Self, &mut State)) {
         for round in 0..REPEATS_MAX {
             let before = self.fork(state);
@@ -435,7 +436,7 @@ impl Walker<'_> {
         state.collect_unknown();
     }
 
-    /// `while`: lines that are known one by one, everything else until nothing new is learnt.
+    /// `while`: walks known input line by line, and other loops until the state no longer changes.
     pub(super) fn while_loop(
         &mut self,
         state: &mut State,
@@ -460,7 +461,7 @@ impl Walker<'_> {
             }
             match goes_on {
                 Some(true) if rest != before => {}
-                // `read` at the end of the text.
+                // `read` reached the end of the text.
                 Some(false) => {
                     *state = trial;
                     if number == 0 {
@@ -484,7 +485,7 @@ impl Walker<'_> {
     }
 }
 
-/// The variables that may have a value at the second point that they could not have at the first.
+/// Returns the variables that have new possible values at the second point.
 fn changed(before: &State, after: &State) -> Vec<Rc<str>> {
     let mut names = Vec::new();
     if !before.variables.is(&after.variables) {
@@ -502,7 +503,7 @@ fn changed(before: &State, after: &State) -> Vec<Rc<str>> {
     names
 }
 
-/// The files that may hold something at the second point that they could not hold at the first.
+/// Returns the files that have new possible contents at the second point.
 fn written(before: &State, after: &State) -> Vec<Rc<str>> {
     if before.files.is(&after.files) {
         return Vec::new();
@@ -523,7 +524,8 @@ enum Operator {
     Unknown,
 }
 
-/// Which operator stands between two commands of a chain: at the end of the first, or between the two.
+/// Returns the operator between two commands of a chain. The operator is at the end of the first span or between the
+/// spans.
 fn operator_between(scope: &Scope, first: Span, to: u32) -> Operator {
     let own = scope.source.written(first).trim_end();
     let between = scope.source.text.get(first.end as usize..to as usize).unwrap_or_default();
@@ -533,7 +535,7 @@ fn operator_between(scope: &Scope, first: Span, to: u32) -> Operator {
     if own.ends_with("||") {
         return Operator::Or;
     }
-    // Comments may stand there too; the operator is what is there for certain.
+    // Comments may also be here, so the result is certain only if exactly one operator occurs.
     match (between.contains("&&"), between.contains("||")) {
         (true, false) => Operator::And,
         (false, true) => Operator::Or,

@@ -1,5 +1,6 @@
-//! Variables that the shell runs by itself: prompts, in which substitutions are expanded, and `PROMPT_COMMAND`. `PS4` counts
-//! in every shell that traces, the others where someone types. It must not know who sets them.
+//! Variables that the shell runs by itself: prompts, whose substitutions are expanded, and `PROMPT_COMMAND`. `PS4`
+//! applies to every tracing shell, the other prompts only to interactive shells. This module must not know who sets
+//! them.
 
 use super::Walker;
 use crate::found::Origin;
@@ -11,7 +12,7 @@ use crate::tree::Span;
 const PROMPTS: &[&str] = &["PS0", "PS1", "PS2", "PS3", "PS4", "PROMPT", "RPROMPT"];
 
 impl Walker<'_> {
-    /// Walks what the shell will run of a variable that was just set.
+    /// Walks the code that the shell will run from a variable that was just set.
     pub(crate) fn run_by_shell(&mut self, state: &State, scope: &Scope, name: &str, span: Span) {
         let prompts = PROMPTS.contains(&name);
         if !prompts && name != "PROMPT_COMMAND" {
@@ -33,7 +34,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Expands a prompt: as text in double quotes, what stands in it runs.
+    /// Expands a prompt like text in double quotes; its substitutions run.
     pub(crate) fn prompt(&mut self, state: &mut State, scope: &Scope, text: &Text, span: Span) {
         if let Some(known) = text.as_str()
             && known.contains(['`', '$'])

@@ -1,4 +1,4 @@
-//! Redirects: where descriptors lead while a command runs. It must not know files.
+//! Redirects: the targets of descriptors while a command runs. This module must not know files.
 
 use std::rc::Rc;
 
@@ -12,11 +12,11 @@ use crate::state::{Descriptor, State, Value};
 use crate::text::Text;
 use crate::tree::{FdWord, Redirect, RedirectKind, Span};
 
-/// Descriptors as they were before redirects.
+/// Descriptors before the redirects.
 pub(super) type Saved = Vec<(u32, Option<Descriptor>)>;
 
 impl Walker<'_> {
-    /// Applies redirects, and says what they are and how it was before.
+    /// Applies redirects. Returns the expanded redirects and the previous descriptors.
     pub(super) fn redirects(
         &mut self,
         state: &mut State,
@@ -32,7 +32,7 @@ impl Walker<'_> {
         (found, saved)
     }
 
-    /// Undoes redirects.
+    /// Restores the previous descriptors.
     pub(super) fn restore(state: &mut State, saved: Saved) {
         for (number, descriptor) in saved.into_iter().rev() {
             match descriptor {
@@ -86,7 +86,7 @@ impl Walker<'_> {
             Some(FdWord::Number(number)) => Some(*number),
             Some(FdWord::Variable(name)) => self.named_descriptor(state, name, targets.first()),
         };
-        // `>&$x` is a file or a descriptor: only its value tells.
+        // `>&$x` is a file or a descriptor: only the value decides.
         let open_end = kind == RedirectKind::WriteBoth
             && scope
                 .source
@@ -112,7 +112,7 @@ impl Walker<'_> {
         }
     }
 
-    /// `{name}>`: a descriptor is given, or the one in the variable closed.
+    /// `{name}>`: allocates a descriptor, or returns the descriptor to close from the variable.
     fn named_descriptor(&mut self, state: &mut State, name: &str, target: Option<&Arg>) -> Option<u32> {
         if target.and_then(Arg::as_str) == Some("-") {
             return match self.pick(state, name) {
@@ -164,7 +164,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A file is opened to be written. What programs say of errors is not known.
+    /// Opens a file for writing. Error output of programs is unknown.
     fn writes(
         &mut self,
         state: &mut State,
@@ -181,7 +181,7 @@ impl Walker<'_> {
         state.writes(path, before, is_new)
     }
 
-    /// A file that is written while it is run: a shell reads on behind what was there.
+    /// Reports a write to the file that is being run: a shell continues to read the appended text.
     pub(crate) fn changes_itself(&mut self, state: &State, scope: &Scope, target: &Arg, span: Span) {
         let path = target.as_str().and_then(|path| state.absolute(path));
         if path.is_some() && path == scope.source.file && scope.remote.is_empty() {
@@ -189,13 +189,13 @@ impl Walker<'_> {
         }
     }
 
-    /// A program opens a file to write to it.
+    /// Opens a file that a program writes to.
     pub(crate) fn opens_file(&mut self, state: &mut State, appends: bool, path: &str) -> Option<Descriptor> {
         let kind = if appends { RedirectKind::Append } else { RedirectKind::Write };
         self.writes(state, kind, None, path)
     }
 
-    /// What standard input gives to a program that reads all of it.
+    /// Returns the text that a program receives when it reads all standard input.
     pub(crate) fn input(&mut self, state: &State) -> Option<Text> {
         match state.descriptor(0) {
             Descriptor::Inherited => Some(Text::unknown(Why::Input, "")),
@@ -215,13 +215,13 @@ impl Walker<'_> {
     }
 }
 
-/// Whether the word after `>&` is a descriptor, one to move, or what closes one.
+/// Returns true if the word after `>&` is a descriptor, a descriptor to move (`3-`), or `-`.
 fn is_descriptor(text: &str) -> bool {
     let digits = text.strip_suffix('-').unwrap_or(text);
     !text.is_empty() && digits.chars().all(|one| one.is_ascii_digit())
 }
 
-/// Where the path of an open descriptor leads: `/dev/fd/3`, `/dev/stdin`.
+/// Returns the target of the path of an open descriptor: `/dev/fd/3`, `/dev/stdin`.
 pub(crate) fn opened(state: &State, path: &str) -> Option<Descriptor> {
     let number = match path {
         "/dev/stdin" => 0,

@@ -1,5 +1,5 @@
-//! Simple commands: aliases, words, redirects and assignments, in the order of bash; then the command is run. It must not know
-//! what commands do.
+//! Simple commands: expands aliases, words, redirects and assignments in the order of bash, then runs the command. This
+//! module must not know what commands do.
 
 use std::rc::Rc;
 
@@ -107,7 +107,7 @@ impl Walker<'_> {
                     }
                 }
                 Operand::Assignment(assignment) => {
-                    // The keys are read as what the variable is about to become.
+                    // The keys are parsed with the attributes that the variable is about to get.
                     let before = state.variables.get(&assignment.name).cloned();
                     if keyed {
                         state.change(&assignment.name, |variable| variable.attributes.keyed = true);
@@ -129,7 +129,7 @@ impl Walker<'_> {
         call.redirects = redirects;
         let before = self.prefixed(state, scope, assignments, &mut call);
         drop(before);
-        // A function may have the name.
+        // A function may have the name of the builtin.
         if state.functions.contains(builtin) {
             self.command(state, scope, call);
         } else {
@@ -144,7 +144,7 @@ impl Walker<'_> {
         self.end_processes(first_process, false, state, scope);
     }
 
-    /// The assignments before a command: they hold while it runs. Returns the variables as they were.
+    /// Applies the assignments before a command, which last while the command runs. Returns the previous variables.
     fn prefixed(
         &mut self,
         state: &mut State,
@@ -172,7 +172,7 @@ impl Walker<'_> {
         before
     }
 
-    /// An assignment. `stays`: it stands alone, and so holds for what follows.
+    /// Applies an assignment. `stays`: the assignment has no command and applies to later commands.
     fn assign(&mut self, state: &mut State, scope: &Scope, assignment: &Assignment, stays: bool) {
         let value = self.value(state, scope, assignment);
         let key = self.assigned_key(state, scope, assignment);
@@ -192,14 +192,14 @@ impl Walker<'_> {
         }
     }
 
-    /// The shell after a command that did not run, because an expansion failed.
+    /// Returns the state after a command that did not run because an expansion failed.
     fn failed(&mut self, state: &State) -> State {
         let mut failed = self.fork(state);
         failed.status = Some(false);
         failed
     }
 
-    /// `Some(None)`: there is a key, but it is not known.
+    /// Returns `Some(None)` for an unknown key.
     #[expect(clippy::option_option, reason = "no key and one that is not known are different things")]
     fn assigned_key(
         &mut self,
@@ -232,7 +232,7 @@ impl Walker<'_> {
                 state.set(name, appended(before, value, integer));
             }
             (None, Value::Scalar(text)) => {
-                // `x=1` for an array sets its first element.
+                // `x=1` on an array sets its first element.
                 if matches!(self.pick(state, name), Value::Array(_)) {
                     self.set_element(state, name, Key::Number(0), text, false);
                     return;
@@ -294,9 +294,9 @@ impl Walker<'_> {
         if known && !splits { Value::Array(Rc::new(made)) } else { Value::Unknown(Why::Expansion) }
     }
 
-    /// Says that a variable was set which the programs after it are given.
+    /// Reports an assignment to a variable that later programs receive.
     pub(crate) fn report_set(&mut self, state: &mut State, scope: &Scope, name: &str, span: Span) {
-        // A name in capitals is mostly one of the environment.
+        // A name in capitals is usually an environment variable.
         let capital = name.starts_with(|one: char| one.is_ascii_uppercase());
         let given = state
             .variable(name)
@@ -315,7 +315,7 @@ impl Walker<'_> {
         self.item(Item::Set(set));
     }
 
-    /// `$(< file)` writes the file.
+    /// `$(< file)` writes the contents of the file.
     fn file_as_output(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
         let reads = matches!(statement.redirects.as_slice(), [one] if one.kind == RedirectKind::Read);
         if reads && let Some(text) = self.input(state) {
@@ -323,7 +323,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Walks what an alias stands for. True when that was all.
+    /// Walks the expansion of an alias. Returns true if the expansion replaces the whole command.
     fn alias(&mut self, state: &mut State, scope: &Scope, statement: &Statement, words: &[Word]) -> bool {
         if state.options.aliases == Some(false) {
             return false;
@@ -333,7 +333,7 @@ impl Walker<'_> {
             return false;
         }
         let Some(mut text) = self.alias_body(state, name) else { return false };
-        // After a blank at the end of what an alias stands for, the next word may be one too.
+        // After an alias body that ends with a blank, the next word may also be an alias.
         let mut goes_on = ends_blank(&text);
         for word in words.iter().skip(1) {
             text.push_str(" ");
@@ -363,7 +363,7 @@ impl Walker<'_> {
         certain
     }
 
-    /// What a name is an alias of, in this reading of the command. `None`: it is none.
+    /// Returns the alias body of a name in the current reading of the command. Returns `None` if the name has no alias.
     fn alias_body(&mut self, state: &State, name: &str) -> Option<Text> {
         let bodies = state.aliases.get(name)?;
         match self.choices.choose(bodies.len()) {
@@ -372,7 +372,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Adds a command to what was found.
+    /// Adds a command to the found items.
     pub(crate) fn emit(&mut self, state: &mut State, scope: &Scope, call: &Call) {
         let cwd = match self.choices.choose(state.directories.len()) {
             Some(at) if scope.remote.is_empty() => state.directories.get(at).cloned().flatten(),
@@ -416,8 +416,8 @@ impl Walker<'_> {
         self.work.spend(compared as u64);
     }
 
-    /// Files that the text wrote and that are among the arguments or the input, or that an argument may name: `-lm`,
-    /// `.read x.sql`. And descriptors of texts.
+    /// Returns the contents of files that the text wrote and the command may read. The file is an argument, the
+    /// standard input, or may be named by an argument: `-lm`, `.read x.sql`. Also returns the text of descriptors.
     fn made(&mut self, state: &State, scope: &Scope, call: &Call, stdin: &Stdin) -> Vec<(Rc<str>, Arg)> {
         let mut made = Vec::new();
         if !scope.remote.is_empty() {
@@ -458,14 +458,14 @@ impl Walker<'_> {
     }
 }
 
-/// Whether an argument holds a file's name, without the ending.
+/// Returns true if an argument contains the file's name without its extension.
 fn may_name(arg: &Arg, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
     !stem.is_empty() && arg.written().contains(stem)
 }
 
-/// Where a command itself stands, without the operator after it.
+/// Returns the span of a command without the operator after it.
 fn own_span(statement: &Statement, assignments: &[Assignment], words: &[Word]) -> Span {
     let spans = words.iter().map(|word| word.span);
     let spans = spans.chain(assignments.iter().map(|assignment| assignment.span));
@@ -475,12 +475,12 @@ fn own_span(statement: &Statement, assignments: &[Assignment], words: &[Word]) -
     joined.unwrap_or(statement.span)
 }
 
-/// Whether a text certainly ends with a blank.
+/// Returns true if a text certainly ends with a blank.
 fn ends_blank(text: &Text) -> bool {
     matches!(text.pieces().last(), Some(Piece::Text(last)) if last.ends_with([' ', '\t']))
 }
 
-/// The word, if it is one plain text without quotes.
+/// Returns the word, if it is plain text without quotes.
 fn plain(word: &Word) -> Option<&str> {
     match word.parts.as_slice() {
         [Part::Text { text, quoted: false }] => Some(text),

@@ -1,5 +1,5 @@
-//! What zsh reads otherwise than bash, of words that parse as bash's: a path in `=rm`, splitting in `$=x`, code in the
-//! qualifiers of a pattern. It must not know statements.
+//! Differences of zsh for words that parse as in bash: a path in `=rm`, splitting in `$=x`, code in glob qualifiers.
+//! This module must not know statements.
 
 use castellan_event::{Role, Why};
 
@@ -12,7 +12,7 @@ use crate::state::State;
 use crate::tree::{Part, Word};
 
 impl Walker<'_> {
-    /// Reads the words of a command as zsh does. What is not modelled is a gap.
+    /// Applies the zsh meaning of a command's words. Adds a `Gap` for unsupported syntax.
     pub(super) fn as_zsh(&mut self, state: &State, scope: &Scope, words: &[Word], call: &mut Call) {
         if state.options.dialect != Dialect::Zsh {
             return;
@@ -28,7 +28,7 @@ impl Walker<'_> {
                 self.gap(scope, Role::Code, Why::Unsupported, &written, word.span);
             }
         }
-        // `=rm` is where `rm` lies.
+        // `=rm` expands to the path of `rm`.
         if let Some(Part::Text { text, quoted: false }) = words.first().and_then(|word| word.parts.first())
             && text.starts_with('=')
             && let Some(first) = call.argv.first_mut()
@@ -38,7 +38,7 @@ impl Walker<'_> {
         }
     }
 
-    /// `setopt`: from now on values may be split at blanks, as in bash, or patterns stand for hidden names.
+    /// `setopt`: from now on values may be split at blanks, as in bash, or patterns may match hidden names.
     pub(crate) fn setopt(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
         let sets = |names: &[&str]| {
@@ -61,7 +61,7 @@ fn has_flagged_parameter(text: &str) -> bool {
     text.split('$').skip(1).any(|after| after.starts_with(['=', '~', '^', '+']))
 }
 
-/// `*(e:code:)`, `*(+function)`: where `|` stands in the parentheses they are alternatives.
+/// `*(e:code:)`, `*(+function)`: parentheses with `|` contain alternatives instead.
 fn may_have_code(text: &str) -> bool {
     text.split('(').skip(1).any(|inner| {
         let inner = inner.split(')').next().unwrap_or_default();

@@ -1,21 +1,19 @@
-//! Brace expansion: `a{b,c}` to `ab ac`, `{1..3}` to `1 2 3`. It comes before every other expansion and sees parameters and
-//! substitutions only as something that stands in a word.
+//! Brace expansion: `a{b,c}` to `ab ac`, `{1..3}` to `1 2 3`. Brace expansion runs before every other expansion and
+//! treats parameters and substitutions as indivisible parts.
 
 use crate::limits::{BRACES_DEPTH_MAX, BRACES_MAX, BRACES_RANGE_MAX};
 use crate::scope::Source;
 use crate::tree::{Part, Span, Word};
 
-/// A piece of a word during brace expansion: a character, or a part that is expanded later.
+/// A piece of a word during brace expansion: text, or a part that is expanded later.
 #[derive(Debug, Clone)]
 pub(crate) enum Segment<'a> {
-    /// Text.
     Text { text: String, quoted: bool },
-    /// Any other part.
     Part(&'a Part),
 }
 
 impl Segment<'_> {
-    /// Where the part stands, if it is one that is expanded. Arithmetic does not say where.
+    /// Returns the span of a part that will be expanded. The span of arithmetic is unknown.
     pub(crate) fn expanded(&self) -> Option<Span> {
         match self {
             Segment::Text { .. } | Segment::Part(Part::Text { .. }) => None,
@@ -27,8 +25,8 @@ impl Segment<'_> {
     }
 }
 
-/// The words that the braces of a word make. `None` when they are more than the limit. `copies`: characters that may still
-/// be copied.
+/// Returns the words from brace expansion. Returns `None` over a limit. `copies`: the remaining number of characters to
+/// copy.
 pub(crate) fn expand<'w>(word: &'w Word, copies: &mut usize) -> Option<Vec<Vec<Segment<'w>>>> {
     if !has_brace(word) {
         return Some(vec![segments(word)]);
@@ -52,13 +50,13 @@ pub(crate) fn expand<'w>(word: &'w Word, copies: &mut usize) -> Option<Vec<Vec<S
     Some(words.into_iter().map(joined).collect())
 }
 
-/// The word as it is, with its braces.
+/// Returns the word without brace expansion.
 pub(crate) fn segments(word: &Word) -> Vec<Segment<'_>> {
     word.parts.iter().map(segment).collect()
 }
 
-/// Whether braces stand beside a parameter in which a brace is not closed: `${x:-{a}{b,c}}` ends at the first `}` when it is
-/// expanded, but at the last when bash looks for braces.
+/// Returns true if a word contains braces and a parameter with an unclosed brace. In `${x:-{a}{b,c}}`, parameter
+/// expansion ends at the first `}`, but brace expansion ends at the last.
 pub(crate) fn is_unclear(word: &Word, source: &Source) -> bool {
     let opens = |part: &Part| match part {
         Part::Parameter { parameter, .. } => {
@@ -76,7 +74,7 @@ fn has_brace(word: &Word) -> bool {
     word.parts.iter().any(braced)
 }
 
-/// A part on its own.
+/// Converts one part.
 pub(super) fn segment(part: &Part) -> Segment<'_> {
     if let Part::Text { text, quoted } = part {
         return Segment::Text { text: text.clone(), quoted: *quoted };
@@ -90,7 +88,7 @@ enum Atom<'a> {
     Whole(Segment<'a>),
 }
 
-/// For each opening brace, where its partner stands.
+/// Returns the position of the closing brace for each opening brace.
 fn matching(atoms: &[Atom<'_>]) -> Vec<Option<usize>> {
     let mut matched = vec![None; atoms.len()];
     let mut open = Vec::new();
@@ -112,7 +110,7 @@ fn matching(atoms: &[Atom<'_>]) -> Vec<Option<usize>> {
 
 type Made<'a> = Vec<Vec<Atom<'a>>>;
 
-/// The words that the atoms of a range make.
+/// Returns the words from the atoms of a range.
 fn nested<'a>(
     atoms: &[Atom<'a>],
     matched: &[Option<usize>],
@@ -156,7 +154,7 @@ fn nested<'a>(
     Some(words)
 }
 
-/// What stands between two braces: `None` when it is no expansion, `Some(None)` when it is too large.
+/// Expands the text between two braces. Returns `None` if it is no expansion, `Some(None)` if it is too large.
 #[expect(clippy::option_option, reason = "no expansion and one that is too large are different answers")]
 fn choices<'a>(
     atoms: &[Atom<'a>],
@@ -193,7 +191,7 @@ fn choices<'a>(
     Some(Some(all))
 }
 
-/// `1..5`, `a..e`, `01..10..3`.
+/// Expands `1..5`, `a..e`, `01..10..3`.
 #[expect(clippy::option_option, reason = "no range and one that is too large are different answers")]
 fn range<'a>(atoms: &[Atom<'a>], from: usize, to: usize) -> Option<Option<Made<'a>>> {
     if to.saturating_sub(from) > BRACES_RANGE_MAX {
@@ -246,7 +244,7 @@ fn range<'a>(atoms: &[Atom<'a>], from: usize, to: usize) -> Option<Option<Made<'
     Some(Some(words))
 }
 
-/// Characters that stand together become text again.
+/// Merges adjacent characters into text.
 fn joined(atoms: Vec<Atom<'_>>) -> Vec<Segment<'_>> {
     let mut segments: Vec<Segment<'_>> = Vec::new();
     for atom in atoms {

@@ -1,5 +1,5 @@
-//! Fields: what the expansions of a word become: split where blanks came from an expansion, patterns marked as such, quotes
-//! gone. It must not know variables.
+//! Splits the expansions of a word into fields: splits at blanks from expansions, marks patterns and removes quotes.
+//! This module must not know variables.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
@@ -8,34 +8,40 @@ use crate::limits::PATTERN_CHARS_MAX;
 use crate::text::Text;
 use crate::tree::{Part, Word};
 
-/// A bit of an expanded word, in order.
+/// A part of an expanded word, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Bit {
-    /// Known text.
-    Text { text: String, how: How },
-    /// Text that is not known.
-    Unknown { why: Why, written: String, quoted: bool },
-    /// A field ends here whatever stands around it: between the elements of `"$@"`.
+    Text {
+        text: String,
+        how: How,
+    },
+    /// Unknown text.
+    Unknown {
+        why: Why,
+        written: String,
+        quoted: bool,
+    },
+    /// Always ends a field: between the elements of `"$@"`.
     Break,
-    /// An expansion in quotes that gave nothing: a field, unless `"$@"` without elements stands in it too.
+    /// An empty quoted expansion. It makes a field, unless the field also contains `"$@"` without elements.
     Empty,
     /// `"$@"` without elements.
     Nothing,
 }
 
-/// How text came into a word, and so what is still done with it.
+/// The origin of text in a word, which decides further processing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
-    /// In quotes: nothing.
+    /// In quotes: no further processing.
     Quoted,
-    /// Written without quotes: it may be a pattern.
+    /// Written without quotes: may be a pattern.
     Written,
-    /// From an expansion without quotes: it is split and may be a pattern.
+    /// From an unquoted expansion: is split and may be a pattern.
     Expanded,
 }
 
 impl Bit {
-    /// A value that an expansion gave.
+    /// Converts the value of an expansion.
     pub(crate) fn of_text(text: &Text, quoted: bool) -> Vec<Bit> {
         let how = if quoted { How::Quoted } else { How::Expanded };
         if text.pieces().is_empty() || text.as_str() == Some("") {
@@ -52,7 +58,7 @@ impl Bit {
             .collect()
     }
 
-    /// The same, as if it stood in double quotes.
+    /// Returns the bit as in double quotes.
     pub(crate) fn quoted(self) -> Bit {
         match self {
             Bit::Text { text, .. } => Bit::Text { text, how: How::Quoted },
@@ -62,7 +68,7 @@ impl Bit {
         }
     }
 
-    /// The same, as the word of an expansion without quotes: its unquoted text is split.
+    /// Returns the bit as in the word of an unquoted expansion: its unquoted text is split.
     pub(crate) fn expanded(self) -> Bit {
         match self {
             Bit::Text { text, how: How::Written } => Bit::Text { text, how: How::Expanded },
@@ -71,7 +77,7 @@ impl Bit {
     }
 }
 
-/// The bits as one text, neither split nor taken for patterns.
+/// Joins the bits into one text, without splitting or pattern matching.
 pub(crate) fn text_of(bits: &[Bit]) -> Text {
     let mut text = Text::default();
     for bit in bits {
@@ -85,7 +91,7 @@ pub(crate) fn text_of(bits: &[Bit]) -> Text {
     text
 }
 
-/// The one field of a word that is text alone, of which nothing is expanded and nothing may be a pattern; most words are.
+/// Returns the only field of a word that is plain text without expansions or patterns. Most words are plain.
 pub(crate) fn plain(word: &Word) -> Option<String> {
     let is_special = |byte: u8| b"~{*?[(".contains(&byte);
     let mut all = String::new();
@@ -101,18 +107,18 @@ pub(crate) fn plain(word: &Word) -> Option<String> {
     is_field.then_some(all)
 }
 
-/// How fields are made.
+/// Options of field splitting.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Splitting<'a> {
-    /// `IFS`; `None` when it is not known.
+    /// `IFS`; `None` if unknown.
     pub(crate) separators: Option<&'a str>,
-    /// Patterns are text: `set -f`.
+    /// `set -f`: patterns are plain text.
     pub(crate) literal_patterns: bool,
-    /// Values are not split: zsh.
+    /// zsh: values are not split.
     pub(crate) whole: bool,
 }
 
-/// The fields that the bits of one word become.
+/// Returns the fields of one word.
 pub(crate) fn fields(bits: &[Bit], splitting: Splitting<'_>) -> Vec<Arg> {
     let mut made = Fields { splitting, ..Fields::default() };
     for bit in bits {
@@ -142,17 +148,17 @@ struct Fields<'a> {
     splitting: Splitting<'a>,
     done: Vec<Arg>,
     pieces: Vec<Piece>,
-    /// There is a field, though perhaps an empty one.
+    /// A field has started, possibly an empty one.
     open: bool,
     splits: bool,
-    /// There are [`Bit::Empty`] in it, [`Bit::Nothing`].
+    /// The field contains a [`Bit::Empty`] or a [`Bit::Nothing`].
     empty: bool,
     nothing: bool,
 }
 
 impl Fields<'_> {
     fn end(&mut self) {
-        // What is not known may be nothing, and then the field is none.
+        // Unknown pieces may be empty, and then there is no field.
         self.splits |= self.nothing && self.pieces.iter().all(|piece| matches!(piece, Piece::Unknown { .. }));
         if self.open || (self.empty && !self.nothing) {
             self.done.push(Arg::from_pieces(std::mem::take(&mut self.pieces), self.splits));
@@ -203,14 +209,14 @@ impl Fields<'_> {
         let other = |one: char| separators.contains(one) && !matches!(one, ' ' | '\t' | '\n');
         let mut rest = text;
         loop {
-            // What comes before the next separator belongs to the field.
+            // The text before the next separator belongs to the field.
             let end = rest.find(|one| separators.contains(one)).unwrap_or(rest.len());
             let (field, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
             self.written(field);
             if after.is_empty() {
                 return;
             }
-            // One separator: blanks around at most one other character.
+            // A separator is a run of blanks with at most one other separator character.
             let mut after = after.trim_start_matches(blank);
             if let Some(stripped) = after.strip_prefix(other) {
                 after = stripped.trim_start_matches(blank);
@@ -225,7 +231,7 @@ impl Fields<'_> {
     }
 }
 
-/// The first pattern character of unquoted text with what stands before and after it. A bracket needs its partner.
+/// Returns the first pattern of unquoted text, with the text before and after it. A bracket needs its closing bracket.
 fn next_pattern(text: &str) -> Option<(&str, &str, &str)> {
     for (at, one) in text.char_indices() {
         let tail = text.get(at..).unwrap_or_default();
@@ -247,15 +253,16 @@ fn next_pattern(text: &str) -> Option<(&str, &str, &str)> {
     None
 }
 
-/// Bytes of `[...]` at the beginning of a text.
+/// Returns the bytes of `[...]` at the start of a text.
 fn bracket_length(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('[')?;
     let skipped = inner.trim_start_matches(['!', '^']);
     let negation = (inner.len() - skipped.len()).min(1);
     let content = inner.get(negation..)?;
-    // A `]` that comes first stands for itself.
+    // A leading `]` is a literal member.
     let first = usize::from(content.starts_with(']'));
-    // No pattern reaches over a slash. Of a longer one the rest of the name belongs to it: it keeps the search linear.
+    // A bracket pattern cannot contain a slash. In a pattern over the limit, the rest of the name is part of the
+    // pattern, which keeps the search linear.
     let window = content.get(first..)?;
     let end = window.char_indices().take(PATTERN_CHARS_MAX).find(|(_, one)| matches!(one, ']' | '/'));
     match end {
@@ -265,12 +272,12 @@ fn bracket_length(text: &str) -> Option<usize> {
     }
 }
 
-/// Bytes up to the end of a name in a path.
+/// Returns the bytes up to the end of a path component.
 fn name_length(text: &str) -> usize {
     text.find('/').unwrap_or(text.len())
 }
 
-/// Bytes of `@(...)` at the beginning of a text.
+/// Returns the bytes of `@(...)` at the start of a text.
 fn group_length(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (at, one) in text.char_indices().take(PATTERN_CHARS_MAX) {

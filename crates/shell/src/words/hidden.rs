@@ -1,15 +1,15 @@
-//! Patterns that stand for hidden names, too (`dotglob`): each is written as the patterns that say the same where they do not. It must
-//! not know when that is so.
+//! Patterns that also match hidden names (`dotglob`): rewrites each as equivalent patterns that do not depend on that
+//! option. This module must not know the option.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
 use crate::limits::HIDDEN_PATTERNS_MAX;
 
-/// What follows the dot of any hidden name but `.` and `..`.
+/// The pattern after the dot of a hidden name, excluding `.` and `..`.
 const REST_OF_HIDDEN: &str = "[!.]*";
 
-/// An argument, and what else it stands for where its patterns may begin with a dot.
+/// Returns the argument, and its variants for patterns that may begin with a dot.
 pub(super) fn with_hidden_names(arg: Arg) -> Vec<Arg> {
     let pieces = arg.pieces();
     let begins = |at: &usize| {
@@ -40,12 +40,12 @@ pub(super) fn with_hidden_names(arg: Arg) -> Vec<Arg> {
         .collect()
 }
 
-/// The pattern of the hidden names that a pattern fits.
+/// Returns the pattern for the hidden names that a pattern matches.
 fn hidden(pattern: &str) -> Vec<Piece> {
     let text = |text: &str| Piece::Text(text.to_owned());
     let glob = |written: &str| Piece::Unknown { why: Why::Glob, written: written.to_owned() };
     match pattern.chars().next() {
-        // One letter, which is the dot.
+        // The pattern matches one character, which is the dot.
         Some('?' | '[') if !pattern.contains('(') => vec![text(".")],
         _ => vec![text("."), glob(REST_OF_HIDDEN)],
     }

@@ -1,5 +1,5 @@
-//! What `${x:-word}`, `${x#pattern}`, `${x/a/b}` and their like do with a parameter's value. It must not know where the value
-//! came from.
+//! Operations on a parameter's value: `${x:-word}`, `${x#pattern}`, `${x/a/b}` and similar. This module must not know
+//! the source of the value.
 
 use castellan_event::Why;
 
@@ -14,8 +14,8 @@ use crate::text::Text;
 use crate::tree::{Operation, Parameter, ReplaceAt, Substitute, Word};
 use crate::walk::Walker;
 
-/// Variables by which directories are told that every machine has somewhere: where nobody has set one in the text, what is said to
-/// count without it is as good as any.
+/// Variables for standard directories that exist on every machine. If the text does not set such a variable, its
+/// default in `${x:-word}` is used.
 const USUAL: &[&str] =
     &["TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
 
@@ -97,7 +97,7 @@ impl Walker<'_> {
         self.bits_of(state, made, quoted, written)
     }
 
-    /// Commands in the words of an operation run even where its result is not known.
+    /// Expands the words of an operation, because their commands run even if the result is unknown.
     pub(super) fn operand_words(&mut self, state: &mut State, scope: &Scope, operation: &Operation) {
         let words: Vec<&Word> = match operation {
             Operation::Value
@@ -118,7 +118,7 @@ impl Walker<'_> {
         }
     }
 
-    /// `${x-word}`, `${x:=word}`, `${x+word}`, `${x?word}`.
+    /// Applies `${x-word}`, `${x:=word}`, `${x+word}`, `${x?word}`.
     #[expect(
         clippy::too_many_arguments,
         reason = "each is a different thing, and nothing else holds them together"
@@ -133,7 +133,7 @@ impl Walker<'_> {
         quoted: bool,
         written: &str,
     ) -> Vec<Bit> {
-        // `Some(true)`: there is a value; `None`: it depends.
+        // `Some(true)`: there is a value; `None`: undecided.
         let is_usual = USUAL.contains(&name) && state.variable(name).is_none();
         let there = match &got {
             Got::Unknown { why: Why::Variable, .. } if is_usual && kind == Substitute::Default => Some(false),
@@ -150,7 +150,7 @@ impl Walker<'_> {
         };
         let there = match there {
             Some(there) => there,
-            // Both are possible, and each is a reading of its own.
+            // Both are possible; each is a separate reading.
             None => match self.choices.choose(2) {
                 Some(choice) => choice == 1,
                 None => {
@@ -189,7 +189,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Pays for comparing every value with a pattern.
+    /// Charges the budget for comparing every value with a pattern.
     fn charge_comparisons(&mut self, got: &Got, pattern: Option<&Pattern>) {
         let steps = pattern.map_or(0, |pattern| pattern.len().max(1));
         let of =
@@ -202,7 +202,7 @@ impl Walker<'_> {
         self.work.spend((comparisons / COMPARISONS_PER_WORK) as u64);
     }
 
-    /// Changes every value; what is not known stays so.
+    /// Changes every known value; unknown values remain unknown.
     fn each(&mut self, got: Got, written: &str, change: impl Fn(&str) -> Option<String>) -> Got {
         let mut changed = |text: &Text| match text.as_str() {
             Some(known) => {
@@ -212,7 +212,7 @@ impl Walker<'_> {
             None => Text::unknown(why_of_changed(text), written),
         };
         match got {
-            // What is not set becomes nothing, whatever a pattern would make of the empty text.
+            // An unset value stays unset, even if the pattern matches the empty text.
             Got::Unset => Got::Unset,
             Got::One(text) => Got::One(changed(&text)),
             Got::Many { values, joined } => {
@@ -232,7 +232,7 @@ impl Walker<'_> {
     ) -> Got {
         match got {
             Got::Many { mut values, joined } => {
-                // `${@:0}` begins with the shell's name, and `${@: -1}` counts it.
+                // `${@:0}` includes the shell's name, and `${@: -1}` counts it.
                 let offset = match name_of_shell {
                     Some(name) if offset <= 0 => {
                         values.insert(0, name);
@@ -312,7 +312,7 @@ fn unknown_from(got: Got) -> Got {
     }
 }
 
-/// From where to where `offset:length` reaches among so many.
+/// Returns the range of `offset:length` in a list of `count` elements.
 fn bounds(count: usize, offset: i64, length: Option<i64>) -> Option<(usize, usize)> {
     let count = i64::try_from(count).ok()?;
     let begin = if offset < 0 { count.checked_add(offset)? } else { offset };
@@ -349,7 +349,7 @@ fn replaced(text: &str, pattern: &Pattern, replacement: &str, at: ReplaceAt) -> 
     if too_much(&chars, pattern) || replacement.contains('&') {
         return None;
     }
-    // bash is of several minds about what matches an empty text.
+    // bash versions differ on matches in an empty text.
     if chars.is_empty() && pattern.len() > 0 {
         return None;
     }
@@ -400,8 +400,8 @@ fn cased(text: &str, upper: bool, all: bool, only: Option<&Pattern>) -> String {
     }
     made
 }
-/// Why it is not known what a change makes of a text. A pattern for names in the working directory stays one: what is made of a name that
-/// leads elsewhere may lead anywhere.
+/// Returns the reason that a changed text is unknown. A pattern for names in the working directory stays `Glob`. A
+/// changed name of another directory may be any path.
 fn why_of_changed(text: &Text) -> Why {
     let leads_away =
         || text.has_text() && text.written().starts_with(['/', '~']) || text.written().contains("..");

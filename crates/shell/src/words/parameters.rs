@@ -1,4 +1,4 @@
-//! Parameters: the value of `$x`, `${x[1]}`, `$@`, `${!x}`, before anything is done with it. It must not know operations.
+//! Parameters: the value of `$x`, `${x[1]}`, `$@`, `${!x}`, before any operation. This module must not know operations.
 
 use castellan_event::{Role, Why};
 
@@ -11,20 +11,20 @@ use crate::text::Text;
 use crate::tree::{Index, Operation, Parameter, Word};
 use crate::walk::Walker;
 
-/// What a parameter stands for.
+/// The value of a parameter.
 #[derive(Debug, Clone)]
 pub(super) enum Got {
-    /// Nothing: it is not set.
+    /// Unset.
     Unset,
-    /// One text.
+    /// A single text.
     One(Text),
-    /// Several: `$@`, `${a[@]}`; `joined` for `$*` and `${a[*]}`.
+    /// Several texts: `$@`, `${a[@]}`; `joined` for `$*` and `${a[*]}`.
     Many { values: Vec<Text>, joined: bool },
-    /// Anything. `several`: also in quotes it may be no argument, or more than one.
+    /// Any value. `several`: even in quotes it may be no argument, or several.
     Unknown { why: Why, several: bool },
 }
 
-/// Variables that the shell changes by itself.
+/// Variables that the shell sets by itself.
 const CHANGING: &[&str] = &[
     "RANDOM",
     "SRANDOM",
@@ -65,7 +65,7 @@ const CHANGING: &[&str] = &[
 ];
 
 impl Walker<'_> {
-    /// The bits that a parameter with its operation becomes.
+    /// Expands a parameter with its operation.
     pub(super) fn parameter(
         &mut self,
         state: &mut State,
@@ -84,7 +84,7 @@ impl Walker<'_> {
             self.operand_words(state, scope, &parameter.operation);
             return self.bits_of(state, got, quoted, &written);
         };
-        // Before one of its values is taken.
+        // Computed before `look_up` selects one value.
         let is_value = parameter.operation == Operation::Value && index == At::Whole;
         let or_else = is_value.then(|| or_else(state, &name)).flatten();
         let got = self.look_up(state, &name, &index);
@@ -96,13 +96,13 @@ impl Walker<'_> {
         self.operate(state, scope, parameter, (&name, &index), got, quoted, &written)
     }
 
-    /// `$?` and `$$` are a number, which is one word as long as `IFS` has no digits.
+    /// `$?` and `$$` are numbers, so each is one word unless `IFS` contains digits.
     fn is_one_number(&mut self, state: &mut State, name: &str) -> bool {
         let has_no_digits = |one: String| !one.contains(|one: char| one.is_ascii_digit());
         matches!(name, "?" | "$") && self.separators(state).is_some_and(has_no_digits)
     }
 
-    /// Which parameter is meant, when `${!x}` names another one. `None`: not known.
+    /// Resolves the parameter of `${!x}`. Returns `None` if unknown.
     fn named(&mut self, state: &mut State, scope: &Scope, parameter: &Parameter) -> Option<(String, At)> {
         let index = match &parameter.index {
             None => At::Whole,
@@ -116,7 +116,7 @@ impl Walker<'_> {
         if !parameter.indirect {
             return Some((parameter.name.clone(), index));
         }
-        // With a name reference `${!x}` is the name that it refers to.
+        // For a name reference, `${!x}` is the referenced name.
         if state.variable(&parameter.name).is_some_and(|variable| variable.attributes.reference) {
             return None;
         }
@@ -139,7 +139,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The key of an element: arithmetic for arrays, text for `declare -A`.
+    /// Returns the key of an element: arithmetic for arrays, text for `declare -A`.
     pub(crate) fn key(&mut self, state: &mut State, scope: &Scope, name: &str, word: &Word) -> Option<Key> {
         let meant = state.meant(name)?;
         let keyed = state.variable(&meant).is_some_and(|variable| variable.attributes.keyed);
@@ -152,7 +152,7 @@ impl Walker<'_> {
         if number >= 0 {
             return Some(Key::Number(number));
         }
-        // From the end.
+        // A negative index counts from the end.
         match self.pick(state, name) {
             Value::Array(elements) => match elements.keys().next_back() {
                 Some(Key::Number(last)) => Some(Key::Number(last + 1 + number)),
@@ -180,7 +180,7 @@ impl Walker<'_> {
                 };
             }
             "0" => return Got::One((*state.name).clone()),
-            // How a command ended is guessed for `&&` and `||`; a value must be certain.
+            // The walk only guesses exit statuses for `&&` and `||`; a value must be certain.
             "?" | "$" | "!" | "-" => return Got::Unknown { why: Why::Parameter, several: false },
             digits if digits.starts_with(|one: char| one.is_ascii_digit()) => {
                 return match (&state.positionals, digits.parse::<usize>()) {
@@ -207,7 +207,7 @@ impl Walker<'_> {
             (Value::Array(elements), At::Each | At::Joined) => {
                 self.work.spend(elements.len() as u64);
                 if elements.len() > 1 && matches!(elements.keys().next(), Some(Key::Name(_))) {
-                    // The order of keyed elements is bash's own.
+                    // bash defines the order of keyed elements, so it is unknown.
                     return Got::Unknown { why: Why::Expansion, several };
                 }
                 Got::Many { values: elements.values().cloned().collect(), joined: !several }
@@ -248,7 +248,7 @@ impl Walker<'_> {
         }
     }
 
-    /// What was got, as bits.
+    /// Converts the value into bits.
     pub(super) fn bits_of(&mut self, state: &mut State, got: Got, quoted: bool, written: &str) -> Vec<Bit> {
         match got {
             Got::Unset => Bit::of_text(&Text::default(), quoted),
@@ -292,10 +292,9 @@ impl Walker<'_> {
     }
 }
 
-/// Which element is meant.
+/// The selected element of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum At {
-    /// No index.
     Whole,
     Each,
     Joined,
@@ -303,8 +302,8 @@ pub(super) enum At {
     Unknown,
 }
 
-/// How a variable is written that nobody has set before the text, where that gives it a value of its own if it has none:
-/// `[ -n "$CC" ] || CC=cc` and `: ${CC:=cc}` make it `${CC:-cc}`.
+/// Returns the spelling of an externally set variable that the text gives a fallback. `[ -n "$CC" ] || CC=cc` and `:
+/// ${CC:=cc}` become `${CC:-cc}`.
 fn or_else(state: &State, name: &str) -> Option<String> {
     let values = &state.variable(name)?.values;
     let own = values.iter().find_map(|value| match value {

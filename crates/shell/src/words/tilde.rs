@@ -1,4 +1,4 @@
-//! Tilde expansion: `~`, `~+`, `~-`, `~user`. It must not know files: another user's directory stays unknown.
+//! Tilde expansion: `~`, `~+`, `~-`, `~user`. This module must not know files, so another user's directory is unknown.
 
 use castellan_event::Why;
 
@@ -6,7 +6,7 @@ use super::fields::{Bit, How};
 use crate::state::{State, Value};
 use crate::walk::Walker;
 
-/// Where in a word a tilde counts.
+/// The positions in a word at which a tilde is expanded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Places {
     /// The text begins the word.
@@ -15,7 +15,6 @@ pub(super) struct Places {
     pub(super) colons: bool,
     /// And after the first `=`.
     pub(super) equals: bool,
-    /// The word ends with the text.
     pub(super) last: bool,
 }
 
@@ -31,7 +30,7 @@ impl Walker<'_> {
             let after = rest.get(one.len_utf8()..).unwrap_or_default();
             if one == '~' && may_begin {
                 let end = after.find(|end| end == '/' || (places.colons && end == ':'));
-                // A name that goes on in quotes or in an expansion is no name.
+                // A user name cannot continue in quotes or in an expansion.
                 if end.is_some() || places.last {
                     let (name, tail) =
                         after.split_at_checked(end.unwrap_or(after.len())).unwrap_or((after, ""));
@@ -66,7 +65,7 @@ impl Walker<'_> {
         };
         match self.pick(state, variable) {
             Value::Scalar(text) => Some(Bit::of_text(&text, true)),
-            // Without HOME the user database says where it is; the others stay as they are written.
+            // Without `HOME`, bash reads the user database. `~+` and `~-` stay literal without their variable.
             Value::Unset if variable != "HOME" => None,
             Value::Unset | Value::Unknown(_) | Value::Array(_) => {
                 Some(vec![Bit::Unknown { why: Why::Variable, written: format!("~{name}"), quoted: true }])
