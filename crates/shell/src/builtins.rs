@@ -1,4 +1,4 @@
-//! Builtins of the shell: what each changes of what is known. It must not know programs.
+//! Builtins of the shell and their effect on the shell state. This module must not know programs.
 
 mod declaring;
 mod directories;
@@ -18,17 +18,17 @@ pub(crate) use setting::DOTGLOB;
 
 pub(crate) use declaring::Declared;
 
-/// What a builtin does.
+/// The implementation of a builtin.
 pub(crate) type Builtin = fn(&mut Walker<'_>, &mut State, &Scope, Call);
 
-/// A method of the walker as an entry of the table. A method itself would stand for one lifetime of the walker's files.
+/// Wraps a walker method as a table entry. The method itself would be bound to one lifetime of the walker's files.
 macro_rules! method {
     ($name:ident) => {
         |walker, state, scope, call| walker.$name(state, scope, call)
     };
 }
 
-/// By name.
+/// Builtins by name.
 const BUILTINS: &[(&str, Builtin)] = &[
     (".", method!(source)),
     (":", method!(succeeds)),
@@ -74,12 +74,12 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("wait", method!(unchanging)),
 ];
 
-/// The builtin of this name, of those that change what is known; the others are as good as programs.
+/// Returns the builtin of this name, if it changes the shell state. Other builtins are handled like programs.
 pub(crate) fn find(name: &str) -> Option<Builtin> {
     BUILTINS.iter().find(|(one, _)| *one == name).map(|(_, builtin)| *builtin)
 }
 
-/// Builtins that take names of variables, and the option after which one stands; none: any operand is one.
+/// Builtins with variable names as operands, and the option before the name; `None`: every operand is a name.
 const NAMING: &[(&str, Option<&str>)] = &[
     ("[", Some("-v")),
     ("declare", None),
@@ -96,7 +96,7 @@ const NAMING: &[(&str, Option<&str>)] = &[
     ("wait", Some("-p")),
 ];
 
-/// Whether a builtin writes what there is: its variables, aliases, options. What is not known may ask for that.
+/// Returns true if a builtin prints variables, aliases or options. Unknown arguments may request that.
 pub(crate) fn lists(name: &str, arguments: &[Arg]) -> bool {
     let Some(known) = arguments.iter().map(Arg::as_str).collect::<Option<Vec<&str>>>() else {
         return LISTING.contains(&name);
@@ -119,8 +119,8 @@ pub(crate) fn lists(name: &str, arguments: &[Arg]) -> bool {
     }
 }
 
-/// Whether text that is read as arithmetic or as a name has an index in which commands stand: they run whatever quotes were
-/// around them.
+/// Returns true if text read as arithmetic or as a name has an index with commands. Those commands run regardless of
+/// quotes.
 pub(crate) fn runs_in_index(text: &str) -> bool {
     let index = text.split_once('[').map(|(_, index)| index);
     index.is_some_and(|index| index.contains("$(") || index.contains('`'))
@@ -132,8 +132,8 @@ const LISTING: &[&str] = &[
 ];
 
 impl Walker<'_> {
-    /// The index of an element is arithmetic, in which bash runs substitutions although they stood in quotes:
-    /// `test -v 'a[$(rm x)]'`.
+    /// Reports commands in array indices. An index is arithmetic, and bash runs its substitutions even if they were
+    /// quoted: `test -v 'a[$(rm x)]'`.
     pub(crate) fn indices(&mut self, scope: &Scope, call: &Call, name: &str) {
         let Some((_, option)) = NAMING.iter().find(|(one, _)| *one == name) else { return };
         let args = call.arguments();

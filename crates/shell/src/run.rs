@@ -1,5 +1,5 @@
-//! Running: which function, builtin or program a command is, and what it runs in turn. It must not know what a program does
-//! to files or machines.
+//! Running: resolves a command to a function, builtin or program, and walks the code that it runs in turn. This module
+//! must not know the effect of a program on files or machines.
 
 mod environments;
 mod find;
@@ -27,7 +27,7 @@ use crate::text::Text;
 use crate::tree::Span;
 use crate::walk::{Leave, Walker, opened};
 
-/// Programs whose name is no other program's subcommand, and which do harm by their arguments.
+/// Dangerous programs whose names are unambiguous: no other program has a subcommand with such a name.
 const TELLING: &[&str] = &[
     "/bin/bash",
     "/bin/rm",
@@ -45,14 +45,14 @@ const TELLING: &[&str] = &[
     "wget",
 ];
 
-/// A command, its words expanded.
+/// A command with expanded words.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) argv: Vec<Arg>,
-    /// What is added to its environment; the variables are set already.
+    /// Variables added to the environment; the state already contains them.
     pub(crate) env: Vec<(String, Arg)>,
     pub(crate) redirects: Vec<Rc<FoundRedirect>>,
-    /// Where it stands in the scope's text.
+    /// The span in the scope's text.
     pub(crate) span: Span,
 }
 
@@ -61,19 +61,19 @@ impl Call {
         Call { argv, env: Vec::new(), redirects: Vec::new(), span }
     }
 
-    /// The same, another command.
+    /// Returns a call of another command with the same environment, redirects and span.
     pub(crate) fn with(&self, argv: Vec<Arg>) -> Call {
         Call { argv, ..self.clone() }
     }
 
-    /// The arguments without the name.
+    /// Returns the arguments without the name.
     pub(crate) fn arguments(&self) -> &[Arg] {
         self.argv.get(1..).unwrap_or_default()
     }
 }
 
 impl Walker<'_> {
-    /// Runs a command as the shell finds it: functions, builtins, programs.
+    /// Runs a command by shell lookup: functions, builtins, programs.
     pub(crate) fn command(&mut self, state: &mut State, scope: &Scope, mut call: Call) {
         self.work.spend(1);
         self.bound_arguments(scope, &mut call);
@@ -103,7 +103,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A builtin or a program.
+    /// Runs a builtin or a program.
     pub(crate) fn found(&mut self, state: &mut State, scope: &Scope, mut call: Call, name: &str) {
         if let Some(path) = self.hashed(state, name) {
             if let Some(first) = call.argv.first_mut() {
@@ -127,7 +127,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The program that `hash -p` gave a name, in this reading of the command.
+    /// Returns the program that `hash -p` assigned to a name, in the current reading of the command.
     fn hashed(&mut self, state: &State, name: &str) -> Option<Text> {
         let paths = state.hashed.get(name)?;
         match self.choices.choose(paths.len()) {
@@ -136,13 +136,13 @@ impl Walker<'_> {
         }
     }
 
-    /// The name of a command. One that is not known is a gap, and the command is found with it.
+    /// Returns the name of a command. An unknown name is reported as a `Gap` along with the command.
     fn name_of(&mut self, state: &mut State, scope: &Scope, call: &mut Call) -> Option<String> {
         let first = call.argv.first_mut()?;
         if let Some(name) = first.as_str() {
             return Some(name.to_owned());
         }
-        // `$(which rm)`: where it lies is not known, but that it is found as `rm` is.
+        // `$(which rm)`: the directory is unknown, but `rm` is found by the same lookup.
         if let [Piece::Unknown { why: Why::Unresolved, .. }, Piece::Text(tail)] = first.pieces()
             && let Some(name) = tail.strip_prefix('/').filter(|name| !name.contains('/'))
         {
@@ -159,7 +159,7 @@ impl Walker<'_> {
         None
     }
 
-    /// Runs a command as a program does that is given one: no functions, no builtins of the shell.
+    /// Runs a command as a program starts it: without functions and builtins of the shell.
     pub(crate) fn started(&mut self, state: &mut State, scope: &Scope, mut call: Call) {
         self.work.spend(1);
         if !self.enter() {
@@ -173,7 +173,7 @@ impl Walker<'_> {
         self.leave();
     }
 
-    /// Too many arguments: one that is not known stands for those over the limit. A command may stand among them.
+    /// Replaces the arguments over the limit by one unknown argument. They may contain a command, so they are reported.
     fn bound_arguments(&mut self, scope: &Scope, call: &mut Call) {
         if call.argv.len() <= ARGUMENTS_MAX {
             return;
@@ -183,7 +183,7 @@ impl Walker<'_> {
         self.gap(scope, Role::Code, Why::Budget, "", call.span);
     }
 
-    /// The scope inside one more wrapper; `None`, and a gap, when there are too many around it.
+    /// Returns the scope inside another wrapper. Over the limit, reports a `Gap` and returns `None`.
     pub(crate) fn around(&mut self, scope: &Scope, wrapper: Wrapped, call: &Call) -> Option<Scope> {
         if scope.wrappers.len() >= WRAPPERS_MAX {
             self.gap(scope, Role::Code, Why::Nesting, &wrapper.name, call.span);
@@ -193,7 +193,7 @@ impl Walker<'_> {
         Some(scope.wrapped(wrapper))
     }
 
-    /// A program: its own commands are run in turn.
+    /// Runs a program and the commands that it starts.
     pub(crate) fn program(&mut self, state: &mut State, scope: &Scope, call: Call, name: &str) {
         let base = base_name(name);
         state.status = None;
@@ -215,7 +215,7 @@ impl Walker<'_> {
             self.output(state, scope, &call, base);
             return;
         };
-        // Its model is asked about each of them.
+        // The program model examines every argument.
         let bytes: usize = call.argv.iter().map(Arg::len).sum();
         self.work.spend(2 * call.argv.len() as u64);
         self.work.spend_bytes(bytes.saturating_mul(2));
@@ -246,8 +246,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A program without a model may be there to run another one: a command among its arguments that would do harm is found
-    /// as well.
+    /// An unknown program may run another program. Reports the first dangerous command among its arguments as well.
     fn perhaps_wrapped(&mut self, state: &State, scope: &Scope, call: &Call, base: &str) {
         let is_telling = |arg: &Arg| arg.as_str().is_some_and(|text| TELLING.contains(&text));
         let Some(at) = call.arguments().iter().position(is_telling) else { return };
@@ -264,7 +263,7 @@ impl Walker<'_> {
         self.leave();
     }
 
-    /// What an invocation runs. What its options run is run here, even where its operands run in another place.
+    /// Runs the commands of an invocation. Commands of its options run locally, even if its operands run elsewhere.
     fn inner(
         &mut self,
         state: &mut State,
@@ -320,7 +319,7 @@ impl Walker<'_> {
                 }
                 walker.inner_one(state, &scope, call, one.clone(), wrapper.is_some());
             });
-            // What is written there is written there.
+            // Files written on another machine are not local files.
             if elsewhere {
                 state.files = files;
             }
@@ -380,7 +379,7 @@ impl Walker<'_> {
         }
     }
 
-    /// What is put into the environment of something that is no command itself: a function, text that a wrapper runs.
+    /// Reports the environment of a function call or of text that a wrapper runs, because neither is a command.
     fn show_environment(&mut self, state: &mut State, scope: &Scope, call: &Call) {
         if !call.env.is_empty() {
             let mut bare = Call::new(Vec::new(), call.span);
@@ -389,7 +388,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Variables that a wrapper gives to its command.
+    /// Sets the variables that a wrapper passes to its command.
     fn assignments(&mut self, state: &mut State, assignments: &[(String, Arg)]) {
         for (name, value) in assignments {
             state.set(name, Value::Scalar(Text::from(value)));
@@ -397,7 +396,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A machine or container of which nothing is known.
+    /// Returns the state of an unknown machine or container.
     fn elsewhere(&mut self, state: &State) -> State {
         let mut fresh = State::new(&Start { dialect: Dialect::Bash, ..Start::default() });
         fresh.collected = Rc::clone(&state.collected);
@@ -405,7 +404,7 @@ impl Walker<'_> {
         fresh
     }
 
-    /// Another user's environment: which variables go along depends on how the system is set up.
+    /// Applies the environment of another user. The system configuration decides which variables are kept.
     fn as_another_user(&mut self, state: &mut State) {
         let home = state.variable("HOME").map(|variable| variable.values.clone()).unwrap_or_default();
         state.forget_all(Why::Variable);
@@ -417,7 +416,7 @@ impl Walker<'_> {
         state.set("IFS", Value::Scalar(Text::known(" \t\n")));
     }
 
-    /// What a program writes, if that is computed; else that it is not known.
+    /// Delivers the output of a program, or an unknown text if the output cannot be computed.
     pub(crate) fn output(&mut self, state: &mut State, scope: &Scope, call: &Call, name: &str) {
         let directory = environments::made(name, call.arguments()).filter(|_| scope.remote.is_empty());
         if let Some(directory) = directory.and_then(|directory| state.absolute(directory)) {
@@ -431,7 +430,7 @@ impl Walker<'_> {
             state.status = if outputs::always_succeeds(name) { Some(true) } else { None };
             return;
         }
-        // Nothing comes from the call's own standard input.
+        // The call's own standard input is empty.
         let input = match state.descriptor(0) {
             Descriptor::Inherited => None,
             Descriptor::Input(_)
@@ -467,7 +466,7 @@ impl Walker<'_> {
         self.deliver(state, scope, &Text::unknown(why, written));
     }
 
-    /// `tee FILE >(commands)`: the text goes to each of its operands, and on.
+    /// `tee FILE >(commands)`: writes the text to each operand and to standard output.
     fn tee(&mut self, state: &mut State, scope: &Scope, tee: &outputs::Tee, text: &Text) {
         self.work.spend_bytes(text.len().saturating_mul(4));
         for path in &tee.paths {
@@ -482,7 +481,7 @@ impl Walker<'_> {
         state.status = Some(true);
     }
 
-    /// Walks text in the shell itself: `eval`, traps, aliases.
+    /// Walks text in the current shell: `eval`, traps, aliases.
     pub(crate) fn run_text(
         &mut self,
         state: &mut State,
@@ -503,7 +502,7 @@ impl Walker<'_> {
     }
 }
 
-/// The last part of a path.
+/// Returns the last component of a path.
 pub(crate) fn base_name(path: &str) -> &str {
     match path.rsplit_once(['/', '\\']) {
         Some((_, "")) | None => path,
@@ -511,7 +510,7 @@ pub(crate) fn base_name(path: &str) -> &str {
     }
 }
 
-/// Whether a text may be a variable's name.
+/// Returns true if a text may be a variable name.
 pub(crate) fn is_name(text: &str) -> bool {
     text.starts_with(|one: char| one.is_ascii_alphabetic() || one == '_')
         && text.chars().all(|one| one.is_ascii_alphanumeric() || one == '_')

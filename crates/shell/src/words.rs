@@ -28,11 +28,11 @@ use fields::{Bit, How, Splitting};
 /// The positions of tilde expansion in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tilde {
-    /// At the beginning of the word.
+    /// At the start of the word.
     First,
     /// Also after `:` and after the first `=`: the right side of an assignment.
     Assigned,
-    /// Nowhere.
+    /// No tilde expansion.
     Nowhere,
 }
 
@@ -179,7 +179,7 @@ impl Walker<'_> {
             return bits;
         }
         let mut assigned = tilde == Tilde::Assigned;
-        // The `=` of an assignment is before its right side, so only a plain word can contain it.
+        // On the right side of an assignment, the first `=` is already consumed.
         let mut equals = tilde == Tilde::First;
         for (at, segment) in segments.iter().enumerate() {
             let last = at + 1 == segments.len();

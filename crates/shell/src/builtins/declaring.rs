@@ -1,4 +1,5 @@
-//! `export`, `declare`, `local`, `readonly`, `typeset`, `unset`. It must not know words: they come expanded.
+//! `export`, `declare`, `local`, `readonly`, `typeset`, `unset`. This module receives expanded words and must not know
+//! words.
 
 use castellan_event::Why;
 use castellan_programs::Arg;
@@ -18,7 +19,7 @@ pub(crate) enum Declared {
     /// `NAME=value`
     Assigned {
         name: String,
-        /// `Some(None)`: there is a key, but it is not known.
+        /// `Some(None)`: the key is unknown.
         key: Option<Option<Key>>,
         append: bool,
         value: Value,
@@ -26,7 +27,7 @@ pub(crate) enum Declared {
 }
 
 impl Declared {
-    /// A word that became an assignment only when it was expanded.
+    /// Converts a word that became an assignment only after expansion.
     pub(crate) fn of_arg(arg: &Arg) -> Declared {
         let assigned = arg.prefix().split_once('=').and_then(|(left, _)| {
             let append = left.ends_with('+');
@@ -43,7 +44,7 @@ impl Declared {
     }
 }
 
-/// What the options of a declaration say.
+/// The options of a declaration.
 #[derive(Debug, Default, Clone, Copy)]
 struct Options {
     export: Option<bool>,
@@ -67,7 +68,7 @@ impl Walker<'_> {
         self.declare(state, scope, &builtin, &declared, call.span);
     }
 
-    /// Does what a declaration says.
+    /// Applies a declaration.
     pub(crate) fn declare(
         &mut self,
         state: &mut State,
@@ -96,7 +97,7 @@ impl Walker<'_> {
                         self.declare_one(state, scope, builtin, options, name, None, span);
                     }
                     Some(_) => {}
-                    // Which variable is not known: any.
+                    // The variable is unknown, so any variable may change.
                     None => state.forget_all(Why::Dynamic),
                 },
                 Declared::Assigned { name, key, append, value } => {
@@ -142,7 +143,7 @@ impl Walker<'_> {
         }
         if options.reference == Some(true) {
             if let Some((_, _, value)) = assigned {
-                // The reference itself is set, not what it refers to.
+                // Sets the reference itself, not its target.
                 state.change(name, |variable| {
                     variable.attributes.reference = true;
                     variable.values = vec![value];
@@ -168,7 +169,7 @@ impl Walker<'_> {
                 self.assign_value(state, name, key, append, value);
             }
             None if options.array || options.keyed => {
-                // The environment gives no arrays.
+                // The environment contains no arrays.
                 if matches!(self.pick(state, name), Value::Unset | Value::Unknown(Why::Variable)) {
                     state.set(name, Value::array([]));
                 }
@@ -218,7 +219,7 @@ impl Walker<'_> {
     }
 
     fn unset_one(&mut self, state: &mut State, name: &str, reference: bool) {
-        // Without a variable of that name the function goes.
+        // Without a variable of this name, `unset` removes the function.
         if state.functions.contains(name) && state.variable(name).is_none() {
             state.functions.remove(name);
             return;
@@ -237,7 +238,7 @@ impl Options {
         for letter in text.chars().skip(1) {
             match letter {
                 'x' => self.export = Some(on),
-                // `export -n` takes the export away, `declare -n` makes a reference.
+                // `export -n` removes the export; `declare -n` makes a reference.
                 'n' if builtin == "export" => self.export = Some(false),
                 'n' => self.reference = Some(on),
                 'l' => self.lower = on,

@@ -1,4 +1,4 @@
-//! `cd`, `pushd`, `popd`, `pwd`. Symlinks are not resolved; `CDPATH` counts only where it is known to be set.
+//! `cd`, `pushd`, `popd`, `pwd`. Symlinks are not resolved. `CDPATH` applies only if it is known to be set.
 
 use std::rc::Rc;
 
@@ -29,7 +29,7 @@ impl Walker<'_> {
             _ => Text::unknown(Why::Unsupported, "cd"),
         };
         if self.searched(state, &target) {
-            // It writes the directory that it found.
+            // With `CDPATH`, `cd` prints the new directory.
             self.unknown_output(state, scope, &call, Why::Variable);
         }
         self.go(state, &target);
@@ -50,7 +50,7 @@ impl Walker<'_> {
                 self.go(state, &target);
             }
             None => {
-                // The two topmost change places, or the stack turns: where that leads is known only for one entry.
+                // `pushd` swaps or rotates the stack; the new directory is known only for a stack with one entry.
                 let next = (call.arguments().is_empty() && state.stack.len() == 1)
                     .then(|| state.stack.first().cloned().flatten())
                     .flatten();
@@ -79,7 +79,6 @@ impl Walker<'_> {
         state.status = Some(true);
     }
 
-    /// Changes the directory.
     pub(crate) fn go(&mut self, state: &mut State, target: &Text) {
         let here = self.here(state);
         let there = match target.as_str() {
@@ -89,7 +88,7 @@ impl Walker<'_> {
             Some(path) => here.as_ref().map(|here| Rc::from(normal(&format!("{here}/{path}")))),
             None => None,
         };
-        // The kernel has no name for a deeper one.
+        // The kernel rejects longer paths.
         let there = there.filter(|there: &Rc<str>| there.len() <= DIRECTORY_BYTES_MAX);
         self.work.spend_bytes(target.len() + here.as_ref().map_or(0, |here| here.len()));
         let before = state.directories.clone();
@@ -103,7 +102,7 @@ impl Walker<'_> {
         state.directories = vec![there];
     }
 
-    /// Where the shell is; one of the places where there are several.
+    /// Returns the working directory; chooses one if several are possible.
     fn here(&mut self, state: &mut State) -> Option<Rc<str>> {
         let at = self.choices.choose(state.directories.len())?;
         let here = state.directories.get(at).cloned().flatten();
@@ -111,7 +110,7 @@ impl Walker<'_> {
         here
     }
 
-    /// Whether `cd name` may lead to another directory than the one below, by `CDPATH`.
+    /// Returns true if `CDPATH` may lead `cd name` to a directory outside the working directory.
     fn searched(&mut self, state: &mut State, target: &Text) -> bool {
         let certain = |path: &str| path.is_empty() || path.starts_with(['/', '.']);
         !target.as_str().is_some_and(certain)

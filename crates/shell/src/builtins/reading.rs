@@ -1,4 +1,4 @@
-//! `read`, `mapfile`, `getopts`, `printf -v`: variables that are filled with text from elsewhere.
+//! `read`, `mapfile`, `getopts`, `printf -v`: builtins that store external text in variables.
 
 use std::rc::Rc;
 
@@ -25,7 +25,7 @@ struct Reading {
     partial: bool,
     descriptor: Option<u32>,
     names: Vec<String>,
-    /// `mapfile -C`: code that runs for lines.
+    /// `mapfile -C`: code that runs for each group of lines.
     callback: Option<Text>,
     unclear: bool,
 }
@@ -109,7 +109,7 @@ impl Walker<'_> {
             state.set("REPLY", value);
             return;
         }
-        // It ends at the first variable that is read-only.
+        // `read` stops at the first read-only variable.
         let may_end = read
             .names
             .iter()
@@ -133,14 +133,14 @@ impl Walker<'_> {
                 }
                 state.set_values(&name, values);
             } else {
-                // An element of an array.
+                // The name is an array element.
                 let array = name.split('[').next().unwrap_or_default().to_owned();
                 state.set(&array, Value::Unknown(Why::Input));
             }
         }
     }
 
-    /// The next line of a descriptor, taken from it, and whether it was whole.
+    /// Consumes the next line of a descriptor. Returns true if the line was complete.
     fn line(&mut self, state: &mut State, read: &Reading) -> (Text, Option<bool>) {
         let Some(number) = read.descriptor else { return (Text::unknown(Why::Input, "read"), None) };
         let text = match state.descriptor(number) {
@@ -211,7 +211,7 @@ impl Walker<'_> {
             _ => Value::Unknown(Why::Input),
         };
         if let Some(mut code) = read.callback {
-            // Its arguments are an index and a line: as little known as the array is meanwhile.
+            // The callback receives an index and a line, which are unknown like the array during the callback.
             state.set(&name, Value::Unknown(Why::Input));
             if is_name(&name) {
                 code.push_str(&format!(" \"${name}\" \"${name}\""));
@@ -272,7 +272,8 @@ impl Walker<'_> {
     }
 }
 
-/// Why the elements of an array are not known that a text is read into: which names fit a pattern in it, nobody knows.
+/// Returns the reason that array elements from a text are unknown. A pattern is not kept, because its matches are
+/// unknown.
 fn why_of_elements(text: &Text) -> Why {
     text.why().filter(|why| *why != Why::Glob).unwrap_or(Why::Input)
 }
@@ -282,7 +283,7 @@ fn unknown_line(line: &Text) -> Text {
     if why == Why::Glob { line.clone().without_last_newlines() } else { Text::unknown(why, line.written()) }
 }
 
-/// The fields of a line, the last with all that is left.
+/// Splits a line into fields; the last field contains the rest.
 fn split_at(line: &str, separators: &str, count: usize) -> Vec<String> {
     let blank = |one: char| separators.contains(one) && matches!(one, ' ' | '\t' | '\n');
     let mut fields = Vec::new();

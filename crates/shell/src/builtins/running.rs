@@ -1,4 +1,4 @@
-//! `eval`, `source`, `trap`, `command`, `builtin`, `exec`: builtins that run something else.
+//! `eval`, `source`, `trap`, `command`, `builtin`, `exec`: builtins that run other code.
 
 use castellan_event::{Role, Why};
 use castellan_programs::Arg;
@@ -11,7 +11,7 @@ use crate::state::{Descriptor, State, Trap};
 use crate::text::Text;
 use crate::walk::{Leave, Walker, opened};
 
-/// Signals whose name alone makes `trap` reset them.
+/// Returns true for a signal name: `trap` with only a signal resets it.
 fn is_signal(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|one| one.is_ascii_digit() || one.is_ascii_uppercase() || one == '+')
 }
@@ -39,7 +39,7 @@ impl Walker<'_> {
             arguments = arguments.get(1..).unwrap_or_default();
         }
         let Some((file, rest)) = arguments.split_first() else { return };
-        // Its own arguments go with it; without any, `set --` in it is for good.
+        // Arguments of `source` apply only inside; without arguments, a `set --` inside is permanent.
         let before = (!rest.is_empty()).then(|| state.positionals.clone());
         match file.as_str().and_then(|path| opened(state, path)) {
             Some(Descriptor::Input(code)) => with_arguments(self, state, rest, |walker, state| {
@@ -139,7 +139,7 @@ impl Walker<'_> {
         self.leaves(Leave::Shell, state, false);
     }
 
-    /// Runs the command after a wrapper of the shell's own. Functions do not count.
+    /// Runs the command after a wrapper builtin. Ignores functions.
     fn peeled(&mut self, state: &mut State, scope: &Scope, call: &Call, at: usize, builtins: bool) {
         let (own, rest) = call.argv.split_at_checked(at).unwrap_or((&call.argv, &[]));
         let name = own.first().map(|name| name.written().into_owned()).unwrap_or_default();
@@ -159,7 +159,7 @@ impl Walker<'_> {
     }
 }
 
-/// Reads a text with arguments of its own, which go with it; without any, `set --` in it is for good.
+/// Runs `read` with its own positional parameters. Without arguments, a `set --` inside is permanent.
 fn with_arguments(
     walker: &mut Walker<'_>,
     state: &mut State,

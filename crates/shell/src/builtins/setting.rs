@@ -13,7 +13,7 @@ use crate::state::State;
 use crate::text::Text;
 use crate::walk::Walker;
 
-/// The option of bash by which patterns stand for hidden names, too.
+/// The bash option for patterns that match hidden names.
 pub(crate) const DOTGLOB: &str = "dotglob";
 
 impl Walker<'_> {
@@ -75,12 +75,12 @@ impl Walker<'_> {
         state.status = Some(true);
     }
 
-    /// From now on `!!` is another line, of those before or of a file.
+    /// Reports that `!!` now expands to another line, from the history or from a file.
     fn expands_history(&mut self, scope: &Scope, call: &Call) {
         self.gap(scope, Role::Code, Why::Unsupported, "histexpand", call.span);
     }
 
-    /// `fc -l` shows lines of the history; every other form runs them.
+    /// `fc -l` prints the history; every other form runs lines of it.
     pub(super) fn fc(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
         let option = |arg: &Arg| arg.as_str().is_some_and(|text| text.starts_with('-') && text.contains('l'));
@@ -134,7 +134,7 @@ impl Walker<'_> {
         self.emit(state, scope, &call);
         let elsewhere = call.arguments().iter().any(|arg| matches!(arg.as_str(), Some("-g" | "-s")));
         if elsewhere && state.options.dialect == Dialect::Zsh {
-            // Such an alias stands for words anywhere, or for what opens a file.
+            // Such an alias expands anywhere in a command, or selects a program for a file suffix.
             self.gap(scope, Role::Code, Why::Unsupported, "alias", call.span);
         }
         for arg in call.arguments() {

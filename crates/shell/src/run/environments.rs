@@ -1,9 +1,10 @@
-//! Virtual environments of Python that the text itself makes (`python -m venv DIR`): what their `bin/activate` does, which every one has
-//! alike. It must not know what Python is otherwise.
+//! Python virtual environments that the text creates (`python -m venv DIR`), and the effect of their `bin/activate`,
+//! which is always the same. This module must not know anything else about Python.
 
 use castellan_programs::Arg;
 
-/// What every `bin/activate` does with the shell that reads it, by Python 3.14's `venv/scripts/common/activate` and virtualenv 20.
+/// Returns the effect of every `bin/activate` on the shell, from Python 3.14's `venv/scripts/common/activate` and
+/// virtualenv 20.
 pub(super) fn activation(directory: &str) -> String {
     format!(
         "deactivate () {{ unset VIRTUAL_ENV; }}\n\
@@ -13,10 +14,10 @@ pub(super) fn activation(directory: &str) -> String {
     )
 }
 
-/// Options that take the next word, of `venv` and of virtualenv.
+/// Options of `venv` and virtualenv with a separate value.
 const WITH_VALUE: &[&str] = &["--prompt", "-p", "--python"];
 
-/// The directory in which a program makes a virtual environment, as written.
+/// Returns the directory of the virtual environment that a program creates, as written.
 pub(super) fn made<'a>(name: &str, args: &'a [Arg]) -> Option<&'a str> {
     let known: Vec<&str> = args.iter().map(Arg::as_str).collect::<Option<_>>()?;
     let version =

@@ -1,4 +1,5 @@
-//! `find`: what it prints, and with `-exec` a command, for files that are not known, but where they lie is. It must not know files.
+//! `find`: its output and its `-exec` commands, for unknown files below known directories. This module must not know
+//! files.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece, invoke};
@@ -54,7 +55,7 @@ impl Walker<'_> {
     }
 }
 
-/// What is found when the action at this position runs, where its tests say which names that has.
+/// Returns the paths for the action at this position, if the tests restrict their names.
 fn found(argv: &[Arg], action: usize) -> Option<Vec<Arg>> {
     let read = invoke(castellan_programs::find("find")?, argv);
     let found = read.found(argv, action);
@@ -63,7 +64,7 @@ fn found(argv: &[Arg], action: usize) -> Option<Vec<Arg>> {
     is_told.then(|| found.into_iter().map(|one| one.arg).collect())
 }
 
-/// The paths that it prints, as patterns below where it begins.
+/// Returns the printed paths, as patterns below the start paths.
 fn printed(argv: &[Arg]) -> Option<Text> {
     let read = invoke(castellan_programs::find("find")?, argv);
     let mut text = Text::default();
@@ -85,7 +86,7 @@ fn below(start: &Arg, unknown: Piece, several: bool) -> Arg {
     Arg::from_pieces(pieces, several || start.splits())
 }
 
-/// The paths that the search begins at.
+/// Returns the start paths.
 fn starts(argv: &[Arg]) -> Vec<Arg> {
     let mut at = 1;
     while let Some(text) = argv.get(at).and_then(Arg::as_str) {
@@ -105,7 +106,8 @@ fn starts(argv: &[Arg]) -> Vec<Arg> {
     if paths.is_empty() { vec![Arg::known(".")] } else { paths }
 }
 
-/// Its commands: what stands before each, whether it runs where the file lies, whether it is given several files, the words.
+/// Returns the `-exec` clauses: the words before the clause, true for `-execdir`, true for several files at once, and
+/// the command.
 fn clauses(argv: &[Arg]) -> Vec<(Vec<Arg>, bool, bool, Vec<Arg>)> {
     let mut found = Vec::new();
     let mut at = 1;

@@ -1,4 +1,4 @@
-//! `xargs` and `parallel`: commands whose arguments come from a list. It must not know what the commands do.
+//! `xargs` and `parallel`: commands with arguments from a list. This module must not know the effect of the commands.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Invocation, Piece, Program, invoke};
@@ -40,7 +40,7 @@ fn read_xargs(program: &'static Program, argv: &[Arg]) -> Xargs {
     xargs
 }
 
-/// Where the command begins.
+/// Returns the position of the command.
 fn command_at(read: &Invocation, argv: &[Arg]) -> usize {
     read.operands.first().map_or(argv.len(), |operand| operand.at)
 }
@@ -69,7 +69,7 @@ impl Walker<'_> {
                 self.work.spend(words.len() as u64);
                 words.into_iter().map(Arg::known).collect()
             }
-            // Patterns of files, a line each: those that a search finds by one test or another.
+            // Lines of file patterns: a search with alternative tests prints several.
             None => match patterns(&input) {
                 Some(lines) => lines.iter().map(|line| pattern(line, read.replace.is_none())).collect(),
                 None => vec![any],
@@ -86,7 +86,7 @@ impl Walker<'_> {
         state.status = None;
     }
 
-    /// The commands that a list makes; over the limit one more, whose arguments are not known.
+    /// Returns the commands for a list. Over the limit, adds one command with unknown arguments.
     fn xargs_calls(&mut self, command: &[Arg], words: &[Arg], read: &Xargs) -> Vec<Vec<Arg>> {
         let size = match read.replace {
             Some(_) => 1,
@@ -107,7 +107,7 @@ impl Walker<'_> {
         calls
     }
 
-    /// Runs commands as programs, with nothing to read.
+    /// Runs commands as programs with empty standard input.
     pub(super) fn each_started(
         &mut self,
         state: &mut State,
@@ -191,7 +191,7 @@ impl Walker<'_> {
         state.status = None;
     }
 
-    /// A line whose value is not known is still a command with an argument that is not known.
+    /// Runs one line. An unknown value becomes an unknown argument of the command.
     fn parallel_one(
         &mut self,
         state: &mut State,
@@ -241,7 +241,7 @@ impl Walker<'_> {
     }
 }
 
-/// The lines of a text, where each is one pattern of files.
+/// Returns the lines of a text, if every line is a file pattern.
 fn patterns(text: &Text) -> Option<Vec<Text>> {
     let is_glob = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
     if !text.pieces().iter().all(is_glob) {
@@ -266,7 +266,7 @@ fn patterns(text: &Text) -> Option<Vec<Text>> {
     ((2..=LISTED_CALLS_MAX).contains(&lines.len()) && lines.iter().all(is_one)).then_some(lines)
 }
 
-/// The names of a list that is one pattern.
+/// Returns the names from a list that is a single pattern.
 fn pattern(input: &Text, several: bool) -> Arg {
     Arg::from_pieces(input.clone().without_last_newlines().pieces().to_vec(), several)
 }
@@ -278,7 +278,7 @@ fn quoted(value: &Arg) -> Text {
     }
 }
 
-/// The words of a list, as `xargs` reads them.
+/// Splits a list into words as `xargs` does.
 fn listed(text: &str, read: &Xargs) -> Vec<String> {
     if let Some(delimiter) = read.delimiter {
         let text = text.strip_suffix(delimiter).unwrap_or(text);
@@ -294,7 +294,7 @@ fn listed(text: &str, read: &Xargs) -> Vec<String> {
     split_quotes(text, true)
 }
 
-/// The words of a line, quotes taken off: as `xargs` and `env -S` read them.
+/// Splits a line into words without quotes, as `xargs` and `env -S` do.
 pub(crate) fn split_line(text: &str) -> Vec<String> {
     split_quotes(text, true)
 }
@@ -321,7 +321,7 @@ fn split_quotes(text: &str, at_blanks: bool) -> Vec<String> {
     words
 }
 
-/// The command with a mark replaced in its arguments.
+/// Returns the command with a mark replaced in its arguments.
 pub(super) fn replaced(command: &[Arg], mark: &str, value: &Arg) -> Vec<Arg> {
     if mark.is_empty() {
         return command.to_vec();

@@ -1,5 +1,5 @@
-//! Files with code: what the text itself wrote into them, else what whoever started the walk says of them. It must not know
-//! disks.
+//! Code files: their contents come from the text itself, or from the caller of the walk. This module must not read the
+//! disk.
 
 use std::rc::Rc;
 
@@ -16,10 +16,10 @@ use crate::text::Text;
 use crate::tree::Span;
 use crate::walk::{Leave, Walker};
 
-/// One text that a file may hold, or why it is not known.
+/// A possible content of a file, or the reason that it is unknown.
 type Holds = Result<Text, Why>;
 
-/// A program that is a script for a shell.
+/// A program that is a shell script.
 pub(super) struct OwnScript {
     name: String,
     absolute: Rc<str>,
@@ -27,19 +27,19 @@ pub(super) struct OwnScript {
 }
 
 impl Walker<'_> {
-    /// What a file holds before more is written to it.
+    /// Returns the contents of a file before the text appends to it.
     pub(crate) fn held_before(&mut self, state: &State, path: &str) -> Text {
         let Some(absolute) = state.absolute(path) else { return Text::unknown(Why::File, path) };
         match self.holds(state, &absolute).as_slice() {
             [Ok(text)] => text.clone(),
-            // There is no such file.
+            // The file does not exist.
             [Err(Why::Unresolved)] => Text::default(),
             [Err(why)] => Text::unknown(*why, path),
             _ => Text::unknown(Why::File, path),
         }
     }
 
-    /// Whether there was no such file before the text.
+    /// Returns true if the file did not exist before the text.
     pub(crate) fn is_new(&mut self, state: &State, path: &str) -> bool {
         state.absolute(path).is_some_and(|absolute| self.on_disk(&absolute) == Err(Why::Unresolved))
     }
@@ -54,7 +54,7 @@ impl Walker<'_> {
         each.collect()
     }
 
-    /// What a file holds that is run now.
+    /// Returns the contents of a file that is run now, and reports the file.
     fn runs(&mut self, state: &State, scope: &Scope, call: &Call, absolute: &Rc<str>) -> Vec<Holds> {
         self.says_script(state, scope, call, absolute);
         self.holds(state, absolute)
@@ -76,7 +76,7 @@ impl Walker<'_> {
         Ok(Text::known(&*text))
     }
 
-    /// Runs a file in a shell of its own: `bash FILE ARGUMENTS`.
+    /// Runs a file in a new shell: `bash FILE ARGUMENTS`.
     pub(super) fn script_file(
         &mut self,
         state: &mut State,
@@ -106,7 +106,7 @@ impl Walker<'_> {
         });
     }
 
-    /// The script for a shell that a program's path names, if it is one.
+    /// Returns the shell script at a program's path, if it is one.
     pub(super) fn own_script(
         &mut self,
         state: &State,
@@ -142,7 +142,7 @@ impl Walker<'_> {
         });
     }
 
-    /// `source FILE ARGUMENTS`: in the shell itself.
+    /// `source FILE ARGUMENTS`: runs a file in the current shell.
     pub(crate) fn source_file(&mut self, state: &mut State, scope: &Scope, call: &Call, file: &Arg) {
         let Some((path, absolute)) = place(state, scope, file) else {
             state.forget_most(Why::File);
@@ -192,15 +192,15 @@ impl Walker<'_> {
         self.as_shell(state, child, scope, code);
     }
 
-    /// A file whose code is not known.
+    /// Reports a file with unknown code.
     fn unread(&mut self, state: &mut State, scope: &Scope, call: &Call, path: &str, why: Why) {
-        // A file that is not there may be made by what came before.
+        // Earlier commands may create a missing file.
         let why = if why == Why::Unresolved { Why::File } else { why };
         self.gap(scope, Role::Code, why, path, call.span);
         self.unknown_output(state, scope, call, Why::Substitution);
     }
 
-    /// Walks each of several ways and joins them.
+    /// Walks each alternative and joins the states.
     fn each_way<T>(
         &mut self,
         state: &mut State,
@@ -220,22 +220,22 @@ impl Walker<'_> {
     }
 }
 
-/// The variable with the path of the text that is read.
+/// The variable with the path of the current text.
 const SOURCE: &str = "BASH_SOURCE";
 
-/// A shell that runs a file is called by its path.
+/// Sets the name of a shell that runs a file to the file's path.
 fn named(child: &mut State, path: &str) {
     child.name = Rc::new(Text::known(path));
     child.set(SOURCE, Value::array([Text::known(path)]));
 }
 
-/// The path as written, and the absolute one. None where it is not known, or on another machine.
+/// Returns the path as written and the absolute path. Returns `None` for an unknown path or another machine.
 fn place<'a>(state: &State, scope: &Scope, file: &'a Arg) -> Option<(&'a str, Rc<str>)> {
     let path = file.as_str().filter(|_| scope.remote.is_empty())?;
     Some((path, state.absolute(path)?))
 }
 
-/// Whether a shell runs it.
+/// Returns true if a shell runs the file.
 fn is_for_shells(text: &Text) -> bool {
     let first = text.pieces().first().map(|piece| match piece {
         Piece::Text(text) => text.as_str(),
@@ -244,7 +244,7 @@ fn is_for_shells(text: &Text) -> bool {
     files::is_for_shells(first.unwrap_or_default())
 }
 
-/// The absolute pattern of files that an argument is, which are not known, but where they lie is.
+/// Returns the absolute pattern of an argument that is a file pattern below a known directory.
 fn pattern(state: &State, file: &Arg) -> Option<String> {
     let is_glob = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
     let written = file.written();

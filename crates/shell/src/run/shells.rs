@@ -1,5 +1,5 @@
-//! Shells as programs: `bash -c`, scripts on standard input and on descriptors. It must not know files: what a script file
-//! holds is asked of others.
+//! Shells as programs: `bash -c`, and scripts from standard input and descriptors. This module must not know files;
+//! other modules supply the contents of script files.
 
 use std::rc::Rc;
 
@@ -15,14 +15,13 @@ use crate::state::{Descriptor, State, Value};
 use crate::text::Text;
 use crate::walk::{Walker, opened};
 
-/// Shells whose language is near enough to bash's.
+/// Shells with a language similar to bash's.
 const SHELLS: &[&str] =
     &["bash", "sh", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "rzsh", "yash", "hush", "lksh"];
 
-/// Long options that take a value.
 const LONG_WITH_VALUE: &[&str] = &["--rcfile", "--init-file"];
 
-/// Letters whose value is the next argument.
+/// Option letters with the next argument as value.
 const LETTERS_WITH_VALUE: &[char] = &['o', 'O'];
 
 pub(crate) fn is_shell(name: &str) -> bool {
@@ -30,25 +29,24 @@ pub(crate) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 
-/// A shell's arguments.
 #[derive(Debug, Default)]
 struct Arguments {
     code: bool,
     input: bool,
     interactive: bool,
-    /// `--init-file`: run first by an interactive shell.
+    /// `--init-file`: an interactive shell runs it first.
     first: Option<Arg>,
     /// Position of the first operand.
     operands: usize,
-    /// An argument that may be an option, or may become several.
+    /// The position of an argument that may be an option or may expand to several arguments.
     unclear: Option<usize>,
     /// `--help`, `--version`
     inert: bool,
-    /// `-n`: the code is only read.
+    /// `-n`: the shell parses the code without running it.
     reads_only: bool,
-    /// `-O dotglob`, or an option that is not known.
+    /// `-O dotglob`, or an unknown option.
     hidden_names: bool,
-    /// An option that may take that back: `+n`, `+o noexec`.
+    /// An option that may undo `-n`: `+n`, `+o noexec`.
     takes_back: bool,
 }
 
@@ -107,7 +105,7 @@ fn read(argv: &[Arg]) -> Arguments {
     read
 }
 
-/// Whether an option's value switches on that patterns stand for hidden names: `-O dotglob`, and of zsh `-o globdots`.
+/// Returns true if an option's value makes patterns match hidden names: `-O dotglob`, and `-o globdots` in zsh.
 fn names_hidden(letter: char, value: &str) -> bool {
     match letter {
         'O' => value == DOTGLOB,
@@ -143,7 +141,7 @@ impl Walker<'_> {
         state.options.hidden_names = outer;
     }
 
-    /// What the shell runs: the code that it is given, a file, or its standard input.
+    /// Runs the code argument, a file or standard input.
     fn shell_operands(
         &mut self,
         state: &mut State,
@@ -172,8 +170,7 @@ impl Walker<'_> {
         }
     }
 
-    /// What the shell runs first because a variable names it, where the text has set that: an open descriptor is followed, a file
-    /// is read.
+    /// Runs the startup file named by a variable that the text set: follows an open descriptor or reads a file.
     fn startup(&mut self, state: &mut State, scope: &Scope, call: &Call, base: &str, interactive: bool) {
         let name = if interactive { "ENV" } else { "BASH_ENV" };
         let reads_files = if interactive { !matches!(base, "bash" | "zsh") } else { base == "bash" };
@@ -188,7 +185,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A script that is named: an open descriptor is followed, a file is read.
+    /// Runs a script operand: follows an open descriptor or reads a file.
     fn script_operand(&mut self, state: &mut State, scope: &Scope, call: &Call, script: &Arg, rest: &[Arg]) {
         match script.as_str().and_then(|path| opened(state, path)) {
             Some(from) => self.script_from(state, scope, call, &from, rest),
@@ -196,7 +193,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A script that is read from a descriptor.
+    /// Runs a script from a descriptor.
     fn script_from(
         &mut self,
         state: &mut State,
@@ -232,7 +229,7 @@ impl Walker<'_> {
                 self.gap(scope, Role::Code, Why::Input, "", call.span);
                 self.unknown_output(state, scope, call, Why::Substitution);
             }
-            // Nothing comes from there.
+            // The inherited standard input is empty.
             Descriptor::Inherited => self.unknown_output(state, scope, call, Why::Substitution),
         }
     }

@@ -1,4 +1,5 @@
-//! Text that is run in turn: it is parsed and walked, or it is a gap. It must not know which command runs it.
+//! Text that the shell runs in turn: parses and walks it, or reports a `Gap`. This module must not know the command
+//! that runs the text.
 
 use std::rc::Rc;
 
@@ -18,14 +19,14 @@ use crate::walk::Walker;
 pub(super) struct Code<'a> {
     pub(super) text: &'a Text,
     pub(super) origin: Origin,
-    /// Where the command stands that runs it.
+    /// The span of the command that runs it.
     pub(super) span: Span,
-    /// The file that it was read from, when it is another one than that of the command.
+    /// The source file of the text, if it differs from the command's file.
     pub(super) file: Option<&'a Rc<str>>,
 }
 
 impl Walker<'_> {
-    /// Parses code and walks it as it is told.
+    /// Parses code and passes it to `walk`.
     pub(super) fn walked_text(
         &mut self,
         state: &mut State,
@@ -53,7 +54,7 @@ impl Walker<'_> {
         inner.origin = origin;
         inner.texts += 1;
         if origin != Origin::Alias {
-            // The shell reads this text anew, so an alias that it came from counts in it again.
+            // The shell parses this text again, so the alias that it came from is active in it.
             inner.aliases = Rc::default();
         }
         let script = self.parsed(&inner, known);
@@ -61,7 +62,7 @@ impl Walker<'_> {
         self.leave();
     }
 
-    /// Walks code as a new shell: `bash -c CODE NAME ARGUMENTS`. It gets what is exported.
+    /// Walks code in a new shell with the exported variables: `bash -c CODE NAME ARGUMENTS`.
     pub(crate) fn shell_text(
         &mut self,
         state: &mut State,
@@ -79,7 +80,7 @@ impl Walker<'_> {
         self.as_shell(state, child, scope, Code { text: code, origin: Origin::Argument, span, file: None });
     }
 
-    /// Walks code in a new shell and takes over what it writes.
+    /// Walks code in a new shell and takes over its output.
     pub(super) fn as_shell(&mut self, state: &mut State, mut child: State, scope: &Scope, code: Code<'_>) {
         self.walked_text(&mut child, scope, code, |walker, child, scope, script| {
             walker.shell(child, scope, script);
@@ -88,7 +89,7 @@ impl Walker<'_> {
         state.status = None;
     }
 
-    /// The shell that this one starts: exported variables, no functions, no options.
+    /// Returns the state of a child shell: exported variables, no options, and functions only after `export -f`.
     pub(super) fn child(&mut self, state: &State) -> State {
         let mut child = self.fork(state);
         let mut variables = Table::default();

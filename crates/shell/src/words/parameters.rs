@@ -295,6 +295,7 @@ impl Walker<'_> {
 /// The selected element of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum At {
+    /// No index.
     Whole,
     Each,
     Joined,

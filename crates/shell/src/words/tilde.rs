@@ -11,15 +11,16 @@ use crate::walk::Walker;
 pub(super) struct Places {
     /// The text begins the word.
     pub(super) first: bool,
-    /// After `:` too.
+    /// A tilde after `:` is expanded.
     pub(super) colons: bool,
-    /// And after the first `=`.
+    /// A tilde after the first `=` is expanded.
     pub(super) equals: bool,
+    /// The text ends the word.
     pub(super) last: bool,
 }
 
 impl Walker<'_> {
-    /// The bits of unquoted text that holds a tilde.
+    /// Expands tildes in unquoted text.
     pub(super) fn tildes(&mut self, state: &mut State, text: &str, places: Places) -> Vec<Bit> {
         let mut bits = Vec::new();
         let mut plain = String::new();
