@@ -1,5 +1,5 @@
-//! What programs write, where that follows from their arguments and their standard input: one small function each, without
-//! files, clocks or networks. Everything else writes something that is not known.
+//! The output of programs that depends only on their arguments and standard input. Each program is a small function
+//! without files, clocks or networks. The output of all other programs is unknown.
 
 mod awk;
 mod bytes;
@@ -19,25 +19,24 @@ use castellan_programs::{Arg, Piece, Slot, SlotRole, invoke};
 use crate::state::{Descriptor, State};
 use crate::text::Text;
 
-/// What a program writes.
+/// The output of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Made {
-    /// This, as far as it is known.
+    /// Text with known and unknown parts.
     Text(Text),
-    /// Something.
     Unknown(Why),
 }
 
-/// What a computed program is given.
+/// The input of a computed program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Given<'a> {
-    /// Its arguments without its name.
+    /// The arguments without the name.
     pub(crate) args: &'a [Arg],
-    /// Its standard input.
+    /// Standard input.
     pub(crate) input: Option<&'a Text>,
 }
 
-/// A program that is computed. `None`: not with these arguments.
+/// Computes the output of a program. Returns `None` for unsupported arguments.
 type Computed = for<'a> fn(Given<'a>) -> Option<Text>;
 
 const COMPUTED: &[(&str, Computed)] = &[
@@ -80,34 +79,35 @@ const COMPUTED: &[(&str, Computed)] = &[
     ("zcat", bytes::gunzip),
 ];
 
-/// Programs that write nothing when all goes well.
+/// Programs without output on success.
 const SILENT: &[&str] = &[
     "[", "chmod", "chown", "chgrp", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "sleep", "test", "touch",
     "disown", "bg", "compopt", "sync",
 ];
 
-/// Whether an argument leaves a silent program so: `-v` shows what is done, `--version` and the like write too.
+/// Returns true if a silent program stays silent with this argument. `-v` reports actions; `--version` and similar also
+/// print.
 fn leaves_silent(arg: &Arg) -> bool {
     let written = arg.prefix();
     let option = written.starts_with('-') && (written.starts_with("--") || written.contains(['v', 'c']));
     !option || written == "--"
 }
 
-/// Programs that write what files hold, and whose models do not say which of their arguments are files.
+/// Programs that print file contents, and whose models do not mark the file arguments.
 const FILES: &[&str] =
     &["awk", "bzip2", "gawk", "gzip", "jq", "lz4", "mawk", "sqlite3", "tar", "xz", "yq", "zstd"];
 
 /// A program that writes what it reads to files: `tee`.
 #[derive(Debug)]
 pub(crate) struct Tee {
-    /// Those whose names are known.
+    /// Files with known names.
     pub(crate) paths: Vec<String>,
-    /// They keep what they hold.
+    /// True if the files keep their contents.
     pub(crate) appends: bool,
 }
 
 impl Tee {
-    /// `argv`: the program's name and arguments.
+    /// Parses `argv`, which includes the program's name.
     pub(crate) fn of(name: &str, argv: &[Arg]) -> Option<Tee> {
         let program = castellan_programs::find(name)?;
         let is_file = |slot: Slot| slot.role == SlotRole::Write && slot.detail == "input";
@@ -122,12 +122,12 @@ impl Tee {
     }
 }
 
-/// Programs that do not fail, for what is done after `&&` and `||`.
+/// Returns true for programs that do not fail, which decides the paths after `&&` and `||`.
 pub(crate) fn always_succeeds(name: &str) -> bool {
     matches!(name, "echo" | "printf" | "tee" | "seq" | "basename" | "dirname")
 }
 
-/// What a program of this name writes.
+/// Returns the output of the program with this name.
 pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &State) -> Made {
     if SILENT.contains(&name) && (matches!(name, "[" | "test") || args.iter().all(leaves_silent)) {
         return Made::Text(Text::default());
@@ -142,7 +142,7 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
     if let Some(text) = listed::names(name, args).or_else(|| words::word(name, args, state)) {
         return Made::Text(text);
     }
-    // Lines that go through are names as before.
+    // Selected lines of file names are still file names.
     if let Some(text) =
         input.filter(|text| text.why_of_parts() == Some(Why::Glob) && lines::keeps(name, args))
     {
@@ -152,20 +152,21 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
     if own == Some(Why::Network) {
         return Made::Unknown(Why::Network);
     }
-    // What passes through keeps the reason of what it reads.
+    // Unknown input keeps its reason in the output.
     let passed =
         input.iter().flat_map(|text| text.pieces()).find(|piece| matches!(piece, Piece::Unknown { .. }));
     match passed {
-        // What is made of names that fit a pattern may be other ones.
+        // The output may contain names other than those that match the pattern.
         Some(Piece::Unknown { why: Why::Glob, .. }) => Made::Unknown(Why::File),
         Some(Piece::Unknown { why, written }) => Made::Text(Text::unknown(*why, written)),
-        // Without input they read the files that they are given.
+        // Without input, these programs read their file arguments.
         Some(Piece::Text(_)) | None if input.is_none() && FILES.contains(&name) => Made::Unknown(Why::File),
         Some(Piece::Text(_)) | None => Made::Unknown(own.unwrap_or(Why::Substitution)),
     }
 }
 
-/// Operands that are open descriptors, or files that the text has written: one that leads to known text takes the place of standard input.
+/// Resolves operands that are open descriptors or files written by the text: the first with known text replaces
+/// standard input.
 fn followed(args: &[Arg], state: &State) -> (Vec<Arg>, Option<Text>) {
     let mut rest = Vec::with_capacity(args.len());
     let mut named = None;
@@ -193,23 +194,23 @@ fn followed(args: &[Arg], state: &State) -> (Vec<Arg>, Option<Text>) {
 }
 
 impl<'a> Given<'a> {
-    /// The arguments, if all of them are known.
+    /// Returns the arguments, if all are known.
     fn known(self) -> Option<Vec<&'a str>> {
         self.args.iter().map(Arg::as_str).collect()
     }
 
-    /// All of standard input, if it is known.
+    /// Returns all of standard input, if known.
     fn text(self) -> Option<&'a str> {
         self.input?.as_str()
     }
 
-    /// Standard input of a program without operands, or the one operand `-`.
+    /// Returns standard input for a program without operands or with the single operand `-`.
     fn read_by(self, operands: &[&str]) -> Option<&'a str> {
         if matches!(operands, [] | ["-"]) { self.text() } else { None }
     }
 }
 
-/// Changes the known parts of a text and keeps the others. For changes that look at one character at a time.
+/// Applies a per-character change to the known parts of a text, and keeps the unknown parts.
 fn each_known(text: &Text, change: impl Fn(&str) -> String) -> Text {
     let mut made = Text::default();
     for piece in text.pieces() {

@@ -1,4 +1,5 @@
-//! `awk` with one block that only prints: `{print $1, $2}`, `BEGIN{printf "%s%c", "x", 47}`. Anything else is not computed.
+//! `awk` with a single block that only prints: `{print $1, $2}`, `BEGIN{printf "%s%c", "x", 47}`. Other programs are
+//! not computed.
 
 use castellan_programs::Arg;
 
@@ -55,15 +56,14 @@ struct Line<'t> {
 
 struct Statement {
     is_format: bool,
-    /// Expressions: what their parts make, put together.
+    /// Expressions: the concatenation of their parts.
     values: Vec<Vec<Part>>,
 }
 
 enum Part {
     Text(String),
-    /// A whole number.
     Whole(u32),
-    /// `$1`; `$0` is the line.
+    /// `$1`; `$0` is the whole line.
     Field(usize),
     LastField,
     Fields,
@@ -93,12 +93,12 @@ fn run(statements: &[Statement], line: &Line<'_>, made: &mut Text) -> Option<()>
     Some(())
 }
 
-/// Puts letters in place of the numbers that `%c` is given: to awk they are codes.
+/// Replaces the numbers for `%c` by letters: awk treats the numbers as character codes.
 fn letters(values: &[Vec<Part>], args: &mut [Arg]) -> Option<()> {
     let format = args.first().and_then(Arg::as_str)?.replace("%%", "");
     for (at, conversion) in format.split('%').enumerate().skip(1) {
         let kind = conversion.trim_start_matches(|one: char| !one.is_ascii_alphabetic());
-        // A width that is an argument moves the others.
+        // A width argument (`*`) shifts the other arguments.
         if conversion.strip_suffix(kind)?.contains('*') {
             return None;
         }
@@ -117,7 +117,7 @@ fn value(part: &Part, line: &Line<'_>) -> String {
         Part::Whole(number) => number.to_string(),
         Part::Field(0) => line.text.to_owned(),
         Part::Field(number) => field(*number).to_owned(),
-        // Without fields it is the line.
+        // Without fields, `$NF` is `$0`.
         Part::LastField if line.fields.is_empty() => line.text.to_owned(),
         Part::LastField => field(line.fields.len()).to_owned(),
         Part::Fields => line.fields.len().to_string(),
@@ -171,7 +171,7 @@ fn statements(block: &str) -> Option<Vec<Statement>> {
 
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// One part of an expression, and what stands after it.
+/// Parses one part of an expression and returns the rest.
 fn part(text: &str) -> Option<(Part, &str)> {
     if let Some(rest) = text.strip_prefix('"') {
         let mut is_escaped = false;
@@ -199,7 +199,7 @@ fn part(text: &str) -> Option<(Part, &str)> {
     Some((Part::Field(number.parse().ok()?), rest))
 }
 
-/// The digits that a text begins with, and what stands after them.
+/// Returns the leading digits of a text and the rest.
 fn digits(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(text.len() - text.trim_start_matches(|one: char| one.is_ascii_digit()).len())
 }

@@ -68,7 +68,7 @@ pub(super) fn basenc(given: Given<'_>) -> Option<Text> {
     bytes.map(Text::of_bytes)
 }
 
-/// `openssl base64 -d`, `openssl enc -base64 -d`. The file after `-in` was followed before.
+/// `openssl base64 -d`, `openssl enc -base64 -d`. The caller already resolved the file after `-in`.
 pub(super) fn openssl(given: Given<'_>) -> Option<Text> {
     let known = given.known()?;
     let (first, rest) = known.split_first()?;
@@ -104,12 +104,12 @@ pub(super) fn xxd(given: Given<'_>) -> Option<Text> {
     bytes.map(Text::of_bytes)
 }
 
-/// Lines of an offset, a colon, bytes in hexadecimal numbers, two blanks, and the same as text.
+/// Decodes lines of an offset, a colon, bytes in hexadecimal digits, two blanks, and the bytes as text.
 fn undumped(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty()) {
         let (offset, rest) = line.split_once(':')?;
-        // Elsewhere, what lies between would be filled up.
+        // `xxd` fills a gap before another offset with zero bytes.
         if usize::from_str_radix(offset.trim(), 16).ok()? != bytes.len() {
             return None;
         }
@@ -166,8 +166,8 @@ fn quintet(one: char) -> Option<u32> {
     }
 }
 
-/// Characters that stand for so many bits each. What is none of them is passed over, as `-i` does: a decoder that stops
-/// there has written what came before it.
+/// Decodes characters with `bits` bits each. Skips all other characters, as `-i` does. A decoder that stops at such a
+/// character has already written the preceding bytes.
 fn decoded(text: &str, bits: u32, value: impl Fn(char) -> Option<u32>) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut held: u32 = 0;

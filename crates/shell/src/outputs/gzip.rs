@@ -1,4 +1,4 @@
-//! What `gunzip` makes of bytes.
+//! Decompression of gzip data.
 
 use std::io::Read as _;
 
@@ -6,7 +6,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::limits::VALUE_BYTES_MAX;
 
-/// What the bytes hold. `None`: they are not whole, not gzip's, or hold more than a value may.
+/// Decompresses gzip data. Returns `None` for truncated data, other formats, or output over the limit of a value.
 pub(super) fn gunzip(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut made = Vec::new();
     MultiGzDecoder::new(bytes).take(VALUE_BYTES_MAX as u64 + 1).read_to_end(&mut made).ok()?;
@@ -29,13 +29,13 @@ mod tests {
 
     #[test]
     fn what_gzip_has_made_is_read() {
-        // With fixed codes.
+        // Fixed Huffman codes.
         check("1f8b08000000000000032bca55d02d4a53d0e7020000e9e65009000000", Some("rm -rf /\n"));
-        // With stored.
+        // A stored block.
         check("1f8b0800000000000003010900f6ff726d202d7266202f0a00e9e65009000000", Some("rm -rf /\n"));
-        // With a name.
+        // With a file name.
         check("1f8b0808000000000003782e7368002bca55d02d4a53d0e7020000e9e65009000000", Some("rm -rf /\n"));
-        // With codes of its own.
+        // Dynamic Huffman codes.
         check(
             "1f8b0800000000000003b58d490e82401405aff2121376dace434c4c9ce7797687f00111f8d836889e5ee21d5c57a54a3984477433eeb84a7e05b038811bf9e1131c93844ab1a77fde30d96e42fac84a0bc2619f8449b10825bb6428a174699382a6810c87533920b4e0b19d538942e697f9ff255f2896ca956aadde40bbd3edf507c3d178329dcd17cbd57ab3dded0fc7d3f9f205d7808c08f1000000",
             Some(

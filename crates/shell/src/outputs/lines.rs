@@ -42,7 +42,7 @@ pub(super) fn tac(given: Given<'_>) -> Option<Text> {
 pub(super) fn sort(given: Given<'_>) -> Option<Text> {
     let text = given.read_by(&given.known()?)?;
     let mut lines: Vec<&str> = text.lines().collect();
-    // The order depends on the locale unless only letters of one case are compared.
+    // The order depends on the locale, except for lower-case letters and digits.
     if !text.chars().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '\n') {
         return None;
     }
@@ -57,13 +57,13 @@ pub(super) fn uniq(given: Given<'_>) -> Option<Text> {
     Some(Text::known(lines.iter().flat_map(|line| [line, "\n"]).collect::<String>()))
 }
 
-/// How much `head` and `tail` take.
+/// The amount that `head` and `tail` print.
 enum Amount {
     Lines(i64),
     Bytes(i64),
 }
 
-/// The amount, the sign that stood before it, and the operands.
+/// Parses the amount, its sign and the operands.
 fn amount<'a>(known: &[&'a str]) -> Option<(Amount, char, Vec<&'a str>)> {
     let mut found = Amount::Lines(10);
     let mut sign = ' ';
@@ -99,13 +99,13 @@ fn amount<'a>(known: &[&'a str]) -> Option<(Amount, char, Vec<&'a str>)> {
     Some((found, sign, operands))
 }
 
-/// Programs that only leave out lines or put them in another order.
+/// Programs that only remove or reorder lines.
 const KEEPING: &[&str] = &["egrep", "fgrep", "grep", "head", "sort", "tac", "tail", "uniq"];
 
-/// Whether such a program is given nothing but its input, and writes its lines as they are.
+/// Returns true if such a program reads only its input and prints lines unchanged.
 pub(super) fn keeps(name: &str, args: &[Arg]) -> bool {
     let is_search = name.ends_with("grep");
-    // `-c` counts, `-n` puts numbers in front, `-o` writes parts, `-r` and `-f` read files.
+    // `-c` counts, `-n` adds numbers, `-o` prints parts, `-r` and `-f` read files.
     let is_plain = |arg: &str| match arg.strip_prefix('-') {
         Some(long) if long.starts_with('-') => {
             matches!(long, "-null-data" | "-unique" | "-reverse" | "-invert-match")
@@ -232,7 +232,7 @@ fn chosen(list: &BTreeSet<(usize, usize)>, number: usize) -> bool {
     list.iter().any(|(first, last)| (*first..=*last).contains(&number))
 }
 
-/// For programs that change one character at a time.
+/// Applies a change to each known character.
 pub(super) fn by_character(text: &Text, change: impl Fn(char) -> Option<char>) -> Text {
     each_known(text, |known| known.chars().filter_map(&change).collect())
 }

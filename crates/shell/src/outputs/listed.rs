@@ -1,19 +1,20 @@
-//! Programs that list files of a project, or those in which a text stands. It must not know files: what they list is a pattern of names.
-//! What a program says of one place (`git rev-parse --show-toplevel`) is not computed: variables, settings and a failure change it.
+//! Programs that list files of a project, or files that contain a text. This module must not know files: the output is
+//! a name pattern. The output for a single place (`git rev-parse --show-toplevel`) is not computed here, because
+//! variables, settings and failures change it.
 
 use castellan_event::Why;
 use castellan_programs::Arg;
 
 use crate::text::Text;
 
-/// Options of `git diff` that change which files it names, and not how it writes them.
+/// Options of `git diff` that select files without changing the format of their names.
 const NAMES_ONLY: &[&str] =
     &["--cached", "--diff-filter", "--merge-base", "--name-only", "--relative", "--staged", "-z"];
 
-/// The names of files that a program lists, as a pattern below the directory that it runs in.
+/// Returns the file names that a program lists, as a pattern below its working directory.
 pub(super) fn names(name: &str, args: &[Arg]) -> Option<Text> {
     let known: Vec<&str> = args.iter().map(Arg::as_str).collect::<Option<_>>()?;
-    // `git diff` compares two files that lie outside of the repository, too, and names them.
+    // `git diff` also compares two files outside the repository, and prints their names.
     let is_near = |arg: &&str| !arg.starts_with('/') && arg.split('/').all(|part| part != "..");
     let begins = match (name, known.as_slice()) {
         ("git", all) if !all.iter().all(is_near) => None,
@@ -45,7 +46,7 @@ pub(super) fn names(name: &str, args: &[Arg]) -> Option<Text> {
     begins.map(below)
 }
 
-/// All names below a directory.
+/// Returns a pattern for all names below a directory.
 fn below(directory: &str) -> Text {
     let mut text = Text::known(format!("{}/", directory.trim_end_matches('/')));
     text.push_unknown(Why::Glob, "**");
@@ -53,9 +54,9 @@ fn below(directory: &str) -> Text {
     text
 }
 
-/// What a search writes that only tells the names of files (`-l`).
+/// Returns the output of a search that prints only file names (`-l`).
 fn searched(name: &str, known: &[&str]) -> Option<Text> {
-    // Options without a value, and those whose value only says which files are looked through.
+    // Options without a value, and options with a value that only selects the searched files.
     let is_plain = |arg: &str| match arg.strip_prefix("--") {
         Some(long) => {
             let (long, _) = long.split_once('=').unwrap_or((long, ""));
@@ -77,10 +78,10 @@ fn searched(name: &str, known: &[&str]) -> Option<Text> {
         options.iter().any(|arg| *arg == long || !arg.starts_with("--") && arg.contains(letters))
     };
     let names_only = has(&['l', 'L'], "--files-with-matches") && options.iter().all(|arg| is_plain(arg));
-    // The pattern stands first.
+    // The first operand is the search pattern.
     let (_, places) = operands.split_first().filter(|_| names_only)?;
     let is_deep = name == "rg" || has(&['r', 'R'], "--recursive");
-    // A name with a dot may be a file's, which is itself what is found.
+    // A name with a dot may be a file, and then the search prints that name itself.
     let is_directory =
         |place: &&str| !place.rsplit('/').next().unwrap_or_default().trim_start_matches('.').contains('.');
     match places {

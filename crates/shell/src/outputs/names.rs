@@ -1,4 +1,4 @@
-//! `basename`, `dirname`, `seq`, `which`: text made of names and numbers.
+//! `basename`, `dirname`, `mktemp`, `seq`, `which`: output built from names and numbers.
 
 use castellan_event::Why;
 

@@ -75,7 +75,7 @@ pub(super) fn printf(given: Given<'_>) -> Option<Text> {
     Some(text)
 }
 
-/// One use of the format. True when `\c` ended everything.
+/// Applies the format once. Returns true if `\c` ended the output.
 fn formatted(format: &str, args: &mut &[Arg], text: &mut Text) -> Option<bool> {
     let mut rest = format;
     while let Some(at) = rest.find('%') {
@@ -113,7 +113,7 @@ fn formatted(format: &str, args: &mut &[Arg], text: &mut Text) -> Option<bool> {
     Some(false)
 }
 
-/// One `%...` of a format.
+/// A conversion specification `%...`.
 struct Spec<'f> {
     left: bool,
     zero: bool,
@@ -179,7 +179,7 @@ impl<'f> Spec<'f> {
         (number <= PRINTF_WIDTH_MAX).then_some(Some(number))
     }
 
-    /// What an argument becomes, and whether `\c` ended everything.
+    /// Formats an argument. Also returns true if `\c` ended the output.
     fn made(&self, arg: &str) -> Option<(String, bool)> {
         let mut ended = false;
         let made = match self.letter {
@@ -222,7 +222,7 @@ impl<'f> Spec<'f> {
     }
 }
 
-/// `%q`: as bash writes it. What it writes in other ways stays unknown.
+/// `%q`: quotes as bash does. Returns `None` for text that bash quotes in another style.
 fn backslashed(text: &str) -> Option<String> {
     if text.is_empty() {
         return Some("''".to_owned());
@@ -239,7 +239,7 @@ fn backslashed(text: &str) -> Option<String> {
     Some(made)
 }
 
-/// A number as `printf` reads it: decimal, `0x`, octal, or a quote and a character.
+/// Parses a number as `printf` does: decimal, `0x`, octal, or a quote and a character.
 fn integer(text: &str) -> Option<i64> {
     let text = text.trim_start();
     if text.is_empty() {

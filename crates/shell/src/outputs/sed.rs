@@ -1,5 +1,5 @@
-//! `sed` with substitutions: `s/a/b/g`. Other commands, and patterns whose match POSIX and the regex crate may choose differently,
-//! are not computed.
+//! `sed` with substitutions: `s/a/b/g`. Other commands are not computed. Patterns are not computed if POSIX and the
+//! regex crate may choose different matches.
 
 use regex::{Captures, Regex, RegexBuilder};
 
@@ -46,15 +46,15 @@ struct Substitution {
     everywhere: bool,
 }
 
-/// A part of what stands in a match's place.
+/// A part of a replacement.
 enum Part {
     Text(String),
-    /// What a group has matched; 0: the whole match.
+    /// The match of a group; 0 is the whole match.
     Group(usize),
 }
 
 impl Substitution {
-    /// The first one of a script, and what stands after it.
+    /// Parses the first substitution of a script and returns the rest.
     fn read(script: &str, is_extended: bool) -> Option<(Substitution, &str)> {
         let rest = script.strip_prefix('s')?;
         let delimiter = rest.chars().next().filter(|one| !matches!(one, '\\' | '\n'))?;
@@ -77,7 +77,7 @@ impl Substitution {
         Some((Substitution { pattern, replacement, everywhere }, after))
     }
 
-    /// `None`: it grows over what a value may have.
+    /// Returns `None` if the result exceeds the limit of a value.
     fn applied(&self, text: &str) -> Option<String> {
         let mut made = String::with_capacity(text.len());
         for whole_line in text.split_inclusive('\n') {
@@ -110,7 +110,7 @@ impl Substitution {
     }
 }
 
-/// The text up to a delimiter, which a backslash before it makes a plain character, and what stands behind it.
+/// Returns the text before a delimiter and the text after it. A backslash escapes the delimiter.
 fn delimited(text: &str, delimiter: char) -> Option<(String, &str)> {
     let mut made = String::new();
     let mut letters = text.char_indices();
@@ -130,13 +130,13 @@ fn delimited(text: &str, delimiter: char) -> Option<(String, &str)> {
     None
 }
 
-/// A pattern of POSIX as one of the regex crate. `None` for alternatives, repeated groups and what is not known: the longest match
-/// counts there, here the first.
+/// Translates a POSIX pattern to the regex crate. Returns `None` for alternatives, repeated groups and unsupported
+/// syntax: POSIX takes the longest match, the regex crate the first.
 fn translated(pattern: &str, is_extended: bool) -> Option<String> {
     let mut made = String::new();
     let mut letters = pattern.chars().peekable();
     let mut is_start = true;
-    // Behind a group, a repeat or a `^`.
+    // After a group, a repetition or `^`.
     let mut no_repeat = false;
     while let Some(letter) = letters.next() {
         let (escaped, letter) = if letter == '\\' { (true, letters.next()?) } else { (false, letter) };
@@ -156,7 +156,7 @@ fn translated(pattern: &str, is_extended: bool) -> Option<String> {
                 no_repeat = true;
             }
             ('$', false) if letters.peek().is_none() || is_extended => made.push('$'),
-            // Before the end of a group it may be either.
+            // Before the end of a group, `$` may be an anchor or a literal.
             ('$', false) if letters.peek() == Some(&'\\') => return None,
             ('|', _) if is_special => return None,
             ('(' | ')' | '+' | '?' | '{' | '}', _) if is_special => {
@@ -193,7 +193,7 @@ fn bracket(letters: &mut std::iter::Peekable<std::str::Chars<'_>>, made: &mut St
             }
             '[' if matches!(letters.peek(), Some('.' | '=')) => return None,
             '-' => made.push('-'),
-            // GNU's sed knows some escapes there.
+            // GNU sed accepts some escapes in a bracket.
             '\\' => return None,
             letter if letter.is_ascii_punctuation() => made.extend(['\\', letter]),
             letter => made.push(letter),
@@ -216,7 +216,7 @@ fn parts(replacement: &str) -> Option<Vec<Part>> {
                 't' => Part::Text("\t".to_owned()),
                 'x' => {
                     let digits: String = letters.by_ref().take(2).collect();
-                    // A byte that is no ASCII is no character.
+                    // A non-ASCII byte is not a character.
                     let code = u8::from_str_radix(&digits, 16)
                         .ok()
                         .filter(|code| digits.len() == 2 && code.is_ascii())?;

@@ -1,9 +1,9 @@
-//! Where the output of a program comes from that is not computed, by its model: the network, a file, a store of secrets.
+//! The source of output that is not computed, from the program's model: the network, a file, a secret store.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Slot, SlotRole, find, invoke};
 
-/// Programs whose output comes from the network, whatever their arguments.
+/// Programs whose output comes from the network with any arguments.
 const NETWORK: &[&str] = &[
     "aria2c",
     "curl",
@@ -31,8 +31,8 @@ const NETWORK: &[&str] = &[
     "wget",
 ];
 
-/// Programs whose output comes from the network where one of these words stands among their arguments. What else they write,
-/// such as a shell's completions, is their own.
+/// Programs whose output comes from the network if their arguments contain such a word. Other output, such as shell
+/// completions, is local.
 const NETWORK_WITH: &[(&str, &[&str])] = &[
     ("aws", &["s3", "s3api", "ssm", "dynamodb", "logs", "lambda", "ec2", "sqs"]),
     ("az", &["storage", "rest"]),
@@ -44,7 +44,7 @@ const NETWORK_WITH: &[(&str, &[&str])] = &[
     ("oc", &["describe", "exec", "get", "logs"]),
 ];
 
-/// Programs that write secrets.
+/// Programs that print secrets.
 const SECRETS: &[&str] = &[
     "age",
     "aws-vault",
@@ -65,14 +65,14 @@ const SECRETS: &[&str] = &[
     "vault",
 ];
 
-/// Programs that write secrets where one of these words stands among their arguments.
+/// Programs that print secrets if their arguments contain such a word.
 const SECRETS_WITH: &[(&str, &[&str])] =
     &[("aws", &["secretsmanager"]), ("az", &["keyvault"]), ("gcloud", &["secrets"])];
 
-/// What git writes of what its objects hold.
+/// Git subcommands that print the contents of objects.
 const CONTENTS: &[&str] = &["archive", "cat-file", "diff", "format-patch", "log", "show"];
 
-/// `args`: the program's arguments, without its name.
+/// Returns the source of the output. `args` excludes the program's name.
 pub(super) fn of(name: &str, args: &[Arg]) -> Option<Why> {
     let is_with = |table: &[(&str, &[&str])]| {
         let words = table.iter().find(|(one, _)| *one == name).map_or(&[][..], |(_, words)| words);

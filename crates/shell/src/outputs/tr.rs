@@ -1,4 +1,4 @@
-//! `tr`: characters for others.
+//! `tr`: replaces characters.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ pub(super) fn tr(given: Given<'_>) -> Option<Text> {
     }
     let input = given.input?;
     if squeezes {
-        // What becomes one depends on characters that are not known when a part is not.
+        // Squeezing next to an unknown part depends on its characters.
         input.as_str()?;
     }
     match sets.as_slice() {

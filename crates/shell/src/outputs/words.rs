@@ -1,6 +1,7 @@
-//! Programs that write one word, or the name of a place, of which something is known: its alphabet, so that as a part of a path it leads
-//! nowhere else, or that it is a directory's path. What variables and settings may make anything
-//! of is not here, nor what tells who the user is: that may be meant to be sent away.
+//! Programs that print one word with a known alphabet, or the path of a directory. As part of a path, a word with a
+//! known alphabet cannot lead to another directory. This module excludes programs whose output variables and settings
+//! can change arbitrarily. The module also excludes output that identifies the user, because a command may send it
+//! away.
 
 use castellan_event::Why;
 use castellan_programs::Arg;
@@ -8,15 +9,15 @@ use castellan_programs::Arg;
 use crate::state::State;
 use crate::text::Text;
 
-/// Digits and what may follow them.
+/// A digit and any characters after it.
 const NUMBER: &str = "[0-9]*";
 const LETTERS: &str = "[A-Za-z]*";
-/// A name of an object of git.
+/// The name of a git object.
 const HASH: &str = "[0-9a-f]*";
-/// A name of a branch or tag: git lets no part of one begin with a dot, none with a slash or a dash, and none hold `..`.
+/// The name of a branch or tag. Git forbids `..`, a leading slash or dash, and a leading dot in any part.
 const REFERENCE: &str = "[0-9A-Za-z_@+]**";
 
-/// Programs that with these arguments write a word of such an alphabet.
+/// Programs and arguments with output in a known alphabet.
 const WORDS: &[(&str, &[&str], &str)] = &[
     ("arch", &[], LETTERS),
     ("dpkg", &["--print-architecture"], LETTERS),
@@ -34,7 +35,7 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("uname", &["-s"], LETTERS),
 ];
 
-/// Programs that with these first arguments write the path of a directory of the tools of a language.
+/// Programs and first arguments that print a directory of a language's tools.
 const PLACES: &[(&str, &[&str])] = &[
     ("brew", &["--prefix"]),
     ("git", &["rev-parse", "--git-dir"]),
@@ -53,7 +54,7 @@ const PLACES: &[(&str, &[&str])] = &[
     ("yarn", &["bin"]),
 ];
 
-/// Variables by which these programs tell of another place.
+/// Variables that change these directories.
 const MOVERS: &[&str] = &[
     "DEVELOPER_DIR",
     "GOBIN",
@@ -70,10 +71,10 @@ const MOVERS: &[&str] = &[
     "XDG_CONFIG_HOME",
 ];
 
-/// Programs that tell where an interpreter of a version lies, and its name.
+/// Programs that print the path of an interpreter version, with the interpreter's name.
 const VERSIONS: &[(&str, &str)] = &[("nvm", "node"), ("nvs", "node")];
 
-/// What a program writes of itself, its machine or its repository.
+/// Returns the output of a program about itself, its machine or its repository.
 pub(super) fn word(name: &str, args: &[Arg], state: &State) -> Option<Text> {
     let known: Vec<&str> = args.iter().map(Arg::as_str).collect::<Option<_>>()?;
     if let Some((.., pattern)) = WORDS.iter().find(|(one, with, _)| *one == name && *with == known) {
@@ -100,7 +101,7 @@ pub(super) fn word(name: &str, args: &[Arg], state: &State) -> Option<Text> {
     }
 }
 
-/// Whether no variable is set that tells of another place, be it by somebody before.
+/// Returns true if neither the text nor the known environment sets a variable that changes these directories.
 fn is_unmoved(state: &State) -> bool {
     let is_absent = state.absent.is_none_or(|why| why == Why::Variable);
     is_absent && state.is_at_home() && MOVERS.iter().all(|name| state.variable(name).is_none())
@@ -112,7 +113,7 @@ fn line(pattern: &str) -> Text {
     text
 }
 
-/// A path that is not known, and what stands behind it.
+/// Returns an unknown path with a known end.
 fn place(written: &str, behind: &str) -> Text {
     let mut text = Text::unknown(Why::Unresolved, written);
     text.push_str(&format!("{behind}\n"));
@@ -122,12 +123,12 @@ fn place(written: &str, behind: &str) -> Text {
 fn rev_parse(rest: &[&str]) -> Option<Text> {
     let (options, operands): (Vec<&str>, Vec<&str>) = rest.iter().partition(|arg| arg.starts_with('-'));
     let [revision] = operands.as_slice() else { return None };
-    // A path or a range would be written back as it is.
+    // Git prints a path or a range unchanged.
     let is_plain = revision.chars().all(|one| one.is_ascii_alphanumeric() || "_^~@{}".contains(one));
     let is_hash = options
         .iter()
         .all(|one| matches!(*one, "--short" | "--verify" | "-q" | "--quiet") || one.starts_with("--short="));
-    // Without it git writes back what names nothing.
+    // Without these options, git prints an unknown revision unchanged.
     let is_verified = *revision == "HEAD"
         || options.contains(&"--verify")
         || options.iter().any(|one| one.starts_with("--short"));
@@ -141,13 +142,13 @@ fn described(rest: &[&str]) -> Option<Text> {
     let is_known = |arg: &&str| {
         let option = arg.split('=').next().unwrap_or_default();
         matches!(option, "--tags" | "--always" | "--all" | "--long" | "--abbrev" | "--exact-match" | "--match" | "--first-parent")
-            // What it says of changes is a word of the call.
+            // The suffix for local changes is a word of the call.
             || matches!(*arg, "--dirty" | "--broken" | "HEAD")
     };
     rest.iter().all(is_known).then(|| line(REFERENCE))
 }
 
-/// `date +%Y-%m-%d`: what stands in the format, and digits or letters for each part.
+/// `date +%Y-%m-%d`: the literal text of the format, and a digit pattern for each field.
 fn date(args: &[&str]) -> Option<Text> {
     let mut format = None;
     for arg in args {
