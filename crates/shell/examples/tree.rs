@@ -1,4 +1,4 @@
-//! Prints the tree of the shell text on standard input, and its holes: `cargo run --example tree < script`.
+//! Prints the tree and the holes of the shell text on standard input: `cargo run --example tree < script`.
 
 #[path = "../tests/parse/dump.rs"]
 mod dump;

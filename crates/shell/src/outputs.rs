@@ -97,7 +97,7 @@ fn leaves_silent(arg: &Arg) -> bool {
 const FILES: &[&str] =
     &["awk", "bzip2", "gawk", "gzip", "jq", "lz4", "mawk", "sqlite3", "tar", "xz", "yq", "zstd"];
 
-/// A program that writes what it reads to files: `tee`.
+/// `tee`: a program that writes its input to files.
 #[derive(Debug)]
 pub(crate) struct Tee {
     /// Files with known names.

@@ -109,7 +109,7 @@ fn undumped(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty()) {
         let (offset, rest) = line.split_once(':')?;
-        // `xxd` fills a gap before another offset with zero bytes.
+        // `xxd` would fill the space before another offset.
         if usize::from_str_radix(offset.trim(), 16).ok()? != bytes.len() {
             return None;
         }

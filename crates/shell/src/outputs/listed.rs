@@ -19,14 +19,14 @@ pub(super) fn names(name: &str, args: &[Arg]) -> Option<Text> {
     let begins = match (name, known.as_slice()) {
         ("git", all) if !all.iter().all(is_near) => None,
         ("git", ["ls-files", rest @ ..]) => {
-            // With `-s` and the like more than names is written.
+            // `-s` and similar options print more than names.
             let is_name_only = |arg: &&str| {
                 matches!(*arg, "-c" | "-d" | "-m" | "-o" | "-i" | "-z" | "--")
                     || arg.starts_with("--")
                         && !matches!(*arg, "--stage" | "--unmerged" | "--eol" | "--debug")
                     || !arg.starts_with('-')
             };
-            // All files that there are is no choice of some.
+            // Without a restriction, `git ls-files` lists all files, which is no selection.
             let chooses = |arg: &&str| {
                 matches!(*arg, "-m" | "--modified")
                     || !arg.starts_with('-') && arg.contains(|one: char| one.is_alphanumeric())

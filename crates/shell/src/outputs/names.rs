@@ -41,8 +41,8 @@ pub(super) fn dirname(given: Given<'_>) -> Option<Text> {
     Some(Text::known(format!("{directory}\n")))
 }
 
-/// A new name in a directory for temporary files. What takes the place of the `X`s is letters and digits: as a pattern it
-/// leads nowhere else.
+/// Returns a new name in a directory for temporary files. `mktemp` replaces each `X` by a letter or digit, so the name
+/// is a glob that stays in this directory.
 pub(super) fn mktemp(given: Given<'_>) -> Option<Text> {
     let mut directory = None;
     let mut template = None;
@@ -108,7 +108,7 @@ pub(super) fn seq(given: Given<'_>) -> Option<Text> {
     Some(Text::known(format!("{}\n", made.join(separator))))
 }
 
-/// `which rm`, `command -v rm`: where it lies is not known, but what it is called is.
+/// `which rm`, `command -v rm`: the directory is unknown, but the file name is known.
 pub(super) fn which(given: Given<'_>) -> Option<Text> {
     let known = given.known()?;
     let names: Vec<&str> =

@@ -76,7 +76,7 @@ fn squeezed(text: &str, counts: impl Fn(char) -> bool) -> String {
 /// A set of characters, in order.
 struct Set {
     chars: Vec<char>,
-    /// Where each stands last.
+    /// The last position of each character.
     places: HashMap<char, usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What was found, one line for each thing, for the cases.
+//! Prints the found items for the cases, one per line.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
@@ -9,7 +9,7 @@ mod sign;
 
 use sign::sign;
 
-/// The shell that the cases begin in.
+/// The initial shell of the cases.
 pub(crate) fn start() -> Start {
     Start {
         cwd: Some("/w".into()),
@@ -32,7 +32,7 @@ const FILES: &[(&str, &str)] = &[
     ("/w/venv/activate", "VENV=/w/venv\nPATH=\"$VENV/bin:$PATH\"\nexport PATH\n"),
 ];
 
-/// What is found in a text, with the files of the cases.
+/// Returns the items found in a text, with the files of the cases.
 pub(crate) fn commands(text: &str, start: &Start) -> Found {
     let mut read = |path: &str| match FILES.iter().find(|(one, _)| *one == path) {
         Some((_, text)) => Ok((*text).into()),
@@ -43,7 +43,7 @@ pub(crate) fn commands(text: &str, start: &Start) -> Found {
     castellan_shell::commands_within(text, start, &mut work, Files::new(&mut read))
 }
 
-/// One line for each thing.
+/// Returns one line per item.
 pub(crate) fn dump(found: &Found) -> Vec<String> {
     found.items.iter().map(item).collect()
 }
@@ -113,8 +113,8 @@ fn args(args: &[Arg]) -> String {
     args.iter().map(arg).collect::<Vec<_>>().join(" ")
 }
 
-/// Known text as it is, in quotes where blanks and such stand in it; what is not known as `<why written>`, `...` after an
-/// argument that may become none or several.
+/// Prints known text, in quotes if needed, and unknown text as `<why written>`. An argument that may become none or
+/// several ends with `...`.
 fn arg(arg: &Arg) -> String {
     let mut text = String::new();
     for piece in arg.pieces() {

@@ -1,11 +1,11 @@
-//! Laws that hold for every text.
+//! Laws for every text.
 
 use castellan_shell::{Item, commands};
 use proptest::prelude::*;
 
 use crate::dump::{dump, start};
 
-/// Pieces of shell text that make interesting texts when they stand together.
+/// Pieces of shell text for random concatenation.
 const PIECES: &[&str] = &[
     "rm -rf /",
     "x=1",
@@ -66,7 +66,7 @@ const PIECES: &[&str] = &[
     "é",
 ];
 
-/// Statements that change nothing of what was found before them when they stand last.
+/// Statements that, at the end of a text, do not change the earlier items.
 const STATEMENTS: &[&str] = &[
     "rm a",
     "x=2",
@@ -115,7 +115,7 @@ proptest! {
             Some(Item::Command(run)) => Some(run.argv.clone()),
             _ => None,
         };
-        // A keyword in quotes is none.
+        // A quoted keyword is an ordinary word.
         prop_assume!(!["if", "for", "do", "fi", "in", "case", "esac", "done", "then", "else", "elif", "while", "until", "time",
             "select", "function", "coproc"].contains(&words[0].as_str()));
         prop_assert_eq!(argv(&plain), argv(&single));
@@ -123,7 +123,8 @@ proptest! {
     }
 }
 
-/// Deep in one way and in all of them: whatever is too deep is a gap, and the stack of a test (2 MiB, unoptimised) suffices.
+/// Nesting in one way and in all ways: parts over the limit are reported, and a test's stack (2 MiB, unoptimised)
+/// suffices.
 #[test]
 fn deep_texts_have_an_answer() {
     let nest =

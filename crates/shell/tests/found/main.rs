@@ -1,4 +1,4 @@
-//! What is found in shell text, case by case, and laws that hold for every text.
+//! Commands found in shell text: cases, and laws for every text.
 
 mod dump;
 mod laws;
@@ -17,7 +17,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("zsh", include_str!("../data/found/zsh.txt")),
 ];
 
-/// Every case: a text, a line of dashes, what is found in it. Lines of equal signs stand between cases.
+/// Runs every case: a text, a line of dashes, and the expected items. Lines of equal signs separate cases.
 #[test]
 fn each_text_gives_what_it_would_run() {
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! The arguments that are found, against those that bash itself makes of the same text.
+//! Compares the found arguments with those that bash itself produces for the same text.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::dump::start;
 
 const CASES: &str = include_str!("../data/found/oracle.txt");
 
-/// A function of that name writes its arguments, each between marks that no case has.
+/// Defines a function that writes its arguments between marks that occur in no case.
 const WRITES: &str = "shopt -s expand_aliases\nexec 9>&1\nargs(){ { printf A; printf '\\x1f%s' \"$@\"; printf '\\x1e'; } >&9; }\n";
 
 #[test]
@@ -24,7 +24,7 @@ fn arguments_are_those_of_bash() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// What bash makes of a case; `None` where there is no bash.
+/// Returns bash's arguments for a case; `None` if bash is not installed.
 fn of_bash(case: &str) -> Option<Vec<Vec<String>>> {
     let output = Command::new("bash")
         .args(["--norc", "--noprofile", "-c", &format!("{WRITES}{case}")])
@@ -55,7 +55,7 @@ fn of_castellan(case: &str) -> Vec<Vec<String>> {
             .map(|arg| arg.as_str().map_or_else(|| format!("{arg:?}"), str::to_owned))
             .collect();
         if args.is_empty() {
-            // `printf` uses its format once without arguments.
+            // Without arguments, `printf` applies its format once.
             args.push(String::new());
         }
         calls.push(args);

@@ -1,4 +1,5 @@
-//! Each limit of this crate is reached by a hostile text: what stands behind the limit is found, or a hole says that something is lost.
+//! Reaches each limit of this crate with a hostile text. The walk must find the command after the limit or report a
+//! `Hole`.
 
 mod rows;
 
@@ -11,34 +12,33 @@ use castellan_shell::{Files, Found, Item, Run, Start, Work, commands_within};
 
 use rows::{EXEMPT, ROWS};
 
-/// A text that grows with a number, and what is found in it. Every text runs `rm -rf /`.
+/// A text that grows with a number, and the expected result. Every text runs `rm -rf /`.
 struct Row {
-    /// The limits that it reaches.
+    /// The limits that the text reaches.
     limits: &'static [&'static str],
-    /// A number with which `rm -rf /` is found; 0: there is none.
+    /// A number for which `rm -rf /` is found; 0 if there is none.
     below: usize,
-    /// A number that is over the limit.
+    /// A number over the limit.
     beyond: usize,
     text: fn(usize) -> String,
     ends: Ends,
 }
 
-/// What is found of `rm -rf /` when a limit is reached.
+/// The result for `rm -rf /` when a limit is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ends {
-    /// The command.
     Found,
-    /// A hole.
+    /// A `Hole`.
     Hole(Role, Why),
-    /// The command, with an operand that is not known.
+    /// The command, with an unknown operand.
     Operand(Why),
-    /// The command, in a directory that is not known.
+    /// The command, in an unknown directory.
     Nowhere,
-    /// A file that the text writes, whose text is not known.
+    /// A file that the text writes, with unknown contents.
     Written(Why),
 }
 
-/// A script that takes more work than any text has.
+/// A script over the work limit of any text.
 const HEAVY: &str =
     "for a in {1..60}; do for b in {1..60}; do for c in {1..60}; do ls $a$b$c; done; done; done\n";
 
@@ -117,7 +117,7 @@ fn a_limit_that_is_reached_is_not_silent() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Without that hole below a limit, the row shows that it is the limit that leaves it.
+/// Without the `Hole` below a limit, the row proves that the limit causes it.
 #[test]
 fn below_a_limit_is_no_hole() {
     for row in ROWS.iter().filter(|row| row.below > 0 && row.ends != Ends::Found) {
@@ -137,7 +137,8 @@ fn every_limit_has_a_row() {
     assert!(unknown.is_empty(), "rows of limits that do not exist: {unknown:?}");
 }
 
-/// Ways beside the limits that ended a walk in silence: each text runs `rm -rf /`, which is found or leaves a hole for code.
+/// Paths that once ended a walk silently without reaching a limit. Each text runs `rm -rf /`, which is found or leaves
+/// a `Hole` for code.
 #[test]
 fn kin_of_the_limits_is_not_silent() {
     let many = |one: &str| one.repeat(40);
@@ -173,7 +174,7 @@ fn kin_of_the_limits_is_not_silent() {
     }
 }
 
-/// A limit elsewhere would have no row.
+/// A limit in another file would have no row.
 #[test]
 fn limits_stand_in_one_file() {
     let mut folders = vec![std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
@@ -191,7 +192,7 @@ fn limits_stand_in_one_file() {
     }
 }
 
-/// The name of a constant that a line defines.
+/// Returns the name of the constant defined in a line.
 fn limit(line: &str) -> Option<&str> {
     let rest = line.trim_start().trim_start_matches("pub(crate) ").strip_prefix("const ")?;
     rest.split_once(':').map(|(name, _)| name)

@@ -1,10 +1,10 @@
-//! The texts, one row for each way to reach a limit.
+//! The hostile texts, one row for each way to reach a limit.
 
 use castellan_event::{Role, Why};
 
 use super::{Ends, Row};
 
-/// Limits that lose nothing, and why.
+/// Limits that lose no information, with the reason.
 pub(crate) const EXEMPT: &[(&str, &str)] = &[
     ("ARITHMETIC_BYTES_PER_WORK", PRICE),
     ("BRACE_COPIES_PER_WORK", PRICE),
@@ -18,26 +18,26 @@ pub(crate) const EXEMPT: &[(&str, &str)] = &[
     ("WORK_PER_STEP", PRICE),
 ];
 
-/// What things cost: the work that they use up is a limit of its own.
+/// Costs: the work limit bounds their sum.
 const PRICE: &str = "a price, no limit";
 
 fn times(count: usize, one: impl Fn(usize) -> String) -> String {
     (0..count).map(one).collect()
 }
 
-/// Branches, one of which runs.
+/// Returns branches, one of which runs.
 fn branches(count: usize, one: impl Fn(usize) -> String, last: &str) -> String {
     let others = times(count, |at| format!("if [ -f a ]; then {}; el", one(at)));
     format!("{others}se {last}; fi\n")
 }
 
-/// A text inside of `count` functions that call each other.
+/// Returns a text inside `count` functions that call each other.
 fn in_functions(count: usize, text: &str) -> String {
     let calls = times(count, |at| format!("f{}() {{\nf{at}\n}}\n", at + 1));
     format!("f0() {{\n{text}\n}}\n{calls}f{count}\n")
 }
 
-/// A text in groups that lie in each other: three functions of thirty levels each are as deep as the walk goes.
+/// Returns a text in nested groups: three functions of thirty levels each reach the depth limit of the walk.
 fn deep(count: usize, text: &str) -> String {
     let group =
         |levels: usize, text: &str| format!("{}{text}\n{}", "{ ".repeat(levels), "}\n".repeat(levels));
@@ -500,7 +500,7 @@ pub(crate) const ROWS: &[Row] = &[
         below: 1,
         beyond: 8,
         text: |count| {
-            // Each alias has the next one twice.
+            // Each alias expands to the next alias twice.
             let chain = times(count, |at| format!("alias a{at}='a{} a{} '\n", at + 1, at + 1));
             let long = "b".repeat(2_000);
             format!("shopt -s expand_aliases\n{chain}alias a{count}='echo {long} '\na0; rm -rf /\n")
@@ -550,7 +550,7 @@ pub(crate) const ROWS: &[Row] = &[
         text: |count| format!("x='a[$(rm -rf /)]'\nlet '{}x'\n", "~".repeat(count)),
         ends: Ends::Hole(Role::Code, Why::Arithmetic),
     },
-    // What programs write.
+    // Output of programs.
     Row {
         limits: &["SET_CHARS_MAX"],
         below: 3,

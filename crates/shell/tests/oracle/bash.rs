@@ -1,5 +1,4 @@
-//! Runs a text in bash with nothing else in reach, and says which calls of the marker it made. It must not know what was
-//! found.
+//! Runs a text in an isolated bash and returns its calls of the marker. This module must not know the found commands.
 #![expect(clippy::expect_used, reason = "a test's own files")]
 
 use std::cell::Cell;
@@ -10,15 +9,14 @@ use std::process::{Command, Stdio};
 
 const BASH: &str = "/bin/bash";
 
-/// Writes its directory, its name and its arguments. `-p`: nothing of its environment changes what it does.
+/// Writes its directory, name and arguments. With `-p` the environment does not change its behavior.
 const MARKER: &str = r#"#!/bin/sh -p
 printf '%s\0' "$#" "$PWD" "${0##*/}" "$@" >> "${0%/*}/log"
 "#;
 
-/// Names of the marker.
 pub(crate) const MARKERS: &[&str] = &["mark", "mk"];
 
-/// bash, and a directory for its runs.
+/// bash, with a directory for its runs.
 #[derive(Debug)]
 pub(crate) struct Bash {
     root: PathBuf,
@@ -32,11 +30,11 @@ pub(crate) struct Called {
     pub(crate) argv: Vec<String>,
 }
 
-/// What running a text gave.
+/// The result of running a text.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) calls: Vec<Called>,
-    /// It did not end in time.
+    /// True if the text did not finish in time.
     pub(crate) late: bool,
     pub(crate) directory: String,
     pub(crate) home: String,
@@ -44,7 +42,7 @@ pub(crate) struct Ran {
 }
 
 impl Bash {
-    /// `None` where there is no bash.
+    /// Returns `None` if bash is not installed.
     pub(crate) fn new(thread: u32) -> Option<Bash> {
         if !Path::new(BASH).exists() || !Path::new("/usr/bin/timeout").exists() {
             return None;
@@ -55,7 +53,7 @@ impl Bash {
         Some(Bash { root, number: Cell::new(0) })
     }
 
-    /// Runs a text. `None` for one that cannot be an argument.
+    /// Runs a text. Returns `None` for a text that cannot be an argument.
     pub(crate) fn run(&self, text: &str) -> Option<Ran> {
         if text.contains('\0') {
             return None;
@@ -93,7 +91,7 @@ impl Bash {
             .expect("bash runs");
         let log = fs::read(bin.join("log")).unwrap_or_default();
         let calls = calls(&log);
-        // What still runs in the background may write on.
+        // Background processes may still write.
         let _ = fs::remove_dir_all(&base);
         Some(Ran {
             calls,
@@ -111,7 +109,7 @@ impl Drop for Bash {
     }
 }
 
-/// Memory, time, file sizes and open files are bounded; only the marker's directory is searched.
+/// Limits memory, time, file sizes and open files. `PATH` contains only the marker's directory.
 const LIMITED: &str = r#"ulimit -v 1000000 -t 2 -f 2000 -n 100 &&
 exec /usr/bin/env -i /usr/bin/timeout -k 1 2 /usr/bin/env PATH="$BIN" HOME="$HOME" FUNCNEST=40 LC_ALL=C.UTF-8 bash --norc --noprofile -c "$1""#;
 

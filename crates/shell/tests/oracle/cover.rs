@@ -1,4 +1,4 @@
-//! Whether a call that bash made is among those that were found. It must not know how either came about.
+//! Compares a call that bash made with the found commands. This module must not know the source of either.
 
 use castellan_event::Role;
 use castellan_programs::{Arg, Piece};
@@ -6,7 +6,7 @@ use castellan_shell::{Found, Item, Run, Stdin};
 
 use crate::bash::{Called, MARKERS};
 
-/// How a call is accounted for.
+/// The result of the comparison for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cover {
     Known,
@@ -28,13 +28,13 @@ pub(crate) fn cover(found: &Found, call: &Called) -> Cover {
     }
 }
 
-/// Whether something was not understood that may run commands.
+/// Returns true if a part that may run commands was not understood.
 pub(crate) fn has_gap(found: &Found) -> bool {
     let gap = |item: &Item| matches!(item, Item::Hole(gap) if matches!(gap.role, Role::Program | Role::Code));
     found.items.iter().any(gap) || runs(found).any(runs_file)
 }
 
-/// A file that is run as shell text: what it holds is not asked of shell text.
+/// Returns true if a command runs a file as shell text. The walk does not read the contents here.
 fn runs_file(run: &Run) -> bool {
     let words: Vec<&str> = run.argv.iter().filter_map(Arg::as_str).collect();
     let file = words.get(1).is_some_and(|file| [".sh", ".txt", ".md"].iter().any(|end| file.ends_with(end)));
@@ -47,7 +47,7 @@ fn runs_file(run: &Run) -> bool {
     }
 }
 
-/// How many known calls of the marker were found that were not made.
+/// Returns the number of known marker calls that were found and not made.
 pub(crate) fn not_made(found: &Found, calls: &[Called]) -> u64 {
     let marker =
         |run: &&Run| run.argv.first().and_then(Arg::as_str).is_some_and(|name| MARKERS.contains(&name));
@@ -55,7 +55,7 @@ pub(crate) fn not_made(found: &Found, calls: &[Called]) -> u64 {
     runs(found).filter(marker).filter(|run| is_known(run) && !made(run)).count() as u64
 }
 
-/// What was found, for people.
+/// Returns the found items as readable text.
 pub(crate) fn lines(found: &Found, base: &str) -> String {
     let lines = found.items.iter().map(|item| match item {
         Item::Command(run) => {
@@ -93,13 +93,13 @@ fn covers(run: &Run, call: &Called) -> bool {
     }
     match name.as_str() {
         Some(name) => name.rsplit('/').next() == Some(called) && all_fit(arguments, words),
-        // A program that is not known is a gap as well.
+        // A program with an unknown name is also reported as a `Gap`.
         None if name.splits() => false,
         None => fits(name, called) && all_fit(arguments, words),
     }
 }
 
-/// Whether arguments may become these words.
+/// Returns true if arguments may expand to these words.
 fn all_fit(arguments: &[Arg], words: &[String]) -> bool {
     let Some((first, others)) = arguments.split_first() else { return words.is_empty() };
     if !first.splits() {
@@ -127,7 +127,7 @@ fn text(piece: &Piece) -> &str {
     }
 }
 
-/// Whether an argument may be this word.
+/// Returns true if an argument may be this word.
 fn fits(arg: &Arg, word: &str) -> bool {
     fn pieces_fit(pieces: &[Piece], word: &str) -> bool {
         match pieces.split_first() {
@@ -143,7 +143,7 @@ fn fits(arg: &Arg, word: &str) -> bool {
                 .any(|at| word.get(at..).is_some_and(|word| pieces_fit(rest, word))),
         }
     }
-    // Which descriptor is free is nobody's concern.
+    // The number of a free descriptor may differ.
     let descriptor = |text: &str| text.starts_with("/dev/fd/");
     arg.as_str().is_some_and(descriptor) && descriptor(word) || pieces_fit(arg.pieces(), word)
 }

@@ -1,6 +1,6 @@
-//! Random choices that are remembered, so that a text can be made again with fewer of them. It must not know texts.
+//! Recorded random choices, to rebuild a text with fewer of them. This module must not know texts.
 
-/// A sequence of choices: the ones that were given, then random ones, or the first of each when there is no seed.
+/// A sequence of choices: first the given choices, then random choices, or 0 without a seed.
 #[derive(Debug)]
 pub(crate) struct Draws {
     given: Vec<u32>,
@@ -21,7 +21,7 @@ impl Draws {
         self.given.clone()
     }
 
-    /// A number below `among`; 0 is the simplest.
+    /// Returns a number below `among`; 0 is the simplest.
     pub(crate) fn below(&mut self, among: usize) -> usize {
         let one = match (self.given.get(self.at), &mut self.seed) {
             (Some(one), _) => *one,
@@ -46,10 +46,10 @@ impl Draws {
     }
 }
 
-/// Tries that are spent on one text.
+/// Attempts to reduce one text.
 const TRIES_MAX: usize = 300;
 
-/// A shorter and simpler sequence for which the same is wrong.
+/// Returns a shorter and simpler sequence with the same failure.
 pub(crate) fn smaller(draws: Vec<u32>, wrong: impl Fn(&mut Draws) -> bool) -> Vec<u32> {
     let mut least = draws;
     let mut tries = 0;

@@ -1,8 +1,8 @@
-//! bash itself says which commands a text runs: for random texts whose only program is a harmless marker, every call that
-//! bash makes must be among those that were found, or lie in a part that was said not to be understood.
+//! Compares the found commands with bash itself. The texts are random, and their only program is a harmless marker.
+//! Every call that bash makes must be found, or be in a part reported as not understood.
 //!
-//! `ORACLE_CASES` texts (a few by default), from `ORACLE_SEED` on; or the one text `ORACLE_TEXT`. Nothing but builtins, the marker and bash itself can be
-//! reached by a text, and every text runs in a temporary directory of its own.
+//! The test runs `ORACLE_CASES` texts (few by default) from `ORACLE_SEED` on, or the single text `ORACLE_TEXT`. A text
+//! can run only builtins, the marker and bash. Every text runs in its own temporary directory.
 
 #![expect(clippy::unwrap_used, reason = "a test's own locks")]
 
@@ -21,9 +21,9 @@ use self::cover::{Cover, cover};
 use self::draws::{Draws, smaller};
 
 const CASES: u64 = 100;
-/// Failures after which the search ends: they are made smaller, which takes time.
+/// Failures that end the search; reducing a failing text takes time.
 const FAILURES_MAX: u64 = 12;
-/// Most of the time is spent waiting for bash.
+/// Threads mostly wait for bash.
 const THREADS: u32 = 3;
 
 #[test]
@@ -71,14 +71,14 @@ fn everything_that_bash_runs_is_found() {
     assert!(count.texts_with_gaps * 2 < count.texts, "most texts have gaps: {count:?}");
 }
 
-/// What is wrong with one random text, made as small as it gets.
+/// Returns the failure of one random text, reduced to a minimal text.
 fn one(bash: &Bash, seed: u64, shared: &Mutex<(Count, Vec<String>)>) -> Option<String> {
     let mut draws = Draws::random(seed);
     let text = texts::text(&mut draws);
     let (count, wrong) = judge(bash, &text);
     shared.lock().unwrap().0.add(&count);
     let wrong = wrong?;
-    // Some texts do not run the same way twice.
+    // Some texts are not deterministic.
     if judge(bash, &text).1.is_none() {
         shared.lock().unwrap().0.unsteady += 1;
         return None;
@@ -96,17 +96,17 @@ struct Count {
     texts_with_gaps: u64,
     /// Calls that bash made.
     calls: u64,
-    /// Calls that are found word for word.
+    /// Calls found with all arguments known.
     known: u64,
-    /// Calls that are found with arguments that are not known.
+    /// Calls found with unknown arguments.
     partly: u64,
-    /// Calls that only a part which was not understood accounts for.
+    /// Calls covered only by a part that was not understood.
     in_gaps: u64,
-    /// Known calls that were found and that bash did not make.
+    /// Known calls found that bash did not make.
     not_made: u64,
-    /// Texts that bash did not end in time.
+    /// Texts that bash did not finish in time.
     late: u64,
-    /// Texts that failed once only.
+    /// Texts that failed only once.
     unsteady: u64,
 }
 
@@ -124,7 +124,7 @@ impl Count {
     }
 }
 
-/// What is wrong with what is found in a text.
+/// Returns the difference between the found commands and bash's calls.
 fn judge(bash: &Bash, text: &str) -> (Count, Option<String>) {
     let Some(Ran { calls, late, directory, home, path }) = bash.run(text) else { return Default::default() };
     let env = [("PATH", path.as_str()), ("FUNCNEST", "40"), ("LC_ALL", "C.UTF-8")];

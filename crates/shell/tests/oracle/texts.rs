@@ -1,5 +1,5 @@
-//! Random shell texts. Every choice of 0 is the simplest. They end by themselves, write in their own directory only, and name
-//! no program but the marker and bash.
+//! Random shell texts. Choice 0 is always the simplest. The texts terminate, write only in their own directory, and run
+//! no program except the marker and bash.
 
 mod builtins;
 mod commands;
@@ -8,7 +8,7 @@ mod words;
 
 use crate::draws::Draws;
 
-/// Levels of constructs in constructs.
+/// Nesting levels of constructs.
 const DEPTH_MAX: usize = 4;
 /// Pieces of one text.
 const FUEL: usize = 40;

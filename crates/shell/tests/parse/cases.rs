@@ -1,4 +1,4 @@
-//! `text => tree` in files; `<NL>`, `<TAB>`, `<CR>` and `<NUL>` stand for characters.
+//! `text => tree` in files; `<NL>`, `<TAB>`, `<CR>` and `<NUL>` are placeholders for characters.
 
 use crate::dump;
 

@@ -1,4 +1,4 @@
-//! A tree as one line, for tables of cases: `(name argument ...)` is a command, `'...'` quoted text, `"$x"` a quoted
+//! Prints a tree as one line, for case tables: `(name argument ...)` is a command, `'...'` quoted text, `"$x"` a quoted
 //! expansion, `!why` a hole.
 
 use castellan_shell::tree::*;

@@ -1,7 +1,7 @@
-//! Text that overflows the stack of parsers, or takes them exponential time: the process must survive on the stack of a
-//! usual thread, in a debug build.
+//! Texts that overflow the stack of parsers or take exponential time. The process must survive on a normal thread stack
+//! in a debug build.
 
-/// Openers with their closers.
+/// Opening and closing tokens.
 const NESTS: [(&str, &str); 45] = [
     ("$(", ")"),
     ("( ", " )"),
@@ -73,7 +73,7 @@ fn the_process_survives_nestings_in_each_other() {
     }
 }
 
-/// Deep nesting is a hole, not a tree that lacks what is deep.
+/// Deep nesting is a hole, not a tree without its deep parts.
 #[test]
 fn what_is_too_deep_is_a_hole() {
     for (open, close) in
@@ -92,7 +92,7 @@ fn long_text_is_a_hole_of_its_size() {
     assert_eq!(parsed.holes.first().map(|hole| hole.why), Some(castellan_event::Why::Size));
 }
 
-/// Of text that is too long its beginning is understood: up to a statement that is certain to be complete.
+/// The start of an overlong text is parsed, up to the last statement that is certainly complete.
 #[test]
 fn the_beginning_of_long_text_is_understood() {
     let lines = "rm a\n".repeat(1_000);
@@ -121,7 +121,7 @@ fn the_beginning_of_long_text_is_understood() {
     }
 }
 
-/// One statement that is too long is a hole, and so is text in which a zero byte stands.
+/// A single overlong statement is a hole, and text with a zero byte too.
 #[test]
 fn what_is_too_long_to_be_cut_is_a_hole() {
     for (text, why) in [
@@ -135,13 +135,13 @@ fn what_is_too_long_to_be_cut_is_a_hole() {
     }
 }
 
-/// Text with heredocs of `lines` lines each, whose delimiters are written as given.
+/// Returns text with heredocs of `lines` lines each, with the given delimiters.
 fn written(delimiter: &str, lines: usize) -> String {
     let body = "$(rm) `rm` ' \" \\ \u{20ac}\n".repeat(lines);
     format!("echo a\ncat > f {delimiter}\n{body}E\necho b\n(cat {delimiter} | tr a b)\n{body}E\necho c\n")
 }
 
-/// A file that is written by a quoted heredoc is text, however long it is; what is around it is understood.
+/// The body of a quoted heredoc is text of any length; the code around it is parsed.
 #[test]
 fn long_quoted_heredocs_are_understood() {
     use castellan_shell::tree::{Node, Part};
@@ -169,7 +169,7 @@ fn long_quoted_heredocs_are_understood() {
     }
 }
 
-/// What only looks like a quoted heredoc is not taken for one.
+/// Text that only resembles a quoted heredoc is not treated as one.
 #[test]
 fn long_text_in_what_looks_like_a_quoted_heredoc_is_a_hole() {
     let lines = "rm a\n".repeat(20_000);
@@ -189,8 +189,8 @@ fn long_text_in_what_looks_like_a_quoted_heredoc_is_a_hole() {
     }
 }
 
-/// Shapes that took time that grows with the square of their length, or doubles with each level: a hole, within the budget.
-/// Without it, each takes seconds to years: the suite does not end.
+/// Texts with parse time that grew quadratically or doubled with each level: now a hole within the budget. Without the
+/// budget each takes seconds to years, and the suite does not finish.
 #[test]
 fn work_that_grows_faster_than_the_text_is_bounded() {
     for (before, repeated, after) in [

@@ -1,4 +1,4 @@
-//! What holds for every text.
+//! Laws for every text.
 
 use castellan_shell::tree::{Node, Script, Span, Statement};
 use proptest::prelude::*;

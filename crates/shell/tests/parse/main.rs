@@ -1,4 +1,4 @@
-//! Shell text to trees: cases in `tests/data/parse_*.txt`, text that was made to break parsers, and laws.
+//! Shell text to trees: cases in `tests/data/parse_*.txt`, hostile text, and laws.
 
 mod cases;
 mod dump;

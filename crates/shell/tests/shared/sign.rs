@@ -1,4 +1,4 @@
-//! How a redirect is written, for what is shown of trees and of commands.
+//! The operator of a redirect, for printed trees and commands.
 
 use castellan_shell::tree::RedirectKind;
 

@@ -1,4 +1,4 @@
-//! Builtins, and what is written on a line of its own with them.
+//! Builtins, and lines that use them.
 
 use super::{ARITHMETIC, Texts};
 

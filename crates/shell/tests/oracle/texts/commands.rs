@@ -1,4 +1,4 @@
-//! Simple commands: the marker by all its names, assignments, redirects, lists of them.
+//! Simple commands: all marker names, assignments, redirects, and lists of commands.
 
 use super::{NAMES, SCALARS, Texts};
 
@@ -8,7 +8,7 @@ impl Texts<'_> {
         (0..count).map(|_| self.statement()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Statements on one line, where a newline would not do.
+    /// Statements on one line, for places without newlines.
     pub(super) fn inline(&mut self) -> String {
         let count = 1 + self.draws.below(2);
         (0..count).map(|_| self.simple()).collect::<Vec<_>>().join("; ")

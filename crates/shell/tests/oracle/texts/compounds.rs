@@ -57,7 +57,7 @@ impl Texts<'_> {
         }
     }
 
-    /// Commands as one quoted word.
+    /// Commands as a single quoted word.
     pub(super) fn quoted_inline(&mut self) -> String {
         let text = self.deeper(Self::inline, "mark q");
         match self.draws.below(3) {
@@ -166,7 +166,7 @@ impl Texts<'_> {
                     self.pick(&["N() {", "function N {", "N () {", "function N() {"]).replace('N', name);
                 let tail = self.pick(&["", " 2>&1", " <<<\"$1\""]);
                 let call = format!("{name} {}", self.words(2));
-                // A function that calls itself ends at the limit of nesting, and takes long to.
+                // A recursive function stops at the nesting limit, which takes long.
                 format!("{head} (( ++D{name} > 3 )) && return; {body}\n}}{tail}\n{call}")
             }
             25 => {

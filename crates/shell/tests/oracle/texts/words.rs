@@ -198,7 +198,7 @@ impl Texts<'_> {
         }
     }
 
-    /// What stands in `"${x:-here}"`.
+    /// Text inside `"${x:-here}"`.
     pub(super) fn inner_quoted(&mut self) -> String {
         match self.draws.below(7) {
             0 => self.pick(&["a", "a b", "", "*", "~", "'q'", "\\\"", "{a,b}"]).to_owned(),
