@@ -119,8 +119,7 @@ pub(crate) fn lists(name: &str, arguments: &[Arg]) -> bool {
     }
 }
 
-/// Returns true if text read as arithmetic or as a name has an index with commands. Those commands run regardless of
-/// quotes.
+/// Returns true if text read as arithmetic or as a name has an index with commands, which run regardless of quotes.
 pub(crate) fn runs_in_index(text: &str) -> bool {
     let index = text.split_once('[').map(|(_, index)| index);
     index.is_some_and(|index| index.contains("$(") || index.contains('`'))

@@ -1,5 +1,4 @@
-//! [`Choices`]: selects one of several values while the walk reads a command in every possible way. This module must
-//! not know the values.
+//! [`Choices`]: selects among values while a command is read in every possible way. The module must not know values.
 
 use crate::limits::CHOICES_MAX;
 
@@ -17,8 +16,7 @@ struct Choice {
 }
 
 impl Choices {
-    /// Returns an index below `among`. Returns `None` when the number of combinations would exceed the limit: then the
-    /// value is unknown.
+    /// Returns an index below `among`, or `None` when the combinations would exceed the limit: the value is unknown.
     pub(crate) fn choose(&mut self, among: usize) -> Option<usize> {
         if among <= 1 {
             return Some(0);

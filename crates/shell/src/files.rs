@@ -1,5 +1,4 @@
-//! [`Files`]: contents of files that a shell would run, supplied by the caller of the walk. The walk itself must not
-//! know files.
+//! [`Files`]: contents of files that a shell would run, supplied by the caller. The walk itself must not know files.
 
 use std::rc::Rc;
 
@@ -28,9 +27,8 @@ impl<'f> Files<'f> {
     }
 }
 
-/// Returns the program in the first line of a script, with its arguments: `#!/usr/bin/env -S bash -e`. Returns `None`
-/// without such a line. Linux splits the rest of the line at most once. This function splits further, which only finds
-/// more.
+/// Returns the program in the first line of a script, with its arguments: `#!/usr/bin/env -S bash -e`. Linux splits the
+/// rest of the line at most once. This function splits further, which only finds more.
 pub fn interpreter(text: &str) -> Option<Vec<&str>> {
     let line = text.strip_prefix("#!")?.split('\n').next()?;
     let mut words: Vec<&str> = line.split([' ', '\t', '\r']).filter(|word| !word.is_empty()).collect();
@@ -63,8 +61,7 @@ pub fn shebang(text: &str) -> Option<Vec<String>> {
     Some(words.get(begin..).unwrap_or_default().to_vec())
 }
 
-/// Returns true if the kernel or the shell runs the file with a shell: the first line names a shell, or the file has no
-/// such line.
+/// Returns true if the kernel or the shell runs the file with a shell: the first line names a shell or no program.
 pub fn is_for_shells(text: &str) -> bool {
     match interpreter(text).as_deref() {
         None => true,

@@ -1,5 +1,5 @@
-//! The result of a walk: every command that a shell text would run, in order of execution, with the known parts of its
-//! arguments. This module must not know what a program does with the arguments.
+//! The result of a walk: every command that a shell text would run, in order, with the known parts of its arguments.
+//! This module must not know what a program does with the arguments.
 
 use std::rc::Rc;
 
@@ -13,11 +13,9 @@ use crate::tree::{RedirectKind, Span};
 pub struct Found {
     /// In order of execution; the branches of a condition follow each other.
     pub items: Vec<Item>,
-    /// Final contents of the files that the text writes, by absolute path. A file with several possible contents has
-    /// several entries.
+    /// Final contents of files that the text writes, by absolute path; one entry per possible content.
     pub written: Vec<(Rc<str>, Arg)>,
-    /// True if the text, or a text that it runs, contains `&`. This is also true when the background part contains no
-    /// command.
+    /// True if the text or a text that it runs contains `&`, even if the background part contains no command.
     pub background: bool,
 }
 
@@ -67,8 +65,7 @@ pub struct Run {
     pub line: String,
     /// The working directory, absolute; symlinks are not resolved. `None` if unknown.
     pub cwd: Option<String>,
-    /// The remote targets that run the command, outermost first, such as `ssh host` or `docker exec box`; empty for
-    /// local commands.
+    /// The remote targets, outermost first, such as `ssh host` or `docker exec box`; empty for local commands.
     pub remote: Rc<Vec<String>>,
     /// Position in [`Found::items`] of the command whose output this command reads.
     pub pipe_from: Option<usize>,

@@ -1,12 +1,10 @@
-//! L2: finds every command that a shell text would run. The crate follows quotes, expansions, substitutions, wrappers,
-//! functions and text that the shell runs in turn. The crate reports every part that the walk does not understand as a
-//! [`Gap`].
+//! L2: finds every command that a shell text would run, through quotes, expansions, substitutions, wrappers, functions
+//! and text that the shell runs in turn. The crate reports every part that it does not understand as a [`Gap`].
 //!
-//! `prescan` bounds the input of the parser. `parse`, the only module that names the parser crate, builds a `tree`.
-//! The other modules walk the tree as a shell would, with values instead of processes, and return [`Found`]. `walk`
-//! follows statements and `words` expands words. `run` looks up the kind of a command, `builtins` models the builtins
-//! of the shell, and `outputs` computes the output of programs. `state` holds the state of the shell at one point. The
-//! crate must not know files: the crate `facts` handles the effect of a program's arguments.
+//! `prescan` bounds the input of the parser. `parse`, the only module that names the parser crate, builds a `tree`. The
+//! other modules walk the tree as a shell would, with values instead of processes, and return [`Found`]. `walk` follows
+//! statements, `words` expands words, `run` resolves commands, `builtins` models those of the shell. `outputs` computes
+//! output of programs, and `state` holds the state of the shell at one point. The crate must not know files.
 
 mod arithmetic;
 mod builtins;

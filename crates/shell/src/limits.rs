@@ -1,5 +1,4 @@
-//! Limits on the cost of shell text. A part over a limit becomes a [`crate::tree::Hole`] with its reason, never a
-//! silent cut.
+//! Limits on the cost of shell text. A part over a limit becomes a [`crate::tree::Hole`] with its reason.
 
 /// Bytes of text parsed at once. Agents' longest commands (a file in a heredoc) are shorter. The parser's time and
 /// memory grow with this limit. For longer text, [`PARSER_STEPS_MAX`] limits the number of parsed statements.
@@ -16,8 +15,8 @@ pub(crate) const CUT_TEXT_BYTES_MAX: usize = 1 << 20;
 /// Nesting levels for the parser. Bounds the stack of the parser and of all code that walks the tree.
 pub(crate) const PARSER_DEPTH_MAX: usize = 40;
 
-/// Levels of nested text that is parsed again (backquotes in backquotes, `<<-` bodies, arithmetic). Each level has its
-/// own parser on the stack.
+/// Levels of text that is parsed again (backquotes in backquotes, `<<-` bodies, arithmetic), each with its own parser
+/// on the stack.
 pub(crate) const REPARSE_DEPTH_MAX: u32 = 6;
 
 /// Bytes parsed again in all levels, per byte of the text; at least [`REPARSE_BYTES_MIN`].
@@ -39,8 +38,7 @@ pub(crate) const PARSER_STEPS_MAX: usize = 24_000;
 // Walking
 
 /// Units of work for one text, including parsing. A unit is a step of the walk, a copied variable or a few bytes of
-/// built text. A unit takes about 200 ns, so a short hostile text costs some milliseconds. Ordinary commands take about
-/// thirty units.
+/// built text: about 200 ns. A short hostile text costs some milliseconds; ordinary commands take about thirty units.
 pub(crate) const WORK_MIN: u64 = 50_000;
 
 /// Additional units per byte of the text, for long scripts.
@@ -57,8 +55,7 @@ pub(crate) const WORK_FOR_FILES_MAX: u64 = 100_000;
 /// Scripts come first among the arguments, and calls write only a few files.
 pub(crate) const MADE_FILES_MAX: usize = 16;
 
-/// Written files whose contents are reported for one text. Calls write a few files; the contents of further files are
-/// unknown.
+/// Written files whose contents are reported for one text. Calls write a few; further contents are unknown.
 pub(crate) const WRITTEN_FILES_MAX: usize = 64;
 
 /// Fixed cost in units of parsing a text.
@@ -82,8 +79,7 @@ pub(crate) const COMPARISONS_PER_WORK: usize = 128;
 /// Bytes of arithmetic per unit: each level of operators examines the same position.
 pub(crate) const ARITHMETIC_BYTES_PER_WORK: usize = 1;
 
-/// Arguments of one command; one unknown argument replaces the remaining ones. Real lists have hundreds. castellan
-/// looks up each path in the file system.
+/// Arguments of one command; an unknown argument replaces the rest. Real lists have hundreds. Each path is looked up.
 pub(crate) const ARGUMENTS_MAX: usize = 2_000;
 
 /// Traps of one shell. Real scripts set a few. Each trap is compared with the others and runs at the end.
@@ -105,8 +101,7 @@ pub(crate) const DEPTH_MAX: usize = 80;
 /// Depth of texts run by texts: `eval`, `bash -c`, aliases, functions. Deeper nesting occurs only in obfuscated text.
 pub(crate) const TEXT_DEPTH_MAX: usize = 16;
 
-/// Possible values of a variable at one point of the text. More than a few come from loops, where the values carry no
-/// information.
+/// Possible values of a variable at one point of the text. More come from loops, and carry no information.
 pub(crate) const VALUES_MAX: usize = 8;
 
 /// Readings of one command whose variables have several values.

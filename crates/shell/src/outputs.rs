@@ -85,8 +85,7 @@ const SILENT: &[&str] = &[
     "disown", "bg", "compopt", "sync",
 ];
 
-/// Returns true if a silent program stays silent with this argument. `-v` reports actions; `--version` and similar also
-/// print.
+/// Returns true if a silent program stays silent with this argument, unlike with `-v`, `--version` and similar.
 fn leaves_silent(arg: &Arg) -> bool {
     let written = arg.prefix();
     let option = written.starts_with('-') && (written.starts_with("--") || written.contains(['v', 'c']));

@@ -171,8 +171,7 @@ pub(crate) fn in_class(name: &str, char: char) -> bool {
     }
 }
 
-/// For each position: the next closing bracket. Without a closing bracket, the characters after an opening bracket are
-/// not parsed as a set.
+/// For each position: the next closing bracket. An opening bracket without one does not start a set.
 fn closes(marks: &[Mark]) -> Vec<usize> {
     let mut closes = vec![usize::MAX; marks.len()];
     let mut next = usize::MAX;

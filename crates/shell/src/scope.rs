@@ -1,5 +1,5 @@
-//! [`Scope`]: the position of the walk in the text, with the wrappers, groups and machines around it. This module must
-//! not know values.
+//! [`Scope`]: the position in the text, and the wrappers, groups and machines around it. The module must not know
+//! values.
 
 use std::rc::Rc;
 

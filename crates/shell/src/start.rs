@@ -31,7 +31,6 @@ pub enum Dialect {
     Bash,
     /// zsh: does not split values at blanks, and runs the last command of a pipe in the current shell.
     Zsh,
-    /// dash, ash, busybox. These shells have no brace expansion; castellan expands braces anyway, which only finds more
-    /// commands.
+    /// dash, ash, busybox. These shells do not expand braces; castellan does anyway, which only finds more commands.
     Posix,
 }

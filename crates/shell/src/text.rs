@@ -1,5 +1,4 @@
-//! [`Text`]: a value during the walk, made of known text and of parts known only at run time. This module must not know
-//! variables or words.
+//! [`Text`]: a value with parts that are known only at run time. This module must not know variables or words.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -9,8 +8,7 @@ use castellan_programs::{Arg, Piece};
 
 use crate::limits::{VALUE_BYTES_MAX, WRITTEN_BYTES_MAX};
 
-/// A value with known and unknown parts. An empty list of pieces is the empty text. Copies share the pieces until one
-/// copy changes.
+/// A value with known and unknown parts. Without pieces the text is empty. Copies share the pieces until a change.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Text {
     pieces: Option<Rc<Vec<Piece>>>,
@@ -82,8 +80,7 @@ impl Text {
         })
     }
 
-    /// Returns the reason that a line or word of the text is unknown. A glob pattern stays a pattern only if it is the
-    /// only word.
+    /// Returns the reason that a line or word is unknown. A glob pattern stays one only if it is the only word.
     pub(crate) fn why_of_parts(&self) -> Option<Why> {
         let written = self.written();
         let is_one = !written.trim_end_matches('\n').contains(char::is_whitespace);

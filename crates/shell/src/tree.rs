@@ -1,7 +1,6 @@
 //! The syntax tree of shell text. This module must not know the parser or the meaning of the nodes.
 //!
-//! Every node has a byte span in the parsed text. The parser inserts a [`Hole`] for each part that it does not
-//! understand.
+//! Every node has a byte span in the parsed text. The parser inserts a [`Hole`] for a part that it does not understand.
 
 use castellan_event::Why;
 
@@ -212,8 +211,7 @@ pub enum RedirectKind {
     AppendBoth,
     /// `<<<`
     HereString,
-    /// `<<` and `<<-`, with quoted or unquoted delimiter: the target is the body as the command reads it, with its
-    /// expansions.
+    /// `<<` and `<<-`, with quoted or unquoted delimiter: the target is the body as read, with its expansions.
     Heredoc,
 }
 

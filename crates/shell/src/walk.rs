@@ -43,8 +43,7 @@ pub fn commands(text: &str, start: &Start) -> Found {
     commands_within(text, start, &mut work, Files::new(&mut |_| Err(Why::File)))
 }
 
-/// Like [`commands`], but reads code files and shares the budget between several texts. Parts over the budget become a
-/// [`Gap`].
+/// Like [`commands`], but reads code files and shares a budget between texts. A part over it becomes a [`Gap`].
 pub fn commands_within(text: &str, start: &Start, work: &mut Work, files: Files<'_>) -> Found {
     let mut walker = Walker::new(std::mem::take(work), files, start);
     let state = walker.all(text, start);
@@ -294,8 +293,7 @@ impl<'f> Walker<'f> {
         *state = join(one, other, &mut self.work);
     }
 
-    /// Walks a construct that can be left early, and joins the states of the early exits at its end. Returns true if
-    /// there was an early exit.
+    /// Walks a construct that can be left early, and joins the states of its exits. Returns true if there were any.
     pub(crate) fn leaving(
         &mut self,
         kind: Leave,
@@ -336,8 +334,7 @@ impl<'f> Walker<'f> {
         }
     }
 
-    /// Applies `exit`, `return` or `break`: the code after it does not run. `every`: possibly all enclosing loops end
-    /// (`break 2`).
+    /// `exit`, `return`, `break`: later code does not run. `every`: possibly all enclosing loops end (`break 2`).
     pub(crate) fn left(&mut self, kind: Leave, state: &mut State, every: bool) {
         let floor = match kind {
             Leave::Loop | Leave::Function => {

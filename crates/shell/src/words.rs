@@ -302,8 +302,7 @@ impl Walker<'_> {
         number
     }
 
-    /// Returns the value of a variable. For a variable with several possible values, chooses one and keeps it for the
-    /// current reading of the command.
+    /// Returns the value of a variable. Selects one of several possible values for this reading of the command.
     pub(crate) fn pick(&mut self, state: &mut State, name: &str) -> Value {
         let Some(name) = state.meant(name) else { return Value::Unknown(Why::Dynamic) };
         let Some(variable) = state.variables.get(&name) else { return state.absent() };

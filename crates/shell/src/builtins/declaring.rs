@@ -1,5 +1,4 @@
-//! `export`, `declare`, `local`, `readonly`, `typeset`, `unset`. This module receives expanded words and must not know
-//! words.
+//! `export`, `declare`, `local`, `readonly`, `typeset`, `unset`, with expanded words. This module must not know words.
 
 use castellan_event::Why;
 use castellan_programs::Arg;

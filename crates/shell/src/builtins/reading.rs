@@ -272,8 +272,7 @@ impl Walker<'_> {
     }
 }
 
-/// Returns the reason that array elements from a text are unknown. A pattern is not kept, because its matches are
-/// unknown.
+/// Returns the reason that array elements from a text are unknown; the matches of a pattern are unknown, too.
 fn why_of_elements(text: &Text) -> Why {
     text.why().filter(|why| *why != Why::Glob).unwrap_or(Why::Input)
 }

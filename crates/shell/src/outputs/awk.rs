@@ -1,5 +1,4 @@
-//! `awk` with a single block that only prints: `{print $1, $2}`, `BEGIN{printf "%s%c", "x", 47}`. Other programs are
-//! not computed.
+//! `awk` with one block that only prints: `{print $1, $2}`, `BEGIN{printf "%s%c", "x", 47}`. Others are not computed.
 
 use castellan_programs::Arg;
 

@@ -1,7 +1,6 @@
 //! Programs that print one word with a known alphabet, or the path of a directory. As part of a path, a word with a
-//! known alphabet cannot lead to another directory. This module excludes programs whose output variables and settings
-//! can change arbitrarily. The module also excludes output that identifies the user, because a command may send it
-//! away.
+//! known alphabet cannot lead to another directory. This module excludes output that variables and settings can change
+//! arbitrarily, and output that identifies the user, because a command may send it away.
 
 use castellan_event::Why;
 use castellan_programs::Arg;

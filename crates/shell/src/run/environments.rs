@@ -3,8 +3,7 @@
 
 use castellan_programs::Arg;
 
-/// Returns the effect of every `bin/activate` on the shell, from Python 3.14's `venv/scripts/common/activate` and
-/// virtualenv 20.
+/// Returns the effect of every `bin/activate`, by Python 3.14's `venv/scripts/common/activate` and virtualenv 20.
 pub(super) fn activation(directory: &str) -> String {
     format!(
         "deactivate () {{ unset VIRTUAL_ENV; }}\n\

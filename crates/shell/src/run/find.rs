@@ -1,4 +1,4 @@
-//! `find`: its output and its `-exec` commands, for unknown files below known directories. This module must not know
+//! `find`: its output and its `-exec` commands, for unknown files in known directories. This module must not know
 //! files.
 
 use castellan_event::Why;
@@ -106,8 +106,7 @@ fn starts(argv: &[Arg]) -> Vec<Arg> {
     if paths.is_empty() { vec![Arg::known(".")] } else { paths }
 }
 
-/// Returns the `-exec` clauses: the words before the clause, true for `-execdir`, true for several files at once, and
-/// the command.
+/// Returns the `-exec` clauses: words before, true for `-execdir`, true for several files at once, and the command.
 fn clauses(argv: &[Arg]) -> Vec<(Vec<Arg>, bool, bool, Vec<Arg>)> {
     let mut found = Vec::new();
     let mut at = 1;

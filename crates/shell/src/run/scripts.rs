@@ -1,5 +1,4 @@
-//! Code files: their contents come from the text itself, or from the caller of the walk. This module must not read the
-//! disk.
+//! Code files, with contents from the text itself or from the caller of the walk. This module must not read the disk.
 
 use std::rc::Rc;
 

@@ -1,5 +1,4 @@
-//! Text that the shell runs in turn: parses and walks it, or reports a `Gap`. This module must not know the command
-//! that runs the text.
+//! Text that the shell runs in turn: parses and walks it. This module must not know the command that runs the text.
 
 use std::rc::Rc;
 

@@ -10,8 +10,7 @@ use crate::limits::{COPIED_PER_WORK, ENTRIES_PER_WORK, VALUES_MAX};
 use crate::text::Text;
 use crate::work::Work;
 
-/// Joins the states of two branches, one of which ran. A branch that ended (`exit`) is ignored if the other did not
-/// end.
+/// Joins the states of two alternative branches. A branch that ended (`exit`) is ignored if the other did not end.
 pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
     if one.ended && !other.ended {
         return other;

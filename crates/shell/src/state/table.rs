@@ -1,5 +1,4 @@
-//! [`Table`]: a map from names with cheap copies. A change after a copy clones only the affected part. This module must
-//! not know the values.
+//! [`Table`]: a map with cheap copies. A change clones only the affected part. This module must not know the values.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -7,8 +6,7 @@ use std::rc::Rc;
 use crate::limits::ENTRIES_PER_WORK;
 use crate::work::Work;
 
-/// Parts of a table. Enough that copying a part is cheap with a thousand names; few enough that copying the list of
-/// parts is cheap.
+/// Parts of a table: with a thousand names, copying one part and copying the list of parts are both cheap.
 const PARTS: usize = 32;
 
 type Entries<T> = BTreeMap<Rc<str>, T>;

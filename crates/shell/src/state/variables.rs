@@ -129,8 +129,7 @@ impl State {
         let perhaps_exported = before.map_or(self.absent.is_some(), |variable| variable.perhaps_exported);
         let mut values: Vec<Value> = values.into_iter().map(|value| attributes.applied(value)).collect();
         if attributes.readonly {
-            // The old values stay possible: the assignment that made the variable read-only may not have run in every
-            // branch.
+            // The assignment that made the variable read-only may not have run in every branch: keep the old values.
             values.extend(before.into_iter().flat_map(|variable| variable.values.iter().cloned()));
             values.dedup();
         }

@@ -22,8 +22,7 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// Adds a command, unless the same command was found at the same span. Returns the number of items it was compared
-    /// with.
+    /// Adds a command, unless it was already found at the same span. Returns the number of items compared.
     pub(super) fn command(&mut self, run: Run) -> usize {
         let mut hasher = DefaultHasher::new();
         (run.span, &run.argv, &run.cwd, &run.env).hash(&mut hasher);

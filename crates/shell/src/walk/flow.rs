@@ -167,8 +167,7 @@ impl Walker<'_> {
         state.directories_before = None;
     }
 
-    /// Walks a statement; `state` becomes the state after success. Returns the state after failure, if the statement
-    /// may fail.
+    /// Walks a statement into its success state. Returns the failure state, if the statement may fail.
     fn tried(&mut self, state: &mut State, scope: &Scope, statement: &Statement) -> Option<State> {
         state.directories_before = None;
         self.statement(state, scope, statement);
@@ -383,15 +382,13 @@ impl Walker<'_> {
         self.end_rounds(state, ends);
     }
 
-    /// Walks the body of a loop without rounds. The body does not run; its commands are still reported, like code after
-    /// `exit`.
+    /// Walks the body of a loop without rounds: its commands are reported like code after `exit`.
     pub(super) fn unreached(&mut self, state: &State, walk: impl FnOnce(&mut Self, &mut State)) {
         let mut inner = self.fork(state);
         self.leaving(Leave::Loop, &mut inner, walk);
     }
 
-    /// Walks code that runs any number of times, until the state no longer changes. Values that change between rounds
-    /// become unknown.
+    /// Walks code that runs any number of times until the state is stable. Changing values become unknown.
     pub(super) fn repeated(&mut self, state: &mut State, mut walk: impl FnMut(&mut Self, &mut State)) {
         for round in 0..REPEATS_MAX {
             let before = self.fork(state);
@@ -524,8 +521,7 @@ enum Operator {
     Unknown,
 }
 
-/// Returns the operator between two commands of a chain. The operator is at the end of the first span or between the
-/// spans.
+/// Returns the operator between two commands of a chain: at the end of the first span or between the spans.
 fn operator_between(scope: &Scope, first: Span, to: u32) -> Operator {
     let own = scope.source.written(first).trim_end();
     let between = scope.source.text.get(first.end as usize..to as usize).unwrap_or_default();

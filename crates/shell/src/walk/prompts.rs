@@ -1,6 +1,5 @@
-//! Variables that the shell runs by itself: prompts, whose substitutions are expanded, and `PROMPT_COMMAND`. `PS4`
-//! applies to every tracing shell, the other prompts only to interactive shells. This module must not know who sets
-//! them.
+//! Variables that the shell runs by itself: prompts with substitutions, and `PROMPT_COMMAND`. `PS4` applies to every
+//! tracing shell, the other prompts to interactive shells. This module must not know who sets them.
 
 use super::Walker;
 use crate::found::Origin;

@@ -25,8 +25,7 @@ impl Segment<'_> {
     }
 }
 
-/// Returns the words from brace expansion. Returns `None` over a limit. `copies`: the remaining number of characters to
-/// copy.
+/// Returns the words from brace expansion, or `None` over a limit. `copies`: the remaining characters to copy.
 pub(crate) fn expand<'w>(word: &'w Word, copies: &mut usize) -> Option<Vec<Vec<Segment<'w>>>> {
     if !has_brace(word) {
         return Some(vec![segments(word)]);

@@ -261,8 +261,7 @@ fn bracket_length(text: &str) -> Option<usize> {
     let content = inner.get(negation..)?;
     // A leading `]` is a literal member.
     let first = usize::from(content.starts_with(']'));
-    // A bracket pattern cannot contain a slash. In a pattern over the limit, the rest of the name is part of the
-    // pattern, which keeps the search linear.
+    // No bracket pattern contains a slash. Over the limit, the whole name is a pattern: keeps the search linear.
     let window = content.get(first..)?;
     let end = window.char_indices().take(PATTERN_CHARS_MAX).find(|(_, one)| matches!(one, ']' | '/'));
     match end {

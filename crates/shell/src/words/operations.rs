@@ -14,8 +14,7 @@ use crate::text::Text;
 use crate::tree::{Operation, Parameter, ReplaceAt, Substitute, Word};
 use crate::walk::Walker;
 
-/// Variables for standard directories that exist on every machine. If the text does not set such a variable, its
-/// default in `${x:-word}` is used.
+/// Variables for standard directories of every machine. If the text sets none, `${x:-word}` uses its default.
 const USUAL: &[&str] =
     &["TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
 

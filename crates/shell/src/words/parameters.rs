@@ -303,8 +303,8 @@ pub(super) enum At {
     Unknown,
 }
 
-/// Returns the spelling of an externally set variable that the text gives a fallback. `[ -n "$CC" ] || CC=cc` and `:
-/// ${CC:=cc}` become `${CC:-cc}`.
+/// Returns the spelling of a variable with an unknown outer value and a fallback from the text:
+/// `[ -n "$CC" ] || CC=cc` and `: ${CC:=cc}` become `${CC:-cc}`.
 fn or_else(state: &State, name: &str) -> Option<String> {
     let values = &state.variable(name)?.values;
     let own = values.iter().find_map(|value| match value {

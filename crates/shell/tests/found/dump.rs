@@ -113,8 +113,7 @@ fn args(args: &[Arg]) -> String {
     args.iter().map(arg).collect::<Vec<_>>().join(" ")
 }
 
-/// Prints known text, in quotes if needed, and unknown text as `<why written>`. An argument that may become none or
-/// several ends with `...`.
+/// Prints known text, quoted if needed, and unknown text as `<why written>`; then `...` for no or several arguments.
 fn arg(arg: &Arg) -> String {
     let mut text = String::new();
     for piece in arg.pieces() {

@@ -123,8 +123,7 @@ proptest! {
     }
 }
 
-/// Nesting in one way and in all ways: parts over the limit are reported, and a test's stack (2 MiB, unoptimised)
-/// suffices.
+/// Nesting in each way and all ways: a test's stack (2 MiB, unoptimised) suffices; deeper parts become a `Gap`.
 #[test]
 fn deep_texts_have_an_answer() {
     let nest =

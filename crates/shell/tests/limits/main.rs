@@ -1,5 +1,4 @@
-//! Reaches each limit of this crate with a hostile text. The walk must find the command after the limit or report a
-//! `Hole`.
+//! Reaches each limit of this crate with a hostile text: the walk finds the command after it or reports a `Hole`.
 
 mod rows;
 
@@ -137,8 +136,7 @@ fn every_limit_has_a_row() {
     assert!(unknown.is_empty(), "rows of limits that do not exist: {unknown:?}");
 }
 
-/// Paths that once ended a walk silently without reaching a limit. Each text runs `rm -rf /`, which is found or leaves
-/// a `Hole` for code.
+/// Paths beside the limits that ended a walk silently. Each text runs `rm -rf /`: found, or a `Hole` for code.
 #[test]
 fn kin_of_the_limits_is_not_silent() {
     let many = |one: &str| one.repeat(40);

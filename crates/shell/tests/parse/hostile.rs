@@ -1,5 +1,4 @@
-//! Texts that overflow the stack of parsers or take exponential time. The process must survive on a normal thread stack
-//! in a debug build.
+//! Texts that overflow parser stacks or take exponential time. The process must survive on a normal debug thread stack.
 
 /// Opening and closing tokens.
 const NESTS: [(&str, &str); 45] = [
