@@ -4,7 +4,8 @@
 //! `prescan` bounds the input of the parser. `parse`, the only module that names the parser crate, builds a `tree`. The
 //! other modules walk the tree as a shell would, with values instead of processes, and return [`Found`]. `walk` follows
 //! statements, `words` expands words, `run` resolves commands, `builtins` models those of the shell. `outputs` computes
-//! output of programs, and `state` holds the state of the shell at one point. The crate must not know files.
+//! output of programs, and `state` holds the state of the shell at one point. The crate must not know files: the
+//! crate `facts` handles the effects of a program's arguments.
 
 mod arithmetic;
 mod builtins;

@@ -165,8 +165,8 @@ pub(crate) const HIDDEN_PATTERNS_MAX: usize = 3;
 /// name is part of the pattern. Real patterns have tens of characters. The search restarts at each bracket in a word.
 pub(crate) const PATTERN_CHARS_MAX: usize = 64;
 
-/// Recursive calls of a function that are walked with known state. One further call is walked with everything unknown;
-/// deeper calls are a `Gap`, because recursion may be endless.
+/// Nested calls of one function, the outermost included, that are walked with known state. The next call is walked with
+/// everything unknown; deeper calls are a `Gap`, because recursion may be endless.
 pub(crate) const RECURSION_MAX: usize = 2;
 
 /// Commands walked for one list. The remaining commands become one command with an unknown argument.

@@ -80,7 +80,6 @@ pub(crate) struct Options {
     pub(crate) functions_exported: bool,
 }
 
-/// A function.
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) body: Body,
@@ -106,7 +105,7 @@ impl Function {
 pub(crate) enum Body {
     /// The body is unknown.
     Unknown(Why),
-    /// A part of the text.
+    /// A statement of the text.
     Statement(Box<Statement>),
     /// A body known before the text began.
     Text(Rc<str>),

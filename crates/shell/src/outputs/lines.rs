@@ -1,4 +1,4 @@
-//! Programs that pass lines on: `cat`, `head`, `tail`, `cut`, `rev`, `tac`, `sort`, `uniq`, `tee`.
+//! Programs that pass lines on: `cat`, `head`, `tail`, `cut`, `rev`, `tac`, `sort`, `uniq`.
 
 use std::collections::BTreeSet;
 

@@ -31,7 +31,8 @@ const NETWORK: &[&str] = &[
     "wget",
 ];
 
-/// Programs whose output comes from the network if their arguments contain such a word; other output is local.
+/// Programs whose output comes from the network if their arguments contain such a word. Other output, such as shell
+/// completions, is local.
 const NETWORK_WITH: &[(&str, &[&str])] = &[
     ("aws", &["s3", "s3api", "ssm", "dynamodb", "logs", "lambda", "ec2", "sqs"]),
     ("az", &["storage", "rest"]),

@@ -13,7 +13,6 @@ use crate::text::Text;
 use crate::tree::{Script, Span};
 use crate::walk::Walker;
 
-/// Text that is run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Code<'a> {
     pub(super) text: &'a Text,

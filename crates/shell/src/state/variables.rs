@@ -9,7 +9,6 @@ use super::State;
 use crate::limits::NAMES_FOLLOWED_MAX;
 use crate::text::Text;
 
-/// A variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Variable {
     /// Possible values, at least one.
@@ -32,20 +31,16 @@ pub(crate) struct Attributes {
     pub(crate) readonly: bool,
 }
 
-/// A value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// The variable is not set.
     Unset,
     /// A single text.
     Scalar(Text),
-    /// An array.
     Array(Rc<Elements>),
     /// Unset, a text or an array.
     Unknown(Why),
 }
 
-/// The elements of an array.
 pub(crate) type Elements = BTreeMap<Key, Text>;
 
 /// The key of an array element.
