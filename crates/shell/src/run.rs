@@ -173,7 +173,7 @@ impl Walker<'_> {
         self.leave();
     }
 
-    /// Replaces the arguments over the limit by one unknown argument. They may contain a command, so they are reported.
+    /// Replaces the arguments over the limit by one unknown argument. Adds a `Gap`, because they may contain a command.
     fn bound_arguments(&mut self, scope: &Scope, call: &mut Call) {
         if call.argv.len() <= ARGUMENTS_MAX {
             return;

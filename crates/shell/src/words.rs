@@ -171,7 +171,7 @@ impl Walker<'_> {
     fn bits(&mut self, state: &mut State, scope: &Scope, segments: &[Segment<'_>], tilde: Tilde) -> Vec<Bit> {
         let mut bits = Vec::new();
         if !self.enter() {
-            // Commands in the word run, but are not walked, so the word is reported.
+            // The commands in the word run, but the walk does not reach them: report the word.
             if let Some(span) = segments.iter().find_map(Segment::expanded) {
                 self.gap(scope, Role::Code, Why::Nesting, scope.source.written(span), span);
             }
