@@ -1,5 +1,5 @@
-//! [`Reading`]: what a program text would do, as a list of [`Act`]s. It must not know how they were found, nor what paths
-//! mean.
+//! [`Reading`]: what a program text would do, as a list of [`Act`]s. This module must not know how acts are found, nor
+//! what paths mean.
 
 use std::ops::Range;
 
@@ -13,11 +13,12 @@ use crate::language::Language;
 pub struct Start {
     /// The program's own file, when it has one: `__file__`, `__filename__`.
     pub file: Option<String>,
-    /// Its arguments, without the interpreter and the program; `None`: not known. One that splits may be any number of them.
+    /// The arguments without the interpreter and the program; `None` if unknown. An argument that splits stands for any
+    /// number of arguments.
     pub args: Option<Vec<Arg>>,
-    /// The directory that it starts in.
+    /// The directory in which the program starts.
     pub cwd: Option<String>,
-    /// The user's home.
+    /// The user's home directory.
     pub home: Option<String>,
     /// Environment variables that are known.
     pub env: Vec<(String, Arg)>,
@@ -26,46 +27,46 @@ pub struct Start {
 /// What a program text would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// What it does, in the order in which it was found: that of the run where it has one.
+    /// The acts, in the order in which the run found them. This is the program's order where it has one.
     pub acts: Vec<Act>,
-    /// Modules that it loads and that are taken for what their names say, each once. A file of that name beside the program
-    /// would be loaded in their place.
+    /// Modules that the program loads by name, each once. The reading trusts these names. A file of the same name
+    /// beside the program would be loaded instead.
     pub modules: Vec<String>,
 }
 
-/// One thing that a program text does.
+/// One act of a program text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Act {
-    /// The bytes of the text that say it. What was made of decoded text stands where that is run.
+    /// The bytes of the text that cause the act. For decoded text: the bytes of the place that runs it.
     pub span: Range<usize>,
-    /// What it does.
+    /// The kind of the act.
     pub what: What,
 }
 
-/// What an [`Act`] does.
+/// The kind of an [`Act`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum What {
-    /// It does this itself.
+    /// The program does this itself.
     Effect {
-        /// What.
+        /// The kind of effect.
         kind: EffectKind,
-        /// What it does it to.
+        /// The operand.
         on: Operand,
-        /// It goes down into directories.
+        /// The effect includes subdirectories.
         recursive: bool,
     },
-    /// It runs a program with these arguments; no shell reads them.
+    /// The program runs another program with these arguments, without a shell.
     Command {
         /// The program and its arguments.
         argv: Vec<Arg>,
-        /// Where, when not where the program itself is.
+        /// The working directory, if it is not that of the program itself.
         cwd: Option<Arg>,
-        /// Variables that it is given; they replace or add to the program's own.
+        /// Variables that replace or extend the program's own.
         env: Vec<(String, Arg)>,
-        /// What it reads from standard input, when that is given.
+        /// The standard input, when the program sets it.
         stdin: Option<Arg>,
     },
-    /// It has a shell read and run text.
+    /// The program runs text in a shell.
     Shell {
         /// The text.
         text: Arg,
@@ -76,67 +77,68 @@ pub enum What {
         /// As for [`What::Command`].
         stdin: Option<Arg>,
     },
-    /// It runs a file of a language: `runpy.run_path`, `require('./x')`. A name without its ending may be meant.
+    /// The program runs a file of a language: `runpy.run_path`, `require('./x')`. The path may lack the extension.
     Script {
         /// The language.
         language: Language,
         /// The file.
         path: Arg,
     },
-    /// It loads a module that no table knows. It is one of `files`, the first that exists, from the program's own directory (from
-    /// the working directory if it has no file); else nothing is known of it.
+    /// The program loads a module that no table has. The module is the first of `files` that exists, seen from the
+    /// program's own directory (from the working directory if the program has no file). If none exists, nothing is
+    /// known of the module.
     Module {
-        /// Its name.
+        /// The module's name.
         name: String,
         /// Relative paths.
         files: Vec<String>,
     },
-    /// It has a database read and run SQL.
+    /// The program runs SQL in a database.
     Sql {
-        /// Which: `sqlite`, `postgres`, `mysql`; empty when it is not known.
+        /// The database: `sqlite`, `postgres`, `mysql`; empty if unknown.
         system: &'static str,
         /// The statements.
         text: Arg,
     },
-    /// It changes its working directory: relative paths of later acts are below it.
+    /// The program changes its working directory. Relative paths of later acts start from it.
     Directory(Arg),
-    /// It sets an environment variable for itself and what it starts.
+    /// The program sets an environment variable for itself and its child processes.
     Variable {
-        /// Its name, if that is known.
+        /// The name, if it is known.
         name: Arg,
-        /// Its value.
+        /// The value.
         value: Arg,
     },
     /// A part was not understood.
     Hole {
-        /// What it stands for.
+        /// The role of this part.
         role: Role,
-        /// Why not.
+        /// The reason.
         why: Why,
-        /// What stands there, shortened.
+        /// The text of this part, shortened.
         written: String,
     },
 }
 
-/// What an effect is done to.
+/// The operand of an effect.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// Nothing that the text names.
     Nothing,
     /// A path.
     Path(Arg),
-    /// A file that is written, or a directory into which a file of this name goes.
+    /// A file that is written, or a directory that receives a file of the source's name.
     Into {
         /// The path.
         path: Arg,
         /// The file that is copied or moved.
         source: Arg,
     },
-    /// A path that is made to lead to another.
+    /// A new link to another path.
     Link {
-        /// The path that is made.
+        /// The link.
         path: Arg,
-        /// Where it leads.
+        /// The target.
         to: Arg,
     },
     /// A host.
@@ -150,11 +152,11 @@ pub enum Operand {
     Url(Arg),
     /// A process.
     Process(Arg),
-    /// Something of a system, such as `sqlite`.
+    /// A part of a system, such as `sqlite`.
     System {
         /// The system.
         system: &'static str,
-        /// What is done there.
+        /// The operation.
         verb: &'static str,
     },
 }

@@ -1,6 +1,6 @@
-//! AppleScript, as far as it starts other things: `do shell script`, `do script`, `run script`, keystrokes, what Finder deletes. It
-//! goes by lines and words, without a grammar: a line in which nothing can act, by the words that it has, is data; any other that is
-//! not understood is a hole. It must not know what a shell does.
+//! Reads AppleScript as far as it starts other things: `do shell script`, `do script`, `run script`, keystrokes,
+//! deletions by Finder. The reader works by lines and words, without a grammar. A line whose words cannot act is data.
+//! Any other line that is not understood gives a `Hole`. This module must not know what a shell does.
 
 use castellan_event::Why;
 
@@ -63,13 +63,13 @@ const HARMLESS: &[&str] = &[
     "system",
 ];
 
-/// Words behind one that acts elsewhere, with which it only tells something.
+/// Pairs whose first word normally acts, but only returns information before the second word.
 const TELLING: &[(&str, &str)] = &[("system", "info"), ("system", "attribute")];
 
-/// The property of the language itself by which texts are taken apart.
+/// The language's own property for splitting texts.
 const DELIMITERS: &[&str] = &["text", "item", "delimiters"];
 
-/// Words that say that something is done, wherever they stand in a line.
+/// Words of an action, at any place of a line.
 const ACTING: &[&str] = &[
     "click",
     "close",
@@ -122,7 +122,6 @@ const ACTING: &[&str] = &[
     "attachment",
 ];
 
-/// Reads a whole text.
 pub(crate) fn read(text: &str, meter: &Meter) -> Node {
     let tokens = tokens(text, meter);
     let mut parts = Vec::new();
@@ -137,10 +136,10 @@ pub(crate) fn read(text: &str, meter: &Meter) -> Node {
     Node::new((0, place(text.len())), Kind::Sequence(parts))
 }
 
-/// What a token costs, in bytes that are looked at: its words are compared with those that act.
+/// Cost of a token in bytes: its words are compared with [`ACTING`].
 const TOKEN_BYTES: usize = 64;
 
-/// What it costs to look at a token again.
+/// Cost of looking at a token again.
 const LOOK_BYTES: usize = 2;
 
 /// A part of a line.
@@ -152,11 +151,11 @@ struct Token {
 
 #[derive(Debug)]
 enum Is {
-    /// In small letters.
+    /// In lower case.
     Word(String),
     Text(String),
     Sign(char),
-    /// What cannot be read.
+    /// Unreadable text.
     Wrong,
     End,
 }
@@ -172,14 +171,14 @@ fn tokens(text: &str, meter: &Meter) -> Vec<Token> {
         && let Some(letter) = rest.chars().next()
         && !meter.is_over()
     {
-        // What is made of it is dropped, too.
+        // Pays for dropping the token's nodes, too.
         meter.pay(TOKEN_BYTES);
         let length;
         let is = if letter == '\n' || letter == '\r' || letter == ';' {
             length = 1;
             Is::End
         } else if letter == '\u{ac}' {
-            // The line goes on.
+            // `¬` continues the line.
             at += rest.find('\n').map_or(rest.len(), |end| end + 1);
             continue;
         } else if letter.is_whitespace() {
@@ -222,7 +221,7 @@ fn tokens(text: &str, meter: &Meter) -> Vec<Token> {
     tokens
 }
 
-/// A text in quotes, and the bytes that it takes.
+/// Returns the text in quotes, and the number of bytes that it takes.
 fn quoted(rest: &str) -> (Option<String>, usize) {
     let mut text = String::new();
     let mut letters = rest.char_indices().skip(1);
@@ -268,7 +267,7 @@ impl Line<'_> {
         self.node(Kind::Call(callee.into(), arguments))
     }
 
-    /// The words of the line that may act.
+    /// Reports whether a word of the line may act.
     fn acts(&self) -> bool {
         let behind = |at: usize| match self.tokens.get(at + 1).map(|token| &token.is) {
             Some(Is::Word(word)) => word.as_str(),
@@ -278,7 +277,7 @@ impl Line<'_> {
             Is::Word(word) => {
                 ACTING.contains(&word.as_str()) && !TELLING.contains(&(word.as_str(), behind(at)))
             }
-            // Raw codes of events, and what cannot be read.
+            // Raw event codes and unreadable text.
             Is::Sign(sign) => matches!(sign, '\u{ab}' | '\u{bb}'),
             Is::Wrong => true,
             Is::Text(_) | Is::End => false,
@@ -293,7 +292,7 @@ impl Line<'_> {
             parts.push(assigned);
         }
         self.next = 0;
-        // What an application is told to do, or a property of something of it that is changed, may be anything.
+        // A command for an application may do anything, and so may a change of a property of an application's object.
         let told = self.tokens.iter().rposition(|token| matches!(&token.is, Is::Word(word) if word == "to"));
         let told = told.filter(|_| self.word(0) == "tell").map_or(0, |at| at + 1);
         let sets = self.word(told) == "set"
@@ -302,7 +301,7 @@ impl Line<'_> {
             && (self.word(told + 1), self.word(told + 2)) != ("the", "clipboard")
             && !self.sets_delimiters(told + 1);
         let is_harmless = HARMLESS.contains(&self.word(0)) && HARMLESS.contains(&self.word(told)) && !sets;
-        // Lines that only name what they belong to.
+        // Lines that only open or close a block, or declare a name.
         let is_end = matches!(self.word(0), "end" | "on" | "property" | "global" | "local");
         let is_application = self.word(0) == "tell" && told == 0;
         if !is_known && (!is_harmless || self.acts() && !is_end && !is_application) {
@@ -315,7 +314,8 @@ impl Line<'_> {
         }
     }
 
-    /// `AppleScript's text item delimiters to`, `text item delimiters to`, `the text item delimiters of AppleScript to`
+    /// Matches `AppleScript's text item delimiters to`, `text item delimiters to`, `the text item delimiters of
+    /// AppleScript to`.
     fn sets_delimiters(&self, from: usize) -> bool {
         let words: Vec<&str> = self
             .tokens
@@ -334,7 +334,7 @@ impl Line<'_> {
         words.starts_with(DELIMITERS) && words.get(DELIMITERS.len()) == Some(&"to")
     }
 
-    /// What the line does that is understood, wherever it stands in it.
+    /// Reads the actions that are understood, at any place of the line.
     fn actions(&mut self, parts: &mut Vec<Node>) {
         let is_administrator =
             self.tokens.iter().any(|token| matches!(&token.is, Is::Word(word) if word == "administrator"));
@@ -377,7 +377,7 @@ impl Line<'_> {
         self.tokens.windows(2).any(|pair| matches!(pair, [Token { is: Is::Word(first), .. }, Token { is: Is::Word(second), .. }] if first == "posix" && second == "file"))
     }
 
-    /// What follows `POSIX file`.
+    /// Reads the value after `POSIX file`.
     fn file(&mut self) -> Node {
         let from = self.next;
         while self.next < self.tokens.len() && !(self.word(0) == "posix" && self.word(1) == "file") {
@@ -387,7 +387,7 @@ impl Line<'_> {
         self.after(2)
     }
 
-    /// `set name to value`
+    /// Reads `set name to value`.
     fn assignment(&mut self) -> Option<Node> {
         self.next = 0;
         if self.word(0) != "set" || self.word(2) != "to" {
@@ -398,7 +398,7 @@ impl Line<'_> {
         Some(Node::assign(self.at, Node::name(self.at, &name), value))
     }
 
-    /// Values joined by `&`. What follows a value and does not belong to it is left.
+    /// Reads values joined by `&`. Does not read text after a value that does not belong to it.
     fn expression(&mut self) -> Node {
         let mut values = vec![self.value()];
         while matches!(self.tokens.get(self.next).map(|token| &token.is), Some(Is::Sign('&'))) {
@@ -457,7 +457,7 @@ impl Line<'_> {
             }
             Is::Word(word) => {
                 let follows = self.tokens.get(self.next).map(|token| &token.is);
-                // More than a name: an object of an application, a call.
+                // More than a name: an object of an application, or a call.
                 let is_more = matches!(follows, Some(Is::Sign('(' | '{' | '\'')))
                     || matches!(follows, Some(Is::Text(_)))
                     || matches!(self.word(0), "of" | "to" | "named");
@@ -470,7 +470,7 @@ impl Line<'_> {
         }
     }
 
-    /// What is not followed, up to where the next value is joined.
+    /// Skips an expression that is not followed, up to the next `&` or `)`.
     fn unknown(&mut self) -> Node {
         let from = self.next;
         while self.tokens.get(self.next).is_some_and(|token| !matches!(token.is, Is::Sign('&' | ')'))) {

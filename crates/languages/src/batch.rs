@@ -1,6 +1,7 @@
-//! Batch files and the text of `cmd /c`, as `cmd /?`, `for /?`, `set /?` and `if /?` of Windows 11 tell, to the common tree. A reader
-//! of our own: what a line means depends on blanks, carets and percent signs that no grammar keeps. Variables are names in small
-//! letters between percent signs; jumps are not followed: any line may run after any other. It must not know what a command does.
+//! Reads batch files and the text of `cmd /c` into the common tree. Source: `cmd /?`, `for /?`, `set /?` and `if /?` of
+//! Windows 11. The reader is hand-written because the meaning of a line depends on blanks, carets and percent signs,
+//! which no grammar keeps. Variables are lower-case names between percent signs. The reader does not follow jumps: any
+//! line may run after any other. It must not know what a command does.
 
 use crate::reader;
 use crate::tree::{Invoked, Kind, Loop, Node, Way};
@@ -9,7 +10,6 @@ use crate::work::Meter;
 mod statements;
 mod words;
 
-/// Reads a whole text.
 pub(crate) fn read(text: &str, meter: &Meter) -> Node {
     let mut reader = Reader::new(text, meter, Kept::default());
     let mut parts = reader.lines(false);
@@ -19,21 +19,21 @@ pub(crate) fn read(text: &str, meter: &Meter) -> Node {
     if !reader.kept.jumps {
         return body;
     }
-    // Lines may run again, after those behind them.
+    // After a jump, earlier lines may run again.
     Node::new(at, Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })))
 }
 
-/// What is kept of what was read.
+/// State of the batch reader.
 #[derive(Default)]
 struct Kept {
-    /// It goes from one line to another.
+    /// The text jumps from one line to another.
     jumps: bool,
 }
 
 type Reader<'t> = reader::Reader<'t, Kept>;
 
 impl<'t> Reader<'t> {
-    /// Goes over blanks of a line, and what separates words as they do.
+    /// Skips blanks and the other separators of words.
     fn blanks(&mut self) {
         loop {
             self.take(|letter| matches!(letter, ' ' | '\t' | ',' | ';' | '='));
@@ -47,7 +47,7 @@ impl<'t> Reader<'t> {
         self.take(|letter| letter != '\n')
     }
 
-    /// The word of letters that stands here, in small letters.
+    /// Returns the next word of letters and digits, in lower case.
     fn keyword(&self) -> String {
         let rest = self.rest();
         let end = rest.bytes().take(16).take_while(u8::is_ascii_alphanumeric).count();

@@ -1,10 +1,10 @@
-//! [`Language`]: the languages that are read, and their names.
+//! [`Language`]: the supported languages and their names.
 
 use castellan_event::Why;
 
 use crate::limits::{WORK_PER_PARSER_CALL, WORK_PER_PERL_CALL, WORK_PER_RUBY_CALL};
 
-/// A language that is read.
+/// A supported language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
     /// Python 3.
@@ -15,13 +15,13 @@ pub enum Language {
     Perl,
     /// Ruby 3.
     Ruby,
-    /// PHP 8, and what 5 and 7 had before.
+    /// PHP 8, with features of 5 and 7.
     Php,
     /// Lua 5.1 to 5.4, and `LuaJIT`.
     Lua,
     /// `PowerShell` 5.1 and 7.
     PowerShell,
-    /// Batch files, and what `cmd` is given.
+    /// Batch files and the text of `cmd /c`.
     Batch,
     /// `AppleScript`.
     AppleScript,
@@ -41,7 +41,7 @@ impl Language {
         Language::AppleScript,
     ];
 
-    /// What stands before code without a beginning of its own, for the parser.
+    /// Text that the parser needs before code that has no opening of its own.
     pub(crate) const fn opening(self) -> &'static str {
         match self {
             Language::Php => "<?php ",
@@ -56,7 +56,7 @@ impl Language {
         }
     }
 
-    /// How a variable is named in the tree, by its name as text.
+    /// Returns the name of a variable in the tree, from its name as text.
     pub(crate) fn variable(self, name: &str) -> String {
         match self {
             Language::Php => format!("${name}"),
@@ -71,7 +71,7 @@ impl Language {
         }
     }
 
-    /// The number of a list's first element.
+    /// The index of a list's first element.
     pub(crate) const fn first_index(self) -> i64 {
         match self {
             Language::Lua => 1,
@@ -86,8 +86,8 @@ impl Language {
         }
     }
 
-    /// Why what a function is given that is called from outside of the program is not known. Where texts name functions, what a
-    /// library gives may be one.
+    /// Returns the reason why arguments are unknown when code outside the program calls a function. PHP: `Dynamic`,
+    /// because texts name functions, and a value from a library may be such a text.
     pub(crate) const fn handed(self) -> Why {
         match self {
             Language::Php => Why::Dynamic,
@@ -102,8 +102,8 @@ impl Language {
         }
     }
 
-    /// Whether a name may be without a value: it is nothing then, or what an `include` or a loader of classes that is read for
-    /// itself has made.
+    /// Reports whether a name may lack a value without a `Hole`. Such a name is empty, or was set by an `include` or a
+    /// class autoloader, which is read separately.
     pub(crate) fn is_quiet(self, name: &str) -> bool {
         match self {
             Language::Php => {
@@ -120,7 +120,7 @@ impl Language {
         }
     }
 
-    /// Units of work for a call of the parser's progress callback.
+    /// Units of work per call of the parser's progress callback.
     pub(crate) const fn work_per_parser_call(self) -> u64 {
         match self {
             Language::Perl => WORK_PER_PERL_CALL,
@@ -135,17 +135,17 @@ impl Language {
         }
     }
 
-    /// Whether its statements are commands of words, and names that nothing gave a value are data.
+    /// Reports whether statements are commands of words. In these languages a name without a value is data.
     pub(crate) const fn is_shell(self) -> bool {
         matches!(self, Language::PowerShell | Language::Batch | Language::AppleScript)
     }
 
-    /// Whether paths may begin with a drive or a server (`C:\x`, `\\server\share`) on every system.
+    /// Reports whether paths may begin with a drive or a server (`C:\x`, `\\server\share`) on every system.
     pub const fn has_drives(self) -> bool {
         matches!(self, Language::PowerShell | Language::Batch)
     }
 
-    /// The word for it in the models of programs (`code:python`).
+    /// The language's name in the models of programs (`code:python`).
     pub const fn as_str(self) -> &'static str {
         match self {
             Language::Python => "python",

@@ -1,9 +1,9 @@
-//! L2: what a program text in a language other than shell would do, as far as reading it tells. It knows languages and their
-//! libraries, as data. It must not know files, scopes of paths, rules or verdicts.
+//! L2: reads a program text in a language other than shell and reports the acts that the program would do. This crate
+//! knows languages and their libraries, as data. It must not know files, path scopes, rules or verdicts.
 //!
-//! `parse` and `lower`, or a reader of the language's own, bring a text into one tree for all languages; `run` goes through it as an interpreter would, with values that
-//! may be unknown; the tables of `models/*.toml` say what the functions of libraries do. What could act and is in no table, or
-//! cannot be followed, is a hole: never silence.
+//! `parse` and `lower`, or a hand-written reader, turn a text into one common tree for all languages. `run` interprets
+//! the tree with values that may be unknown. The tables of `models/*.toml` describe library functions. Code that could
+//! act and is in no table, or cannot be followed, gives a `Hole` act: never silence.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -31,22 +31,24 @@ pub use act::{Act, Operand, Reading, Start, What};
 pub use language::Language;
 pub use work::Work;
 
-/// What a program text would do when it is started so. Any text is read; what is too long, wrong or not understood is a hole.
+/// Reports what a program text would do when it is started so. Accepts any text; a part that is too long, wrong or not
+/// understood gives a `Hole`.
 pub fn read(language: Language, text: &str, start: &Start) -> Reading {
     read_within(language, text, start, &mut Work::default())
 }
 
-/// The same within an amount of work that several programs share; what it does not reach for is a hole.
+/// Like [`read`], within an amount of work that several programs share. A part that the work does not cover gives a
+/// `Hole`.
 pub fn read_within(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
     run::run(language, text, start, work).0
 }
 
-/// The same; what this thread has read a while ago is not read anew, and costs no less of the work.
+/// Like [`read_within`], but reuses a recent reading of the same thread. A reused reading costs the same work.
 pub fn read_once(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
     memo::kept(language, text, start, work, |work| run::run(language, text, start, work))
 }
 
-/// `PowerShell`'s `-EncodedCommand`: text as UTF-16 in base64. `None` where it is none.
+/// Decodes the text of `PowerShell`'s `-EncodedCommand`: UTF-16 in base64. Returns `None` for any other text.
 pub fn encoded(text: &str) -> Option<String> {
     run::utf16(&run::base64(text)?)
 }

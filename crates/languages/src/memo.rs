@@ -1,8 +1,8 @@
-//! Readings that were made before. An agent runs the same tests and builds again and again, and most of what they load has not
-//! changed since. A reading depends on nothing but what is asked, so that one that is kept is the one that would be made; it must not know
-//! what it is for.
+//! Cache of readings. An agent runs the same tests and builds again and again, and most of the files that they load are
+//! unchanged. A reading depends only on its inputs, so a cached one equals a new one. This module must not know what it
+//! is used for.
 //!
-//! Each thread keeps its own: readings share their texts among themselves, which only one thread may count.
+//! Each thread has its own cache: readings share texts through `Rc`, which is not thread-safe.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,24 +14,25 @@ use crate::language::Language;
 use crate::limits::{KEPT_ACTS_MAX, KEPT_WORK_MIN};
 use crate::work::Work;
 
-/// What was asked, as a SHA-256: no two programs that differ are taken for one, whoever writes them.
+/// SHA-256 of the inputs, so that nobody can craft two different programs with one key.
 type Key = [u8; 32];
 
-/// A reading and what it cost.
+/// A reading and its cost.
 #[derive(Debug)]
 struct Kept {
     reading: Reading,
     units: u64,
-    /// The work that was left for one that did not come to its end: with more or less it would be another.
+    /// For a reading that ran out of work: the work that was left. Another amount would give another reading.
     within: Option<u64>,
 }
 
-/// What is kept. Once the newer half is full the older one goes, and takes with it what was not asked for since.
+/// The cache. When the newer half is full, it replaces the older half. Entries that were not used since then are
+/// dropped.
 #[derive(Debug, Default)]
 struct Memo {
     newer: HashMap<Key, Kept>,
     older: HashMap<Key, Kept>,
-    /// Acts of the newer ones.
+    /// Number of acts in the newer half.
     acts: usize,
 }
 
@@ -39,7 +40,8 @@ thread_local! {
     static MEMO: RefCell<Memo> = RefCell::default();
 }
 
-/// The reading that `read` would give, and its price: paid whether or not it is made anew, so that the same call finds the same.
+/// Returns the reading that `read` would give, and charges its price. A cached reading costs the same, so that a
+/// repeated call gives the same result.
 pub(crate) fn kept(
     language: Language,
     text: &str,
@@ -73,7 +75,7 @@ impl Memo {
     }
 
     fn keep(&mut self, key: Key, kept: Kept) {
-        // One that came to its end serves more often.
+        // A complete reading is more often useful.
         if kept.within.is_some() && self.newer.get(&key).is_some_and(|whole| whole.within.is_none()) {
             return;
         }
@@ -89,7 +91,7 @@ impl Memo {
     }
 }
 
-/// Each part stands behind its length: no two lists of parts are one text.
+/// Hashes each part after its length, so that no two lists of parts give the same bytes.
 fn key(language: Language, text: &str, start: &Start) -> Key {
     let mut hash = Sha256::new();
     for part in [language.as_str(), text, &format!("{start:?}")] {
@@ -111,7 +113,7 @@ mod tests {
         Reading { acts: (0..acts).map(act).collect(), modules: Vec::new() }
     }
 
-    /// Asks for the text `name`, which costs `units`; whether its reading had been kept.
+    /// Requests the text `name`, which costs `units`; returns whether its reading was cached.
     fn is_kept(name: &str, start: &Start, units: u64, acts: usize, work: &mut Work) -> bool {
         let mut is_made = false;
         let made = kept(Language::Python, name, start, work, |work| {
@@ -150,7 +152,7 @@ mod tests {
         let units = work.left() / 2 + 1;
         assert!(!is_kept("c", &start, units, 1, &mut work));
         assert!(!is_kept("c", &start, units, 1, &mut work), "only a part of it can be read now");
-        // That part does not take the place of the whole.
+        // The partial reading does not replace the complete one.
         assert!(is_kept("c", &start, units, 1, &mut Work::default()));
     }
 

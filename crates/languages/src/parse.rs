@@ -1,4 +1,5 @@
-//! Text to the common tree, within an amount of work. It alone names the parser, with `lower`, which reads its trees.
+//! Parses text into the common tree, within an amount of work. Only this module and `lower`, which reads the parser's
+//! trees, name the parser.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +15,7 @@ use crate::tree::{Kind, Node};
 use crate::work::Meter;
 use crate::{applescript, batch, lower, powershell};
 
-/// What ends a line of JavaScript.
+/// Characters that end a line of JavaScript.
 const LINE_ENDS: &[char] = &['\n', '\r', '\u{2028}', '\u{2029}'];
 
 /// Nodes of JavaScript in which no comment begins.
@@ -29,10 +30,10 @@ const AS_TEXT: &[&str] = &[
     "hash_bang_line",
 ];
 
-/// Parses a program, within units of work. What is too long, or takes too much work, is one hole; what is wrong is one where it
-/// is wrong. Returns the work as well.
+/// Parses a program within units of work, and returns the tree and the units used. A text that is too long or takes too
+/// much work gives one `Hole`. A wrong part gives a `Hole` at its place.
 pub(crate) fn parse(language: Language, text: &str, work_max: u64) -> (Node, u64) {
-    // The mark that ends a here-document is only seen before the end of a line.
+    // The grammar only finds the end mark of a here-document before a line end.
     if language == Language::Ruby && text.contains("<<") && !text.ends_with('\n') {
         return parsed(language, &format!("{text}\n"), work_max);
     }
@@ -42,7 +43,8 @@ pub(crate) fn parse(language: Language, text: &str, work_max: u64) -> (Node, u64
     }
 }
 
-/// The text with a newline for each carriage return that stands alone, where that ends a line and the reader does not know it.
+/// Replaces each lone carriage return by a newline, in languages where it ends a line and the reader does not know
+/// that.
 fn returns_as_lines(language: Language, text: &str) -> Option<String> {
     let ends_lines = matches!(language, Language::Python | Language::PowerShell | Language::AppleScript);
     if !ends_lines || !text.contains('\r') {
@@ -80,7 +82,7 @@ fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
         Language::Ruby => tree_sitter_ruby::LANGUAGE,
         Language::Php => tree_sitter_php::LANGUAGE_PHP,
         Language::Lua => tree_sitter_lua::LANGUAGE,
-        // These have readers of their own.
+        // These languages have hand-written readers.
         Language::PowerShell => return read_by(powershell::read, text, work_max),
         Language::Batch => return read_by(batch::read, text, work_max),
         Language::AppleScript => return read_by(applescript::read, text, work_max),
@@ -106,19 +108,20 @@ fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
     (lowered, work)
 }
 
-/// The lowered tree of JavaScript. A comment of HTML, which the grammar reads as operators and only scripts have, is a hole.
+/// Returns the lowered tree of JavaScript. An HTML comment gives a `Hole`: only scripts have such comments, and the
+/// grammar reads them as operators.
 fn javascript(text: &str, tree: &Tree) -> Node {
     let root = tree.root_node();
     let lowered = lower::lower(Language::JavaScript, text, root);
     let is_code = |at: usize, size: usize| {
         let node = root.descendant_for_byte_range(at, at + size);
-        // The grammar does not know that a carriage return ends a comment of HTML.
+        // The grammar does not know that a carriage return ends an HTML comment.
         node.is_none_or(|node| match node.kind() {
             "html_comment" => text.get(node.byte_range()).is_none_or(|text| text.contains('\r')),
             kind => !AS_TEXT.contains(&kind),
         })
     };
-    // To look for each takes time, so that one after many others counts as one.
+    // The look-up takes time, so a mark after many others counts as a comment.
     let is_comment = |place: usize, at: usize, mark: &str| place >= HTML_MARKS_MAX || is_code(at, mark.len());
     let mut opens = text.match_indices("<!--").enumerate();
     let opens = opens.find(|(place, (at, mark))| is_comment(*place, *at, mark));
@@ -138,7 +141,7 @@ fn javascript(text: &str, tree: &Tree) -> Node {
     Node::new(lowered.at, Kind::Sequence(vec![hole, lowered]))
 }
 
-/// Whether something in JavaScript, which compares, may be a call in TypeScript: `f<T>(x)`.
+/// Reports whether a comparison in JavaScript may be a call in TypeScript: `f<T>(x)`.
 fn calls_with_types(text: &str) -> bool {
     let mut parts = text.split('>');
     let mut before = parts.next().unwrap_or_default();
@@ -153,8 +156,8 @@ fn calls_with_types(text: &str) -> bool {
     false
 }
 
-/// The parser's tree, `None` for what takes too much work; and the work that it took. `work` is how much it may take, and what each
-/// call of the progress callback counts.
+/// Returns the parser's tree, or `None` if it takes too much work, and the work used. `work` is the limit and the units
+/// per call of the progress callback.
 fn tree(
     grammar: &tree_sitter::Language,
     text: &str,
@@ -179,7 +182,7 @@ fn tree(
     (tree, calls * per_call)
 }
 
-/// Reads a text by a reader of ours.
+/// Reads a text by a hand-written reader.
 fn read_by(reader: fn(&str, &Meter) -> Node, text: &str, work_max: u64) -> (Node, u64) {
     let meter = Meter::of(work_max);
     let tree = reader(text, &meter);
@@ -190,8 +193,8 @@ fn read_by(reader: fn(&str, &Meter) -> Node, text: &str, work_max: u64) -> (Node
     (tree, meter.units())
 }
 
-/// The text in parts that touch each other, so that its lines are short. Perl's scanner asks for the column at each token, which is
-/// counted from where the line begins. A part that begins within a line is told that it begins at its second column.
+/// Splits the text into adjacent ranges, so that its lines are short. Perl's scanner asks at each token for the column,
+/// which is counted from the line's start. A range that begins within a line claims to begin at its second column.
 fn short_lines(text: &str) -> Vec<Range> {
     let mut parts = Vec::new();
     let mut start = (0, Point { row: 0, column: 0 });
@@ -211,13 +214,13 @@ fn short_lines(text: &str) -> Vec<Range> {
     parts
 }
 
-/// What may begin a here-document: `<<A`, `<<~A`, `<<'A'`.
+/// Counts the possible beginnings of here-documents: `<<A`, `<<~A`, `<<'A'`.
 fn heredocs(text: &str) -> usize {
     let begins = |rest: &str| rest.starts_with(|one: char| one.is_alphabetic() || "_~-\"'`".contains(one));
     text.match_indices("<<").filter(|(at, _)| text.get(at + 2..).is_some_and(begins)).count()
 }
 
-/// The most brackets that are open at once; those in literals count too.
+/// Returns the largest number of open brackets; includes brackets in literals.
 fn brackets(text: &str) -> usize {
     let mut open = 0_usize;
     let mut most = 0;

@@ -1,7 +1,8 @@
-//! PowerShell 7.4 and Windows PowerShell 5.1, as `about_Language_Keywords`, `about_Parsing` and `about_Operators` tell, to the common
-//! tree. A reader of our own: the grammars that there are take `$HOME/x` for an error and `1..3` for a command. It reads once from
-//! left to right, as PowerShell does: in expressions, or in words of a command. Names are in small letters, variables begin with `$`,
-//! types with `[`. It must not know what a command does.
+//! Reads PowerShell 7.4 and Windows PowerShell 5.1 into the common tree. Source: `about_Language_Keywords`,
+//! `about_Parsing` and `about_Operators`. The reader is hand-written because the existing grammars read `$HOME/x` as an
+//! error and `1..3` as a command. It reads once from left to right, in expression mode or in command mode, as
+//! PowerShell does. Names are in lower case, variables begin with `$`, types with `[`. It must not know what a command
+//! does.
 
 use std::rc::Rc;
 
@@ -17,12 +18,11 @@ mod expressions;
 mod literals;
 mod statements;
 
-/// No word of the language is longer.
+/// No keyword is longer.
 const KEYWORD_BYTES: usize = 16;
 
-/// Reads a whole text.
 pub(crate) fn read(text: &str, meter: &Meter) -> Node {
-    // `-Command -`: the program is what is read from standard input.
+    // `-Command -` reads the program from standard input.
     let text = if text.trim() == "-" { "" } else { text };
     let mut reader = Reader::new(text, meter, Kept::default());
     let mut parts = reader.statements(None);
@@ -31,15 +31,15 @@ pub(crate) fn read(text: &str, meter: &Meter) -> Node {
     Node::new(reader.since(0), Kind::Sequence(parts))
 }
 
-/// The name of a type as the tables have it.
+/// Returns the name of a type as the tables write it.
 pub(crate) fn type_named(name: &str) -> String {
     literals::short(name)
 }
 
-/// What is kept of what was read.
+/// State of the PowerShell reader.
 #[derive(Default)]
 struct Kept {
-    /// The names that the functions around give a value, the innermost last.
+    /// The names that the enclosing functions assign, the innermost function last.
     scopes: Vec<Vec<Rc<str>>>,
     /// Blocks in attributes, which PowerShell runs by itself: `[ValidateScript({ ... })]`.
     attributes: Vec<Node>,
@@ -52,7 +52,7 @@ impl Reader<'_> {
         self.rest().chars().nth(1)
     }
 
-    /// This must stand here.
+    /// Reads a required token; reports a syntax error if it is absent.
     fn expect(&mut self, what: &str) {
         self.blanks(true);
         if !self.eats(what) {
@@ -60,7 +60,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Goes over blanks and comments; `lines`: over the ends of lines too.
+    /// Skips blanks and comments; with `lines` also line ends.
     fn blanks(&mut self, lines: bool) {
         let from = self.at;
         self.over_blanks(lines);
@@ -89,7 +89,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The word of letters that stands here, in small letters.
+    /// Returns the next word, in lower case; empty if no keyword is so long.
     fn keyword(&self) -> String {
         let rest = self.rest();
         let letters = rest.chars().take(KEYWORD_BYTES + 1);
@@ -100,7 +100,7 @@ impl Reader<'_> {
         word.unwrap_or_default().to_ascii_lowercase()
     }
 
-    /// A name gets a value in the function that is being read.
+    /// Records that the function being read assigns a name.
     fn declare(&mut self, name: &Rc<str>) {
         if let Some(scope) = self.kept.scopes.last_mut() {
             scope.push(Rc::clone(name));
@@ -108,7 +108,7 @@ impl Reader<'_> {
     }
 }
 
-/// Dashes: PowerShell takes those of typography for the same.
+/// PowerShell accepts typographic dashes as `-`.
 fn is_dash(letter: char) -> bool {
     matches!(letter, '-' | '\u{2013}' | '\u{2014}' | '\u{2015}')
 }

@@ -1,5 +1,5 @@
-//! [`Reader`]: a text that is read by hand, from left to right, for languages without a grammar that can be used. It pays for what it looks
-//! at and says what it cannot read. It must not know any language.
+//! [`Reader`]: reads a text by hand, from left to right, for languages without a usable grammar. It pays for the bytes
+//! that it looks at and reports unreadable parts. It must not know any language.
 
 use castellan_event::Why;
 
@@ -7,17 +7,17 @@ use crate::limits::{ERRORS_MAX, READER_BYTES_PER_NODE, TREE_DEPTH_MAX};
 use crate::tree::{Kind, Node, Span};
 use crate::work::Meter;
 
-/// A text and how far it is read.
+/// A text and the position in it.
 pub(crate) struct Reader<'t, K> {
     pub(crate) text: &'t str,
     meter: &'t Meter,
-    /// Bytes that are read.
+    /// Position of the next byte.
     pub(crate) at: usize,
-    /// How deep what is read now lies.
+    /// Nesting depth at this position.
     pub(crate) depth: usize,
     /// Parts that cannot be read.
     pub(crate) errors: Vec<Node>,
-    /// What the language remembers of what was read.
+    /// State of the language's reader.
     pub(crate) kept: K,
 }
 
@@ -26,7 +26,7 @@ impl<'t, K> Reader<'t, K> {
         Reader { text, meter, at: 0, depth: 0, errors: Vec::new(), kept }
     }
 
-    /// What follows. Who looks further than a few characters pays for it.
+    /// Returns the unread text. A caller that looks further than a few characters pays for it.
     pub(crate) fn rest(&self) -> &'t str {
         self.meter.pay(1);
         if self.meter.is_over() {
@@ -35,7 +35,7 @@ impl<'t, K> Reader<'t, K> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Pays for so many bytes that were looked at.
+    /// Pays for bytes that a caller looked at.
     pub(crate) fn pay(&self, bytes: usize) {
         self.meter.pay(bytes);
     }
@@ -50,7 +50,7 @@ impl<'t, K> Reader<'t, K> {
         Some(next)
     }
 
-    /// Goes over this, if it stands here.
+    /// Skips this text if it comes next.
     pub(crate) fn eats(&mut self, what: &str) -> bool {
         let stands = self.rest().starts_with(what);
         if stands {
@@ -59,7 +59,7 @@ impl<'t, K> Reader<'t, K> {
         stands
     }
 
-    /// Goes over what fits.
+    /// Skips and returns the characters that fit.
     pub(crate) fn take(&mut self, fits: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let end = rest.find(|letter| !fits(letter)).unwrap_or(rest.len());
@@ -78,7 +78,7 @@ impl<'t, K> Reader<'t, K> {
         Node::new(self.since(from), kind)
     }
 
-    /// A part that is wrong. The first ones are told, which is enough to say that there are some.
+    /// Records a wrong part. Records only the first ones, which is enough to report that there are errors.
     pub(crate) fn wrong(&mut self, from: usize, why: Why) {
         if self.errors.len() < ERRORS_MAX {
             let hole = self.node(from, Kind::Hole(why));
@@ -86,7 +86,7 @@ impl<'t, K> Reader<'t, K> {
         }
     }
 
-    /// Goes one level down. What lies too deep ends the reading.
+    /// Reads one level deeper. At the depth limit, reading ends.
     pub(crate) fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Node {
         let from = self.at;
         if self.depth >= TREE_DEPTH_MAX {
@@ -98,13 +98,13 @@ impl<'t, K> Reader<'t, K> {
         node
     }
 
-    /// Nothing behind this is read.
+    /// Ends reading: nothing after this is read.
     pub(crate) fn ends(&mut self, from: usize, why: Why) -> Node {
         self.at = self.text.len();
         self.node(from, Kind::Hole(why))
     }
 
-    /// Something of a library that no text can name: the tables have it below `%`.
+    /// Calls a library function that no program text can name: the tables have it with the prefix `%`.
     pub(crate) fn own(&self, from: usize, name: &str, arguments: Vec<Node>) -> Node {
         let callee = self.node(from, Kind::Name(format!("%{name}").into()));
         self.node(from, Kind::Call(callee.into(), arguments))

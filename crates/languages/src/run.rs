@@ -1,5 +1,5 @@
-//! The run of a program with values that may be unknown: every branch, every body, every call that the text tells of. It must
-//! not know grammars, nor what single libraries do.
+//! Runs a program with values that may be unknown: every branch, every body, every call that the text shows. This
+//! module must not know grammars, nor the functions of single libraries.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -56,7 +56,7 @@ mod vim;
 
 pub(crate) use texts::{base64, utf16};
 
-/// What a program text does, as far as the work goes, and whether it went to the end.
+/// Runs a program text within the work that is left. Returns the reading and whether the run reached the end.
 pub(crate) fn run(language: Language, text: &str, start: &Start, work: &mut Work) -> (Reading, bool) {
     let mut machine = Machine::new(language, text, start, work.left());
     machine.program(text);
@@ -67,7 +67,7 @@ pub(crate) fn run(language: Language, text: &str, start: &Start, work: &mut Work
     (Reading { acts: machine.acts, modules: machine.modules }, is_whole)
 }
 
-/// A text that is run, and where what it does stands: in itself, or where it is run.
+/// A text that is run. `at` is the place to report for its acts; `None`: their places in the text itself.
 #[derive(Debug)]
 struct Source {
     text: Rc<str>,
@@ -76,22 +76,22 @@ struct Source {
     opening: u32,
 }
 
-/// A function of the program, with what it sees.
+/// A function of the program, with the scope that it sees.
 #[derive(Debug, Clone)]
 struct Closure {
     function: Rc<Function>,
     scope: ScopeId,
     source: usize,
     defaults: Rc<[Option<Value>]>,
-    /// The class that it is a member of.
+    /// The class of which it is a member.
     class: Option<usize>,
-    /// Why what it is given is not known when it is never called by name.
+    /// Reason for unknown arguments if the program never calls it by name.
     why: Why,
-    /// The language calls it by itself: operators, conversions, what a member gives.
+    /// The language itself calls the function: operators, conversions, accessors.
     is_implicit: bool,
-    /// It was run.
+    /// The function was run.
     is_called: bool,
-    /// It was run with arguments of which nothing is known.
+    /// The function was run with unknown arguments.
     is_covered: bool,
 }
 
@@ -116,7 +116,7 @@ struct Frame {
 struct Argument {
     name: Option<Rc<str>>,
     value: Value,
-    /// It may be any number of arguments.
+    /// It stands for any number of arguments.
     is_spread: bool,
 }
 
@@ -129,7 +129,7 @@ impl Argument {
         self.name.clone().map(|name| (Some(name), self.value.clone()))
     }
 
-    /// Arguments of which nothing is known.
+    /// Any number of unknown arguments.
     fn unknown(why: Why) -> Argument {
         let value = Value::unknown(why, "an argument");
         Argument { name: None, value, is_spread: true }
@@ -148,16 +148,16 @@ struct Machine<'s> {
     functions: Vec<Closure>,
     classes: Vec<ClassOf>,
     frames: Vec<Frame>,
-    /// The functions that are being run, and where the state's log was when they were entered.
+    /// The functions that are being run, each with the log position of the state at its entry.
     active: Vec<(usize, usize)>,
     acts: Vec<Act>,
     seen: HashSet<Act>,
     modules: Vec<String>,
-    /// Directories from which modules are taken before any other, absolute where that is known.
+    /// Directories that are searched first for modules, absolute where that is known.
     libraries: Vec<String>,
-    /// A module that is not known gave names.
+    /// Names may come from a module or file that is not known.
     stars: bool,
-    /// The list of its arguments, once it has been used.
+    /// The list of the program's arguments, once the program has used it.
     argv: Option<Value>,
     depth: usize,
     text_depth: usize,
@@ -193,12 +193,12 @@ impl<'s> Machine<'s> {
         }
     }
 
-    /// Pays for work; whether it may be done.
+    /// Pays for work; returns whether the work may be done.
     fn step(&self, work: u64) -> bool {
         self.state.purse.pays(work)
     }
 
-    /// Tells that the run was not done to its end.
+    /// Reports a run that did not reach its end.
     fn end(&mut self) {
         let what = What::Hole { role: Role::Code, why: Why::Budget, written: String::new() };
         let hole = Act { span: 0..0, what };
@@ -207,7 +207,7 @@ impl<'s> Machine<'s> {
         }
     }
 
-    /// Where something that is done here stands in the program.
+    /// Returns the place in the program to report for an act at this place of the current text.
     fn place(&self, at: Span) -> Span {
         let source = self.sources.get(self.source);
         let opening = source.map_or(0, |source| source.opening);
@@ -235,14 +235,14 @@ impl<'s> Machine<'s> {
         self.act(at, What::Hole { role, why, written: shortened(written).to_owned() });
     }
 
-    /// A hole for code of which nothing is known, and the value that it gives.
+    /// Reports a `Hole` for unknown code, and returns its value.
     fn lost(&mut self, node: &Node, why: Why) -> Value {
         let written = self.written(node);
         self.hole(node.at, Role::Code, why, &written);
         Value::unknown(why, &written)
     }
 
-    /// What stands in the source.
+    /// Returns the node's source text, shortened.
     fn written(&self, node: &Node) -> Rc<str> {
         let range = node.at.0 as usize..node.at.1 as usize;
         let text = self.sources.get(self.source).and_then(|source| source.text.get(range));
@@ -395,7 +395,7 @@ impl<'s> Machine<'s> {
             return Value::Module(Ref(global));
         }
         if let Some(value) = self.member_of_module(node, global, name) {
-            // It stays the same list.
+            // Later uses get the same list.
             if name.starts_with('@') || &**name == "ARGV" {
                 self.state.set_own(0, name, value.clone());
             }
@@ -404,7 +404,7 @@ impl<'s> Machine<'s> {
         if self.language.is_quiet(name) {
             return self.unknown(node, Why::Variable);
         }
-        // What node is given without a file has node's own modules by their names.
+        // Code without a file, such as `node -e`, sees Node's own modules by name.
         if self.language == Language::JavaScript
             && self.start.file.is_none()
             && let Some(module) = table.module(name)
@@ -415,15 +415,15 @@ impl<'s> Machine<'s> {
             return value;
         }
         if matches!(self.language, Language::Php | Language::Lua) {
-            // It is told once.
+            // The value is stored so that the name is reported once.
             let unknown = self.unknown(node, Why::Variable);
             self.state.set_own(0, name, unknown);
         }
-        // Not given a value by anything that was seen.
+        // Nothing in the program gave it a value.
         self.lost(node, Why::Variable)
     }
 
-    /// Text with values in it.
+    /// Evaluates text with values in it.
     fn joined(&mut self, node: &Node, parts: &[Node]) -> Value {
         let parts: Vec<Value> = parts.iter().map(|part| self.eval(part)).collect();
         let parts: Vec<Value> = parts.iter().map(|part| self.as_text(node, part)).collect();
@@ -466,7 +466,7 @@ impl<'s> Machine<'s> {
         if values.iter().any(|value| matches!(value, Value::Instance(_))) {
             return self.unknown(node, Why::Dynamic);
         }
-        // In these languages texts are added as numbers.
+        // These languages add texts as numbers.
         if matches!(self.language, Language::Perl | Language::Php | Language::Lua)
             || !is(|value| matches!(value, Value::Text(_)))
         {
@@ -475,7 +475,7 @@ impl<'s> Machine<'s> {
         self.concatenated(node, &values)
     }
 
-    /// Texts one after the other, each of which may be one of several.
+    /// Concatenates texts; each may be one of several.
     fn concatenated(&mut self, node: &Node, values: &[Value]) -> Value {
         let mut made: Vec<Vec<Rc<Arg>>> = vec![Vec::with_capacity(values.len())];
         for value in values {
@@ -503,7 +503,7 @@ impl<'s> Machine<'s> {
         self.any(node, texts)
     }
 
-    /// What a value may be as an argument. What is no text is not known.
+    /// Returns a value's choices as arguments. A choice that is no text is unknown.
     fn args(&self, node: &Node, value: &Value) -> Vec<Rc<Arg>> {
         let unknown = || Rc::new(Arg::unknown(Why::Dynamic, &*self.written(node), false));
         let mut args: Vec<Rc<Arg>> = Vec::new();

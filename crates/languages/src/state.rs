@@ -1,5 +1,6 @@
-//! What a program has stored at one point of its run: names in scopes, and the heap of lists, maps and objects. Every change is
-//! logged, so that branches can be run from the same state and be joined. It must not know how programs are run.
+//! The stored values at one point of a run: names in scopes, and the heap of lists, maps and objects. A log records
+//! every change. So branches can run from the same state and then be joined. This module must not know how programs are
+//! run.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -12,37 +13,37 @@ use crate::limits::{ELEMENTS_MAX, ENTRIES_COPIED_PER_WORK};
 use crate::value::{CellId, ScopeId, TooMany, Value};
 use crate::work::Purse;
 
-/// So many slots are searched one after the other; more are hashed.
+/// Up to this number, slots are searched linearly; above it, by hash.
 const SEARCHED_SLOTS: usize = 16;
 
-/// The names of a function, block, class or of the program.
+/// The names of a function, block, class or program.
 #[derive(Debug)]
 struct Scope {
     parent: Option<ScopeId>,
     names: HashMap<Rc<str>, Option<Value>>,
-    /// Functions in it do not see its names.
+    /// Functions inside it do not see its names.
     is_class: bool,
 }
 
-/// What a list, map or object holds.
+/// The content of a list, map or object.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Cell {
     /// Keys of maps and objects; a list has none.
     pub(crate) entries: Vec<(Option<Rc<str>>, Value)>,
-    /// There may be more in it, or what is in it may stand elsewhere.
+    /// There may be further elements, or the elements may be at other positions.
     pub(crate) is_open: bool,
     /// The class of an object.
     pub(crate) class: Option<usize>,
 }
 
 impl Cell {
-    /// What was not paid for: there may be anything in it.
+    /// A cell that the budget did not cover: it may contain anything.
     fn lost() -> Cell {
         Cell { is_open: true, ..Cell::default() }
     }
 }
 
-/// Something that can change.
+/// A place whose value can change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Slot {
     Name(ScopeId, Rc<str>),
@@ -56,7 +57,7 @@ enum Held {
 }
 
 impl Held {
-    /// The values that are compared when it is joined with another.
+    /// Returns the number of values that a join compares.
     fn size(&self) -> u64 {
         match self {
             Held::Name(value) => value.as_ref().map_or(0, |value| value.choices().len() as u64),
@@ -65,7 +66,7 @@ impl Held {
     }
 }
 
-/// The state after one of several branches, as what it changed.
+/// The state at the end of one branch, as its changes.
 pub(crate) type Outcome = Vec<(SlotOf, HeldIn)>;
 /// See [`Outcome`].
 #[derive(Debug)]
@@ -79,7 +80,7 @@ pub(crate) struct State {
     scopes: Vec<Scope>,
     cells: Vec<Cell>,
     log: Vec<(Slot, Held)>,
-    /// What the run may cost. What is not paid is not done.
+    /// The budget of the run. A change that is not paid does not happen.
     pub(crate) purse: Purse,
 }
 
@@ -95,7 +96,7 @@ impl State {
         self.scopes.len() - 1
     }
 
-    /// The scope that a function made here sees.
+    /// Returns the scope that a function defined here sees.
     pub(crate) fn seen_from(&self, scope: ScopeId) -> ScopeId {
         match self.scopes.get(scope) {
             Some(Scope { is_class: true, parent: Some(parent), .. }) => *parent,
@@ -103,12 +104,12 @@ impl State {
         }
     }
 
-    /// The value of a name; `None` when nothing gave it one.
+    /// Returns the value of a name; `None` if it has no value.
     pub(crate) fn name(&self, scope: ScopeId, name: &str) -> Option<Value> {
         let mut at = Some(scope);
         while let Some(scope) = at.and_then(|at| self.scopes.get(at)) {
             if let Some(value) = scope.names.get(name) {
-                // A class or function may use a name of the same name outside before it has its own.
+                // Before a class has its own value for a name, the outer value applies.
                 if value.is_some() || !scope.is_class {
                     return value.clone();
                 }
@@ -118,7 +119,7 @@ impl State {
         None
     }
 
-    /// The same where a name of a function's own is that of what is around it, until it is given a value.
+    /// Like [`State::name`], but a local name without a value has the value of the enclosing scope.
     pub(crate) fn name_around(&self, scope: ScopeId, name: &str) -> Option<Value> {
         let mut at = Some(scope);
         while let Some(scope) = at.and_then(|at| self.scopes.get(at)) {
@@ -141,7 +142,7 @@ impl State {
         self.put(Slot::Name(at, Rc::clone(name)), Held::Name(Some(value)));
     }
 
-    /// The value of a name of this scope itself.
+    /// Returns the value of a name of this scope only.
     pub(crate) fn own_name(&self, scope: ScopeId, name: &str) -> Option<Value> {
         self.scopes.get(scope)?.names.get(name)?.clone()
     }
@@ -150,7 +151,7 @@ impl State {
         self.put(Slot::Name(scope, Rc::clone(name)), Held::Name(Some(value)));
     }
 
-    /// The names of a scope that have a value.
+    /// Returns the names of a scope that have a value.
     pub(crate) fn names(&self, scope: ScopeId) -> Vec<(Rc<str>, Value)> {
         let names = self.scopes.get(scope).into_iter().flat_map(|scope| &scope.names);
         let mut names: Vec<_> =
@@ -165,7 +166,7 @@ impl State {
         self.cells.len() - 1
     }
 
-    /// A copy of what is in it.
+    /// Returns a copy of the content.
     pub(crate) fn cell(&self, id: CellId) -> Cell {
         let Some(cell) = self.cells.get(id) else { return Cell::default() };
         if !self.purse.pays(cell.entries.len() as u64 / ENTRIES_COPIED_PER_WORK) {
@@ -218,7 +219,7 @@ impl State {
         }
     }
 
-    /// A text is another one now, wherever it is held.
+    /// Replaces a text by another in every name and cell that holds it.
     pub(crate) fn change_text(&mut self, old: &Rc<Arg>, new: &Value) -> Result<(), TooMany> {
         let is_in = |value: &Value| value.choices().iter().any(|one| is_same(one, old));
         let mut slots = Vec::new();
@@ -254,12 +255,12 @@ impl State {
         Ok(())
     }
 
-    /// A point to which [`State::leave`] goes back.
+    /// A point to which [`State::leave`] returns.
     pub(crate) fn mark(&self) -> usize {
         self.log.len()
     }
 
-    /// What has changed since a mark, each slot once.
+    /// Returns the slots that changed since a mark, each once.
     fn changed(&self, mark: usize) -> Vec<Slot> {
         let log = self.log.get(mark..).unwrap_or_default();
         if !self.purse.pays(log.len() as u64) {
@@ -268,12 +269,12 @@ impl State {
         grouped(log.iter().map(|(slot, _)| (slot, ()))).into_iter().map(|(slot, _)| slot.clone()).collect()
     }
 
-    /// How many scopes and cells there are.
+    /// Returns the numbers of scopes and cells.
     pub(crate) fn extent(&self) -> (usize, usize) {
         (self.scopes.len(), self.cells.len())
     }
 
-    /// What each place holds that has changed since a mark, of those that were there with such an extent.
+    /// Returns the values of each slot that changed since a mark. Includes only slots that existed at the given extent.
     pub(crate) fn values_since(&self, mark: usize, (scopes, cells): (usize, usize)) -> Vec<Vec<Value>> {
         let was_there = |slot: &Slot| match slot {
             Slot::Name(scope, _) => *scope < scopes,
@@ -287,7 +288,7 @@ impl State {
         values.map(|values| values.iter().flat_map(Value::choices).cloned().collect()).collect()
     }
 
-    /// Ends a branch: goes back to the mark, and tells what the branch changed.
+    /// Ends a branch: restores the state of the mark and returns the branch's changes.
     pub(crate) fn leave(&mut self, mark: usize) -> Outcome {
         if self.purse.is_over() {
             return Outcome::new();
@@ -302,7 +303,7 @@ impl State {
         outcome
     }
 
-    /// The state after one of several branches.
+    /// Applies the state after one of several branches.
     pub(crate) fn join(&mut self, outcomes: Vec<Outcome>) -> Result<(), TooMany> {
         let count = outcomes.len();
         let slots = grouped(outcomes.into_iter().flatten().map(|(slot, held)| (slot.0, held.0)));
@@ -319,7 +320,7 @@ impl State {
         Ok(())
     }
 
-    /// Everything that changed since the mark may be any of what it was on the way. `widens`: or something else.
+    /// Gives each slot that changed since the mark all of its values since then. With `widens` also an unknown value.
     pub(crate) fn join_history(&mut self, mark: usize, widens: bool) -> Result<(), TooMany> {
         if self.purse.is_over() {
             return Ok(());
@@ -340,13 +341,13 @@ impl State {
         Ok(())
     }
 
-    /// Whether anything changed since a mark.
+    /// Reports whether anything changed since a mark.
     pub(crate) fn has_changed(&self, mark: usize) -> bool {
         self.log.len() > mark
     }
 }
 
-/// Whether a value is this text itself, and not one that says the same.
+/// Reports whether a value is this very text, and not an equal one.
 fn is_same(value: &Value, text: &Rc<Arg>) -> bool {
     matches!(value, Value::Text(own) if Rc::ptr_eq(own, text))
 }
@@ -356,7 +357,7 @@ fn with_text_changed(value: &Value, old: &Rc<Arg>, new: &Value) -> Result<Value,
     Value::any(choices.map(|one| if is_same(one, old) { new.clone() } else { one.clone() }))
 }
 
-/// What belongs to each slot, in the order of the slots' first.
+/// Collects the values of each slot, ordered by the slot's first change.
 fn grouped<S: Eq + Hash + Clone, H>(changes: impl Iterator<Item = (S, H)>) -> Vec<(S, Vec<H>)> {
     let mut slots: Vec<(S, Vec<H>)> = Vec::new();
     let mut places: HashMap<S, usize> = HashMap::new();
@@ -424,7 +425,7 @@ fn joined_cells(mut cells: Vec<Cell>) -> Result<Cell, TooMany> {
     Ok(Cell { entries, is_open: true, class })
 }
 
-/// May be something else as well. What may act stays.
+/// Adds an unknown value. Values that can act stay.
 fn widened(held: Held) -> Result<Held, TooMany> {
     match held {
         Held::Name(Some(value))

@@ -1,5 +1,5 @@
-//! What a language's libraries do, as data: modules, the types of what they give, and their functions. `build.rs` makes the
-//! tables of `models/*.toml`. It must not know how programs are read.
+//! A language's libraries, as data: modules, types and functions. `build.rs` makes the tables from `models/*.toml`.
+//! This module must not know how programs are read.
 
 use castellan_event::{EffectKind, Why};
 
@@ -7,35 +7,35 @@ use crate::language::Language;
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
-/// All that is known of a language's libraries.
+/// The tables of one language.
 #[derive(Debug)]
 pub(crate) struct Table {
     /// The module whose members need no import.
     pub(crate) global: &'static str,
     pub(crate) modules: &'static [Space],
-    /// Every name of a module, in order, and which one it is.
+    /// Every name of a module, sorted, with the module's index.
     pub(crate) modules_by_name: &'static [(&'static str, usize)],
     pub(crate) types: &'static [Space],
-    /// The same of types.
+    /// The same for types.
     pub(crate) types_by_name: &'static [(&'static str, usize)],
     /// Modules without access to files, processes and the network.
     pub(crate) inert: &'static [&'static str],
-    /// Members by which anything can be reached from anything.
+    /// Members that give access to anything.
     pub(crate) escapes: &'static [&'static str],
-    /// Methods that say what they do even if it is not known of what they are.
+    /// Methods whose name is enough to know the effect, even if the receiver is unknown.
     pub(crate) methods: Space,
-    /// Endings of files that are modules.
+    /// Extensions of module files.
     pub(crate) files: &'static [&'static str],
 }
 
-/// A module, or a type: what stands below one name.
+/// A module or a type, with its members.
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) names: &'static [&'static str],
     pub(crate) entries: &'static [Entry],
-    /// Every name of an entry, in order, and which one it is.
+    /// Every name of an entry, sorted, with the entry's index.
     pub(crate) by_name: &'static [(&'static str, usize)],
-    /// Members that do nothing, in order; `*` for all the others.
+    /// Members without effects, sorted; `*` for all the others.
     pub(crate) inert: &'static [&'static str],
 }
 
@@ -43,40 +43,40 @@ pub(crate) struct Space {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) names: &'static [&'static str],
-    /// `None`: it is a value, and no function.
+    /// `None`: a value, and no function.
     pub(crate) parameters: Option<&'static [Parameter]>,
     /// Effects on nothing that an argument names.
     pub(crate) does: &'static [Does],
-    /// The type of what it gives.
+    /// The type of the result.
     pub(crate) gives: &'static str,
-    /// Why what it gives is not known.
+    /// The reason why the result is unknown.
     pub(crate) why: Option<Why>,
-    /// How its value is computed; a name of `compute.rs`.
+    /// The computation of the result; a name in `compute.rs`.
     pub(crate) computes: &'static str,
 }
 
 #[derive(Debug)]
 pub(crate) struct Parameter {
-    /// Its names, with `/` between them.
+    /// Its names, separated by `/`.
     pub(crate) name: &'static str,
     pub(crate) takes: Takes,
     pub(crate) parts: &'static [Part],
-    /// Without the argument it is this one.
+    /// The value of an absent argument.
     pub(crate) default: Option<&'static str>,
 }
 
-/// Which arguments are a parameter's.
+/// The arguments that a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// What the method belongs to.
+    /// The object of the method call.
     Receiver,
     One,
     Rest,
-    /// Only one with its name.
+    /// Only an argument with this name.
     Named,
 }
 
-/// An effect, and the path that it is on; what `*` ends is not known further.
+/// An effect and its path; a path that ends in `*` is unknown from there on.
 #[derive(Debug)]
 pub(crate) struct Does {
     pub(crate) kind: EffectKind,
@@ -85,29 +85,29 @@ pub(crate) struct Does {
     pub(crate) verb: &'static str,
 }
 
-/// What is done with an argument.
+/// The use of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Read,
     /// A path, or a URL that is fetched.
     ReadOrUrl,
     Write,
-    /// A file that is written, or a directory into which what is read goes.
+    /// A file that is written, or a directory that receives the file which is read.
     Into,
     Delete,
     Execute,
     Permission,
-    /// The path that is made to lead to [`Part::To`].
+    /// A new link to [`Part::To`].
     Link,
     To,
-    /// It goes down into directories.
+    /// Includes subdirectories.
     Tree,
-    /// It goes down into directories if this is true.
+    /// Includes subdirectories if this argument is true.
     IsTree,
     /// A path that is opened in the [`Part::Mode`].
     Open,
     Mode,
-    /// A host, or host and port, that is connected to; a path for a local socket.
+    /// A host, or host and port, to connect to; a path for a local socket.
     Connect,
     Port,
     Listen,
@@ -122,26 +122,25 @@ pub(crate) enum Part {
     Program,
     /// Its arguments, or a list of them.
     Arguments,
-    /// Its arguments, of which the first is its name for itself.
+    /// Its arguments; the first is `argv[0]`.
     Named,
-    /// That name, which says what some programs do.
+    /// `argv[0]`, which selects the behaviour of some programs.
     Called,
     Shell,
-    /// A shell reads the text if this is true.
+    /// A shell reads the text if this argument is true.
     IsShell,
-    /// The file of the program, whose name is then no more than what it is told that it is called; of the shell, if one reads
-    /// the text.
+    /// The file of the program; `argv[0]` is then only a name. The file of the shell, if a shell reads the text.
     Instead,
     Cwd,
     Env,
     Stdin,
-    /// The file that standard input is.
+    /// The file that becomes standard input.
     StdinFile,
     /// Code of this language.
     Code,
-    /// A file with code of this language, or the code if [`Part::IsCode`].
+    /// A file with code of this language, or the code itself if [`Part::IsCode`].
     Worker,
-    /// The text itself is the code if this is true.
+    /// The text itself is the code if this argument is true.
     IsCode,
     /// A file with code of this language.
     Script,
@@ -154,13 +153,13 @@ pub(crate) enum Part {
     Value,
     /// Loads code that is no text.
     Native,
-    /// It becomes code or objects in a way that the text does not tell.
+    /// Becomes code or objects in a way that the text does not show.
     Opaque,
-    /// What is sent.
+    /// The data that is sent.
     Body,
-    /// It may be anything; nothing is done with it.
+    /// Any value; it has no effect.
     Any,
-    /// A function, or the name of one, that is called later with anything.
+    /// A function, or its name; the library calls it later with unknown arguments.
     Callback,
 }
 
@@ -187,7 +186,7 @@ impl Table {
         find(self.types_by_name, self.types, name)
     }
 
-    /// Whether a module, or the package that it is in, does nothing.
+    /// Reports whether a module, or its package, has no effects.
     pub(crate) fn is_inert(&self, module: &str) -> bool {
         let mut name = module;
         loop {
@@ -212,7 +211,7 @@ impl Space {
         find(self.by_name, self.entries, name)
     }
 
-    /// The entry of a member of a type: its own, or that of all others, `*`.
+    /// Returns the entry of a type's member: its own, or the common entry `*`.
     pub(crate) fn member(&self, name: &str) -> Option<&'static Entry> {
         self.entry(name).or_else(|| self.entry("*").filter(|_| !self.inert.contains(&name)))
     }
@@ -221,7 +220,7 @@ impl Space {
         self.has_inert(member) || self.has_inert("*")
     }
 
-    /// Whether it is said of this very member that it does nothing.
+    /// Reports whether the table lists this very member as inert.
     pub(crate) fn has_inert(&self, member: &str) -> bool {
         self.inert.binary_search(&member).is_ok()
     }
@@ -230,7 +229,7 @@ impl Space {
         self.names.first().copied().unwrap_or_default()
     }
 
-    /// Whether anything in it does something, or nothing is known of it.
+    /// Reports whether a member has effects, or nothing is known of the members.
     pub(crate) fn is_capable(&self) -> bool {
         let is_unknown = self.entries.is_empty() && self.inert.is_empty();
         is_unknown || self.entries.iter().any(Entry::is_capable)
@@ -266,12 +265,12 @@ const CAPABLE: &[&str] = &[
 ];
 
 impl Parameter {
-    /// Whether an argument of this name is its.
+    /// Reports whether the parameter has this name.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.name.split('/').any(|one| one == name)
     }
 
-    /// Whether what it is given becomes code in a way that is not followed.
+    /// Reports whether the argument becomes code that is not followed.
     pub(crate) fn is_opaque(&self) -> bool {
         self.parts.contains(&Part::Opaque)
     }
@@ -282,17 +281,17 @@ impl Entry {
         self.names.first().copied().unwrap_or_default()
     }
 
-    /// Whether it is a method of what it is called on.
+    /// Reports whether it is a method of its receiver.
     pub(crate) fn takes_receiver(&self) -> bool {
         self.parameters().iter().any(|parameter| parameter.takes == Takes::Receiver)
     }
 
-    /// Whether a shell reads what it is given.
+    /// Reports whether a shell reads an argument.
     pub(crate) fn takes_shell_text(&self) -> bool {
         self.parameters().iter().any(|parameter| parameter.parts.contains(&Part::Shell))
     }
 
-    /// Whether calling it does something.
+    /// Reports whether a call has effects.
     pub(crate) fn is_capable(&self) -> bool {
         let acts = |parameter: &Parameter| parameter.parts.iter().any(|part| *part != Part::Any);
         !self.does.is_empty()

@@ -1,14 +1,13 @@
-//! The tree that every language is brought into: few forms, all of them expressions. It must not know a language's grammar,
-//! nor what anything means.
+//! The common tree for all languages: few forms, all of them expressions. This module must not know any grammar, nor
+//! the meaning of names.
 
 use std::rc::Rc;
 
 use castellan_event::Why;
 
-/// The bytes of the text that a node stands in: the first, and the one after the last.
+/// The first byte of a node in the text, and the byte after its last.
 pub(crate) type Span = (u32, u32);
 
-/// A part of a program.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) at: Span,
@@ -19,7 +18,7 @@ pub(crate) struct Node {
 pub(crate) enum Kind {
     Text(Rc<str>),
     Number(i64),
-    /// A value that does nothing: `None`, `1.5`, a pattern.
+    /// A value without effects: `None`, `1.5`, a pattern.
     Constant,
     Name(Rc<str>),
     Member(Box<Node>, Rc<str>),
@@ -40,19 +39,19 @@ pub(crate) enum Kind {
     Join(Vec<Node>),
     /// `a + b + c`
     Add(Vec<Node>),
-    /// `a / b`, by which paths are joined.
+    /// `a / b`, which joins paths.
     Divide(Box<Node>, Box<Node>),
-    /// `a % b`, by which text is formatted.
+    /// `a % b`, which formats text.
     Modulo(Box<Node>, Box<Node>),
-    /// `a * b`, by which text is repeated.
+    /// `a * b`, which repeats text.
     Multiply(Box<Node>, Box<Node>),
-    /// All of them run; the value is data.
+    /// All parts run; the value is data.
     Inert(Vec<Node>),
-    /// All of them run; the value is that of the last.
+    /// All parts run; the value is that of the last.
     Sequence(Vec<Node>),
-    /// The first runs, then perhaps the others, in order; the value is that of one of them.
+    /// The first part runs, then perhaps the others, in order. The value is that of one of them.
     Or(Vec<Node>),
-    /// One of them runs.
+    /// Exactly one part runs.
     Either(Vec<Node>),
     Function(Rc<Function>),
     Class(Rc<Class>),
@@ -60,27 +59,26 @@ pub(crate) enum Kind {
     /// `a += b`, which changes a list in place.
     Augment(Box<Node>, Box<Node>),
     Loop(Box<Loop>),
-    /// They run one after the other, and each may be left in the middle.
+    /// The parts run in order, and each may be left in the middle.
     Try(Vec<Node>),
     Return(Option<Box<Node>>),
     Yield(Option<Box<Node>>),
     /// A block with names of its own.
     Scope(Vec<Rc<str>>, Box<Node>),
-    /// A module.
     Load(Box<Node>),
-    /// All that a module offers, as names.
+    /// All names of a module.
     LoadAll(Box<Node>),
     /// A command of a shell language.
     Command(Box<Invoked>),
-    /// Commands, each of which is given what the one before gives; the first may be any expression.
+    /// Commands whose input is the output of the command before. The first part may be any expression.
     Pipe(Vec<Node>),
-    /// `-name` among the words of a command: whether the next word is its value, the command decides.
+    /// `-name` among the words of a command. The command decides if the next word is its value.
     Flag(Rc<str>),
     /// A part that was not understood.
     Hole(Why),
 }
 
-/// A command of a shell language, with its words. One that is not in quotes is a [`Kind::Text`] or begins with one; a
+/// A command of a shell language, with its words. A word without quotes is a [`Kind::Text`] or begins with one. A
 /// [`Kind::Keyword`] is `-name:value`.
 #[derive(Debug)]
 pub(crate) struct Invoked {
@@ -89,24 +87,24 @@ pub(crate) struct Invoked {
     pub(crate) way: Way,
 }
 
-/// How a command is called.
+/// The way to call a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// By its name.
     Plain,
     /// `&`: the name is a value.
     Call,
-    /// `.`: the same, in the scope that is there.
+    /// `.`: as `&`, in the current scope.
     Source,
 }
 
-/// A loop, or a comprehension, whose value is the list of its bodies' values.
+/// A loop, or a comprehension; the value of a comprehension is the list of its bodies' values.
 #[derive(Debug)]
 pub(crate) struct Loop {
-    /// What is bound, and the elements of what; `None`: it runs while something holds.
+    /// The target that is bound, and the value with the elements. `None`: a loop with a condition.
     pub(crate) over: Option<(Node, Node)>,
     pub(crate) body: Node,
-    /// Whether it may end, or go on to the next element, in the middle of the body.
+    /// The body may contain `break` or `continue`.
     pub(crate) jumps: bool,
     pub(crate) collects: bool,
 }
@@ -117,9 +115,9 @@ pub(crate) struct Function {
     /// Names that are its own, parameters included.
     pub(crate) locals: Vec<Rc<str>>,
     pub(crate) body: Node,
-    /// It is given `this`.
+    /// The body sees `this`.
     pub(crate) has_this: bool,
-    /// As a member of a class it is given the object as its first argument.
+    /// As a member of a class, the function gets the object as its first argument.
     pub(crate) takes_self: bool,
 }
 
@@ -130,7 +128,7 @@ pub(crate) struct Parameter {
     pub(crate) rest: Rest,
 }
 
-/// What a parameter takes.
+/// The arguments that a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rest {
     /// One argument.
@@ -148,7 +146,7 @@ pub(crate) struct Class {
     pub(crate) bases: Vec<Node>,
     /// Names of its members.
     pub(crate) locals: Vec<Rc<str>>,
-    /// Assigns them.
+    /// Assigns the members.
     pub(crate) body: Node,
 }
 

@@ -1,5 +1,5 @@
-//! [`Value`]: what an expression of a program may be, as far as it is known before it runs. One that is not known is data:
-//! where something that can act might get lost, a hole has been reported. It must not know grammars.
+//! [`Value`]: what an expression may give, as far as it is known before the program runs. An unknown value is data: the
+//! run reports a `Hole` wherever a value that can act might get lost. This module must not know grammars.
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -10,9 +10,9 @@ use castellan_programs::{Arg, Piece};
 use crate::limits::{CAPABLE_CHOICES_MAX, CHOICES_MAX, PIECES_MAX, VALUE_BYTES_MAX, WRITTEN_BYTES_MAX};
 use crate::table::{Entry, Space};
 
-/// The position of a list, map or object in the heap.
+/// Position of a list, map or object in the heap.
 pub(crate) type CellId = usize;
-/// The position of a scope.
+/// Position of a scope.
 pub(crate) type ScopeId = usize;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,13 +29,12 @@ pub(crate) enum Value {
     Function(usize),
     /// A class of the program, by its position.
     Class(usize),
-    /// A module.
     Module(Ref<Space>),
-    /// A module that does nothing itself, but may have loaded others, or something of it.
+    /// A module without effects of its own, or a member of one. Loading it may have loaded other modules.
     Package(Rc<str>),
     /// A function of a library.
     Library(Ref<Space>, Ref<Entry>),
-    /// An object of a library's type, and what it was made of.
+    /// An object of a library's type, and the value from which it was made.
     Object(Ref<Space>, Inner),
     /// A member of a value, not called yet.
     Method(Inner, Rc<str>),
@@ -43,16 +42,16 @@ pub(crate) enum Value {
     Partial(Inner, Rc<[Given]>),
     /// The names of a scope, as a map.
     Names(ScopeId),
-    /// One of these.
+    /// One of several values.
     Any(Rc<[Value]>),
-    /// Data.
+    /// Data that is not known.
     Unknown(Why, Rc<str>),
 }
 
-/// An argument that is given before the call, by its name or its place.
+/// An argument that is given before the call, by name or by position.
 pub(crate) type Given = (Option<Rc<str>>, Value);
 
-/// A value in another one, with the levels of values that are in both.
+/// A value inside another one, with the number of nested levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inner(Rc<(usize, Value)>);
 
@@ -70,7 +69,7 @@ impl Deref for Inner {
     }
 }
 
-/// Something of a table: it is itself only.
+/// A reference into a table; compared by address.
 #[derive(Debug)]
 pub(crate) struct Ref<T: 'static>(pub(crate) &'static T);
 
@@ -90,7 +89,7 @@ impl<T> PartialEq for Ref<T> {
 
 impl<T> Eq for Ref<T> {}
 
-/// Too many values that must not get lost.
+/// Too many values that can act and must not be dropped.
 #[derive(Debug)]
 pub(crate) struct TooMany;
 
@@ -114,19 +113,19 @@ impl Value {
         }
     }
 
-    /// A function with its first arguments.
+    /// Makes a function with its first arguments.
     pub(crate) fn partial(of: Value, first: Vec<Value>) -> Value {
         Value::partial_named(of, first.into_iter().map(|value| (None, value)).collect())
     }
 
-    /// A function with some of its arguments.
+    /// Makes a function with some of its arguments.
     pub(crate) fn partial_named(of: Value, first: Vec<Given>) -> Value {
         let values = first.iter().map(|(_, value)| value);
         let depth = values.chain([&of]).map(Value::depth).max().unwrap_or_default();
         Value::Partial(Inner(Rc::new((1 + depth, of))), first.into())
     }
 
-    /// The levels of values that are in it; what stands in the heap does not count.
+    /// Returns the number of nested values; values in the heap do not add levels.
     pub(crate) fn depth(&self) -> usize {
         match self {
             Value::Object(_, inner) | Value::Method(inner, _) | Value::Partial(inner, _) => inner.0.0,
@@ -135,7 +134,7 @@ impl Value {
         }
     }
 
-    /// The values that it may be, more than one only for [`Value::Any`].
+    /// Returns the possible values; more than one only for [`Value::Any`].
     pub(crate) fn choices(&self) -> &[Value] {
         match self {
             Value::Any(values) => values,
@@ -143,7 +142,7 @@ impl Value {
         }
     }
 
-    /// Whether it may act, or lead to what may; elements are not looked at.
+    /// Reports whether the value may act, or give access to a value that acts. Does not look at elements.
     pub(crate) fn is_callable(&self) -> bool {
         match self {
             Value::Function(_)
@@ -163,7 +162,8 @@ impl Value {
         }
     }
 
-    /// One of several values. Data beyond the limit is not known; the rest is never forgotten.
+    /// Joins several possible values. Data beyond the limit becomes one unknown value; values that can act are never
+    /// dropped.
     pub(crate) fn any(values: impl IntoIterator<Item = Value>) -> Result<Value, TooMany> {
         let mut joined: Vec<Value> = Vec::new();
         let mut is_many = false;
@@ -192,14 +192,14 @@ impl Value {
         })
     }
 
-    /// As one argument; `None` for what is no text.
+    /// Returns the value as one argument; `None` for a value that is no text.
     pub(crate) fn to_arg(&self) -> Option<Rc<Arg>> {
         match self {
             Value::Text(arg) => Some(Rc::clone(arg)),
             Value::Number(number) => Some(Rc::new(Arg::known(number.to_string()))),
             Value::Object(_, inner) => inner.to_arg(),
             Value::Unknown(why, written) => Some(Rc::new(Arg::unknown(*why, &**written, false))),
-            // A member of what is not known is not known for the same reason.
+            // A member of an unknown value is unknown for the same reason.
             Value::Method(of, name) => {
                 let of = of.to_arg()?;
                 let written = format!("{}.{name}", of.written());
@@ -221,7 +221,7 @@ impl Value {
     }
 }
 
-/// Texts one after the other. What grows beyond the limit is not known; what follows it is.
+/// Concatenates texts. A prefix beyond the limit becomes unknown; the texts after it are kept.
 pub(crate) fn concat<'a>(args: impl IntoIterator<Item = &'a Arg>) -> Arg {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut bytes = 0;
@@ -243,12 +243,12 @@ pub(crate) fn concat<'a>(args: impl IntoIterator<Item = &'a Arg>) -> Arg {
     Arg::from_pieces(pieces, false)
 }
 
-/// Bytes of what stands for it.
+/// Returns the number of bytes of the argument as it is written.
 pub(crate) fn written_bytes(arg: &Arg) -> usize {
     arg.pieces().iter().map(|piece| piece.written().len()).sum()
 }
 
-/// The beginning of what stands in a source, for people.
+/// Returns the beginning of a piece of source, for people to read.
 pub(crate) fn shortened(text: &str) -> &str {
     let end = text.char_indices().map(|(at, _)| at).find(|at| *at > WRITTEN_BYTES_MAX);
     end.and_then(|end| text.get(..end)).unwrap_or(text)

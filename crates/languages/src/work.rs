@@ -1,11 +1,11 @@
-//! [`Work`] and [`Meter`]: what reading programs may cost, in units of about 200 ns, and never in time: a replay finds the same. It must not know
-//! what is done for it.
+//! [`Work`] and [`Meter`]: the cost limit of reading programs, in units of about 200 ns. The limit is never in time, so
+//! that a replay gives the same result. This module must not know what the work is done for.
 
 use std::cell::Cell;
 
 use crate::limits::{READER_BYTES_PER_WORK, WORK_MAX};
 
-/// Units of work that were done for one program, or for all programs of one call that are read in turn.
+/// Units of work done for one program, or for all programs that one call reads in turn.
 #[derive(Debug, Clone, Default)]
 pub struct Work {
     spent: u64,
@@ -17,7 +17,7 @@ impl Work {
         WORK_MAX.saturating_sub(self.spent)
     }
 
-    /// Units that were done, those included by which the last one went beyond what was left.
+    /// Units that were done, including those by which the last program went over the limit.
     pub fn spent(&self) -> u64 {
         self.spent
     }
@@ -27,8 +27,8 @@ impl Work {
     }
 }
 
-/// What the run of one program may cost. What is asked for is paid before it is done; what costs more than is left is not done, nor is
-/// anything after it, so that no step goes beyond.
+/// The budget for running one program. A step pays before it runs. A step that costs more than is left does not run,
+/// and neither does any later step. So the run never exceeds the budget.
 #[derive(Debug, Default)]
 pub(crate) struct Purse {
     spent: Cell<u64>,
@@ -41,7 +41,7 @@ impl Purse {
         Purse { most, ..Purse::default() }
     }
 
-    /// Whether it may be done.
+    /// Pays for a step; returns whether the step may run.
     pub(crate) fn pays(&self, units: u64) -> bool {
         if self.is_over.get() || units > self.left() {
             self.end();
@@ -51,12 +51,13 @@ impl Purse {
         true
     }
 
-    /// Work that only tells afterwards what it was: parsing, which is told before what is left.
+    /// Adds work whose cost is known only afterwards. Parsing uses this; the parser gets the remaining units as its
+    /// limit beforehand.
     pub(crate) fn spend(&self, units: u64) {
         self.spent.set(self.spent.get().saturating_add(units));
     }
 
-    /// Nothing more is done.
+    /// Ends the budget: no further step runs.
     pub(crate) fn end(&self) {
         self.is_over.set(true);
     }
@@ -74,7 +75,8 @@ impl Purse {
     }
 }
 
-/// What a reader of our own may do for one text, in bytes that it looks at; what it makes costs as much as some bytes.
+/// The budget of a hand-written reader for one text, in bytes that the reader looks at. A node costs a fixed number of
+/// bytes.
 #[derive(Debug)]
 pub(crate) struct Meter {
     bytes: Cell<u64>,
@@ -86,12 +88,12 @@ impl Meter {
         Meter { bytes: Cell::new(0), bytes_max: units.saturating_mul(READER_BYTES_PER_WORK) }
     }
 
-    /// Every look at the text is paid for where it is done.
+    /// Every look at the text pays at the place where it happens.
     pub(crate) fn pay(&self, bytes: usize) {
         self.bytes.set(self.bytes.get().saturating_add(bytes as u64));
     }
 
-    /// From now on a reader takes what follows for the end of the text.
+    /// Once the budget is over, a reader treats the rest as the end of the text.
     pub(crate) fn is_over(&self) -> bool {
         self.bytes.get() > self.bytes_max
     }

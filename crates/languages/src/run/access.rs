@@ -1,4 +1,4 @@
-//! Members and elements of values, and how far a value may lead.
+//! Members and elements of values, and the effects that a value gives access to.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::table::{Entry, Parameter, Space};
 use crate::tree::Node;
 use crate::value::{CellId, Ref, Value};
 
-/// Members of a promise, which a module that is loaded on the way is.
+/// Members of a promise, such as a module that is being loaded.
 const PROMISED: &[&str] = &["then", "catch", "finally"];
 
 impl Machine<'_> {
@@ -34,7 +34,7 @@ impl Machine<'_> {
                 Value::Method(of.clone().into(), name.into())
             }
             Value::Module(space) => {
-                // What the program itself has put there.
+                // A global that the program itself has set.
                 if space.0.name() == self.table.global
                     && let Some(value) = self.state.own_name(0, name)
                 {
@@ -98,13 +98,13 @@ impl Machine<'_> {
         }
         let kind = self.table.kind(entry.gives).or_else(|| self.table.kind(entry.name()));
         match kind.and_then(|kind| Some((kind, kind.entry(name)?))) {
-            // PHP lets some methods be called without an object, too.
+            // PHP allows calls of some methods without an object.
             Some((kind, entry)) if self.language == Language::Php && entry.takes_receiver() => {
                 Value::Method(Value::Object(Ref(kind), Value::Constant.into()).into(), name.into())
             }
             Some((kind, entry)) => Value::Library(Ref(kind), Ref(entry)),
-            // What stands below something that is not followed is not followed either; `vim.cmd.name(...)` is a command as
-            // `vim.cmd("name ...")` is.
+            // A member of an opaque function is opaque, too: `vim.cmd.name(...)` is a command like `vim.cmd("name
+            // ...")`.
             None if entry.parameters().iter().any(Parameter::is_opaque) => of.clone(),
             None => Value::Method(of.clone().into(), name.into()),
         }
@@ -137,15 +137,15 @@ impl Machine<'_> {
         }
     }
 
-    /// A function as a member of an object.
+    /// Binds a function to an object.
     pub(super) fn method_of(&self, of: &Value, function: usize) -> Value {
         Value::partial(Value::Function(function), vec![of.clone()])
     }
 
-    /// A member from which anything can be reached.
+    /// Reads a member that gives access to anything.
     fn escape(&mut self, node: &Node, of: &Value, name: &str) -> Value {
         match (of, name) {
-            // The names themselves, as `globals()` gives them.
+            // The module's names, like those of `globals()`.
             (Value::Module(space), "__dict__") => Value::Module(*space),
             (Value::Module(_) | Value::Names(_) | Value::Package(_), "__builtins__") => self.globals(),
             (
@@ -184,7 +184,7 @@ impl Machine<'_> {
         if space.has_inert(name) {
             return Some(self.unknown(node, Why::Dynamic));
         }
-        // What a module has loaded for itself can be reached through it.
+        // A module gives access to the modules that it has loaded for itself.
         if space.name() != self.table.global
             && let Some(module) = self.table.module(name.trim_start_matches('_'))
         {
@@ -193,7 +193,7 @@ impl Machine<'_> {
         space.is_inert(name).then(|| self.unknown(node, Why::Dynamic))
     }
 
-    /// A member whose name is not known. In JavaScript it may be the constructor of functions: calling it is a hole.
+    /// Returns an unknown member. In JavaScript it may be the function constructor, so a call of it gives a `Hole`.
     fn some_member(&self, node: &Node, of: &Value) -> Value {
         match (self.language, of) {
             (Language::JavaScript, _) => Value::Method(of.clone().into(), "".into()),
@@ -204,7 +204,7 @@ impl Machine<'_> {
             (Language::Python | Language::Perl | Language::Ruby | Language::Php | Language::Lua, _) => {
                 self.unknown(node, Why::Dynamic)
             }
-            // The member is taken by name: a method that acts may be meant.
+            // These languages call members by name, so it may be a method that acts.
             (Language::PowerShell | Language::Batch | Language::AppleScript, _) => {
                 Value::Method(of.clone().into(), "".into())
             }
@@ -215,7 +215,7 @@ impl Machine<'_> {
         space.name() == "Environment"
     }
 
-    /// The module whose members need no import.
+    /// Returns the module whose members need no import.
     pub(super) fn globals(&self) -> Value {
         self.table.module(self.table.global).map_or(Value::Constant, |space| Value::Module(Ref(space)))
     }
@@ -229,7 +229,7 @@ impl Machine<'_> {
         });
         match module {
             Some(module) => Value::Module(Ref(module)),
-            // What is loaded deeper inside is reached through it all the same.
+            // Modules that it loads at a deeper level are accessible, too.
             None => Value::Package(below.into()),
         }
     }
@@ -277,7 +277,7 @@ impl Machine<'_> {
         }
     }
 
-    /// An element of a list or map; where it stands is not always known.
+    /// Returns an element of a list or map, whose position may be unknown.
     fn element(&mut self, node: &Node, of: &Value, cell: CellId, index: &Value) -> Value {
         let cell = self.state.cell(cell);
         let key = index.to_arg().and_then(|arg| arg.as_str().map(str::to_owned));
@@ -310,14 +310,14 @@ impl Machine<'_> {
             _ => None,
         };
         match (found, &key) {
-            // What was stored under a key that is not known may stand in its place.
+            // A value that was stored under an unknown key may have replaced it.
             (Some(value), _) if cell.is_open => {
                 let others = cell.entries.into_iter().filter(|(key, _)| key.is_none());
                 let others: Vec<Value> = others.map(|(_, value)| value).collect();
                 self.any(node, [value].into_iter().chain(others))
             }
             (Some(value), _) => value,
-            // Beyond the end.
+            // An index after the end.
             (None, _) if matches!((of, index), (Value::List(_), Value::Number(_))) && !cell.is_open => {
                 self.unknown(node, Why::Dynamic)
             }
@@ -332,8 +332,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a value may act on files, processes or the network by itself, or lead to what does. Functions of the program are
-    /// read for themselves.
+    /// Reports whether a value may act on files, processes or the network, or give access to a value that does.
+    /// Functions of the program are not included, because they run separately.
     pub(super) fn is_capable(&mut self, value: &Value) -> bool {
         let mut left = vec![value];
         let mut seen = HashSet::new();

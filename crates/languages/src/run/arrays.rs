@@ -1,4 +1,4 @@
-//! Texts and arrays as PHP's functions make them, where arguments stand in another order than in methods of other languages. It
+//! Texts and arrays of PHP functions, whose argument order differs from that of methods in other languages. This module
 //! must not know which functions these are.
 
 use castellan_event::{EffectKind, Role, Why};
@@ -13,7 +13,7 @@ use crate::tree::Node;
 use crate::value::Value;
 
 impl Machine<'_> {
-    /// The method of this name of the first argument, with the others.
+    /// Calls the method of this name on the first argument, with the other arguments.
     pub(super) fn as_method(&mut self, node: &Node, name: &str, bound: &Bound) -> Value {
         let of = first(bound);
         if let Value::Unknown(..) = of {
@@ -101,7 +101,8 @@ impl Machine<'_> {
         self.any(node, values)
     }
 
-    /// `substr(text, from, count)`; `first_is_one`: as Lua counts, with the last place in the place of a count.
+    /// `substr(text, from, count)`. With `first_is_one` as in Lua: indexes begin at 1, and the last index replaces the
+    /// count.
     pub(super) fn substring(&mut self, node: &Node, bound: &Bound, first_is_one: bool) -> Value {
         let number = |at: usize| match bound.at(at) {
             None | Some(Value::Constant) => Some(None),
@@ -136,7 +137,7 @@ impl Machine<'_> {
         Value::text(taken.iter().collect::<String>())
     }
 
-    /// `str_replace(from, to, text)`, each or a list of them.
+    /// `str_replace(from, to, text)`; `from` and `to` may be lists.
     pub(super) fn replaced(&mut self, node: &Node, bound: &Bound) -> Value {
         let (Some(from), Some(to), Some(text)) = (bound.at(0), bound.at(1), bound.at(2)) else {
             return self.unknown(node, Why::Dynamic);
@@ -183,7 +184,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `sprintf(format, ...)`; `in_list`: the values stand in one list.
+    /// `sprintf(format, ...)`; with `in_list` the values are in one list.
     pub(super) fn printed(&mut self, node: &Node, bound: &Bound, in_list: bool) -> Value {
         let values = match bound.at(1).filter(|_| in_list) {
             Some(list) => list.clone(),
@@ -207,7 +208,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Keys and values of an array, as pairs.
+    /// Returns the keys and values of an array, as pairs.
     pub(super) fn array_entries(&mut self, node: &Node, value: &Value) -> Value {
         let Value::List(cell) = value else {
             let (elements, _) = self.elements(node, value);
@@ -242,7 +243,7 @@ impl Machine<'_> {
         Value::List(self.state.new_cell(Cell { entries, is_open: !known, class: None }))
     }
 
-    /// Arrays after each other; of a key the last counts.
+    /// Merges arrays; the last entry of a key wins.
     pub(super) fn merged(&mut self, node: &Node, bound: &Bound) -> Value {
         let mut merged = Cell { is_open: bound.is_open, ..Cell::default() };
         for (_, value) in &bound.given {
@@ -348,7 +349,7 @@ impl Machine<'_> {
         Value::Constant
     }
 
-    /// `preg_replace(pattern, to, text)`: with the letter `e` behind the pattern, what it is replaced by is code.
+    /// `preg_replace(pattern, to, text)`: with the flag `e`, the replacement is code.
     pub(super) fn pattern_replaced(&mut self, node: &Node, bound: &Bound) -> Value {
         let patterns = match first(bound) {
             list @ Value::List(_) => self.elements(node, &list).0,
@@ -358,7 +359,7 @@ impl Machine<'_> {
             let flags = pattern.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
             pattern.len() > flags.len() && flags.contains('e')
         });
-        // That of `mb_ereg_replace` stands apart.
+        // `mb_ereg_replace` has this flag in a separate argument.
         let options = bound.named("options").cloned().unwrap_or(Value::Constant);
         let is_code = is_code
             || options.choices().iter().any(|one| match one.as_str() {
@@ -371,13 +372,13 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// Code that is one expression, without its end.
+    /// Runs code that is one expression without a semicolon.
     pub(super) fn expression(&mut self, node: &Node, code: &Value) -> Value {
         let code = self.concatenated(node, &[code.clone(), Value::text(";")]);
         self.code(node, &code)
     }
 
-    /// What is read from a path or URL; with a context, something may be sent there.
+    /// Returns the content of a path or URL. A context may send data there.
     pub(super) fn read_content(&mut self, node: &Node, bound: &Bound) -> Value {
         let path = first(bound);
         let has_context = bound.named("context").is_some_and(|context| *context != Value::Constant);
@@ -435,7 +436,7 @@ impl Machine<'_> {
         Value::Constant
     }
 
-    /// A copy of an object.
+    /// Copies an object.
     pub(super) fn cloned(&mut self, value: &Value) -> Value {
         match value {
             Value::Instance(cell) => {

@@ -1,4 +1,5 @@
-//! Where values go: names, members, elements, patterns. What may act and goes where it is not followed is a hole.
+//! Assignments to names, members, elements and patterns. A value that may act and goes to an untracked place gives a
+//! `Hole`.
 
 use std::rc::Rc;
 
@@ -12,7 +13,7 @@ use crate::state::Cell;
 use crate::tree::{Kind, Node};
 use crate::value::{CellId, ScopeId, Value};
 
-/// Names of functions that JavaScript calls to make a text or a number of an object, and to wait for it.
+/// Functions that JavaScript calls to convert an object to text or number, and to await it.
 const HOOKS: &[&str] = &["toString", "valueOf", "then"];
 
 impl Machine<'_> {
@@ -22,7 +23,7 @@ impl Machine<'_> {
         }
         let value = if self.language == Language::Php { self.copied(target, value, 0) } else { value };
         match &target.kind {
-            // A class of a library stays what it is when it is given more methods.
+            // A library class stays the same when the program adds methods to it.
             Kind::Name(name) if matches!(value, Value::Class(_)) && self.table.module(name).is_some() => {}
             Kind::Name(name) if &**name == super::settings::DEFAULTS => {
                 self.default_parameters(target, &value)
@@ -44,7 +45,7 @@ impl Machine<'_> {
                     return self.append(target, &held, value);
                 }
                 self.store(target, &held, &index_value, value.clone());
-                // A text is no list: the variable gets another one.
+                // A text is no list: the variable gets a new text.
                 if self.language == Language::Php && matches!(held, Value::Text(_)) {
                     let new = match held.to_arg() {
                         Some(text) => self.changed_part(target, &text, &index_value, &value),
@@ -60,7 +61,7 @@ impl Machine<'_> {
             Kind::List(targets) => self.unpack(target, targets, &value),
             Kind::Map(entries) => self.unpack_map(entries, &value),
             Kind::Spread(inner) => self.assign(inner, value),
-            // A target with a value for when there is none.
+            // A target with a default value.
             Kind::Or(parts) => {
                 let mut parts = parts.iter();
                 let Some(inner) = parts.next() else { return };
@@ -71,7 +72,7 @@ impl Machine<'_> {
                 let value = self.any(target, values);
                 self.assign(inner, value);
             }
-            // What is changed in a way that is not followed.
+            // A target that changes in a way that is not followed.
             Kind::Inert(targets) => {
                 for inner in targets {
                     self.change_somehow(inner);
@@ -82,7 +83,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What is there may be anything now.
+    /// Makes the target's content unknown.
     fn change_somehow(&mut self, target: &Node) {
         let unknown = self.unknown(target, Why::Dynamic);
         let value = self.eval(target);
@@ -105,7 +106,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What an element is stored in. In PHP it is made where there is none.
+    /// Returns the container of an element. PHP creates a missing one.
     fn container(&mut self, node: &Node) -> Value {
         let is_new = |value: &Value| match value {
             Value::Constant => true,
@@ -186,7 +187,7 @@ impl Machine<'_> {
                 Value::List(cell) | Value::Map(cell) | Value::Instance(cell) => {
                     let is_plain =
                         matches!(one, Value::Instance(_)) && self.state.cell(*cell).class.is_none();
-                    // Methods of such an object stand elsewhere, and know only that it is one.
+                    // Methods of such an object are defined elsewhere and only see an unknown object.
                     if is_plain && self.is_capable(&value) {
                         self.hand(node, &value);
                     }
@@ -215,7 +216,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A variable of a scope that is a map as well: `globals()['x']`.
+    /// Stores a variable in a scope used as a map: `globals()['x']`.
     fn store_in_names(&mut self, node: &Node, scope: ScopeId, key: &Value, value: &Value) {
         let Some(name) = key.as_str() else {
             self.lost(node, Why::Dynamic);
@@ -225,7 +226,6 @@ impl Machine<'_> {
         self.state.set_name(scope, &name.into(), value.clone());
     }
 
-    /// A member of a class.
     fn store_in_class(&mut self, node: &Node, class: usize, key: &Value, value: &Value) {
         let members = self.classes.get(class).map(|class| class.members);
         match (key.as_str(), members) {
@@ -234,7 +234,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A letter of a text, or in Perl the variable that is named so.
+    /// Stores a letter of a text; in Perl, the variable that the text names.
     fn store_in_text(&mut self, node: &Node, text: &Rc<Arg>, key: &Value, value: &Value) {
         match (self.language, text.as_str()) {
             (Language::Ruby, _) => {
@@ -299,7 +299,7 @@ impl Machine<'_> {
                 cell.entries.push((key, value));
             }
             (None, None) => {
-                // Any element may have become this one.
+                // Any element may now be this value.
                 cell.entries.push((None, value));
                 cell.is_open = true;
             }
@@ -341,8 +341,8 @@ impl Machine<'_> {
         Value::List(self.state.new_cell(cell))
     }
 
-    /// JavaScript itself calls what an object holds under a well-known symbol and some names. The program's own functions are
-    /// read in any case.
+    /// JavaScript itself calls members with a well-known symbol or certain names. The program's own functions run in
+    /// any case.
     fn hook(&mut self, node: &Node, key: &Value, value: &Value) {
         let is_symbol = matches!(key, Value::Object(space, _) if space.0.name() == "Symbol");
         let is_called = is_symbol || key.as_str().is_some_and(|name| HOOKS.contains(&name));
@@ -381,11 +381,11 @@ impl Machine<'_> {
             let key = self.eval(name);
             let value = self.eval(value);
             self.hook(name, &key, &value);
-            // Keys are not kept as what they are.
+            // The map stores keys as text only.
             self.hand(name, &key);
             let key = key.to_arg().and_then(|arg| arg.as_str().map(Into::into));
             cell.is_open |= key.is_none();
-            // The last of a key counts.
+            // The last entry of a key wins.
             if key.is_some() {
                 if !self.step(cell.entries.len() as u64 / 8) {
                     break;

@@ -1,5 +1,5 @@
-//! Calls: what is called decides. What is handed to something that is not followed is run, if the program defines it, and a
-//! hole if it may act.
+//! Calls; the callee decides. A value may go to code that is not followed. A function of the program then runs; any
+//! other value that can act gives a `Hole`.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -14,13 +14,13 @@ use crate::table::Entry;
 use crate::tree::{Kind, Node};
 use crate::value::{Ref, Value};
 
-/// Names of the method that gives what a `with` block works on.
+/// Methods that return the value of a `with` block.
 const ENTERS: &[&str] = &["__enter__", "__aenter__"];
 
-/// Functions that are types of data.
+/// Functions that are data types.
 const TYPES: &[&str] = &["str", "list", "int"];
 
-/// Methods of lists and maps that keep what they are given, or call it with each element.
+/// Methods of lists and maps that store their arguments, or call them with each element.
 const FOLLOWED: &[&str] = &[
     "append",
     "push",
@@ -43,7 +43,7 @@ const FOLLOWED: &[&str] = &[
     "__setitem__",
 ];
 
-/// Modules that other values have as a member, and whose functions act: names that hardly mean anything else.
+/// Modules with effects that are members of other values. Their names hardly have another meaning.
 const REACHED: &[&str] =
     &["os", "posix", "subprocess", "shutil", "builtins", "pty", "runpy", "fs", "child_process", "io"];
 
@@ -167,7 +167,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A function of a module that does nothing, as far as its manual tells: what the module has for itself is in no manual.
+    /// Calls a function of an inert module. That covers documented functions only; a private function may do anything.
     fn of_package(&mut self, node: &Node, callee: &Value, path: &str, arguments: Vec<Argument>) -> Value {
         let name = path.rsplit('.').next().unwrap_or(path);
         let table = self.table;
@@ -191,7 +191,7 @@ impl Machine<'_> {
             return of.clone();
         }
         if name == "constructor" {
-            // The constructor of a function makes functions of text; which one it is here is not known.
+            // A function's constructor builds functions from text. The receiver here may be a function.
             let texts = !arguments.is_empty();
             return if texts {
                 self.made_function(node, &arguments)
@@ -216,14 +216,14 @@ impl Machine<'_> {
             && entry.0.parameters.is_some()
             && TYPES.contains(&entry.0.name())
         {
-            // `str.join(' ', list)`: the method of the first argument.
+            // `str.join(' ', list)`: a method of the first argument.
             let rest = rest.to_vec();
             return self.method(node, &first.value.clone(), name, rest);
         }
         if let Some(value) = self.applied(node, of, name, &arguments) {
             return value;
         }
-        // A function that is handed to a list may be called with what is in it.
+        // A list may call a function argument with its elements.
         if matches!(of, Value::List(_) | Value::Map(_))
             && arguments.iter().any(|one| one.value.is_callable())
             && !FOLLOWED.contains(&name)
@@ -236,7 +236,7 @@ impl Machine<'_> {
         if let Some(value) = self.text_method(node, of, name, &arguments) {
             return value;
         }
-        // What the value is is not known, but the method says what it does.
+        // The receiver is unknown, but the method's name shows its effect.
         let table = self.table;
         let is_data = matches!(of, Value::Text(_) | Value::Number(_) | Value::List(_));
         if let Some(entry) = table.methods.entry(name).filter(|_| !is_data) {
@@ -244,7 +244,7 @@ impl Machine<'_> {
         }
         let value = self.inert(node, &arguments);
         match of {
-            // It may give one of those that are in it.
+            // It may return one of its elements.
             Value::List(cell) | Value::Map(cell) if self.is_capable(of) => {
                 let values = self.state.cell(*cell).entries.into_iter().map(|(_, value)| value);
                 self.any(node, values.chain([value]))
@@ -256,7 +256,7 @@ impl Machine<'_> {
     fn entry_of(&self, of: &Value, name: &str) -> Option<&'static Entry> {
         match of {
             Value::Object(Ref(space), _) => space.member(name),
-            // A module that is reached through what is not known: `x.os.remove(...)`.
+            // A module that is a member of an unknown value: `x.os.remove(...)`.
             Value::Method(_, module) if REACHED.contains(&&**module) => {
                 self.table.module(module).and_then(|space| space.entry(name))
             }
@@ -264,7 +264,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `f.call(this, ...)` and its like, and what is called when a promise is kept.
+    /// Runs `f.call(this, ...)` and similar methods, and the callbacks of a promise.
     fn applied(&mut self, node: &Node, of: &Value, name: &str, arguments: &[Argument]) -> Option<Value> {
         let is_function = matches!(
             of,
@@ -312,7 +312,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A call of what does nothing itself.
+    /// Calls something without effects of its own.
     pub(super) fn inert(&mut self, node: &Node, arguments: &[Argument]) -> Value {
         for argument in arguments {
             self.hand(node, &argument.value);
@@ -320,8 +320,8 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// A value goes where it is not followed. What the program defines may be called from there, with anything; what is in a list
-    /// may be used by itself.
+    /// Passes a value to code that is not followed. That code may call the program's functions with any arguments, and
+    /// may use list elements separately.
     pub(super) fn hand(&mut self, node: &Node, value: &Value) {
         let mut left = vec![value.clone()];
         let mut seen = HashSet::new();
@@ -367,7 +367,7 @@ impl Machine<'_> {
                     self.call(node, value, vec![Argument::unknown(Why::Parameter)]);
                 }
             },
-            // Methods are run at the end.
+            // Their methods run at the end.
             Value::Class(_) | Value::Instance(_) => {}
             Value::Object(space, _) => {
                 if space.0.entry("@").is_some_and(Entry::is_capable) {

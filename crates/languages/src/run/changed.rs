@@ -1,5 +1,5 @@
-//! Ruby's texts and lists that are changed in place. A text is an object: all names for it see the change. It must not know
-//! what other objects do.
+//! Ruby texts and lists that change in place. A text is an object: all its names see the change. This module must not
+//! know what other objects do.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::state::Cell;
 use crate::tree::Node;
 use crate::value::{CellId, Value};
 
-/// Methods that take elements out or put them in another order.
+/// Methods that remove or reorder elements.
 const SORTS: &[&str] = &[
     "sort!",
     "sort_by!",
@@ -30,7 +30,7 @@ const SORTS: &[&str] = &[
     "delete_at",
 ];
 
-/// Methods that change a text, beside those that end in `!`.
+/// Methods that change a text, besides those that end in `!`.
 const OF_TEXTS: &[&str] = &[
     "<<",
     "concat",
@@ -43,14 +43,14 @@ const OF_TEXTS: &[&str] = &[
     "setbyte",
 ];
 
-/// Methods that change a list, beside those.
+/// Methods that change a list, besides [`SORTS`].
 const OF_LISTS: &[&str] = &["<<", "concat", "prepend", "append", "replace", "insert", "clear", "fill"];
 
-/// Methods that change a map, beside those.
+/// Methods that change a map, besides those that end in `!`.
 const OF_MAPS: &[&str] = &["update", "store", "replace", "clear", "delete", "delete_if", "keep_if"];
 
 impl Machine<'_> {
-    /// A method that changes what it belongs to; `None` where it is none.
+    /// Runs a method that changes its receiver; `None` for other methods.
     pub(super) fn changed(
         &mut self,
         node: &Node,
@@ -72,13 +72,13 @@ impl Machine<'_> {
             Value::Map(cell) if is_change || OF_MAPS.contains(&name) => {
                 self.changed_map(node, of, *cell, name, arguments)
             }
-            // A number that is shifted.
+            // A shifted number.
             Value::Number(_) if matches!(name, "<<" | ">>") => Some(self.unknown(node, Why::Arithmetic)),
             _ => None,
         }
     }
 
-    /// A text is another one now.
+    /// Replaces a text in all its names.
     pub(super) fn change(&mut self, old: &Rc<Arg>, new: &Value) {
         if self.state.change_text(old, new).is_err() {
             self.hole((0, 0), castellan_event::Role::Code, Why::Budget, "");
@@ -116,7 +116,7 @@ impl Machine<'_> {
         match (name, plain.as_slice()) {
             ("<<" | "concat" | "append_as_bytes", _) => {
                 let mut parts = vec![of.clone()];
-                // A number is a character.
+                // A number is a character code.
                 parts.extend(plain.iter().map(|one| {
                     match one {
                         Value::Number(code) => u32::try_from(*code)
@@ -132,7 +132,7 @@ impl Machine<'_> {
                 let parts: Vec<Value> = plain.iter().cloned().chain([of.clone()]).collect();
                 self.concatenated(node, &parts)
             }
-            // A text of its own.
+            // A new text.
             ("replace" | "initialize_copy", [by]) => self.concatenated(node, std::slice::from_ref(by)),
             ("clear", []) => Value::text(""),
             ("insert", [Value::Number(at), by]) => {
@@ -291,7 +291,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A list or map keeps what may act, and may hold anything else.
+    /// Keeps the values that can act, and adds an unknown value.
     pub(super) fn loosen(&mut self, id: CellId, unknown: &Value) {
         let mut cell = self.state.cell(id);
         cell.entries.retain(|(_, value)| value.is_callable());
@@ -304,7 +304,7 @@ impl Machine<'_> {
     }
 }
 
-/// One letter is replaced, from the end if the number is negative.
+/// Replaces one letter; a negative index counts from the end.
 fn with_letter(text: &str, at: i64, by: &str) -> Option<String> {
     let count = i64::try_from(text.chars().count()).ok()?;
     let at = usize::try_from(if at < 0 { at.checked_add(count)? } else { at }).ok()?;
@@ -312,7 +312,7 @@ fn with_letter(text: &str, at: i64, by: &str) -> Option<String> {
     Some(format!("{}{by}{}", text.get(..start)?, text.get(start + letter.len_utf8()..)?))
 }
 
-/// A text stands before that letter, or behind the one that a negative number counts from the end.
+/// Inserts before that letter, or after the letter that a negative index counts from the end.
 fn inserted(text: &str, at: i64, by: &str) -> Option<String> {
     let count = i64::try_from(text.chars().count()).ok()?;
     let at = usize::try_from(if at < 0 { at.checked_add(count + 1)? } else { at }).ok()?;

@@ -1,4 +1,4 @@
-//! Classes of the program and their objects: members, constructors, what they are made of. It must not know what libraries do.
+//! Classes of the program and their objects: members, constructors, bases. This module must not know what libraries do.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -10,31 +10,31 @@ use crate::state::Cell;
 use crate::tree::{Class, Kind, Node};
 use crate::value::{CellId, Value};
 
-/// Names of the function that makes an object.
+/// Names of constructors.
 pub(super) const CONSTRUCTORS: &[&str] = &["__init__", "constructor", "initialize", "__construct"];
 
-/// Names of members that give those that an object does not have.
+/// Methods that return missing members of an object.
 const MISSING: &[&str] = &["__getattribute__", "__getattr__"];
 
 impl Machine<'_> {
     pub(super) fn class(&mut self, node: &Node, class: &Class) -> Value {
         let bases: Rc<[Value]> = class.bases.iter().map(|base| self.eval(base)).collect();
         for (base, value) in class.bases.iter().zip(bases.iter()) {
-            // `metaclass=` is called. The program's own functions are read for themselves.
+            // `metaclass=` is called. The program's own functions run separately.
             if matches!(base.kind, Kind::Keyword(..)) && matches!(value, Value::Library(..)) {
                 self.hand(node, value);
             }
         }
         let members = self.state.scope(Some(self.state.seen_from(self.scope)), &class.locals, true);
         self.eval_in(members, &class.body);
-        // Members are called without being named: operators, entries, conversions.
+        // The language itself calls some members: operators, accessors, conversions.
         for (name, value) in self.state.names(members) {
             match value {
                 Value::Function(id) => {
                     if let Some(closure) = self.functions.get_mut(id) {
                         closure.class = Some(self.classes.len());
                         if name.starts_with("__") && !CONSTRUCTORS.contains(&&*name) {
-                            // What is called so in PHP is seen where it is called.
+                            // In PHP the calls of such a method are visible.
                             closure.is_implicit = self.language == Language::Python;
                             closure.why = self.language.handed();
                         }
@@ -47,20 +47,20 @@ impl Machine<'_> {
         Value::Class(self.classes.len() - 1)
     }
 
-    /// A member of a class or of those that it is made of.
+    /// Returns a member of a class or of its bases.
     pub(super) fn class_member(&self, class: usize, name: &str) -> Option<Value> {
         let classes = self.lineage(class).into_iter();
         classes.filter_map(|at| self.state.own_name(self.classes.get(at)?.members, name)).next()
     }
 
-    /// What a class is made of that the program does not define.
+    /// Returns the bases of a class that the program does not define.
     fn foreign_bases(&self, class: usize) -> Vec<Value> {
         let classes = self.lineage(class).into_iter().filter_map(|at| self.classes.get(at));
         let bases = classes.flat_map(|of| of.bases.iter().flat_map(Value::choices));
         bases.filter(|base| !matches!(base, Value::Class(_))).cloned().collect()
     }
 
-    /// A class and those that it is made of, each once, in the order in which a member is looked for.
+    /// Returns a class and its bases, each once, in the order of member lookup.
     fn lineage(&self, class: usize) -> Vec<usize> {
         let (mut all, mut seen, mut next) = (Vec::new(), HashSet::new(), vec![class]);
         while let Some(at) = next.pop() {
@@ -113,7 +113,7 @@ impl Machine<'_> {
         this
     }
 
-    /// The objects that a function may be called on, as a member of their class.
+    /// Returns the possible receivers of a function that is a class member.
     pub(super) fn owner(&mut self, id: usize) -> Option<Value> {
         let class = self.functions.get(id)?.class?;
         let mut instances: Vec<CellId> = self.classes.get(class)?.instances.clone();
@@ -136,7 +136,7 @@ impl Machine<'_> {
         Value::any(instances.into_iter().map(Value::Instance)).ok()
     }
 
-    /// The object that the function being run belongs to, by its first parameter.
+    /// Returns the receiver of the running function, by its first parameter.
     pub(super) fn this_object(&self) -> Value {
         let closure = self.member_being_run().and_then(|id| self.functions.get(id));
         let function = closure.map(|closure| &closure.function).filter(|function| function.takes_self);
@@ -153,7 +153,7 @@ impl Machine<'_> {
         self.active.iter().rev().map(|(id, _)| *id).find(is_member)
     }
 
-    /// `super().name`: a member of what the class is made of, for the same object.
+    /// `super().name`: returns a member of a base, for the same object.
     pub(super) fn member_of_super(&mut self, node: &Node, this: &Value, name: &str) -> Value {
         let class = self.member_being_run().and_then(|id| self.functions.get(id)).and_then(|one| one.class);
         let bases = class.and_then(|class| self.classes.get(class)).map(|of| Rc::clone(&of.bases));
@@ -180,7 +180,7 @@ impl Machine<'_> {
         self.any(node, members)
     }
 
-    /// A member that an object does not have may be given by a function of its class.
+    /// Returns a missing member through the class's function for missing members.
     pub(super) fn missing_member(
         &mut self,
         node: &Node,

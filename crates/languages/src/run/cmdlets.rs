@@ -1,4 +1,4 @@
-//! What PowerShell's commands and types give, where that can be computed. The tables name the computations.
+//! Computes the results of PowerShell commands and types where possible. The tables name the computations.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::limits::VALUE_BYTES_MAX;
 use crate::tree::Node;
 use crate::value::Value;
 
-/// By the names that the tables use.
+/// The computations by their names in the tables.
 const COMPUTATIONS: &[(&str, Computation)] = &[
     ("alias", |machine, node, bound| machine.set_alias(node, bound)),
     ("asked", |_, _, _| Value::unknown(Why::Input, "a line")),
@@ -102,7 +102,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             other if machine.is_capable(&other) => {
                 machine.call(node, &other, vec![Argument::unknown(Why::Parameter)])
             }
-            // It may be code of any kind.
+            // The value may be code of any kind.
             other => {
                 let why = if let Value::Unknown(why, _) = other { why } else { Why::Dynamic };
                 machine.lost(node, why)
@@ -264,18 +264,18 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("wmi", |machine, node, bound| machine.wmi(node, bound)),
 ];
 
-/// Whether there is a computation of this name.
+/// Reports whether this computation exists.
 pub(super) fn is_known(name: &str) -> bool {
     COMPUTATIONS.iter().any(|(own, _)| *own == name)
 }
 
-/// What comes through the pipe, or is given in its place.
+/// Returns the pipeline input, or the argument in its place.
 fn input(bound: &Bound) -> Value {
     let piped = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with('<'));
     piped.map_or(Value::Constant, |(_, value)| value.clone())
 }
 
-/// Characters that mean something in a regular expression.
+/// Special characters of a regular expression.
 fn is_special(letter: char) -> bool {
     "\\^$.|?*+()[]{}".contains(letter)
 }
@@ -293,7 +293,7 @@ impl Machine<'_> {
         self.alias(node, &first(bound), target)
     }
 
-    /// A name that means another command from now on.
+    /// Gives a command another name from now on.
     pub(super) fn alias(&mut self, node: &Node, name: &Value, target: Value) -> Value {
         let meant = match target.as_str().map(str::to_lowercase) {
             Some(lower) => self.meant_by(&lower).unwrap_or(target),
@@ -309,7 +309,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs each block for every value that comes, which is `$_` in it.
+    /// Runs each block for every item; the block sees the item as `$_`.
     fn each_block(&mut self, node: &Node, bound: &Bound, items: &[Value]) -> Vec<Value> {
         let blocks: Vec<Value> = bound
             .given
@@ -367,7 +367,7 @@ impl Machine<'_> {
         Value::List(self.state.new_cell(crate::state::Cell { entries, is_open: !known, class: None }))
     }
 
-    /// Runs the blocks that a command is given, with the arguments that are for them.
+    /// Runs the block arguments of a command with their arguments.
     fn blocks(&mut self, node: &Node, bound: &Bound) -> Value {
         let mut words = Vec::new();
         for (_, value) in
@@ -450,9 +450,9 @@ impl Machine<'_> {
         Value::text(letters.get(from..to).unwrap_or_default().iter().collect::<String>())
     }
 
-    /// `-replace`, where the pattern is plain text: any case of its letters.
+    /// `-replace`, where the pattern is plain text; ignores case.
     fn replaced_text(&mut self, node: &Node, bound: &Bound) -> Value {
-        // What `cmd` replaces is text, not a pattern.
+        // `cmd` replaces text, not a pattern.
         let is_text = self.language == crate::language::Language::Batch;
         let from = bound.at(1).and_then(Value::as_str);
         let from = from.filter(|from| !from.is_empty() && (is_text || !from.contains(is_special)));

@@ -1,4 +1,4 @@
-//! Programs in programs: text that is run as code, and modules that are loaded.
+//! Nested programs: text that runs as code, and modules that are loaded.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use crate::parse::parse;
 use crate::tree::{Function, Node, Span};
 use crate::value::{Ref, Value};
 
-/// What stands in templates that reach more than their values.
+/// Marks of templates that access more than their values.
 const CODE_IN_TEMPLATES: &[&str] = &["__", "<%", "constructor", "attr(", "\\x", "\\u", "#{"];
 
 impl Machine<'_> {
@@ -36,13 +36,13 @@ impl Machine<'_> {
         tree
     }
 
-    /// Runs text as code, where it stands. Its value is that of the last expression.
+    /// Runs text as code in the current scope. Returns the value of the last expression.
     pub(super) fn code(&mut self, node: &Node, text: &Value) -> Value {
         let mut values = Vec::new();
         for one in text.choices() {
             let value = match one.as_str() {
                 Some(text) => self.known_code(node, text),
-                // A function as code is itself.
+                // A function may be given as code; it is not text.
                 None if matches!(one, Value::Function(_)) => Value::Constant,
                 None => {
                     let arg = one.to_arg();
@@ -81,7 +81,7 @@ impl Machine<'_> {
         std::mem::replace(&mut self.source, self.sources.len() - 1)
     }
 
-    /// `Function('a', 'return a')`: the last argument is its text.
+    /// `Function('a', 'return a')`: the last argument is the function's text.
     pub(super) fn made_function(&mut self, node: &Node, arguments: &[Argument]) -> Value {
         let Some(text) = arguments.last().map(|one| one.value.clone()) else { return Value::Constant };
         let mut values = Vec::new();
@@ -107,7 +107,7 @@ impl Machine<'_> {
         self.any(node, values)
     }
 
-    /// What a template engine makes of a text. It may hold code; what names no inner member and no block of code holds none.
+    /// Expands a template, which may contain code. A template without inner members and code blocks has none.
     pub(super) fn template(&mut self, node: &Node, bound: &Bound) -> Value {
         let text = bound.plain().next().cloned().unwrap_or(Value::Constant);
         let is_plain = |text: &str| !CODE_IN_TEMPLATES.iter().any(|sign| text.contains(sign));
@@ -120,8 +120,8 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// A formula, which is evaluated as code once its names are replaced. One that calls nothing by a name with a point, and names
-    /// no inner member, only computes.
+    /// Evaluates a formula as code with its names replaced. A formula without dotted names, quotes and inner members
+    /// only computes.
     pub(super) fn formula(&mut self, node: &Node, bound: &Bound) -> Value {
         for one in bound.plain().flat_map(Value::choices) {
             let is_formula = |text: &str| !text.contains("__") && text.chars().all(is_of_formula);
@@ -138,11 +138,11 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// `help("module")`, `help(object)`: what is named is loaded.
+    /// `help("module")`, `help(object)`: loads the named module.
     pub(super) fn documented(&mut self, node: &Node, bound: &Bound) -> Value {
         for one in super::compute::first(bound).choices() {
             match one {
-                // One that is there already is not looked for; what python itself tells of is written so.
+                // Python documents its own topics without loading a module.
                 Value::Text(text) if text.as_str().is_some_and(|name| !is_topic(name)) => {
                     self.load(node, one);
                 }
@@ -155,8 +155,8 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// What `pandas` evaluates: columns and operators. What stands behind `@` is the program's own, of which a call may be anything;
-    /// `eval` of the module reaches the program's names without it.
+    /// Evaluates an expression of `pandas`: columns and operators. A name after `@` belongs to the program, and a call
+    /// of it may do anything. The module's own `eval` sees the program's names without `@`.
     pub(super) fn columns(&mut self, node: &Node, bound: &Bound, is_module: bool) -> Value {
         if self.modules.iter().any(|module| module.split('.').next() == Some("pandas")) {
             let expression = bound.plain().next().cloned().unwrap_or(Value::Constant);
@@ -179,7 +179,7 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// A module by its name.
+    /// Loads a module by its name.
     pub(super) fn load(&mut self, node: &Node, name: &Value) -> Value {
         let values: Vec<Value> = name
             .choices()
@@ -195,7 +195,7 @@ impl Machine<'_> {
     fn load_unknown(&mut self, node: &Node, name: &Value) -> Value {
         let arg =
             name.to_arg().unwrap_or_else(|| Rc::new(Arg::unknown(Why::Dynamic, &*self.written(node), false)));
-        // The beginning may tell that it is a file.
+        // The known beginning may show a file.
         let is_path = is_path(arg.prefix()) || arg.prefix().starts_with("data:");
         if self.language == Language::JavaScript && is_path {
             return self.script(node, &arg);
@@ -205,7 +205,7 @@ impl Machine<'_> {
         Value::unknown(why, &arg.written())
     }
 
-    /// A file that is run, or a URL of JavaScript's, which may hold the program itself.
+    /// Runs a file. In JavaScript also a URL, which may contain the program itself.
     pub(super) fn script(&mut self, node: &Node, path: &Arg) -> Value {
         if self.language == Language::JavaScript && path.prefix().starts_with("data:") {
             return match path.as_str().and_then(inline_data) {
@@ -225,7 +225,7 @@ impl Machine<'_> {
         }
         let what = What::Script { language: self.language, path: path.clone() };
         self.act(node.at, what);
-        // What it defines is defined here as well.
+        // The file's definitions exist here afterwards.
         self.stars |= matches!(self.language, Language::Perl | Language::Ruby);
         Value::unknown(Why::File, &path.written())
     }
@@ -235,7 +235,7 @@ impl Machine<'_> {
         if let Some(module) = self.table.module(bare) {
             self.loaded(bare);
             let of_program = Value::Module(Ref(module));
-            // In Ruby a constant has a capital; what else is loaded gives functions.
+            // In Ruby a constant begins with a capital letter; a lower-case module gives functions.
             if self.language == Language::Ruby
                 && module.name().starts_with(|one: char| one.is_ascii_lowercase())
             {
@@ -245,7 +245,7 @@ impl Machine<'_> {
         }
         if self.table.is_inert(bare) {
             self.loaded(bare);
-            // In Ruby what it defines needs no name of its own.
+            // In Ruby its definitions are visible without a prefix.
             self.stars |= self.language == Language::Ruby;
             return Value::Package(bare.into());
         }
@@ -274,7 +274,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A module's path, seen from the program's own file; without one from where it runs.
+    /// Resolves a module's path against the program's own file, if it has one.
     fn beside_itself(&self, name: &str) -> String {
         let directory = self.start.file.as_deref().and_then(|file| file.rsplit_once('/'));
         match directory.filter(|_| name.starts_with('.')) {
@@ -290,7 +290,7 @@ impl Machine<'_> {
         self.modules.extend(names);
     }
 
-    /// The files from which a module would be taken first.
+    /// Returns the library files that override this module.
     fn in_libraries(&self, name: &str) -> Vec<String> {
         let path = name.replace("::", "/");
         let files = self.libraries.iter().rev();
@@ -325,7 +325,7 @@ impl Machine<'_> {
                 self.stars = true;
             }
             let Value::Module(space) = one else { continue };
-            // What Perl has itself is not replaced by what a module may offer.
+            // A module does not replace Perl's own functions.
             let global = self.table.module(self.table.global).filter(|_| self.language == Language::Perl);
             let is_own = |name: &str| global.is_some_and(|global| global.entry(name).is_some());
             for entry in space.0.entries {
@@ -346,7 +346,7 @@ impl Machine<'_> {
                     }
                 }
             }
-            // What else it may offer does nothing.
+            // Its other names have no effects.
             self.stars |=
                 matches!(self.language, Language::Perl | Language::Python) && space.0.has_inert("*");
             for name in space.0.inert.iter().filter(|name| !name.starts_with('_')) {
@@ -359,37 +359,37 @@ impl Machine<'_> {
         }
     }
 
-    /// A name that a module gave which was loaded as a whole.
+    /// Returns the value of a name that may come from a star import.
     pub(super) fn starred(&self, node: &Node) -> Option<Value> {
         self.stars.then(|| self.unknown(node, Why::Dynamic))
     }
 }
 
-/// What formulas are written with: no quotes, no members.
+/// Matches the characters of formulas: no quotes, no members.
 fn is_of_formula(one: char) -> bool {
     one.is_alphanumeric() || one.is_whitespace() || "+-*/^(),=<>!|&~_%".contains(one)
 }
 
-/// What Python's help tells of without loading it: its keywords, topics in capitals, operators.
+/// Matches topics that Python's help shows without loading a module: keywords, capitalized topics, operators.
 fn is_topic(name: &str) -> bool {
     const WORDS: &[&str] =
         &["keywords", "symbols", "topics", "if", "for", "while", "with", "def", "class", "lambda"];
     WORDS.contains(&name) || !name.contains(|one: char| one.is_ascii_lowercase())
 }
 
-/// Whether an expression of `pandas` calls what the program has: `@name.method(`.
+/// Reports whether an expression of `pandas` calls a value of the program: `@name.method(`.
 fn calls_own(text: &str, is_bare: bool) -> bool {
     let is_name = |one: char| one.is_alphanumeric() || matches!(one, '_' | '.');
     text.match_indices('(').any(|(at, _)| {
         let before = text.get(..at).unwrap_or_default().trim_end();
         let name = before.trim_end_matches(is_name);
-        // What a call or an element gives is the program's own too.
+        // The result of a call or an element belongs to the program, too.
         let goes_on = before.len() == name.len() && name.ends_with([')', ']']) && text.contains('@');
         before.len() > name.len() && (is_bare || name.ends_with('@')) || goes_on
     })
 }
 
-/// Whether a module is named by its file.
+/// Reports whether a module name is a file path.
 fn is_path(name: &str) -> bool {
     name.starts_with(['.', '/']) || name.starts_with("file:")
 }

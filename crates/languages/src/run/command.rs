@@ -1,4 +1,4 @@
-//! The programs that a call of a library starts.
+//! The programs that a library call starts.
 
 use castellan_event::Why;
 use castellan_programs::Arg;
@@ -13,7 +13,7 @@ use crate::tree::Node;
 use crate::value::{Value, concat};
 
 impl Machine<'_> {
-    /// Runs what a call's arguments name, if they are for that.
+    /// Runs the programs and shell texts among a call's arguments.
     pub(super) fn command(&mut self, node: &Node, bound: &Bound) {
         let is_shell = bound.part(Part::IsShell).is_some_and(is_true);
         for (parameter, value) in &bound.given {
@@ -43,8 +43,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Text for a shell. A list is a program and its arguments, which no shell reads, unless it is one text alone. Perl joins one in
-    /// which a sign of the shell stands by itself.
+    /// Runs shell text. A list with more than one element is a program and its arguments, without a shell. In Perl, a
+    /// list with a lone shell sign is joined and goes to a shell.
     fn shell_or_program(&mut self, node: &Node, value: &Value, bound: &Bound) {
         for one in value.choices() {
             let argv = match one {
@@ -63,7 +63,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Text for a shell, or a list of it and what the shell is given as its name and arguments.
+    /// Runs shell text, or a list of shell text and the shell's name and arguments.
     fn shell_with_arguments(&mut self, node: &Node, value: &Value, bound: &Bound) {
         for one in value.choices() {
             let argv = match one {
@@ -79,14 +79,14 @@ impl Machine<'_> {
         }
     }
 
-    /// Where programs are given one text, what its blanks separate are their arguments.
+    /// Splits a text at blanks into arguments, where a program gets all its arguments in one text.
     fn command_line(&mut self, node: &Node, value: &Value) -> Option<Value> {
         let is_line =
             self.language == Language::PowerShell && value.as_str().is_some_and(|text| text.contains(' '));
         is_line.then(|| self.words(node, value))
     }
 
-    /// Text that a shell reads. Of a list that is the first, or all of it, joined by blanks.
+    /// Runs text in a shell. For a list, the text is its only element, or all elements joined by blanks.
     pub(super) fn shell(&mut self, node: &Node, value: &Value, bound: &Bound) {
         for one in value.choices() {
             let texts: Vec<Arg> = match one {
@@ -99,7 +99,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A shell, or the program that a call puts in its place, reads this text.
+    /// Runs text in a shell, or in the program that the call sets as its shell.
     fn reads(&mut self, node: &Node, text: Arg, bound: &Bound) {
         let (cwd, env, stdin) = self.surroundings(node, bound);
         let what = match self.instead(node, bound) {
@@ -113,12 +113,12 @@ impl Machine<'_> {
         self.act(node.at, what);
     }
 
-    /// The file that is started in the place of the one that is named first.
+    /// Returns the file that is started instead of the first argument.
     fn instead(&self, node: &Node, bound: &Bound) -> Option<Arg> {
         let value = bound.part(Part::Instead)?;
         match value {
             Value::Number(_) | Value::Constant => return None,
-            // It may only say whether there is a shell.
+            // The value may only say if a shell is used.
             Value::Unknown(Why::Dynamic, _) if bound.part(Part::IsShell) == Some(value) => return None,
             _ if value.as_str() == Some("") => return None,
             _ => {}
@@ -151,7 +151,7 @@ impl Machine<'_> {
             };
             rest = product(rest, more);
         }
-        // The first is only what the program is told that its name is.
+        // The first argument is `argv[0]`.
         if bound.part(Part::Named).is_some() && !program.as_str().is_some_and(goes_by_name) {
             for one in &mut rest {
                 if !one.is_empty() {
@@ -189,7 +189,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What a list may be as arguments.
+    /// Returns the argument lists that a list may stand for.
     pub(super) fn argv(&self, node: &Node, list: &Value) -> Vec<Vec<Arg>> {
         let (elements, known) = self.elements(node, list);
         let mut made: Vec<Vec<Arg>> = vec![Vec::new()];
@@ -213,7 +213,7 @@ impl Machine<'_> {
             _ => Some(Arg::unknown(Why::Dynamic, &*self.written(node), false)),
         };
         let cwd = bound.part(Part::Cwd).and_then(one);
-        // Of a descriptor or pipe nothing is known.
+        // The content of a descriptor or pipe is unknown.
         let held = |file: &Value| match (file, one(file)?) {
             (Value::Number(_) | Value::Unknown(..), _) => None,
             (_, file) if file.as_str() == Some("/dev/null") => Some(Arg::known("")),
@@ -236,13 +236,13 @@ impl Machine<'_> {
     }
 }
 
-/// Programs that are another one by each name that they are called by.
+/// Programs whose behaviour depends on `argv[0]`.
 const BY_NAME: &[&str] = &["busybox", "toybox", "coreutils"];
 
-/// Words of a list for which `IPC::Cmd` gives it to a shell.
+/// `IPC::Cmd` passes a list with one of these words to a shell.
 const SIGNS: &[&str] = &["<", ">", "|", "&"];
 
-/// Shells that are given a text by `/c`.
+/// Shells that get a text with `/c`.
 const CMD: &[&str] = &["cmd", "cmd.exe"];
 
 fn goes_by_name(file: &str) -> bool {
@@ -259,7 +259,7 @@ fn spaced(argv: &[Arg]) -> Arg {
     concat(parts)
 }
 
-/// Every one followed by every other; of too many, the other is not known.
+/// Combines every left list with every right one. If there are too many, the right one becomes unknown.
 pub(super) fn product(mut left: Vec<Vec<Arg>>, mut right: Vec<Vec<Arg>>) -> Vec<Vec<Arg>> {
     if left.len() * right.len() > CHOICES_MAX {
         right = vec![vec![Arg::unknown(Why::Dynamic, "one of many", true)]];

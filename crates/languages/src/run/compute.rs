@@ -1,4 +1,4 @@
-//! What functions of libraries give, where that can be computed. The tables name the computations.
+//! Computes the results of library functions where possible. The tables name the computations.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
@@ -15,7 +15,7 @@ const NATIVE: &str = "NativeFunction";
 
 pub(super) type Computation = fn(&mut Machine<'_>, &Node, &Bound) -> Value;
 
-/// By the names that the tables use.
+/// The computations by their names in the tables.
 const COMPUTATIONS: &[(&str, Computation)] = &[
     ("address", |machine, node, bound| {
         let parts = [bound.at(1), Some(&Value::text(":")), bound.at(0)]
@@ -83,7 +83,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         function if function.is_callable() => function,
         _ => machine.identity(node),
     }),
-    // With what a member is in: `entries.rs`.
+    // With the object of the member: `entries.rs`.
     ("defined", |machine, node, _| machine.unknown(node, Why::Dynamic)),
     ("delegated", |machine, node, bound| machine.delegated(node, bound)),
     ("delegated-to", |machine, node, bound| machine.delegated_to(node, bound)),
@@ -223,7 +223,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("moved", |machine, node, bound| machine.moved(node, bound)),
     ("names", |machine, _, bound| bound.at(0).cloned().unwrap_or(Value::Names(machine.scope))),
     ("native-function", |machine, node, bound| {
-        // What the program itself defines is only handed on.
+        // A function of the program itself is only passed on.
         let is_own = |one: &Value| matches!(one, Value::Function(_) | Value::Partial(..) | Value::Constant);
         match first(bound).choices().iter().all(is_own) {
             true => machine.unknown(node, Why::Dynamic),
@@ -351,7 +351,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("text", |machine, node, bound| machine.as_text(node, &first(bound))),
     ("tied", |machine, node, bound| machine.tied(node, bound)),
     ("timer", |machine, node, bound| {
-        // Text is code, as browsers have it.
+        // Text is code, as in browsers.
         for text in first(bound).choices().iter().filter(|one| one.as_str().is_some()) {
             machine.code(node, text);
         }
@@ -400,7 +400,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("written-in-ruby", |machine, node, bound| machine.written_in_ruby(node, bound)),
     ("xml-file", |machine, node, bound| machine.xml_of(node, bound)),
     ("yaml", |machine, node, bound| {
-        // Without a loader that makes data only, objects of any class are made.
+        // Without a loader that makes data only, YAML creates objects of any class.
         let is_plain = |one: &Value| {
             one.to_arg()
                 .is_some_and(|loader| PLAIN_LOADERS.iter().any(|plain| loader.written().ends_with(plain)))
@@ -414,7 +414,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("zip", |machine, node, bound| machine.zipped(node, bound)),
 ];
 
-/// Whether a computation calls, or only looks at, what it is given.
+/// Reports whether a computation itself handles a function among its arguments: it calls the function, or only looks at
+/// it.
 pub(super) fn takes_functions(name: &str) -> bool {
     matches!(
         name,
@@ -437,18 +438,17 @@ pub(super) fn takes_functions(name: &str) -> bool {
     ) || super::cmdlets::is_known(name)
 }
 
-/// A temporary path.
+/// Returns a temporary path.
 fn fresh() -> Value {
     let unknown = Piece::Unknown { why: Why::Dynamic, written: "*".into() };
     Value::arg(Arg::from_pieces([Piece::Text("/tmp/".into()), unknown], false))
 }
 
-/// The first argument.
 pub(super) fn first(bound: &Bound) -> Value {
     bound.at(0).or(bound.others.first()).cloned().unwrap_or(Value::Constant)
 }
 
-/// What an object was made of.
+/// Returns the value from which an object was made.
 pub(super) fn inner(value: &Value) -> Value {
     match value {
         Value::Object(_, inner) => (**inner).clone(),
@@ -456,7 +456,7 @@ pub(super) fn inner(value: &Value) -> Value {
     }
 }
 
-/// Loaders of YAML that make no objects of classes.
+/// YAML loaders that make no objects of classes.
 const PLAIN_LOADERS: &[&str] = &["SafeLoader", "BaseLoader", "FullLoader"];
 
 impl Machine<'_> {

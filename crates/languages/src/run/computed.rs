@@ -1,4 +1,4 @@
-//! Computations of the table in `compute` that take more than a line.
+//! Longer computations of the table in `compute`.
 
 use castellan_event::{Role, Why};
 
@@ -12,12 +12,12 @@ use crate::table::Part;
 use crate::tree::Node;
 use crate::value::Value;
 
-/// What stands for a list that a program puts in the place of its arguments; no name of a program is like it.
+/// The state's key for a list that replaces the program's arguments; no name of a program equals it.
 pub(super) const OTHER_ARGV: &str = "its arguments";
 
 impl Machine<'_> {
-    /// The list of the program's arguments, with what stands before them. It is one list wherever it is used, unless the
-    /// program has put another one in its place.
+    /// Returns the list of the program's arguments, including the elements before them. All uses share one list, unless
+    /// the program has replaced it.
     pub(super) fn argv_of_program(&mut self) -> Value {
         if let Some(own) = self.state.own_name(0, OTHER_ARGV).or_else(|| self.argv.clone()) {
             return own;
@@ -39,17 +39,17 @@ impl Machine<'_> {
         list
     }
 
-    /// The arguments alone.
+    /// Returns the arguments alone.
     pub(super) fn own_arguments(&mut self) -> Value {
         self.arguments_behind(Vec::new())
     }
 
     fn arguments_behind(&mut self, before: Vec<Value>) -> Value {
         let args = self.start.args.as_deref();
-        // Behind what is not known no place is known, nor which one the program's own name has.
+        // If the arguments are unknown, no position is known, not even that of the program's name.
         let before = if args.is_some() { before } else { Vec::new() };
         let mut entries: Vec<_> = before.into_iter().map(|value| (None, value)).collect();
-        // What is not told to a script of a shell may be any number of them.
+        // A shell script without given arguments may get any number of them.
         let mut is_open = args.is_none_or(|args| args.is_empty() && self.language.is_shell());
         if args.is_none() {
             entries.push((None, Value::unknown(Why::Dynamic, "an argument")));
@@ -170,7 +170,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A text as a number of that radix.
+    /// Parses a number in this radix.
     pub(super) fn integer_of(&mut self, node: &Node, value: &Value, radix: u32) -> Value {
         let digits = value.as_str().map(|text| text.trim_start_matches("0x").to_owned());
         let digits = digits.or_else(|| match value {
@@ -221,7 +221,7 @@ impl Machine<'_> {
         let (elements, known) = list.map(|list| self.elements(node, list)).unwrap_or_default();
         for element in elements {
             let mut given = vec![Argument::plain(element.clone())];
-            // Of further lists any element may be its partner.
+            // Any element of a further list may be the partner.
             for list in &more {
                 let (elements, _) = self.elements(node, list);
                 let value = self.any(node, elements);
@@ -235,7 +235,7 @@ impl Machine<'_> {
         Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
     }
 
-    /// Calls a function that is handed over with its arguments: threads, executors, exit handlers.
+    /// Calls a function that is passed with its arguments: threads, executors, exit handlers.
     pub(super) fn run_with(&mut self, node: &Node, bound: &Bound) -> Value {
         let is_target = |name: &str| matches!(name, "target" | "function");
         let at = bound.given.iter().position(|(parameter, _)| is_target(parameter.name)).unwrap_or(0);
@@ -262,7 +262,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A decorator that gives what it is given.
+    /// Returns a decorator that returns its argument.
     pub(super) fn identity(&mut self, node: &Node) -> Value {
         let table = self.table;
         let global = table.module(table.global);
@@ -270,7 +270,7 @@ impl Machine<'_> {
         same.unwrap_or(Value::Constant)
     }
 
-    /// The words of a command, where they are plain.
+    /// Splits a command into words, where the quoting is simple.
     pub(super) fn words(&mut self, node: &Node, text: &Value) -> Value {
         match text.as_str() {
             Some(text) if !text.contains(['\'', '"', '\\', '#']) => {
@@ -294,7 +294,7 @@ impl Machine<'_> {
                 None if matches!(of, Value::Instance(_) | Value::Class(_)) => {
                     values.push(self.unknown(node, Why::Dynamic));
                 }
-                // Which member it is is not known.
+                // The member is unknown.
                 None => values.push(self.lost(node, Why::Dynamic)),
             }
         }
@@ -313,7 +313,7 @@ impl Machine<'_> {
     }
 }
 
-/// Words as `shlex.split` finds them; `None` for an open quote.
+/// Splits words like `shlex.split`; `None` for an open quote.
 fn quoted_words(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,4 +1,4 @@
-//! Maps that are made of other maps, and the environment as one of them. It must not know what variables do.
+//! Maps that are built from other maps, including the environment. This module must not know what variables do.
 
 use std::rc::Rc;
 
@@ -10,8 +10,8 @@ use crate::tree::Node;
 use crate::value::Value;
 
 impl Machine<'_> {
-    /// What a computation makes of the entries of its arguments, named ones included; `None` where it is another one, or where
-    /// an argument is no map: that is handed on as any other.
+    /// Runs a computation on the entries of its arguments, including named ones. Returns `None` for another
+    /// computation. Also returns `None` if an argument is no map; the caller then passes it on like any argument.
     pub(super) fn of_maps(&mut self, node: &Node, computes: &str, arguments: &[Argument]) -> Option<Value> {
         match computes {
             "keyed" => self.merged_maps(node, arguments).map(|cell| Value::Map(self.state.new_cell(cell))),
@@ -22,7 +22,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The entries of maps one after the other, and of arguments with names. The last of a key counts.
+    /// Merges the entries of maps and of named arguments. The last entry of a key wins.
     fn merged_maps(&mut self, node: &Node, arguments: &[Argument]) -> Option<Cell> {
         let mut made = Cell::default();
         let mut all = Vec::new();
@@ -63,7 +63,7 @@ impl Machine<'_> {
         (!is_data || !made.entries.is_empty()).then_some(made)
     }
 
-    /// A key, if it is known, and its value, in a list of two.
+    /// Returns the key, if it is known, and the value of a list of two.
     fn pair(&mut self, node: &Node, pair: &Value) -> Option<(Option<Rc<str>>, Value)> {
         match pair {
             Value::List(_) => match self.elements(node, pair) {
@@ -81,7 +81,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `Object.assign(target, ...sources)`: the target, with all entries of the sources.
+    /// `Object.assign(target, ...sources)`: returns the target with all entries of the sources.
     fn assigned(&mut self, node: &Node, arguments: &[Argument]) -> Option<Value> {
         let (target, sources) = arguments.split_first()?;
         let into = &target.value;
@@ -102,7 +102,7 @@ impl Machine<'_> {
         Some(into.clone())
     }
 
-    /// `Object.defineProperty(target, key, { value })`. A function that gives the member is run as any that is handed on.
+    /// `Object.defineProperty(target, key, { value })`. An accessor function runs like any function that is passed on.
     fn defined(&mut self, node: &Node, arguments: &[Argument]) -> Option<Value> {
         let [target, key, Argument { value: Value::Map(descriptor), .. }] = arguments else { return None };
         let entries = self.state.cell(*descriptor).entries;
@@ -115,7 +115,7 @@ impl Machine<'_> {
         Some(target.value.clone())
     }
 
-    /// Sets variables of the environment, each for itself; what is not known may be any.
+    /// Sets environment variables, each separately. An unknown argument may set any variable.
     fn update_environment(&mut self, node: &Node, arguments: &[Argument]) -> Value {
         let unknown = self.unknown(node, Why::Dynamic);
         let Some(cell) = self.merged_maps(node, arguments) else {
@@ -132,7 +132,7 @@ impl Machine<'_> {
         Value::Constant
     }
 
-    /// `Object.create(of)`, a copy: another object with the same members.
+    /// `Object.create(of)`: returns a copy, another object with the same members.
     pub(super) fn inherited(&mut self, of: &Value) -> Value {
         match of {
             Value::Map(cell) => {

@@ -1,4 +1,4 @@
-//! Branches, loops, and what may be left in the middle.
+//! Branches, loops, and code that may stop in the middle.
 
 use castellan_event::Why;
 
@@ -9,7 +9,7 @@ use crate::tree::{Loop, Node};
 use crate::value::Value;
 
 impl Machine<'_> {
-    /// Each from the same state; then it may be that of any.
+    /// Runs each part from the same state, and joins the states afterwards.
     pub(super) fn either(&mut self, node: &Node, parts: &[Node]) -> Value {
         let mut outcomes = Vec::new();
         let mut values = Vec::new();
@@ -81,8 +81,8 @@ impl Machine<'_> {
         }
     }
 
-    /// As often as it may be: once from where it begins; then, if that changed anything, from any state that it may have come to.
-    /// What may act is no data, and is followed as long as it comes to further places.
+    /// Runs a loop as often as needed: once from the state before it, then, if that changed anything, from any state
+    /// that it may reach. Repeats the body while values that can act reach new places.
     fn again(&mut self, node: &Node, one: &Loop, element: Option<&Value>, collected: &mut Vec<Value>) {
         let (mark, extent) = (self.state.mark(), self.state.extent());
         let mut before = None;
@@ -102,7 +102,7 @@ impl Machine<'_> {
         self.lost(node, Why::Dynamic);
     }
 
-    /// What may act, of each place that has changed since a mark.
+    /// Returns the values that can act, for each place that changed since a mark.
     fn capable_since(&mut self, mark: usize, extent: (usize, usize)) -> Vec<Vec<Value>> {
         let mut held = self.state.values_since(mark, extent);
         for values in &mut held {

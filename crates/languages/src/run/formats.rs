@@ -1,4 +1,4 @@
-//! Texts that are made by a format: `%`, `sprintf`, `format`. What of a format is not modelled is not known.
+//! Texts built by a format: `%`, `sprintf`, `format`. A part that is not modelled is unknown.
 
 use castellan_event::Why;
 
@@ -7,10 +7,10 @@ use crate::limits::VALUE_BYTES_MAX;
 use crate::tree::Node;
 use crate::value::Value;
 
-/// The letters that say how a value is written.
+/// The conversion letters.
 const LETTERS: &str = "sdiuxXobBcfFgGeEaAr";
 
-/// What stands behind a `%`.
+/// The specification after a `%`.
 #[derive(Debug, Default)]
 struct Spec {
     to_the_left: bool,
@@ -50,7 +50,7 @@ impl Machine<'_> {
                 None => values.next().unwrap_or_else(|| self.unknown(node, Why::Dynamic)),
             };
             let Some((spec, after)) = Spec::read(rest) else {
-                // Which of the values follow, and how much of the format is text, is not known.
+                // The next value and the end of the specification are unknown.
                 parts.push(self.unknown(node, Why::Dynamic));
                 rest = "";
                 break;
@@ -64,7 +64,7 @@ impl Machine<'_> {
 
     /// `format.format(...)`
     pub(super) fn format(&mut self, node: &Node, format: &str, arguments: &[Argument]) -> Value {
-        // Behind any number of arguments it is not known which one is meant.
+        // After a spread, the positions of arguments are unknown.
         if arguments.iter().any(|one| one.is_spread) {
             return self.unknown(node, Why::Dynamic);
         }
@@ -103,7 +103,7 @@ impl Machine<'_> {
 }
 
 impl Spec {
-    /// Flags, width, precision, the size of a number, the letter; and what follows it.
+    /// Parses flags, width, precision, number size and letter; returns the specification and the rest.
     fn read(text: &str) -> Option<(Spec, &str)> {
         let mut spec = Spec::default();
         let flags = text.find(|letter: char| !matches!(letter, '-' | '0')).unwrap_or(text.len());
@@ -167,7 +167,7 @@ impl Spec {
     }
 }
 
-/// The number that a text begins with, if there is one.
+/// Parses the number at the beginning, if there is one; returns it and the rest.
 fn digits(text: &str) -> Option<(Option<usize>, &str)> {
     let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at_checked(end)?;

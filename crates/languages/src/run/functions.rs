@@ -1,5 +1,5 @@
-//! Functions of the program: a call runs the body with its arguments; what is never called is run at the end, with
-//! arguments of which nothing is known.
+//! Functions of the program: a call runs the body with its arguments. A function that is never called runs at the end,
+//! with unknown arguments.
 
 use std::rc::Rc;
 
@@ -52,7 +52,7 @@ impl Machine<'_> {
             return self.unknown(node, Why::Dynamic);
         }
         if inside == RECURSION_MAX {
-            // From here on it stands for all further levels.
+            // This level stands for all deeper levels.
             for argument in &mut arguments {
                 if !argument.value.is_callable() {
                     let deeper = self.unknown(node, Why::Dynamic);
@@ -142,7 +142,7 @@ impl Machine<'_> {
                     let own = named.iter().position(|one| is_for(one, parameter));
                     match own.map(|at| named.remove(at)).or_else(|| plain.next()) {
                         Some(argument) => match default {
-                            // `undefined` counts as not given.
+                            // An `undefined` argument equals an absent one.
                             Some(default) if argument.value == Value::Constant => {
                                 self.any(node, [argument.value, default.clone()])
                             }
@@ -157,7 +157,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs a function with arguments of which nothing is known.
+    /// Runs a function with unknown arguments.
     pub(super) fn cover(&mut self, node: &Node, id: usize, this: Option<Value>, why: Why) {
         let Some(closure) = self.functions.get_mut(id) else { return };
         if std::mem::replace(&mut closure.is_covered, true) {
@@ -165,21 +165,21 @@ impl Machine<'_> {
         }
         let mark = self.state.mark();
         let value = self.inline(node, id, this, vec![Argument::unknown(why)]);
-        // What it gives goes where it is not followed.
+        // The result goes to code that is not followed.
         if self.is_capable(&value) {
             self.hand(node, &value);
         }
-        // Whether it is called, and when, is not known.
+        // The call may never happen, and its time is unknown.
         let joined = self.state.join_history(mark, false);
         self.settled(node, joined);
     }
 
-    /// Runs what the program defines and never calls: another may, with anything.
+    /// Runs the functions that the program never calls: other code may call them with any arguments.
     pub(super) fn rest(&mut self) {
         let node = Node::new((0, 0), Kind::Constant);
         let mut at = 0;
         while let Some(closure) = self.functions.get(at) {
-            // What was handed on is run again: the state may be another by then.
+            // A function that was passed on runs again: the state may have changed since.
             if (!closure.is_called || closure.is_covered || closure.is_implicit)
                 && !self.state.purse.is_over()
             {
@@ -195,7 +195,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether an argument has the parameter's name, with or without the sign of a variable.
+/// Reports whether an argument has the parameter's name, with or without the sign of a variable.
 fn is_for(argument: &Argument, parameter: &Parameter) -> bool {
     argument.name.as_deref().map(|name| name.trim_start_matches('$')) == own_name(parameter)
 }

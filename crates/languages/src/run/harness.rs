@@ -1,4 +1,4 @@
-//! Commands that modules of Perl start with files around them. It must not know what the commands do.
+//! Commands that Perl modules start with redirected files. This module must not know what the commands do.
 
 use castellan_event::{EffectKind, Why};
 
@@ -8,7 +8,8 @@ use crate::tree::Node;
 use crate::value::Value;
 
 impl Machine<'_> {
-    /// `IPC::Run`: lists are commands, with signs between them for pipes and files. A file may stand in one text with its sign.
+    /// `IPC::Run`: lists are commands, with signs between them for pipes and files. A text may contain both a sign and
+    /// its file.
     pub(super) fn harnessed(&mut self, node: &Node, bound: &Bound) -> Value {
         let values: Vec<Value> = bound.plain().cloned().collect();
         let mut sign = String::new();
@@ -33,7 +34,7 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// `IPC::Run3`: a command, then what it reads, what it writes and its errors. A text there is a file; a reference is none.
+    /// `IPC::Run3`: a command, then its input, output and error files. A text is a file name; a reference is no file.
     pub(super) fn ran_with_files(&mut self, node: &Node, bound: &Bound) -> Value {
         let values: Vec<Value> = bound.plain().cloned().collect();
         let Some((command, files)) = values.split_first() else { return self.unknown(node, Why::Dynamic) };
@@ -57,7 +58,7 @@ impl Machine<'_> {
     }
 }
 
-/// The sign that a text begins with, with its number, and what follows it.
+/// Splits a text after its leading sign and number.
 fn signed(text: &str) -> (&str, &str) {
     let number = text.bytes().take_while(u8::is_ascii_digit).count();
     let signs = text.bytes().skip(number).take_while(|one| b"<>|&".contains(one)).count();

@@ -12,15 +12,15 @@ use crate::state::Cell;
 use crate::tree::Node;
 use crate::value::Value;
 
-/// Methods whose value has the same elements, or some of them.
+/// Methods that return all or some of the same elements.
 const SAME: &[&str] = &["copy", "sort", "toSorted", "slice", "flat", "values", "filter", "concat", "splice"];
 
-/// Whether a value is one element of a list that it stands in, and no list itself.
+/// Reports whether a value is one element of its list, and no list itself.
 fn is_whole(value: &Value) -> bool {
     !value.choices().iter().any(|one| matches!(one, Value::List(_) | Value::Map(_) | Value::Unknown(..)))
 }
 
-/// The places of a list of so many elements from one bound to the other; a negative one counts from the end.
+/// Returns the positions from one bound to the other, in a list of this length. A negative bound counts from the end.
 fn places(count: usize, from: Option<i64>, to: Option<i64>) -> Range<usize> {
     let most = i64::try_from(count).unwrap_or(i64::MAX);
     let place = |at: i64| {
@@ -31,7 +31,7 @@ fn places(count: usize, from: Option<i64>, to: Option<i64>) -> Range<usize> {
     from..to.map_or(count, place).max(from)
 }
 
-/// The elements that `pop(at)` or `splice(from, count, ...)` takes out, where that is known.
+/// Returns the elements that `pop(at)` or `splice(from, count, ...)` removes, where that is known.
 fn taken_out(cell: &Cell, name: &str, arguments: &[Argument]) -> Option<Range<usize>> {
     if cell.is_open || arguments.iter().any(|one| one.is_spread) {
         return None;
@@ -53,7 +53,7 @@ fn taken_out(cell: &Cell, name: &str, arguments: &[Argument]) -> Option<Range<us
     }
 }
 
-/// The bounds of a part, where they are known.
+/// Returns the bounds of a part, where they are known.
 fn bounds(arguments: &[Argument]) -> Option<(i64, Option<i64>)> {
     match arguments {
         [] => Some((0, None)),
@@ -67,7 +67,7 @@ fn bounds(arguments: &[Argument]) -> Option<(i64, Option<i64>)> {
 }
 
 impl Machine<'_> {
-    /// The elements of a value, and whether these are all of them, in order.
+    /// Returns the elements of a value, and whether these are all elements, in order.
     pub(super) fn elements(&self, node: &Node, value: &Value) -> (Vec<Value>, bool) {
         if matches!(self.language, Language::Perl | Language::Ruby) && is_whole(value) {
             return (vec![value.clone()], true);
@@ -195,7 +195,7 @@ impl Machine<'_> {
         Value::List(self.state.new_cell(Cell { entries: rows, is_open: !known, class: None }))
     }
 
-    /// A method of a list or map; `None` for what is neither, or does nothing that matters.
+    /// Runs a method of a list or map. Returns `None` for another value, or a method without effects on elements.
     pub(super) fn list_method(
         &mut self,
         node: &Node,
@@ -275,7 +275,7 @@ impl Machine<'_> {
         Some(Value::Constant)
     }
 
-    /// Some elements are taken out, or stand elsewhere.
+    /// Runs a method that removes or moves elements.
     fn reordered(
         &mut self,
         node: &Node,
@@ -310,7 +310,7 @@ impl Machine<'_> {
         Some(if name == "sort" { of.clone() } else { taken })
     }
 
-    /// What a method makes of a list that it leaves as it is.
+    /// Returns the result of a method that does not change the list.
     fn made_of_list(
         &mut self,
         node: &Node,

@@ -1,4 +1,4 @@
-//! Several values at once, as functions of Lua give them, and what its loops go over. It must not know grammars.
+//! Multiple values of Lua functions, and the values that Lua loops iterate. This module must not know grammars.
 
 use castellan_event::{Role, Why};
 
@@ -10,11 +10,11 @@ use crate::state::Cell;
 use crate::tree::{Kind, Node};
 use crate::value::{Ref, Value};
 
-/// The type of several values.
+/// The type of multiple values.
 const VALUES: &str = "Values";
 
 impl Machine<'_> {
-    /// Of several values the first, where one is taken.
+    /// Returns the first of multiple values.
     pub(super) fn single(&mut self, node: &Node, value: Value) -> Value {
         if self.language != Language::Lua || !value.choices().iter().any(is_several) {
             return value;
@@ -37,7 +37,7 @@ impl Machine<'_> {
         self.single(node, value)
     }
 
-    /// What a call gives, all of it; what any other expression gives.
+    /// Evaluates an expression; keeps all values of a call.
     pub(super) fn untruncated(&mut self, node: &Node) -> Value {
         match &node.kind {
             Kind::Call(callee, arguments) if self.language == Language::Lua && self.step(1) => {
@@ -47,7 +47,7 @@ impl Machine<'_> {
         }
     }
 
-    /// All values of an expression, as a list.
+    /// Returns all values of an expression, as a list.
     pub(super) fn many(&mut self, node: &Node) -> Value {
         let is_rest = matches!(node.kind, Kind::Name(_));
         match self.untruncated(node) {
@@ -80,7 +80,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `values(a, b)`: what a function returns.
+    /// `values(a, b)`: the values that a function returns.
     pub(super) fn returned(&mut self, bound: &Bound) -> Value {
         let values = bound.given.iter().map(|(_, value)| value.clone()).collect();
         match (self.several(values), bound.is_open) {
@@ -152,7 +152,7 @@ impl Machine<'_> {
         self.any(node, results)
     }
 
-    /// `pcall(f, ...)`: whether it went well, and what it gives. `skips`: further arguments before the function's own.
+    /// `pcall(f, ...)`: returns a status and the results. `skips` is the number of arguments before the function's own.
     pub(super) fn protected(&mut self, node: &Node, bound: &Bound, skips: usize) -> Value {
         let given = bound.given.iter().skip(1 + skips).map(|(_, value)| value.clone());
         let arguments: Vec<Argument> = given.map(Argument::plain).collect();
@@ -171,7 +171,7 @@ impl Machine<'_> {
         self.several(std::iter::once(ok).chain(values).collect())
     }
 
-    /// What a loop goes over: a row of values for each round.
+    /// Returns a row of values for each round of a loop.
     pub(super) fn iterated(&mut self, node: &Node, bound: &Bound) -> Value {
         let over = first(bound);
         let mut rows = Vec::new();
@@ -215,7 +215,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `setmetatable(table, other)`: what the table does not have is looked for where `__index` leads.
+    /// `setmetatable(table, other)`: missing entries come from `__index`.
     pub(super) fn with_metatable(&mut self, node: &Node, bound: &Bound) -> Value {
         let table = first(bound);
         let other = bound.at(1).cloned().unwrap_or(Value::Constant);
@@ -259,14 +259,14 @@ impl Machine<'_> {
         table
     }
 
-    /// `load(text)`: a function of it. A function that gives the text in parts is not followed.
+    /// `load(text)`: returns a function with this code. A function that returns the text in parts is not followed.
     pub(super) fn loaded_code(&mut self, node: &Node, bound: &Bound) -> Value {
         let text = first(bound);
         if text.is_callable() {
             return self.lost(node, Why::Dynamic);
         }
         if bound.at(3).is_some() {
-            // Its names are those of a table.
+            // The names in the code come from a table.
             self.hole(node.at, Role::Code, Why::Dynamic, "names of its own");
         }
         self.made_function(node, &[Argument::plain(text)])
@@ -315,7 +315,7 @@ impl Machine<'_> {
         Value::Constant
     }
 
-    /// A table that is called, by what its metatable says.
+    /// Calls a table through its metatable.
     pub(super) fn called_table(&mut self, node: &Node, of: &Value, arguments: &[Argument]) -> Option<Value> {
         let Value::List(cell) = of else { return None };
         let entries = self.state.cell(*cell).entries;

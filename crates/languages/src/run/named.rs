@@ -1,5 +1,5 @@
-//! Calls by name, as PHP has them: a text names a function, a list an object and its method. What names nothing that is known is
-//! a hole. It must not know what the functions do.
+//! Calls by name, as in PHP: a text names a function, a list holds an object and a method name. A name without a known
+//! meaning gives a `Hole`. This module must not know what the functions do.
 
 use std::rc::Rc;
 
@@ -16,11 +16,11 @@ use crate::state::Cell;
 use crate::tree::Node;
 use crate::value::Value;
 
-/// The method by which an object is called as a function.
+/// The method that makes an object callable.
 const INVOKES: &str = "__invoke";
 
 impl Machine<'_> {
-    /// Calls a value that is handed over to be called.
+    /// Calls a callback argument.
     pub(super) fn call_named(&mut self, node: &Node, callee: &Value, arguments: Vec<Argument>) -> Value {
         if self.language != Language::Php {
             return self.call(node, callee, arguments);
@@ -59,7 +59,7 @@ impl Machine<'_> {
                     _ => self.inert(node, &arguments),
                 }
             }
-            // The caller's, who is read for himself.
+            // The callback comes from the caller, whose code is read separately.
             Value::Unknown(Why::Parameter, _) => self.inert(node, &arguments),
             Value::Unknown(why, _) => self.lost_call(node, *why, &arguments),
             Value::Method(of, name) if name.starts_with('$') || !self.is_object(of) => {
@@ -92,7 +92,7 @@ impl Machine<'_> {
     fn called_member(&mut self, node: &Node, of: &Value, name: &Value, arguments: Vec<Argument>) -> Value {
         let of = self.class_named(node, of);
         let Some(name) = name.as_str().map(str::to_ascii_lowercase) else {
-            // The program's own methods are run anyway.
+            // The program's own methods run anyway.
             if matches!(of, Value::Instance(_) | Value::Class(_) | Value::Unknown(Why::Parameter, _)) {
                 return self.inert(node, &arguments);
             }
@@ -103,7 +103,7 @@ impl Machine<'_> {
         self.call(node, &member, arguments)
     }
 
-    /// A method that a class does not have may be one that takes all.
+    /// Calls the catch-all method of a class for a method that the class does not have.
     pub(super) fn any_method(
         &mut self,
         node: &Node,
@@ -124,7 +124,7 @@ impl Machine<'_> {
         Some(self.inline(node, function, Some(of.clone()), arguments))
     }
 
-    /// What a text names as a function; `None` if it can be none.
+    /// Returns the function that a text names; `None` if the text cannot be a name.
     fn function_named(&mut self, node: &Node, name: &str) -> Option<Value> {
         if let Some((class, method)) = name.split_once("::") {
             let class = self.class_named(node, &Value::text(class));
@@ -135,14 +135,14 @@ impl Machine<'_> {
         is_name.then(|| self.name(node, &Rc::from(function_name(name))))
     }
 
-    /// A class by its name; what is no text is itself.
+    /// Returns the class with this name; a value that is no text stays as it is.
     pub(super) fn class_named(&mut self, node: &Node, value: &Value) -> Value {
         let values: Vec<Value> = value
             .choices()
             .iter()
             .map(|one| match one {
                 Value::Text(arg) => match arg.as_str() {
-                    // The name may be one that the tree uses already.
+                    // The tree may already use this name.
                     Some(name) => self.name(node, &Rc::from(class_name(name))),
                     None => self.lost(node, arg.why().unwrap_or(Why::Dynamic)),
                 },
@@ -180,7 +180,7 @@ impl Machine<'_> {
         self.call_named(node, &callee, arguments)
     }
 
-    /// What a reflection was made of is called, or made. Of a method two names may be given.
+    /// Calls or instantiates the value behind a reflection object. A method may be given by two names.
     pub(super) fn call_inner(&mut self, node: &Node, bound: &Bound, is_new: bool) -> Value {
         let of = super::compute::inner(&super::compute::first(bound));
         let given = bound.given.iter().skip(1).map(|(_, value)| value.clone());
@@ -196,7 +196,7 @@ impl Machine<'_> {
         self.call_named(node, &of, arguments)
     }
 
-    /// A method of a base class, for this object.
+    /// Returns a method of a base class, bound to this object.
     pub(super) fn bound_method(&mut self, bound: &Bound) -> Value {
         let of = bound.at(0).cloned().unwrap_or(Value::Constant);
         let this = bound.at(1).cloned().unwrap_or(Value::Constant);
@@ -210,7 +210,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Names of an array become variables.
+    /// Makes variables of the keys of an array.
     pub(super) fn extracted(&mut self, node: &Node, value: &Value) -> Value {
         let cell = match value {
             Value::List(cell) | Value::Map(cell) => self.state.cell(*cell),
@@ -228,7 +228,7 @@ impl Machine<'_> {
         Value::Constant
     }
 
-    /// `include`: what the file defines is there afterwards.
+    /// `include`: the file's definitions exist afterwards.
     pub(super) fn included(&mut self, node: &Node, path: &Value) -> Value {
         self.stars = true;
         for arg in self.operands(node, path) {
@@ -269,7 +269,7 @@ impl Machine<'_> {
         self.hole(node.at, Role::Code, why, &arg.written());
     }
 
-    /// A path that is a URL; whether it is one.
+    /// Reports the effect of a path that is a URL; returns whether it is one.
     pub(super) fn streamed(&mut self, node: &Node, kind: EffectKind, arg: &Arg) -> bool {
         let prefix = arg.prefix().to_ascii_lowercase();
         if prefix.starts_with("data:") {
@@ -307,7 +307,7 @@ impl Machine<'_> {
         true
     }
 
-    /// Arrays are values: what is given to another name is another array.
+    /// Copies an array: PHP arrays are values, so each variable has its own.
     pub(super) fn copied(&mut self, node: &Node, value: Value, depth: usize) -> Value {
         match &value {
             Value::List(_) if depth >= NESTED_VALUES_MAX => self.lost(node, Why::Nesting),
@@ -328,7 +328,7 @@ impl Machine<'_> {
     }
 }
 
-/// The text in `data:text/plain;base64,...`
+/// Decodes `data:text/plain;base64,...`.
 pub(super) fn inline_data(url: &str) -> Option<String> {
     let (head, text) = url.split_once(',')?;
     let head = head.to_ascii_lowercase();

@@ -1,5 +1,5 @@
-//! Files that Perl opens: a text may say the mode, or be a command, and so may the names on the command line. It must not know
-//! what a shell does with a command.
+//! Files that Perl opens: a text may contain a mode or be a command, and so may names on the command line. This module
+//! must not know what a shell does with a command.
 
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
@@ -11,9 +11,9 @@ use crate::language::Language;
 use crate::tree::Node;
 use crate::value::Value;
 
-/// The variable by which files that are read by `<>` are written.
+/// While this variable is set, files read by `<>` are edited in place.
 const IN_PLACE: &str = "$^I";
-/// The same of `ARGF`.
+/// The same for `ARGF`.
 pub(super) const IN_PLACE_OF_RUBY: &str = "$-i";
 
 impl Machine<'_> {
@@ -32,7 +32,7 @@ impl Machine<'_> {
                 continue;
             }
             let Some(mode) = mode.as_str().map(str::trim) else {
-                // It may be a mode for commands.
+                // The mode may be one for commands.
                 self.lost(node, mode.why().unwrap_or(Why::Dynamic));
                 continue;
             };
@@ -41,7 +41,7 @@ impl Machine<'_> {
         self.unknown(node, Why::File)
     }
 
-    /// `IO::File->new(file, mode)`, the mode as `open` or as C takes it. Without one the file says it itself.
+    /// `IO::File->new(file, mode)`, with a mode of `open` or of C. Without a mode, the file name contains it.
     pub(super) fn opened_object(&mut self, node: &Node, bound: &Bound) -> Value {
         let (values, known) = self.flattened(node, bound);
         let [path, mode, ..] = values.as_slice() else {
@@ -88,7 +88,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Mode and file, or command, in one text.
+    /// Opens a file or command from one text with its mode.
     fn opened_by_one(&mut self, node: &Node, spec: &Arg, bound: &Bound) {
         let begin = spec.prefix().trim_start();
         if ends_in_pipe(spec) || begin.starts_with('|') {
@@ -102,7 +102,7 @@ impl Machine<'_> {
         let has_mode = begin.starts_with(['<', '>', '+']);
         let is_open = !has_mode && spec.as_str().is_none();
         if is_open {
-            // What is not known of it may make a command of it.
+            // The unknown part may make it a command.
             self.hole(node.at, Role::Code, spec.why().unwrap_or(Why::Dynamic), &spec.written());
         }
         let mode: String = begin.chars().take_while(|letter| matches!(letter, '<' | '>' | '+')).collect();
@@ -111,7 +111,7 @@ impl Machine<'_> {
         self.opened_by_mode(node, &mode, &[Value::arg(path)], bound);
     }
 
-    /// Text for a shell, which may read what the program writes.
+    /// Runs shell text, which may read the program's output.
     fn shell_with(&mut self, node: &Node, text: &Value, bound: &Bound, is_fed: bool) {
         if !is_fed {
             return self.shell(node, text, bound);
@@ -122,11 +122,10 @@ impl Machine<'_> {
         }
     }
 
-    /// `<>` reads the files that are named on the command line. In Perl a name may say how it is opened, which `<<>>` does not
-    /// heed.
+    /// `<>` reads the files on the command line. In Perl a file name may contain a mode, which `<<>>` ignores.
     pub(super) fn read_arguments(&mut self, node: &Node, heeds_modes: bool) -> Value {
         let files = self.name(node, &if self.language == Language::Perl { "@ARGV" } else { "ARGV" }.into());
-        // They are written in place while that has a value.
+        // With a value, the files are edited in place.
         let suffix = if self.language == Language::Perl { IN_PLACE } else { IN_PLACE_OF_RUBY };
         let suffix = self.state.name(self.scope, suffix).unwrap_or(Value::Constant);
         let writes = suffix.choices().iter().any(|suffix| *suffix != Value::Constant);
@@ -148,7 +147,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a file's name is that of a command that is read.
+/// Reports whether a file name is a command whose output is read.
 fn ends_in_pipe(spec: &Arg) -> bool {
     match spec.pieces().last() {
         Some(Piece::Text(text)) => text.trim_end().ends_with('|'),
@@ -156,12 +155,12 @@ fn ends_in_pipe(spec: &Arg) -> bool {
     }
 }
 
-/// Whether what is known of a file's name says how it is opened.
+/// Reports whether the known part of a file name contains a mode.
 fn has_mode(spec: &Arg) -> bool {
     ends_in_pipe(spec) || spec.prefix().trim_start().starts_with(['<', '>', '+', '|'])
 }
 
-/// A text whose known ends are changed as a whole would be.
+/// Trims a text at its known ends, like the whole text.
 fn trimmed(arg: &Arg, cut: impl Fn(&str) -> String) -> Arg {
     let pieces = arg.pieces();
     if let Some(text) = arg.as_str() {
@@ -171,7 +170,7 @@ fn trimmed(arg: &Arg, cut: impl Fn(&str) -> String) -> Arg {
     let changed = pieces.iter().enumerate().map(|(at, piece)| match piece {
         Piece::Text(text) if at == 0 => {
             let cut = cut(text);
-            // Blanks before what is not known stay.
+            // Blanks before an unknown piece stay.
             let blanks = text.len() - text.trim_end().len();
             Piece::Text(cut + text.get(text.len() - blanks..).unwrap_or_default())
         }

@@ -1,4 +1,5 @@
-//! `pack` of Perl and Ruby: the text that a template makes of values. A template that is not wholly modelled gives no text.
+//! `pack` of Perl and Ruby: builds text from a template and values. A template that is not fully modelled gives no
+//! text.
 
 use castellan_event::Why;
 
@@ -8,7 +9,7 @@ use crate::limits::{BYTES_PER_WORK, VALUE_BYTES_MAX};
 use crate::tree::Node;
 use crate::value::Value;
 
-/// How often a letter of a template holds.
+/// The count of a template letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Count {
     Times(usize),
@@ -72,7 +73,7 @@ fn text(template: &str, values: &[Value]) -> Option<String> {
     Some(text)
 }
 
-/// The count behind a letter, and what follows it.
+/// Parses the count after a letter; returns it and the rest.
 fn count(rest: &str) -> Option<(Count, &str)> {
     if let Some(after) = rest.strip_prefix('*') {
         return Some((Count::All, after));
@@ -87,7 +88,7 @@ fn written(value: &Value) -> Option<String> {
     value.to_arg()?.as_str().map(str::to_owned)
 }
 
-/// A text of so many characters.
+/// Pads or cuts a text to this number of characters.
 fn padded(text: &str, count: Count, letter: char) -> Option<String> {
     let Count::Times(times) = count else { return Some(text.to_owned()) };
     if times > VALUE_BYTES_MAX {
@@ -97,7 +98,7 @@ fn padded(text: &str, count: Count, letter: char) -> Option<String> {
     Some(text.chars().chain(std::iter::repeat(filler)).take(times).collect())
 }
 
-/// The bytes of so many hexadecimal digits.
+/// Returns the bytes of this number of hexadecimal digits.
 fn of_digits(digits: &str, count: Count, letter: char) -> Option<String> {
     let all = digits.len();
     let times = match count {

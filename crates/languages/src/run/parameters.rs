@@ -1,5 +1,5 @@
-//! Which word of a command is whose argument: parameters by their names, by the beginnings of these, by their place, and by what
-//! comes through a pipe. It must not know what a command does.
+//! Assigns the words of a command to its parameters: by name, by name prefix, by position, or from a pipe. This module
+//! must not know what a command does.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::table::{Entry, Parameter, Takes};
 use crate::tree::{Function, Kind, Node, Rest};
 use crate::value::Value;
 
-/// Parameters that all commands have, by their names and aliases, and whether they take a value.
+/// Parameters of all commands, with name, alias, and whether they take a value.
 const COMMON: &[(&str, &str, bool)] = &[
     ("verbose", "vb", false),
     ("debug", "db", false),
@@ -32,16 +32,16 @@ const COMMON: &[(&str, &str, bool)] = &[
     ("usetransaction", "usetx", false),
 ];
 
-/// What a `-name` is for a command.
+/// The meaning of `-name` for a command.
 enum Meant {
     Own(&'static Parameter),
-    /// Whether it takes a value.
+    /// The flag shows if it takes a value.
     Common(&'static str, bool),
     Nothing,
 }
 
 impl Machine<'_> {
-    /// Whether a command has all parameters that it is given, and these are no letters of a program's.
+    /// Reports whether a command has all the given parameters. A program's one-letter options do not match.
     pub(super) fn fits(&self, entry: &'static Entry, words: &[Word]) -> bool {
         let places =
             entry.parameters().iter().filter(|one| one.takes == Takes::One && !is_switch(one)).count();
@@ -120,7 +120,7 @@ impl Machine<'_> {
         self.perform_bound(node, entry, &bound)
     }
 
-    /// Gives the words without names, and what comes through a pipe, to the parameters that are left.
+    /// Assigns words without names, and pipeline input, to the remaining parameters.
     fn places(&self, entry: &'static Entry, bound: &mut Bound, plain: Vec<Value>, input: Option<Value>) {
         let mut plain = plain.into_iter();
         let mut input = input;
@@ -145,7 +145,7 @@ impl Machine<'_> {
         bound.given.sort_by_key(|(parameter, _)| place(parameter));
     }
 
-    /// A function or block of the program, with its parameters by their names.
+    /// Calls a function or block of the program, with named parameters.
     pub(super) fn function_with(
         &mut self,
         node: &Node,
@@ -214,7 +214,7 @@ impl Machine<'_> {
     }
 }
 
-/// `/s/q` as two options.
+/// Splits `/s/q` into two options.
 fn slashed(words: Vec<Word>) -> Vec<Word> {
     let split = |word: Word| match word {
         Word::Flag(name) => name.split('/').map(|one| Word::Flag(one.into())).collect(),
@@ -223,7 +223,7 @@ fn slashed(words: Vec<Word>) -> Vec<Word> {
     words.into_iter().flat_map(split).collect()
 }
 
-/// The names of a parameter: `<` says that it takes what comes through a pipe, `?` that it takes no value.
+/// Returns the names of a parameter. `<` marks pipeline input, `?` marks a switch without value.
 fn names(parameter: &Parameter) -> impl Iterator<Item = &'static str> {
     parameter.name.trim_start_matches('<').trim_end_matches('?').split('/')
 }
@@ -232,7 +232,7 @@ fn is_switch(parameter: &Parameter) -> bool {
     parameter.name.ends_with('?')
 }
 
-/// The parameter that a beginning of its name means, the exact one first.
+/// Returns the parameter that a name or name prefix means; an exact name wins.
 fn meant(entry: &'static Entry, written: &str, of_all: &'static [(&str, &str, bool)]) -> Meant {
     let written = written.to_lowercase();
     let all = entry.parameters().iter();
@@ -253,7 +253,7 @@ fn meant(entry: &'static Entry, written: &str, of_all: &'static [(&str, &str, bo
     }
 }
 
-/// The parameters of a function that have names, and whether they take a value.
+/// Returns the named parameters of a function, with a flag for those that take a value.
 fn named_parameters(function: &Function) -> Vec<(Rc<str>, bool)> {
     let own = function.parameters.iter().filter(|parameter| parameter.rest == Rest::One);
     own.filter_map(|parameter| {

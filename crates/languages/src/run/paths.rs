@@ -1,4 +1,4 @@
-//! Paths that libraries make: joined, expanded, found by a pattern. It must not know what lies there.
+//! Paths that libraries make: joined, expanded, matched by a pattern. This module must not know the file system.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
@@ -57,7 +57,7 @@ impl Machine<'_> {
         joined.unwrap_or_else(|| Value::text("."))
     }
 
-    /// As `path.resolve`: an absolute part begins anew.
+    /// Like `path.resolve`: an absolute part discards the parts before it.
     pub(super) fn resolved_path(&mut self, node: &Node, bound: &Bound) -> Value {
         let absolute = |value: &Value| value.to_arg().is_some_and(|arg| arg.prefix().starts_with('/'));
         let last = bound.given.iter().rposition(|(_, value)| absolute(value)).unwrap_or(0);
@@ -65,7 +65,7 @@ impl Machine<'_> {
         self.joined_path(node, &Bound { given, ..Bound::default() })
     }
 
-    /// `before/part`, or an absolute part.
+    /// Returns `before/part`; in Python an absolute part alone.
     pub(super) fn beside(&mut self, node: &Node, before: &Value, part: &Value) -> Value {
         let (before, part) = (inner(before), inner(part));
         let slash = Arg::known("/");
@@ -101,7 +101,7 @@ impl Machine<'_> {
         self.list([Value::arg(arg)])
     }
 
-    /// The paths that a pattern matches, as the pattern.
+    /// Returns the paths that a pattern matches, as a pattern.
     pub(super) fn globbed(&mut self, node: &Node, bound: &Bound) -> Value {
         let pattern = bound.named("pattern").cloned().unwrap_or_else(|| first(bound));
         let base = bound.given.first().filter(|(parameter, _)| parameter.takes == Takes::Receiver);
@@ -126,7 +126,7 @@ impl Machine<'_> {
         self.list(values)
     }
 
-    /// `os.walk`: each directory, the names in it.
+    /// `os.walk`: each directory with its names.
     pub(super) fn walked(&mut self, node: &Node, bound: &Bound) -> Value {
         let star = || Value::arg(Arg::unknown(Why::Glob, "*", false));
         let below = Value::arg(Arg::unknown(Why::Glob, "**", false));
@@ -137,7 +137,7 @@ impl Machine<'_> {
         self.list([row])
     }
 
-    /// What a directory holds: its path and any name.
+    /// Returns a directory's children: its path and any name.
     pub(super) fn children(&mut self, node: &Node, bound: &Bound, kind: Option<&str>) -> Value {
         let of = first(bound);
         let star = Value::arg(Arg::unknown(Why::Glob, "*", false));
@@ -152,7 +152,7 @@ impl Machine<'_> {
     }
 }
 
-/// A path with patterns: what they match is not known.
+/// Returns a path whose wildcards are unknown pieces.
 pub(super) fn pattern_of(arg: &Arg) -> Arg {
     let mut pieces = Vec::new();
     for piece in arg.pieces() {

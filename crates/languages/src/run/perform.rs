@@ -1,4 +1,4 @@
-//! What a function of a library does with its arguments, by its table.
+//! Applies a library function's table entry to the arguments of a call.
 
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
@@ -21,7 +21,7 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    /// The argument of which this is done.
+    /// Returns the argument with this use.
     pub(super) fn part(&self, part: Part) -> Option<&Value> {
         self.given.iter().find(|(parameter, _)| parameter.parts.contains(&part)).map(|(_, value)| value)
     }
@@ -30,13 +30,13 @@ impl Bound {
         self.given.get(at).map(|(_, value)| value)
     }
 
-    /// All but the first so many.
+    /// Returns all arguments but the first `count`.
     pub(super) fn without(&self, count: usize) -> Bound {
         let given = self.given.iter().skip(count).cloned().collect();
         Bound { given, others: self.others.clone(), is_open: self.is_open }
     }
 
-    /// The arguments that are not what the method belongs to.
+    /// Returns the arguments without the receiver.
     pub(super) fn plain(&self) -> impl Iterator<Item = &Value> {
         self.given.iter().filter(|(parameter, _)| parameter.takes != Takes::Receiver).map(|(_, value)| value)
     }
@@ -65,12 +65,12 @@ impl Machine<'_> {
         let bound = self.bound(node, entry, of, arguments);
         match (self.perform_bound(node, entry, &bound), named.as_slice()) {
             (value, []) => value,
-            // The names of what a function is called with later belong to that function.
+            // Named arguments of a partial call belong to the function that is called later.
             (value, _) => Value::partial_named(value, named),
         }
     }
 
-    /// The same, when it is known which argument is whose.
+    /// Like [`Machine::perform`], with arguments that are already assigned to parameters.
     pub(super) fn perform_bound(&mut self, node: &Node, entry: &'static Entry, bound: &Bound) -> Value {
         for does in entry.does {
             self.does(node, does);
@@ -85,7 +85,7 @@ impl Machine<'_> {
             }
         }
         self.command(node, bound);
-        // What has its own computation looks at its arguments itself.
+        // Some computations handle functions among their arguments themselves.
         let looks = compute::takes_functions(entry.computes);
         for (parameter, value) in &bound.given {
             if parameter.parts.is_empty() && parameter.takes != Takes::Receiver && !looks {
@@ -98,7 +98,7 @@ impl Machine<'_> {
         self.result(node, entry, bound)
     }
 
-    /// The value of what is no function.
+    /// Returns the value of an entry that is no function.
     pub(super) fn value_of(&mut self, node: &Node, entry: &'static Entry, of: Option<&Value>) -> Value {
         let mut bound = Bound::default();
         bound.others.extend(of.cloned());
@@ -140,7 +140,7 @@ impl Machine<'_> {
             }
         }
         if self.language == Language::Php {
-            // A name that is not the table's is still an argument.
+            // In PHP a name that the table does not have is still an argument.
             let (own, others): (Vec<_>, Vec<_>) = named
                 .into_iter()
                 .partition(|(name, _)| entry.parameters().iter().any(|one| one.is_called(name)));
@@ -181,7 +181,7 @@ impl Machine<'_> {
         bound
     }
 
-    /// An object of options, by whose names parameters are known.
+    /// Returns the entries of an options object whose keys are parameter names.
     fn options(&self, entry: &'static Entry, value: &Value) -> Option<Vec<(String, Value)>> {
         let Value::Map(cell) = value else { return None };
         if !matches!(self.language, Language::JavaScript | Language::Perl) {
@@ -258,7 +258,7 @@ impl Machine<'_> {
                 let other = bound.part(Part::Value).cloned().unwrap_or(Value::text(""));
                 self.variable(node, value, &other);
             }
-            // With another.
+            // Used together with another part.
             Part::IsCode
             | Part::To
             | Part::Tree
@@ -268,7 +268,7 @@ impl Machine<'_> {
             | Part::Method
             | Part::Body
             | Part::Value => {}
-            // The command's.
+            // Used in `command`.
             Part::Argv
             | Part::Program
             | Part::Arguments
@@ -286,7 +286,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A function, or its name, that is called with anything.
+    /// Calls a function, given by value or name, with unknown arguments.
     fn callback(&mut self, node: &Node, value: &Value) {
         let why = self.language.handed();
         match value {
@@ -298,7 +298,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What becomes code.
+    /// Runs an argument that becomes code.
     fn code_part(&mut self, node: &Node, part: Part, value: &Value, bound: &Bound) {
         match part {
             Part::Code => {
@@ -345,7 +345,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The texts that a value may stand for; the elements of a list each for itself. A number is an open file.
+    /// Returns the texts that a value may stand for, including those of list elements. Skips a number, which is an open
+    /// file.
     pub(super) fn operands(&self, node: &Node, value: &Value) -> Vec<Arg> {
         let mut operands = Vec::new();
         for one in value.choices() {
@@ -416,7 +417,7 @@ impl Machine<'_> {
                         read |= mode.contains(['r', '+'])
                             || !(mode.contains(['w', 'a', 'x']) || mode.starts_with('c'));
                     }
-                    // What may write does, as far as is known.
+                    // An unknown mode may write.
                     None => write = true,
                 },
             }
@@ -431,7 +432,7 @@ impl Machine<'_> {
 
     fn host(&mut self, node: &Node, kind: EffectKind, value: &Value, bound: &Bound) {
         let port = bound.part(Part::Port).and_then(Value::to_arg).map(|port| (*port).clone());
-        // A port and a host may stand in two arguments.
+        // Port and host may be two arguments.
         let part = if kind == EffectKind::Listen { Part::Listen } else { Part::Connect };
         let mut places = bound.given.iter().filter(|(parameter, _)| parameter.parts.contains(&part));
         let first = places.next().map(|(_, value)| value);
@@ -452,9 +453,9 @@ impl Machine<'_> {
                     let first = elements.first().cloned();
                     (first.map(|first| self.args(node, &first)).unwrap_or_default(), port)
                 }
-                // The host stands behind it.
+                // The host is in a later argument.
                 Value::Number(_) if behind.is_some() => continue,
-                // Only a port: all addresses of this machine, or itself.
+                // A port alone: all addresses of this machine for a listener, else `localhost`.
                 Value::Number(_) => {
                     let host = if kind == EffectKind::Listen { "" } else { "localhost" };
                     (vec![Arg::known(host).into()], one.to_arg().map(|port| (*port).clone()))
@@ -500,7 +501,7 @@ impl Machine<'_> {
         if let Value::Object(_, inner) = value
             && let Value::List(_) = &**inner
         {
-            // A request that was made before: its URL, method and body.
+            // A prepared request: URL, method and body.
             let (parts, _) = self.elements(node, inner);
             let [url, method, body] = parts.as_slice() else { return };
             let kind = if fetches(method) && *body == Value::Constant && is_fetch {
@@ -517,7 +518,7 @@ impl Machine<'_> {
     }
 }
 
-/// Names and values by turns, taken out of plain arguments.
+/// Takes alternating names and values out of plain arguments.
 fn pairs(entry: &'static Entry, plain: &mut Vec<Value>) -> Vec<(String, Value)> {
     let is_named =
         |name: &str| entry.parameters().iter().any(|one| one.takes == Takes::Named && one.is_called(name));
@@ -535,14 +536,14 @@ fn pairs(entry: &'static Entry, plain: &mut Vec<Value>) -> Vec<(String, Value)> 
     named
 }
 
-/// `host:port`, where the port is a number.
+/// Splits `host:port`, where the port is a number.
 fn split_port(text: &str) -> Option<(&str, &str)> {
     let (host, port) = text.split_once(':')?;
     let is_port = !host.is_empty() && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
     is_port.then_some((host, port))
 }
 
-/// Whether a value may count as true.
+/// Reports whether a value may be true.
 pub(super) fn is_true(value: &Value) -> bool {
     value.choices().iter().any(|one| match one {
         Value::Number(0) | Value::Constant => false,

@@ -1,4 +1,4 @@
-//! What Perl does in its own way: lists that flatten, names for functions, commands of words.
+//! Perl's own semantics: flattened lists, functions by name, commands of words.
 
 use castellan_event::Why;
 use castellan_programs::Arg;
@@ -16,7 +16,7 @@ use crate::value::{Ref, Value};
 const MODULES: &str = "Loaded";
 
 impl Machine<'_> {
-    /// A variable that nothing gave a value.
+    /// Returns the value of an unset variable.
     pub(super) fn unset(&mut self, node: &Node, name: &str) -> Option<Value> {
         match self.language {
             Language::Perl => {}
@@ -38,7 +38,7 @@ impl Machine<'_> {
         Some(value)
     }
 
-    /// A method that the program defines, or that of a class in a text.
+    /// Calls a method that the program defines, or a method of a class that a text names.
     pub(super) fn method_by_name(
         &mut self,
         node: &Node,
@@ -67,7 +67,7 @@ impl Machine<'_> {
         Some(self.call(node, &member, arguments.to_vec()))
     }
 
-    /// All arguments, those of lists in their places; whether these are all.
+    /// Returns all arguments with lists flattened, and whether these are all.
     pub(super) fn flattened(&self, node: &Node, bound: &Bound) -> (Vec<Value>, bool) {
         let mut values = Vec::new();
         let mut known = !bound.is_open;
@@ -85,7 +85,7 @@ impl Machine<'_> {
         (values, known)
     }
 
-    /// `system`, `exec`: one text is for a shell, several are a program and its arguments.
+    /// `system`, `exec`: one text is for a shell; several are a program and its arguments.
     pub(super) fn listed_command(&mut self, node: &Node, bound: &Bound) -> Value {
         let (values, known) = self.flattened(node, bound);
         let values = self.only_words(node, bound, values);
@@ -102,12 +102,12 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// `%h = (...)`, `{...}`: keys and values by turns.
+    /// `%h = (...)`, `{...}`: alternating keys and values.
     pub(super) fn paired(&mut self, _node: &Node, bound: &Bound) -> Value {
         let values: Vec<Value> =
             bound.given.iter().map(|(_, value)| value).chain(&bound.others).cloned().collect();
         if bound.is_open {
-            // Which of them are keys is not known.
+            // The positions of keys are unknown.
             let entries = values.into_iter().map(|value| (None, value)).collect();
             return Value::Map(self.state.new_cell(Cell { entries, is_open: true, class: None }));
         }
@@ -119,7 +119,7 @@ impl Machine<'_> {
                 key.to_arg().and_then(|key| key.as_str().map(std::rc::Rc::<str>::from)),
                 values.next().unwrap_or(Value::Constant),
             );
-            // The last of a key counts.
+            // The last entry of a key wins.
             let place = entry.0.as_ref().and_then(|key| places.insert(key.clone(), cell.entries.len()));
             match place.and_then(|place| cell.entries.get_mut(place)) {
                 Some(before) => {
@@ -135,7 +135,7 @@ impl Machine<'_> {
         Value::Map(self.state.new_cell(cell))
     }
 
-    /// `@x = ...`: the list stays the same one, for those who have a reference to it.
+    /// `@x = ...`: keeps the same list, because references to it see the change.
     pub(super) fn refilled(&mut self, node: &Node, bound: &Bound) -> Value {
         let (Some(of), Some(value)) = (bound.at(0).cloned(), bound.at(1).cloned()) else {
             return self.unknown(node, Why::Dynamic);
@@ -168,7 +168,7 @@ impl Machine<'_> {
         of
     }
 
-    /// A method of a list or map that is the first argument.
+    /// Runs a method of the list or map in the first argument.
     pub(super) fn on_list(&mut self, node: &Node, bound: &Bound, name: &str) -> Value {
         let Some(of) = bound.at(0).cloned() else { return self.unknown(node, Why::Dynamic) };
         let count = bound.given.len();
@@ -196,7 +196,7 @@ impl Machine<'_> {
         self.any(node, values)
     }
 
-    /// `$$x`: what a reference refers to, or the variable that is named so.
+    /// `$$x`: the referenced value, or the variable with this name.
     pub(super) fn referred(&mut self, node: &Node, bound: &Bound) -> Value {
         let of = super::compute::first(bound);
         let mut values = Vec::new();
@@ -213,7 +213,7 @@ impl Machine<'_> {
         self.any(node, values)
     }
 
-    /// `&$f(...)`: what is called may be a function or its name.
+    /// `&$f(...)`: the callee is a function or its name.
     pub(super) fn called(&mut self, node: &Node, bound: &Bound) -> Value {
         let function = super::compute::first(bound);
         let mut given: Vec<Argument> =
@@ -235,7 +235,7 @@ impl Machine<'_> {
                     }
                     None => self.lost(node, arg.why().unwrap_or(Why::Dynamic)),
                 },
-                // What the program calls by a name that is not known may be anything that it has loaded.
+                // An unknown name may call any loaded function.
                 Value::Unknown(why, _) if self.has_capable_module() => self.lost(node, *why),
                 other => other.clone(),
             };
@@ -249,7 +249,7 @@ impl Machine<'_> {
         modules.any(crate::table::Space::is_capable)
     }
 
-    /// `use lib`: modules are taken from there first.
+    /// `use lib`: modules come from there first.
     pub(super) fn library_path(&mut self, node: &Node, bound: &Bound) -> Value {
         let (paths, _) = self.flattened(node, bound);
         self.libraries_added(node, &paths);
@@ -281,7 +281,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Modules of every name may be taken from a directory that is not the program's own.
+    /// Reports that a module of any name may come from a directory outside the program's own.
     fn library_elsewhere(&mut self, node: &Node, path: &Value) {
         let name = match self.language {
             Language::Ruby => "RUBYLIB",
@@ -327,7 +327,7 @@ impl Machine<'_> {
         let (Some(of), Some(from), Some(to)) = (of.as_str(), from.as_str(), to.as_str()) else {
             return self.unknown(node, Why::Dynamic);
         };
-        // In Ruby `^` takes all other letters, and no letters take those away.
+        // In Ruby, `^` matches all other letters, and an empty replacement deletes.
         let is_other = from.starts_with('^') || to.is_empty() || from.contains('\\');
         if self.language == Language::Ruby && is_other {
             return self.unknown(node, Why::Dynamic);
@@ -348,7 +348,7 @@ impl Machine<'_> {
         Value::text(turned.collect::<String>())
     }
 
-    /// `substr($x, from, length) = by`: the text after it.
+    /// `substr($x, from, length) = by`: returns the new text.
     pub(super) fn part_replaced(&mut self, node: &Node, bound: &Bound) -> Value {
         let text = |at: usize| bound.at(at).and_then(Value::as_str);
         let (Some(of), Some(by), Some(Value::Number(from))) = (text(0), text(1), bound.at(2)) else {
@@ -377,7 +377,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A text in a pattern that may hold code.
+    /// A text in a pattern that may contain code.
     pub(super) fn pattern_code(&mut self, node: &Node, bound: &Bound) -> Value {
         let text = super::compute::first(bound);
         let is_plain = |one: &Value| {
@@ -390,7 +390,7 @@ impl Machine<'_> {
         text
     }
 
-    /// `tie VARIABLE, CLASS, LIST`: the class makes what stands behind the variable.
+    /// `tie VARIABLE, CLASS, LIST`: the class creates the object behind the variable.
     pub(super) fn tied(&mut self, node: &Node, bound: &Bound) -> Value {
         let (values, known) = self.flattened(node, &bound.without(1));
         let Some((class, rest)) = values.split_first() else { return self.unknown(node, Why::Dynamic) };
@@ -400,7 +400,7 @@ impl Machine<'_> {
         }
         for class in class.choices() {
             match class.as_str() {
-                // Methods of the program are run anyway.
+                // Methods of the program run anyway.
                 Some(name)
                     if ["TIEHASH", "TIEARRAY", "TIESCALAR", "TIEHANDLE"]
                         .iter()
@@ -420,7 +420,7 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// `File::Find::find`: a function is called for all that lies below some directories.
+    /// `File::Find::find`: calls a function for each path below some directories.
     pub(super) fn searched(&mut self, node: &Node, bound: &Bound) -> Value {
         let mut functions = vec![super::compute::first(bound)];
         if let Value::Map(cell) = super::compute::first(bound) {
@@ -444,7 +444,7 @@ impl Machine<'_> {
         Value::Constant
     }
 
-    /// The patterns of `glob`, one for each word.
+    /// Returns the patterns of `glob`, one for each word.
     pub(super) fn globbed_words(&mut self, node: &Node, bound: &Bound) -> Value {
         let words = match super::compute::first(bound).as_str() {
             Some(text) if !text.contains(['"', '\'', '\\']) => {
@@ -462,7 +462,7 @@ impl Machine<'_> {
     }
 }
 
-/// The letters of ranges: `a-z`. `None`: there are too many in one.
+/// Expands ranges of letters: `a-z`. `None` if a range is too long.
 fn ranged(text: &str) -> Option<Vec<char>> {
     let letters: Vec<char> = text.chars().collect();
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! Functions of PHP of which an argument decides whether they act: settings, what is unserialized, how mail is sent.
+//! PHP functions whose effects depend on an argument: settings, `unserialize`, `mail`.
 
 use castellan_event::{EffectKind, Role, Why};
 
@@ -8,11 +8,11 @@ use super::{Argument, Machine};
 use crate::tree::Node;
 use crate::value::Value;
 
-/// Settings that name a file or directory that is written from then on.
+/// Settings that name a file or directory that PHP writes later.
 const WRITTEN: &[&str] =
     &["error_log", "mail.log", "session.save_path", "soap.wsdl_cache_dir", "opcache.file_cache"];
 
-/// Settings that can be changed while a program runs and whose value is run, as a file, a function or a program.
+/// Settings that a program can change and whose value PHP runs, as a file, function or program.
 const RUN: &[&str] = &[
     "auto_prepend_file",
     "auto_append_file",
@@ -26,7 +26,7 @@ const RUN: &[&str] = &[
     "dl_path",
 ];
 
-/// Letters of options of sendmail that name a file or settings.
+/// Options of sendmail that name a file or settings.
 const SENDMAIL_FILES: &[&str] = &["-X", "-C", "-O", "-oQ", "-be", "-D"];
 
 impl Machine<'_> {
@@ -45,12 +45,12 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// `set_include_path(path)`: files without a directory are not looked for beside the program first.
+    /// `set_include_path(path)`: PHP no longer looks beside the program first for files without a directory.
     pub(super) fn includes_elsewhere(&mut self) {
         self.libraries.push(String::new());
     }
 
-    /// `unserialize(data, options)`: objects of any class are made, whose methods run.
+    /// `unserialize(data, options)`: creates objects of any class, whose methods run.
     pub(super) fn unserialized(&mut self, node: &Node, bound: &Bound) -> Value {
         let options = bound.at(1).cloned();
         let allowed = options.map(|options| self.index(node, &options, &Value::text("allowed_classes")));
@@ -73,7 +73,8 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// `mail(to, subject, message, headers, params)`: the last are options of sendmail, which may write any file.
+    /// `mail(to, subject, message, headers, params)`: the last argument has options of sendmail, which may write any
+    /// file.
     pub(super) fn mailed(&mut self, node: &Node, bound: &Bound) -> Value {
         let params = bound.named("params").cloned();
         for one in params.iter().flat_map(Value::choices) {

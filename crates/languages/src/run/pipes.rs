@@ -1,4 +1,4 @@
-//! What Ruby starts and opens by a name: files, commands behind a bar, URLs, and where a process that is started reads and writes.
+//! Names that Ruby opens or starts: files, commands after `|`, URLs; and redirections of started processes.
 
 use castellan_event::{EffectKind, Role, Why};
 
@@ -10,18 +10,18 @@ use crate::table::{Parameter, Takes};
 use crate::tree::Node;
 use crate::value::Value;
 
-/// The type of a socket of UDP.
+/// The type of a UDP socket.
 const UDP: &str = "UdpSocket";
 
-/// What `trap` takes that is no code.
+/// Arguments of `trap` that are no code.
 const DISPOSITIONS: &[&str] =
     &["", "IGNORE", "SIG_IGN", "DEFAULT", "SIG_DFL", "SYSTEM_DEFAULT", "SYSTEM_DEFAULT", "EXIT"];
 
-/// What stands in YAML that makes objects.
+/// Tags in YAML that create objects.
 const OBJECTS: &[&str] = &["!ruby", "!<", "!object", "tag:ruby"];
 
 impl Machine<'_> {
-    /// `Kernel#open`: a file, a command behind a bar, or a URL.
+    /// `Kernel#open`: opens a file, a command after `|`, or a URL.
     pub(super) fn opened_in_ruby(&mut self, node: &Node, bound: &Bound) -> Value {
         let Some(what) = bound.at(0).cloned() else { return self.unknown(node, Why::File) };
         for arg in self.operands(node, &what) {
@@ -35,7 +35,7 @@ impl Machine<'_> {
                 continue;
             }
             if arg.prefix().is_empty() && arg.as_str().is_none() {
-                // It may begin with a bar.
+                // The unknown text may begin with `|`.
                 self.hole(node.at, Role::Code, arg.why().unwrap_or(Why::Dynamic), &arg.written());
             }
             let mode = bound.at(1).and_then(Value::as_str).unwrap_or("r").to_owned();
@@ -55,7 +55,7 @@ impl Machine<'_> {
         unknown
     }
 
-    /// `URI.open`: what does not begin with a bar is a URL.
+    /// `URI.open`: a text without a leading `|` is a URL.
     pub(super) fn opened_uri(&mut self, node: &Node, bound: &Bound) -> Value {
         let what = super::compute::first(bound);
         for arg in self.operands(node, &what) {
@@ -77,7 +77,7 @@ impl Machine<'_> {
         content
     }
 
-    /// `IO.write`: a file, or a command behind a bar.
+    /// `IO.write`: writes to a file, or to a command after `|`.
     pub(super) fn written_in_ruby(&mut self, node: &Node, bound: &Bound) -> Value {
         let Some(what) = bound.at(0).cloned() else { return Value::Constant };
         for arg in self.operands(node, &what) {
@@ -106,7 +106,7 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// YAML that may make any object.
+    /// Loads YAML that may create any object.
     pub(super) fn unsafe_yaml(&mut self, node: &Node, bound: &Bound) -> Value {
         let text = super::compute::first(bound);
         let is_plain =
@@ -118,7 +118,7 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// `Open3.pipeline`: each is a text for a shell, or a command in a list as `spawn` takes it.
+    /// `Open3.pipeline`: each argument is shell text, or a list with a command like that of `spawn`.
     pub(super) fn pipeline(&mut self, node: &Node, bound: &Bound) -> Value {
         let is_command = |(one, value): &&(&'static Parameter, Value)| {
             one.takes == Takes::Rest && !matches!(value, Value::Map(_) | Value::Function(_))
@@ -163,13 +163,14 @@ impl Machine<'_> {
         self.any(node, made)
     }
 
-    /// The words of a command, without what Ruby takes from them: the environment first, where it reads and writes last, a block.
+    /// Returns the words of a command. Applies and removes Ruby's other arguments: a leading environment, trailing
+    /// redirections and a block.
     pub(super) fn only_words(&mut self, node: &Node, bound: &Bound, values: Vec<Value>) -> Vec<Value> {
         if self.language != Language::Ruby {
             return values;
         }
         let mut values = self.without_environment(node, values);
-        // A program in a list is followed by the name that it is told.
+        // A list with a program also contains its `argv[0]`.
         let mut given =
             bound.given.iter().map(|(_, value)| value).filter(|one| !matches!(one, Value::Map(_)));
         if let Some(program @ Value::List(_)) = given.next()
@@ -194,7 +195,8 @@ impl Machine<'_> {
         values
     }
 
-    /// A file, or a file and its mode. What is open already is none.
+    /// Reports the effect of a redirection to a file, or to a list of file and mode. A handle that is already open has
+    /// no effect.
     fn redirected(&mut self, node: &Node, kind: EffectKind, to: &Value) {
         for one in to.choices() {
             let Value::List(_) = one else {
@@ -212,7 +214,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Environment variables in a first argument, which stand before a command.
+    /// Applies and removes the environment variables in a first argument.
     fn without_environment(&mut self, node: &Node, mut values: Vec<Value>) -> Vec<Value> {
         if self.language == Language::Ruby
             && let Some(Value::Map(cell)) = values.first()

@@ -1,4 +1,4 @@
-//! Paths of PowerShell's providers: files, and what looks like files: the environment, the registry, functions.
+//! Paths of PowerShell's providers: files, and other items with paths: the environment, the registry, functions.
 
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
@@ -12,7 +12,7 @@ use crate::tree::Node;
 use crate::value::{Ref, Value};
 
 impl Machine<'_> {
-    /// `Rename-Item PATH NAME`: the new name stands beside the old one.
+    /// `Rename-Item PATH NAME`: the new name is in the directory of the old one.
     pub(super) fn renamed(&mut self, node: &Node, bound: &Bound) -> Value {
         let name = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with("newname"));
         let name = name.map(|(_, value)| value.clone());
@@ -40,7 +40,7 @@ impl Machine<'_> {
         Value::Constant
     }
 
-    /// Brings the paths among a command's arguments into the form that files have. What is no file acts here.
+    /// Converts provider paths among a command's arguments to file paths. Reports the act of a path that is no file.
     pub(super) fn provided(&mut self, node: &Node, bound: &mut Bound) {
         let mut given = std::mem::take(&mut bound.given);
         for (parameter, value) in &mut given {
@@ -85,7 +85,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A path on a drive that the program has made, or on one that PowerShell makes of directories, as the path that it is.
+    /// Resolves a path on a drive that the program made, or that PowerShell maps to a directory.
     fn on_own_drive(&mut self, node: &Node, arg: &Arg) -> Arg {
         let found = arg.prefix().split_once(':').map(|(drive, _)| (drive.len() + 1, drive_name(drive)));
         let Some((length, drive)) = found else { return arg.clone() };
@@ -102,7 +102,7 @@ impl Machine<'_> {
         path.to_arg().map_or_else(|| Arg::unknown(Why::Dynamic, arg.written(), false), |path| (*path).clone())
     }
 
-    /// `New-PSDrive`: paths that begin with its name are below its root.
+    /// `New-PSDrive`: a path that begins with the drive's name is below its root.
     pub(super) fn new_drive(&mut self, node: &Node, bound: &Bound) -> Value {
         let named = |name: &str| bound.named(name).cloned().unwrap_or(Value::Constant);
         let is_file = named("psprovider").as_str().is_none_or(|one| one.eq_ignore_ascii_case("filesystem"));
@@ -117,9 +117,9 @@ impl Machine<'_> {
         Value::Constant
     }
 
-    /// `${c:/file}`: what it holds.
+    /// `${c:/file}`: the content of an item.
     pub(super) fn drive_item(&mut self, node: &Node, item: &Value) -> Value {
-        // A colon behind a name in a text is mostly meant as one.
+        // In a text, a colon after a name is mostly plain text.
         let is_path =
             item.as_str().is_some_and(|item| item.contains(['/', '\\']) || item.find(':') == Some(1));
         if is_path {
@@ -143,7 +143,7 @@ impl Machine<'_> {
         Value::Constant
     }
 
-    /// What is done to something that is no file. Whether it was none.
+    /// Reports an act on an item that is no file; returns whether it was one.
     fn on_drive(&mut self, node: &Node, arg: &Arg, parts: &[Part]) -> bool {
         let prefix = arg.prefix();
         let Some((drive, rest)) = prefix.split_once(':') else { return false };
@@ -170,12 +170,12 @@ impl Machine<'_> {
             | "microsoft.powershell.core\\registry" => system("registry", "item"),
             "cert" => system("certificates", "item"),
             "wsman" => system("wsman", "item"),
-            // A command is given another meaning.
+            // A command gets another meaning.
             "function" | "alias" | "variable" if changes => {
                 What::Hole { role: Role::Code, why: Why::Unsupported, written: arg.written().into_owned() }
             }
             "env" | "function" | "alias" | "variable" => return true,
-            // A drive that was made elsewhere: it may lead anywhere.
+            // A drive that was made elsewhere may map to any directory.
             name if name.len() > 1 && name.chars().all(char::is_alphanumeric) && !rest.starts_with("//") => {
                 let role = if changes { Role::Target } else { Role::Operand };
                 What::Hole { role, why: Why::Unresolved, written: arg.written().into_owned() }
@@ -186,7 +186,7 @@ impl Machine<'_> {
         true
     }
 
-    /// `New-Item`: a file, a directory or a link, in the directory that is named first.
+    /// `New-Item`: a file, directory or link, below the first directory argument.
     pub(super) fn new_item(&mut self, node: &Node, bound: &Bound) -> Value {
         let part = |name: &str| {
             let own = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with(name));
@@ -217,7 +217,7 @@ impl Machine<'_> {
         self.file_of(&path)
     }
 
-    /// A path as the file that it names.
+    /// Returns the file object of a path.
     pub(super) fn file_of(&self, path: &Value) -> Value {
         match self.table.kind("fileinfo") {
             Some(kind) => Value::Object(Ref(kind), inner(path).into()),
@@ -225,7 +225,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The files that a path names: what a directory holds, or what a pattern matches.
+    /// Returns the files that a path names: the content of a directory, or the matches of a pattern.
     pub(super) fn found_files(&mut self, node: &Node, bound: &Bound) -> Value {
         let path = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with('<'));
         let path = path.map_or(Value::text("."), |(_, value)| value.clone());
@@ -260,7 +260,7 @@ impl Machine<'_> {
     }
 }
 
-/// Backslashes separate as slashes do, unless it is a path of Windows, which is known by its drive or server.
+/// Replaces backslashes by slashes, except in a Windows path, which begins with a drive or server.
 fn file_path(arg: &Arg) -> Arg {
     let lower = arg.prefix().to_ascii_lowercase();
     let provider = ["microsoft.powershell.core\\filesystem::", "filesystem::"]
@@ -280,12 +280,12 @@ fn file_path(arg: &Arg) -> Arg {
     Arg::from_pieces(pieces.collect::<Vec<_>>(), arg.splits())
 }
 
-/// What a drive that a program makes is kept as; no variable or function is named so.
+/// The key of a drive in the state; no variable or function has such a name.
 fn drive_name(name: &str) -> String {
     format!("drive:{}", name.to_lowercase())
 }
 
-/// Whether a part of an argument is a path of a provider: a drive may stand before it, and patterns in it.
+/// Reports whether an argument part is a provider path, with an optional drive and patterns.
 fn is_provided(part: Part) -> bool {
     matches!(
         part,

@@ -1,4 +1,4 @@
-//! What Ruby does in its own way: names of functions and constants, methods of the program, blocks.
+//! Ruby's own semantics: names of functions and constants, methods of the program, blocks.
 
 use castellan_event::Why;
 
@@ -26,7 +26,7 @@ impl Machine<'_> {
         if is_constant { self.starred(node) } else { Some(Value::unknown(Why::Variable, name)) }
     }
 
-    /// A function that is called without an object.
+    /// Returns the function of a call without receiver.
     fn function_in_ruby(&mut self, node: &Node, name: &str) -> Option<Value> {
         if let Some(function) = self.state.name(self.scope, &format!("->{name}")) {
             let this = self.state.name(self.scope, "self");
@@ -41,7 +41,7 @@ impl Machine<'_> {
                 self.table.module(name).map(|module| Value::Module(Ref(module)))
             }
             None => {
-                // A method of a parent or of a module that was included.
+                // A method of a parent class or an included module.
                 let this = self.state.name(self.scope, "self")?;
                 let is_own = matches!(this, Value::Instance(_) | Value::Class(_));
                 is_own.then(|| self.starred(node)).flatten()
@@ -49,7 +49,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Functions of the program with the object that they are called on.
+    /// Binds functions of the program to their receiver.
     fn bound_to(&mut self, node: &Node, of: &Value, function: &Value) -> Value {
         let values: Vec<Value> = function
             .choices()
@@ -71,7 +71,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A method that is none of a library's objects.
+    /// Calls a method that does not belong to a library object.
     pub(super) fn method_in_ruby(
         &mut self,
         node: &Node,
@@ -101,7 +101,7 @@ impl Machine<'_> {
             return Some(self.call(node, &function, arguments.to_vec()));
         }
         match (of, name) {
-            // A class or method that is named by text.
+            // A class that a text names.
             (_, "const_get" | "qualified_const_get") => {
                 let constant = arguments.first()?.value.clone();
                 Some(self.constant(node, &constant))
@@ -110,7 +110,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What is called, or made of a function.
+    /// Runs a method of a function object.
     fn method_of_function(
         &mut self,
         node: &Node,
@@ -124,7 +124,7 @@ impl Machine<'_> {
             "bind_call" => Some(self.call(node, of, arguments.iter().skip(1).cloned().collect())),
             "to_proc" | "unbind" | "bind" => Some(of.clone()),
             "curry" if arguments.is_empty() => Some(of.clone()),
-            // It is called once so many arguments are there.
+            // The curried function runs once it has enough arguments.
             "curry" => self.is_capable(of).then(|| self.lost(node, Why::Unsupported)),
             ">>" => Some(self.chain_of(of.clone(), other())),
             "<<" => Some(self.chain_of(other(), of.clone())),
@@ -132,7 +132,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A function that calls one function, and another with what that gives.
+    /// Makes a function that passes the result of the first function to the second.
     fn chain_of(&self, first: Value, then: Value) -> Value {
         let global = self.table.module(self.table.global);
         match global.and_then(|space| Some((space, space.entry("chain.of")?))) {
@@ -152,7 +152,7 @@ impl Machine<'_> {
         self.call(node, then, vec![Argument::plain(made)])
     }
 
-    /// A function of `un.rb`, which does with the program's arguments what the program of its name does.
+    /// A function of `un.rb`: does with the program's arguments the same as the program of that name.
     pub(super) fn utility(&mut self, node: &Node, bound: &Bound) -> Value {
         let program = super::compute::first(bound);
         let programs = self.args(node, &program).iter().map(|arg| vec![(**arg).clone()]).collect();
@@ -162,7 +162,7 @@ impl Machine<'_> {
         Value::Constant
     }
 
-    /// `of[a, b]`: a part, unless it is a function.
+    /// `of[a, b]`: a part, unless the receiver is a function.
     pub(super) fn element_of(&mut self, node: &Node, bound: &Bound) -> Value {
         let of = super::compute::first(bound);
         let mut given: Vec<Argument> =
@@ -180,7 +180,7 @@ impl Machine<'_> {
         self.any(node, values)
     }
 
-    /// A constant by its name. Which one that is has to be known.
+    /// Returns a constant by its name; an unknown name gives a `Hole`.
     pub(super) fn constant(&mut self, node: &Node, name: &Value) -> Value {
         let values: Vec<Value> = name
             .choices()
@@ -193,7 +193,8 @@ impl Machine<'_> {
         self.any(node, values)
     }
 
-    /// `def_delegator :Of, :method`: what acts may be called by another name. Of what has no constant's name nothing is known.
+    /// `def_delegator :Of, :method`: a function that acts may get another name. A receiver that is no constant is
+    /// unknown.
     pub(super) fn delegated(&mut self, node: &Node, bound: &Bound) -> Value {
         let values = bound.given.iter().filter(|(parameter, _)| parameter.name != "alias");
         let mut values = values.map(|(_, value)| value.clone()).collect::<Vec<_>>().into_iter();
@@ -213,7 +214,7 @@ impl Machine<'_> {
         Value::Constant
     }
 
-    /// `delegate [:method] => :Of`: as [`Machine::delegated`], for the methods of each pair.
+    /// `delegate [:method] => :Of`: like [`Machine::delegated`], for the methods of each pair.
     pub(super) fn delegated_to(&mut self, node: &Node, bound: &Bound) -> Value {
         let pairs = bound.given.iter().map(|(_, value)| value).chain(&bound.others);
         let cells: Vec<_> = pairs
@@ -226,7 +227,7 @@ impl Machine<'_> {
         for (_, of) in entries.collect::<Vec<_>>() {
             let is_constant =
                 |name: &str| name.trim_start_matches("::").starts_with(|one: char| one.is_ascii_uppercase());
-            // Which methods these are does not matter: a constant's are hardly ever handed on so.
+            // The method names do not matter: constants hardly ever delegate like this.
             if of.as_str().is_none_or(is_constant) {
                 self.lost(node, Why::Dynamic);
             }
@@ -234,12 +235,12 @@ impl Machine<'_> {
         Value::Constant
     }
 
-    /// The block that a call is given.
+    /// Returns the block of a call.
     pub(super) fn block_of(bound: &Bound) -> Option<Value> {
         bound.named("&").cloned()
     }
 
-    /// `each`, `map` and their like: what they give, their name, the object.
+    /// `each`, `map` and similar methods. Arguments: the kind of result, the method's name, the object.
     pub(super) fn each_of(&mut self, node: &Node, bound: &Bound) -> Value {
         let text = |at: usize| bound.at(at).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (gives, name) = (text(0), text(1));
@@ -308,13 +309,13 @@ impl Machine<'_> {
         }
     }
 
-    /// Keys and values of a map, each pair a list.
+    /// Returns the entries of a map, each as a list of key and value.
     fn pairs_of(&mut self, node: &Node, map: &Value) -> (Vec<Value>, bool) {
         let pairs = self.list_method(node, map, "items", &[]);
         pairs.map(|pairs| self.elements(node, &pairs)).unwrap_or_default()
     }
 
-    /// A block with several parameters takes a list apart.
+    /// Splits a list element for a block with several parameters.
     fn spread_over(&self, node: &Node, block: &Value, element: &Value) -> Vec<Value> {
         let count = match block {
             Value::Function(id) => self.functions.get(*id).map_or(1, |one| {
@@ -329,7 +330,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Another object that is the same: what is changed in it is not changed in the first.
+    /// Returns a copy of an object; changes in the copy do not affect the original.
     pub(super) fn copied_object(&mut self, node: &Node, bound: &Bound) -> Value {
         let of = super::compute::first(bound);
         let values: Vec<Value> = of
@@ -346,7 +347,7 @@ impl Machine<'_> {
         self.any(node, values)
     }
 
-    /// `Dir.chdir`, for the time of its block.
+    /// `Dir.chdir`, for the duration of its block.
     pub(super) fn moved(&mut self, node: &Node, bound: &Bound) -> Value {
         let Some(block) = Self::block_of(bound) else { return Value::Number(0) };
         let value = self.call(node, &block, vec![Argument::unknown(Why::Parameter)]);
@@ -357,7 +358,7 @@ impl Machine<'_> {
         value
     }
 
-    /// `reverse`, of a text or list.
+    /// `reverse` of a text or list.
     pub(super) fn reversed_of(&mut self, node: &Node, bound: &Bound) -> Value {
         let of = super::compute::first(bound);
         match (&of, of.as_str()) {
@@ -379,7 +380,7 @@ impl Machine<'_> {
         self.packed(node, &Bound { given, ..Bound::default() })
     }
 
-    /// `text.unpack1("m")`: what was packed so.
+    /// `text.unpack1("m")`: decodes base64.
     pub(super) fn unpacked_of(&mut self, node: &Node, bound: &Bound) -> Value {
         let format = bound.at(1).and_then(Value::as_str).unwrap_or_default();
         let text = bound.at(0).and_then(Value::as_str);
@@ -411,7 +412,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether it is called by `f[...]` and `f.call(...)`.
+/// Reports whether `f[...]` and `f.call(...)` call the value.
 pub(super) fn is_function(value: &Value) -> bool {
     matches!(value, Value::Function(_) | Value::Library(..) | Value::Method(..) | Value::Partial(..))
 }

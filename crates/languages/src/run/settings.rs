@@ -1,5 +1,5 @@
-//! Members of libraries that are given a value: settings by which something runs, is written, or is done elsewhere later. It must
-//! not know what functions do.
+//! Assignments to library members: settings that later run, write or redirect something. This module must not know what
+//! functions do.
 
 use castellan_event::{EffectKind, Role, Why};
 
@@ -11,10 +11,10 @@ use crate::language::Language;
 use crate::tree::Node;
 use crate::value::Value;
 
-/// PowerShell's parameters that commands are given without being told.
+/// PowerShell's default parameters of commands.
 pub(super) const DEFAULTS: &str = "$psdefaultparametervalues";
 
-/// Parameters that change nothing about what a command does it to.
+/// Parameters that do not change the operand of a command.
 const HARMLESS: &[&str] = &[
     "autosize",
     "confirm",
@@ -34,7 +34,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 impl Machine<'_> {
-    /// `of.key = value`, where it belongs to a library.
+    /// `of.key = value`, for a member of a library.
     pub(super) fn set_of_library(&mut self, node: &Node, of: &Value, key: &Value, value: &Value) {
         let name = match of {
             Value::Object(space, _) | Value::Module(space) => space.0.name(),
@@ -43,11 +43,11 @@ impl Machine<'_> {
         };
         match (self.language, name, key.as_str()) {
             (Language::PowerShell, "defaultparameters", _) => self.default_parameter(node, key),
-            // .NET's own, from which what is no cmdlet sees relative paths.
+            // .NET's own working directory; code that is no cmdlet resolves relative paths from it.
             (Language::PowerShell, "environment", Some("currentdirectory")) => self.works_in(node, value),
             (Language::Lua, "VimOptions", _) => self.vim_option(node, key, value),
             (Language::Lua, "VimGlobals", _) => self.vim_global(node, key, value),
-            // Where modules are looked for.
+            // Search paths of modules.
             (Language::Lua, "package", _) => {
                 self.variable(node, &Value::text("LUA_PATH"), value);
                 self.hand(node, value);
@@ -61,12 +61,12 @@ impl Machine<'_> {
             (Language::JavaScript, "Report", Some("directory" | "filename")) => {
                 self.path(node, EffectKind::Write, value, false);
             }
-            // What is put around every text that a shell is given, and where it runs.
+            // Texts around each shell command, and its shell.
             (Language::JavaScript, "shell text", Some("prefix" | "postfix" | "shell")) => {
                 self.shell(node, value, &Bound::default());
             }
             (Language::JavaScript, "shell text", Some("cwd")) => self.works_in(node, value),
-            // A member that is replaced: what calls it later is not followed.
+            // A replaced member: later calls of it are not followed.
             _ => {
                 if self.is_capable(value) {
                     self.lost(node, Why::Dynamic);
@@ -95,7 +95,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `Command:Parameter` gets a value from now on.
+    /// Sets `Command:Parameter` to a value from now on.
     pub(super) fn default_parameter(&mut self, node: &Node, key: &Value) {
         let parameter = key.as_str().and_then(|key| key.rsplit(':').next()).map(str::to_lowercase);
         if !parameter.is_some_and(|parameter| HARMLESS.contains(&&*parameter)) {

@@ -1,5 +1,5 @@
-//! Commands of a shell language: what a name means, and pipes. What is no function of the program and
-//! no command of the tables is a program. It must not know what a command does.
+//! Commands of a shell language: the meaning of names, and pipes. A name that is no function of the program and no
+//! command of the tables is a program. This module must not know what a command does.
 
 use std::rc::Rc;
 
@@ -23,13 +23,13 @@ pub(super) enum Word {
     Plain(Value),
 }
 
-/// Short names of commands that are programs where PowerShell does not run on Windows.
+/// PowerShell aliases whose names are programs on other systems than Windows.
 const PROGRAMS: &[&str] = &[
     "rm", "cp", "mv", "ls", "cat", "rmdir", "mkdir", "kill", "tee", "sleep", "curl", "wget", "clear",
     "start", "find",
 ];
 
-/// Programs of Windows whose names mean other programs elsewhere, and their files.
+/// Windows programs whose names mean other programs elsewhere, with their files.
 const FILES: &[(&str, &str)] = &[
     ("find", "find.exe"),
     ("sort", "sort.exe"),
@@ -41,7 +41,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 impl Machine<'_> {
-    /// A form that only shell languages have.
+    /// Evaluates a node that only shell languages have.
     pub(super) fn of_shell(&mut self, node: &Node) -> Value {
         match &node.kind {
             Kind::Command(command) => self.invoke(node, command, None),
@@ -51,7 +51,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Each with what the one before gives.
+    /// Runs each part with the output of the part before.
     fn pipe(&mut self, parts: &[Node]) -> Value {
         let mut input = None;
         for part in parts {
@@ -63,7 +63,7 @@ impl Machine<'_> {
     fn piped(&mut self, node: &Node, input: Option<Value>) -> Value {
         match &node.kind {
             Kind::Command(command) => self.invoke(node, command, input),
-            // With the files that it writes.
+            // A command with its redirections to files.
             Kind::Sequence(parts) => {
                 let mut value = Value::Constant;
                 for part in parts {
@@ -113,7 +113,7 @@ impl Machine<'_> {
         self.any(node, results)
     }
 
-    /// Variables are put into a line before it is read: what they hold may be a command with words, or several.
+    /// Runs a line as code if a variable adds words or commands. Batch expands variables before it parses the line.
     fn pasted(&mut self, node: &Node, command: &Invoked, name: &Value, words: &[Word]) -> Option<Value> {
         let is_made = |node: &Node| matches!(node.kind, Kind::Join(_));
         let has = |value: &Value, letters: &[char]| {
@@ -146,7 +146,7 @@ impl Machine<'_> {
         Some(self.code(node, &text))
     }
 
-    /// A command by its name.
+    /// Runs a command by its name.
     fn named(
         &mut self,
         node: &Node,
@@ -157,7 +157,7 @@ impl Machine<'_> {
     ) -> Value {
         let lower = name.to_lowercase();
         if is_drive(&lower) {
-            // `D:` goes there.
+            // `D:` changes to that drive.
             self.act(node.at, What::Directory(arg.clone()));
             return Value::Constant;
         }
@@ -185,7 +185,7 @@ impl Machine<'_> {
             }
             Some(other) => self.called_with(node, &other, words, input),
             None => {
-                // Windows knows its programs in any case of letters.
+                // Windows ignores the case of program names.
                 let is_plain = self.language == Language::Batch && !lower.contains(['/', '\\']);
                 let file = FILES.iter().find(|(name, _)| *name == lower).map(|(_, file)| *file);
                 let own = is_plain.then(|| Arg::known(file.unwrap_or(&lower)));
@@ -194,7 +194,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What a command's name means here; `None`: a program.
+    /// Returns the meaning of a command's name; `None` for a program.
     pub(super) fn meant_by(&self, name: &str) -> Option<Value> {
         if let Some(value) = self.state.name(self.scope, name) {
             return Some(value);
@@ -210,7 +210,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A block, function or command that is known.
+    /// Calls a known block, function or command.
     pub(super) fn called_with(
         &mut self,
         node: &Node,
@@ -234,7 +234,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The words of a command as values; a splatted map is its entries.
+    /// Evaluates the words of a command; a splatted map becomes its entries.
     fn words_of(&mut self, command: &Invoked) -> Vec<Word> {
         let mut words = Vec::new();
         for node in &command.words {
@@ -245,7 +245,7 @@ impl Machine<'_> {
                     words.push(Word::Named(Rc::clone(name), value));
                 }
                 Kind::Spread(value) => {
-                    // The command goes through what is spread once more.
+                    // Pays for the second pass over spread values.
                     if !self.step(SPREAD_WORK) {
                         break;
                     }
@@ -287,7 +287,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A program of its own, with its arguments as they stand.
+    /// Starts a program with the arguments as written.
     fn starts_program(
         &mut self,
         node: &Node,
@@ -350,7 +350,7 @@ impl Machine<'_> {
         self.unknown(node, Why::Substitution)
     }
 
-    /// The values that go through a pipe one by one.
+    /// Returns the values that go through a pipe one by one.
     pub(super) fn items(&self, node: &Node, value: &Value) -> (Vec<Value>, bool) {
         match value {
             Value::List(_) => self.elements(node, value),
@@ -360,7 +360,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The variable of the environment that a name stands for.
+    /// Returns the environment variable of a name.
     pub(super) fn shell_variable(&self, name: &str) -> Option<Value> {
         let name = match self.language {
             Language::PowerShell => name.strip_prefix("$env:"),
@@ -370,7 +370,7 @@ impl Machine<'_> {
         name.map(|name| Value::text(name.to_uppercase()))
     }
 
-    /// What a name means that nothing gave a value.
+    /// Returns the value of an unset name.
     pub(super) fn shell_name(&mut self, node: &Node, name: &str) -> Option<Value> {
         if let Some(variable) = self.shell_variable(name) {
             return Some(match (variable.as_str(), &self.start.home) {

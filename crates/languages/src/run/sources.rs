@@ -1,4 +1,5 @@
-//! Where a database is that a program opens: a file, or a server. It must not know what statements do.
+//! Reads data sources: the file or server of a database that a program opens. This module must not know what statements
+//! do.
 
 use castellan_event::{EffectKind, Why};
 use castellan_programs::Arg;
@@ -9,12 +10,12 @@ use crate::act::{Operand, What};
 use crate::tree::Node;
 use crate::value::{Ref, Value};
 
-/// Databases that are files, as drivers of PDO and DBI are called.
+/// Drivers of PDO and DBI whose databases are files.
 const FILES: &[&str] = &["sqlite", "sqlite2", "sqlite3", "csv", "dbm"];
 
 impl Machine<'_> {
-    /// `sqlite:file`, `mysql:host=name;port=1`, `dbi:Pg:dbname=x;host=name`: the types of what it gives are `Database` and, of a
-    /// file, `Sqlite` where the language has one.
+    /// Reads `sqlite:file`, `mysql:host=name;port=1`, `dbi:Pg:dbname=x;host=name`. Returns a `Database`, or a `Sqlite`
+    /// for a file if the language has that type.
     pub(super) fn data_source(&mut self, node: &Node, bound: &Bound) -> Value {
         let source = bound.plain().next().cloned().unwrap_or(Value::Constant);
         let mut kind = "Database";
@@ -29,7 +30,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Opens one; whether it is a file.
+    /// Opens the data source; returns whether it is a file.
     fn is_file(&mut self, node: &Node, source: &Arg) -> bool {
         let without = source.strip_prefix("dbi:").or_else(|| source.strip_prefix("DBI:"));
         let source = without.as_ref().unwrap_or(source);

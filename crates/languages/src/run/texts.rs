@@ -1,4 +1,4 @@
-//! Texts: their methods, formats, slices, and what was encoded.
+//! Texts: their methods, formats, slices and decodings.
 
 use castellan_event::Why;
 use castellan_programs::Arg;
@@ -8,11 +8,11 @@ use crate::limits::{BYTES_PER_WORK, PIECES_MAX, VALUE_BYTES_MAX};
 use crate::tree::Node;
 use crate::value::{Value, concat};
 
-/// Methods that give the text as it is, as far as matters.
+/// Methods that return the same text for the purpose of this crate.
 const SAME: &[&str] = &["encode", "decode", "toString", "valueOf", "format_map", "normalize", "as_posix"];
 
 impl Machine<'_> {
-    /// As text in a text.
+    /// Converts a value for use inside a text.
     pub(super) fn as_text(&mut self, node: &Node, value: &Value) -> Value {
         match value {
             Value::List(_) if self.language == crate::language::Language::JavaScript => {
@@ -41,7 +41,7 @@ impl Machine<'_> {
         if !known {
             parts.push(self.unknown(node, Why::Dynamic));
         }
-        // Many single letters are one step each, not one text for each.
+        // Joins many single letters in one step each, instead of one new text for each.
         let mut args: Vec<Arg> = Vec::new();
         for part in &parts {
             match self.args(node, part).as_slice() {
@@ -69,7 +69,7 @@ impl Machine<'_> {
                 self.step((text.len() * count / BYTES_PER_WORK) as u64);
                 Value::text(text.repeat(count))
             }
-            // The same elements, more often.
+            // The same elements, repeated.
             (Value::List(_), _) => {
                 let (elements, known) = self.elements(node, of);
                 if known && elements.len().saturating_mul(count) <= PIECES_MAX {
@@ -84,7 +84,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Paths of a library are joined by `/`.
+    /// `/` joins paths of a library type.
     pub(super) fn divided(&mut self, node: &Node, left: &Value, right: &Value) -> Value {
         let kind = [left, right].into_iter().flat_map(Value::choices).find_map(|one| match one {
             Value::Object(space, _) => Some(*space),
@@ -127,7 +127,7 @@ impl Machine<'_> {
         }
     }
 
-    /// From, to and step of a part, where what is given of them is known.
+    /// Returns from, to and step of a slice, if all given bounds are known.
     pub(super) fn bounds(&mut self, bounds: &[Option<Box<Node>>; 3]) -> Option<[Option<i64>; 3]> {
         let mut known = true;
         let range = bounds.each_ref().map(|bound| match bound.as_ref().map(|bound| self.eval(bound)) {
@@ -141,7 +141,7 @@ impl Machine<'_> {
         known.then_some(range)
     }
 
-    /// What a method makes of what is not known is not known for the same reason.
+    /// The result of a text method on an unknown value is unknown for the same reason.
     fn method_of_unknown(
         &mut self,
         node: &Node,
@@ -157,7 +157,7 @@ impl Machine<'_> {
         is_text.then(|| of.clone())
     }
 
-    /// A method of a text; `None` for what is no text.
+    /// Runs a method of a text; `None` for other values.
     pub(super) fn text_method(
         &mut self,
         node: &Node,
@@ -243,7 +243,7 @@ impl Machine<'_> {
         self.list(parts)
     }
 
-    /// JavaScript's ways to name a part of a text.
+    /// Runs JavaScript's methods for a part of a text.
     fn cut(&mut self, node: &Node, text: &str, name: &str, arguments: &[Argument]) -> Value {
         let mut numbers = Vec::new();
         for argument in arguments {
@@ -264,7 +264,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether an encoding leaves text as it is.
+/// Reports whether an encoding keeps text as it is.
 fn is_plain_encoding(name: &str) -> bool {
     matches!(
         name.to_ascii_lowercase().replace('_', "-").as_str(),
@@ -272,7 +272,7 @@ fn is_plain_encoding(name: &str) -> bool {
     )
 }
 
-/// As Python slices.
+/// Slices like Python.
 fn sliced(elements: &[Value], from: Option<i64>, to: Option<i64>, step: i64) -> Vec<Value> {
     let count = i64::try_from(elements.len()).unwrap_or(i64::MAX);
     let place =
@@ -291,7 +291,7 @@ fn sliced(elements: &[Value], from: Option<i64>, to: Option<i64>, step: i64) -> 
     taken
 }
 
-/// Bytes as text: UTF-8, else each byte a character.
+/// Converts bytes to text: UTF-8, else one character per byte.
 fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
 }
@@ -320,7 +320,7 @@ pub(crate) fn base64(text: &str) -> Option<String> {
     Some(text_of(bytes))
 }
 
-/// The text of which this is the UTF-16, little end first, each byte a character.
+/// Decodes little-endian UTF-16; each character of the argument is a byte.
 pub(crate) fn utf16(bytes: &str) -> Option<String> {
     let bytes: Option<Vec<u8>> = bytes.chars().map(|byte| u8::try_from(u32::from(byte)).ok()).collect();
     let pair = |pair: &[u8]| Some(u16::from_le_bytes([*pair.first()?, *pair.get(1)?]));

@@ -1,5 +1,5 @@
-//! What Neovim's functions and options do with texts that are code of its own: commands, expressions, programs. It must not know
-//! that language: such a text is a hole.
+//! Neovim functions and options with texts in Vim's own language: commands, expressions, programs. This crate does not
+//! know that language: such a text gives a `Hole`.
 
 use castellan_event::{EffectKind, Role, Why};
 
@@ -9,7 +9,7 @@ use super::perform::Bound;
 use crate::tree::Node;
 use crate::value::Value;
 
-/// Options that hold a command line, which Neovim has a shell run.
+/// Options with a command line that Neovim runs in a shell.
 const PROGRAMS: &[&str] = &[
     "shell",
     "sh",
@@ -25,7 +25,7 @@ const PROGRAMS: &[&str] = &[
     "kp",
 ];
 
-/// Options that name a directory or file that is written.
+/// Options that name a directory or file that Neovim writes.
 const WRITTEN: &[&str] = &[
     "backupdir",
     "bdir",
@@ -43,7 +43,7 @@ const WRITTEN: &[&str] = &[
     "vdir",
 ];
 
-/// Options that list directories from which code is loaded.
+/// Options with directories from which Neovim loads code.
 const CODE: &[&str] = &["runtimepath", "rtp", "packpath", "pp"];
 
 impl Machine<'_> {
@@ -53,7 +53,7 @@ impl Machine<'_> {
             Some(name) if PROGRAMS.contains(&name) => self.shell(node, value, &Bound::default()),
             Some(name) if WRITTEN.contains(&name) => self.path(node, EffectKind::Write, value, false),
             Some(name) if CODE.contains(&name) => self.variable(node, &Value::text("LUA_PATH"), value),
-            // A file of whatever directory it starts in.
+            // Neovim runs a file of its start directory.
             Some("exrc" | "ex") => {
                 self.lost(node, Why::File);
             }
@@ -62,14 +62,14 @@ impl Machine<'_> {
         }
     }
 
-    /// `vim.g.python3_host_prog = path`: a program that is started for code of its language.
+    /// `vim.g.python3_host_prog = path`: a program that Neovim starts for code of its language.
     pub(super) fn vim_global(&mut self, node: &Node, key: &Value, value: &Value) {
         if key.as_str().is_some_and(|name| name.ends_with("_host_prog")) {
             self.path(node, EffectKind::Execute, value, false);
         }
     }
 
-    /// Text that is given as code, or as `command` in a table, is a hole; functions are called.
+    /// Reports a `Hole` for text as code, or as `command` in a table; calls functions.
     pub(super) fn vim_code(&mut self, node: &Node, bound: &Bound) -> Value {
         let value = bound.named("code").cloned().unwrap_or(Value::Constant);
         let code = match &value {
@@ -83,7 +83,7 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// `vim.fn.expand(text)`: what stands in backticks is run.
+    /// `vim.fn.expand(text)`: Neovim runs text in backticks.
     pub(super) fn vim_expanded(&mut self, node: &Node, bound: &Bound) -> Value {
         let runs = |one: &Value| one.to_arg().is_some_and(|arg| arg.written().contains('`'));
         if first(bound).choices().iter().any(runs) {
@@ -92,7 +92,7 @@ impl Machine<'_> {
         self.expanded(node, &first(bound))
     }
 
-    /// `vim.fn.substitute(text, pattern, to)`: behind `\=` stands an expression.
+    /// `vim.fn.substitute(text, pattern, to)`: an expression follows `\=`.
     pub(super) fn vim_substituted(&mut self, node: &Node, bound: &Bound) -> Value {
         let to = bound.at(2).cloned().unwrap_or(Value::Constant);
         if !to.choices().iter().all(|one| one.as_str().is_some_and(|to| !to.contains("\\="))) {
