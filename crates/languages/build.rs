@@ -1,6 +1,6 @@
-//! Reads the models of libraries in `models/*.toml`, checks them, and writes them as static tables of the types in
-//! `src/table.rs`. An entry is one line: `name other-name (parameter=part, *rest, *, named) -> type ?why = computation : effect`;
-//! `@` is the module itself when it is called.
+//! Reads the library models in `models/*.toml`, checks them, and writes them as static tables of the types in
+//! `src/table.rs`. An entry is one line: `name other-name (parameter=part, *rest, *, named) -> type ?why = computation
+//! : effect`. `@` means a call of the module itself.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::{env, fs};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-/// What is known of the libraries of one language.
+/// The model of the libraries of one language.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Model {
@@ -76,7 +76,7 @@ fn table(language: &str, model: &Model, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Every name, in order, and which one has it.
+/// Returns every name, sorted, with its index.
 fn by_name<'n>(all: impl Iterator<Item = impl Iterator<Item = &'n str>>) -> Vec<(&'n str, usize)> {
     let mut names: Vec<(&str, usize)> =
         all.enumerate().flat_map(|(place, names)| names.map(move |name| (name, place))).collect();
@@ -84,7 +84,7 @@ fn by_name<'n>(all: impl Iterator<Item = impl Iterator<Item = &'n str>>) -> Vec<
     names
 }
 
-/// A name has one meaning: it does nothing, or it is one entry.
+/// Checks that a name has one meaning: it is inert, or it is one entry.
 fn once(mut names: Vec<&str>) -> Result<()> {
     names.sort_unstable();
     let twice: Vec<&str> = names

@@ -1,6 +1,5 @@
-//! What programs do: programs and the acts that are expected of them, in `*.cases`. A block is a program and, after `=>`, its
-//! acts, one a line; `<why>` stands for what is not known, `␍` in a program for a carriage return. A program of one line may have
-//! its acts behind it.
+//! Programs and their expected acts, in `*.cases`. A block is a program and, after `=>`, its acts, one a line. `<why>`
+//! marks an unknown part, `␍` a carriage return in a program. A program of one line may have its acts on the same line.
 #![cfg(test)]
 
 use castellan_event::EffectKind;
@@ -92,7 +91,7 @@ fn check(language: Language, cases: &str) {
     assert!(count >= 40, "only {count} programs");
 }
 
-/// Each with its acts: one of several lines with `=>` lines after it, or each line one.
+/// Splits a block into programs with their acts: one program before `=>` lines, or one program a line.
 fn programs(block: &str) -> Vec<(String, Vec<String>)> {
     if block.lines().any(|line| line.starts_with("=>")) {
         let (acts, lines): (Vec<&str>, Vec<&str>) = block.lines().partition(|line| line.starts_with("=>"));
@@ -119,7 +118,7 @@ fn javascript_programs_do_what_is_expected() {
     check(Language::JavaScript, include_str!("javascript.cases"));
 }
 
-/// Programs that reach what they do in a roundabout way, and programs that only look so.
+/// Programs that hide their acts, and programs that only look as if they did.
 #[test]
 fn disguised_python_programs_are_not_silent() {
     check(Language::Python, include_str!("python_disguised.cases"));

@@ -1,5 +1,5 @@
-//! Laws that hold for any text: nothing panics, acts stand in the text, what is added takes nothing away, hostile text ends within
-//! its work.
+//! Laws for any text: nothing panics, acts are inside the text, added text removes no acts, and hostile text ends
+//! within its work.
 #![cfg(test)]
 
 use castellan_event::{Role, Why};
@@ -362,7 +362,7 @@ fn hostile_texts() -> Vec<String> {
     ]
 }
 
-/// Texts that are long, deep or wrong: each is read to its end, or says that it was not.
+/// Long, deep or wrong texts: reading each reaches the end, or reports that it did not.
 #[test]
 fn hostile_texts_end() {
     for text in &hostile_texts() {
@@ -394,8 +394,8 @@ fn is_over_budget(read: &Reading) -> bool {
     read.acts.iter().any(|act| matches!(act.what, What::Hole { role: Role::Code, why: Why::Budget, .. }))
 }
 
-/// Error recovery costs more than reading what is right, and is counted as such: tree-sitter as released counts neither it nor the
-/// characters that it reads again (`third_party/README.md`).
+/// Error recovery costs more than parsing correct text, and must be paid for. The released tree-sitter counts neither
+/// error recovery nor the characters that it reads again (`third_party/README.md`).
 #[test]
 fn errors_are_paid_for() {
     let texts = [
@@ -412,7 +412,7 @@ fn errors_are_paid_for() {
     }
 }
 
-/// Perl's scanner waits for the end of a line in a here-document, and does not see that the text is over.
+/// Perl's scanner waits for the end of a line in a here-document, and does not notice the end of the text.
 #[test]
 fn a_here_document_that_does_not_end_is_read() {
     let text = r##"await await sub f {Remove-Item @{$x}function f(&$x, ...$y) {@y = ]@x ||  = é[IO.File]::require('fs')\<<<E
@@ -423,16 +423,17 @@ match($x) { "##;
     assert!(!reading(Language::Perl, text).acts.is_empty());
 }
 
-/// The most that all programs of a call may cost (`WORK_MAX`). The run pays before it does.
+/// The maximum cost of all programs of a call (`WORK_MAX`). The run pays for a step before the step.
 const WORK_MAX: u64 = 100_000;
 
-/// What parsing alone may go beyond it. A reader of ours sees after each look whether it may go on, and a look is at most at all of the text,
-/// 16 bytes a unit (`READER_BYTES_PER_WORK`); then it ends the levels that are open (`TREE_DEPTH_MAX`), with at most eight nodes each, of
-/// one unit. A call of a grammar's parser costs less: 150 units.
+/// The amount by which parsing alone may exceed it. A hand-written reader checks its budget after each look. A look
+/// covers at most the whole text, at 16 bytes a unit (`READER_BYTES_PER_WORK`). Then the reader ends the open levels
+/// (`TREE_DEPTH_MAX`), with at most eight nodes each, at one unit a node. A call of a grammar's parser costs less: 150
+/// units.
 const BEYOND_MAX: u64 = (64 << 10) / 16 + 8 * 120;
 
-/// Every token of a language and every hostile part, repeated to the most that is read: work ends where the limit is. That a unit of
-/// it takes about as long everywhere is measured: `castellan-bench-facts --programs`.
+/// Repeats every token of a language and every hostile part up to the size limit: work must end at its limit.
+/// `castellan-bench-facts --programs` measures that a unit takes about the same time everywhere.
 #[test]
 fn hostile_texts_end_within_their_work() {
     let mut beyond = Vec::new();
@@ -441,7 +442,7 @@ fn hostile_texts_end_within_their_work() {
         assert!(tokens.len() > 80, "{language} has {} tokens", tokens.len());
         let lines = tokens.iter().map(|token| format!("{token}\n"));
         for part in castellan_corpus::hostile_parts().into_iter().chain(lines) {
-            // What opens PHP is put before it.
+            // `<?php ` is added before it.
             let text = part.repeat(((64 << 10) - 16) / part.len());
             let mut work = Work::default();
             read_within(*language, &text, &Start::default(), &mut work);
@@ -453,8 +454,8 @@ fn hostile_texts_end_within_their_work() {
     assert!(beyond.is_empty(), "{beyond:?}");
 }
 
-/// Programs one of whose steps costs more than all that is left: it is not done, so that nothing goes beyond. Lists that double,
-/// names that change in loops in loops, copies of a long list.
+/// Programs with a step that costs more than the work that is left: the step does not run, so the limit holds. Lists
+/// that double, names that change in nested loops, copies of a long list.
 #[test]
 fn no_step_goes_beyond_what_is_left() {
     let nested: String = (0..12).map(|depth| format!("{}for i in y:\n", " ".repeat(depth))).collect();
@@ -473,13 +474,13 @@ fn no_step_goes_beyond_what_is_left() {
             let read = read_within(language, &text, &Start::default(), &mut work);
             assert!(is_over_budget(&read), "{language} {begin:?} took only {}", work.spent());
         }
-        // The last ones have nothing left but to ask the parser once, JavaScript two of them.
+        // The last programs only have one parser call left, JavaScript two.
         let most = WORK_MAX + 8 * 2 * 125;
         assert!(work.spent() <= most, "{language} {begin:?} took {}", work.spent());
     }
 }
 
-/// Programs that share their work cost no more together than one alone may.
+/// Programs that share their work cost no more together than one program alone.
 #[test]
 fn work_is_shared() {
     let text = "from await ".repeat(700);

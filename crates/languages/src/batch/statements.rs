@@ -6,7 +6,7 @@ use super::Reader;
 use crate::tree::{Kind, Loop, Node};
 
 impl Reader<'_> {
-    /// Lines up to the end, or to the bracket that closes a block.
+    /// Reads lines up to the end, or to the bracket that closes a block.
     pub(super) fn lines(&mut self, in_block: bool) -> Vec<Node> {
         let mut parts = Vec::new();
         loop {
@@ -19,7 +19,7 @@ impl Reader<'_> {
                     self.line_rest();
                     continue;
                 }
-                // Alone on a line it does nothing.
+                // A lone `)` has no effect.
                 Some(')') => {
                     self.line_rest();
                     continue;
@@ -36,7 +36,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Commands of one line: after each other, or if the one before did or did not go well.
+    /// Reads the commands of one line, joined by `&`, `&&` or `||`.
     fn chain(&mut self) -> Node {
         let from = self.at;
         let mut parts = vec![self.pipe()];
@@ -95,7 +95,7 @@ impl Reader<'_> {
                 self.line_rest();
                 self.node(from, Kind::Constant)
             }
-            // Right behind it no comment begins: `rem& command`, `rem. text & command`.
+            // Directly after `rem`, these characters begin no comment: `rem& command`, `rem. text & command`.
             "rem"
                 if after.is_some_and(|letter| !letter.is_alphanumeric() && !matches!(letter, '_' | '-')) =>
             {
@@ -165,7 +165,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A command: its name, its words, and the redirects between them. What is read from a file goes to it.
+    /// Reads a command: its name, its words, and the redirects between them. An input file becomes its pipeline input.
     fn words(&mut self, from: usize, name: impl FnOnce(&mut Self) -> Node) -> Node {
         let mut files = self.redirects();
         let name = name(self);
@@ -196,7 +196,7 @@ impl Reader<'_> {
         if inputs.is_empty() {
             parts.push(command);
         } else {
-            // The last one counts, and all are opened.
+            // `cmd` opens all input files and reads the last one.
             let piped = inputs.into_iter().chain([command]).collect();
             parts.push(self.node(from, Kind::Pipe(piped)));
         }
@@ -253,7 +253,7 @@ impl Reader<'_> {
             parts.push(self.operand());
             self.take(|letter| matches!(letter, ' ' | '\t'));
             if !self.eats("==") {
-                // `equ` and its like.
+                // `equ` and similar operators.
                 self.take(|letter| letter.is_ascii_alphabetic());
             }
             self.take(|letter| matches!(letter, ' ' | '\t'));
@@ -321,7 +321,7 @@ impl Reader<'_> {
         self.node(from, Kind::Loop(Box::new(one)))
     }
 
-    /// What a loop goes over: words, or with `/f` the lines of a command, of files, or of a text.
+    /// Reads the elements of a loop: words, or with `/f` the lines of a command, of files, or of a text.
     fn elements(&mut self, kind: &str) -> Node {
         let from = self.at;
         if !self.eats("(") {
@@ -393,7 +393,7 @@ impl Reader<'_> {
         Node::assign(self.since(from), target, value)
     }
 
-    /// `set /p name=prompt`: a line of what it reads.
+    /// `set /p name=prompt`: assigns a line of input.
     fn asks(&mut self, from: usize, name: &str) -> Node {
         let asked = self.words(from, |reader| Node::text(reader.since(from), "rem"));
         let value = self.own(from, "asked", Vec::new());

@@ -4,10 +4,11 @@ use super::Reader;
 use crate::tree::{Kind, Node};
 
 impl Reader<'_> {
-    /// A command's name: it ends at a slash too, and at what only separates words.
+    /// Reads a command's name, which also ends at word separators. After some built-in commands it ends at a slash,
+    /// backslash or point, too.
     pub(super) fn name(&mut self) -> Node {
         let from = self.at;
-        // `echo.` and its like.
+        // `echo.` and similar forms.
         let word = self.keyword();
         let after = self.rest().get(word.len()..).and_then(|rest| rest.chars().next());
         if word == "echo" && after.is_some_and(|letter| ".:([+".contains(letter)) {
@@ -19,7 +20,7 @@ impl Reader<'_> {
             "cd" | "chdir" | "md" | "mkdir" | "rd" | "rmdir" | "dir" | "del" | "copy" | "type"
         ) && after.is_some_and(|letter| matches!(letter, '/' | '\\' | '.'))
         {
-            // `cd\`, `rd/s`: but not a program of such a path.
+            // `cd\`, `rd/s`, but not a program with such a path.
             let is_path = self.rest().get(word.len()..).is_some_and(|rest| {
                 rest.starts_with(".exe") || rest.starts_with(".bat") || rest.starts_with(".cmd")
             });
@@ -33,7 +34,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A word of a command.
+    /// Reads a word of a command.
     pub(super) fn word(&mut self) -> Node {
         let from = self.at;
         if self.peek() == Some('/') {
@@ -62,12 +63,12 @@ impl Reader<'_> {
         })
     }
 
-    /// A side of a comparison.
+    /// Reads a side of a comparison.
     pub(super) fn operand(&mut self) -> Node {
         self.pieces(|letter| ends(letter) || letter.is_whitespace() || matches!(letter, '=' | '<' | '>'))
     }
 
-    /// The rest of a line as a value. In quotes it ends at the last one.
+    /// Reads the rest of a line as a value. A quoted value ends at its quote.
     pub(super) fn line_value(&mut self, is_quoted: bool) -> Node {
         let value = self.text(
             move |letter| if is_quoted { matches!(letter, '"' | '\n' | '\r') } else { ends(letter) },
@@ -83,7 +84,7 @@ impl Reader<'_> {
         self.text(stops, false)
     }
 
-    /// Text with variables in it, up to where it stops outside of quotes.
+    /// Reads text with variables, up to a stop character outside of quotes.
     fn text(&mut self, stops: impl Fn(char) -> bool, keeps_quotes: bool) -> Node {
         let from = self.at;
         let mut parts = Vec::new();
@@ -173,7 +174,7 @@ impl Reader<'_> {
         })
     }
 
-    /// An argument of the file, or a loop's variable, with what stands after the percent signs.
+    /// Reads an argument of the file or a loop variable; `after` is the text after the percent signs.
     fn parameter(
         &mut self,
         from: usize,
@@ -189,7 +190,7 @@ impl Reader<'_> {
         let closes = end.is_some_and(|end| rest.get(end..).is_some_and(|rest| rest.starts_with('%')));
         let is_argument = letter.is_ascii_digit() || letter == '*';
         let is_variable = letter.is_ascii_alphabetic() && (is_loop || modifiers.is_some());
-        // With one percent sign, as on a command line, it may be a variable's name too.
+        // With one percent sign, as on a command line, it may also be the name of a variable.
         let is_short = letter.is_ascii_alphabetic() && !is_loop && !closes && modifiers.is_none();
         if !(is_argument || is_variable || is_short) {
             return None;
@@ -208,7 +209,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a command ends before it.
+/// Reports whether this letter ends a command.
 pub(super) fn ends(letter: char) -> bool {
     matches!(letter, '\n' | '\r' | '&' | '|' | ')')
 }

@@ -7,11 +7,11 @@ use castellan_event::Why;
 use super::{Reader, is_dash, is_double_quote, is_name, is_single_quote};
 use crate::tree::{Invoked, Kind, Node, Way};
 
-/// Letters that tell whether an expression begins.
+/// Number of characters that decide if an expression begins.
 const EXPRESSION_LETTERS: usize = 40;
 
 impl Reader<'_> {
-    /// Pipelines, of which the next may run when the one before did or did not. Whether they give anything.
+    /// Reads pipelines joined by `&&` or `||`. Also returns whether they have an output value.
     pub(super) fn chain(&mut self) -> (Node, bool) {
         let from = self.at;
         let (first, is_output) = self.pipeline();
@@ -81,7 +81,7 @@ impl Reader<'_> {
         (self.node(from, Kind::Sequence(parts)), false)
     }
 
-    /// What is given a value here, with the value; what stands alone comes back.
+    /// Reads the value of an assignment; returns the target unchanged if there is none.
     fn assignment(&mut self, from: usize, target: Node) -> Result<Node, Node> {
         let before = self.at;
         self.blanks(false);
@@ -116,7 +116,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether an expression stands here, and no command.
+    /// Reports whether an expression begins here, and no command.
     fn begins_expression(&self) -> bool {
         // Numbers and operators are short.
         self.pay(EXPRESSION_LETTERS);
@@ -137,7 +137,7 @@ impl Reader<'_> {
             }
             '+' => true,
             letter if letter.is_ascii_digit() || letter == '.' && second.is_ascii_digit() => {
-                // `7z` is a command, `5`, `0x5`, `5kb`, `1..3` are none.
+                // `7z` is a command; `5`, `0x5`, `5kb`, `1..3` are none.
                 let digits = rest.trim_start_matches(|c: char| c.is_ascii_hexdigit() || "x._".contains(c));
                 let unit =
                     ["kb", "mb", "gb", "tb", "l", "n", "u"].iter().find_map(|one| digits.strip_prefix(one));
@@ -181,7 +181,7 @@ impl Reader<'_> {
             }
             _ => self.deeper(Self::word),
         };
-        // Redirects may stand between the words.
+        // Redirects may be between the words.
         let mut words = Vec::new();
         let mut files = Vec::new();
         loop {
@@ -206,12 +206,12 @@ impl Reader<'_> {
         if files.is_empty() {
             return node;
         }
-        // The value of what is redirected does not matter.
+        // The value of a redirected command does not matter.
         files.push(node);
         self.node(from, Kind::Sequence(files))
     }
 
-    /// What follows `--%` is given as it stands.
+    /// Words after `--%` stay as written.
     fn verbatim(&mut self, words: &mut Vec<Node>) {
         self.at += "--%".len();
         let line = self.take(|letter| !matches!(letter, '\n' | '\r' | '|'));
@@ -252,7 +252,7 @@ impl Reader<'_> {
         rest.starts_with('>')
     }
 
-    /// A word of a command: a parameter, a value, a list of values.
+    /// Reads a word of a command: a parameter, a value, or a list of values.
     fn argument(&mut self) -> Node {
         let from = self.at;
         if self.peek().is_some_and(is_dash) && self.second().is_some_and(|next| is_name(next) || next == '?')
@@ -269,7 +269,7 @@ impl Reader<'_> {
                 letter if letter.is_none_or(|letter| letter.is_whitespace() || ends_command(letter)) => {
                     return self.node(from, Kind::Flag(name));
                 }
-                // No parameter of a cmdlet looks so.
+                // No cmdlet has such a parameter.
                 _ => {
                     let mut parts = vec![self.node(from, Kind::Text(format!("-{name}").into()))];
                     self.bare(&mut parts);
@@ -303,7 +303,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One value among the words of a command.
+    /// Reads one value among the words of a command.
     pub(super) fn word(&mut self) -> Node {
         let from = self.at;
         let mut parts = Vec::new();
@@ -331,7 +331,7 @@ impl Reader<'_> {
         joined(self.since(from), parts)
     }
 
-    /// Text without quotes, with variables in it.
+    /// Reads text without quotes, with variables in it.
     fn bare(&mut self, parts: &mut Vec<Node>) {
         let from = self.at;
         let mut text = String::new();
@@ -362,7 +362,7 @@ impl Reader<'_> {
     }
 }
 
-/// The item of a drive that a variable names: `${c:/file}`, `$alias:name`.
+/// Returns the item of a drive that a variable names: `${c:/file}`, `$alias:name`.
 fn drive_item(target: &Node) -> Option<Rc<str>> {
     let Kind::Call(callee, arguments) = &target.kind else { return None };
     match (&callee.kind, arguments.as_slice()) {
@@ -373,7 +373,7 @@ fn drive_item(target: &Node) -> Option<Rc<str>> {
     }
 }
 
-/// One text of parts that stand together. What is not in quotes stays a text, of which programs are given what it matches.
+/// Joins adjacent parts to one text. A text without quotes stays a text, so that programs get its pattern matches.
 fn joined(at: crate::tree::Span, mut parts: Vec<Node>) -> Node {
     parts.retain(|part| !matches!(&part.kind, Kind::Text(text) if text.is_empty()));
     match (parts.pop(), parts.is_empty()) {
@@ -386,12 +386,12 @@ fn joined(at: crate::tree::Span, mut parts: Vec<Node>) -> Node {
     }
 }
 
-/// Whether a command ends before it.
+/// Reports whether this letter ends a command.
 fn ends_command(letter: char) -> bool {
     matches!(letter, '\n' | '\r' | ';' | '|' | '&' | ')' | '}')
 }
 
-/// Whether it is a part of a word.
+/// Reports whether this letter is part of a word.
 fn goes_on(letter: char) -> bool {
     !letter.is_whitespace() && !matches!(letter, ';' | '|' | '&' | '(' | ')' | '{' | '}' | ',' | '<' | '>')
 }

@@ -33,7 +33,8 @@ impl Reader<'_> {
         Node::assign(self.since(from), target, function)
     }
 
-    /// `{ ... }` as a value. `is_own`: names that get a value in it are its own; else it runs in what is around it.
+    /// Reads `{ ... }` as a value. With `is_own`, names that it assigns are local; otherwise it runs in the enclosing
+    /// scope.
     pub(super) fn script_block(&mut self, is_own: bool) -> Node {
         let from = self.at;
         self.expect("{");
@@ -42,7 +43,7 @@ impl Reader<'_> {
         self.node(from, kind)
     }
 
-    /// Statements as a function that is run at once, so that what they give is one value.
+    /// Reads statements as a function that runs at once, so that their outputs form one value.
     pub(super) fn collected(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Kind {
         self.kept.scopes.push(Vec::new());
         let body = read(self);
@@ -58,7 +59,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// What follows an opening bracket, with the closing one.
+    /// Reads the body after an opening bracket, with the closing one.
     fn body(&mut self, from: usize, given: (Vec<Parameter>, Vec<Node>), is_own: bool) -> Kind {
         let (mut parameters, mut parts) = given;
         loop {
@@ -71,7 +72,7 @@ impl Reader<'_> {
                 parts.extend(before);
                 break;
             }
-            // Attributes of the parameters stand before them.
+            // Attributes come before the parameters.
             if self.peek() != Some('[') || !self.is_attribute() {
                 break;
             }
@@ -98,7 +99,7 @@ impl Reader<'_> {
         Kind::Function(Rc::new(Function { parameters, locals, body, has_this: false, takes_self: false }))
     }
 
-    /// `( ... )`: parameters, and what gives them what comes through a pipe.
+    /// Reads `( ... )`: returns the parameters, and assignments of pipeline input to them.
     pub(super) fn parameters(&mut self) -> (Vec<Parameter>, Vec<Node>) {
         let mut parameters = Vec::new();
         let mut piped = Vec::new();
@@ -124,7 +125,7 @@ impl Reader<'_> {
                 self.blanks(true);
                 default = Some(self.deeper(|reader| reader.expression(0, false)));
             } else if attributes.starts_with("switch ") || attributes.contains(" switch ") {
-                // The form that says that it takes no value.
+                // This form marks a parameter without value.
                 default = Some(self.node(from, Kind::Inert(Vec::new())));
             }
             if attributes.contains("valuefrompipeline")
@@ -145,7 +146,7 @@ impl Reader<'_> {
         (parameters, piped)
     }
 
-    /// Whether what is in square brackets here is no type of a value.
+    /// Reports whether square brackets here contain an attribute, and no type.
     fn is_attribute(&self) -> bool {
         let rest = self.rest();
         let inside = rest.trim_start_matches('[').trim_start();
@@ -222,7 +223,7 @@ impl Reader<'_> {
             let given = self.parameters();
             self.blanks(true);
             if self.eats(":") {
-                // The constructor of what it is made of.
+                // The call of the base constructor.
                 self.take(|letter| letter != '(');
                 let arguments = self.arguments();
                 parts.extend(arguments);

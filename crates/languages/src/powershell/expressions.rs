@@ -1,4 +1,4 @@
-//! Expressions: operators by their rank, members, calls, casts.
+//! Expressions: operators by precedence, members, calls, casts.
 
 use castellan_event::Why;
 
@@ -6,7 +6,7 @@ use super::{Reader, is_dash, is_double_quote, is_name, is_single_quote};
 use crate::limits::TREE_DEPTH_MAX;
 use crate::tree::{Kind, Node};
 
-/// Operators that begin with a dash, and their ranks; `c` and `i` may stand before those of comparison.
+/// Operators that begin with a dash, with their precedence. Comparison operators may have the prefix `c` or `i`.
 const RANKS: &[(&str, u8)] = &[
     ("and", 1),
     ("or", 1),
@@ -39,10 +39,10 @@ const RANKS: &[(&str, u8)] = &[
     ("f", 6),
 ];
 
-/// The rank of a comma.
+/// The precedence of a comma.
 const COMMA: u8 = 8;
 
-/// Methods of .NET by the names that the engine has for what they do.
+/// Methods of .NET, with the names of the equivalent methods in `run`.
 const METHODS: &[(&str, &str)] = &[
     ("tolower", "lower"),
     ("tolowerinvariant", "lower"),
@@ -58,7 +58,7 @@ const METHODS: &[(&str, &str)] = &[
 ];
 
 impl Reader<'_> {
-    /// An expression of operators of this rank and above. `commas`: a comma makes a list.
+    /// Reads an expression of operators with this precedence or higher. With `commas`, a comma makes a list.
     pub(super) fn expression(&mut self, rank: u8, commas: bool) -> Node {
         let from = self.at;
         let depth = self.depth;
@@ -97,7 +97,7 @@ impl Reader<'_> {
         self.node(from, Kind::Sequence(vec![condition, either]))
     }
 
-    /// The operator that stands here, and its rank.
+    /// Reads the next operator; returns it with its precedence.
     fn operator(&mut self, commas: bool) -> Option<(String, u8)> {
         let rest = self.rest();
         let mut letters = rest.chars();
@@ -280,7 +280,7 @@ impl Reader<'_> {
             return kind;
         }
         let value = self.unary(commas);
-        // What a variable holds from now on is what is stored there.
+        // In an assignment, the type of the variable does not matter.
         if matches!(value.kind, Kind::Name(_)) && self.is_assigned() {
             return value;
         }
@@ -323,7 +323,7 @@ impl Reader<'_> {
             letter if letter.is_ascii_digit() || letter == '.' && second.is_ascii_digit() => self.number(),
             _ => {
                 self.wrong(from, Why::Syntax);
-                // Goes over what cannot be read, but not over what closes.
+                // Skips an unreadable character, but not a closing one.
                 if self.peek().is_some_and(|letter| !")};|,]".contains(letter)) {
                     self.bump();
                 }
@@ -333,7 +333,7 @@ impl Reader<'_> {
         self.postfix(from, value)
     }
 
-    /// Members, elements and calls behind a value.
+    /// Reads members, elements and calls after a value.
     fn postfix(&mut self, from: usize, value: Node) -> Node {
         let depth = self.depth;
         let mut value = value;
@@ -407,7 +407,7 @@ impl Reader<'_> {
         let arguments = self.arguments();
         match (name.as_str(), is_type) {
             ("new", true) => self.node(from, Kind::New(of.into(), arguments)),
-            // A block's own call, and that of a method or type by its name.
+            // A call of a block, or of a method or type by its name.
             ("invoke" | "invokereturnasis", false) => {
                 self.own(from, "invoke", std::iter::once(of).chain(arguments).collect())
             }
@@ -421,7 +421,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `( ... )`, and a block behind it or alone.
+    /// Reads `( ... )`, a block, or both.
     pub(super) fn arguments(&mut self) -> Vec<Node> {
         let mut arguments = Vec::new();
         if self.eats("(") {
@@ -489,7 +489,7 @@ impl Reader<'_> {
     }
 }
 
-/// The values that an operator is given.
+/// Returns the values of a right operand.
 fn listed(right: Node) -> Vec<Node> {
     match right.kind {
         Kind::List(values) => values,
@@ -497,7 +497,7 @@ fn listed(right: Node) -> Vec<Node> {
     }
 }
 
-/// Whether a member's name may begin so.
+/// Reports whether a member's name may begin with this letter.
 fn is_member(letter: char) -> bool {
     is_name(letter) || letter == '$' || letter == '(' || is_double_quote(letter) || is_single_quote(letter)
 }

@@ -6,13 +6,13 @@ use super::{Reader, is_double_quote, is_name, is_single_quote};
 use crate::tree::{Kind, Node};
 
 impl Reader<'_> {
-    /// A text in quotes, or a here-string.
+    /// Reads a text in quotes, or a here-string.
     pub(super) fn quoted(&mut self) -> Node {
         let from = self.at;
         let is_here = self.eats("@");
         let double = self.bump().is_some_and(is_double_quote);
         if is_here {
-            // What follows the opening on its line does not belong to it.
+            // The rest of the opening line is no part of the text.
             self.take(|letter| letter != '\n');
             self.bump();
         }
@@ -52,7 +52,7 @@ impl Reader<'_> {
         self.node(from, Kind::Join(parts))
     }
 
-    /// Goes over the end of a here-string, if it stands here: it begins a line.
+    /// Skips the end of a here-string, if it comes next: it begins a line.
     fn closes_here(&mut self, double: bool) -> bool {
         let rest = self.rest();
         let after = rest.trim_start_matches('\r');
@@ -68,7 +68,7 @@ impl Reader<'_> {
         closes
     }
 
-    /// What a backtick makes of what follows.
+    /// Reads an escape sequence after a backtick.
     fn escape(&mut self, text: &mut String) {
         match self.bump() {
             Some('n') => text.push('\n'),
@@ -134,13 +134,13 @@ impl Reader<'_> {
             }
             "env" => Kind::Name(format!("$env:{bare}").into()),
             "function" => Kind::Name(bare.to_lowercase().into()),
-            // A file, by the drive that it is on.
+            // A file on this drive.
             _ => return self.own(from, "drive", vec![self.node(from, Kind::Text(name.into()))]),
         };
         self.node(from, kind)
     }
 
-    /// A number, with its unit.
+    /// Reads a number, with its unit.
     pub(super) fn number(&mut self) -> Node {
         let from = self.at;
         if self.eats("0x") || self.eats("0X") {
@@ -171,7 +171,7 @@ impl Reader<'_> {
         self.node(from, number.map_or(Kind::Constant, Kind::Number))
     }
 
-    /// What is in square brackets here, in small letters, without blanks, `system.` and `[]`.
+    /// Reads a type in square brackets; returns it in lower case, without blanks, `system.` and `[]`.
     pub(super) fn type_name(&mut self) -> String {
         let from = self.at;
         let mut open = 0_usize;
@@ -180,7 +180,7 @@ impl Reader<'_> {
             match letter {
                 '[' => open += 1,
                 ']' => open = open.saturating_sub(1),
-                // An attribute's arguments may be anything.
+                // The arguments of an attribute may be anything.
                 letter if is_single_quote(letter) || is_double_quote(letter) => {
                     self.deeper(Self::quoted);
                     continue;
@@ -206,7 +206,7 @@ impl Reader<'_> {
     }
 }
 
-/// A type's name as the tables have it: a list of a type is named as the type.
+/// Returns a type's name as the tables write it; an array type has the name of its element type.
 pub(super) fn short(name: &str) -> String {
     let name = name.to_lowercase();
     let name = name.split_once(',').filter(|(name, _)| !name.contains('[')).map_or(&*name, |(name, _)| name);

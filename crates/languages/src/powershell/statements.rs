@@ -1,4 +1,4 @@
-//! Statements: what runs in which order, and what may run.
+//! Statements: the order of execution, and branches.
 
 use castellan_event::Why;
 
@@ -6,7 +6,7 @@ use super::Reader;
 use crate::tree::{Kind, Loop, Node, Parameter};
 
 impl Reader<'_> {
-    /// Statements up to what closes them.
+    /// Reads statements up to the closing character.
     pub(super) fn statements(&mut self, end: Option<char>) -> Vec<Node> {
         let mut parts = Vec::new();
         loop {
@@ -33,7 +33,7 @@ impl Reader<'_> {
         parts
     }
 
-    /// `{ ... }`, and what closes it.
+    /// Reads `{ ... }`.
     pub(super) fn block(&mut self) -> Node {
         self.blanks(true);
         let from = self.at;
@@ -110,14 +110,14 @@ impl Reader<'_> {
         }
     }
 
-    /// A parameter of the program itself: its default, or what it is started with.
+    /// Assigns a parameter of the program itself: its default, or its start argument.
     fn own_parameter(&self, from: usize, parameter: Parameter) -> Option<Node> {
         let given = self.own(from, "argument", Vec::new());
         let value = self.node(from, Kind::Either(vec![parameter.default?, given]));
         Some(Node::assign(self.since(from), parameter.target, value))
     }
 
-    /// What a pipeline gives is given by the function that it stands in.
+    /// Reads a pipeline; the enclosing function returns its output.
     fn outputs(&mut self) -> Node {
         let from = self.at;
         let (node, is_output) = self.chain();
@@ -127,7 +127,7 @@ impl Reader<'_> {
         node
     }
 
-    /// `( ... )`
+    /// Reads `( ... )`.
     pub(super) fn condition(&mut self) -> Node {
         self.blanks(true);
         let from = self.at;
@@ -140,7 +140,7 @@ impl Reader<'_> {
         value
     }
 
-    /// Pipelines whose value is used where they stand.
+    /// Reads pipelines as a value.
     pub(super) fn pipelines(&mut self, end: char) -> Node {
         let from = self.at;
         let mut parts = Vec::new();
@@ -174,12 +174,12 @@ impl Reader<'_> {
         }
     }
 
-    /// A statement as a value: the right side of an assignment, what stands in brackets.
+    /// Reads a statement as a value: the right side of an assignment, or code in brackets.
     pub(super) fn value_statement(&mut self) -> Node {
         match self.keyword().as_str() {
             "if" | "foreach" | "for" | "while" | "do" | "switch" | "try" | "return" | "throw"
             | "function" | "param" => {
-                // Its pipelines give their values to a block that is run at once.
+                // A block that runs at once collects the outputs of its pipelines.
                 let from = self.at;
                 let body = self.collected(|reader| reader.deeper(Self::statement));
                 let function = self.node(from, body);
@@ -273,7 +273,7 @@ impl Reader<'_> {
         self.node(from, Kind::Loop(Box::new(one)))
     }
 
-    /// Each case may run, with the value as `$_`.
+    /// Reads a `switch`. Each case may run, with the value as `$_`.
     fn switch(&mut self, length: usize) -> Node {
         let from = self.at;
         self.at += length;
@@ -311,7 +311,7 @@ impl Reader<'_> {
         self.node(from, Kind::Try(parts))
     }
 
-    /// `try`, with what is done after it, and `trap`.
+    /// Reads `try` with its handlers, or `trap`.
     fn attempt(&mut self, word: &str) -> Node {
         let from = self.at;
         self.at += word.len();
@@ -359,7 +359,7 @@ impl Reader<'_> {
         self.node(from, kind)
     }
 
-    /// `using namespace` changes how types may be called, which the tables allow anyway.
+    /// Reads `using`. `using namespace` allows other type names, which the tables accept in any case.
     fn using(&mut self) -> Node {
         let from = self.at;
         self.at += "using".len();
