@@ -1,5 +1,5 @@
-//! [`Reading`]: what a program text would do, as a list of [`Act`]s. This module must not know how acts are found, nor
-//! what paths mean.
+//! [`Reading`]: what a program text would do, as a list of [`Act`]s. Must not know how acts are found, nor what paths
+//! mean.
 
 use std::ops::Range;
 
@@ -13,8 +13,8 @@ use crate::language::Language;
 pub struct Start {
     /// The program's own file, when it has one: `__file__`, `__filename__`.
     pub file: Option<String>,
-    /// The arguments without the interpreter and the program; `None` if unknown. An argument that splits stands for any
-    /// number of arguments.
+    /// Arguments without interpreter and program; `None` if unknown. One that splits stands for any number of
+    /// arguments.
     pub args: Option<Vec<Arg>>,
     /// The directory in which the program starts.
     pub cwd: Option<String>,
@@ -84,9 +84,9 @@ pub enum What {
         /// The file.
         path: Arg,
     },
-    /// The program loads a module that no table has. The module is the first of `files` that exists, seen from the
-    /// program's own directory (from the working directory if the program has no file). If none exists, nothing is
-    /// known of the module.
+    /// The program loads a module that no table has: the first of `files` that exists, seen from the program's own
+    /// directory (from the working directory if the program has no file). If none exists, nothing is known of the
+    /// module.
     Module {
         /// The module's name.
         name: String,

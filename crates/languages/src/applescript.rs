@@ -1,6 +1,6 @@
 //! Reads AppleScript as far as it starts other things: `do shell script`, `do script`, `run script`, keystrokes,
 //! deletions by Finder. The reader works by lines and words, without a grammar. A line whose words cannot act is data.
-//! Any other line that is not understood gives a `Hole`. This module must not know what a shell does.
+//! Any other line that is not understood gives a `Hole`. Must not know what a shell does.
 
 use castellan_event::Why;
 
@@ -8,7 +8,7 @@ use crate::limits::{READER_BYTES_PER_NODE, TREE_DEPTH_MAX};
 use crate::tree::{Kind, Node, Span};
 use crate::work::Meter;
 
-/// Words that begin statements which change nothing outside of the program.
+/// First words of statements that change nothing outside of the program.
 const HARMLESS: &[&str] = &[
     "activate",
     "beep",
@@ -142,7 +142,6 @@ const TOKEN_BYTES: usize = 64;
 /// Cost of looking at a token again.
 const LOOK_BYTES: usize = 2;
 
-/// A part of a line.
 #[derive(Debug)]
 struct Token {
     at: Span,
@@ -314,8 +313,7 @@ impl Line<'_> {
         }
     }
 
-    /// Matches `AppleScript's text item delimiters to`, `text item delimiters to`, `the text item delimiters of
-    /// AppleScript to`.
+    /// `AppleScript's text item delimiters to`, `text item delimiters to`, `the text item delimiters of AppleScript to`
     fn sets_delimiters(&self, from: usize) -> bool {
         let words: Vec<&str> = self
             .tokens

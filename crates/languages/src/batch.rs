@@ -1,7 +1,7 @@
 //! Reads batch files and the text of `cmd /c` into the common tree. Source: `cmd /?`, `for /?`, `set /?` and `if /?` of
-//! Windows 11. The reader is hand-written because the meaning of a line depends on blanks, carets and percent signs,
-//! which no grammar keeps. Variables are lower-case names between percent signs. The reader does not follow jumps: any
-//! line may run after any other. It must not know what a command does.
+//! Windows 11. Hand-written, because no grammar keeps blanks, carets and percent signs, on which a line's meaning
+//! depends. Variables are lower-case names between percent signs. Jumps are not followed: any line may run after any
+//! other. Must not know what a command does.
 
 use crate::reader;
 use crate::tree::{Invoked, Kind, Loop, Node, Way};
@@ -23,7 +23,6 @@ pub(crate) fn read(text: &str, meter: &Meter) -> Node {
     Node::new(at, Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })))
 }
 
-/// State of the batch reader.
 #[derive(Default)]
 struct Kept {
     /// The text jumps from one line to another.

@@ -86,8 +86,8 @@ impl Language {
         }
     }
 
-    /// Returns the reason why arguments are unknown when code outside the program calls a function. PHP: `Dynamic`,
-    /// because texts name functions, and a value from a library may be such a text.
+    /// The reason for unknown arguments when outside code calls a function. In PHP texts name functions, and a library
+    /// may pass such a text.
     pub(crate) const fn handed(self) -> Why {
         match self {
             Language::Php => Why::Dynamic,
@@ -102,8 +102,8 @@ impl Language {
         }
     }
 
-    /// Reports whether a name may lack a value without a `Hole`. Such a name is empty, or was set by an `include` or a
-    /// class autoloader, which is read separately.
+    /// Reports whether a name may lack a value without a `Hole`: it is empty, or was set by an `include` or a class
+    /// loader, which is read separately.
     pub(crate) fn is_quiet(self, name: &str) -> bool {
         match self {
             Language::Php => {

@@ -31,14 +31,12 @@ pub use act::{Act, Operand, Reading, Start, What};
 pub use language::Language;
 pub use work::Work;
 
-/// Reports what a program text would do when it is started so. Accepts any text; a part that is too long, wrong or not
-/// understood gives a `Hole`.
+/// Reports the acts of a program text that starts like this. Any text is valid; an unreadable part gives a `Hole`.
 pub fn read(language: Language, text: &str, start: &Start) -> Reading {
     read_within(language, text, start, &mut Work::default())
 }
 
-/// Like [`read`], within an amount of work that several programs share. A part that the work does not cover gives a
-/// `Hole`.
+/// Like [`read`], within work that several programs share. A part that the work does not cover gives a `Hole`.
 pub fn read_within(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
     run::run(language, text, start, work).0
 }

@@ -1,14 +1,12 @@
 //! Limits of this crate, each with its reason. Exceeding a limit gives a `Hole` with its reason, never a silent cut.
 
-/// Bytes of a program that is parsed. Programs on a command line have hundreds, scripts some thousands. Time and memory
-/// grow with the size.
+/// Bytes of a parsed program. Command lines have hundreds, scripts some thousands. Time and memory grow with the size.
 pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
 
 /// Brackets that are open at once. Real programs have about ten. The parser's work after an error grows with them.
 pub(crate) const BRACKETS_MAX: usize = 150;
 
-/// Calls of the parser's progress callback per KiB of text, one for every hundred parser operations. Real programs need
-/// seven to twenty.
+/// Parser callback calls per KiB of text, one for every hundred parser operations. Real programs need seven to twenty.
 pub(crate) const PARSER_CALLS_PER_KIB: u64 = 28;
 
 /// Callback calls that any text may use.
@@ -22,8 +20,8 @@ pub(crate) const WORK_PER_PERL_CALL: u64 = 150;
 /// See [`WORK_PER_PERL_CALL`].
 pub(crate) const WORK_PER_RUBY_CALL: u64 = 125;
 
-/// Levels of the tree that are read. Real programs reach about forty. Each level takes some hundred bytes of stack when
-/// read, more when run.
+/// Levels of the tree that are read. Real programs reach about forty. Each takes some hundred bytes of stack, more in a
+/// run.
 pub(crate) const TREE_DEPTH_MAX: usize = 120;
 
 /// Visited nodes of the tree per byte of text. Real programs have less than one per byte. An expression that changes a
@@ -44,8 +42,7 @@ pub(crate) const HEREDOCS_MAX: usize = 60;
 /// Real lines are shorter. Each range costs the parser a step at each token.
 pub(crate) const LINE_PART_BYTES: usize = 160;
 
-/// Unclosed beginnings of comments. The parser searches the end of each. A wrong program has one, a pattern of paths
-/// some.
+/// Unclosed comment starts; the parser searches each end. A wrong program has one, a pattern of paths some.
 pub(crate) const OPEN_COMMENTS_MAX: usize = 100;
 
 /// Bytes that a hand-written reader looks at for one unit of work.
@@ -60,17 +57,16 @@ pub(crate) const ERRORS_MAX: usize = 20;
 /// Levels of evaluation, including called functions: bounds the stack.
 pub(crate) const RUN_DEPTH_MAX: usize = 220;
 
-/// Units of work for one program besides parsing, about 200 ns each: an evaluation step, or a value that is stored or
-/// compared.
+/// Units of work for one program besides parsing, about 200 ns each: a step, or a value that is stored or compared.
 pub(crate) const WORK_MIN: u64 = 30_000;
 
 /// Further units per byte of the program.
 pub(crate) const WORK_PER_BYTE: u64 = 2;
 
-/// Units for all programs of one call together, including parsing: about 20 ms. The run never exceeds it, because an
-/// unpaid step does not run. Parsing may exceed it by one parser callback call for each of two grammars. A hand-written
-/// reader may exceed it by one look at the rest of the text, and by the few nodes that close each open level
-/// ([`TREE_DEPTH_MAX`] levels).
+/// Units for all programs of one call together, including parsing: about 20 ms. An unpaid step of a run is not done, so
+/// the run never exceeds the limit. Parsing may exceed it by one callback call for each of two grammars. A hand-written
+/// reader may exceed it by one look at the rest of the text, and by the few nodes of each open level
+/// ([`TREE_DEPTH_MAX`]).
 pub(crate) const WORK_MAX: u64 = 100_000;
 
 /// Elements of a list or map that are copied for one unit.
@@ -100,9 +96,8 @@ pub(crate) const CAPABLE_CHOICES_MAX: usize = 32;
 /// Elements of a list or dictionary that are tracked separately.
 pub(crate) const ELEMENTS_MAX: usize = 512;
 
-/// Rounds of a loop over unknown elements, while values that can act still reach new places; then a `Hole`. The first
-/// round starts from the state before the loop, the second from any state that the loop may reach. Real loops need no
-/// third.
+/// Rounds of a loop over unknown elements, while values that can act reach new places; then a `Hole`. The first round
+/// starts from the state before the loop, the second from any state that it may reach. Real loops need no third.
 pub(crate) const LOOP_ROUNDS_MAX: usize = 6;
 
 /// Elements of a known list for which a loop runs one by one. A longer list runs once for all.
@@ -122,13 +117,12 @@ pub(crate) const TEXT_DEPTH_MAX: usize = 5;
 /// Bytes of the text shown for a `Hole` or an unknown part.
 pub(crate) const WRITTEN_BYTES_MAX: usize = 80;
 
-/// HTML comment marks in JavaScript that are looked up in the tree; each takes time proportional to the text. Few
-/// programs have any.
+/// HTML comment marks in JavaScript that are looked up in the tree, in time proportional to the text. Few programs have
+/// any.
 pub(crate) const HTML_MARKS_MAX: usize = 64;
 
 /// Minimum cost of a cached reading, some 50 µs: faster readings are not worth the space.
 pub(crate) const KEPT_WORK_MIN: u64 = 250;
 
-/// Acts and modules of all readings that one thread caches, a few hundred bytes each. A project's tests have some
-/// hundred.
+/// Acts and modules of all readings in a thread's cache, a few hundred bytes each. A project's tests have some hundred.
 pub(crate) const KEPT_ACTS_MAX: usize = 4_000;

@@ -1,6 +1,6 @@
-//! Cache of readings. An agent runs the same tests and builds again and again, and most of the files that they load are
-//! unchanged. A reading depends only on its inputs, so a cached one equals a new one. This module must not know what it
-//! is used for.
+//! Cache of readings. An agent runs the same tests and builds again and again, and most files that they load are
+//! unchanged. A reading depends only on its inputs, so a cached one equals a new one. Must not know the purpose of a
+//! reading.
 //!
 //! Each thread has its own cache: readings share texts through `Rc`, which is not thread-safe.
 
@@ -26,8 +26,7 @@ struct Kept {
     within: Option<u64>,
 }
 
-/// The cache. When the newer half is full, it replaces the older half. Entries that were not used since then are
-/// dropped.
+/// The cache. The newer half replaces the older half when it is full; entries not used since then are dropped.
 #[derive(Debug, Default)]
 struct Memo {
     newer: HashMap<Key, Kept>,

@@ -1,5 +1,4 @@
-//! Parses text into the common tree, within an amount of work. Only this module and `lower`, which reads the parser's
-//! trees, name the parser.
+//! Parses text into the common tree, within an amount of work. Only this module and `lower` use the parser's types.
 
 use std::ops::ControlFlow;
 
@@ -43,8 +42,7 @@ pub(crate) fn parse(language: Language, text: &str, work_max: u64) -> (Node, u64
     }
 }
 
-/// Replaces each lone carriage return by a newline, in languages where it ends a line and the reader does not know
-/// that.
+/// Replaces lone carriage returns by newlines, in languages where they end a line and the reader does not know that.
 fn returns_as_lines(language: Language, text: &str) -> Option<String> {
     let ends_lines = matches!(language, Language::Python | Language::PowerShell | Language::AppleScript);
     if !ends_lines || !text.contains('\r') {
@@ -108,8 +106,8 @@ fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
     (lowered, work)
 }
 
-/// Returns the lowered tree of JavaScript. An HTML comment gives a `Hole`: only scripts have such comments, and the
-/// grammar reads them as operators.
+/// Returns the lowered tree of JavaScript. An HTML comment, which only scripts have and the grammar reads as operators,
+/// gives a `Hole`.
 fn javascript(text: &str, tree: &Tree) -> Node {
     let root = tree.root_node();
     let lowered = lower::lower(Language::JavaScript, text, root);
@@ -156,8 +154,8 @@ fn calls_with_types(text: &str) -> bool {
     false
 }
 
-/// Returns the parser's tree, or `None` if it takes too much work, and the work used. `work` is the limit and the units
-/// per call of the progress callback.
+/// Returns the parser's tree, or `None` if it takes too much work, and the work used. `work`: the limit, and the units
+/// per callback call.
 fn tree(
     grammar: &tree_sitter::Language,
     text: &str,

@@ -1,8 +1,7 @@
 //! Reads PowerShell 7.4 and Windows PowerShell 5.1 into the common tree. Source: `about_Language_Keywords`,
-//! `about_Parsing` and `about_Operators`. The reader is hand-written because the existing grammars read `$HOME/x` as an
-//! error and `1..3` as a command. It reads once from left to right, in expression mode or in command mode, as
-//! PowerShell does. Names are in lower case, variables begin with `$`, types with `[`. It must not know what a command
-//! does.
+//! `about_Parsing` and `about_Operators`. Hand-written, because the existing grammars read `$HOME/x` as an error and
+//! `1..3` as a command. Reads once from left to right, in expression mode or in command mode, as PowerShell does. Names
+//! are in lower case, variables begin with `$`, types with `[`. Must not know what a command does.
 
 use std::rc::Rc;
 
@@ -36,7 +35,6 @@ pub(crate) fn type_named(name: &str) -> String {
     literals::short(name)
 }
 
-/// State of the PowerShell reader.
 #[derive(Default)]
 struct Kept {
     /// The names that the enclosing functions assign, the innermost function last.

@@ -1,5 +1,5 @@
 //! [`Reader`]: reads a text by hand, from left to right, for languages without a usable grammar. It pays for the bytes
-//! that it looks at and reports unreadable parts. It must not know any language.
+//! that it looks at and reports unreadable parts. Must not know any language.
 
 use castellan_event::Why;
 

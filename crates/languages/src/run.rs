@@ -1,5 +1,5 @@
-//! Runs a program with values that may be unknown: every branch, every body, every call that the text shows. This
-//! module must not know grammars, nor the functions of single libraries.
+//! Runs a program with values that may be unknown: every branch, body and call that the text shows. Must not know
+//! grammars, nor the functions of single libraries.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -111,7 +111,6 @@ struct Frame {
     yields: Option<Vec<Value>>,
 }
 
-/// An argument of a call.
 #[derive(Debug, Clone)]
 struct Argument {
     name: Option<Rc<str>>,
@@ -153,7 +152,7 @@ struct Machine<'s> {
     acts: Vec<Act>,
     seen: HashSet<Act>,
     modules: Vec<String>,
-    /// Directories that are searched first for modules, absolute where that is known.
+    /// Directories that are searched first for modules, absolute if possible.
     libraries: Vec<String>,
     /// Names may come from a module or file that is not known.
     stars: bool,

@@ -1,6 +1,5 @@
 //! The stored values at one point of a run: names in scopes, and the heap of lists, maps and objects. A log records
-//! every change. So branches can run from the same state and then be joined. This module must not know how programs are
-//! run.
+//! every change, so that branches can run from the same state and be joined. Must not know how programs are run.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -43,7 +42,6 @@ impl Cell {
     }
 }
 
-/// A place whose value can change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Slot {
     Name(ScopeId, Rc<str>),
@@ -68,10 +66,8 @@ impl Held {
 
 /// The state at the end of one branch, as its changes.
 pub(crate) type Outcome = Vec<(SlotOf, HeldIn)>;
-/// See [`Outcome`].
 #[derive(Debug)]
 pub(crate) struct SlotOf(Slot);
-/// See [`Outcome`].
 #[derive(Debug)]
 pub(crate) struct HeldIn(Held);
 

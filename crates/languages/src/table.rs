@@ -1,5 +1,5 @@
 //! A language's libraries, as data: modules, types and functions. `build.rs` makes the tables from `models/*.toml`.
-//! This module must not know how programs are read.
+//! Must not know how programs are read.
 
 use castellan_event::{EffectKind, Why};
 
@@ -85,7 +85,6 @@ pub(crate) struct Does {
     pub(crate) verb: &'static str,
 }
 
-/// The use of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Read,
@@ -118,7 +117,6 @@ pub(crate) enum Part {
     Method,
     /// The program and its arguments in one list; text alone is the program.
     Argv,
-    /// The program.
     Program,
     /// Its arguments, or a list of them.
     Arguments,

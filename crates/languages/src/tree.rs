@@ -1,5 +1,5 @@
-//! The common tree for all languages: few forms, all of them expressions. This module must not know any grammar, nor
-//! the meaning of names.
+//! The common tree for all languages: few forms, all of them expressions. Must not know grammars, nor the meaning of
+//! names.
 
 use std::rc::Rc;
 
@@ -28,7 +28,6 @@ pub(crate) enum Kind {
     Call(Box<Node>, Vec<Node>),
     /// As [`Kind::Call`], for a new object.
     New(Box<Node>, Vec<Node>),
-    /// An argument with a name.
     Keyword(Rc<str>, Box<Node>),
     /// The elements of a value, in a list, map, target or among arguments.
     Spread(Box<Node>),
@@ -131,7 +130,6 @@ pub(crate) struct Parameter {
 /// The arguments that a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rest {
-    /// One argument.
     One,
     /// One argument with its name.
     Named,

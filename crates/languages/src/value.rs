@@ -1,5 +1,5 @@
 //! [`Value`]: what an expression may give, as far as it is known before the program runs. An unknown value is data: the
-//! run reports a `Hole` wherever a value that can act might get lost. This module must not know grammars.
+//! run reports a `Hole` wherever a value that can act might get lost. Must not know grammars.
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -23,7 +23,6 @@ pub(crate) enum Value {
     Constant,
     List(CellId),
     Map(CellId),
-    /// An object of a class of the program.
     Instance(CellId),
     /// A function of the program, by its position.
     Function(usize),
@@ -42,7 +41,7 @@ pub(crate) enum Value {
     Partial(Inner, Rc<[Given]>),
     /// The names of a scope, as a map.
     Names(ScopeId),
-    /// One of several values.
+    /// Exactly one of these values, but it is unknown which.
     Any(Rc<[Value]>),
     /// Data that is not known.
     Unknown(Why, Rc<str>),
@@ -113,12 +112,10 @@ impl Value {
         }
     }
 
-    /// Makes a function with its first arguments.
     pub(crate) fn partial(of: Value, first: Vec<Value>) -> Value {
         Value::partial_named(of, first.into_iter().map(|value| (None, value)).collect())
     }
 
-    /// Makes a function with some of its arguments.
     pub(crate) fn partial_named(of: Value, first: Vec<Given>) -> Value {
         let values = first.iter().map(|(_, value)| value);
         let depth = values.chain([&of]).map(Value::depth).max().unwrap_or_default();
@@ -162,8 +159,7 @@ impl Value {
         }
     }
 
-    /// Joins several possible values. Data beyond the limit becomes one unknown value; values that can act are never
-    /// dropped.
+    /// Joins possible values. Data beyond the limit becomes one unknown value; values that can act are never dropped.
     pub(crate) fn any(values: impl IntoIterator<Item = Value>) -> Result<Value, TooMany> {
         let mut joined: Vec<Value> = Vec::new();
         let mut is_many = false;

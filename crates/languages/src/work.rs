@@ -1,5 +1,5 @@
 //! [`Work`] and [`Meter`]: the cost limit of reading programs, in units of about 200 ns. The limit is never in time, so
-//! that a replay gives the same result. This module must not know what the work is done for.
+//! that a replay gives the same result. Must not know what the work is done for.
 
 use std::cell::Cell;
 
@@ -28,7 +28,7 @@ impl Work {
 }
 
 /// The budget for running one program. A step pays before it runs. A step that costs more than is left does not run,
-/// and neither does any later step. So the run never exceeds the budget.
+/// and the budget is then over for all later steps. So the run never exceeds the budget.
 #[derive(Debug, Default)]
 pub(crate) struct Purse {
     spent: Cell<u64>,
@@ -51,8 +51,7 @@ impl Purse {
         true
     }
 
-    /// Adds work whose cost is known only afterwards. Parsing uses this; the parser gets the remaining units as its
-    /// limit beforehand.
+    /// Adds work whose cost is known only afterwards: parsing, which gets the remaining units as its limit.
     pub(crate) fn spend(&self, units: u64) {
         self.spent.set(self.spent.get().saturating_add(units));
     }
@@ -75,8 +74,7 @@ impl Purse {
     }
 }
 
-/// The budget of a hand-written reader for one text, in bytes that the reader looks at. A node costs a fixed number of
-/// bytes.
+/// The budget of a hand-written reader for one text, in bytes that it looks at. A node costs a fixed number of bytes.
 #[derive(Debug)]
 pub(crate) struct Meter {
     bytes: Cell<u64>,

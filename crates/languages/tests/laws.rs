@@ -1,5 +1,5 @@
-//! Laws for any text: nothing panics, acts are inside the text, added text removes no acts, and hostile text ends
-//! within its work.
+//! Laws for any text: nothing panics, acts are inside the text, added text removes no acts, hostile text ends within
+//! its work.
 #![cfg(test)]
 
 use castellan_event::{Role, Why};
@@ -428,8 +428,7 @@ const WORK_MAX: u64 = 100_000;
 
 /// The amount by which parsing alone may exceed it. A hand-written reader checks its budget after each look. A look
 /// covers at most the whole text, at 16 bytes a unit (`READER_BYTES_PER_WORK`). Then the reader ends the open levels
-/// (`TREE_DEPTH_MAX`), with at most eight nodes each, at one unit a node. A call of a grammar's parser costs less: 150
-/// units.
+/// (`TREE_DEPTH_MAX`), with at most eight nodes of one unit each. A call of a grammar's parser costs less: 150 units.
 const BEYOND_MAX: u64 = (64 << 10) / 16 + 8 * 120;
 
 /// Repeats every token of a language and every hostile part up to the size limit: work must end at its limit.

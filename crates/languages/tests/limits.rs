@@ -1,5 +1,5 @@
-//! Each limit of this crate is reached by a hostile program: what stands behind the limit is found, or a hole or a text that is not known
-//! says that something is lost.
+//! A hostile program reaches each limit of this crate. The reading then finds the act behind the limit, or reports the
+//! loss by a `Hole` or an unknown text.
 #![cfg(test)]
 
 use std::collections::BTreeSet;
@@ -8,27 +8,27 @@ use castellan_event::Why;
 use castellan_languages::{Act, Language, Reading, Start, What, Work, read_within};
 use castellan_programs::Arg;
 
-/// A program that grows with a number. Every one has a shell run `rm -rf /`.
+/// A program that grows with a number. Each one runs `rm -rf /` in a shell.
 struct Row {
     /// The limits that it reaches.
     limits: &'static [&'static str],
     language: Language,
-    /// A number with which `rm -rf /` is found; 0: there is none.
+    /// A number at which the reading finds `rm -rf /`; 0 if there is none.
     below: usize,
-    /// A number that is over the limit.
+    /// A number that exceeds the limit.
     beyond: usize,
     text: fn(usize) -> String,
     ends: Ends,
 }
 
-/// What is found when a limit is reached.
+/// The expected result when a limit is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ends {
     /// The command.
     Found,
-    /// A hole for code.
+    /// A `Hole` for code.
     Hole(Why),
-    /// Shell text of which a part is not known.
+    /// Shell text with an unknown part.
     Text(Why),
 }
 
@@ -47,7 +47,7 @@ const EXEMPT: &[(&str, &str)] = &[
     ("WRITTEN_BYTES_MAX", "it cuts what people read; why a value is not known stays with it"),
 ];
 
-/// What things cost: the work that they use up is a limit of its own.
+/// Costs; the work that they use has a limit of its own.
 const PRICE: &str = "a price, no limit";
 
 const RM: &str = "os.system('rm -rf /')\n";

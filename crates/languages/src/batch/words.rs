@@ -4,8 +4,7 @@ use super::Reader;
 use crate::tree::{Kind, Node};
 
 impl Reader<'_> {
-    /// Reads a command's name, which also ends at word separators. After some built-in commands it ends at a slash,
-    /// backslash or point, too.
+    /// Reads a command's name: it also ends at word separators, and after some built-in commands at a slash or point.
     pub(super) fn name(&mut self) -> Node {
         let from = self.at;
         // `echo.` and similar forms.
@@ -63,7 +62,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads a side of a comparison.
+    /// Reads one side of a comparison.
     pub(super) fn operand(&mut self) -> Node {
         self.pieces(|letter| ends(letter) || letter.is_whitespace() || matches!(letter, '=' | '<' | '>'))
     }

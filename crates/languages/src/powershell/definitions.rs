@@ -33,8 +33,7 @@ impl Reader<'_> {
         Node::assign(self.since(from), target, function)
     }
 
-    /// Reads `{ ... }` as a value. With `is_own`, names that it assigns are local; otherwise it runs in the enclosing
-    /// scope.
+    /// Reads `{ ... }` as a value. `is_own`: names that it assigns are local; else it runs in the enclosing scope.
     pub(super) fn script_block(&mut self, is_own: bool) -> Node {
         let from = self.at;
         self.expect("{");

@@ -103,8 +103,7 @@ impl Machine<'_> {
                 Value::Method(Value::Object(Ref(kind), Value::Constant.into()).into(), name.into())
             }
             Some((kind, entry)) => Value::Library(Ref(kind), Ref(entry)),
-            // A member of an opaque function is opaque, too: `vim.cmd.name(...)` is a command like `vim.cmd("name
-            // ...")`.
+            // A member of an opaque function is opaque, too: `vim.cmd.name(...)` is like `vim.cmd("name ...")`.
             None if entry.parameters().iter().any(Parameter::is_opaque) => of.clone(),
             None => Value::Method(of.clone().into(), name.into()),
         }

@@ -1,5 +1,5 @@
-//! Texts and arrays of PHP functions, whose argument order differs from that of methods in other languages. This module
-//! must not know which functions these are.
+//! Texts and arrays of PHP functions, whose argument order differs from methods. Must not know which functions these
+//! are.
 
 use castellan_event::{EffectKind, Role, Why};
 
@@ -101,8 +101,7 @@ impl Machine<'_> {
         self.any(node, values)
     }
 
-    /// `substr(text, from, count)`. With `first_is_one` as in Lua: indexes begin at 1, and the last index replaces the
-    /// count.
+    /// `substr(text, from, count)`; `first_is_one` as in Lua: indexes begin at 1, and a last index replaces the count.
     pub(super) fn substring(&mut self, node: &Node, bound: &Bound, first_is_one: bool) -> Value {
         let number = |at: usize| match bound.at(at) {
             None | Some(Value::Constant) => Some(None),

@@ -1,4 +1,4 @@
-//! Assignments to names, members, elements and patterns. A value that may act and goes to an untracked place gives a
+//! Assignments to names, members, elements and patterns. A value that can act and is not tracked any more gives a
 //! `Hole`.
 
 use std::rc::Rc;
@@ -341,8 +341,8 @@ impl Machine<'_> {
         Value::List(self.state.new_cell(cell))
     }
 
-    /// JavaScript itself calls members with a well-known symbol or certain names. The program's own functions run in
-    /// any case.
+    /// JavaScript itself calls members with a well-known symbol or certain names. The program's own functions run
+    /// anyway.
     fn hook(&mut self, node: &Node, key: &Value, value: &Value) {
         let is_symbol = matches!(key, Value::Object(space, _) if space.0.name() == "Symbol");
         let is_called = is_symbol || key.as_str().is_some_and(|name| HOOKS.contains(&name));

@@ -1,5 +1,4 @@
-//! Ruby texts and lists that change in place. A text is an object: all its names see the change. This module must not
-//! know what other objects do.
+//! Ruby texts and lists that change in place. All names of a text see the change. Must not know what other objects do.
 
 use std::rc::Rc;
 

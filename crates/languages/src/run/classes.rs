@@ -1,4 +1,4 @@
-//! Classes of the program and their objects: members, constructors, bases. This module must not know what libraries do.
+//! Classes of the program and their objects: members, constructors, bases. Must not know what libraries do.
 
 use std::collections::HashSet;
 use std::rc::Rc;

@@ -120,8 +120,8 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// Evaluates a formula as code with its names replaced. A formula without dotted names, quotes and inner members
-    /// only computes.
+    /// Evaluates a formula as code with its names replaced. Without dotted names, quotes and inner members it only
+    /// computes.
     pub(super) fn formula(&mut self, node: &Node, bound: &Bound) -> Value {
         for one in bound.plain().flat_map(Value::choices) {
             let is_formula = |text: &str| !text.contains("__") && text.chars().all(is_of_formula);

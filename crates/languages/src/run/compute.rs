@@ -414,8 +414,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("zip", |machine, node, bound| machine.zipped(node, bound)),
 ];
 
-/// Reports whether a computation itself handles a function among its arguments: it calls the function, or only looks at
-/// it.
+/// Reports whether a computation itself handles function arguments: it calls the function, or only looks at it.
 pub(super) fn takes_functions(name: &str) -> bool {
     matches!(
         name,

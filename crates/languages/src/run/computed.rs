@@ -16,8 +16,8 @@ use crate::value::Value;
 pub(super) const OTHER_ARGV: &str = "its arguments";
 
 impl Machine<'_> {
-    /// Returns the list of the program's arguments, including the elements before them. All uses share one list, unless
-    /// the program has replaced it.
+    /// Returns the argument list, with the elements before the arguments. All uses share one list, unless the program
+    /// has replaced it.
     pub(super) fn argv_of_program(&mut self) -> Value {
         if let Some(own) = self.state.own_name(0, OTHER_ARGV).or_else(|| self.argv.clone()) {
             return own;

@@ -1,4 +1,4 @@
-//! Maps that are built from other maps, including the environment. This module must not know what variables do.
+//! Maps that are built from other maps, including the environment. Must not know what variables do.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::value::Value;
 
 impl Machine<'_> {
     /// Runs a computation on the entries of its arguments, including named ones. Returns `None` for another
-    /// computation. Also returns `None` if an argument is no map; the caller then passes it on like any argument.
+    /// computation, or if an argument is no map; the caller then passes it on like any argument.
     pub(super) fn of_maps(&mut self, node: &Node, computes: &str, arguments: &[Argument]) -> Option<Value> {
         match computes {
             "keyed" => self.merged_maps(node, arguments).map(|cell| Value::Map(self.state.new_cell(cell))),

@@ -1,5 +1,5 @@
-//! Functions of the program: a call runs the body with its arguments. A function that is never called runs at the end,
-//! with unknown arguments.
+//! Functions of the program: a call runs the body with its arguments. Uncalled functions run at the end, with unknown
+//! arguments.
 
 use std::rc::Rc;
 

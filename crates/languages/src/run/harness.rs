@@ -1,4 +1,4 @@
-//! Commands that Perl modules start with redirected files. This module must not know what the commands do.
+//! Commands that Perl modules start with redirected files. Must not know what the commands do.
 
 use castellan_event::{EffectKind, Why};
 
@@ -8,8 +8,8 @@ use crate::tree::Node;
 use crate::value::Value;
 
 impl Machine<'_> {
-    /// `IPC::Run`: lists are commands, with signs between them for pipes and files. A text may contain both a sign and
-    /// its file.
+    /// `IPC::Run`: lists are commands, with signs for pipes and files between them. A text may have both a sign and its
+    /// file.
     pub(super) fn harnessed(&mut self, node: &Node, bound: &Bound) -> Value {
         let values: Vec<Value> = bound.plain().cloned().collect();
         let mut sign = String::new();

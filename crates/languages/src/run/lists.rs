@@ -31,7 +31,7 @@ fn places(count: usize, from: Option<i64>, to: Option<i64>) -> Range<usize> {
     from..to.map_or(count, place).max(from)
 }
 
-/// Returns the elements that `pop(at)` or `splice(from, count, ...)` removes, where that is known.
+/// Returns the elements that `pop(at)` or `splice(from, count, ...)` removes, if known.
 fn taken_out(cell: &Cell, name: &str, arguments: &[Argument]) -> Option<Range<usize>> {
     if cell.is_open || arguments.iter().any(|one| one.is_spread) {
         return None;

@@ -1,4 +1,4 @@
-//! Multiple values of Lua functions, and the values that Lua loops iterate. This module must not know grammars.
+//! Multiple values of Lua functions, and the values that Lua loops iterate. Must not know grammars.
 
 use castellan_event::{Role, Why};
 

@@ -1,5 +1,5 @@
 //! Calls by name, as in PHP: a text names a function, a list holds an object and a method name. A name without a known
-//! meaning gives a `Hole`. This module must not know what the functions do.
+//! meaning gives a `Hole`. Must not know what the functions do.
 
 use std::rc::Rc;
 

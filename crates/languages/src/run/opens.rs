@@ -1,5 +1,5 @@
-//! Files that Perl opens: a text may contain a mode or be a command, and so may names on the command line. This module
-//! must not know what a shell does with a command.
+//! Files that Perl opens: a text may contain a mode or be a command, and so may names on the command line. Must not
+//! know what a shell does with a command.
 
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};

@@ -1,5 +1,4 @@
-//! `pack` of Perl and Ruby: builds text from a template and values. A template that is not fully modelled gives no
-//! text.
+//! `pack` of Perl and Ruby: builds text from a template. A template that is not fully modelled gives no text.
 
 use castellan_event::Why;
 

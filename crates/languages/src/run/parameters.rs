@@ -1,5 +1,5 @@
-//! Assigns the words of a command to its parameters: by name, by name prefix, by position, or from a pipe. This module
-//! must not know what a command does.
+//! Assigns the words of a command to parameters: by name, name prefix, position, or pipe. Must not know what a command
+//! does.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Paths that libraries make: joined, expanded, matched by a pattern. This module must not know the file system.
+//! Paths that libraries make: joined, expanded, matched by a pattern. Must not know the file system.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};

@@ -73,8 +73,7 @@ impl Machine<'_> {
         self.unknown(node, Why::Dynamic)
     }
 
-    /// `mail(to, subject, message, headers, params)`: the last argument has options of sendmail, which may write any
-    /// file.
+    /// `mail(to, subject, message, headers, params)`: `params` has options of sendmail, which may write any file.
     pub(super) fn mailed(&mut self, node: &Node, bound: &Bound) -> Value {
         let params = bound.named("params").cloned();
         for one in params.iter().flat_map(Value::choices) {

@@ -163,8 +163,7 @@ impl Machine<'_> {
         self.any(node, made)
     }
 
-    /// Returns the words of a command. Applies and removes Ruby's other arguments: a leading environment, trailing
-    /// redirections and a block.
+    /// Returns the words of a command. Applies and removes a leading environment, trailing redirections and a block.
     pub(super) fn only_words(&mut self, node: &Node, bound: &Bound, values: Vec<Value>) -> Vec<Value> {
         if self.language != Language::Ruby {
             return values;
@@ -195,8 +194,7 @@ impl Machine<'_> {
         values
     }
 
-    /// Reports the effect of a redirection to a file, or to a list of file and mode. A handle that is already open has
-    /// no effect.
+    /// Reports a redirection to a file, or to a list of file and mode. A handle that is already open has no effect.
     fn redirected(&mut self, node: &Node, kind: EffectKind, to: &Value) {
         for one in to.choices() {
             let Value::List(_) = one else {

@@ -193,7 +193,7 @@ impl Machine<'_> {
         self.any(node, values)
     }
 
-    /// `def_delegator :Of, :method`: a function that acts may get another name. A receiver that is no constant is
+    /// `def_delegator :Of, :method`: gives a function that acts another name. Other receivers than constants are
     /// unknown.
     pub(super) fn delegated(&mut self, node: &Node, bound: &Bound) -> Value {
         let values = bound.given.iter().filter(|(parameter, _)| parameter.name != "alias");

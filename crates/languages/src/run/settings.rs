@@ -1,5 +1,5 @@
-//! Assignments to library members: settings that later run, write or redirect something. This module must not know what
-//! functions do.
+//! Assignments to library members: settings that later run, write or redirect something. Must not know what functions
+//! do.
 
 use castellan_event::{EffectKind, Role, Why};
 

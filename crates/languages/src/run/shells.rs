@@ -1,5 +1,5 @@
 //! Commands of a shell language: the meaning of names, and pipes. A name that is no function of the program and no
-//! command of the tables is a program. This module must not know what a command does.
+//! command of the tables is a program. Must not know what a command does.
 
 use std::rc::Rc;
 

@@ -1,5 +1,4 @@
-//! Reads data sources: the file or server of a database that a program opens. This module must not know what statements
-//! do.
+//! Data sources: the file or server of a database that a program opens. Must not know what statements do.
 
 use castellan_event::{EffectKind, Why};
 use castellan_programs::Arg;

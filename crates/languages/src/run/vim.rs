@@ -1,5 +1,5 @@
-//! Neovim functions and options with texts in Vim's own language: commands, expressions, programs. This crate does not
-//! know that language: such a text gives a `Hole`.
+//! Neovim functions and options with texts in Vim's own language: commands, expressions, programs. Must not know that
+//! language: such a text gives a `Hole`.
 
 use castellan_event::{EffectKind, Role, Why};
 
