@@ -11,7 +11,7 @@ use crate::language::Language;
 /// How a program is started, as far as it is known.
 #[derive(Debug, Clone, Default)]
 pub struct Start {
-    /// The program's own file, when it has one: `__file__`, `__filename__`.
+    /// The program's own file, when it has one: `__file__`, `__filename`.
     pub file: Option<String>,
     /// Arguments without interpreter and program; `None` if unknown. One that splits stands for any number of
     /// arguments.

@@ -102,8 +102,8 @@ impl Language {
         }
     }
 
-    /// Reports whether a name may lack a value without a `Hole`: it is empty, or was set by an `include` or a class
-    /// loader, which is read separately.
+    /// Reports whether a name may lack a value without a `Hole`. Such a name is empty, or its value is from an
+    /// `include` or a class loader, which is read separately.
     pub(crate) fn is_quiet(self, name: &str) -> bool {
         match self {
             Language::Php => {

@@ -31,7 +31,7 @@ struct Kept {
 struct Memo {
     newer: HashMap<Key, Kept>,
     older: HashMap<Key, Kept>,
-    /// Number of acts in the newer half.
+    /// Size of the newer half: one for each reading, act and module.
     acts: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Calls; the callee decides. If a value goes to code that is not followed, a function of the program runs, and any
+//! Calls; the callee decides. A value may go to code that is not followed: a function of the program then runs, any
 //! other value that can act gives a `Hole`.
 
 use std::collections::HashSet;

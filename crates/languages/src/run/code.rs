@@ -42,7 +42,7 @@ impl Machine<'_> {
         for one in text.choices() {
             let value = match one.as_str() {
                 Some(text) => self.known_code(node, text),
-                // A function may be given as code; it is not text.
+                // A function given as code is no text.
                 None if matches!(one, Value::Function(_)) => Value::Constant,
                 None => {
                     let arg = one.to_arg();
@@ -142,7 +142,7 @@ impl Machine<'_> {
     pub(super) fn documented(&mut self, node: &Node, bound: &Bound) -> Value {
         for one in super::compute::first(bound).choices() {
             match one {
-                // Python documents its own topics without loading a module.
+                // An object is already loaded. Python shows its own topics without loading a module.
                 Value::Text(text) if text.as_str().is_some_and(|name| !is_topic(name)) => {
                     self.load(node, one);
                 }
