@@ -13,8 +13,7 @@ use crate::language::Language;
 pub struct Start {
     /// The program's own file, when it has one: `__file__`, `__filename`.
     pub file: Option<String>,
-    /// Arguments without interpreter and program; `None` if unknown. One that splits stands for any number of
-    /// arguments.
+    /// Arguments without interpreter and program; `None` if unknown. An argument that splits may be several or none.
     pub args: Option<Vec<Arg>>,
     /// The directory in which the program starts.
     pub cwd: Option<String>,

@@ -107,7 +107,7 @@ pub(crate) const ITERATIONS_MAX: usize = 512;
 /// Each level takes stack when the value is compared or dropped.
 pub(crate) const NESTED_VALUES_MAX: usize = 40;
 
-/// Recursive entries of one function. The last one stands for all deeper ones. The time of functions that call each
+/// Recursive entries of one function. The last one represents all deeper ones. The time of functions that call each
 /// other grows as a power of this number.
 pub(crate) const RECURSION_MAX: usize = 1;
 

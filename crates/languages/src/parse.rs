@@ -119,7 +119,7 @@ fn javascript(text: &str, tree: &Tree) -> Node {
             kind => !AS_TEXT.contains(&kind),
         })
     };
-    // The look-up takes time, so a mark after many others counts as a comment.
+    // The look-up takes time, so a mark after many others is reported without it.
     let is_comment = |place: usize, at: usize, mark: &str| place >= HTML_MARKS_MAX || is_code(at, mark.len());
     let mut opens = text.match_indices("<!--").enumerate();
     let opens = opens.find(|(place, (at, mark))| is_comment(*place, *at, mark));

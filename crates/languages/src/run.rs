@@ -115,7 +115,7 @@ struct Frame {
 struct Argument {
     name: Option<Rc<str>>,
     value: Value,
-    /// It stands for any number of arguments.
+    /// It may be any number of arguments.
     is_spread: bool,
 }
 

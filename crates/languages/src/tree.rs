@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     /// The elements of a value, in a list, map, target or among arguments.
     Spread(Box<Node>),
     List(Vec<Node>),
-    /// Keys and values; a [`Kind::Spread`] as the key stands for the whole entry.
+    /// Keys and values; a [`Kind::Spread`] as the key represents the whole entry.
     Map(Vec<(Node, Node)>),
     /// Text with values in it.
     Join(Vec<Node>),

@@ -42,7 +42,7 @@ const OF_TEXTS: &[&str] = &[
     "setbyte",
 ];
 
-/// Methods that change a list, besides [`SORTS`].
+/// Methods that change a list, besides [`SORTS`] and those that end in `!`.
 const OF_LISTS: &[&str] = &["<<", "concat", "prepend", "append", "replace", "insert", "clear", "fill"];
 
 /// Methods that change a map, besides those that end in `!`.

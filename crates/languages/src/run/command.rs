@@ -189,7 +189,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Returns the argument lists that a list may stand for.
+    /// Returns the argument lists that a list may become.
     pub(super) fn argv(&self, node: &Node, list: &Value) -> Vec<Vec<Arg>> {
         let (elements, known) = self.elements(node, list);
         let mut made: Vec<Vec<Arg>> = vec![Vec::new()];

@@ -52,7 +52,7 @@ impl Machine<'_> {
             return self.unknown(node, Why::Dynamic);
         }
         if inside == RECURSION_MAX {
-            // This level stands for all deeper levels.
+            // This level represents all deeper levels.
             for argument in &mut arguments {
                 if !argument.value.is_callable() {
                     let deeper = self.unknown(node, Why::Dynamic);

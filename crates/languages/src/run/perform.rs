@@ -345,7 +345,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Returns the texts that a value may stand for, including list elements. Skips a number, which is an open file.
+    /// Returns the possible texts of a value, including list elements. Skips a number, which is an open file.
     pub(super) fn operands(&self, node: &Node, value: &Value) -> Vec<Arg> {
         let mut operands = Vec::new();
         for one in value.choices() {
