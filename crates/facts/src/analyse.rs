@@ -1,4 +1,4 @@
-//! Everything that was found in a call's shell text, in order, with what each part changes for those after it.
+//! Adds the effects of a call's shell text in order. Each part can change the state for the parts after it.
 
 use std::rc::Rc;
 
@@ -17,8 +17,8 @@ use crate::scripts;
 use crate::sink::Sink;
 use crate::snapshot;
 
-/// Adds what is found in every shell text of a call: the command, or arguments of an MCP tool that are commands. Returns what
-/// they write into files.
+/// Adds the effects of every shell text of a call: its command, and the arguments of an MCP tool that are commands.
+/// Returns the content that the texts write into files.
 pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) -> Vec<(Rc<str>, Arg)> {
     let mut start = start_in(Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty()), scene);
     let (is_shell, others) = dialects(call);
@@ -60,13 +60,14 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
     walked.into_iter().flat_map(|one| one.written).collect()
 }
 
-/// How `PowerShell` is given a text.
+/// Arguments that make `PowerShell` run a text.
 const POWERSHELL: &[&str] = &["pwsh", "-NoProfile", "-Command"];
 
-/// How `cmd` is given a text.
+/// Arguments that make `cmd` run a text.
 const CMD: &[&str] = &["cmd", "/c"];
 
-/// Who may read a call's text: whether a shell of ours, and which others. Where that is not known, all that may be do.
+/// Returns true if a POSIX shell may run the call's text, and the other shells that may run it. An uncertain dialect
+/// returns all candidates.
 fn dialects(call: &Call) -> (bool, &'static [&'static [&'static str]]) {
     let name = call.tool.name_raw.to_ascii_lowercase();
     let words = || name.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -85,7 +86,7 @@ fn dialects(call: &Call) -> (bool, &'static [&'static [&'static str]]) {
     }
 }
 
-/// What is found in a text that something in the call runs, with the work that is left.
+/// Walks a text that something in the call runs, with the remaining work.
 pub(crate) fn walked(text: &str, start: &Start, scene: &mut Scene<'_, '_, '_>) -> Found {
     let mut work = std::mem::take(&mut scene.work);
     let mut read = |path: &str| scripts::text(path, scene);
@@ -94,7 +95,7 @@ pub(crate) fn walked(text: &str, start: &Start, scene: &mut Scene<'_, '_, '_>) -
     found
 }
 
-/// How a shell begins that the agent starts, as far as the agent's process tells.
+/// Returns the initial state of a shell that the agent starts, as far as the agent's process shows it.
 pub(crate) fn start_in(cwd: Option<String>, scene: &Scene<'_, '_, '_>) -> Start {
     Start {
         cwd,
@@ -104,7 +105,7 @@ pub(crate) fn start_in(cwd: Option<String>, scene: &Scene<'_, '_, '_>) -> Start 
     }
 }
 
-/// Adds what was found.
+/// Adds the effects of walked shell text.
 pub(crate) fn found(found: &Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     facts.background |= found.background;
     for item in &found.items {
@@ -117,7 +118,7 @@ pub(crate) fn found(found: &Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
             Item::Script(script) => scripts::checked(script, scene, facts),
             Item::Hole(gap) => {
                 let mut sink = Sink::new(scene, &mut facts.effects, None, None);
-                // A pattern of scripts, of which what each holds is not known.
+                // A glob of script files whose contents are unknown.
                 let is_pattern =
                     gap.role == Role::Code && gap.why == Why::Glob && gap.written.starts_with('/');
                 let own = Some(&*gap.written).filter(|_| is_pattern);
@@ -130,9 +131,9 @@ pub(crate) fn found(found: &Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
     }
 }
 
-/// Why it is not known what a file holds that a shell runs.
+/// Returns why the content of a file that a shell runs is unknown.
 fn of_script(why: Why, gap: &Gap, items: &[Item], scene: &mut Scene<'_, '_, '_>) -> Why {
-    // Who types a command knows what is there for it to run, or comes to make it.
+    // An agent that types a command knows the file that it runs, or creates the file first.
     if (gap.role, why) != (Role::Code, Why::File) || gap.script.is_none() {
         return why;
     }
@@ -159,7 +160,7 @@ fn name_of(item: &Item) -> Option<String> {
     }
 }
 
-/// Compilers by their usual names: where `CC` may or may not be one of them, it is one.
+/// Usual names of compilers. A `CC` or `CXX` that may have been set to one of them is treated as that compiler.
 const COMPILERS: &[&str] = &["c++", "cc", "clang", "clang++", "g++", "gcc", "musl-gcc", "tcc"];
 
 fn set_variable(set: &Set, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {

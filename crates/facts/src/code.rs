@@ -1,5 +1,5 @@
-//! Programs in other languages, as [`castellan_languages`] reads them: what they do becomes effects, and the commands that they
-//! start are found as any other. It must not know languages.
+//! Effects of programs in other languages, as [`castellan_languages`] reads them. Commands that such a program starts
+//! are analysed like any other. Must not know languages.
 
 pub(crate) mod configured;
 mod encoding;
@@ -33,21 +33,22 @@ use crate::scene::Scene;
 use crate::sink::Sink;
 use crate::{analyse, declared, environment, path, scripts, slots, sql};
 
-/// A program that a command is given.
+/// A program in some language that a command runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
-    /// Its language, as models call it.
+    /// Its language, by the name that models use.
     pub(crate) language: String,
-    /// Where it stands.
+    /// The source of its text.
     pub(crate) from: From,
-    /// The directory that it runs in, as far as it is known: the command's own, unless its options say another.
+    /// Its working directory, if known: the command's own, unless an option of the command sets another.
     pub(crate) cwd: Option<String>,
-    /// Its arguments, as far as they are known.
+    /// Its arguments, if known.
     pub(crate) args: Option<Vec<Arg>>,
 }
 
 impl Program {
-    /// Gives it its arguments: the operands of the command that runs it, which stand behind its file if that is one of them.
+    /// Sets its arguments: the operands of the command that runs it. If the program's file is an operand, only those
+    /// after the file.
     pub(crate) fn given(&mut self, operands: &[Given]) {
         let is_file = |operand: &Given| match &self.from {
             From::File(file) => operand.arg == *file,
@@ -59,25 +60,25 @@ impl Program {
     }
 }
 
-/// What shell text is called among languages.
+/// Language name of shell text.
 pub(crate) const SHELL: &str = "sh";
 
-/// What statements of a database are called: this, then the system.
+/// Prefix of the language name of database statements; the system's name follows.
 pub(crate) const SQL: &str = "sql:";
 
-/// Where a program stands.
+/// Source of a program's text.
 #[derive(Debug, Clone)]
 pub(crate) enum From {
-    /// In an argument, or in what the command reads.
+    /// An argument, or the command's input.
     Text(Arg),
-    /// In a file.
+    /// A file.
     File(Arg),
 }
 
-/// `PowerShell` as `-EncodedCommand` takes it: UTF-16 in base64.
+/// Language name of `PowerShell` text as `-EncodedCommand` takes it: UTF-16 in base64.
 const ENCODED: &str = "powershell-base64";
 
-/// Which of the languages that are read a model's word means.
+/// Returns the supported language for a model's word.
 pub(crate) fn language_of(word: &str) -> Option<Language> {
     match word {
         "node" | "deno" | "bun" => Some(Language::JavaScript),
@@ -86,7 +87,7 @@ pub(crate) fn language_of(word: &str) -> Option<Language> {
     }
 }
 
-/// Adds what a command does that a program starts.
+/// Adds the effects of a command that a program starts.
 fn command_line(
     argv: Vec<Arg>,
     stdin: Option<&Arg>,
@@ -102,30 +103,30 @@ fn command_line(
     commands(found, place, scene, facts);
 }
 
-/// The language of the files that an interpreter runs, as its model calls it.
+/// Returns the language of the files that an interpreter runs, by the name that its model uses.
 pub(crate) fn language_of_files(interpreter: &str) -> Option<&'static str> {
     let places = find(interpreter)?.forms.iter().flat_map(|form| form.operands);
     let slots = places.map(|place| place.slot).filter(|slot| slot.role == SlotRole::Execute);
     slots.map(|slot| slot.detail).find(|detail| !detail.is_empty())
 }
 
-/// The program being read, and where.
+/// The program being read, and its location.
 #[derive(Clone)]
 pub(crate) struct Place<'p> {
     /// The command that runs it.
     pub(crate) run: &'p Run,
-    /// Its position among the call's.
+    /// Position of that command among the call's.
     command: usize,
-    /// The directory that it is in, as far as it is known.
+    /// The directory that it runs in, if known.
     pub(crate) cwd: Option<String>,
-    /// The file that it stands in, absolute.
+    /// The file that contains it, absolute.
     pub(crate) file: Option<String>,
     /// The file that loads it.
     loader: Option<String>,
     depth: usize,
 }
 
-/// Adds what a program does. `command`: the position of the command that runs it.
+/// Adds the effects of a program. `command`: the position of the command that runs it.
 pub(crate) fn add(
     program: &Program,
     run: &Run,
@@ -137,13 +138,14 @@ pub(crate) fn add(
 }
 
 impl<'p> Place<'p> {
-    /// The command itself. `command`: its position among the call's. `cwd`: where it looks for files, as far as that is known.
+    /// Returns the place of the command itself. `command`: its position among the call's. `cwd`: the directory in which
+    /// it looks for files, if known.
     pub(crate) fn of(run: &'p Run, command: usize, cwd: Option<String>) -> Place<'p> {
         Place { run, command, cwd, file: None, loader: None, depth: 0 }
     }
 }
 
-/// Files that a program reads as another language than its own, by the endings of their names.
+/// Files that a program reads in another language than its own, by the endings of their names.
 const OTHERS: &[(&str, &str, &str)] =
     &[("ex", ".lua", "lua"), ("gdb", ".py", "python"), ("lldb", ".py", "python")];
 
@@ -173,7 +175,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
     if !scene.counts_program() || place.depth > PROGRAM_DEPTH_MAX {
         return opaque(&unread(program, place), (Why::Nesting, word), scene, facts);
     }
-    // What is fetched is said where it is.
+    // The code that reads the argument adds the effects of a URL.
     if matches!(&program.from, From::File(file) if file.prefix().contains("://")) {
         return;
     }
@@ -191,7 +193,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
         From::File(file) => {
             let main = modules::main_of(file, language, &place, scene);
             let file = main.as_ref().unwrap_or(file);
-            // What a program loads twice is loaded once, and what holds data is no code.
+            // A program loads each module once, and a file with data is not code.
             if place.depth > 0 && language == Some(Language::JavaScript) {
                 let path = file.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
                 if path.is_some_and(|path| !scene.modules.insert((place.command, path))) {
@@ -202,7 +204,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
                 }
             }
             let mut texts = held(file, &place, !configured::is_one(word), scene);
-            // Who types a command or a program knows what is there for it to run, or comes to make it.
+            // An agent that types a command or a program knows the file that it runs, or creates the file first.
             if place.run.script.is_none() {
                 texts
                     .iter_mut()
@@ -213,7 +215,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
             texts
         }
     };
-    // Without its file a client of a database does nothing, and settings start nothing.
+    // A database client without its file does nothing, and settings without their file start nothing.
     let is_optional = word.starts_with(SQL) || configured::is_one(word);
     if is_optional && place.file.as_deref().is_some_and(|path| !scene.is_file_there(path)) {
         return;
@@ -221,7 +223,7 @@ fn add_at(program: &Program, mut place: Place<'_>, scene: &mut Scene<'_, '_, '_>
     texts.into_iter().for_each(|text| add_text(text, program, &mut place, scene, facts));
 }
 
-/// Adds what one text does that the program may be.
+/// Adds the effects of one possible text of the program.
 fn add_text(
     text: Result<String, Why>,
     program: &Program,
@@ -243,7 +245,7 @@ fn add_text(
             }
             None => small(word, &text, place, scene, facts),
         },
-        // What cannot be loaded is a part of what loads it.
+        // For a file that cannot be read, the effect names the file that loads it.
         Err(why) => {
             let typed = place.file.clone().filter(|_| place.run.script.is_none());
             let place = Place { file: place.loader.clone().or(typed), ..place.clone() };
@@ -252,7 +254,7 @@ fn add_text(
     }
 }
 
-/// Adds what a hook does, whose first line says what runs it.
+/// Adds the effects of a hook. Its first line names its interpreter.
 fn hook(from: &From, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     match from {
         From::File(file) if file.as_str().is_some() => {
@@ -263,7 +265,7 @@ fn hook(from: &From, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &m
     }
 }
 
-/// The package that Deno runs by its name (`npm:vitest`, `jsr:@std/cli`): no file is called so there.
+/// Returns the package that Deno runs by its name (`npm:vitest`, `jsr:@std/cli`). No file has such a name.
 fn package_of(from: &From, place: &Place<'_>) -> Option<Arg> {
     let From::File(file) = from else { return None };
     let is_deno =
@@ -272,18 +274,18 @@ fn package_of(from: &From, place: &Place<'_>) -> Option<Arg> {
     is_deno().then(|| Arg::known(name.trim_start_matches('/')))
 }
 
-/// Whether a file belongs to an installed package that the project declares: that is executed, and not read.
+/// Returns true for a file of an installed package that the project declares. castellan does not read such a file.
 fn is_of_package(file: &Arg, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> bool {
     let path = file.as_str().filter(|_| place.run.remote.is_empty());
     let path = path.and_then(|path| path::collapse(place.cwd.as_deref(), path));
     path.is_some_and(|path| declared::is_of_package(&path, scene))
 }
 
-/// Shell text, statements of a database, and code in a program's little language.
+/// Adds the effects of shell text, database statements, or code in a program's little language.
 fn small(language: &str, text: &str, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     if language == SHELL {
         let mut start = started(place, None, &[], scene);
-        // It may be given what the program makes, or the rest of what that reads.
+        // The shell may read output of the program, or the rest of the program's input.
         start.input = Some(Arg::unknown(Why::Input, "", false));
         let found = analyse::walked(text, &start, scene);
         return commands(found, place, scene, facts);
@@ -408,7 +410,8 @@ fn acts(
     }
 }
 
-/// A module of a package that the project declares: as a program that no model knows, it may do anything, and is the project's choice.
+/// Adds a module of a package that the project declares. Like a program without a model it may do anything, but the
+/// project chose it.
 fn installed(name: &str, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let (target, why) = (Some(name.to_owned()), Some(Why::Unresolved));
     with_sink(place, scene, facts, |sink| {
@@ -423,7 +426,7 @@ fn inner(program: &Program, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, fa
     add_at(program, inside, scene, facts);
 }
 
-/// A module that stands beside the program is loaded in the place of the one that its name says.
+/// Reads a module beside the program: the program loads it instead of another module with that name.
 fn own_module(
     module: &str,
     language: Language,
@@ -440,7 +443,7 @@ fn own_module(
             let path = module.replace('.', "/");
             vec![format!("{path}.lua"), format!("{path}/init.lua")]
         }
-        // The file in a directory that the program takes modules from.
+        // A file in a directory that the program adds to its module path.
         Language::Perl | Language::Ruby if module.starts_with('/') => vec![module.to_owned()],
         // A bare name never means a file beside the program.
         Language::JavaScript
@@ -462,7 +465,7 @@ fn own_module(
     }
 }
 
-/// The first of these files that is there, from the program's directory.
+/// Returns the first of these files that exists, relative to the program's directory.
 fn beside(files: &[String], place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
     let directory = match &place.file {
         Some(file) => file.rsplit_once('/').map(|(directory, _)| directory.to_owned())?,
@@ -472,7 +475,7 @@ fn beside(files: &[String], place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) ->
     paths.find(|path| scene.is_file_there(path))
 }
 
-/// Adds commands that a program starts: they stand where it does.
+/// Adds commands that a program starts, with the program's own position and file.
 pub(crate) fn commands(
     mut found: castellan_shell::Found,
     place: &Place<'_>,
@@ -543,7 +546,7 @@ fn on_operand(kind: EffectKind, on: &Operand, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// Adds effects, and what the programs do that they run.
+/// Adds effects, and the effects of the programs that they run.
 fn with_programs(
     place: &Place<'_>,
     scene: &mut Scene<'_, '_, '_>,
@@ -570,7 +573,7 @@ fn with_sink(
     add(&mut sink);
 }
 
-/// Code that is not known.
+/// Adds an Opaque effect for code that is not understood.
 pub(crate) fn opaque(
     place: &Place<'_>,
     (why, written): (Why, &str),

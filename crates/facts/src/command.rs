@@ -1,4 +1,4 @@
-//! One command to its effects: whose file it is, what its model says, what its redirects and its environment do.
+//! Converts one command into effects: of its program file, its model, its redirects and its environment.
 
 use std::collections::BTreeSet;
 
@@ -86,19 +86,19 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
     given::add(run, at, before, scene, facts);
 }
 
-/// Whether an argument is not known, and is no pattern of files.
+/// Returns true if an argument or variable is unknown for another reason than a glob.
 fn is_open(run: &Run) -> bool {
     let env = run.env.iter().map(|(_, value)| value);
     run.argv.iter().chain(env).any(|arg| arg.why().is_some_and(|why| why != Why::Glob))
 }
 
-/// Whether git is told which repository it is to work in.
+/// Returns true if an option or a variable selects the repository for git.
 fn names_repository(run: &Run) -> bool {
     let is_told = |arg: &Arg| GIT_OPTIONS.iter().any(|option| arg.prefix().starts_with(option));
     run.env.iter().any(|(name, _)| is_of_git(name)) || run.argv.iter().any(is_told)
 }
 
-/// The work tree that git is told to change.
+/// Returns the work tree that an option or a variable selects for git.
 fn work_tree(run: &Run) -> Option<Arg> {
     let given = |at: usize, arg: &Arg| match arg.strip_prefix("--work-tree=") {
         None if arg.as_str() == Some("--work-tree") => run.argv.get(at + 1).cloned(),
@@ -115,11 +115,11 @@ fn is_of_git(variable: &str) -> bool {
     variable.starts_with("GIT_")
 }
 
-/// Its options that name one.
+/// Options of git that select a repository or a work tree.
 const GIT_OPTIONS: &[&str] = &["--git-dir", "--work-tree"];
 
-/// Whether what a command writes came from the network: it fetches it, reads a file that was fetched, or is given it by a
-/// command that does.
+/// Returns true if the output of a command came from the network: the command downloads, reads a downloaded file, or
+/// receives data from a command that downloads.
 fn fetches(effects: &[Effect], run: &Run) -> bool {
     let is_fetched = |effect: &Effect| {
         effect.kind == EffectKind::Download
@@ -133,8 +133,8 @@ fn fetches(effects: &[Effect], run: &Run) -> bool {
         || run.redirects.iter().any(|redirect| is_given(&redirect.target))
 }
 
-/// Says how it was declared what a command installs: the same for all that it brings by one package manager. Its effects are those
-/// from `before` on.
+/// Sets the origin of the packages that a command installs: one origin for each package manager. The command's effects
+/// start at `before`.
 fn installs(
     at: usize,
     before: usize,
@@ -166,7 +166,7 @@ fn downloads(effects: &mut [Effect], scene: &mut Scene<'_, '_, '_>) {
     }
 }
 
-/// The command as rules see it, before its model is asked.
+/// Returns the command as rules see it, without the data of its model.
 fn described(run: &Run, pipe_from: Option<String>) -> Command {
     let texts = |args: &[Arg]| args.iter().map(|arg| arg.written().into_owned()).collect();
     let args: Vec<String> = texts(run.argv.get(1..).unwrap_or_default());
@@ -186,8 +186,8 @@ fn described(run: &Run, pipe_from: Option<String>) -> Command {
     }
 }
 
-/// Says which file runs; returns it. A program without a model is an effect by itself, and so is one that lies where the
-/// agent may have put it.
+/// Adds the effect of running the program file; returns its path. A program without a model has an `execute` effect. A
+/// program in a directory in which the agent may have put it has the same effect.
 fn program_effects(
     program: &Arg,
     model: Option<&'static Program>,
@@ -237,7 +237,7 @@ fn program_effects(
     Some(path)
 }
 
-/// That a program runs of which it is not known what it does, or which lies where anybody may have put it.
+/// Returns the `execute` effect of a program without a model, or of a program in a directory that anybody may write.
 fn unmodelled(name: &str, model: Option<&Program>, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Effect {
     let is_declared = model.is_none()
         && !sink.remote
@@ -246,20 +246,21 @@ fn unmodelled(name: &str, model: Option<&Program>, run: &Run, sink: &mut Sink<'_
     Effect { kind: EffectKind::Execute, target: Some(name.to_owned()), verb, ..Effect::default() }
 }
 
-/// Whether a file lies where tools put the programs that their names mean, or is one of the wrappers that builds have in a project.
+/// Returns true for a file in a directory where tools install programs, and for the wrapper scripts of builds in a
+/// project.
 fn is_put_there_by_tools(path: &str) -> bool {
     let (directory, name) = path.rsplit_once('/').unwrap_or_default();
     matches!(base_name(directory), "bin" | ".bin" | "sbin" | "Scripts" | "shims")
         || matches!(name, "gradlew" | "mvnw")
 }
 
-/// Whether another program runs it, and not a shell: `env test` runs the file `test` of the `PATH`, not what the shell has of that
-/// name.
+/// Returns true if another program starts it instead of the shell. `env test` runs the file `test` in `PATH`, not the
+/// builtin.
 fn is_run_as_file(run: &Run) -> bool {
     let inner = run.wrappers.last().and_then(|wrapper| find(base_name(&wrapper.name)));
     let is_of_shell = matches!(run.origin, Origin::Argument | Origin::Stdin | Origin::Trap);
     let runs_files = |program: &Program| !program.builtin && program.style != Style::Shell;
-    // `exec` is the shell's own, and runs files all the same.
+    // `exec` is a builtin, but runs files.
     inner.is_some_and(|program| runs_files(program) || program.name() == "exec") && !is_of_shell
 }
 
@@ -274,7 +275,8 @@ fn resolve(name: &str, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Resolved {
     scene.names.resolve(name, &run.env, scene.world, &mut scene.work)
 }
 
-/// Whether the agent may have put the program there itself, in this call or an earlier one, and nobody has read it.
+/// Returns true if the agent may have created the program file in this call or an earlier one, and the analysis has not
+/// read it.
 fn is_shadowed(path: &str, place: Option<Scope>, scene: &Scene<'_, '_, '_>) -> bool {
     if scene.read_scripts.contains(path) {
         return false;
@@ -284,7 +286,7 @@ fn is_shadowed(path: &str, place: Option<Scope>, scene: &Scene<'_, '_, '_>) -> b
         || place != Some(Scope::System) && (scene.setting.written_is_full || scene.has_session_written(path))
 }
 
-/// What the program does with its arguments.
+/// Adds the effects of the program's arguments.
 fn invocation_effects(
     program: &'static Program,
     run: &Run,
@@ -303,7 +305,7 @@ fn invocation_effects(
     }
 }
 
-/// Of a wrapper only what it does itself: its own arguments, without the command.
+/// Adds the effects of a wrapper's own arguments, without those of the wrapped command.
 fn wrapper_effects(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let name = argv.first().and_then(Arg::as_str).map(base_name);
     let Some(program) = name.and_then(find).filter(|program| program.wrapper.is_some()) else { return };
@@ -313,7 +315,8 @@ fn wrapper_effects(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// That a wrapper runs which lies where anybody may have put it: it may be another program than its name says.
+/// Adds an `execute` effect for a wrapper in a directory that anybody may write: it may be another program than its
+/// name suggests.
 fn lies_elsewhere(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(name) = argv.first().filter(|name| name.prefix().contains('/') && !sink.remote) else { return };
     let located = sink.locate(name);
@@ -325,15 +328,15 @@ fn lies_elsewhere(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// Reads arguments, if that can be paid.
+/// Parses arguments if the work limit allows it.
 fn read(program: &'static Program, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) -> Option<Invocation> {
     let bytes: usize = argv.iter().map(Arg::len).sum();
     let units = argv.len() as u64 * WORK_OF_ARGUMENT + (bytes / BYTES_PER_WORK) as u64;
     sink.spend(units).then(|| invoke(program, argv))
 }
 
-/// What a command does that a handler found its program to run, within this one. Handlers call it with what they cut out of
-/// their own arguments, and see to it that it comes to an end.
+/// Adds the effects of an inner command that a handler found. Handlers pass a part of their own arguments, and must
+/// guarantee that the recursion ends.
 pub(crate) fn again(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     if let Some(program) = argv.first().and_then(Arg::as_str).map(base_name).and_then(find)
         && let Some(read) = read(program, argv, sink)
@@ -371,25 +374,25 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     }
 }
 
-/// Programs that make the settings of the work trees that they bring.
+/// Programs that write the settings of the work trees that they create.
 const VERSION_CONTROL: &[&str] = &["gh", "git", "glab", "hg", "hub", "jj", "svn"];
 
-/// Whether a program, by its name, makes the settings of the work trees itself that it brings.
+/// Returns true if a program, by its name, itself writes the settings of the work trees that it creates.
 pub fn is_version_control(program: &str) -> bool {
     VERSION_CONTROL.contains(&program)
 }
 
-/// Options that the model does not know, and arguments that may be options.
+/// Adds Opaque effects for options that the model does not know, and for arguments that may be options.
 fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let arg = |at: &usize| argv.get(*at);
     let is_open = read.program.open || read.command.open;
-    // What comes after a subcommand that is another program's is that program's.
+    // Arguments after a subcommand that is another program belong to that program.
     let foreign = read.unknown_subcommand.filter(|_| sink.knows_subcommand);
     let own = read.unknown.iter().filter(|at| foreign.is_none_or(|foreign| **at < foreign));
     for unknown in own.filter_map(arg).filter(|_| !is_open) {
         sink.opaque(Role::Operand, Why::Flag, &unknown.written());
     }
-    // Where a subcommand decides what is done, one that is not known may do anything.
+    // If subcommands select the action, an unknown subcommand may do anything.
     let decides = !read.program.subs.is_empty() && read.subcommand.is_empty();
     let role = if decides { Role::Program } else { Role::Operand };
     for uncertain in read.uncertain.iter().filter_map(arg).filter(|arg| arg.splits()) {
@@ -403,13 +406,13 @@ fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     }
 }
 
-/// `None` where the program has no option that says so.
+/// Returns `None` if the program has no option for the attribute.
 fn says(read: &Invocation, attribute: Attribute) -> Option<bool> {
     let has = |program: &Program| program.attributes.contains(&attribute);
     (has(read.command) || has(read.program)).then(|| read.is(attribute))
 }
 
-/// The last component of a program's path; Windows paths have backslashes.
+/// Returns the last component of a program's path. Windows paths have backslashes.
 pub(crate) fn base_name(name: &str) -> &str {
     name.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Programs without a model that the project declares: those of packages that its manifest names. It must not know what they do.
+//! Programs without a model whose packages the project's manifest declares. Must not know what the programs do.
 
 use castellan_event::{FileOrigin, Scope};
 use castellan_programs::{Arg, find};
@@ -9,10 +9,10 @@ use crate::limits::WORK_OF_PATH;
 use crate::path;
 use crate::scene::Scene;
 
-/// What effects say of such a program.
+/// The verb in the effects of a declared program.
 pub(crate) const DECLARED: &str = "declared";
 
-/// Programs that run or destroy what they are given: a word that names one makes a wrapper of what it is given to.
+/// Programs that run or destroy their arguments. A word that names one of them makes the declared program a wrapper.
 const RISKY: &[&str] = &[
     "bash", "bun", "bunx", "chmod", "chown", "cp", "curl", "dash", "dd", "deno", "docker", "eval", "exec",
     "fish", "git", "gh", "kill", "kubectl", "ln", "mv", "node", "npm", "npx", "perl", "php", "pip", "pnpm",
@@ -20,14 +20,14 @@ const RISKY: &[&str] = &[
     "wget", "yarn", "zsh",
 ];
 
-/// Parts of a name by which a program says that others see what it works on.
+/// Parts of program names that suggest an effect that others can see.
 const OUTWARD: &[&str] = &[
     "bump", "commit", "deploy", "exec", "lerna", "login", "open", "patch", "proxy", "publish", "push",
     "release", "send", "serve", "server", "ssh", "tunnel", "upload",
 ];
 
-/// Whether the manifest of the project around a directory, which the session did not write, names the package of a program, and that is
-/// given no other program to run.
+/// Returns true if the manifest of the project around a directory names the package of a program. The session must not
+/// have written the manifest, and the arguments must name no other program and no file of the session.
 pub(crate) fn is_declared(
     name: &str,
     argv: &[Arg],
@@ -55,7 +55,8 @@ pub(crate) fn is_declared(
     has_package(program, cwd, scene)
 }
 
-/// Whether a word, or the value in it, names a file that the session wrote or fetched, or a directory or pattern with one below.
+/// Returns true if a word, or the value in it, names a file that the session wrote or downloaded. A directory or
+/// pattern with such a file below it matches, too.
 pub(crate) fn is_put_there_by_session(word: &str, cwd: &str, scene: &Scene<'_, '_, '_>) -> bool {
     let value = word.split_once('=').map_or(word, |(_, value)| value);
     [word, value].into_iter().any(|path| {
@@ -66,13 +67,13 @@ pub(crate) fn is_put_there_by_session(word: &str, cwd: &str, scene: &Scene<'_, '
     })
 }
 
-/// Whether that manifest names the package that a program of such a name comes from.
+/// Returns true if the project's manifest names the package that provides a program.
 pub(crate) fn has_package(program: &str, cwd: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     packages(program).iter().any(|package| manifest::declares("npm", package, cwd, scene))
 }
 
-/// Whether an absolute path is a file of an installed package that the manifest beside names, and the session did not write it. It is the
-/// project's choice, as a program that its tasks start.
+/// Returns true if an absolute path is a file of an installed package, the manifest beside it names the package, and
+/// the session did not write the file. The project chose such a file, like a program that its tasks start.
 pub(crate) fn is_of_package(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let Some((project, rest)) = path.split_once("/node_modules/") else { return false };
     let mut components = rest.split('/');
@@ -93,10 +94,10 @@ pub(crate) fn is_of_package(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     }
 }
 
-/// Where npm puts the programs of packages.
+/// Directory in which npm puts the programs of packages.
 const BIN: &str = "node_modules/.bin/";
 
-/// Packages whose programs have names of their own.
+/// Packages whose programs have other names.
 const NAMED_OTHERWISE: &[(&str, &[&str])] = &[
     ("api-extractor", &["@microsoft/api-extractor"]),
     ("apollo-pbjs", &["@apollo/protobufjs"]),
@@ -132,7 +133,7 @@ const NAMED_OTHERWISE: &[(&str, &[&str])] = &[
     ("wtr", &["@web/test-runner"]),
 ];
 
-/// The packages that a program of that name comes from.
+/// Returns the packages that may provide a program of that name.
 fn packages(program: &str) -> Vec<String> {
     let named = NAMED_OTHERWISE.iter().filter(|(name, _)| *name == program);
     let named = named.flat_map(|(_, packages)| packages.iter().map(|one| (*one).to_owned()));
@@ -145,7 +146,7 @@ fn packages(program: &str) -> Vec<String> {
     named.chain(forms).collect()
 }
 
-/// How what an installation brings was declared: by files of the project that the session did not write, or by others.
+/// Returns the origin of the files that declare an installation. An origin other than the repository overrides.
 pub(crate) fn origin_of_installation(
     system: &str,
     cwd: &str,
@@ -164,7 +165,7 @@ pub(crate) fn origin_of_installation(
     rest.chain([manifest]).max_by_key(|origin| *origin != FileOrigin::Repository)
 }
 
-/// Units that it costs to look at the files of one package manager.
+/// Returns the work for looking at the files of one package manager.
 pub(crate) fn work_of_installation(system: &str) -> u64 {
     let files = MANIFESTS
         .iter()
@@ -173,7 +174,7 @@ pub(crate) fn work_of_installation(system: &str) -> u64 {
     files.unwrap_or_default() as u64 * WORK_OF_PATH
 }
 
-/// For each package manager the files of which one declares what is installed, and those that say where it comes from.
+/// For each package manager: its manifests, one of which declares the packages, and the files that set their sources.
 const MANIFESTS: &[(&str, &[&str], &[&str])] = &[
     ("cargo", &["Cargo.toml"], &["Cargo.lock", ".cargo/config.toml", ".cargo/config"]),
     ("composer", &["composer.json"], &["composer.lock"]),

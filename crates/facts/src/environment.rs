@@ -1,4 +1,4 @@
-//! Environment variables that change what programs do: which code they load, which files they read, whom they trust.
+//! Environment variables that change programs: the code they load, the files they read, the servers they trust.
 
 use castellan_event::{Effect, EffectKind};
 use castellan_programs::Arg;
@@ -7,7 +7,7 @@ use crate::command::base_name;
 use crate::limits::WORK_OF_EFFECT;
 use crate::sink::Sink;
 
-/// Names, a `*` at the end stands for any rest. What the variable changes is the verb of the effect.
+/// Names; a `*` at the end matches any rest. The second text is the verb of the effect: the kind of change.
 const VARIABLES: &[(&str, &str)] = &[
     ("ACKRC", "command"),
     ("ALL_PROXY", "network"),
@@ -188,7 +188,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("npm_config_*", "registry"),
 ];
 
-/// Names as in [`VARIABLES`], whose value is a file that programs write or add to.
+/// Names as in [`VARIABLES`], whose value is a file that programs write or append to.
 const WRITTEN: &[&str] = &[
     "GIT_INDEX_FILE",
     "GIT_TRACE*",
@@ -202,16 +202,17 @@ const WRITTEN: &[&str] = &[
     "SSLKEYLOGFILE",
 ];
 
-/// Adds the effect of giving a variable to programs, if it changes what they do.
+/// Adds the effect of a variable, if it changes what programs do.
 pub(crate) fn effect(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
-    // Each is compared with all that are known.
+    // The name is compared with all known names.
     if !sink.spend(WORK_OF_EFFECT) {
         return;
     }
     if WRITTEN.iter().any(|pattern| fits(pattern, name)) && is_file_name(name, value) {
         sink.path(EffectKind::Write, value);
     }
-    // `ENV=production make`: a file of that name is read by an interactive shell alone, and there it is read here, too.
+    // `ENV=production make`: only an interactive shell reads the file that `ENV` names, and the walk of shell text
+    // handles it.
     if name == "ENV" && value.as_str().is_some_and(|value| !value.contains('/')) {
         return;
     }
@@ -227,8 +228,8 @@ pub(crate) fn effect(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// Variables whose value a shell runs, with what is shown or edited behind it. Source: the manuals of git 2.47, less 661, man-db 2.13,
-/// PostgreSQL 17, systemd 256, gh 2.60 and kubectl 1.31.
+/// Variables whose value a shell runs, with the shown or edited file as an argument. Source: the manuals of git 2.47,
+/// less 661, man-db 2.13, PostgreSQL 17, systemd 256, gh 2.60 and kubectl 1.31.
 const RUN_BY_A_SHELL: &[&str] = &[
     "AWS_PAGER",
     "BAT_PAGER",
@@ -257,7 +258,7 @@ const RUN_BY_A_SHELL: &[&str] = &[
     "VISUAL",
 ];
 
-/// What stands there day by day, and only shows, edits or connects.
+/// Usual values of these variables, which only show, edit or connect.
 const PLAIN: &[&str] = &[
     "bat",
     "batcat",
@@ -284,7 +285,7 @@ const PLAIN: &[&str] = &[
     "zed",
 ];
 
-/// The text that a shell runs because of a variable, if it does more than to name a program that shows or edits.
+/// Returns the text that a shell runs because of a variable, unless it only names a program that shows or edits.
 pub(crate) fn run_by_a_shell(name: &str, value: &Arg) -> Option<Arg> {
     let value = value.as_str().filter(|_| RUN_BY_A_SHELL.contains(&name))?;
     let value = value.trim_start_matches(['|', '-', ' ']);
@@ -292,11 +293,11 @@ pub(crate) fn run_by_a_shell(name: &str, value: &Arg) -> Option<Arg> {
     (!is_name(value) && !only_shows(value)).then(|| Arg::known(value))
 }
 
-/// Whether shell text only names a program that shows, edits or connects, with plain options.
+/// Returns true if shell text only names a program that shows, edits or connects, with plain options.
 pub(crate) fn only_shows(text: &str) -> bool {
     let Some(first) = text.split_whitespace().next() else { return true };
     let has_signs = text.contains(['|', ';', '&', '$', '`', '(', '<', '>', '\n']);
-    // Other words may be orders: `vim -c '!rm x'`, `less +!rm`.
+    // Other words may be commands: `vim -c '!rm x'`, `less +!rm`.
     let is_switch =
         |word: &str| word.starts_with('-') && is_name(word) && !["-c", "-S", "-e"].contains(&word);
     let mut rest = text.split_whitespace().skip(1);
@@ -308,7 +309,8 @@ fn is_name(text: &str) -> bool {
     text.chars().all(|one| one.is_ascii_alphanumeric() || "._-".contains(one))
 }
 
-/// `GIT_TRACE=1` names no file. Git takes a trace's value for a file only where it is absolute: others are numbers and words.
+/// `GIT_TRACE=1` names no file. Git treats the value of a trace variable as a file only if it is absolute; others are
+/// numbers and words.
 fn is_file_name(name: &str, value: &Arg) -> bool {
     let may_be_relative = !name.starts_with("GIT_TRACE");
     let is_named = value.prefix().starts_with('/') || may_be_relative && value.as_str() != Some("");

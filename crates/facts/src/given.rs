@@ -1,5 +1,5 @@
-//! What a program that is not understood is given of the session's guard: it may do anything to a file that it is told of, by an
-//! argument, behind the `=` of one or behind the letter of an option. It must not know programs.
+//! Guarded files among the arguments of an Opaque program. Such a program may do anything to a file that it receives:
+//! as an argument, behind the `=` of an argument or behind the letter of an option. Must not know programs.
 
 use castellan_event::{Effect, EffectKind, Facts, Role, Why};
 use castellan_programs::{Arg, Piece};
@@ -8,8 +8,8 @@ use castellan_shell::Run;
 use crate::scene::Scene;
 use crate::sink::Sink;
 
-/// Adds an opaque effect for each argument that may name a guarded file, or the directory of one, where it is not known what the command
-/// does with it. `at`: the command's position; its effects are those from `before` on.
+/// Adds an Opaque effect for each argument that may name a guarded file or its directory, if castellan does not know
+/// what the command does with it. `at`: the command's position; its effects start at `before`.
 pub(crate) fn add(run: &Run, at: usize, before: usize, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let own = facts.effects.get(before..).unwrap_or_default();
     let is_understood = !own.iter().any(|effect| effect.command == Some(at) && may_do_anything(effect));
@@ -25,7 +25,7 @@ pub(crate) fn add(run: &Run, at: usize, before: usize, scene: &mut Scene<'_, '_,
     }
 }
 
-/// Whether an effect says that a program or code runs of which it is not known what it does with its arguments.
+/// Returns true if an effect means that a program or code runs with unknown use of its arguments.
 fn may_do_anything(effect: &Effect) -> bool {
     let is_program =
         effect.kind == EffectKind::Execute && effect.system.is_none() && effect.why != Some(Why::Language);
@@ -34,7 +34,7 @@ fn may_do_anything(effect: &Effect) -> bool {
     is_program || is_opaque
 }
 
-/// The paths that an argument may hold. A program may take `~` for the home where the shell has left it.
+/// Returns the paths that an argument may hold. A program may expand a `~` that the shell has left.
 fn paths(arg: &Arg, home: &str) -> Vec<Arg> {
     let at_home = |arg: &Arg| match arg.strip_prefix("~/") {
         Some(rest) => {
@@ -57,7 +57,7 @@ fn paths(arg: &Arg, home: &str) -> Vec<Arg> {
 }
 
 impl Sink<'_, '_, '_, '_> {
-    /// The program, of which it is not known what it does, is told of a path.
+    /// Adds an Opaque effect if a path that an Opaque program receives is guarded.
     fn given(&mut self, arg: &Arg) {
         let located = self.locate(arg);
         let effect = Effect {

@@ -1,6 +1,6 @@
-//! [`Guarded`]: the files by which a session is guarded, and what of them a change may reach: by its path, by a pattern that may stand
-//! for such a path, or because they lie below a directory. It takes paths as text, with their patterns as written, and must not know
-//! what a rule makes of that.
+//! [`Guarded`]: the files that guard a session, and the changes that may reach them. A change reaches a file by its
+//! path, by a pattern that may match the path, or by a directory above it. Takes paths as text, with patterns as
+//! written. Must not know rules.
 
 mod access;
 mod pattern;
@@ -16,8 +16,8 @@ use crate::path::Places;
 use crate::scope::{self, components};
 use pattern::{Pattern, Relation};
 
-/// Names of castellan's own files. A pattern that reaches castellan's directories only among all others (`~/**/*.toml`) is taken for
-/// one of theirs where it fits one of these.
+/// Names of castellan's own files. A pattern such as `~/**/*.toml` reaches castellan's directories only among all
+/// others; it matches a file there only if it fits one of these names.
 const OWN_NAMES: &[&str] = &[
     "castellan",
     "castellan-hook",
@@ -35,39 +35,39 @@ const OWN_NAMES: &[&str] = &[
 #[derive(Debug)]
 pub(crate) struct Guarded {
     files: Vec<File>,
-    /// Files of agents that guard wherever they lie: the names below any directory.
+    /// Files of agents that guard in any location: the names below any directory.
     anywhere: Vec<File>,
-    /// The first names of these.
+    /// The first names of `anywhere`.
     heads: Vec<Cow<'static, str>>,
 }
 
-/// A guarded file, or a directory of such.
+/// A guarded file or directory.
 #[derive(Debug)]
 struct File {
     guard: Guard,
-    /// The directory that `path` is below; empty for the root, and where `path` may begin anywhere. Many files share it.
+    /// The directory above `path`; empty for the root, and where `path` may begin anywhere. Many files share it.
     directory: Rc<str>,
-    /// Its path. Both are in the form in which paths are compared.
+    /// The path below `directory`. Both are normalised for comparison.
     path: Cow<'static, str>,
-    /// All below it is guarded, too.
+    /// Everything below it is guarded, too.
     is_deep: bool,
-    /// It is the project's: only a pattern of files may reach it so, and only where it exists.
+    /// It belongs to the project: here only a pattern reaches it, and only if the file exists.
     is_optional: bool,
 }
 
-/// How much of what lies at a path is changed with it.
+/// How much an effect changes at its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
     /// A file at the path.
     File,
-    /// That file, or the directory at the path, but nothing below.
+    /// The file or directory at the path, but nothing below.
     Entry,
-    /// All below the path, too.
+    /// Everything below the path, too.
     Tree,
 }
 
 impl Guarded {
-    /// The guarded files of the session that has these places.
+    /// Returns the guarded files of a session with these places.
     pub(crate) fn of(places: &Places) -> Guarded {
         let shared = |path: &str| Rc::<str>::from(places.comparable(path));
         let root = shared("");
@@ -110,8 +110,9 @@ impl Guarded {
         Guarded { files, anywhere, heads }
     }
 
-    /// What of the guard an effect may change. `called`: its path as it was called, absolute, symlinks kept; it counts where the path is
-    /// known. Where it is not, the names in it that are known do. `is_there`: whether there is a file at an absolute path; asked for few.
+    /// Returns the guard that an effect may change. `called`: the absolute path as written, symlinks kept; used if the
+    /// effect's path is known. For an unknown path, its known names are matched. `is_there`: reports if a file exists
+    /// at an absolute path; called for few.
     pub(crate) fn reached(
         &self,
         effect: &Effect,
@@ -133,7 +134,7 @@ impl Guarded {
         })
     }
 
-    /// By where the path lies.
+    /// Matches by the location of the path.
     fn at(
         &self,
         pattern: &Pattern<'_>,
@@ -141,7 +142,7 @@ impl Guarded {
         is_there: &mut dyn FnMut(String) -> bool,
     ) -> Option<Guard> {
         let found = self.files.iter().find(|file| match file.is_optional {
-            // Whoever changes the directory of a project knows what is in it.
+            // An agent that changes the directory of a project by name knows its content.
             true => {
                 pattern.is_open()
                     && file.is_reached(pattern, Reach::File)
@@ -152,7 +153,7 @@ impl Guarded {
         found.map(|file| file.guard)
     }
 
-    /// By the names in the path, wherever it lies.
+    /// Matches by the names in the path, in any location.
     fn named(&self, pattern: &Pattern<'_>, reach: Reach) -> Option<Guard> {
         let begins = |at: &usize| self.heads.iter().any(|head| pattern.names_at(*at, head));
         (0..pattern.len()).filter(begins).find_map(|at| {
@@ -173,19 +174,19 @@ impl File {
         })
     }
 
-    /// Whether a component of a path names the directory of the file, of which it is not known where it lies.
+    /// Returns true if a component of a path names the first directory of this file, whose location is unknown.
     fn begins_at(&self, pattern: &Pattern<'_>, at: usize) -> bool {
         self.names().next().is_some_and(|name| pattern.names_at(at, name))
     }
 
-    /// The components of its path.
+    /// Returns the components of its full path.
     fn names(&self) -> impl Iterator<Item = &str> {
         components(&self.directory).chain(components(&self.path))
     }
 }
 
-/// Where a path below the home lies, as a directory and the path below it: in each home of the user, and where a variable moves what
-/// holds it.
+/// Returns the locations of a path below the home, as a directory and the path below it. The directories are the homes
+/// of the user, and those to which a variable moves a directory of the home.
 fn at_home<'p>(path: &'static str, places: &'p Places) -> impl Iterator<Item = (&'p str, &'static str)> {
     let of_homes = places.homes.iter().map(move |home| (home.as_str(), path));
     let moved = places.stand_ins.iter().filter(|(_, stands_for)| !stands_for.is_empty());
@@ -196,24 +197,24 @@ fn at_home<'p>(path: &'static str, places: &'p Places) -> impl Iterator<Item = (
     of_homes.chain(moved)
 }
 
-/// Whether an effect of this kind can change what lies at its path, or can be a program that nobody knows.
+/// Returns true if an effect of this kind can change the file at its path, or can be an Opaque program.
 pub(crate) fn changes(kind: EffectKind) -> bool {
     use EffectKind::{Delete, Link, Opaque, Permission, Write};
     matches!(kind, Write | Delete | Link | Permission | Opaque)
 }
 
-/// How much an effect changes of what lies at its path; `None` where it changes nothing there. `is_pattern`: which file is meant is
-/// left to a pattern.
+/// Returns how much an effect changes at its path; `None` if it changes nothing there. `is_pattern`: a pattern selects
+/// the file.
 fn reach(effect: &Effect, is_pattern: bool) -> Option<Reach> {
     match (effect.kind, effect.recursive) {
-        // Whoever sees a whole home may leave its hidden directories alone.
+        // A container that mounts a whole home may leave its hidden directories alone.
         (EffectKind::Write, _) if effect.verb.as_deref() == Some(BOUND) => Some(Reach::Entry),
         (EffectKind::Write | EffectKind::Permission, Some(true)) | (EffectKind::Link, _) => Some(Reach::Tree),
         (EffectKind::Write, _) => Some(Reach::File),
-        // Nothing below a directory can be read where nobody may enter it.
+        // Files below a directory cannot be read if nobody may enter the directory.
         (EffectKind::Permission, _) if access::may_lock(effect) => Some(Reach::Tree),
         (EffectKind::Permission | EffectKind::Opaque, _) => Some(Reach::Entry),
-        // Of what a pattern stands for only files are deleted then.
+        // Such a delete removes only the files among the pattern's matches.
         (EffectKind::Delete, Some(false)) if is_pattern && effect.verb.is_none() => Some(Reach::File),
         (EffectKind::Delete, _) => Some(Reach::Tree),
         _ => None,
@@ -312,7 +313,7 @@ mod tests {
     #[test]
     fn it_depends_on_the_kind_what_of_a_directory_is_reached() {
         check(EffectKind::Permission, None, "/home/u/.claude", HOOKS);
-        // A mode that is not known may lock the owner out.
+        // An unknown mode may lock the owner out.
         check(EffectKind::Permission, None, "/home/u", OWN);
         check(EffectKind::Permission, None, "/home/u/app", None);
         check(EffectKind::Permission, None, "/home/u/.config/castellan", OWN);

@@ -1,8 +1,9 @@
-//! L3: what a call would do. Commands and tool inputs become effects: on paths, hosts, packages, databases, processes. It
-//! reads the world only through the [`Recorder`] that it is given, and knows no rule and no verdict.
+//! Layer L3: converts commands and tool inputs into effects on paths, hosts, packages, databases and processes. Reads
+//! the world only through the given [`Recorder`]. Must not know rules or verdicts.
 //!
-//! `scene` is what effects are found with. `command` turns one command into effects by its program's model: `slots` by what
-//! each argument is for, `rows` by what the model says besides, `handlers` by code where a table cannot say it, `told` by words alone.
+//! `scene` holds the state of one analysis. `command` converts one command into effects by the model of its program:
+//! `slots` reads each argument by its role, `rows` adds the other rows of the model, `handlers` runs code where a table
+//! is not enough, and `told` classifies by the words of a command alone.
 
 mod analyse;
 mod code;
@@ -50,24 +51,24 @@ use castellan_shell::Found;
 
 use crate::scene::Scene;
 
-/// What the analysis is told of the session.
+/// The session's data for the analysis.
 #[derive(Debug, Clone, Default)]
 pub struct Setting {
     /// The workspace's directory, absolute, symlinks resolved.
     pub workspace: String,
-    /// Directories and files of castellan itself, as they are called and as they lie.
+    /// Directories and files of castellan itself, as configured and with symlinks resolved.
     pub own: Vec<String>,
     /// Paths that earlier calls of the session wrote, symlinks resolved.
     pub written: Arc<BTreeSet<String>>,
-    /// Those of them that came from the network.
+    /// The paths in `written` whose content came from the network.
     pub downloaded: Arc<BTreeSet<String>>,
-    /// There were more: any path may be one of them.
+    /// The session wrote more paths than these: any path may be one of them.
     pub written_is_full: bool,
-    /// Paths that calls may be changing that run now.
+    /// Paths that concurrently running calls may be changing.
     pub changing: BTreeSet<String>,
 }
 
-/// The work that an analysis took. A call costs the same on every machine.
+/// The work of an analysis. The same call costs the same on every machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
     /// Units for shell text and the effects of commands, of about 200 ns each.
@@ -76,12 +77,13 @@ pub struct Spent {
     pub programs: u64,
 }
 
-/// Finds the commands and effects of a call. Never fails: a part that is not understood is an effect of kind `opaque`.
+/// Finds the commands and effects of a call. Never fails: a part that is not understood becomes an effect of kind
+/// `opaque`.
 pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Facts {
     analyse_counted(call, setting, world).0
 }
 
-/// Analyses a call as [`analyse`] does, and counts the work.
+/// Analyses a call like [`analyse`], and returns the work.
 pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> (Facts, Spent) {
     let mut facts = Facts::default();
     let mut scene = Scene::new(call, setting, world);
@@ -96,7 +98,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     (facts, scene.spent())
 }
 
-/// What a call does whose shell text was already looked through.
+/// Returns the effects of a call whose shell text was already walked.
 pub fn effects_of(found: &Found, call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Facts {
     let mut facts = Facts::default();
     let mut scene = Scene::new(call, setting, world);

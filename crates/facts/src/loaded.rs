@@ -1,6 +1,6 @@
-//! Files that test runners and builders load as code because of their names: tests, configurations. Those with a fixed name are read
-//! whoever has put them there; of the others, which may be thousands, those that the session wrote: they are executed by name, with the
-//! mark of their origin, and read as if they were run themselves. It must not know languages.
+//! Files that test runners and builders load as code because of their names: tests and configurations. Files with a
+//! fixed name are always read. Of the others, which may be thousands, only those that the session wrote: they have an
+//! `execute` effect with their origin, and are read as if run directly. Must not know languages.
 
 mod fixed;
 pub(crate) mod named;
@@ -21,10 +21,10 @@ use crate::path;
 use crate::scene::Scene;
 use crate::sink::Sink;
 
-/// A pattern for names, in which `*` stands for any text, and the language of such files.
+/// A pattern for names, in which `*` matches any text, and the language of such files.
 type Pattern = (&'static str, &'static str);
 
-/// Programs, with the subcommands or options that load files (all where there are none), and the files.
+/// Programs, the subcommands or options with which they load files (empty: always), and the files.
 type Loader = (&'static [&'static str], &'static [&'static str], &'static [&'static [Pattern]]);
 
 const LOADERS: &[Loader] = &[
@@ -117,11 +117,11 @@ const JS_TESTS_OF_DENO: &[Pattern] = &[
     ("test.*s", "javascript"),
 ];
 
-/// What stands for the language of a program's own sources. That they are executed, and where they are from, says all that is known:
-/// agents write and test such programs all day, and what an agent's own permissions say of that is left to them.
+/// Language of a program's own sources. The effects only record their execution and origin: agents write and test such
+/// programs all day, and the agent's own permissions decide about them.
 const SOURCE: &str = "";
 
-/// Languages whose files are compiled into one program: a test that is asked for is built with all others.
+/// Languages whose files are compiled into one program: a requested test is built with all others.
 const COMPILED: &[&str] = &[SOURCE, "rust", GENERATED];
 
 const JS_CONFIGURATIONS: &[Pattern] = &[
@@ -138,7 +138,7 @@ const JS_CONFIGURATIONS: &[Pattern] = &[
     ("gulpfile.*", "javascript"),
 ];
 
-/// Adds the files that the session wrote and that the program loads, from its directory on down.
+/// Adds the files that the session wrote and that the program loads, in its directory and below.
 pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let name = argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
     let patterns: Vec<&Pattern> = LOADERS
@@ -149,7 +149,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     if sink.remote {
         return;
     }
-    // A repository's settings count before it is only shown what would be done.
+    // A repository's settings apply even to a dry run.
     repository::add(read, name, sink);
     settings::add(read, name, sink);
     if sink.dry {
@@ -202,7 +202,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     fixed::add(read, name, &known, sink);
 }
 
-/// Files of the session that what is loaded may load in turn, each with its language.
+/// Returns the session's files, each with its language, that loaded files may load in turn.
 fn sources(
     found: &BTreeSet<String>,
     loaded: &BTreeSet<(String, &str)>,
@@ -214,7 +214,7 @@ fn sources(
             SOURCES.iter().find(|(endings, _)| endings.iter().any(|end| file.ends_with(end)))?;
         patterns.iter().any(|(_, one)| one == language).then_some((file.clone(), *language))
     };
-    // Of a pattern nobody knows which files were changed; those who change many at once format or compile them.
+    // A pattern does not show which files changed; commands that change many files at once format or compile them.
     let is_file = |file: &&String| !file.contains(['*', '?', '[', '{']);
     let others = found.iter().filter(is_file).filter(|file| !is_loaded(file)).filter_map(of_ending);
     others.take(LOADED_FILES_MAX + 1).collect()
@@ -223,8 +223,9 @@ fn sources(
 const SOURCES: &[(&[&str], &str)] =
     &[(JS_ENDINGS, "javascript"), (&[".py"], "python"), (&[".rb"], "ruby"), (&[".php"], "php")];
 
-/// Looks at a file that the session wrote and that a command's program may load in turn. It is executed only if it does more by itself
-/// than read and change what is near, or nobody can say what it does: what agents write and test all day is no news.
+/// Reads a file that the session wrote and that a command's program may load in turn. The file has an `execute` effect
+/// only if it does more than read and change nearby files, or if its effects are unknown: agents write and test such
+/// files all day.
 pub(crate) fn source(
     (file, language): &(String, &'static str),
     run: &Run,
@@ -256,7 +257,7 @@ pub(crate) fn source(
     }
 }
 
-/// Whether an effect of a source is one of those that a project's code has all the time.
+/// Returns true for an effect that is normal for a project's code.
 fn is_near(effect: &Effect) -> bool {
     let is_in =
         |scopes: &[Scope]| effect.path.is_some() && effect.scope.is_some_and(|scope| scopes.contains(&scope));
@@ -291,7 +292,8 @@ fn is_near(effect: &Effect) -> bool {
     }
 }
 
-/// The language of a file that is loaded whatever its name is: it lies where a runner looks for tests, or an argument names it.
+/// Returns the language of a file that a runner loads independent of its name: the file is in a test directory, or an
+/// argument names it.
 fn named_otherwise(file: &str, program: &str, argv: &[Arg], cwd: &str) -> Option<&'static str> {
     let is_script = JS_ENDINGS.iter().any(|end| file.ends_with(end));
     let mut above = file.rsplit('/').skip(1);
@@ -314,7 +316,7 @@ const TEST_DIRECTORIES: &[&str] = &["__tests__", "spec", "specs", "test", "tests
 
 const JS_ENDINGS: &[&str] = &[".cjs", ".cts", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx"];
 
-/// Directories of files that the operands name, where they lie elsewhere.
+/// Returns the directories outside `cwd` of files that the operands name.
 fn beyond(read: &Invocation, cwd: &str) -> BTreeSet<String> {
     let paths = read.operands.iter().filter_map(|operand| operand.arg.as_str());
     let paths = paths.filter(|path| path.starts_with(['/', '.']));
@@ -328,7 +330,7 @@ fn is_of((programs, subcommands, _): &Loader, name: &str, read: &Invocation) -> 
     is_loading(programs, subcommands, name, read)
 }
 
-/// Whether a program is one of these, given one of these subcommands or options.
+/// Returns true if a program is one of these, with one of these subcommands or options.
 fn is_loading(programs: &[&str], subcommands: &[&str], name: &str, read: &Invocation) -> bool {
     let is_program = programs.contains(&name);
     let is_given =
@@ -337,7 +339,7 @@ fn is_loading(programs: &[&str], subcommands: &[&str], name: &str, read: &Invoca
     is_program && (subcommands.is_empty() || named()) && !read.is(Attribute::Inert)
 }
 
-/// Whether a test is one of those that the operands name, where they name files. What has a name of its own is always loaded.
+/// Returns true if the operands name a test, or name no files. A file with a fixed name is always loaded.
 fn is_asked_for(file: &str, pattern: &str, read: &Invocation, cwd: &str) -> bool {
     let names = |arg: &Arg| {
         let path =

@@ -1,5 +1,5 @@
-//! Calls of MCP tools: the call itself, and what its arguments name. A server's tools have no models; paths, URLs and commands
-//! among the arguments are recognised by the name of their key and by their shape.
+//! Calls of MCP tools, and the paths, URLs and commands in their arguments. A server's tools have no models: arguments
+//! are recognised by the name of their key and by their shape.
 
 use castellan_event::{Call, EffectKind, Role, Why};
 use castellan_programs::Arg;
@@ -9,7 +9,7 @@ use crate::limits::MCP_VALUES_MAX;
 use crate::sink::Sink;
 use crate::{slots, told};
 
-/// What a word in a tool's name says about what the tool does to the paths that it is given.
+/// Effects of a tool on its path arguments, by a word in the tool's name.
 const VERBS: &[(&str, &[EffectKind])] = &[
     ("append", &[EffectKind::Write]),
     ("copy", &[EffectKind::Read, EffectKind::Write]),
@@ -37,10 +37,10 @@ const VERBS: &[(&str, &[EffectKind])] = &[
     ("write", &[EffectKind::Write]),
 ];
 
-/// What a tool may do whose name says nothing.
+/// Effects of a tool whose name has no such word.
 const ANYTHING: &[EffectKind] = &[EffectKind::Read, EffectKind::Write];
 
-/// Keys whose values are paths, whatever their shape; as the last word of a key, too (`source_path`).
+/// Keys whose values are paths, whatever their shape. Also matches the last word of a key (`source_path`).
 const PATH_KEYS: &[&str] = &[
     "cwd",
     "dest",
@@ -62,10 +62,10 @@ const PATH_KEYS: &[&str] = &[
 /// Keys whose values are shell text.
 const COMMAND_KEYS: &[&str] = &["bash", "cmd", "command", "commandline", "script", "shell"];
 
-/// Keys whose values are statements of a database.
+/// Keys whose values are database statements.
 const STATEMENT_KEYS: &[&str] = &["query", "queries", "sql", "statement", "statements"];
 
-/// Adds the call and what its arguments name.
+/// Adds the effects of the call and of its arguments.
 pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
     let (server, tool) = match &call.tool.mcp {
         Some((server, tool)) => (server.as_str(), tool.as_str()),
@@ -87,7 +87,7 @@ pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
         if is_url(text) {
             slots::url(EffectKind::Connect, &Arg::known(text), sink);
         } else if is_path {
-            // Servers take `~` for the home more often than not.
+            // Most servers expand `~`.
             let text = match text.strip_prefix("~/") {
                 Some(rest) => format!("{}/{rest}", sink.scene.places.home()),
                 None => text.to_owned(),
@@ -99,7 +99,8 @@ pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// Shell text among the arguments of an MCP call. What stands in a list may be the words of one command, or commands.
+/// Returns shell text among the arguments of an MCP call. A list may hold the words of one command, or several
+/// commands.
 pub(crate) fn commands(call: &Call) -> Vec<String> {
     let mut lists: Vec<(&str, Vec<&str>)> = Vec::new();
     for (key, text) in values(&call.input).into_iter().filter(|(key, _)| is_one_of(key, COMMAND_KEYS)) {
@@ -128,7 +129,7 @@ fn kinds_of(tool: &str) -> &'static [EffectKind] {
     verb.map_or(ANYTHING, |(_, kinds)| kinds)
 }
 
-/// Every text in the input, with the nearest key above it.
+/// Returns every text in the input, with the nearest key above it.
 fn values(input: &Json) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut open = vec![("", input)];
@@ -148,7 +149,7 @@ fn is_one_of(key: &str, table: &[&str]) -> bool {
     words(key).last().is_some_and(|last| table.contains(&last.as_str()))
 }
 
-/// The words of `readFile`, `read_file`, `read-file`.
+/// Splits `readFile`, `read_file` and `read-file` into words.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
@@ -171,7 +172,7 @@ fn is_url(text: &str) -> bool {
         && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
 }
 
-/// An absolute path, or one from the home or the working directory, in one line.
+/// Returns true for an absolute path, or one relative to the home or the working directory, in one line.
 fn is_path(text: &str) -> bool {
     let begins = ["/", "~/", "./", "../"].iter().any(|start| text.starts_with(start));
     begins && !text.contains('\n')

@@ -1,8 +1,8 @@
-//! Files of a project that were parsed before: its manifests, which nearly every command of an agent asks about, change seldom. What a
-//! text says depends on nothing but the text, and one is taken for another only where they are equal byte for byte. It must not know
-//! where a text lies.
+//! Cache of parsed project files. Nearly every command of an agent reads the project's manifests, which change seldom.
+//! The result depends only on the text, and texts match only if they are equal byte for byte. Must not know the
+//! location of a text.
 //!
-//! Each thread keeps its own: what was parsed is shared without counting across threads.
+//! Each thread has its own cache, so sharing needs no atomic reference counts.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -20,18 +20,18 @@ thread_local! {
     static NAMES: RefCell<Memo<[String]>> = RefCell::default();
 }
 
-/// The value that a text of JSON stands for; `None` for one that is wrong.
+/// Returns the parsed JSON value; `None` for invalid JSON.
 pub(crate) fn json(text: &str) -> Option<Rc<Value>> {
     VALUES.with_borrow_mut(|memo| memo.kept("", text, || serde_json::from_str(text).ok().map(Rc::new)))
 }
 
-/// The names that a manifest declares. `file`: what it is called, which says how it is read.
+/// Returns the names that a manifest declares. `file`: its name, which selects the format.
 pub(crate) fn names(file: &'static str, text: &str, read: Reader) -> Rc<[String]> {
     let made = || Some(read(text).into());
     NAMES.with_borrow_mut(|memo| memo.kept(file, text, made)).unwrap_or_default()
 }
 
-/// What was made of texts, the one that was asked for last first.
+/// Results by their texts, the most recently used first.
 #[derive(Debug)]
 struct Memo<T: ?Sized> {
     all: VecDeque<Kept<T>>,

@@ -1,5 +1,5 @@
-//! Code in files of the project that are not there. Whatever is to run them fails and nothing runs, unless something makes them first:
-//! then nobody knows what runs. It must not know languages.
+//! Missing code files of the project. A program that should run such a file fails and runs nothing, unless something
+//! creates the file first: then its content is unknown. Must not know languages.
 
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope, Why};
 use castellan_programs::Arg;
@@ -9,12 +9,12 @@ use crate::path;
 use crate::scene::Scene;
 use crate::trees::changes_tree;
 
-/// Programs that wait: what was not there may be by the time that they end.
+/// Programs that wait: a missing file may exist by the time that they end.
 const WAITERS: &[&str] =
     &["at", "batch", "entr", "fswatch", "inotifywait", "sleep", "usleep", "wait", "watch", "watchexec"];
 
-/// Why it is not known what the file at an absolute path holds, which was not there: it may yet be made, unless it is of the project and
-/// nothing is known to make it.
+/// Returns why the content of a missing file at an absolute path is unknown. Something may yet create the file, unless
+/// it belongs to the project and no known change creates it.
 pub(crate) fn why(path: &str, scene: &mut Scene<'_, '_, '_>) -> Why {
     let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
     let is_plain = located.place == Some(Scope::Workspace) && located.scope == Some(Scope::Workspace);
@@ -34,8 +34,8 @@ pub(crate) fn why(path: &str, scene: &mut Scene<'_, '_, '_>) -> Why {
     Why::Missing
 }
 
-/// Once all is found that a call does: where something in it may make such a file, before or while it is run, what it holds is not
-/// known.
+/// Runs after all effects of a call are found. If something in the call may create a missing file before or while it
+/// runs, its content is unknown.
 pub(crate) fn settle(scene: &Scene<'_, '_, '_>, facts: &mut Facts) {
     if scene.missing.is_empty() {
         return;
@@ -49,7 +49,7 @@ pub(crate) fn settle(scene: &Scene<'_, '_, '_>, facts: &mut Facts) {
     }
 }
 
-/// Whether an effect may bring one of the files that are not there.
+/// Returns true if an effect may create one of the missing files.
 fn may_make(effect: &Effect, scene: &Scene<'_, '_, '_>) -> bool {
     let path = effect.path.as_deref();
     match effect.kind {
@@ -60,7 +60,7 @@ fn may_make(effect: &Effect, scene: &Scene<'_, '_, '_>) -> bool {
             is_pattern || scene.missing.iter().any(|one| one == path || one.starts_with(&below))
         }),
         EffectKind::Mutate | EffectKind::Destroy => changes_tree(effect),
-        // A program that no model knows may write whatever its arguments say. What a file of the project starts is the project's own.
+        // A program without a model may write any path. A file that project code starts belongs to the project.
         EffectKind::Execute => {
             let is_code = |path: &str| scene.missing.contains(path) || scene.ran.contains_key(path);
             effect.system.is_none() && effect.script_path.is_none() && !path.is_some_and(is_code)

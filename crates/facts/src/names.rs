@@ -1,4 +1,5 @@
-//! [`Names`]: which file a program's name leads to, by the agent's `PATH` as commands of the call have changed it.
+//! [`Names`]: resolves the name of a program to a file by the agent's `PATH`, including changes that commands of the
+//! call made.
 
 use std::collections::HashMap;
 
@@ -8,22 +9,22 @@ use castellan_shell::Work;
 
 use crate::limits::{BYTES_PER_WORK, SEARCH_BYTES_MAX, WORK_OF_LOOK};
 
-/// What is known of `PATH`.
+/// The known `PATH`, with a cache of lookups.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     path: Option<String>,
-    /// Names that were looked up in it.
+    /// Names already looked up in `path`.
     found: HashMap<String, Resolved>,
 }
 
-/// Where a name leads.
+/// Result of a lookup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Resolved {
     /// This file, symlinks resolved.
     File(String),
-    /// To nothing: it is not there.
+    /// No such file exists.
     Missing,
-    /// It cannot be said: `PATH` is not known, or the world does not answer.
+    /// Not known: `PATH` is unknown, or the world does not answer.
     Unknown,
 }
 
@@ -33,18 +34,18 @@ impl Names {
         Names { path, found: HashMap::new() }
     }
 
-    /// `PATH` is set for the commands that follow.
+    /// Sets `PATH` for the commands that follow.
     pub(crate) fn set_path(&mut self, value: &Arg) {
         self.path = searched(value);
         self.found.clear();
     }
 
-    /// A directory comes before the others of `PATH`.
+    /// Puts a directory before the others in `PATH`.
     pub(crate) fn put_first(&mut self, directory: &str) {
         self.path = self.path.as_ref().map(|path| format!("{directory}:{path}"));
     }
 
-    /// Looks a name up. `env`: what the command itself is given.
+    /// Looks up a name. `env`: the environment of the command itself; a `PATH` in it overrides the current one.
     pub(crate) fn resolve(
         &mut self,
         name: &str,
@@ -66,7 +67,8 @@ impl Names {
     }
 }
 
-/// Variables that name where the user has installed a toolchain. What it brings has the names that it has elsewhere.
+/// Variables that name the directory of a toolchain that the user installed. Its programs have the same names as
+/// elsewhere.
 const TOOLCHAINS: &[&str] = &[
     "ANDROID_HOME",
     "ANDROID_SDK_ROOT",
@@ -80,11 +82,11 @@ const TOOLCHAINS: &[&str] = &[
     "PNPM_HOME",
 ];
 
-/// Commands that tell where tools of a language lie, outside of every project; how they begin.
+/// Prefixes of commands that print the directory of a language's tools, outside of every project.
 const TOLD: &[&str] = &["$(brew --prefix", "$(go env GO", "$(rustc --print sysroot", "$(xcode-select -p"];
 
-/// The directories of a `PATH` as far as they are known; `None` where another one may be among them. That of a toolchain which nobody has
-/// set in the call is the user's.
+/// Returns the known directories of a `PATH`; `None` if another directory may be among them. A toolchain variable that
+/// the call does not set holds the user's directory, so the result leaves it out.
 fn searched(value: &Arg) -> Option<String> {
     let is_toolchain = |written: &str| {
         let name = written.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));

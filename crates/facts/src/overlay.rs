@@ -1,37 +1,37 @@
-//! [`Overlay`]: what earlier commands of the same call have changed in the world, which the world does not know yet. It must
-//! not know programs.
+//! [`Overlay`]: changes to the file system by earlier commands of the same call, which the world does not show yet.
+//! Must not know programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::limits::LINKS_MAX;
 
-/// Paths that were written, and links that were made.
+/// Written paths and created links.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Overlay {
-    /// Paths that commands of this call have written, with when they last did.
+    /// Paths that commands of this call have written, with the time of the last write.
     written: BTreeMap<String, usize>,
-    /// What the walk calls those of them that it follows.
+    /// Names that the walk uses for those of them whose content it follows.
     followed: BTreeMap<String, String>,
-    /// Those of them that were written in a way that the walk does not follow.
+    /// Written paths whose content the walk does not follow.
     changed: BTreeSet<String>,
-    /// Directories below which anything may have been written, moved or deleted: by an archive, a copy, a clone.
-    /// With how the names end of what it may be: all names do so that are not known.
+    /// Directories below which an archive, a copy or a clone may have written, moved or deleted anything. Each has the
+    /// endings of the names that may have changed; an empty ending matches all names.
     trees: BTreeMap<String, BTreeMap<String, usize>>,
-    /// Those of the directories into which something else than version control has put files.
+    /// Those of the directories into which something other than version control has put files.
     strange: BTreeSet<String>,
-    /// Paths that were deleted or moved away, whatever came there after.
+    /// Paths that were deleted or moved away, even if written again later.
     removed: BTreeSet<String>,
-    /// Changes so far.
+    /// Number of changes so far, used as a clock.
     now: usize,
-    /// Those of the paths that came from the network.
+    /// Written paths whose content came from the network.
     downloaded: BTreeSet<String>,
-    /// Links that commands of this call have made, with what each leads to.
+    /// Links that commands of this call have made, with their targets.
     links: BTreeMap<String, String>,
 }
 
 impl Overlay {
-    /// A command writes a path. `followed`: the walk knows what, and this is what it calls the path. One that it knows by two
-    /// names, through a symlink, it does not know.
+    /// Records that a command writes a path. `followed`: the name of the path in the walk, if the walk follows the
+    /// content. A path that the walk knows by two names, through a symlink, is not followed.
     pub(crate) fn write(&mut self, path: &str, followed: Option<String>) {
         self.now += 1;
         self.written.insert(path.to_owned(), self.now);
@@ -44,29 +44,29 @@ impl Overlay {
         }
     }
 
-    /// A command may have changed anything below a path.
+    /// Records that a command may have changed anything below a path.
     pub(crate) fn change_below(&mut self, path: &str) {
         self.change_named(path, "");
     }
 
-    /// The same of files whose names end so.
+    /// Records that a command may have changed files below a path whose names end with `ending`.
     pub(crate) fn change_named(&mut self, path: &str, ending: &str) {
         self.now += 1;
         self.trees.entry(path.to_owned()).or_default().insert(ending.to_owned(), self.now);
     }
 
-    /// A command puts files below a path of which nobody knows which: a copy, an archive.
+    /// Records that a command puts unknown files below a path: a copy, an archive.
     pub(crate) fn put_below(&mut self, path: &str) {
         self.change_below(path);
         self.strange.insert(path.to_owned());
     }
 
-    /// A command deletes a path, or moves it away.
+    /// Records that a command deletes a path, or moves it away.
     pub(crate) fn remove(&mut self, path: &str) {
         self.removed.insert(path.to_owned());
     }
 
-    /// Whether a path may be gone that the world tells of.
+    /// Returns true if a path that exists in the world may be gone.
     pub(crate) fn may_be_gone(&self, path: &str) -> bool {
         self.removed.contains(path)
     }
@@ -75,39 +75,39 @@ impl Overlay {
         self.links.insert(path.to_owned(), target.to_owned());
     }
 
-    /// Whether the call has changed nothing so far.
+    /// Returns true if the call has changed nothing so far.
     pub(crate) fn is_empty(&self) -> bool {
         self.now == 0
     }
 
-    /// How often the call has changed something so far.
+    /// Returns the number of changes so far.
     pub(crate) fn changes(&self) -> usize {
         self.now
     }
 
-    /// Whether a command of this call has written the path by its name.
+    /// Returns true if a command of this call has written the path by its name.
     pub(crate) fn has_named(&self, path: &str) -> bool {
         self.written.contains_key(path)
     }
 
-    /// Whether one has put files that nobody has read below a directory that the path lies in.
+    /// Returns true if a command has put unread files below a directory above the path.
     pub(crate) fn has_strange(&self, path: &str) -> bool {
         let mut above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
         !self.strange.is_empty() && above.any(|path| self.strange.contains(path))
     }
 
-    /// Whether a command of this call has put the path there, alone or with a directory. Version control puts no settings of its own
-    /// into a work tree.
+    /// Returns true if a command of this call has created the path, alone or with a directory. Version control puts no
+    /// settings of its own into a work tree.
     pub(crate) fn has_put(&self, path: &str) -> bool {
         self.has_named(path) || self.has_strange(path)
     }
 
-    /// Whether a command of this call has written the path, or may have done so.
+    /// Returns true if a command of this call has written the path, or may have done so.
     pub(crate) fn has_written(&self, path: &str) -> bool {
         self.written.contains_key(path) || self.tree_changed(path).is_some()
     }
 
-    /// Whether one has written the path or a directory that it lies in, or may have done so.
+    /// Returns true if a command has written the path or a directory above it, or may have done so.
     pub(crate) fn has_written_on_way(&self, path: &str) -> bool {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         ends.filter_map(|end| path.split_at_checked(end)).any(|(way, rest)| {
@@ -122,19 +122,20 @@ impl Overlay {
         })
     }
 
-    /// The paths that commands of this call have written and that begin so.
+    /// Returns the paths with this prefix that commands of this call have written.
     pub(crate) fn written_below(&self, begin: &str) -> impl Iterator<Item = String> {
         let from = self.written.range(begin.to_owned()..);
         from.map(|(path, _)| path).take_while(move |path| path.starts_with(begin)).cloned()
     }
 
-    /// Whether a directory that a path lies in was written: that is what lies in it by then.
+    /// Returns true if a directory above the path was written: the path then lies in the new directory.
     pub(crate) fn has_written_above(&self, path: &str) -> bool {
         let mut above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
         above.any(|path| self.written.contains_key(path))
     }
 
-    /// Whether any path in a directory, or one that it lies in, was written or may have been, or a link was made there.
+    /// Returns true if a path in a directory, or a directory above it, was or may have been written, or a link was made
+    /// there.
     pub(crate) fn has_changed_around(&self, directory: &str) -> bool {
         let is_below = |one: &str, other: &str| {
             one.strip_prefix(other.trim_end_matches('/'))
@@ -146,12 +147,12 @@ impl Overlay {
             || self.links.keys().any(is_around)
     }
 
-    /// Whether one has, and the walk does not know what.
+    /// Returns true if a command has written the path, and the walk does not know the content.
     pub(crate) fn has_changed(&self, path: &str) -> bool {
         self.changed.contains(path) || self.tree_changed(path) > self.written.get(path).copied()
     }
 
-    /// When anything below a directory that holds the path last changed.
+    /// Returns the time of the last change below a directory that holds the path.
     fn tree_changed(&self, path: &str) -> Option<usize> {
         if self.trees.is_empty() {
             return None;
@@ -161,19 +162,19 @@ impl Overlay {
         trees.filter(|(ending, _)| path.ends_with(ending.as_str())).map(|(_, when)| *when).max()
     }
 
-    /// What was written there came from the network.
+    /// Records that the content written to a path came from the network.
     pub(crate) fn download(&mut self, path: &str) {
         self.downloaded.insert(path.to_owned());
         self.change_below(path);
     }
 
-    /// Whether what was written to one of these paths came from the network.
+    /// Returns true if the content written to this path came from the network.
     pub(crate) fn has_downloaded(&self, path: &str) -> bool {
         self.downloaded.contains(path)
     }
 
-    /// Where a path leads, through links that this call has made. A link to a link is followed, as far as Linux follows them.
-    /// `last`: the path itself may be one, too, and not only a directory on the way to it.
+    /// Resolves a path through links that this call has made. A link to a link is followed up to the limit of Linux.
+    /// `last`: also follow the last component, not only the directories above it.
     pub(crate) fn follow(&self, path: &str, last: bool) -> Way {
         let Some(mut path) = self.next(path, last) else { return Way::Same };
         for _ in 1..LINKS_MAX {
@@ -185,7 +186,7 @@ impl Overlay {
         Way::Endless
     }
 
-    /// The path with the first link on its way replaced by what it leads to.
+    /// Replaces the first link on the path by its target.
     fn next(&self, path: &str, last: bool) -> Option<String> {
         if self.links.is_empty() {
             return None;
@@ -198,14 +199,14 @@ impl Overlay {
     }
 }
 
-/// Where a path leads.
+/// Result of resolving a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// No link of this call stands on it.
+    /// The path contains no link of this call.
     Same,
-    /// There.
+    /// The path resolves to this one.
     Elsewhere(String),
-    /// Through more links than are followed, as a loop does.
+    /// The path has more links than are followed, as in a loop.
     Endless,
 }
 

@@ -1,5 +1,5 @@
-//! The project's own files with code: those that lie in the workspace and that neither this call nor an earlier one of the session has
-//! put there or changed. It must not know what is made of a part of one that was not understood.
+//! The project's own code files: files in the workspace that neither this call nor an earlier one of the session has
+//! created or changed. Must not know how rules handle an Opaque part of such a file.
 
 mod builds;
 
@@ -14,23 +14,23 @@ use crate::scene::Scene;
 use crate::slots::keeps_code;
 use crate::trees::{ANYWHERE_MARK, OPEN, TREE_MARK, changes_tree, may_be_written, may_meet};
 
-/// Directories of installed packages: they lie in the project, and are not its own.
+/// Directories of installed packages: part of the project's directory, but not its own code.
 const INSTALLED: &[&str] = &["node_modules", "site-packages"];
 
-/// Stands behind the workspace's directory, for all files in it: only the project's own code changes any of them, in this call too. What
-/// it makes is its own then.
+/// Suffix of the workspace's directory that stands for all files in it: only the project's own code changes any of
+/// them, also in this call. The output of such code is the project's own.
 const UNTOUCHED: &str = "/**";
 
-/// Those of the files in which something was not understood that are the project's own.
+/// Returns those files with Opaque effects that are the project's own.
 pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
-    // Of most calls all is understood.
+    // Most calls have no Opaque effect.
     if !facts.effects.iter().any(Effect::is_opaque) || is_any_strange(facts, scene) {
         return BTreeSet::new();
     }
     let opaque = facts.effects.iter().filter(|effect| effect.is_opaque());
     let mut files: BTreeSet<String> = opaque.filter_map(|effect| effect.script_path.clone()).collect();
     files.retain(|file| is_own(file, scene));
-    // What the project's own code writes is its own doing; what another file does that runs makes no file the project's.
+    // Output of the project's own code belongs to the project. Output of another running file does not.
     let changes: Vec<&Effect> = facts.effects.iter().filter(|effect| changes_files(effect)).collect();
     let scripts: BTreeSet<&String> =
         changes.iter().filter_map(|effect| effect.script_path.as_ref()).collect();
@@ -46,7 +46,7 @@ pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<Strin
     files.retain(is_safe);
     let workspace = scene.setting.workspace.trim_end_matches('/');
     let is_inside = |path: &str| path.strip_prefix(workspace).is_some_and(|rest| rest.starts_with('/'));
-    // What is fetched may be what is made of it.
+    // Downloaded data may be part of the output of a build.
     let written: Vec<String> = scene.setting.written.iter().filter(|path| is_inside(path)).cloned().collect();
     let is_touched = !builds::are_plain_sources(&written, scene)
         || facts.effects.iter().any(|effect| effect.kind == EffectKind::Download)
@@ -57,7 +57,7 @@ pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<Strin
         });
     let made = facts.effects.iter().filter(|effect| effect.is_opaque() && effect.why == Some(Why::Shadowed));
     if !is_touched && made.clone().next().is_some() {
-        // What is typed names the file that it runs.
+        // The target of a typed command names the file that it runs.
         let file = |effect: &Effect| effect.script_path.clone().or_else(|| effect.target.clone());
         files.extend(
             made.filter_map(file)
@@ -68,7 +68,7 @@ pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<Strin
     files
 }
 
-/// Whether a file that is made lies where its path says: there is none yet, or one that is no link.
+/// Returns true if a created file lies at its written path: no file exists there yet, or one that is no link.
 fn is_made_there(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     match scene.world.ask(Query::FileKind { path: file.to_owned() }) {
         Some(Answer::FileKind(FileKind::Missing)) => true,
@@ -84,11 +84,11 @@ fn is_installed(file: &str) -> bool {
     file.split('/').any(|part| INSTALLED.contains(&part))
 }
 
-/// Whether any file of the project may be another one than the user knows, code that runs may come from the network, or what it is given
-/// is not known.
+/// Returns true if any file of the project may differ from the one that the user knows, if running code may come from
+/// the network, or if the input of code is unknown.
 fn is_any_strange(facts: &Facts, scene: &Scene<'_, '_, '_>) -> bool {
     let workspace = scene.setting.workspace.trim_end_matches('/');
-    // What the project's own code fetches is the project's.
+    // The project itself chose the downloads of its own code.
     let fetches = |effect: &Effect| {
         effect.script_path.is_none() && effect.kind == EffectKind::Download || changes_tree(effect)
     };
@@ -102,12 +102,13 @@ fn is_any_strange(facts: &Facts, scene: &Scene<'_, '_, '_>) -> bool {
         || facts.effects.iter().any(fetches)
 }
 
-/// Whether an effect makes files, or makes others of them.
+/// Returns true if an effect creates or changes files.
 fn changes_files(effect: &Effect) -> bool {
     matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Delete) && !keeps_code(effect)
 }
 
-/// Whether such an effect may be one on a file: it is on that, on a directory above it, or on a pattern or a path that is not known.
+/// Returns true if such an effect may change a file: it has the path of the file, a directory above it, a pattern or an
+/// unknown path.
 fn may_change(effect: &Effect, file: &str) -> bool {
     effect.path.as_deref().is_none_or(|path| {
         let path = path.trim_end_matches('/');
@@ -116,21 +117,21 @@ fn may_change(effect: &Effect, file: &str) -> bool {
     })
 }
 
-/// Whether a file lies in the workspace, and no earlier call of the session has put it there or changed it.
+/// Returns true if a file is in the workspace, and no earlier call of the session has created or changed it.
 fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     if file.contains(OPEN) && is_own_pattern(file, scene) {
         return true;
     }
     let located = path::locate(&Arg::known(file), None, &scene.places, scene.world);
     let is_plain = located.place == Some(Scope::Workspace) && located.scope == Some(Scope::Workspace);
-    // Through a link in the project, what runs may lie anywhere.
+    // A link in the project may lead anywhere.
     let Some(real) = located.path.filter(|real| is_plain && real == file) else { return false };
     let kind = scene.world.ask(Query::FileKind { path: real.clone() });
     kind == Some(Answer::FileKind(FileKind::File)) && !is_installed(&real) && is_unchanged(&real, scene)
 }
 
-/// Whether all files that a pattern may stand for are such: those below the directory that it begins in. Links that the session made
-/// there are among what it wrote.
+/// Returns true if all possible matches of a pattern are own files: those below the directory that it begins in. Links
+/// that the session made there are among its written paths.
 fn is_own_pattern(pattern: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let known = pattern.find(OPEN).and_then(|at| pattern.get(..at)).and_then(|known| known.rsplit_once('/'));
     let Some((directory, _)) = known else { return false };
@@ -144,7 +145,7 @@ fn is_own_pattern(pattern: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
         && !scene.overlay.has_changed_around(directory)
 }
 
-/// Whether neither this call nor an earlier one of the session has changed a path, nor may a call be doing so.
+/// Returns true if no call of the session has changed a path, and no running call may be changing it.
 fn is_unchanged(path: &str, scene: &Scene<'_, '_, '_>) -> bool {
     !may_be_written(&scene.setting.written, path)
         && scene.overlay.follow(path, true) == Way::Same

@@ -1,5 +1,5 @@
-//! Paths: from an argument to the place that it really names, and what that is. It asks the world where symlinks lead, and
-//! nothing else; it must not know which program the argument is for.
+//! Paths: resolves an argument to its real location and classifies it. Asks the world for the targets of symlinks only.
+//! Must not know the program of the argument.
 
 mod lexical;
 mod places;
@@ -18,60 +18,62 @@ use crate::scope::{self, Kind, Part};
 pub(crate) use lexical::collapse;
 use lexical::{Component, Unsure, tidy};
 
-/// Where a path leads and what is there. Everything but `raw` is `None` when it is not known.
+/// The location and class of a path. Every field but `raw` is `None` if it is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
-    /// The path, symlinks resolved, without a trailing slash. A pattern stands in it as written.
+    /// The path, symlinks resolved, without a trailing slash. Patterns remain as written.
     pub path: Option<String>,
     /// As written.
     pub raw: String,
-    /// The most sensitive thing that it is or may be. Where `path` is not known it is there if what is known of the path
-    /// is telling, as in `$DIR/.ssh/id_rsa`.
+    /// The most sensitive class that the path has or may have. For an unknown `path` it is set if the known parts show
+    /// it, as in `$DIR/.ssh/id_rsa`.
     pub scope: Option<Scope>,
-    /// Where it lies.
+    /// The location's class.
     pub place: Option<Scope>,
-    /// What it is, for people.
+    /// A description for people.
     pub about: Option<&'static str>,
-    /// A symlink lies on the way to it, or `/proc` leads there. The last name of an entry may be one without that.
+    /// A symlink is on the way to it, or `/proc` leads there. For an entry, the last name itself may also be a symlink
+    /// if this is false.
     pub is_linked: bool,
-    /// Why `path` is not known; there exactly when it is not.
+    /// Why `path` is unknown; set exactly if it is.
     pub why: Option<Why>,
 }
 
-/// Which file an operation is about when the path names a symlink.
+/// The file of an operation if the path names a symlink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Last {
-    /// What it leads to: reading, writing, changing the mode.
+    /// The target of the symlink: reading, writing, changing the mode.
     Followed,
-    /// The symlink: deleting and renaming.
+    /// The symlink itself: deleting and renaming.
     Kept,
 }
 
-/// Finds out where a path leads, seen from `cwd`, and what is there. A symlink is followed to its end.
+/// Resolves a path relative to `cwd` and classifies it. Symlinks are followed to the end.
 ///
-/// A path is also what it was called: `~/.bashrc` that is a symlink to `~/dotfiles/rc` is still the shell's startup file.
+/// The path as written is classified, too: a `~/.bashrc` that links to `~/dotfiles/rc` is still the shell's startup
+/// file.
 pub fn locate(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>) -> Located {
     find(raw, cwd, places, world, Last::Followed)
 }
 
-/// The same for what is done to the name itself, as deleting and renaming are: a symlink at the end is not followed.
+/// Like [`locate`], for operations on the name itself such as delete and rename: a symlink at the end is not followed.
 pub fn locate_entry(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>) -> Located {
     find(raw, cwd, places, world, Last::Kept)
 }
 
-/// What lies at a path that is known to lead nowhere else.
+/// Classifies a path that has no symlinks to resolve.
 pub(crate) fn real(path: String, places: &Places) -> Located {
     let kind = scope::classify(&path, places);
     Located::found(path.clone(), path, kind)
 }
 
-/// What a path is that begins with a drive or a server, where the language of a program knows them: it is absolute, and no place
-/// of this system. `None` for any other path.
+/// Locates a path that begins with a drive or a server, for a language whose programs know them: it is absolute, and
+/// outside of this system. Returns `None` for any other path.
 pub(crate) fn on_drive(raw: &Arg, world: &mut Recorder<'_>, last: Last) -> Option<Located> {
     windows::begins_with_drive(raw.prefix()).then(|| find(raw, None, &Places::of_windows(), world, last))
 }
 
-/// The directory that is gone into, as text. `has_drives`: the path may begin with a drive or a server.
+/// Returns the directory after a change to `to`, as text. `has_drives`: the path may begin with a drive or a server.
 pub(crate) fn directory(to: &Arg, cwd: Option<&str>, has_drives: bool) -> Option<String> {
     let text = to.as_str()?;
     let on_drive = has_drives && windows::begins_with_drive(text) || is_on_drive(text, cwd);
@@ -82,24 +84,24 @@ pub(crate) fn directory(to: &Arg, cwd: Option<&str>, has_drives: bool) -> Option
     Some(match path.strip_prefix("//") {
         // With slashes a server would be a directory of this system.
         Some(server) => format!(r"\\{server}"),
-        // The root of a drive keeps its slash.
+        // The root of a drive needs its slash.
         None if path.ends_with(':') => path + "/",
         None => path,
     })
 }
 
-/// Whether a path is seen from a directory on a drive, where this system has none.
+/// Returns true if a path is relative to a directory on a drive, on a system that has none.
 fn is_on_drive(text: &str, cwd: Option<&str>) -> bool {
     !text.starts_with('/') && cwd.is_some_and(windows::begins_with_drive)
 }
 
-/// A path of which nothing is said.
+/// A path without any known part.
 pub(crate) fn unknown(raw: &Arg, why: Why) -> Located {
     Located::unknown(raw.written().into_owned(), why, None)
 }
 
-/// What a path is on another machine or in a container, by its text alone: where its symlinks lead is not known here, and
-/// neither is the directory that it is seen from.
+/// Classifies a path on another machine or in a container by its text alone. Its symlinks and its working directory are
+/// unknown.
 pub(crate) fn elsewhere(raw: &Arg, places: &Places) -> Located {
     let written = raw.written().into_owned();
     match (raw.as_str(), raw.why()) {
@@ -114,7 +116,7 @@ pub(crate) fn elsewhere(raw: &Arg, places: &Places) -> Located {
     }
 }
 
-/// Either, as `last` says.
+/// Resolves a path as [`locate`] or as [`locate_entry`], by `last`.
 pub(crate) fn find(
     raw: &Arg,
     cwd: Option<&str>,
@@ -137,7 +139,7 @@ pub(crate) fn find(
     let raw = split.as_ref().unwrap_or(raw);
     let is_pattern = |piece: &Piece| match piece {
         Piece::Text(_) => true,
-        // One with a slash in it matches what castellan does not know.
+        // Castellan cannot match a glob with a slash in it.
         Piece::Unknown { why, written } => *why == Why::Glob && !written.contains('/'),
     };
     match raw.as_str() {
@@ -152,14 +154,14 @@ pub(crate) fn find(
     }
 }
 
-/// Whether nothing is said of a path as long as this, with the directory that it is seen from.
+/// Returns true if a path, with its working directory, is too long to be resolved.
 fn is_too_long(cwd: Option<&str>, written: &str) -> bool {
     let from = cwd.filter(|_| !written.starts_with('/')).unwrap_or_default();
     let components = |path: &str| path.split('/').filter(|component| !component.is_empty()).count();
     from.len() + written.len() > PATH_BYTES_MAX || components(from) + components(written) > COMPONENTS_MAX
 }
 
-/// The most sensitive thing that a path may be which is too long to be looked at, by its last names. `.` is none of them.
+/// Returns the most sensitive class that a too long path may have, by its last names. `.` is not a name here.
 fn telling_of_long(written: &str, places: &Places) -> Option<Kind> {
     let names = written.split(['/', '\\']).filter(|name| !name.is_empty() && *name != ".");
     let mut last: Vec<&str> = names.rev().take(COMPONENTS_MAX).collect();
@@ -175,8 +177,8 @@ fn with_slashes(raw: &Arg) -> Arg {
     Arg::from_pieces(pieces.collect::<Vec<_>>(), raw.splits())
 }
 
-/// The same path where its patterns hold slashes, as those of a search do (`**/*.pyc`): a search never leaves the directory
-/// that it begins in. `None` when there is nothing to split, and where a pattern might climb.
+/// Splits patterns at their slashes, for patterns of a search such as `**/*.pyc`: a search never leaves the directory
+/// that it begins in. Returns `None` if there is nothing to split, or if a pattern might go up with `..`.
 fn at_slashes(raw: &Arg) -> Option<Arg> {
     let is_search =
         |piece: &Piece| matches!(piece, Piece::Unknown { why: Why::Glob, written } if written.contains('/'));
@@ -209,7 +211,7 @@ fn known(
     world: &mut Recorder<'_>,
     last: Last,
 ) -> Located {
-    // What is special is so by its absolute path.
+    // Only an absolute path can be a special file.
     let tidied = text.starts_with('/').then(|| tidy(text));
     if let Some(stream) = tidied.as_deref().filter(|path| is_stream(path)) {
         let kind = scope::classify(stream, places);
@@ -240,7 +242,7 @@ fn known(
     Located { is_linked: is_linked || through_proc.is_some(), ..Located::found(real, raw, kind) }
 }
 
-/// A path with shell patterns in it, which stand for whatever they match.
+/// Locates a path with shell patterns, which remain in the result.
 fn pattern(
     raw: &Arg,
     written: String,
@@ -251,7 +253,7 @@ fn pattern(
     let mut components = lexical::components(raw, places);
     let first = components.iter().position(|component| component.unsure != Unsure::No).unwrap_or_default();
     let rest = components.split_off(first);
-    // What a matching directory's parent is depends on what it is.
+    // The parent of a matching directory depends on the match.
     let climbs = rest.iter().any(|component| component.written == "..");
     let names: Vec<&str> = components.iter().map(|component| component.written.as_str()).collect();
     let directory = if written.starts_with('/') { format!("/{}", names.join("/")) } else { names.join("/") };
@@ -285,10 +287,10 @@ fn pattern(
     Located::unknown(written, why, telling.or_else(anywhere))
 }
 
-/// Levels that a `**` is taken for. Whatever is sensitive lies at most so far below what holds it.
+/// Levels that a `**` is tried with. Sensitive files lie at most so far below the directory that holds them.
 const DESCENT_LEVELS: usize = 4;
 
-/// The parts of a pattern, `**` once for each number of directories that it may stand for.
+/// Returns the parts of a pattern, with `**` repeated for each number of directories that it may match.
 fn descents<'c>(components: &'c [Component]) -> impl Iterator<Item = Vec<Part<'static>>> + 'c {
     let descent = components.iter().position(|component| component.written == "**");
     let levels = if descent.is_some() { 0..DESCENT_LEVELS } else { 1..2 };
@@ -301,7 +303,8 @@ fn descents<'c>(components: &'c [Component]) -> impl Iterator<Item = Vec<Part<'s
     })
 }
 
-/// A path with parts that may be anything, `..` and slashes too. Only what is known on both sides of them tells anything.
+/// Locates a path with parts that may be anything, including `..` and slashes. Only the known parts on both sides of
+/// them classify the path.
 fn partly_known(raw: &Arg, written: String, cwd: Option<&str>, places: &Places) -> Located {
     let why = raw.why().unwrap_or_default();
     let components = lexical::components(raw, places);
@@ -318,7 +321,7 @@ fn partly_known(raw: &Arg, written: String, cwd: Option<&str>, places: &Places) 
         }
         let run = components.get(start..=at).unwrap_or_default();
         let run: Vec<Part<'_>> = run.iter().map(|component| component.part.clone()).collect();
-        // The part that breaks a run still has the text beside what is not known: `.env$x`.
+        // The part that breaks a run still has known text beside the unknown: `.env$x`.
         let before = if component.unsure == Unsure::Anything { at } else { at + 1 };
         let directory: Vec<Part<'_>> = run.get(..before - start).unwrap_or_default().to_vec();
         for parts in [&directory, &run] {
@@ -336,7 +339,7 @@ fn partly_known(raw: &Arg, written: String, cwd: Option<&str>, places: &Places) 
     Located::unknown(written, why, best)
 }
 
-/// What the names after the last `..` say, wherever they lie.
+/// Classifies the names after the last `..`, in any location.
 fn hint_after_dots(names: &[&str], places: &Places) -> Option<Kind> {
     let start = names.iter().rposition(|name| *name == "..").map_or(0, |at| at + 1);
     let joined = names.get(start..).unwrap_or_default().join("/");
@@ -344,12 +347,12 @@ fn hint_after_dots(names: &[&str], places: &Places) -> Option<Kind> {
     scope::hint(&scope::components(&text).map(Part::known).collect::<Vec<_>>(), places)
 }
 
-/// The directory that a path is seen from. `None` when it is not known.
+/// Returns the directory that a path is relative to; `None` if unknown.
 fn base_of<'c>(text: &str, cwd: Option<&'c str>) -> Option<&'c str> {
     if text.starts_with('/') { Some("/") } else { cwd.filter(|cwd| cwd.starts_with('/')) }
 }
 
-/// The directory and the name of a path that ends in a name, as those do that can be removed.
+/// Splits a path that ends in a name, as of a removable entry, into directory and name.
 fn entry(text: &str) -> Option<(&str, &str)> {
     let (directory, name) = match text.rfind('/') {
         Some(at) => text.split_at_checked(at + 1)?,
@@ -388,13 +391,13 @@ impl Located {
         }
     }
 
-    /// The same where it turns out that it leads nowhere.
+    /// Converts the location to unknown, for a path that cannot be resolved to its end.
     pub(crate) fn without_end(self) -> Located {
         let scope = self.scope.filter(|scope| scope::is_telling(*scope));
         Located { path: None, scope, place: None, why: Some(Why::Unreadable), ..self }
     }
 
-    /// `telling`: what is known of it says this much. Where it lies is not known even then.
+    /// `telling`: the class that the known parts show. The location is unknown even then.
     fn unknown(raw: String, why: Why, telling: Option<Kind>) -> Located {
         Located {
             path: None,

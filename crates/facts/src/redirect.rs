@@ -1,4 +1,4 @@
-//! What redirects do, whatever program they belong to.
+//! Effects of redirects, independent of the program.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::path::dev_tcp;
 use crate::sink::Sink;
 use crate::url::Host;
 
-/// Adds the effects of a command's redirects. `/dev/tcp/HOST/PORT` is a connection, which the shell makes itself.
+/// Adds the effects of a command's redirects. For `/dev/tcp/HOST/PORT` the shell itself opens a connection.
 pub(crate) fn effects(redirects: &[Rc<FoundRedirect>], sink: &mut Sink<'_, '_, '_, '_>) {
     for redirect in redirects {
         let kinds: &[EffectKind] = match redirect.kind {

@@ -1,4 +1,4 @@
-//! What a program does besides what its arguments' slots say: the rows of its model.
+//! Effects from the rows of a program's model, in addition to those of its argument slots.
 
 use castellan_event::{Effect, EffectKind};
 use castellan_programs::{Arg, EffectRow, Invocation, Program, Source};
@@ -7,7 +7,7 @@ use crate::loaded;
 use crate::sink::Sink;
 use crate::slots::is_standard_stream;
 
-/// Adds the effects of every row whose condition holds, of the program and of the subcommand.
+/// Adds the effects of every row of the program and the subcommand whose condition holds.
 pub(crate) fn effects(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let own = std::ptr::eq(read.program, read.command);
     let programs: &[&'static Program] = &[read.program, read.command];
@@ -45,7 +45,7 @@ fn effect(row: &EffectRow, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// An effect on a path of the model's own; arguments say what it is done with there, such as the script of a manifest.
+/// Adds an effect on a fixed path of the model. Arguments name the part of it, such as the script of a manifest.
 fn on_path(row: &EffectRow, path: &str, targets: &[&Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let path = Arg::known(path);
     if targets.is_empty() {
