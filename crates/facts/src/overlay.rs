@@ -10,14 +10,14 @@ use crate::limits::LINKS_MAX;
 pub(crate) struct Overlay {
     /// Paths that commands of this call have written, with the time of the last write.
     written: BTreeMap<String, usize>,
-    /// Names that the walk uses for those of them whose content it follows.
+    /// Names that the walk uses for written paths whose content it follows.
     followed: BTreeMap<String, String>,
     /// Written paths whose content the walk does not follow.
     changed: BTreeSet<String>,
     /// Directories below which an archive, a copy or a clone may have written, moved or deleted anything. Each has the
     /// endings of the names that may have changed; an empty ending matches all names.
     trees: BTreeMap<String, BTreeMap<String, usize>>,
-    /// Those of the directories into which something other than version control has put files.
+    /// Directories in `trees` into which something other than version control has put files.
     strange: BTreeSet<String>,
     /// Paths that were deleted or moved away, even if written again later.
     removed: BTreeSet<String>,

@@ -1,5 +1,5 @@
-//! Files of settings, some of which start programs: the text becomes what its settings start. It must not know where a program looks
-//! for such a file.
+//! Files of settings, some of which start programs. Converts their text into the programs that they start. Must not
+//! know where a program looks for such a file.
 
 mod git;
 mod others;
@@ -21,10 +21,10 @@ pub(crate) const GIT: &str = "git-config";
 pub(crate) const GIT_LINK: &str = "git-link";
 /// A file `commondir`, which names the directory that a work tree shares with others.
 pub(crate) const GIT_COMMON: &str = "git-commondir";
-/// A hook of git: run by its first line, whatever its name says.
+/// A hook of git: its first line selects the interpreter, whatever its name.
 pub(crate) const GIT_HOOK: &str = "git-hook";
 
-/// What a setting starts.
+/// The start of a setting: the code or files that it makes a program use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Starts {
     /// Shell text, or a program by its path.
@@ -33,20 +33,20 @@ pub(crate) enum Starts {
     Settings(String),
     /// The hooks in a directory, as written.
     Hooks(String),
-    /// A program in this language that stands in a file, as written.
+    /// A program file in this language, as written.
     Program(&'static str, String),
-    /// The program writes into another directory than its own, as written.
+    /// A directory that the program writes into instead of its own, as written.
     Tree(String),
-    /// Code of which nothing more is known.
+    /// Opaque code.
     Unknown(String),
 }
 
-/// Whether a language is one of settings.
+/// Returns true if a language is one of settings.
 pub(super) fn is_one(language: &str) -> bool {
     matches!(language, GIT | GIT_LINK | GIT_COMMON) || others::is_one(language)
 }
 
-/// Adds what the settings of a text start.
+/// Adds the effects of the settings in a text.
 pub(super) fn add(
     language: &str,
     text: &str,
@@ -70,7 +70,7 @@ pub(super) fn add(
     });
     for program in &programs {
         match &program.from {
-            // It stands where the setting does.
+            // The text belongs to the file of the setting.
             From::Text(text) if program.language == SHELL => match known(text) {
                 Ok(text) => small(SHELL, &text, place, scene, facts),
                 Err(why) => opaque(place, (why, &text.written()), scene, facts),
@@ -80,7 +80,7 @@ pub(super) fn add(
     }
 }
 
-/// What the settings of a text start.
+/// Returns the starts of the settings in a text.
 fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
     match language {
         GIT => Ok(git::settings(text)?.iter().filter_map(git::Setting::starts).collect()),
@@ -88,7 +88,7 @@ fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
     }
 }
 
-/// What one setting starts becomes a program of the command.
+/// Converts the start of one setting into a program of the command.
 pub(crate) fn start(language: &str, one: Starts, file: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) {
     let beside = |path: &str, sink: &Sink<'_, '_, '_, '_>| {
         let directory = file.and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);

@@ -1,7 +1,7 @@
-//! The encoding that a Python file says it has (PEP 263): what its bytes are text in is not for the reader of UTF-8 to say. It
-//! must not know what a program does.
+//! The encoding that a Python file declares (PEP 263). In another encoding, Python reads a different text than
+//! castellan, which reads UTF-8. Must not know what a program does.
 
-/// Encodings in which letters of ASCII are themselves, and nothing else is.
+/// Encodings in which ASCII bytes mean ASCII letters, and nothing else means one.
 const LIKE_ASCII: &[&str] = &[
     "ascii",
     "cp1252",
@@ -16,7 +16,7 @@ const LIKE_ASCII: &[&str] = &[
     "windows-1252",
 ];
 
-/// Whether a Python program, its bytes read as UTF-8, is the text that Python reads.
+/// Returns true if a Python program, its bytes read as UTF-8, is the text that Python reads.
 pub(super) fn is_as_read(text: &str) -> bool {
     let declared =
         text.lines().take(2).find_map(declared).map(|name| name.to_ascii_lowercase().replace('_', "-"));
@@ -26,7 +26,7 @@ pub(super) fn is_as_read(text: &str) -> bool {
     }
 }
 
-/// `coding: NAME` or `coding=NAME` in a comment.
+/// Returns NAME of `coding: NAME` or `coding=NAME` in a comment.
 fn declared(line: &str) -> Option<&str> {
     let line = line.trim_start_matches('\u{feff}').trim_start_matches([' ', '\t', '\u{c}']);
     let comment = line.strip_prefix('#')?;

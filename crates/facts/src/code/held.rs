@@ -1,4 +1,5 @@
-//! What a file with code holds when a command reads it: what the call has put there, what lies there, or why that is not known.
+//! Content of a code file when a command reads it: written by the call, existing before, or the reason why it is
+//! unknown.
 
 use castellan_event::Why;
 use castellan_programs::Arg;
@@ -14,8 +15,8 @@ use crate::scripts;
 /// Paths by which a process opens its standard input again.
 const STANDARD_INPUT: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
-/// The texts that a file may hold when the command reads it. `is_kept`: the tool that reads the file does not change it by itself, so that
-/// it can be compared when the call is over.
+/// Returns the possible texts of a file when the command reads it. `is_kept`: the reading tool does not change the file
+/// itself, so it can be compared after the call.
 pub(super) fn held(
     file: &Arg,
     place: &Place<'_>,
@@ -62,7 +63,7 @@ pub(super) fn held(
             if why != Why::Unresolved {
                 why
             } else if scene.overlay.has_written_above(&path) {
-                // What makes a directory makes what lies in it.
+                // The command that creates a directory also creates the files in it.
                 Why::Shadowed
             } else {
                 missing::why(&path, scene)

@@ -1,5 +1,5 @@
-//! Code that programs load before their own because a variable of their environment says so. What shells read of it is
-//! found as the shell is. It must not know what the code does.
+//! Code that programs load before their own because of an environment variable. The walk of shell text finds code for
+//! shells. Must not know what the code does.
 
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece, Program, find, invoke};
@@ -12,32 +12,32 @@ use crate::loaded::repository;
 use crate::path;
 use crate::sink::Sink;
 
-/// What a variable holds.
+/// Content of a variable.
 #[derive(Debug, Clone, Copy)]
 enum Holds {
-    /// Options, as this program is given them.
+    /// Options of this program.
     Options(&'static str),
     /// A file in this language.
     File(&'static str),
-    /// Directories. Of these files in them those that are there are run, in this language.
+    /// Directories. If these files exist in them, they run, in this language.
     Directories(&'static str, &'static [&'static str]),
     /// `@file`, or the code itself.
     FileOrCode(&'static str),
-    /// Where settings stand that may name code.
+    /// The location of settings that may name code.
     Settings,
-    /// A file of git's settings.
+    /// A settings file of git.
     Configuration,
-    /// Directories in which git looks for such files: they count where the session wrote them.
+    /// Directories in which git looks for such files. Only files that the session wrote are read.
     Configurations(&'static [&'static str]),
     /// The directory of a repository.
     Repository,
-    /// The name of a setting of git.
+    /// The name of a git setting.
     Key,
-    /// The value of one.
+    /// The value of a git setting.
     Value,
 }
 
-/// Names; a `*` at the end stands for any rest.
+/// Names; a `*` at the end matches any rest.
 const VARIABLES: &[(&str, Holds)] = &[
     ("GIT_COMMON_DIR", Holds::Repository),
     ("GIT_CONFIG", Holds::Configuration),
@@ -59,7 +59,7 @@ const VARIABLES: &[(&str, Holds)] = &[
     ("ZDOTDIR", Holds::Directories(SHELL, &[".zshenv"])),
 ];
 
-/// Whether code may stand in a variable.
+/// Returns true if a variable may hold code.
 pub(crate) fn may_hold_code(variable: &str) -> bool {
     holds(variable).is_some()
 }
@@ -72,7 +72,7 @@ fn holds(variable: &str) -> Option<Holds> {
     VARIABLES.iter().find(|(pattern, _)| fits(pattern)).map(|(_, holds)| *holds)
 }
 
-/// Adds the programs that a command runs because of its environment, each once for all commands that have it.
+/// Adds the programs that a command runs because of its environment, each once for all commands that share it.
 pub(crate) fn inherited(run: &Run, model: Option<&Program>, sink: &mut Sink<'_, '_, '_, '_>) {
     if sink.remote || run.argv.is_empty() || model.is_some_and(|model| model.builtin) {
         return;
@@ -94,7 +94,7 @@ pub(crate) fn inherited(run: &Run, model: Option<&Program>, sink: &mut Sink<'_, 
             setting(value, set, sink);
         }
         add(variable, holds, value, sink);
-        // What is written into such a file afterwards is other code.
+        // A later write changes the code in such a file.
         if sink.programs.len() == before || sink.scene.overlay.is_empty() {
             sink.scene.inherited.insert(known);
         }
@@ -142,7 +142,7 @@ fn add(variable: &str, holds: Holds, value: &Arg, sink: &mut Sink<'_, '_, '_, '_
 const KEY: &str = "GIT_CONFIG_KEY_";
 const VALUE: &str = "GIT_CONFIG_VALUE_";
 
-/// What a setting starts that two variables make. One that has no value is none.
+/// Adds the start of a git setting that two variables define. A name without a value is not a setting.
 fn setting(name: &Arg, value: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(value) = value else { return };
     match (name.as_str(), value.as_str()) {
@@ -156,13 +156,13 @@ fn setting(name: &Arg, value: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// The value without what the variable held before, which the user gave it.
+/// Returns the value without its own previous value, which the user set.
 fn without_itself(variable: &str, value: &Arg) -> Arg {
     let is_own = |piece: &Piece| matches!(piece, Piece::Unknown { written, .. } if written.trim_start_matches(['$', '{']).starts_with(variable));
     Arg::from_pieces(value.pieces().iter().filter(|piece| !is_own(piece)).cloned(), false)
 }
 
-/// The directories of a list that are wholly known. What stands at its ends may belong to what is not known beside it.
+/// Returns the known directories of a list. The first or last may be incomplete, beside an unknown part.
 fn directories(piece: &Piece) -> Vec<&str> {
     match piece {
         Piece::Text(text) => text.split(':').filter(|part| !part.is_empty()).collect(),
@@ -175,14 +175,14 @@ fn file(language: &str, file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     sink.program(language, From::File(file.clone()));
 }
 
-/// What options make a program load, as if it were given them.
+/// Adds the code that options make a program load.
 fn options(program: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(text) = value.as_str() else {
         let why = value.why().unwrap_or(Why::Variable);
         return sink.opaque(Role::Code, why, &value.written());
     };
     let words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
-    // Perl and Ruby take letters without a dash as well.
+    // Perl and Ruby also accept letters without a dash.
     let dashed = words.map(|word| match (program, word.starts_with('-')) {
         ("perl" | "ruby", false) => Arg::known(format!("-{word}")),
         _ => Arg::known(word),

@@ -1,4 +1,4 @@
-//! Command lines that stand in files of tools among other things: what of such a text a shell gets. It must not know what the commands do.
+//! Shell commands in tool files that also hold other data. Must not know what the commands do.
 
 use castellan_event::Why;
 use toml::Value;
@@ -12,12 +12,12 @@ pub(crate) const TOX: &str = "tox";
 /// A `.cargo/config.toml`, of Cargo 1.94.
 pub(crate) const CARGO: &str = "cargo-config";
 
-/// Whether a language is one of these files.
+/// Returns true if a language is one of these files.
 pub(super) fn is_one(language: &str) -> bool {
     matches!(language, GENERATED | TOX | CARGO)
 }
 
-/// The commands in a text of such a language, as a shell takes them.
+/// Returns the commands in a text of such a language, as shell text.
 pub(super) fn shell(language: &str, text: &str) -> Result<String, Why> {
     match language {
         TOX => Ok(of_tox(text)),
@@ -31,7 +31,7 @@ fn generated(text: &str) -> String {
     lines(commands.filter(|line| line.starts_with([' ', '\t'])).map(str::to_owned))
 }
 
-/// What the environments of tox run: `commands` and what comes before and after, one a line.
+/// Returns the commands of tox environments, including those before and after `commands`, one a line.
 fn of_tox(text: &str) -> String {
     let mut is_commands = false;
     let mut found = Vec::new();
@@ -42,12 +42,12 @@ fn of_tox(text: &str) -> String {
             is_commands = matches!(key.trim(), "commands" | "commands_pre" | "commands_post");
             rest = value;
         }
-        // A failure of what begins so does not count.
+        // These prefixes change how tox handles a failure.
         let command = rest.trim().trim_start_matches(['-', '!']).trim_start();
-        // What only some environments do stands behind their names.
+        // Names of environments before a command limit it to them.
         let command =
             command.split_once(": ").filter(|(names, _)| is_factor(names)).map_or(command, |(_, it)| it);
-        // What another section has is found there.
+        // Commands of another section are read there.
         let is_other = command.starts_with("{[") && command.ends_with('}') && !command.contains(' ');
         if is_commands && !command.is_empty() && !is_other {
             found.push(substituted(command));
@@ -60,7 +60,7 @@ fn is_factor(names: &str) -> bool {
     names.chars().all(|c| c.is_ascii_alphanumeric() || "-_.,!{}".contains(c))
 }
 
-/// What tox puts in the place of words in braces.
+/// Replaces words in braces as tox does.
 fn substituted(command: &str) -> String {
     let mut text = String::new();
     let mut rest = command;
@@ -84,14 +84,14 @@ fn substituted(command: &str) -> String {
             ["/"] => text.push('/'),
             ["env", variable, default] => text.extend(["${", variable, ":-", default, "}"]),
             ["env", variable] => text.extend(["${", variable, "}"]),
-            // What another section says, or the terminal.
+            // A value of another section, or a property of the terminal.
             _ => text.push_str("$tox"),
         }
     }
     text + rest
 }
 
-/// Programs that Cargo starts in the place of its own, or with what it has built.
+/// Programs that Cargo starts instead of its own, or to run its output.
 const PROGRAMS: &[&str] = &[
     "linker",
     "runner",
@@ -105,7 +105,7 @@ const PROGRAMS: &[&str] = &[
 fn of_cargo(text: &str) -> Result<String, Why> {
     let file: toml::Table = text.parse().map_err(|_| Why::Syntax)?;
     let mut found = Vec::new();
-    // Tables of targets and of profiles are in each other, at most three deep.
+    // Tables of targets and profiles nest at most three deep.
     let mut open: Vec<(&toml::Table, usize)> = vec![(&file, 0)];
     while let Some((table, depth)) = open.pop() {
         for (key, value) in table {

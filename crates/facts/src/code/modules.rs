@@ -1,4 +1,4 @@
-//! The files behind what `python` runs by a name: a module, a directory.
+//! Files that `python` and node run by a name: a module, a directory.
 
 use castellan_event::{Answer, FileKind, Query};
 use castellan_languages::Language;
@@ -11,8 +11,8 @@ use crate::memo;
 use crate::path;
 use crate::scene::Scene;
 
-/// The files of a module that `python -m` runs as a program: those that stand in the directory that the command runs in are found
-/// before the language's own.
+/// Returns the files of a module that `python -m` runs as a program. Python looks in the working directory before its
+/// own.
 pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<Program> {
     let interpreter = run.argv.first().and_then(Arg::as_str).unwrap_or_default();
     let language = language_of_files(interpreter.rsplit('/').next().unwrap_or_default());
@@ -35,7 +35,7 @@ pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<P
     found.map(program).collect()
 }
 
-/// The module that `python -m` is given, alone or behind other letters, and where its arguments begin.
+/// Returns the module after `-m`, alone or after other letters, and the index of its first argument.
 fn module_of(argv: &[Arg]) -> Option<(&str, usize)> {
     let mut at = 1;
     while let Some(letters) = argv.get(at).and_then(Arg::as_str)?.strip_prefix('-') {
@@ -60,8 +60,8 @@ fn module_of(argv: &[Arg]) -> Option<(&str, usize)> {
     None
 }
 
-/// The file that stands for another path when it is run: what Python runs of a directory, and what node takes for a module that is
-/// named without its ending.
+/// Returns the file that runs instead of a path: the main file of a directory in Python, or the file that node finds
+/// for a module without its ending.
 pub(super) fn main_of(
     file: &Arg,
     language: Option<Language>,
@@ -77,7 +77,7 @@ pub(super) fn main_of(
                 .then(|| Arg::known(format!("{path}/__main__.py")))
         }
         Language::JavaScript if !scene.is_file_there(&path) => {
-            // TypeScript names its own modules as they are called once they are compiled.
+            // TypeScript names its own modules by their compiled names.
             let compiled = path.strip_suffix(".js").map(|stem| [format!("{stem}.ts"), format!("{stem}.tsx")]);
             let named = OF_MODULES.iter().map(|end| format!("{path}{end}"));
             let main = main_of_package(&path, scene);
@@ -98,7 +98,7 @@ pub(super) fn main_of(
     }
 }
 
-/// What the manifest in a directory says that it stands for as a module.
+/// Returns the main file that the manifest in a directory names.
 fn main_of_package(directory: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
     let answer = scene.world.ask(Query::Contents { path: format!("{directory}/package.json") });
     let Some(Answer::Contents(Some(bytes))) = answer else { return None };
@@ -106,7 +106,7 @@ fn main_of_package(directory: &str, scene: &mut Scene<'_, '_, '_>) -> Option<Str
     path::collapse(Some(directory), manifest.get("main")?.as_str()?)
 }
 
-/// What node and its kin try behind the name of a module, in turn.
+/// Endings that node and similar programs try for the name of a module, in this order.
 const OF_MODULES: &[&str] = &[
     ".js",
     ".cjs",
@@ -124,7 +124,7 @@ const OF_MODULES: &[&str] = &[
     "/index.json",
 ];
 
-/// Whether the project's manifest names the package of a module, and the session did not write that manifest.
+/// Returns true if the project's manifest names the package of a module, and the session did not write that manifest.
 pub(super) fn is_declared(module: &str, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> bool {
     let parts = if module.starts_with('@') { 2 } else { 1 };
     let package: Vec<&str> = module.split('/').take(parts).collect();

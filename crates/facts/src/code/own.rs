@@ -1,4 +1,4 @@
-//! Files that are run by their own path: what their first line names runs them. It must not know what that does.
+//! Files that run by their own path, with the interpreter in their first line. Must not know what the interpreter does.
 
 use castellan_event::{Facts, Why};
 use castellan_programs::{Arg, SlotRole, find, invoke};
@@ -10,15 +10,15 @@ use crate::path;
 use crate::scene::Scene;
 use crate::scripts;
 
-/// What a path names that a command runs, as its first line says.
+/// The program behind a path that a command runs, by the first line of the file.
 pub(crate) enum Own {
-    /// A program in a language that is read.
+    /// A program in a supported language.
     Program(Program),
-    /// A file that another program is given; its absolute path.
+    /// A file that another program receives; its absolute path.
     Given(String),
 }
 
-/// What the path names, if it is a file that something else than a shell runs: those are found with the command.
+/// Returns the program behind a path, unless a shell runs the file: the walk of shell text finds shell scripts.
 pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) -> Option<Own> {
     let path =
         path::collapse(run.cwd.as_deref(), name).filter(|_| name.contains('/') && run.remote.is_empty())?;
@@ -34,7 +34,7 @@ pub(crate) fn own_program(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) 
     }))
 }
 
-/// The language in which an interpreter reads the file as its program: nothing else that it is given matters.
+/// Returns the language of an interpreter that reads the file as its program, if its other arguments do not matter.
 fn read_by(first: &[String], file: &str) -> Option<&'static str> {
     let (program, own) = first.split_first()?;
     let language = language_of_files(base_name(program)).filter(|language| *language != "sh")?;
@@ -46,19 +46,20 @@ fn read_by(first: &[String], file: &str) -> Option<&'static str> {
     (is_program && is_plain && super::language_of(language).is_some()).then_some(language)
 }
 
-/// What a file may hold when the command runs it.
+/// Returns the possible contents of a file when the command runs it.
 fn texts(path: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<Result<String, Why>> {
     let made = run.made.iter().filter(|(one, _)| **one == *path);
     let texts: Vec<_> = made.map(|(_, text)| Ok(text.prefix().to_owned())).collect();
     if texts.is_empty() { vec![scripts::text(path, scene).map(|text| text.to_string())] } else { texts }
 }
 
-/// Whether the file at an absolute path is a script, and not a program of the machine's own code. One that is not known may be.
+/// Returns true if the file at an absolute path may be a script. Machine code is not; an unknown file may be.
 pub(crate) fn is_script(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     !matches!(scripts::text(path, scene), Err(Why::Encoding | Why::Unresolved))
 }
 
-/// Adds what a script at an absolute path does, run by the interpreter that its first line names with the command's arguments.
+/// Adds the effects of a script at an absolute path. The interpreter in its first line runs it with the command's
+/// arguments.
 pub(crate) fn script(
     path: &str,
     run: &Run,
@@ -82,7 +83,7 @@ pub(crate) fn script(
     }
 }
 
-/// `cmd` looks for a program in its directory before the `PATH`: a name without a directory may mean a file there.
+/// Resolves a name without a directory. `cmd` looks for a program in its directory before the `PATH`.
 pub(super) fn before_path(argv: &mut [Arg], place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) {
     let Some(first) = argv.first_mut().filter(|_| place.run.remote.is_empty()) else { return };
     let Some(name) = first.as_str().filter(|name| !name.contains(['/', '\\', ':'])).map(str::to_owned) else {

@@ -1,4 +1,4 @@
-//! The file in which a program stands. It must not know languages.
+//! The file of a program, for its effects. Must not know languages.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
@@ -6,7 +6,7 @@ use castellan_programs::{Arg, Piece};
 use super::{From, Place, Program};
 use crate::path;
 
-/// Where a program counts as standing that is not read: in what loads it, or in its own file where that is what is typed.
+/// Returns the place of a program that is not read: the file that loads it, or its own file if the agent typed it.
 pub(super) fn unread<'p>(program: &Program, place: Place<'p>) -> Place<'p> {
     let own = match &program.from {
         From::File(file) if place.loader.is_none() && place.run.script.is_none() => file_of(file, &place),
@@ -15,10 +15,10 @@ pub(super) fn unread<'p>(program: &Program, place: Place<'p>) -> Place<'p> {
     Place { file: place.loader.clone().or(own), ..place }
 }
 
-/// The file that is run, absolute; a pattern of files where it is one of them.
+/// Returns the absolute path of the file that runs, or a pattern that matches it.
 pub(super) fn file_of(file: &Arg, place: &Place<'_>) -> Option<String> {
     let is_pattern = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
-    // One that begins with a pattern may be an option.
+    // A pattern at the beginning may match an option.
     let is_known = file.as_str().is_some()
         || place.run.remote.is_empty()
             && file.prefix().starts_with(|first: char| first != '-')

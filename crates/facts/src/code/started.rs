@@ -1,4 +1,5 @@
-//! What a program hands to the commands that it starts: its directory, its environment, its input. It must not know what they do.
+//! Environment of the commands that a program starts: directory, variables and input. Must not know what the commands
+//! do.
 
 use castellan_event::{Facts, Why};
 use castellan_languages::Language;
@@ -9,7 +10,7 @@ use super::{Place, with_sink};
 use crate::scene::Scene;
 use crate::{analyse, environment, path};
 
-/// The shell or program that a program starts.
+/// Returns the initial state of a shell or command that a program starts.
 pub(crate) fn started(
     place: &Place<'_>,
     cwd: Option<&Arg>,
@@ -26,7 +27,7 @@ pub(crate) fn started(
             Some(value) => start.env.push((name.clone(), value.to_owned())),
             None => {
                 start.env.retain(|(one, _)| one != name);
-                // The home that is known is not the one that counts.
+                // The known home does not apply then.
                 start.home = start.home.filter(|_| name != "HOME");
             }
         }
@@ -34,11 +35,11 @@ pub(crate) fn started(
     start
 }
 
-/// The environment that a command has; the last of a name counts.
+/// Returns the environment of a command; the last value of a name applies.
 pub(crate) fn environment_of(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> Vec<(String, Arg)> {
     let of_agent = scene.process.iter().flat_map(|process| &process.env);
     let known = of_agent.map(|(name, value)| (name.clone(), Arg::known(value.as_str())));
-    // Whether a command stands where an export holds is not told.
+    // The order of commands and exports is unknown here, so an export may apply or not.
     let exported = scene.exported.iter().map(|name| match scene.exported_compilers.get(name) {
         Some(compiler) => (name.clone(), Arg::known(compiler.as_str())),
         None => (name.clone(), Arg::unknown(Why::Variable, format!("${name}"), true)),
@@ -46,14 +47,14 @@ pub(crate) fn environment_of(place: &Place<'_>, scene: &Scene<'_, '_, '_>) -> Ve
     known.chain(exported).chain(place.run.env.iter().cloned()).collect()
 }
 
-/// What a program gives a command to read that it says nothing of: a pipe that it writes to, a connection, the rest of what it
-/// was given itself. A shell's commands read what the shell does, which may be nothing.
+/// Returns the input of a command for which the program names none: a pipe, a connection, or the rest of the program's
+/// own input. The commands of a shell read the shell's input, which may be empty.
 pub(super) fn own_input(language: Language, place: &Place<'_>) -> Option<Arg> {
     let is_shell = matches!(language, Language::PowerShell | Language::Batch);
     (!is_shell || place.run.stdin != Stdin::Inherited).then(|| Arg::unknown(Why::Input, "", false))
 }
 
-/// The variables that a program gives to a command.
+/// Adds the effects of the variables that a program passes to a command.
 pub(super) fn given(
     env: &[(String, Arg)],
     place: &Place<'_>,

@@ -1,15 +1,16 @@
-//! Programs in languages that are not read. Of one in a file of the project nothing is known but the words in it; it must not know what they
-//! mean.
+//! Programs in languages that castellan does not read. Of such a program in a file of the project, only its words are
+//! known. Must not know what the words mean.
 
 use castellan_event::{Facts, Why};
 
 use super::{From, Place, Program, file_of, held, opaque};
 use crate::scene::Scene;
 
-/// Languages in which a file is orders for another program that runs elsewhere or outlives the call.
+/// Languages whose files command another program that runs elsewhere or outlives the call.
 const ORDERS: &[&str] = &["hta", "keys", "redis-lua", "wsh"];
 
-/// Words by which programs start others, delete, or reach for what lies outside of the project, in any language: in small letters.
+/// Words with which programs in any language start others, delete, or access data outside of the project. In lower
+/// case.
 const TELLING: &[&str] = &[
     "##", ".aws", ".env", ".ssh", "/bin/", "/etc/", "/root", "`", "asm", "chmod", "chown", "curl", "delete",
     "dlopen", "dlsym", "eval", "exec", "fork", "getenv", "home", "ioctl", "mmap", "nc ", "open3", "pipe",
@@ -17,13 +18,14 @@ const TELLING: &[&str] = &[
     "signal", "socket", "spawn", "sudo", "syscall", "system", "truncate", "unlink", "wget", "~/",
 ];
 
-/// Whether a program has none of these words.
+/// Returns true if a program has none of these words.
 pub(crate) fn is_plain(text: &str) -> bool {
     let text = text.to_lowercase();
     !TELLING.iter().any(|telling| text.contains(telling))
 }
 
-/// A part that was not understood: of its file, where that is there, is no orders and has none of these words.
+/// Adds an Opaque effect. It belongs to the program's file if the file exists, is not in [`ORDERS`], and has none of
+/// these words.
 pub(super) fn add(
     program: &Program,
     word: &str,

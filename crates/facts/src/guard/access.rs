@@ -1,23 +1,24 @@
-//! [`may_lock`]: whether a change of permissions may take the way into a directory away from its owner. It must not know what lies below.
+//! [`may_lock`]: reports if a change of permissions may lock the owner out of a directory. Must not know the
+//! directory's content.
 
 use castellan_event::Effect;
 
-/// Who the owner is in a clause of `chmod`: nobody named is everybody.
+/// Letters that select the owner in a clause of `chmod`; a clause without letters selects everybody.
 const OWNERS: &[char] = &['u', 'a'];
 
-/// Reports whether the owner of a directory may no longer get into it. A mode that is not known may be any.
+/// Reports whether the owner of a directory may no longer enter it. An unknown mode may be any.
 pub(super) fn may_lock(effect: &Effect) -> bool {
     let mode = effect.target.as_deref();
     match effect.verb.as_deref() {
         Some("chmod") => mode.is_none_or(mode_locks),
         Some("setfacl") => mode.is_none_or(list_locks),
-        // Code gives a mode as a number that is not kept.
+        // Effects of code do not store a numeric mode.
         None => true,
         Some(_) => false,
     }
 }
 
-/// `0`, `u-x`, `go=r,a-rwx`. Into a directory leads the right to execute it.
+/// Parses `0`, `u-x`, `go=r,a-rwx`. Entering a directory needs the right to execute it.
 fn mode_locks(mode: &str) -> bool {
     if !mode.is_empty() && mode.bytes().all(|byte| byte.is_ascii_digit()) {
         let owner = mode.bytes().rev().nth(2).unwrap_or(b'0');
@@ -37,7 +38,7 @@ fn mode_locks(mode: &str) -> bool {
     })
 }
 
-/// `u::---`, `user:dev:r--`, `d:u::rwx`; a list of the group or of others locks nobody out.
+/// Parses `u::---`, `user:dev:r--`, `d:u::rwx`. An entry for the group or for others locks nobody out.
 fn list_locks(list: &str) -> bool {
     list.split(',').any(|entry| {
         let (who, what) = entry.rsplit_once(':').unwrap_or((entry, ""));

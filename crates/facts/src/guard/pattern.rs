@@ -1,5 +1,5 @@
-//! [`Pattern`]: a path with what is open in it, as shells and searches write it, and how it lies to a path that is known. It may take
-//! too much for the same, never too little. It must not know which paths matter.
+//! [`Pattern`]: a path with patterns of shells and searches, and its relation to a known path. It may match too much,
+//! never too little. Must not know which paths matter.
 
 use crate::scope::components;
 
@@ -9,28 +9,28 @@ pub(super) struct Pattern<'p> {
     steps: Vec<&'p str>,
     /// No component is a pattern.
     is_closed: bool,
-    /// Names may begin with a dot that is not written: those of a search do, those of a shell's pattern do not.
+    /// Patterns match names with a leading dot: true in a search, false in a shell.
     hides: bool,
 }
 
-/// How a path lies to a known one, the closest first.
+/// Relation of a path to a known path, the closest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relation {
-    /// It is that path, or lies below it where all below it is meant.
+    /// The known path, or a path below it if everything below it is included.
     Is,
-    /// It is the directory in which that lies, where that is a file.
+    /// The directory that directly contains the known file.
     Holds,
     /// It is a directory further above.
     Above,
 }
 
-/// Stands for any number of directories.
+/// Matches any number of directories.
 const DESCENT: &str = "**";
 
-/// What makes a component a pattern.
+/// Letters that make a component a pattern.
 const OPEN: &[char] = &['*', '?', '[', '{'];
 
-/// Letters of a pattern that make a name out of it, the dot included: `.c*` may well mean `.claude`.
+/// Leading letters with which a pattern can identify a name, including the dot: `.c*` may well mean `.claude`.
 const TELLING_BYTES: usize = 2;
 
 impl<'p> Pattern<'p> {
@@ -41,22 +41,22 @@ impl<'p> Pattern<'p> {
         Pattern { steps, is_closed, hides }
     }
 
-    /// Components.
+    /// Returns the number of components.
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// What follows so many components.
+    /// Returns the path after so many components.
     pub(super) fn from(&self, at: usize) -> Pattern<'p> {
         Pattern { steps: self.steps.get(at..).unwrap_or_default().to_vec(), ..*self }
     }
 
-    /// Whether anything in it is a pattern.
+    /// Returns true if any component is a pattern.
     pub(super) fn is_open(&self) -> bool {
         self.steps.iter().any(|step| step.contains(OPEN))
     }
 
-    /// Whether its last component is a pattern.
+    /// Returns true if the last component is a pattern.
     pub(super) fn ends_open(&self) -> bool {
         self.steps.last().is_some_and(|step| step.contains(OPEN))
     }
@@ -65,7 +65,7 @@ impl<'p> Pattern<'p> {
         self.steps.last().is_some_and(|step| step.bytes().all(|byte| matches!(byte, b'*' | b'?' | b'.')))
     }
 
-    /// Whether a component of it is this name, or a pattern that tells so by its beginning.
+    /// Returns true if a component is this name, or a matching pattern whose beginning identifies the name.
     pub(super) fn names_at(&self, at: usize, name: &str) -> bool {
         let Some(step) = self.steps.get(at) else { return false };
         let may_be = || {
@@ -75,8 +75,8 @@ impl<'p> Pattern<'p> {
         *step == name || !self.is_closed && may_be()
     }
 
-    /// How it lies to a known path of these names. `is_deep`: all below that path is meant, of which only some `inside` names are taken for meant where
-    /// `**` alone leads there.
+    /// Returns the relation to a known path of these names. `is_deep`: everything below that path is included. If only
+    /// `**` leads below it, just the names in `inside` match there.
     pub(super) fn relation<'n>(
         &self,
         names: impl Iterator<Item = &'n str>,
@@ -90,7 +90,7 @@ impl<'p> Pattern<'p> {
         self.open_relation(&names, is_deep, inside)
     }
 
-    /// The same where no component is a pattern: most paths, each compared with all that is guarded.
+    /// Like `relation` for a path without patterns: most paths, each compared with all guarded files.
     fn closed_relation<'n>(
         &self,
         mut names: impl Iterator<Item = &'n str>,
@@ -110,12 +110,12 @@ impl<'p> Pattern<'p> {
         })
     }
 
-    /// Goes through the components once, with all that those before may have stood for, so that it is linear in both.
+    /// Walks the components once and keeps all possible matches, so the cost is linear in both.
     fn open_relation(&self, names: &[&str], is_deep: bool, inside: &[&str]) -> Option<Relation> {
-        // Which numbers of names the steps so far may stand for.
+        // The numbers of names that the steps so far may match.
         let mut reached = vec![false; names.len() + 1];
         *reached.first_mut()? = true;
-        // Below the path, by its name and by `**` alone.
+        // Below the path: by its name, or only by `**`.
         let (mut is_inside, mut descended) = (false, false);
         for (at, step) in self.steps.iter().enumerate() {
             let is_last = at + 1 == self.steps.len();
@@ -147,7 +147,7 @@ impl<'p> Pattern<'p> {
         let ends_at = reached.iter().rposition(|one| *one);
         match ends_at.map(|at| names.len() - at) {
             _ if is_inside => Some(Relation::Is),
-            // A pattern that fits any name means files, where it is one of a directory's.
+            // A pattern that matches any name selects files, not a directory among them.
             Some(0) if is_deep && self.ends_blank() => Some(Relation::Holds),
             Some(0) => Some(Relation::Is),
             Some(1) if !is_deep => Some(Relation::Holds),
@@ -157,7 +157,7 @@ impl<'p> Pattern<'p> {
     }
 }
 
-/// Whether a component may be this name. Brackets are any letter, groups (`@(a|b)`, `{}`) any text.
+/// Returns true if a component may match this name. Brackets match any letter, groups (`@(a|b)`, `{}`) any text.
 fn fits(pattern: &str, name: &str, hides: bool) -> bool {
     if !pattern.contains(OPEN) && !pattern.contains('(') {
         return pattern == name;
@@ -169,7 +169,7 @@ fn fits(pattern: &str, name: &str, hides: bool) -> bool {
     }
     let name: Vec<char> = name.chars().collect();
     let (mut at, mut token) = (0, 0);
-    // Where the last token that stands for any text began to do so.
+    // The last token that matches any text, and the start of its match.
     let mut retry: Option<(usize, usize)> = None;
     while at < name.len() {
         match tokens.get(token) {
@@ -189,13 +189,13 @@ fn fits(pattern: &str, name: &str, hides: bool) -> bool {
     tokens.iter().skip(token).all(|token| matches!(token, Token::Any | Token::Group))
 }
 
-/// What a pattern of a component is made of.
+/// A token of a component's pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
     Is(char),
     One,
     Any,
-    /// Any text, which may begin with a dot.
+    /// Any text, including a leading dot.
     Group,
 }
 

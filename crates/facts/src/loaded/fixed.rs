@@ -1,5 +1,5 @@
-//! Files with fixed names that tools load by themselves: whoever put them there, what they do is what the tool does. Each is looked for
-//! where the tool looks. It must not know languages.
+//! Files with fixed names that tools load automatically, searched where the tool looks. Their effects are effects of
+//! the tool, no matter who wrote them. Must not know languages.
 
 use std::collections::BTreeSet;
 
@@ -14,22 +14,22 @@ use crate::overlay::Way;
 use crate::path;
 use crate::sink::Sink;
 
-/// Where a tool looks for such a file.
+/// Location of such a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lies {
-    /// In the directory that it runs in.
+    /// The working directory of the tool.
     Here,
-    /// There, and in each directory down to those of its operands.
+    /// The working directory, and each directory down to those of the operands.
     Towards,
-    /// In the directories that are its operands.
+    /// The directories that are operands.
     Named,
-    /// There, and in each directory above in the workspace.
+    /// The working directory, and each directory above it in the workspace.
     Above,
-    /// Beside the manifest of the package, and in the packages that its workspace lists.
+    /// The directory of the package's manifest, and those of the packages that its workspace lists.
     Packages,
 }
 
-/// Programs, with the subcommands or options that load files (all where there are none), the files, and where they lie.
+/// Programs, the subcommands or options with which they load files (empty: always), the files, and their location.
 type Fixed = (&'static [&'static str], &'static [&'static str], &'static [Pattern], Lies);
 
 const FILES: &[Fixed] = &[
@@ -85,7 +85,7 @@ const CARGO_BUILDS: &[&str] = &[
     "rustc", "test",
 ];
 
-/// Tools in JavaScript, and what their configuration is called before `.config.js`, or between `.` and `rc.js`.
+/// JavaScript tools, and the names of their configuration before `.config.js`, or between `.` and `rc.js`.
 const CONFIGURED: &[(&[&str], &[&str])] = &[
     (&["astro"], &["astro"]),
     (&["ava"], &["ava"]),
@@ -107,13 +107,13 @@ const CONFIGURED: &[(&[&str], &[&str])] = &[
     (&["webpack", "webpack-cli"], &["webpack"]),
 ];
 
-/// Tools whose configuration may also be a hidden file of code.
+/// Tools whose configuration may also be a hidden code file.
 const HIDDEN: &[&str] = &["babel", "eslint", "mocha", "prettier", "stylelint"];
 
-/// What stands for a file of a language that is not read: that it runs is all that is known.
+/// Languages that castellan does not read: only the execution of their files is known.
 const UNREAD: &[&str] = &["rust"];
 
-/// Adds what the files do that the program loads from where it runs. `known`: those that were found before.
+/// Adds the effects of the files that the program loads at its location. `known`: the files found before.
 pub(super) fn add(read: &Invocation, name: &str, known: &BTreeSet<String>, sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(cwd) = sink.cwd.clone() else { return };
     let mut wanted: Vec<(String, &'static str)> = Vec::new();
@@ -168,20 +168,20 @@ pub(super) fn add(read: &Invocation, name: &str, known: &BTreeSet<String>, sink:
     }
 }
 
-/// Whether the file was there before the call: most of those that a tool looks for are not. `None`: nobody says so, as the call
-/// has asked too much.
+/// Returns true if the file existed before the call: most files that a tool looks for do not. `None`: no answer,
+/// because the call has asked too much.
 fn is_there(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<bool> {
     let kind = sink.scene.world.ask(Query::FileKind { path: path.to_owned() })?;
     Some(matches!(kind, Answer::FileKind(FileKind::File)))
 }
 
-/// Whether the call may have made another file of it, as formatters do with all files of a kind, and git with all that it tracks.
+/// Returns true if the call may have changed the file. Formatters change all files of a kind, git all tracked files.
 fn is_changed(path: &str, sink: &Sink<'_, '_, '_, '_>) -> bool {
     let overlay = &sink.scene.overlay;
     overlay.has_written(path) || overlay.follow(path, true) != Way::Same
 }
 
-/// Names of a tool's configuration in JavaScript.
+/// Returns the names of a tool's configuration in JavaScript.
 fn configurations(stem: &str) -> Vec<String> {
     let plain = ["js", "cjs", "mjs", "ts", "mts"].map(|end| format!("{stem}.config.{end}"));
     let hidden = ["js", "cjs", "mjs"].map(|end| format!(".{stem}rc.{end}"));
@@ -189,7 +189,7 @@ fn configurations(stem: &str) -> Vec<String> {
     plain.into_iter().chain(hidden.into_iter().filter(|_| is_hidden)).collect()
 }
 
-/// The directories in which a tool looks: one more than are looked into says that there are more.
+/// Returns the directories in which a tool looks. One more than the limit shows that there are more.
 fn directories(lies: Lies, read: &Invocation, cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Vec<String> {
     match lies {
         Lies::Here => vec![cwd.to_owned()],
@@ -202,7 +202,7 @@ fn directories(lies: Lies, read: &Invocation, cwd: &str, sink: &mut Sink<'_, '_,
                 let rest = path.strip_prefix(&begin).unwrap_or_default();
                 let ends = rest.match_indices('/').filter_map(|(at, _)| rest.get(..at));
                 all.extend(ends.take(LOOKED_DIRECTORIES_MAX + 1).map(|end| below(cwd, end)));
-                // It may be a file or a directory.
+                // The operand may be a file or a directory.
                 all.insert(path);
             }
             all.into_iter().collect()
@@ -211,19 +211,19 @@ fn directories(lies: Lies, read: &Invocation, cwd: &str, sink: &mut Sink<'_, '_,
     }
 }
 
-/// What the operands name, as absolute paths: files and directories.
+/// Returns the files and directories that the operands name, as absolute paths.
 fn named(read: &Invocation, cwd: &str) -> Vec<String> {
     let operands = read.operands.iter().map(|operand| &operand.arg);
     // `pip install -e .`
     let words = operands.chain(read.values("-e")).filter_map(Arg::as_str);
     let words = words.map(|word| word.split("::").next().unwrap_or(word));
-    // `.[test]` names the directory with one of its sets of dependencies.
+    // `.[test]` names the directory and one of its sets of dependencies.
     let words = words.map(|word| word.split('[').next().unwrap_or(word)).filter(|word| !word.is_empty());
     let paths: BTreeSet<String> = words.filter_map(|word| path::collapse(Some(cwd), word)).collect();
     paths.into_iter().take(LOOKED_DIRECTORIES_MAX + 1).collect()
 }
 
-/// A directory and those above it, up to the workspace's own.
+/// Returns a directory and those above it, up to the workspace.
 pub(super) fn above(cwd: &str, workspace: &str) -> Vec<String> {
     let workspace = workspace.trim_end_matches('/');
     let mut all = vec![cwd.to_owned()];
@@ -240,7 +240,7 @@ pub(super) fn above(cwd: &str, workspace: &str) -> Vec<String> {
     all
 }
 
-/// The directory of the package around one, and of those that its workspace lists by their names.
+/// Returns the directory of the package around `cwd`, and those of the members that its workspace lists by their names.
 fn packages(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Vec<String> {
     let Some((directory, manifest)) = manifest(cwd, sink) else { return vec![cwd.to_owned()] };
     let members = manifest.get("workspace").and_then(|table| table.get("members")).and_then(Value::as_array);
@@ -250,14 +250,15 @@ fn packages(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Vec<String> {
     std::iter::once(directory).chain(inner).take(LOOKED_DIRECTORIES_MAX + 1).collect()
 }
 
-/// The build script that the manifest of a package names itself.
+/// Returns the build script that the manifest of a package names.
 fn named_builds(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
     let (directory, manifest) = manifest(cwd, sink)?;
     let build = manifest.get("package")?.get("build")?.as_str()?;
     path::collapse(Some(&directory), build)
 }
 
-/// The innermost `Cargo.toml` from a directory up, and where it lies. One that cannot be read says nothing: Cargo stops at it.
+/// Returns the innermost `Cargo.toml` from a directory upwards, and its directory. An unreadable one is empty: Cargo
+/// stops at it.
 fn manifest(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, toml::Table)> {
     let above = above(cwd, &sink.scene.setting.workspace);
     let mut read = above.into_iter().filter_map(|directory| {

@@ -1,5 +1,5 @@
-//! Files that an option names and that the program loads as code, by any name: `mocha --require x.js`, `cmake -P x.cmake`. What the session
-//! put there is read as if it was run itself, or is code that nobody has read. It must not know languages.
+//! Files of any name that an option makes the program load as code: `mocha --require x.js`, `cmake -P x.cmake`. A file
+//! that the session wrote is read as if run directly, or is unread code. Must not know languages.
 
 use castellan_event::{EffectKind, FileOrigin, Role, Scope, Why};
 use castellan_programs::{Arg, Invocation};
@@ -9,7 +9,7 @@ use crate::code::{CARGO, From, SHELL};
 use crate::command::base_name;
 use crate::sink::Sink;
 
-/// Other endings, and names without any, with the language.
+/// Other endings and whole names, with the language.
 const OTHERS: &[(&[&str], &str)] = &[
     (&[".bash", ".sh"], SHELL),
     (&[".lua"], "lua"),
@@ -19,7 +19,7 @@ const OTHERS: &[(&[&str], &str)] = &[
     (&[".gemspec", ".rake", "Gemfile", "Rakefile"], "ruby"),
 ];
 
-/// Endings of what programs load as code, or find the code to load in, in languages that are not read.
+/// Endings of files that programs load as code, or that name code to load, in languages that castellan does not read.
 const UNREAD: &[&str] = &[
     ".bzl",
     ".cfg",
@@ -46,7 +46,8 @@ const UNREAD: &[&str] = &[
     "rc",
 ];
 
-/// Looks at the file that an option gives to its program to load. Without the session it is the project's, or the machine's, own.
+/// Adds a file that an option makes its program load. A file that the session did not write belongs to the project or
+/// machine.
 pub(crate) fn add(file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if sink.remote || sink.dry {
         return;
@@ -62,12 +63,12 @@ pub(crate) fn add(file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if let Some((_, language)) = SOURCES.iter().chain(OTHERS).find(ends) {
         sink.program(language, From::File(file.clone()));
     } else if located.place != Some(Scope::Workspace) && UNREAD.iter().any(|end| name.ends_with(end)) {
-        // In the project it is a part of what is built and tested all day.
+        // In the project, such a file is part of daily builds and tests.
         sink.opaque(Role::Code, Why::File, &path);
     }
 }
 
-/// Settings of Cargo that stand on its command line, or in a file that stands there: they name programs, as its own file does.
+/// Adds the programs that Cargo settings on its command line name, as text or as a file.
 pub(super) fn settings(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let values: Vec<Arg> = read.values("--config").cloned().collect();
     for value in values {

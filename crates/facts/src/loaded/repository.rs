@@ -1,5 +1,5 @@
-//! Repositories of git that a command works in: where git finds them, and which of their files the session has put there. What those
-//! start, the command starts. It must not know the format of the files.
+//! Git repositories that a command works in: their location, and those of their files that the session has written. The
+//! command runs the programs that these files start. Must not know the format of the files.
 
 use castellan_event::{Answer, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
@@ -15,7 +15,7 @@ use crate::path;
 use crate::scripts;
 use crate::sink::Sink;
 
-/// Programs that are git or start it in their directory, with the subcommands that do (all where there are none).
+/// Programs that are git or start git in their directory, with the subcommands that do so (empty: all).
 const CALLERS: &[(&[&str], &[&str])] = &[
     (
         &[
@@ -37,7 +37,7 @@ const CALLERS: &[(&[&str], &[&str])] = &[
     (&["starship"], &["prompt"]),
 ];
 
-/// Subcommands that start git in another repository as well.
+/// Subcommands that also start git in another repository.
 const TRANSFERS: &[&str] = &["clone", "fetch", "ls-remote", "pull", "push", "submodule"];
 
 /// The hooks of Git 2.47.
@@ -72,26 +72,27 @@ const HOOKS: &[&str] = &[
     "update",
 ];
 
-/// Files of settings in the directory of a repository.
+/// Settings files in the directory of a repository.
 const SETTINGS: &[&str] = &["config", "config.worktree"];
 
-/// What git finds in a directory.
+/// Result of looking for a repository in a directory.
 enum Found {
-    /// The directory of a repository. `is_hidden`: it lies in a work tree, and nothing of its name says what it is.
+    /// The directory of a repository. `is_hidden`: it is in a work tree, and its name does not show that it is a
+    /// repository.
     Repository { directory: String, is_hidden: bool },
-    /// A file that names it.
+    /// A file that names the repository's directory.
     Link(String),
-    /// The call may have put one there, unread.
+    /// The call may have created a repository there, unread.
     Unknown,
 }
 
-/// Adds what the repository starts that a command works in, as far as the session has built it.
+/// Adds the programs that a command's repository starts, as far as the session has written its files.
 pub(super) fn add(read: &Invocation, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     if !CALLERS.iter().any(|(programs, subcommands)| is_loading(programs, subcommands, name, read)) {
         return;
     }
     let subcommand = read.subcommand.first().copied().unwrap_or_default();
-    // It only changes what the next one reads.
+    // `git config` only changes the settings for the next command.
     if name == "git" && subcommand == "config" {
         return;
     }
@@ -104,7 +105,7 @@ pub(super) fn add(read: &Invocation, name: &str, sink: &mut Sink<'_, '_, '_, '_>
     }
 }
 
-/// Repositories on this machine that another one is fetched from or pushed to: git runs there, too.
+/// Adds repositories on this machine that git fetches from or pushes to: git runs there, too.
 fn others(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let words: Vec<String> =
         read.operands.iter().filter_map(|operand| operand.arg.as_str()).take(2).map(str::to_owned).collect();
@@ -122,7 +123,7 @@ fn others(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// The repository that an option or a variable names.
+/// Adds the repository that an option or a variable names.
 pub(crate) fn at(named: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     match named.as_str().and_then(|text| path::collapse(sink.cwd.as_deref(), text)) {
         Some(path) if is_file(&path, sink) => link(&path, sink),
@@ -134,7 +135,7 @@ pub(crate) fn at(named: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// The repository that git finds from the directory of the command up, and those in its work tree that it goes down into.
+/// Adds the repository that git finds from the command's directory upwards, and those in its work tree that git enters.
 fn around(sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(cwd) = sink.cwd.clone() else { return built(None, sink) };
     let is_changed = sink.scene.has_changes();
@@ -151,14 +152,14 @@ fn around(sink: &mut Sink<'_, '_, '_, '_>) {
     built(Some(&directory), sink);
 }
 
-/// Whether a directory that is named lies among the files of the project, where nobody keeps a repository of their own.
+/// Returns true if a named directory is among the files of the project, where users keep no repositories.
 fn is_hidden(path: &str, sink: &Sink<'_, '_, '_, '_>) -> bool {
     let inside =
         path.strip_prefix(sink.scene.setting.workspace.as_str()).filter(|rest| rest.starts_with('/'));
     inside.is_some_and(|rest| !rest.split('/').any(|name| name == ".git"))
 }
 
-/// The file of settings of the repository in which the command works.
+/// Returns the settings file of the repository in which the command works.
 pub(crate) fn config_file(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
     let cwd = sink.cwd.clone()?;
     let directory = match find(&cwd, sink)?.1 {
@@ -172,13 +173,13 @@ pub(crate) fn config_file(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
     Some(below(&directory, "config"))
 }
 
-/// The first directory from one up in which git finds a repository.
+/// Returns the first directory, from `cwd` upwards, in which git finds a repository.
 fn find(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, Found)> {
     let top = top(cwd, sink);
     let is_changed = sink.scene.has_changes();
     for directory in upwards(cwd) {
         let is_top = top.as_deref() == Some(directory);
-        // Where nothing has changed the world has said that there is no `.git` further down.
+        // Without changes, the answer of the world shows that no `.git` exists further down.
         let named = if is_top || is_changed { of_git(directory, sink) } else { None };
         let is_asked = is_changed || top.is_some();
         let found = named.or_else(|| is_asked.then(|| of_itself(directory, top.is_some(), sink)).flatten());
@@ -192,7 +193,7 @@ fn find(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, Found)> {
     None
 }
 
-/// The first directory from one up that has a `.git`.
+/// Returns the first directory, from `cwd` upwards, that has a `.git`.
 fn top(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
     match sink.scene.world.ask(Query::Repository { of: cwd.to_owned() }) {
         Some(Answer::Repository(top)) => top,
@@ -200,13 +201,13 @@ fn top(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
     }
 }
 
-/// A directory and those above it.
+/// Returns a directory and those above it.
 fn upwards(directory: &str) -> impl Iterator<Item = &str> {
     let above = |one: &'_ str| one.rfind('/').filter(|at| *at > 0);
     std::iter::successors(Some(directory), move |one| one.get(..above(one)?)).take(COMPONENTS_MAX)
 }
 
-/// What `.git` is in a directory.
+/// Returns the repository that `.git` in a directory is or names.
 fn of_git(directory: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<Found> {
     let git = below(directory, ".git");
     if is_directory(&git, sink) {
@@ -218,19 +219,20 @@ fn of_git(directory: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<Found> {
     sink.scene.overlay.has_strange(&git).then_some(Found::Unknown)
 }
 
-/// Whether a directory is a repository itself, as a bare one is.
+/// Returns the repository if the directory itself is one, such as a bare repository.
 fn of_itself(directory: &str, is_inside: bool, sink: &mut Sink<'_, '_, '_, '_>) -> Option<Found> {
     let is_one = has_head(directory, sink)
         && (is_file(&below(directory, "config"), sink) || is_file(&below(directory, "commondir"), sink));
     is_one.then(|| Found::Repository { directory: directory.to_owned(), is_hidden: is_inside })
 }
 
-/// Whether there is a `HEAD`. In a directory that the call has made, `git init` and `git clone` may have put one.
+/// Returns true if there is a `HEAD`. In a directory that the call has made, `git init` and `git clone` may have put
+/// one.
 fn has_head(directory: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     is_file(&below(directory, "HEAD"), sink) || sink.scene.overlay.has_named(directory)
 }
 
-/// Repositories that the session has built: below a directory those that git goes down into, else all.
+/// Adds repositories that the session has built: below a directory those that git enters, else all.
 fn built(inside: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) {
     let is_one = |path: &str| {
         let (directory, name) = path.rsplit_once('/').unwrap_or_default();
@@ -251,7 +253,7 @@ fn built(inside: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// The files in a repository's directory. `is_hidden`: they count whoever wrote them.
+/// Adds the files in a repository's directory. `is_hidden`: also files that the session did not write.
 fn repository(directory: &str, is_hidden: bool, sink: &mut Sink<'_, '_, '_, '_>) {
     for name in SETTINGS {
         settings(&below(directory, name), is_hidden, sink);
@@ -272,8 +274,8 @@ fn repository(directory: &str, is_hidden: bool, sink: &mut Sink<'_, '_, '_, '_>)
     }
 }
 
-/// A file of settings: what it starts where the session wrote it, or `is_own`, else what the session wrote of the files that it
-/// includes.
+/// Reads a settings file if the session wrote it or `is_own` is set. Otherwise reads those of its included files that
+/// the session wrote.
 pub(crate) fn settings(path: &str, is_own: bool, sink: &mut Sink<'_, '_, '_, '_>) {
     if !is_file(path, sink) {
         return;
@@ -297,7 +299,8 @@ pub(crate) fn settings(path: &str, is_own: bool, sink: &mut Sink<'_, '_, '_, '_>
     }
 }
 
-/// The hooks of a directory that a setting names, whoever wrote them: as written, seen from where hooks run.
+/// Adds the hooks in a directory that a setting names, also those that the session did not write. The path is as
+/// written, relative to the directory in which hooks run.
 pub(crate) fn hooks(directory: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     let located = sink.locate(&Arg::known(directory));
     let Some(directory) = located.path else {
@@ -314,7 +317,7 @@ pub(crate) fn hooks(directory: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// The repository that a file `.git` names.
+/// Adds the repository that a `.git` file names.
 fn link(path: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     if is_of_session(path, sink) {
         program(GIT_LINK, path, sink);
@@ -323,30 +326,30 @@ fn link(path: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// The same by the text of the file.
+/// Like [`link`], by the text of the file.
 pub(crate) fn linked(text: &str, file: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) {
     if let Some(directory) = target(text, file) {
         repository(&directory, false, sink);
     }
 }
 
-/// The directory that work trees share, by the text of the file that names it.
+/// Adds the directory that work trees share, by the text of the file that names it.
 pub(crate) fn shared(text: &str, file: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) {
     let here = file.and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
     let Some(directory) = path::collapse(here, text.trim()) else { return };
-    // One that names itself is looked at once.
+    // A file that names its own directory is read once.
     if here != Some(directory.as_str()) {
         repository(&directory, false, sink);
     }
 }
 
-/// The directory behind `gitdir:`.
+/// Returns the directory after `gitdir:`.
 fn target(text: &str, file: Option<&str>) -> Option<String> {
     let here = file.and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
     path::collapse(here, text.strip_prefix("gitdir:")?.trim())
 }
 
-/// The file is read as this language, once for all commands of the call between which it stays the same.
+/// Reads the file as this language, once for all commands of the call until the file changes.
 fn program(language: &str, path: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     let overlay = &sink.scene.overlay;
     let now = if overlay.has_written_on_way(path) { overlay.changes() } else { 0 };
@@ -355,7 +358,7 @@ fn program(language: &str, path: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// Whether this call or an earlier one of the session has put the file there, or may have done so.
+/// Returns true if this call or an earlier one of the session has created the file, or may have done so.
 pub(super) fn is_of_session(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     let scene = &mut *sink.scene;
     let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
@@ -363,7 +366,8 @@ pub(super) fn is_of_session(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool
     scene.overlay.has_put(&real) || scene.overlay.has_put(path) || scene.is_of_earlier_call(&real)
 }
 
-/// Whether there is a file when the call comes to it. A directory into which the call has put what nobody has read may have one.
+/// Returns true if the file exists when the call reaches it. Not reported: a file in a directory that the call filled
+/// with unread files.
 pub(super) fn is_file(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     sink.scene.overlay.has_named(path) || kind(path, sink) == Some(FileKind::File)
 }

@@ -1,5 +1,5 @@
-//! Files of settings that programs find by a fixed name in their directory, above it or in the home, and that start other programs: read
-//! where the session wrote them. It must not know their formats.
+//! Settings files that start other programs. Programs find them by a fixed name in their directory, above it or in the
+//! home. They are read if the session wrote them. Must not know their formats.
 
 use castellan_programs::{Arg, Invocation};
 
@@ -11,8 +11,8 @@ use crate::limits::LOOKED_DIRECTORIES_MAX;
 use crate::path;
 use crate::sink::Sink;
 
-/// Programs, with the subcommands that read the files (all where there are none), and the files with their languages: those that begin
-/// with `~/` lie in the home, the others in the program's directory or above it.
+/// Programs, the subcommands with which they read the files (empty: always), and the files with their languages. Files
+/// that begin with `~/` are in the home, the others in the program's directory or above it.
 type Settings = (&'static [&'static str], &'static [&'static str], &'static [Pattern]);
 
 const SETTINGS: &[Settings] = &[
@@ -45,14 +45,14 @@ const SETTINGS: &[Settings] = &[
     (&["ssh", "scp", "sftp", "rsync", "autossh"], &[], &[("~/.ssh/config", "ssh-config")]),
 ];
 
-/// Options that name such a file, whoever wrote it, and those that name the directory in which it lies.
+/// Options that name such a file, whoever wrote it, and options that name its directory.
 const NAMED: &[(&[&str], &str, &str)] = &[(&["ssh", "scp", "sftp", "autossh"], "-F", "ssh-config")];
 const DIRECTORIES: &[(&[&str], &str)] = &[(&["hg", "chg"], "-R")];
 
 /// Programs whose first operand is such a directory.
 const OPERANDS: &[&str] = &["direnv"];
 
-/// Adds what the settings start of a program that a command runs.
+/// Adds the programs that the settings of a command's program start.
 pub(super) fn add(read: &Invocation, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     for (_, option, language) in NAMED.iter().filter(|row| is_loading(row.0, &[], name, read)) {
         for file in read.values(option).filter(|file| !matches!(file.as_str(), Some("none" | "/dev/null"))) {

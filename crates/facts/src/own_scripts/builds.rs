@@ -1,4 +1,4 @@
-//! Compilers and build tools that make files of the project's own sources. It must not know whose those are.
+//! Compilers and build tools that make files from the project's own sources. Must not know who wrote the sources.
 
 use castellan_event::{Command, Effect, EffectKind, Facts, Scope};
 
@@ -7,17 +7,17 @@ use crate::limits::LOADED_FILES_MAX;
 use crate::scene::Scene;
 use crate::scripts;
 
-/// Sources of which a compiler makes programs, and what no program comes of, by the endings of their names.
+/// Sources that compilers build programs from, and files that are no part of a program, by the endings of their names.
 const SOURCES: &[&str] =
     &[".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".ino", ".md", ".rst", ".txt"];
 
-/// Those that make what they are told of what lies in the project, as it says itself.
+/// Tools that build from files in the project, as the project itself configures them.
 const BUILDERS: &[&str] = &[
     "babel", "c++", "cargo", "cc", "clang", "clang++", "cmake", "esbuild", "g++", "gcc", "go", "javac",
     "make", "meson", "ninja", "rollup", "rustc", "swc", "swift", "swiftc", "tsc", "tsup", "vite", "webpack",
 ];
 
-/// Whether an effect only makes room, or is what a build makes of the project's own sources.
+/// Returns true if an effect only deletes or makes a directory, or is build output from the project's own sources.
 pub(super) fn makes(effect: &Effect, facts: &Facts, workspace: &str) -> bool {
     if effect.kind == EffectKind::Delete {
         return true;
@@ -40,8 +40,8 @@ pub(super) fn makes(effect: &Effect, facts: &Facts, workspace: &str) -> bool {
         && facts.effects.iter().all(stays)
 }
 
-/// Whether files that the session wrote are sources of which no word tells of more than computing: what is built of them is run as
-/// `go run` and `cargo run` run theirs. `CMakeLists.txt` says what else is run.
+/// Returns true if all files that the session wrote are sources in which no word suggests more than computing. Programs
+/// built from them may run as with `go run` and `cargo run`. `CMakeLists.txt` is excluded: it can run other programs.
 pub(super) fn are_plain_sources(written: &[String], scene: &mut Scene<'_, '_, '_>) -> bool {
     written.len() <= LOADED_FILES_MAX
         && written.iter().all(|path| {
@@ -51,7 +51,7 @@ pub(super) fn are_plain_sources(written: &[String], scene: &mut Scene<'_, '_, '_
         })
 }
 
-/// Whether nothing that the command is given lies outside of the project, is text in place of a file, or says how else it builds.
+/// Returns true if no argument is outside of the project, is text instead of a file, or changes how the command builds.
 fn is_plain(command: &Command, workspace: &str) -> bool {
     let is_here = |arg: &String| match arg.find('/') {
         Some(at) => {

@@ -1,4 +1,4 @@
-//! Paths as text: what can be said of them without asking anyone.
+//! Paths as text, without access to the file system.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
@@ -6,7 +6,7 @@ use castellan_programs::{Arg, Piece};
 use super::Places;
 use crate::scope::{self, Part};
 
-/// A path without `.`, doubled and trailing slashes. `..` stays: what it leads to depends on symlinks.
+/// Removes `.`, doubled and trailing slashes. `..` stays: its target depends on symlinks.
 pub(super) fn tidy(path: &str) -> String {
     let mut tidied = String::with_capacity(path.len());
     let is_absolute = path.starts_with('/');
@@ -22,7 +22,7 @@ pub(super) fn tidy(path: &str) -> String {
     tidied
 }
 
-/// A path as if there were no symlinks; absolute. `None` when it is relative and `cwd` is not known.
+/// Returns the absolute path as if there were no symlinks; `None` if it is relative and `cwd` is unknown.
 pub(crate) fn collapse(cwd: Option<&str>, path: &str) -> Option<String> {
     let base = if path.starts_with('/') { "" } else { cwd.filter(|cwd| cwd.starts_with('/'))? };
     let mut collapsed = String::with_capacity(base.len() + path.len() + 1);
@@ -40,12 +40,12 @@ pub(crate) fn collapse(cwd: Option<&str>, path: &str) -> Option<String> {
     Some(collapsed)
 }
 
-/// How much of a component is not known.
+/// How much of a component is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unsure {
     /// Nothing: it is plain text.
     No,
-    /// There is a shell pattern in it: some name, without a slash.
+    /// It has a shell pattern: some name, without a slash.
     Name,
     /// It may be several components, or none.
     Anything,
@@ -59,7 +59,7 @@ pub(super) struct Component {
     pub(super) unsure: Unsure,
 }
 
-/// The components of an argument, without `.` and empty ones.
+/// Returns the components of an argument, without `.` and empty ones.
 pub(super) fn components(raw: &Arg, places: &Places) -> Vec<Component> {
     let mut all = vec![Draft::default()];
     for piece in raw.pieces() {
@@ -86,7 +86,7 @@ pub(super) fn components(raw: &Arg, places: &Places) -> Vec<Component> {
     drafts.map(|draft| draft.finish(places)).collect()
 }
 
-/// A component as it is read: `prefix` is the text before the first unknown part, `suffix` that after the last.
+/// A component during parsing: `prefix` is the text before the first unknown part, `suffix` that after the last.
 #[derive(Debug, Default)]
 struct Draft {
     written: String,
@@ -122,8 +122,8 @@ impl Draft {
     }
 }
 
-/// The components at the start of a path, from the root. `None` when it does not begin with known text, or is relative to
-/// nobody knows what.
+/// Returns the components at the start of a path, from the root. `None` if the path does not begin with known text, or
+/// is relative to an unknown directory.
 pub(super) fn from_root(
     written: &str,
     cwd: Option<&str>,

@@ -1,4 +1,4 @@
-//! [`Places`]: where things lie for one session. Everything in it was found out by others; it only compares.
+//! [`Places`]: the locations of one session. Others collect them; this module only compares.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -8,34 +8,34 @@ use castellan_event::{Process, Scope};
 
 use crate::scope::{Part, components, fold};
 
-/// Where things lie: absolute paths.
+/// Locations of a session: absolute paths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Places {
-    /// The user's homes: what the agent's `HOME` says, where programs look first, and what the user database says.
+    /// The user's homes: from the agent's `HOME`, where programs look first, and from the user database.
     pub homes: Vec<String>,
-    /// The workspace; `None` when it is not known.
+    /// The workspace; `None` if unknown.
     pub workspace: Option<String>,
-    /// Directories for temporary files, besides those that every system has.
+    /// Directories for temporary files, in addition to those of every system.
     pub temporary: Vec<String>,
     /// Directories, files and sockets of castellan's home and its programs.
     pub castellan: Vec<String>,
-    /// A directory or file, and the one below a home that it stands for: `/data/claude`, `.claude`.
+    /// A directory or file, and the path below a home that it replaces: `/data/claude`, `.claude`.
     pub stand_ins: Vec<(String, String)>,
     /// Directories in which programs are looked up.
     pub programs: Vec<String>,
-    /// Files that shells read before they run anything, such as what `BASH_ENV` names.
+    /// Files that shells read before they run anything, such as the value of `BASH_ENV`.
     pub startup: Vec<String>,
-    /// Directories and files from which interpreters take code, such as those of `PYTHONPATH`.
+    /// Directories and files from which interpreters load code, such as those of `PYTHONPATH`.
     pub code: Vec<String>,
-    /// Where file systems of other machines are mounted.
+    /// Mount points of file systems of other machines.
     pub network: Vec<String>,
-    /// The file system takes `A` for `a`, as those of macOS and Windows do.
+    /// The file system treats `A` and `a` as equal, as on macOS and Windows.
     pub folds_case: bool,
     /// Paths may begin with a drive letter or with `\\server`.
     pub is_windows: bool,
 }
 
-/// Variables that say where something lies that would else lie below the home. Those of agents are in their data.
+/// Variables that replace a path below the home. Those of agents are in the data of the agents.
 const STAND_INS: &[(&str, &str)] = &[
     ("AWS_CONFIG_FILE", ".aws/config"),
     ("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials"),
@@ -57,13 +57,13 @@ const STAND_INS: &[(&str, &str)] = &[
     ("ZDOTDIR", ""),
 ];
 
-/// The same for lists of files.
+/// Variables that do the same with lists of files.
 const STAND_IN_LISTS: &[(&str, &str)] = &[("KUBECONFIG", ".kube/config")];
 
-/// Variables that name a file that a shell reads.
+/// Variables that name a file that shells read.
 const STARTUP: &[&str] = &["BASH_ENV", "ENV"];
 
-/// Variables that list directories or files from which interpreters take code.
+/// Variables that list directories or files from which interpreters load code.
 const CODE: &[&str] =
     &["GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "NODE_PATH", "PERL5LIB", "PYTHONPATH", "RUBYLIB"];
 
@@ -71,10 +71,11 @@ const CODE: &[&str] =
 const TEMPORARY: &[&str] = &["TMPDIR", "TMP", "TEMP"];
 
 impl Places {
-    /// The places of a session, from what its agent was started with. Each is also there as it really lies.
+    /// Returns the places of a session, from the environment of its agent. Each path is also added with symlinks
+    /// resolved.
     ///
-    /// `workspace`: symlinks resolved; a home, or what holds one, is none, and neither is any directory while no home is known.
-    /// `castellan`: as they are called and as they lie.
+    /// `workspace`: symlinks resolved. A home or a directory that holds one is not a workspace; without a known home no
+    /// directory is one. `castellan`: as configured and with symlinks resolved.
     pub fn of_session(process: Option<&Process>, workspace: Option<&str>, castellan: &[String]) -> Places {
         let castellan = castellan.iter().filter(|path| is_usable(path)).cloned().collect();
         let mut places = Places { castellan, ..Places::default() };
@@ -82,8 +83,8 @@ impl Places {
         places.network.clone_from(&process.network);
         let homes = [process.var("HOME"), Some(process.home.as_str())];
         homes.into_iter().flatten().for_each(|home| add_both(home, process, &mut places.homes));
-        // A home, or what holds one, is never a workspace: everything that the user has would be the agent's to change.
-        // Where no home is known, any directory may be one.
+        // A home, or a directory that holds one, is never a workspace: the agent could change everything that the user
+        // has. Without a known home, any directory may be a home.
         let holds_home = |directory: &&str| {
             let holds = |home: &String| Places::default().below(directory, &known(home)).is_some();
             places.homes.is_empty() || places.homes.iter().any(holds)
@@ -92,7 +93,7 @@ impl Places {
         places.programs = listed(&["PATH"], process);
         places.startup = listed(STARTUP, process);
         places.code = listed(CODE, process);
-        // One that holds a home or the workspace would make everything in them temporary.
+        // A directory that holds a home or the workspace would make everything in it temporary.
         let temporary = listed(TEMPORARY, process);
         let holds_more = |path: &String| {
             let parts: Vec<Part<'_>> = components(path).map(Part::known).collect();
@@ -116,17 +117,17 @@ impl Places {
         places
     }
 
-    /// The places of a Windows of which nothing more is known: none of its paths is a place of this system.
+    /// Returns the places of an unknown Windows system: none of its paths is a place of this system.
     pub(crate) fn of_windows() -> Places {
         Places { folds_case: true, is_windows: true, ..Places::default() }
     }
 
-    /// The user's home, as programs find it: what `HOME` says, else the user database; empty when it is not known.
+    /// Returns the home as programs find it: from `HOME`, else from the user database; empty if unknown.
     pub(crate) fn home(&self) -> &str {
         self.homes.first().map(String::as_str).unwrap_or_default()
     }
 
-    /// What the places say about a path.
+    /// Reports the classes of a path by these places.
     pub(crate) fn kinds(&self, parts: &[Part<'_>], mut tell: impl FnMut(Scope, &'static str)) {
         let lists: [(&[String], Scope, &'static str); 5] = [
             (&self.castellan, Scope::Castellan, "castellan's own files"),
@@ -146,7 +147,7 @@ impl Places {
         if self.network.iter().any(|mount| self.is_on(mount, parts)) {
             tell(Scope::Network, "network mounts");
         }
-        // What lies deeper is not looked up by name.
+        // Programs deeper below are not found by name.
         let is_program = |directory: &String| self.below(directory, parts).is_some_and(|rest| rest.len() < 2);
         if self.programs.iter().any(is_program) {
             tell(Scope::Hijack, "directories from which programs are started");
@@ -161,14 +162,14 @@ impl Places {
         }
     }
 
-    /// Whether a path lies on a mount. A home or workspace that does is still a home or workspace.
+    /// Returns true if a path is on a mount. A home or workspace on a mount is still a home or workspace.
     fn is_on(&self, mount: &str, parts: &[Part<'_>]) -> bool {
         let is_around = |place: &&String| self.below(mount, &known(&self.comparable(place))).is_some();
         let mut inner = self.homes.iter().chain(&self.workspace).filter(is_around);
         self.below(mount, parts).is_some() && !inner.any(|place| self.below(place, parts).is_some())
     }
 
-    /// What follows a directory at the start of a path, if the path may begin with it.
+    /// Returns the rest of a path after a directory, if the path may begin with the directory.
     pub(crate) fn below<'p, 'a>(&self, directory: &str, parts: &'p [Part<'a>]) -> Option<&'p [Part<'a>]> {
         let directory = self.comparable(directory);
         let mut rest = parts;
@@ -179,39 +180,39 @@ impl Places {
             }
             rest = after;
         }
-        // Everything is below the root, and a mere `*` may be anything: neither says a thing.
+        // Everything is below the root, and a mere `*` matches anything: neither classifies a path.
         let own = parts.get(..parts.len() - rest.len())?;
         own.iter().any(|part| !part.is_blank()).then_some(rest)
     }
 
-    /// A path as this file system compares it.
+    /// Returns a path in the form in which this file system compares paths.
     pub(crate) fn comparable<'t>(&self, path: &'t str) -> Cow<'t, str> {
         if self.folds_case { Cow::Owned(fold(path)) } else { Cow::Borrowed(path) }
     }
 
-    /// Whether a directory belongs to the operating system and is none of those that it has for temporary files.
+    /// Returns true if a directory belongs to the operating system, except its directories for temporary files.
     fn is_system(&self, path: &str) -> bool {
         crate::scope::classify(path, &Places::default()).place == Scope::System
     }
 }
 
-/// What stands for `\\` of `\\server\share` as a component.
+/// Component for the `\\` of `\\server\share`.
 pub(crate) const UNC: &str = "\\\\";
 
-/// What stands for `\\.\` as a component.
+/// Component for `\\.\`.
 pub(crate) const DEVICE: &str = "\\\\device";
 
 fn known(path: &str) -> Vec<Part<'_>> {
     components(path).map(Part::known).collect()
 }
 
-/// Whether a value of the environment can name a place: a relative one is another for each command, and what is below the
-/// root alone is everything.
+/// Returns true if a value of the environment can name a place. A relative path differs for each command, and
+/// everything is below the root.
 fn is_usable(path: &str) -> bool {
     path.starts_with('/') && components(path).next().is_some()
 }
 
-/// The paths that variables of the environment name.
+/// Returns the paths that environment variables name.
 fn listed(names: &[&str], process: &Process) -> Vec<String> {
     let mut all = Vec::new();
     for value in names.iter().filter_map(|name| process.var(name)) {
@@ -220,7 +221,7 @@ fn listed(names: &[&str], process: &Process) -> Vec<String> {
     all
 }
 
-/// Adds a path that can name a place, as it is said and as it really lies.
+/// Adds a path that can name a place, as written and with symlinks resolved.
 fn add_both(path: &str, process: &Process, all: &mut Vec<String>) {
     if !is_usable(path) {
         return;

@@ -1,4 +1,4 @@
-//! Paths of Windows, by their shape: drives, servers, devices. Nothing is asked: no world of Windows is known yet.
+//! Windows paths, by their shape: drives, servers, devices. No queries: castellan has no world of Windows yet.
 
 use castellan_event::Why;
 
@@ -6,7 +6,7 @@ use super::places::{DEVICE, UNC};
 use super::{Located, Places};
 use crate::scope::{self, Part};
 
-/// Finds out what a path is, as far as its text says.
+/// Classifies a path by its text.
 pub(super) fn locate(text: &str, cwd: Option<&str>, places: &Places) -> Located {
     let raw = text.to_owned();
     let Some(names) = absolute(text).or_else(|| relative(text, cwd?)) else {
@@ -24,7 +24,7 @@ pub(super) fn locate(text: &str, cwd: Option<&str>, places: &Places) -> Located 
     Located::found(path, raw, kind)
 }
 
-/// Whether a path begins with a drive or a server, as PowerShell and cmd take it on any system.
+/// Returns true if a path begins with a drive or a server, as PowerShell and cmd parse it on any system.
 pub(super) fn begins_with_drive(text: &str) -> bool {
     let mut letters = text.chars();
     let (first, second) = (letters.next(), letters.next());
@@ -32,7 +32,7 @@ pub(super) fn begins_with_drive(text: &str) -> bool {
     is_drive || first == Some('\\') && matches!(second, Some('\\' | '/'))
 }
 
-/// The names of a path that begins with a drive or a server.
+/// Returns the names of a path that begins with a drive or a server.
 fn absolute(text: &str) -> Option<Vec<String>> {
     let text = text.replace('\\', "/");
     let text = text.strip_prefix("//?/").unwrap_or(&text);
@@ -49,8 +49,8 @@ fn absolute(text: &str) -> Option<Vec<String>> {
     is_drive.then(|| collapse(&[drive], rest))
 }
 
-/// The names of a path that is seen from a directory, or from the root of its drive. `C:x` is relative to a directory that
-/// only the shell knows.
+/// Returns the names of a path that is relative to a directory, or to the root of its drive. `C:x` is relative to a
+/// directory that only the shell knows.
 fn relative(text: &str, cwd: &str) -> Option<Vec<String>> {
     let base = absolute(cwd)?;
     let text = text.replace('\\', "/");
@@ -63,7 +63,7 @@ fn relative(text: &str, cwd: &str) -> Option<Vec<String>> {
     Some(collapse(&base, &text))
 }
 
-/// Names after others, `..` taken out; the first one stays.
+/// Appends names to others and removes `..`; the first name stays.
 fn collapse(base: &[&str], rest: &str) -> Vec<String> {
     let mut names: Vec<String> = base.iter().map(|name| (*name).to_owned()).collect();
     for name in scope::components(rest) {

@@ -1,4 +1,4 @@
-//! Settings of git: the format of its files, and which settings start programs. Source: git-config(1) of Git 2.47.3.
+//! Settings of git: the format of its files, and the settings that start programs. Source: git-config(1) of Git 2.47.3.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Slot, SlotRole, find, fits};
@@ -11,36 +11,36 @@ use crate::environment::only_shows;
 pub(super) struct Setting {
     /// In lower case.
     section: String,
-    /// The part in quotes, as written; empty where there is none.
+    /// The quoted part of the section, as written; empty if there is none.
     sub: String,
     /// In lower case.
     key: String,
     value: String,
 }
 
-/// How the value of a setting starts something, besides those that the model of git lists for `-c`.
+/// How the value of a setting starts something, for settings that the model of git does not list for `-c`.
 #[derive(Debug, Clone, Copy)]
 enum Value {
-    /// Shell text that is given a file: an editor.
+    /// Shell text that receives a file: an editor.
     Editor,
-    /// Shell text that is given what git writes.
+    /// Shell text that receives git's output.
     Pager,
-    /// A program, unless it says yes or no.
+    /// A program, unless the value is a boolean.
     Watcher,
     /// Shell text, or one of git's own helpers by its name.
     Helper,
     /// Shell text, or a program by its path.
     Program,
-    /// The same where it is an absolute path.
+    /// A program, if the value is a path.
     Absolute,
-    /// A repository: `ext::` before it begins a command.
+    /// A repository: `ext::` at its start begins a command.
     Url,
     Settings,
     Hooks,
     Tree,
 }
 
-/// Settings by their names in lower case; `*` stands for any text.
+/// Settings by their names in lower case; `*` matches any text.
 const SETTINGS: &[(&str, Value)] = &[
     ("browser.*.path", Value::Program),
     ("core.editor", Value::Editor),
@@ -66,13 +66,13 @@ const SETTINGS: &[(&str, Value)] = &[
     ("sequence.editor", Value::Editor),
 ];
 
-/// What git takes for yes and no.
+/// Values that git parses as booleans.
 const SWITCHES: &[&str] = &["", "true", "false", "yes", "no", "on", "off", "1", "0"];
 
 impl Setting {
-    /// What the setting starts.
+    /// Returns the start of the setting, if any.
     pub(super) fn starts(&self) -> Option<Starts> {
-        // Names are compared by their beginnings, whatever their length: only of an address does what stands between the dots decide.
+        // Only `url` depends on its subsection. A short text replaces any other, so that a long name still matches.
         let middle = match (self.section.as_str(), self.sub.as_str()) {
             (_, "") => String::new(),
             ("url", sub) => format!("{sub}."),
@@ -82,7 +82,7 @@ impl Setting {
     }
 }
 
-/// What a setting starts, by its name in any case.
+/// Returns the start of a setting, by its name in any case.
 pub(crate) fn starts(name: &str, value: &str) -> Option<Starts> {
     let name = name.to_ascii_lowercase();
     if name.starts_with("url.ext::") {
@@ -120,25 +120,25 @@ fn of_value(how: Value, value: &str) -> Option<Starts> {
     }
 }
 
-/// Whether a value only names an editor or a pager that everybody has. Another name may be that of a shell.
+/// Returns true if a value only names a common editor or pager. Another name may be that of a shell.
 fn is_viewer(value: &str) -> bool {
     SWITCHES.contains(&value) || only_shows(value) && !value.starts_with("ssh")
 }
 
-/// The slot of `git -c`, which lists the settings that hold shell text.
+/// Returns the slot of `git -c`, which lists the settings that hold shell text.
 fn shell_settings() -> Option<Slot> {
     let options = find("git")?.options;
     options.iter().map(|option| option.slot).find(|slot| slot.role == SlotRole::Shell)
 }
 
-/// The last value of a setting in a text; none where it is not set, or git could not read the text.
+/// Returns the last value of a setting in a text; `None` if it is not set, or if git could not parse the text.
 pub(crate) fn text_of(text: &str, section: &str, sub: &str, key: &str) -> Option<String> {
     let is_it =
         |one: &&Setting| one.section == section && one.sub == sub && one.key.eq_ignore_ascii_case(key);
     settings(text).ok()?.iter().rfind(is_it).map(|one| one.value.clone())
 }
 
-/// The files that a text includes, as written.
+/// Returns the files that a text includes, as written.
 pub(crate) fn includes(text: &str) -> Vec<String> {
     let all = settings(text).unwrap_or_default();
     let included = all.iter().filter_map(|one| match one.starts()? {
@@ -150,7 +150,7 @@ pub(crate) fn includes(text: &str) -> Vec<String> {
     included.collect()
 }
 
-/// Every setting of a text, in order.
+/// Parses all settings of a text, in order.
 pub(super) fn settings(text: &str) -> Result<Vec<Setting>, Why> {
     let mut reader = Reader { rest: text.trim_start_matches('\u{feff}') };
     let mut found = Vec::new();
@@ -170,7 +170,7 @@ pub(super) fn settings(text: &str) -> Result<Vec<Setting>, Why> {
     }
 }
 
-/// The text that is left.
+/// The remaining text.
 struct Reader<'t> {
     rest: &'t str,
 }
@@ -186,7 +186,7 @@ impl Reader<'_> {
         Some(letter)
     }
 
-    /// `[section]`, `[section "sub"]`, and `[section.sub]` of old.
+    /// Parses `[section]`, `[section "sub"]`, and the old form `[section.sub]`.
     fn header(&mut self) -> Option<(String, String)> {
         self.next();
         let name = |one: char| one.is_ascii_alphanumeric() || one == '-' || one == '.';
@@ -213,7 +213,7 @@ impl Reader<'_> {
         (self.next()? == ']').then_some((section, sub))
     }
 
-    /// A name and its value. One without a value is set.
+    /// Parses a name and its value. A name without a value is `true`.
     fn setting(&mut self) -> Option<(String, String)> {
         let end = self.rest.find(|one: char| !one.is_ascii_alphanumeric() && one != '-');
         let (key, rest) = self.rest.split_at_checked(end.unwrap_or(self.rest.len()))?;
@@ -233,10 +233,11 @@ impl Reader<'_> {
         }
     }
 
-    /// The rest of the line: without a comment, quotes and blanks at its end. A backslash at the end goes on with the next line.
+    /// Parses the rest of the line, without a comment, quotes and trailing blanks. A backslash at the end continues the
+    /// line.
     fn value(&mut self) -> Option<String> {
         let mut value = String::new();
-        // How much of it stays: blanks outside of quotes only count before something else.
+        // Length of the value without trailing blanks outside of quotes.
         let mut kept = 0;
         let mut is_quoted = false;
         while let Some(letter) = self.next() {

@@ -1,5 +1,5 @@
-//! Settings of other programs than git, each in the format of its file. Sources: the manuals of Mercurial 6.7 (hgrc), npm 10 (npmrc),
-//! Yarn 1.22 and 4.5, Jujutsu 0.25, mise 2024.11, OpenSSH 9.7 (`ssh_config`).
+//! Settings of programs other than git, each in the format of its file. Sources: the manuals of Mercurial 6.7 (hgrc),
+//! npm 10 (npmrc), Yarn 1.22 and 4.5, Jujutsu 0.25, mise 2024.11, OpenSSH 9.7 (`ssh_config`).
 
 use castellan_event::Why;
 use castellan_programs::fits;
@@ -8,14 +8,14 @@ use serde_json::Value as Json;
 use super::Starts;
 use crate::recipes::yaml;
 
-/// How the files of a program are written.
+/// Format of a program's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     /// `[section]`, then `name = value`: the name of a setting is `section.name`.
     Sections,
-    /// `name value`, a line each.
+    /// `name value` on each line.
     Lines,
-    /// The same in TOML: the name is that of all tables with it.
+    /// TOML: the names of all tables around a setting are part of its name.
     Toml,
     Yaml,
 }
@@ -25,22 +25,22 @@ enum Format {
 enum Value {
     /// Shell text.
     Shell,
-    /// The same behind `!`.
+    /// Shell text after `!`.
     Marked,
-    /// Shell text, unless it names a function of Python.
+    /// Shell text, unless it names a Python function.
     Hook,
-    /// A file in this language; none where it does not name a path.
+    /// A file in this language; nothing if the value is not a path.
     File(&'static str),
     /// Options of node.
     Options,
     /// Another such file.
     Settings,
-    /// What names a command that the program has itself: nothing.
+    /// A command that the program has itself: starts nothing.
     Nothing,
 }
 
-/// Files of settings: the word for their language, their format, and settings by their names in lower case, of which the first that
-/// fits counts; `*` stands for any text.
+/// Files of settings: the word for their language, their format, and settings by their names in lower case. The first
+/// match applies; `*` matches any text.
 type Files = (&'static str, Format, &'static [(&'static str, Value)]);
 
 const FILES: &[Files] = &[
@@ -125,12 +125,12 @@ fn of(language: &str) -> Option<&'static Files> {
     FILES.iter().find(|(name, ..)| *name == language)
 }
 
-/// Whether a language is one of these files.
+/// Returns true if a language is one of these files.
 pub(super) fn is_one(language: &str) -> bool {
     of(language).is_some()
 }
 
-/// What the settings of a text start.
+/// Returns the starts of the settings in a text.
 pub(super) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
     let Some((_, format, settings)) = of(language) else { return Ok(Vec::new()) };
     let found = match format {
@@ -148,11 +148,11 @@ pub(super) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
         of_value(*how, value)
     };
     let mut all: Vec<Starts> = found.into_iter().filter_map(of_one).collect();
-    // A template of mise runs what it names wherever it stands.
+    // A template of mise can run a command in any value.
     if language == "mise" && text.contains("exec(") {
         all.push(Starts::Unknown("exec".to_owned()));
     }
-    // A condition of SSH that asks a command.
+    // A condition of SSH that runs a command.
     let asks = |line: &&str| {
         pair(line).is_some_and(|(name, rest)| name.eq_ignore_ascii_case("match") && rest.contains("exec"))
     };
@@ -169,13 +169,13 @@ fn of_value(how: Value, value: String) -> Option<Starts> {
         Value::Hook if value.starts_with("python:") => Some(Starts::Unknown(value)),
         Value::Hook => (!value.is_empty()).then_some(Starts::Shell(value)),
         Value::File(language) => value.contains(['/', '.']).then_some(Starts::Program(language, value)),
-        // As if node was started with them.
+        // Node gets the options as if it was started with them.
         Value::Options => Some(Starts::Shell(format!("node {value} --version"))),
         Value::Settings => Some(Starts::Settings(value)),
     }
 }
 
-/// The settings of sections. A line that begins with blanks goes on with the one before.
+/// Parses the settings of sections. A line that begins with blanks continues the line before.
 fn sections(text: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut section = String::new();
@@ -199,7 +199,7 @@ fn sections(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// `name value`, or `name=value`.
+/// Parses `name value` or `name=value`.
 fn pair(line: &str) -> Option<(String, String)> {
     let line = line.trim();
     let (name, value) = line.split_once([' ', '\t', '=']).filter(|_| !line.starts_with('#'))?;
@@ -212,7 +212,7 @@ fn unquoted(value: &str) -> String {
     inner.unwrap_or(value).to_owned()
 }
 
-/// The texts of a tree, each with the names on the way to it. A list of texts is a command's words.
+/// Returns the texts of a tree, each with the names on the way to it. A list of texts holds the words of one command.
 fn flat(tree: &Json) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open: Vec<(String, &Json)> = vec![(String::new(), tree)];
