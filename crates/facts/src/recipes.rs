@@ -1,5 +1,5 @@
-//! What task runners run: scripts of a `package.json`, recipes of a makefile, a justfile or a Taskfile. Their text is shell text,
-//! found as any other. It must not know what commands do.
+//! Code of task runners: scripts of a `package.json`, recipes of a makefile, a justfile or a Taskfile. Their shell text
+//! is walked like any other. Must not know what commands do.
 
 mod composer;
 mod deno;
@@ -27,29 +27,29 @@ use crate::{analyse, code, path, scripts};
 
 use packages::Packages;
 
-/// A task that a command has run.
+/// A task that a command runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Task {
     runner: &'static Runner,
-    /// What is said of it: `run`, `test`.
+    /// The subcommand of the runner: `run`, `test`.
     verb: String,
     /// The file, as written.
     file: Arg,
-    /// Its name; `None` for the one that runs without a name.
+    /// Its name; `None` for the default task.
     name: Option<String>,
-    /// It is only shown.
+    /// The command only shows it.
     pub(crate) is_shown: bool,
 }
 
-/// What one kind of file makes of a task.
+/// How castellan finds and reads one kind of task file.
 #[derive(Debug)]
 struct Runner {
     system: &'static str,
-    /// The names under which its file is looked for, in turn, where a command does not name one.
+    /// The names under which its file is searched, in this order, if a command does not name one.
     files: &'static [&'static str],
-    /// Whether it is looked for in the directories above, too.
+    /// Also searches the directories above.
     climbs: bool,
-    /// A variable of the environment that names another file.
+    /// An environment variable that names another file.
     variable: Option<&'static str>,
     reads: fn(&str, &Wanted<'_>) -> Script,
 }
@@ -88,7 +88,7 @@ const RUNNERS: &[Runner] = &[
     },
 ];
 
-/// The names under which Task looks for its file.
+/// Names under which Task looks for its file.
 const TASKFILES: &[&str] = &[
     "Taskfile.yml",
     "taskfile.yml",
@@ -100,44 +100,44 @@ const TASKFILES: &[&str] = &[
     "taskfile.dist.yaml",
 ];
 
-/// The names under which make looks for its file.
+/// Names under which make looks for its file.
 const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
 
-/// The task that is asked for.
+/// The requested task.
 #[derive(Debug)]
 struct Wanted<'w> {
     verb: &'w str,
     name: Option<&'w str>,
-    /// It is only shown: nothing runs but what reading the file does.
+    /// The command only shows it: just the code that runs while the file is read is executed.
     is_shown: bool,
     /// The arguments of the command, its name first.
     argv: &'w [Arg],
-    /// What the command is started with, the last of a name counts.
+    /// The environment of the command; the last value of a name applies.
     env: &'w [(String, Arg)],
-    /// Where it runs.
+    /// The directory in which it runs.
     directory: &'w str,
 }
 
-/// The shell texts of a task, each run by a shell of its own.
+/// The shell texts of a task; each runs in a shell of its own.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Script {
     texts: Vec<String>,
-    /// What could not be read, and why.
+    /// Parts that could not be read, with the reason.
     holes: Vec<(Why, String)>,
-    /// Files whose text belongs to it, which are read first.
+    /// Files that it includes.
     includes: Vec<String>,
     /// Variables that the runner sets for it.
     env: Vec<(String, String)>,
 }
 
-/// The task behind an effect that runs one, if its file is of a kind that is read.
+/// Returns the task of an effect that runs one, if castellan reads its kind of file.
 pub(crate) fn of(system: &str, verb: &str, name: Option<&str>, file: &str) -> Option<Task> {
     let runner = RUNNERS.iter().find(|runner| runner.system == system)?;
     let verb = verb.to_owned();
     Some(Task { runner, verb, file: Arg::known(file), name: name.map(str::to_owned), is_shown: false })
 }
 
-/// Adds what a task runs. `cwd`: where the command looks for its file.
+/// Adds the effects of a task. `place.cwd`: the directory in which the command looks for its file.
 pub(crate) fn add(task: &Task, place: Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     if place.cwd.is_none() {
         return code::opaque(&place, (Why::File, &task.file.written()), scene, facts);
@@ -155,7 +155,7 @@ pub(crate) fn add(task: &Task, place: Place<'_>, scene: &mut Scene<'_, '_, '_>, 
     }
     let (file, directory) = match find(&task, &place, scene) {
         Found::Here(file, directory) => (file, directory),
-        // Without its file a runner does nothing.
+        // A runner without its file does nothing.
         Found::Nowhere => return,
         Found::TooFar => return code::opaque(&place, (Why::Budget, &task.file.written()), scene, facts),
     };
@@ -167,7 +167,7 @@ pub(crate) fn add(task: &Task, place: Place<'_>, scene: &mut Scene<'_, '_, '_>, 
     run(&task, file, directory, &env, place, scene, facts);
 }
 
-/// Runs the script in packages of the project. Of those that are not found nothing is known.
+/// Runs the script in packages of the project. Packages that are not found are Opaque.
 fn in_packages(
     asked: Packages,
     task: &Task,
@@ -193,7 +193,7 @@ fn in_packages(
         false => names.iter().map(|name| packages::manifest(name, (file, root), scene)).collect(),
     };
     let Some(found) = found.filter(|found| !found.is_empty()) else {
-        // They are packages of the project, wherever in it they lie.
+        // The packages belong to the project, in any directory of it.
         place.file = Some(format!("{root}/**/package.json"));
         return code::opaque(&place, (Why::File, &written), scene, facts);
     };
@@ -202,7 +202,7 @@ fn in_packages(
     }
 }
 
-/// Adds what a task runs whose file was found. `directory`: where it runs.
+/// Adds the effects of a task whose file was found. `directory`: where it runs.
 fn run(
     task: &Task,
     file: String,
@@ -212,7 +212,7 @@ fn run(
     scene: &mut Scene<'_, '_, '_>,
     facts: &mut Facts,
 ) {
-    // A task that runs itself never ends by itself; what ends it, and what has changed until then, is not known.
+    // A task that runs itself does not end by itself. The cause of its end, and the changes until then, are unknown.
     let same = format!("{file} {directory} {task:?} {:?} {:?}", place.run.argv, place.run.env);
     if scene.open_tasks.contains(&same) || !scene.counts_program() {
         return code::opaque(&place, (Why::Nesting, &file), scene, facts);
@@ -254,7 +254,7 @@ fn run(
     scene.names = names;
 }
 
-/// Reads a script, and again with the files that it includes.
+/// Reads a script, then reads it again with the files that it includes.
 fn with_includes(
     mut text: String,
     task: &Task,
@@ -281,7 +281,7 @@ fn with_includes(
                     text.push('\n');
                     text.push_str(&more);
                 }
-                // An optional one that is not there.
+                // An optional file that does not exist.
                 Some(Err(Why::File)) if is_missing(directory, &file, scene) => {}
                 Some(Err(why)) => holes.push((why, file.clone())),
                 None => holes.push((Why::File, file.clone())),
@@ -297,12 +297,12 @@ fn is_missing(directory: &str, file: &str, scene: &mut Scene<'_, '_, '_>) -> boo
     matches!(kind, Some(Answer::FileKind(FileKind::Missing)))
 }
 
-/// Where a task's file lies.
+/// Location of a task's file.
 enum Found {
     /// The file, and the directory in which its tasks run.
     Here(String, String),
     Nowhere,
-    /// It may lie above the directories that are looked at.
+    /// It may be above the searched directories.
     TooFar,
 }
 
@@ -331,7 +331,7 @@ fn find(task: &Task, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Found 
     Found::TooFar
 }
 
-/// What is not known stood in quotes that keep a shell from reading it as a variable.
+/// Restores unknown parts that were in quotes, in which a shell does not expand a variable.
 fn unquoted(item: &mut Item) {
     let Item::Command(run) = item else { return };
     let env = run.env.iter_mut().map(|(_, value)| value);
@@ -362,7 +362,7 @@ fn unknown_again(arg: &mut Arg) {
             let (marker, part) =
                 if at == 0 { ("", part) } else { part.split_once('}').unwrap_or((part, "")) };
             if at > 0 {
-                // With a number it is what a command writes.
+                // A number marks the output of a command.
                 let why = if marker.is_empty() { Why::Dynamic } else { Why::Substitution };
                 pieces.push(Piece::Unknown { why, written: format!("{open}}}") });
             }
@@ -372,17 +372,17 @@ fn unknown_again(arg: &mut Arg) {
     *arg = Arg::from_pieces(pieces, arg.splits());
 }
 
-/// A word as a shell reads it back.
+/// Returns a word in a form that a shell parses back to the word.
 fn quoted(arg: &Arg) -> String {
     match arg.as_str() {
         Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
         None if is_pattern(arg) => arg.written().into_owned(),
-        // A variable that no environment has: a value that is not known.
+        // A variable that no environment has: its value is unknown.
         None => format!("\"${{{UNKNOWN}}}\""),
     }
 }
 
-/// Whether a word is a pattern of files that reads the same in any shell.
+/// Returns true if a word is a glob that reads the same in any shell.
 fn is_pattern(arg: &Arg) -> bool {
     let is_glob = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
     let is_plain = |one: char| one.is_ascii_alphanumeric() || "_-./*?[]".contains(one);
@@ -391,5 +391,5 @@ fn is_pattern(arg: &Arg) -> bool {
         && arg.prefix().starts_with(|first: char| first != '-')
 }
 
-/// A variable of the shell text that stands for what is not known.
+/// A variable in shell text that represents an unknown value.
 pub(crate) const UNKNOWN: &str = "castellan_unknown_value";

@@ -1,4 +1,4 @@
-//! Scripts of a `composer.json`, by Composer 2: shell text, other scripts, functions of PHP.
+//! Scripts of a `composer.json`, by Composer 2: shell text, other scripts, PHP functions.
 
 use serde_json::Value;
 
@@ -8,14 +8,14 @@ use super::{Script, Wanted};
 use crate::limits::TASKS_MAX;
 use crate::memo;
 
-/// What Composer runs besides a script that is asked for.
+/// Scripts that Composer runs for its own commands.
 const EVENTS: &[(&str, &[&str])] = &[
     ("dump-autoload", &["pre-autoload-dump", "post-autoload-dump"]),
     ("install", &["pre-install-cmd", "pre-autoload-dump", "post-autoload-dump", "post-install-cmd"]),
     ("update", &["pre-update-cmd", "pre-autoload-dump", "post-autoload-dump", "post-update-cmd"]),
 ];
 
-/// The script that is asked for, with those that it names.
+/// Returns the requested script, with those that it names.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     let mut script = Script::default();
     let Some(manifest) = memo::json(text) else {
@@ -41,7 +41,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
             Some(Value::Array(lines)) => lines.as_slice(),
             Some(line) => std::slice::from_ref(line),
             None => {
-                // A command of a plug-in, an alias of one of Composer's own, or nothing.
+                // A command of a plug-in, an alias of a command of Composer, or nothing.
                 if Some(name) == wanted.name {
                     script.holes.push((Why::Unsupported, name.to_owned()));
                 }

@@ -1,4 +1,4 @@
-//! Tasks of a `deno.json`, by Deno 2, and scripts of a `package.json` as it runs them.
+//! Tasks of a `deno.json`, by Deno 2, and scripts of a `package.json` as Deno runs them.
 
 use serde_json::Value;
 
@@ -8,12 +8,12 @@ use super::{Script, Wanted, quoted};
 use crate::limits::TASKS_MAX;
 use crate::memo;
 
-/// The task that is asked for, with those that it depends on.
+/// Returns the requested task, with its dependencies.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     let mut script = Script::default();
     let Some(goal) = wanted.name else { return script };
     let Some(file) = memo::json(text) else {
-        // Comments are allowed there.
+        // Deno allows comments in this file.
         script.holes.push((Why::Syntax, "deno.json".to_owned()));
         return script;
     };
@@ -30,7 +30,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         }
         done.push(name);
         let Some(task) = tasks.and_then(|tasks| tasks.get(name)) else {
-            // It may stand in the package.json beside it, or be a pattern.
+            // It may be in the package.json beside it, or be a pattern.
             script.holes.push((Why::File, name.to_owned()));
             continue;
         };
@@ -44,7 +44,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     script
 }
 
-/// What stands after the task's name.
+/// Returns the words after the task's name.
 fn further(wanted: &Wanted<'_>, goal: &str) -> String {
     let rest = wanted.argv.iter().skip_while(|arg| arg.as_str() != Some(goal)).skip(1);
     rest.map(|arg| format!(" {}", quoted(arg))).collect()

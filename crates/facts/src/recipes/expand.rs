@@ -1,6 +1,7 @@
-//! Expansion of a makefile's text, by the GNU make 4.3 manual: `$(NAME)`, `${NAME}`, `$x`, `$$`, and functions of text. What is not
-//! computed becomes a variable of the shell whose value is not known; what `$(shell ...)` writes becomes one that the shell sets by that
-//! code ([`super::unquote`]). It must not know files: what `$(wildcard ...)` finds is its pattern.
+//! Expansion of a makefile's text, by the GNU make 4.3 manual: `$(NAME)`, `${NAME}`, `$x`, `$$`, and text functions. A
+//! part that is not computed becomes a shell variable with an unknown value. The output of `$(shell ...)` becomes a
+//! shell variable that its code sets ([`super::unquote`]). Must not know files: `$(wildcard ...)` expands to its
+//! pattern.
 
 mod functions;
 
@@ -16,7 +17,7 @@ use crate::limits::{MAKE_BYTES_MAX, MAKE_DEPTH_MAX, MAKE_HOLES_MAX};
 /// Bytes of a text that cost one step.
 const BYTES_PER_STEP: usize = 64;
 
-/// Steps that a command costs which make runs itself: it is compared with those found before.
+/// Steps for a command that make runs itself: it is compared with those found before.
 const STEPS_OF_CODE: usize = 10;
 
 /// Variables that make sets itself.
@@ -33,47 +34,46 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("SHELL", "/bin/sh"),
 ];
 
-/// Functions that do something besides making text.
+/// Functions with side effects.
 const ACTS: &[&str] = &["eval", "file", "guile"];
 
-/// Functions that only say something, or end make.
+/// Functions that only print a message, or end make.
 const SAYS: &[&str] = &["error", "info", "warning"];
 
-/// Signs by which a value becomes further commands when it is put into a recipe.
+/// Characters with which a value becomes further commands in a recipe.
 const SIGNS: &[char] = &[';', '&', '|', '`', '<', '>', '\n'];
 
-/// What a text is expanded with.
+/// Input of an expansion.
 pub(super) struct Given<'v> {
     pub(super) value: &'v dyn Fn(&str) -> Option<Variable>,
-    /// Where make runs.
+    /// The directory in which make runs.
     pub(super) directory: &'v str,
-    /// Which of several possible values counts, by what has them. `None`: what has several is not known.
+    /// The index of the used value, for names with several possible values. `None`: such names are unknown.
     pub(super) picks: Option<&'v [(String, usize)]>,
 }
 
-/// The text that is made, and what is found on the way.
+/// The expanded text, and data found during the expansion.
 pub(super) struct Expansion<'v> {
     given: Given<'v>,
-    /// The text.
     pub(super) text: String,
-    /// What make runs, this text's `$(shell ...)` among it; a number says which.
+    /// Code that make runs, including the `$(shell ...)` of this text; the index identifies it.
     pub(super) code: Vec<String>,
-    /// What was left out, and why.
+    /// Parts that are not expanded, with the reason.
     pub(super) holes: Vec<(Why, String)>,
-    /// What has several possible values and was not said to have one, with their number: the first was taken.
+    /// Names with several possible values and without a pick, with the number of values; the first was used.
     pub(super) asked: Vec<(String, usize)>,
-    /// A variable was named that nothing in the makefile sets: the environment may.
+    /// The text names a variable that the makefile does not set; the environment may set it.
     pub(super) has_unset: bool,
-    /// Steps that are left.
+    /// Remaining steps.
     pub(super) steps: usize,
     depth: usize,
-    /// Within a function that is not computed, variables stand for what it is given.
+    /// Inside a function that is not computed, an unset variable may be an argument.
     in_function: bool,
-    /// Variables of the functions around, the innermost last; their values are expanded.
+    /// Variables of the enclosing functions, the innermost last; their values are expanded.
     bound: Vec<(String, String)>,
 }
 
-/// Expands a text, in so many steps at most. `code`: what make runs as far as it was found.
+/// Expands a text, in at most so many steps. `code`: the code that make runs, as far as it was found.
 pub(super) fn expand<'v>(text: &str, given: Given<'v>, code: Vec<String>, steps: usize) -> Expansion<'v> {
     let mut expansion = Expansion {
         given,
@@ -134,7 +134,7 @@ impl Expansion<'_> {
         if self.function(function, arguments) || self.substituted(name) {
             return;
         }
-        // A function that is not computed, or a computed name: what code it holds runs.
+        // A function that is not computed, or a computed name: code in it runs.
         let made = self.aside(name, true);
         if arguments.is_empty() && is_plain(&made) && !made.contains(UNKNOWN) {
             return self.variable(&made);
@@ -153,7 +153,7 @@ impl Expansion<'_> {
         self.unknown();
     }
 
-    /// `$(shell ...)`: the number of its code stands for what it writes.
+    /// Expands `$(shell ...)`: the index of its code represents its output.
     fn shell(&mut self, name: &str, arguments: &str) {
         let code = self.aside(arguments, self.in_function);
         if !self.spend(STEPS_OF_CODE) {
@@ -167,7 +167,7 @@ impl Expansion<'_> {
         self.text.push_str(&unquote::output(at));
     }
 
-    /// `$(NAME:a=b)`.
+    /// Expands `$(NAME:a=b)`.
     fn substituted(&mut self, name: &str) -> bool {
         let parts = name.split_once(':').and_then(|(name, rest)| Some((name, rest.split_once('=')?)));
         let Some((name, (from, to))) = parts.filter(|(name, _)| is_plain(name)) else { return false };
@@ -208,14 +208,14 @@ impl Expansion<'_> {
         if let Some(value) = self.pick(name, variable.choices.len()).and_then(|at| variable.choices.get(at)) {
             return self.add(value);
         }
-        // It becomes part of the recipe's text: with such signs of more than the one command.
+        // The value becomes part of the recipe's text, where these characters start further commands.
         if self.aside(&variable.value, self.in_function).contains(SIGNS) {
             self.leave_out(Why::Dynamic, name);
         }
         self.unknown();
     }
 
-    /// Which of so many possible values counts.
+    /// Returns the index of the used value among so many possible values.
     fn pick(&mut self, what: &str, number: usize) -> Option<usize> {
         let picks = self.given.picks.filter(|_| number > 0)?;
         if let Some((_, at)) = picks.iter().find(|(one, _)| one == what) {
@@ -227,7 +227,7 @@ impl Expansion<'_> {
         Some(0)
     }
 
-    /// Expands a text aside, and returns it.
+    /// Expands a text separately, and returns it.
     fn aside(&mut self, text: &str, in_function: bool) -> String {
         let before = (std::mem::take(&mut self.text), self.in_function);
         self.in_function = in_function;
@@ -255,7 +255,7 @@ impl Expansion<'_> {
     }
 }
 
-/// Adds a part that is left out. Those that are too many to be said are one more part, whose reason is the limit.
+/// Adds a part that is not expanded. The parts above the limit are one more part, whose reason is the limit.
 pub(super) fn leave_out(hole: (Why, String), holes: &mut Vec<(Why, String)>, most: usize) {
     match holes.len().cmp(&most) {
         Ordering::Less => holes.push(hole),
@@ -264,12 +264,12 @@ pub(super) fn leave_out(hole: (Why, String), holes: &mut Vec<(Why, String)>, mos
     }
 }
 
-/// Whether it is a variable's name and nothing else.
+/// Returns true if the text is a variable's name and nothing else.
 fn is_plain(name: &str) -> bool {
     !name.contains([' ', '\t', '$', ':', ',', '('])
 }
 
-/// The name after a `$`, and what stands after it.
+/// Returns the name after a `$`, and the text after it.
 fn reference(after: &str) -> (&str, &str) {
     let close = match after.chars().next() {
         Some('(') => ')',

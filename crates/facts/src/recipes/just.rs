@@ -1,4 +1,5 @@
-//! Recipes of a justfile, by just 1.40: lines of a recipe each run in a shell of their own, or all of them as one script.
+//! Recipes of a justfile, by just 1.40. Each line of a recipe runs in a shell of its own, or all of them run as one
+//! script.
 
 use std::collections::BTreeMap;
 
@@ -12,29 +13,28 @@ use crate::limits::JUST_RECIPES_MAX;
 /// Attributes that change how or where a recipe runs.
 const WAYS: &[&str] = &["script", "working-directory", "no-cd", "extension"];
 
-/// Programs that read a script as their standard input when it is called `-`.
+/// Programs that read a script from their standard input if its name is `-`.
 const READ_INPUT: &[&str] =
     &["python", "python3", "node", "perl", "ruby", "lua", "bash", "sh", "zsh", "dash", "deno"];
 
-/// A recipe.
 #[derive(Debug, Default)]
 struct Recipe {
     name: String,
     parameters: Vec<String>,
     needs: Vec<String>,
     lines: Vec<String>,
-    /// The same as they stand.
+    /// The lines as written.
     written: Vec<String>,
-    /// What all of them are one script for, instead of a first line that says so.
+    /// The program that runs all lines as one script, if an attribute names it instead of a first line.
     interpreter: Option<String>,
 }
 
-/// What runs for a recipe.
+/// Returns the script of a recipe.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     let (recipes, variables, mut script) = read(text);
     let default = || recipes.first().map(|recipe| recipe.name.clone());
     let Some(goal) = wanted.name.map(str::to_owned).or_else(default) else { return script };
-    // Further words are arguments of a recipe that takes some, else further recipes.
+    // Further words are arguments of a recipe with parameters, or else further recipes.
     let is_recipe = |name: &str| recipes.iter().any(|recipe| recipe.name == name);
     let words =
         wanted.argv.iter().skip(1).filter_map(Arg::as_str).filter(|word| *word != goal && is_recipe(word));
@@ -46,7 +46,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
             continue;
         }
         let Some(recipe) = recipes.iter().find(|recipe| recipe.name == name) else {
-            // It may stand in a module, or in the justfile of a directory above (`set fallback`).
+            // It may be in a module, or in the justfile of a directory above (`set fallback`).
             script.holes.push((Why::File, name.clone()));
             done.push(name);
             continue;
@@ -88,7 +88,7 @@ fn add(recipe: &Recipe, variables: &BTreeMap<String, String>, script: &mut Scrip
     }
 }
 
-/// All lines as a script of one program. What is not known in it may be code.
+/// Adds all lines as one script of a program. Unknown text in the script may be code, so such a script is Opaque.
 fn as_script(interpreter: &str, mut lines: Vec<String>, script: &mut Script) {
     const END: &str = "END OF THE RECIPE";
     while lines.pop_if(|line| line.trim().is_empty()).is_some() {}
@@ -104,14 +104,14 @@ fn as_script(interpreter: &str, mut lines: Vec<String>, script: &mut Script) {
     script.texts.push(format!("{interpreter} - <<'{END}'\n{}\n{END}", body.join("\n")));
 }
 
-/// The program of `[script("program", "argument")]`.
+/// Returns the program of `[script("program", "argument")]`.
 fn of_attribute(line: &str) -> Option<String> {
     let words = line.strip_prefix("[script(")?.strip_suffix(")]")?.split(',');
     let words: Option<Vec<&str>> = words.map(|word| literal(word.trim())).collect();
     words.filter(|words| words.iter().all(|word| !word.contains([' ', '{']))).map(|words| words.join(" "))
 }
 
-/// Text with `{{name}}` in place. Parameters and expressions are not known.
+/// Replaces `{{name}}` by its value. Parameters and expressions are unknown.
 fn filled(line: &str, recipe: &Recipe, variables: &BTreeMap<String, String>) -> String {
     let mut made = String::new();
     let mut rest = line;
@@ -165,7 +165,7 @@ fn read(text: &str) -> (Vec<Recipe>, BTreeMap<String, String>, Script) {
     (recipes, variables, script)
 }
 
-/// A line that is no part of a recipe.
+/// Parses a line outside of recipes.
 fn top(line: &str, recipes: &mut Vec<Recipe>, variables: &mut BTreeMap<String, String>, script: &mut Script) {
     let line = line.trim_end();
     if line.is_empty() || line.starts_with('#') {
@@ -195,7 +195,7 @@ fn top(line: &str, recipes: &mut Vec<Recipe>, variables: &mut BTreeMap<String, S
     }
     if let Some((name, value)) = line.split_once(":=") {
         let name = name.trim_start_matches("export ").trim_start_matches("alias ").trim();
-        // Commands in backticks run when the file is read.
+        // Commands in backticks run when just reads the file.
         let code: Vec<&str> = value.split('`').skip(1).step_by(2).collect();
         if value.contains("shell(") || code.iter().any(|code| code.is_empty()) {
             script.holes.push((Why::Language, line.to_owned()));
@@ -223,7 +223,7 @@ fn top(line: &str, recipes: &mut Vec<Recipe>, variables: &mut BTreeMap<String, S
     recipes.push(Recipe { name, parameters, needs, ..Recipe::default() });
 }
 
-/// A text in quotes without escapes.
+/// Returns the content of a text in quotes without escapes.
 fn literal(value: &str) -> Option<&str> {
     ['\'', '"'].iter().find_map(|quote| {
         let inner = value.strip_prefix(*quote)?.strip_suffix(*quote)?;

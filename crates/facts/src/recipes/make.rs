@@ -1,5 +1,5 @@
-//! Recipes of a makefile for a target and what it needs, by the GNU make 4.3 manual. Each line runs in a shell of its own.
-//! Everything is taken to be out of date.
+//! Recipes of a makefile for a target and its prerequisites, by the GNU make 4.3 manual. Each line runs in a shell of
+//! its own. All targets are treated as out of date.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +9,17 @@ use super::makefile::{Makefile, Rule};
 use super::{MAKEFILES, Script, UNKNOWN, Wanted, unquote};
 use crate::limits::MAKE_TARGETS_MAX;
 
-/// What stands before a recipe line that says how it is run, not what.
+/// Prefixes of a recipe line that control how it runs.
 const PREFIXES: &[char] = &['@', '-', '+'];
 
-/// What runs for a target.
+/// Returns the script of a target.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     let mut makefile = Makefile::read(text, wanted.env, wanted.argv, wanted.directory);
     let mut script = Script { includes: makefile.includes.clone(), ..Script::default() };
     let default = || makefile.rules.iter().flat_map(|rule| &rule.targets).find(|name| is_goal(name)).cloned();
-    // What make reads runs code even where there is nothing to make.
+    // Reading the makefile runs code even if there is nothing to make.
     let goal = wanted.name.map(str::to_owned).or_else(default);
-    // make first makes what it includes, and the makefile itself, where a rule says how.
+    // make first makes included files, and the makefile itself, if a rule exists for them.
     let mut todo: Vec<String> = makefile.includes.clone();
     let is_target = |name: &str| makefile.rules.iter().flat_map(|rule| &rule.targets).any(|one| one == name);
     todo.extend(MAKEFILES.iter().filter(|name| is_target(name)).map(|name| (*name).to_owned()));
@@ -51,7 +51,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     if !shell.value.is_empty() && (shell.is_unsure || !is_shell(&shell.value)) {
         script.holes.push((Why::Language, format!("SHELL = {}", shell.value)));
     }
-    // What make runs while it reads comes first.
+    // Code that runs while make reads comes first.
     script.env = exported(&mut makefile);
     let all = makefile.code.iter().chain(&texts);
     script.texts = all.map(|text| unquote::shell_text(text, &makefile.code)).collect();
@@ -59,7 +59,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     script
 }
 
-/// What the makefile hands to its recipes' shells. Where programs are found stays as it is known.
+/// Returns the variables that the makefile exports to its recipes' shells. `PATH` stays as known.
 fn exported(makefile: &mut Makefile) -> Vec<(String, String)> {
     let names: Vec<String> = makefile.exported.iter().filter(|name| *name != "PATH").cloned().collect();
     let mut value = |name: String| {
@@ -72,7 +72,7 @@ fn exported(makefile: &mut Makefile) -> Vec<(String, String)> {
     names.into_iter().filter_map(&mut value).collect()
 }
 
-/// The lines of a rule's recipe for a target, as shells are given them: those that each may be.
+/// Returns the lines of a rule's recipe for a target as shell text, with all possible values.
 fn expanded(
     makefile: &mut Makefile,
     rule: &Rule,
@@ -83,7 +83,7 @@ fn expanded(
     let mut lines = Vec::new();
     for line in &rule.recipe {
         let (prefix, command) = split(line);
-        // With a plus, and for a make in the make, a line runs even when commands are only shown.
+        // A line with a plus, or with a make in the make, runs even if commands are only shown.
         if !is_shown || prefix.contains('+') || command.contains("MAKE") {
             lines.push(command.to_owned());
         }
@@ -93,7 +93,7 @@ fn expanded(
     }
     let mut made = Vec::new();
     for line in lines {
-        // A value of several lines is as many commands.
+        // A value of several lines is several commands.
         let all = makefile.alternatives(&line, &own);
         let each = all.iter().flat_map(|text| commands(text)).filter(|line| !line.trim().is_empty());
         made.extend(each.map(|line| split(&line).1.to_owned()));
@@ -101,7 +101,7 @@ fn expanded(
     made
 }
 
-/// Lines, those kept together that end with a backslash.
+/// Splits text into lines, and keeps a line together with the one before that ends with a backslash.
 fn commands(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in text.split('\n') {
@@ -116,14 +116,14 @@ fn commands(text: &str) -> Vec<String> {
     lines
 }
 
-/// What says how a line is run, and the line.
+/// Splits a line into its prefixes and the command.
 fn split(line: &str) -> (&str, &str) {
     let line = line.trim_start();
     line.split_at(line.len() - line.trim_start_matches(|one| PREFIXES.contains(&one) || one == ' ').len())
 }
 
-/// What make does for a target without a recipe: `.DEFAULT` for one that no rule names, its own rule for an object file, and for
-/// a program where the makefile says what compiles it.
+/// Adds the recipe of make for a target without one: `.DEFAULT` for a target that no rule names, the built-in rule for
+/// an object file. A program has one if the makefile sets its compiler.
 fn or_implicit(makefile: &Makefile, mut rules: Vec<Rule>, target: &str) -> Vec<Rule> {
     if rules.iter().any(|rule| !rule.recipe.is_empty()) || target.starts_with('.') {
         return rules;
@@ -163,7 +163,7 @@ fn is_shell(program: &str) -> bool {
     matches!(name, "sh" | "bash" | "dash" | "zsh" | "ash" | "ksh")
 }
 
-/// Whether a rule's target, which may be a pattern, is this one.
+/// Returns true if a rule's target, which may be a pattern, matches this one.
 fn fits(pattern: &str, target: &str) -> bool {
     match pattern.split_once('%') {
         None => pattern.trim_start_matches("./") == target.trim_start_matches("./"),
@@ -173,7 +173,7 @@ fn fits(pattern: &str, target: &str) -> bool {
     }
 }
 
-/// What `%` stands for.
+/// Returns the text that `%` matches.
 fn stem<'t>(rule: &Rule, target: &'t str) -> &'t str {
     let pattern = rule.targets.iter().find(|one| one.contains('%') && fits(one, target));
     let found = pattern

@@ -1,4 +1,4 @@
-//! [`Makefile`]: the rules and variables of a makefile, by the GNU make 4.3 manual. It must not know how a target is made.
+//! [`Makefile`]: the rules and variables of a makefile, by the GNU make 4.3 manual. Must not know how a target is made.
 
 mod conditions;
 
@@ -22,18 +22,18 @@ pub(super) struct Makefile {
     /// Code that make runs itself: `$(shell ...)`, `!=`.
     pub(super) code: Vec<String>,
     pub(super) holes: Vec<(Why, String)>,
-    /// Variables that it hands to what its recipes run.
+    /// Variables that it exports to its recipes.
     pub(super) exported: BTreeSet<String>,
-    /// Where make runs.
+    /// The directory in which make runs.
     directory: String,
     /// Variables of the command, which the makefile does not change.
     fixed: BTreeSet<String>,
     conditions: Conditions,
-    /// Steps of expansion that are left.
+    /// Remaining steps of expansion.
     steps: usize,
 }
 
-/// Variables that make does not take from its environment.
+/// Variables that make does not inherit from its environment.
 const NOT_INHERITED: &[&str] = &["SHELL", "MAKE", "MAKEFILE_LIST"];
 
 /// Variables that change how recipes are written or run.
@@ -42,13 +42,13 @@ const WAYS: &[&str] = &[".RECIPEPREFIX", ".SHELLFLAGS"];
 /// A variable's value, not expanded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Variable {
-    /// Where it may have several values, all of them.
+    /// The value, or all possible values in one text.
     pub(super) value: String,
-    /// It may have other values: it is set in a condition, or nobody knows what to.
+    /// It may have other values: a condition sets it, or its value is unknown.
     pub(super) is_unsure: bool,
-    /// What it may be then; empty where that is not known.
+    /// Its possible values then; empty if unknown.
     pub(super) choices: Vec<String>,
-    /// It may not be set.
+    /// It may be unset.
     pub(super) may_be_unset: bool,
 }
 
@@ -57,7 +57,7 @@ impl Variable {
         Variable { value: value.to_owned(), ..Variable::default() }
     }
 
-    /// One of several values; with too many it is not known which.
+    /// Returns a variable that has one of several values; above the limit its value is unknown.
     pub(super) fn one_of(mut choices: Vec<String>) -> Variable {
         let mut seen = BTreeSet::new();
         choices.retain(|one| seen.insert(one.clone()));
@@ -72,7 +72,7 @@ impl Variable {
         }
     }
 
-    /// What it may be; empty where that is not known.
+    /// Returns its possible values; empty if unknown.
     pub(super) fn values(&self) -> Vec<String> {
         if self.is_unsure { self.choices.clone() } else { vec![self.value.clone()] }
     }
@@ -83,7 +83,7 @@ impl Variable {
         self.choices.iter_mut().for_each(|one| one.push_str(&format!(" {value}")));
     }
 
-    /// It may be this, too.
+    /// Adds a possible value.
     fn or(&mut self, value: &str) {
         let is_open = self.is_unsure && self.choices.is_empty();
         let mut values = self.values();
@@ -101,7 +101,7 @@ impl Variable {
 pub(super) struct Rule {
     pub(super) targets: Vec<String>,
     pub(super) prerequisites: Vec<String>,
-    /// Its recipe, line by line, not expanded, with what says how each line is run.
+    /// Its recipe, line by line, not expanded, with the prefixes of each line.
     pub(super) recipe: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ impl Rule {
         let (targets, rest) = head.split_once(':').unwrap_or((head, ""));
         let (prerequisites, recipe) = rest.split_once(';').map_or((rest, None), |(a, b)| (a, Some(b)));
         let prerequisites = prerequisites.trim_start_matches([':', '=']);
-        // Of a static pattern the targets are those before it.
+        // In a static pattern rule, the targets are before the pattern.
         let prerequisites = prerequisites.rsplit_once(':').map_or(prerequisites, |(_, rest)| rest);
         let add = |to: &mut Vec<String>, words: &str| {
             for word in words.split_whitespace().filter(|word| *word != "|") {
@@ -126,8 +126,8 @@ impl Rule {
 }
 
 impl Makefile {
-    /// `env`: what make is started with, whose variables are its own until it sets them. `argv`: the command, whose variables count
-    /// before its own.
+    /// Reads a makefile. `env`: the environment of make, whose variables apply until the makefile sets them. `argv`:
+    /// the command, whose variables override those of the makefile.
     pub(super) fn read(text: &str, env: &[(String, Arg)], argv: &[Arg], directory: &str) -> Makefile {
         let mut makefile = Makefile::started(env, argv, directory);
         let mut in_rule = false;
@@ -186,13 +186,13 @@ impl Makefile {
             own.map(|(name, value)| (name.clone(), variable(value))).collect();
         if !directory.is_empty() {
             variables.insert("CURDIR".to_owned(), Variable::known(directory));
-            // A shell sets it to where make was called.
+            // A shell sets `PWD` to the directory in which make was called.
             let is_elsewhere = |arg: &Arg| arg.prefix().starts_with("-C") || arg.prefix().starts_with("--d");
             let is_unsure = argv.iter().any(is_elsewhere);
             let here = Variable { value: directory.to_owned(), is_unsure, ..Variable::default() };
             variables.entry("PWD".to_owned()).or_insert(here);
         }
-        // `make NAME=value`: the command's values count before the makefile's.
+        // `make NAME=value`: values of the command override those of the makefile.
         let mut fixed = BTreeSet::new();
         for arg in argv.iter().skip(1) {
             let Some((name, _, value)) = assignment(arg.prefix()) else { continue };
@@ -225,13 +225,13 @@ impl Makefile {
         }
     }
 
-    /// `is_possible`: it may have this value, or the one that it had.
+    /// `is_possible`: the variable has this value or the one before.
     fn assign(&mut self, line: &str, is_possible: bool) {
         let Some((name, operator, value)) = assignment(line) else { return };
         if WAYS.contains(&name) {
             self.holes.push((Why::Language, line.to_owned()));
         }
-        // Expanded here and now; what is left of it stands for itself.
+        // The value is expanded immediately; the rest of it is literal.
         let now = |makefile: &mut Makefile, value: &str| {
             let all = makefile.alternatives(value, &BTreeMap::new());
             Variable::one_of(all.into_iter().map(|one| one.replace('$', "$$")).collect())
@@ -252,7 +252,7 @@ impl Makefile {
         match operator {
             "?=" if is_new => *variable = new,
             "?=" if variable.may_be_unset => {
-                // In place of nothing.
+                // The value replaces the empty one.
                 variable.choices.retain(|one| !one.is_empty());
                 variable.or(value);
             }
@@ -274,14 +274,14 @@ impl Makefile {
         }
     }
 
-    /// `targets: prerequisites ; recipe`; whether it is a rule.
+    /// Parses `targets: prerequisites ; recipe`; returns true for a rule.
     fn add_rule(&mut self, line: &str) -> bool {
         let at = recipe_begins(line);
         let parts = at.and_then(|at| Some((line.get(..at)?, Some(line.get(at + 1..)?))));
         let (head, recipe) = parts.unwrap_or((line, None));
         let heads = self.alternatives(head, &BTreeMap::new());
         let Some((_, rest)) = heads.first().and_then(|head| head.split_once(':')) else {
-            // `$(eval ...)` and calls of functions may make rules.
+            // `$(eval ...)` and calls of functions may create rules.
             if let Some(head) = heads.into_iter().find(|head| head.contains('$')) {
                 self.holes.push((Why::Language, head));
             }
@@ -293,7 +293,7 @@ impl Makefile {
             self.assign(&line, true);
             return true;
         }
-        // All targets and prerequisites that it may have.
+        // All possible targets and prerequisites.
         let mut rule = Rule::default();
         for head in &heads {
             rule.add_head(head);
@@ -303,12 +303,13 @@ impl Makefile {
         true
     }
 
-    /// A text with its variables' values; `own`: those that hold here only. What may have several is not known.
+    /// Returns a text with its variables expanded; `own`: variables of this text only. A variable with several values
+    /// is unknown.
     pub(super) fn expanded(&mut self, text: &str, own: &BTreeMap<String, String>) -> String {
         self.expanded_with(text, own, None).text
     }
 
-    /// Each text that it may be, by the values that its variables may have.
+    /// Returns each possible text, by the possible values of its variables.
     pub(super) fn alternatives(&mut self, text: &str, own: &BTreeMap<String, String>) -> Vec<String> {
         let mut todo: Vec<Vec<(String, usize)>> = vec![Vec::new()];
         let mut made: Vec<String> = Vec::new();
@@ -358,14 +359,14 @@ impl Makefile {
     }
 }
 
-/// One way to expand a text.
+/// One expansion of a text.
 struct One {
     text: String,
     asked: Vec<(String, usize)>,
     has_unset: bool,
 }
 
-/// Where the recipe begins on a rule's own line: at a semicolon that is no part of a reference.
+/// Returns the start of the recipe on a rule's own line: a semicolon outside of references.
 fn recipe_begins(line: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (at, one) in line.char_indices() {
@@ -379,7 +380,7 @@ fn recipe_begins(line: &str) -> Option<usize> {
     None
 }
 
-/// Lines, those joined that end with a backslash. In a recipe the backslash stays, for the shell.
+/// Splits text into lines, and joins those after a backslash. In a recipe the backslash stays, for the shell.
 fn joined(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut open = false;
@@ -416,7 +417,7 @@ fn without_comment(line: &str) -> String {
     line.get(..end).unwrap_or_default().replace("\\#", "#")
 }
 
-/// `NAME = value` and its kin: name, operator, value. None for a rule.
+/// Parses `NAME = value` and similar into name, operator and value. None for a rule.
 pub(super) fn assignment(line: &str) -> Option<(&str, &str, &str)> {
     let at = line.find('=')?;
     let before = line.get(..at)?;

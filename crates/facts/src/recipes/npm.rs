@@ -1,5 +1,5 @@
-//! Scripts of a `package.json`, by npm 11: `pre` and `post` scripts run around each, further arguments go to its end. What
-//! installs or publishes the project runs scripts of its own.
+//! Scripts of a `package.json`, by npm 11. `pre` and `post` scripts run around each; further arguments go to its end.
+//! Commands that install or publish the project run scripts of their own.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::{Script, Wanted, quoted};
 use crate::command::base_name;
 use crate::memo;
 
-/// The script that is asked for, with those around it.
+/// Returns the requested script, with those around it.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     let Some(manifest) = memo::json(text) else {
         return Script { holes: vec![(Why::Syntax, "package.json".to_owned())], ..Script::default() };
@@ -43,7 +43,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     script
 }
 
-/// The scripts whose names fit a pattern, as runners of several take them (`lint:*`, `lint:*(!fix)`).
+/// Returns the scripts whose names match a pattern of runners of several scripts (`lint:*`, `lint:*(!fix)`).
 fn matched(pattern: &str, scripts: Option<&Value>, wanted: &Wanted<'_>) -> Vec<String> {
     let (pattern, without) = match pattern.split_once("(!") {
         Some((pattern, without)) => (pattern, without.strip_suffix(')')),
@@ -65,7 +65,7 @@ fn matched(pattern: &str, scripts: Option<&Value>, wanted: &Wanted<'_>) -> Vec<S
     texts.collect()
 }
 
-/// What npm, and those like it, tell a script of its package and of themselves.
+/// Returns the variables that npm and similar managers set for a script.
 fn variables(manifest: &Value, wanted: &Wanted<'_>, name: &str) -> Vec<(String, String)> {
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
@@ -83,10 +83,11 @@ fn variables(manifest: &Value, wanted: &Wanted<'_>, name: &str) -> Vec<(String, 
     ["name", "version"].into_iter().filter_map(own).chain(configured).chain(started).chain([event]).collect()
 }
 
-/// Programs that run scripts of a `package.json` and say so in `npm_execpath`.
+/// Programs that run scripts of a `package.json` and set `npm_execpath` to themselves.
 const MANAGERS: &[&str] = &["npm", "pnpm", "yarn"];
 
-/// What is no script is a program of the project's packages, but not for npm; for bun a file with code, too.
+/// Returns the program for a name without a script: one of the project's packages, but not for npm. bun also runs a
+/// code file.
 fn program(wanted: &Wanted<'_>, name: &str) -> Option<String> {
     let manager = wanted.argv.first().and_then(Arg::as_str)?.rsplit('/').next()?;
     let is_code = [".ts", ".js", ".mjs", ".cjs", ".tsx", ".jsx"].iter().any(|end| name.ends_with(end));
@@ -99,7 +100,7 @@ fn program(wanted: &Wanted<'_>, name: &str) -> Option<String> {
     }
 }
 
-/// What npm runs besides a script that is asked for.
+/// Scripts that npm runs for its own commands.
 const LIFECYCLE: &[(&str, &[&str])] = &[
     (
         "install",
@@ -119,12 +120,12 @@ const LIFECYCLE: &[(&str, &[&str])] = &[
     ("version", &["preversion", "version", "postversion"]),
 ];
 
-/// A script with those around it; it alone takes arguments.
+/// Returns a script with those around it; only the script itself takes arguments.
 fn with_hooks(name: &str) -> [(String, bool); 3] {
     [(format!("pre{name}"), false), (name.to_owned(), true), (format!("post{name}"), false)]
 }
 
-/// What stands after the script's name, or after the subcommand that names it, but for npm's own options.
+/// Returns the words after the script's name, or after the subcommand that names it, without the options of npm.
 fn further(wanted: &Wanted<'_>, name: &str) -> String {
     let is_name = |arg: &Arg| arg.as_str() == Some(name);
     let is_word = |arg: &Arg| !arg.prefix().starts_with('-');
@@ -136,7 +137,7 @@ fn further(wanted: &Wanted<'_>, name: &str) -> String {
     rest.map(|(_, arg)| format!(" {}", quoted(arg))).collect()
 }
 
-/// Where its options and their values stand. The other managers take none behind a script's name.
+/// Returns the positions of npm's options and their values. The other managers accept none after a script's name.
 fn options_of_npm(argv: &[Arg]) -> BTreeSet<usize> {
     let name = argv.first().and_then(Arg::as_str).map(base_name);
     let Some(program) = name.filter(|name| *name == "npm").and_then(find) else { return BTreeSet::new() };

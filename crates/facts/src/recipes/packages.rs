@@ -1,5 +1,5 @@
-//! Packages of one project: which of them a command runs its script in, and where they lie. By npm 11, pnpm 10, yarn 4 and
-//! bun 1. It must not know what a script is.
+//! Packages of one project: those in which a command runs its script, and their locations. By npm 11, pnpm 10, yarn 4
+//! and bun 1. Must not know the content of a script.
 
 use castellan_programs::{Arg, find, invoke};
 use serde_json::Value;
@@ -10,26 +10,26 @@ use crate::memo;
 use crate::scene::Scene;
 use crate::{path, scripts};
 
-/// The packages that a command asks for.
+/// The packages that a command selects.
 pub(super) struct Packages {
-    /// Their names, or where they lie; none where a pattern says it.
+    /// Their names or locations; empty for a pattern.
     pub(super) names: Vec<String>,
-    /// All of the project.
+    /// All packages of the project.
     pub(super) is_all: bool,
-    /// What is run in them, where it is not what the command itself says: the verb, and the script's name.
+    /// The verb and the name of the script that runs in them, if the command itself does not name them.
     pub(super) script: Option<(String, Option<String>)>,
-    /// What asks for them.
+    /// The text that selects them.
     pub(super) written: String,
 }
 
-/// Options that name one, by manager.
+/// Options that name a package, by manager.
 const NAMED: &[(&str, &str)] = &[("npm", "--workspace"), ("pnpm", "--filter"), ("bun", "--filter")];
 
-/// Options that mean all of them.
+/// Options that select all packages.
 const ALL: &[(&str, &str)] =
     &[("npm", "--workspaces"), ("npm", "--ws"), ("pnpm", "--recursive"), ("bun", "--workspaces")];
 
-/// The packages, where the command asks for any.
+/// Returns the packages, if the command selects any.
 pub(super) fn asked_for(argv: &[Arg], verb: &str) -> Option<Packages> {
     let program = find(base_name(argv.first()?.as_str()?))?;
     let read = invoke(program, argv);
@@ -53,15 +53,16 @@ pub(super) fn asked_for(argv: &[Arg], verb: &str) -> Option<Packages> {
     if values.is_empty() {
         return None;
     }
-    // A pattern, or one that is not known, may mean any.
+    // A pattern or an unknown name may match any package.
     let is_plain = |name: &str| !name.contains(['*', '!', '[', '{', '^']) && !name.contains("...");
     let names = values.iter().map(|value| value.as_str().filter(|name| is_plain(name)).map(str::to_owned));
     let names = names.collect::<Option<Vec<String>>>().unwrap_or_default();
     Some(Packages { names, is_all: false, script: None, written: written() })
 }
 
-/// The manifests of all packages, as far as they are read: the project's own, and those that the session wrote. The others lie in the
-/// repository, as what a test runner loads does. With them, whether the session wrote more than are read.
+/// Returns the manifests that are read for all packages: the project's own, and those that the session wrote. The
+/// others are in the repository, like the files that a test runner loads. The flag is true if the session wrote more
+/// than are read.
 pub(super) fn all((file, root): (&str, &str), scene: &Scene<'_, '_, '_>) -> (Vec<(String, String)>, bool) {
     let written = scene.written_below(root).into_iter().filter(|one| one != file);
     let mut written = written.filter_map(|one| {
@@ -73,7 +74,8 @@ pub(super) fn all((file, root): (&str, &str), scene: &Scene<'_, '_, '_>) -> (Vec
     (read, written.next().is_some())
 }
 
-/// The manifest of one package and its directory: by its path, or by its name in a directory that the project has packages in.
+/// Returns the manifest of one package and its directory: by its path, or by its name in a directory that holds the
+/// project's packages.
 pub(super) fn manifest(
     name: &str,
     (file, root): (&str, &str),
@@ -103,11 +105,11 @@ pub(super) fn manifest(
     })
 }
 
-/// Shells that read what the walk does.
+/// Shells with a syntax that the walk reads.
 const SHELLS: &[&str] = &["bash", "sh", "dash", "zsh", "ksh"];
 
-/// The program that the project has its scripts run by, where that is no such shell. The settings may be secret: of those that the
-/// session wrote itself, what cannot be read may name any.
+/// Returns the program that runs the project's scripts, if it is not such a shell. The settings may be secret. An
+/// unreadable file that the session wrote may name any program.
 pub(super) fn other_shell(directory: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
     let file = format!("{directory}/.npmrc");
     if !scene.is_file_there(&file) {

@@ -1,12 +1,12 @@
-//! Hooks of a `.pre-commit-config.yaml`, by pre-commit 4: those of the project itself name the commands that they run. Those of other
-//! repositories are programs that are installed.
+//! Hooks of a `.pre-commit-config.yaml`, by pre-commit 4. Hooks of the project itself name the commands that they run.
+//! Hooks of other repositories are installed programs.
 
 use castellan_event::Why;
 use serde_json::Value;
 
 use super::{Script, Wanted, yaml};
 
-/// The commands of the hook that is asked for, of all without a name.
+/// Returns the commands of the requested hook, or of all hooks without a name.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     let mut script = Script::default();
     let file = match yaml::read(text) {
@@ -26,10 +26,10 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         }
         let Some(entry) = text(&hook, "entry") else { continue };
         match text(&hook, "language").as_deref() {
-            // Patterns for a search, and what always fails.
+            // Patterns for a search, and hooks that always fail.
             Some("pygrep" | "fail") => {}
             Some("docker" | "docker_image") => script.holes.push((Why::Unsupported, entry)),
-            // A script's path is one from the project's root.
+            // A script's path is relative to the project's root.
             _ => script.texts.push(entry),
         }
     }

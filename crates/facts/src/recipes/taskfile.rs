@@ -1,5 +1,4 @@
-//! Tasks of a `Taskfile.yml`, by Task 3: what a task runs, and what those run that it names. Its shell is one of its own that reads
-//! bash.
+//! Tasks of a `Taskfile.yml`, by Task 3, with the tasks that they name. Task has a shell of its own, which reads bash.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +10,10 @@ use castellan_programs::Arg;
 use super::{Script, UNKNOWN, Wanted, quoted, yaml};
 use crate::limits::TASKS_MAX;
 
-/// Values of variables; `None`: not known.
+/// Values of variables; `None`: unknown.
 type Variables = BTreeMap<String, Option<String>>;
 
-/// What runs for a task.
+/// Returns the script of a task.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     let mut script = Script::default();
     let file = match yaml::read(text) {
@@ -25,7 +24,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
         }
     };
     let goal = wanted.name.unwrap_or("default");
-    // `NAME=value` is no task.
+    // `NAME=value` is not a task.
     if goal.contains('=') {
         return script;
     }
@@ -48,7 +47,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
                 known.extend(next.1.clone());
                 add(&file, task, &known, &mut script, &mut todo);
             }
-            // It may stand in a file that is included.
+            // It may be in an included file.
             None => script.holes.push((Why::File, next.0.clone())),
         }
         done.push(next);
@@ -56,7 +55,7 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
     script
 }
 
-/// `task NAME=value`
+/// Returns the variables of `task NAME=value`.
 fn of_command(argv: &[Arg]) -> Variables {
     let assigned = argv.iter().skip(1).filter_map(|arg| {
         let (name, value) = arg.prefix().split_once('=').filter(|(name, _)| !name.starts_with('-'))?;
@@ -78,7 +77,7 @@ fn task<'f>(file: &'f Value, name: &str) -> Option<&'f Value> {
     tasks.get(name).or_else(by_alias).or_else(by_pattern)
 }
 
-/// The values of a list, or the one value that stands in its place.
+/// Returns the values of a list, or the single value in its place.
 fn each(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     match value {
         Some(Value::Array(values)) => values.as_slice(),
@@ -88,7 +87,7 @@ fn each(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     .iter()
 }
 
-/// Variables under these keys. What commands write into some is not known; the commands run.
+/// Returns the variables under these keys. If a command computes a value, the value is unknown and the command runs.
 fn variables(of: &Value, keys: &[&str], script: &mut Script) -> Variables {
     let mut found = Variables::new();
     for (name, value) in keys.iter().filter_map(|key| of.get(key)?.as_object()).flatten() {
@@ -145,7 +144,7 @@ fn add(
     }
 }
 
-/// Text with `{{.NAME}}` in place. What else a template makes is not known.
+/// Replaces `{{.NAME}}` by its value. Other results of a template are unknown.
 fn filled(text: &str, known: &Variables) -> String {
     let mut made = String::new();
     let mut rest = text;

@@ -1,27 +1,27 @@
-//! What stands in a makefile's expanded text for what make itself would put there, and how that becomes text of a shell: outputs of code
-//! as variables that the shell sets first, patterns of files as its own patterns, where it reads them as such. It must not know make's
-//! syntax.
+//! Placeholders in a makefile's expanded text, and their conversion to shell text. Outputs of code become variables
+//! that the shell sets first. Patterns of files become shell patterns where a shell reads them as such. Must not know
+//! make's syntax.
 
 use super::UNKNOWN;
 use crate::limits::MAKE_OUTPUTS_MAX;
 
-/// Signs that stand for those of a pattern of files: others in the text are no pattern to make.
+/// Placeholders for the characters of a file pattern. The plain characters in the text are no pattern for make.
 const SIGNS: &[(char, char)] = &[('*', '\u{f0000}'), ('?', '\u{f0001}'), ('[', '\u{f0002}')];
 
-/// Stands behind the name of a file that may not be there: then nothing stands in its place.
+/// Mark after the name of a file that may not exist. Without the file, make inserts nothing.
 const MAYBE: char = '\u{f0003}';
 
-/// What is not known.
+/// Returns the text of an unknown value.
 pub(super) fn unknown() -> String {
     format!("${{{UNKNOWN}}}")
 }
 
-/// What code writes, by its number.
+/// Returns the text for the output of code, by its number.
 pub(super) fn output(code: usize) -> String {
     format!("${{{UNKNOWN}_{code}}}")
 }
 
-/// The files that patterns stand for.
+/// Returns the text for the files that match patterns.
 pub(super) fn files(patterns: &str) -> String {
     let word = |word: &str| {
         let marked: String = word.chars().map(marked).collect();
@@ -34,23 +34,23 @@ fn marked(one: char) -> char {
     SIGNS.iter().find(|(sign, _)| *sign == one).map_or(one, |(_, mark)| *mark)
 }
 
-/// Whether a word stands for files: for several, or for none.
+/// Returns true if a word represents files: several, or none.
 pub(super) fn is_files(word: &str) -> bool {
     word.contains(MAYBE) || has_pattern(word)
 }
 
-/// Whether a part of a word stands for parts of several names.
+/// Returns true if a part of a word represents parts of several names.
 pub(super) fn has_pattern(part: &str) -> bool {
     SIGNS.iter().any(|(_, mark)| part.contains(*mark))
 }
 
-/// A makefile's own text, without signs that have a meaning here.
+/// Returns a makefile's own text without characters that are placeholders here.
 pub(super) fn cleaned(text: &str) -> String {
     let is_own = |one: char| one == MAYBE || SIGNS.iter().any(|(_, mark)| *mark == one);
     text.chars().map(|one| if is_own(one) { char::REPLACEMENT_CHARACTER } else { one }).collect()
 }
 
-/// The text as a shell is given it. `code`: what make runs, by number.
+/// Returns the text for a shell. `code`: the code that make runs, by number.
 pub(super) fn shell_text(text: &str, code: &[String]) -> String {
     let mut wanted = Vec::new();
     wants(text, code, &mut wanted);
@@ -67,7 +67,7 @@ pub(super) fn shell_text(text: &str, code: &[String]) -> String {
     made
 }
 
-/// The outputs that a text names, and those that their code does.
+/// Collects the outputs that a text names, and those that their code names.
 fn wants(text: &str, code: &[String], found: &mut Vec<usize>) {
     let open = format!("${{{UNKNOWN}_");
     for part in text.split(&open).skip(1) {
@@ -81,7 +81,7 @@ fn wants(text: &str, code: &[String], found: &mut Vec<usize>) {
     }
 }
 
-/// Patterns stand where a shell reads them as such; in quotes nobody knows which files they are.
+/// Inserts patterns where a shell reads them as such. In quotes, the matching files are unknown.
 fn with_patterns(text: &str) -> String {
     let (mut quote, mut is_escaped) = (None, false);
     let mut made = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! [`read`]: YAML as far as files of tasks need it: maps, lists and scalars as JSON. It must not know tasks.
+//! [`read`]: the part of YAML that task files need: maps, lists and scalars as JSON. Must not know tasks.
 
 use castellan_event::Why;
 use saphyr_parser::{Event, Parser, ScalarStyle};
@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::limits::{YAML_DEPTH_MAX, YAML_EVENTS_MAX};
 
-/// A container that is being read, with the key that waits for its value.
+/// A container during parsing, with the key that waits for its value.
 enum Open {
     List(Vec<Value>),
     Map(Map<String, Value>, Option<String>),
 }
 
-/// The first document of a text. Aliases are not followed.
+/// Returns the first document of a text. Aliases are rejected.
 pub(crate) fn read(text: &str) -> Result<Value, Why> {
     let mut open: Vec<Open> = Vec::new();
     for (number, event) in Parser::new_from_str(text).enumerate() {

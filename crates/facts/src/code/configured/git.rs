@@ -6,7 +6,7 @@ use castellan_programs::{Arg, Slot, SlotRole, find, fits};
 use super::Starts;
 use crate::environment::only_shows;
 
-/// One setting of a file.
+/// A setting of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Setting {
     /// In lower case.

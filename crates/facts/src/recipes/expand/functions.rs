@@ -1,14 +1,14 @@
-//! make's functions of text, by the GNU make 4.3 manual. A word that stands for files, or for what is not known, stays so: what is made of
-//! it stands for no fewer. It must not know what a makefile says.
+//! Text functions of make, by the GNU make 4.3 manual. If a word represents files or unknown text, the result of a
+//! function represents no fewer. Must not know the content of a makefile.
 
 use super::super::unquote::{self, has_pattern, is_files};
 use super::{Expansion, UNKNOWN};
 use crate::limits::MAKE_LOOP_MAX;
 
-/// What a function makes of its arguments, expanded.
+/// Computes a function from its expanded arguments.
 type Function = fn(&[String]) -> String;
 
-/// Functions of text, with how many arguments they have: what follows belongs to the last.
+/// Text functions with their number of arguments; further commas belong to the last argument.
 const FUNCTIONS: &[(&str, usize, Function)] = &[
     ("addprefix", 2, |args| each(arg(args, 1), |word| put_before(arg(args, 0), word))),
     ("addsuffix", 2, |args| each(arg(args, 1), |word| put_behind(word, arg(args, 0)))),
@@ -31,7 +31,7 @@ const FUNCTIONS: &[(&str, usize, Function)] = &[
 ];
 
 impl Expansion<'_> {
-    /// Adds what a function makes; whether it is computed.
+    /// Adds the result of a function; returns true if it is computed.
     pub(super) fn function(&mut self, function: &str, arguments: &str) -> bool {
         if let Some((_, number, make)) = FUNCTIONS.iter().find(|(name, ..)| *name == function) {
             let args: Vec<String> = self.arguments(arguments, *number);
@@ -74,7 +74,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// `$(or a,b)`: the first that is no empty text; `$(and a,b)`: the last, where none is empty.
+    /// `$(or a,b)`: the first text that is not empty; `$(and a,b)`: the last text, if none is empty.
     fn chain(&mut self, arguments: &str, is_or: bool) {
         let parts = split(arguments, usize::MAX);
         let mut last = String::new();
@@ -110,7 +110,7 @@ impl Expansion<'_> {
         true
     }
 
-    /// `$(call name,one,two)`: the value of a variable, in which `$(1)` is the first of what it is given.
+    /// `$(call name,one,two)`: the value of a variable, in which `$(1)` is the first argument.
     fn call(&mut self, arguments: &str) -> bool {
         let mut parts = split(arguments, usize::MAX).into_iter();
         let name = self.aside(parts.next().unwrap_or_default().trim(), self.in_function);
@@ -122,7 +122,7 @@ impl Expansion<'_> {
         let Some(value) = value else { return false };
         let given: Vec<String> = parts.map(|one| self.aside(one, self.in_function)).collect();
         let before = self.bound.len();
-        // What it is not given is empty, whatever the one around it was given.
+        // Missing arguments are empty, even if an outer call has them.
         let numbers =
             (1..10).map(|at: usize| (at.to_string(), given.get(at - 1).cloned().unwrap_or_default()));
         self.bound.extend(numbers);
@@ -133,7 +133,7 @@ impl Expansion<'_> {
     }
 }
 
-/// Arguments, at most so many: what follows belongs to the last.
+/// Splits arguments, into at most so many; further commas belong to the last.
 fn split(text: &str, number: usize) -> Vec<&str> {
     let (mut depth, mut from) = (0usize, 0usize);
     let mut parts = Vec::new();
@@ -160,12 +160,12 @@ fn is_open(text: &str) -> bool {
     text.contains(UNKNOWN)
 }
 
-/// Whether it stands for anything but itself.
+/// Returns true if a text may represent anything but itself.
 fn is_vague(text: &str) -> bool {
     is_open(text) || is_files(text)
 }
 
-/// Whether a text is not empty, if that is known.
+/// Returns true if a text is not empty; `None` if that is unknown.
 fn is_there(text: &str) -> Option<bool> {
     let mut words = text.split_whitespace().peekable();
     if words.peek().is_none() {
@@ -174,18 +174,18 @@ fn is_there(text: &str) -> Option<bool> {
     words.any(|word| !is_files(word) && !is_only_open(word)).then_some(true)
 }
 
-/// Whether a word may be empty, once it is known what stands in it.
+/// Returns true if a word is only an unknown value, which may be empty.
 fn is_only_open(word: &str) -> bool {
     word.starts_with("${") && is_open(word) && word.ends_with('}')
 }
 
-/// Each word, changed. `None`: it is not known what becomes of it.
+/// Changes each word. `change` returns `None` if the result is unknown.
 fn each(words: &str, change: impl Fn(&str) -> Option<String>) -> String {
     let one = |word: &str| change(word).unwrap_or_else(unquote::unknown);
     words.split_whitespace().map(one).collect::<Vec<_>>().join(" ")
 }
 
-// What is not known may be several words.
+// An unknown value may be several words.
 fn put_before(prefix: &str, word: &str) -> Option<String> {
     (!is_open(word)).then(|| format!("{prefix}{word}"))
 }
@@ -206,7 +206,7 @@ fn notdir(word: &str) -> Option<String> {
     (!is_open(word)).then(|| word.rsplit('/').next().unwrap_or_default().to_owned())
 }
 
-/// Where the name begins, and the dot of its ending.
+/// Returns the position of the dot before the ending of the last component.
 fn ending(word: &str) -> Option<usize> {
     let name = word.rfind('/').map_or(0, |at| at + 1);
     word.get(name..)?.rfind('.').map(|at| name + at)
@@ -229,7 +229,7 @@ fn absolute(directory: &str, word: &str) -> Option<String> {
 
 fn wildcard(args: &[String]) -> String {
     let patterns = arg(args, 0);
-    // What is found holds no signs of a shell, unless a file is called so.
+    // Found names have no shell metacharacters, unless a file has such a name.
     if is_vague(patterns) || patterns.contains(super::SIGNS) {
         unquote::unknown()
     } else {
@@ -237,7 +237,7 @@ fn wildcard(args: &[String]) -> String {
     }
 }
 
-/// A word's part for `%`, if it fits; `None` where that is not known.
+/// Returns the part of a word that matches `%`, if the word fits; `None` if that is unknown.
 fn fits<'w>(pattern: &str, word: &'w str) -> Option<Option<&'w str>> {
     let stem = match pattern.split_once('%') {
         Some((before, after)) => word
@@ -245,11 +245,11 @@ fn fits<'w>(pattern: &str, word: &'w str) -> Option<Option<&'w str>> {
             .and_then(|rest| rest.strip_suffix(after).or_else(|| without_mark(rest)?.strip_suffix(after))),
         None => (word == pattern).then_some(word),
     };
-    // Of several files some may fit where their pattern does not.
+    // Some of several files may fit, even if their pattern does not.
     (stem.is_some() || !is_vague(word)).then_some(stem)
 }
 
-/// A name without the mark behind it.
+/// Returns a name without the mark at its end.
 fn without_mark(word: &str) -> Option<&str> {
     let (at, one) = word.char_indices().next_back()?;
     is_files(one.encode_utf8(&mut [0; 4])).then(|| word.get(..at))?
@@ -277,7 +277,7 @@ fn filter(args: &[String], keeps: bool) -> String {
             patterns.iter().map(|pattern| Some(fits(pattern, word)?.is_some())).collect();
         let is_fit =
             if fit.contains(&Some(true)) { Some(true) } else { (!fit.contains(&None)).then_some(false) };
-        // Where it is not known, it is kept: no fewer.
+        // An unknown match keeps the word, so that none is lost.
         (is_vague(word) || is_fit == Some(keeps)).then(|| word.to_owned())
     });
     words.collect::<Vec<_>>().join(" ")
@@ -294,7 +294,7 @@ fn findstring(args: &[String]) -> String {
 
 fn subst(args: &[String]) -> String {
     let (from, to, text) = (arg(args, 0), arg(args, 1), arg(args, 2));
-    // A directory or an ending of files; of their names' other parts nobody knows where it stands.
+    // A directory or an ending of files. The positions of other parts in their names are unknown.
     let is_of_files = !is_open(text) && from.contains(['/', '.']) && !to.contains("..");
     match is_vague(from) || is_vague(to) || from.is_empty() || is_vague(text) && !is_of_files {
         true => each(text, |_| None),
@@ -309,7 +309,7 @@ fn sort(args: &[String]) -> String {
     words.join(" ")
 }
 
-/// One of the words: which, is known where each stands for itself, or there is but one.
+/// Returns one of the words. The choice is known if each word represents only itself, or if there is only one.
 fn one_of<'w>(words: &'w str, choose: impl Fn(&[&'w str]) -> Option<&'w str>) -> String {
     let words: Vec<&str> = words.split_whitespace().collect();
     let is_known = words.len() < 2 || !words.iter().any(|word| is_vague(word));

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A recipe that tells what the first code of the makefile writes.
+/// A recipe that prints the output of the makefile's first code.
 const OUTPUT: &str = "castellan_unknown_value_0=$(rm -rf y\n)\necho ${castellan_unknown_value_0}";
 
 fn check(text: &str, target: Option<&str>, expected: &[&str]) {
@@ -73,7 +73,7 @@ fn values_are_those_of_their_time() {
 #[test]
 fn values_that_may_hold_commands_are_told() {
     check("ifdef A\nB = x; rm -rf y\nendif\nx:\n\techo $(B)\n", None, &["echo x; rm -rf y", "echo "]);
-    // Of too many values nobody knows which count.
+    // With too many values, the values are unknown.
     let many: String = (0..9).map(|at| format!("ifeq ($(A),{at})\nB = {at}; rm -rf y\nendif\n")).collect();
     check(
         &format!("{many}x:\n\techo $(B)\n"),
@@ -114,7 +114,7 @@ fn functions_of_text_are_computed() {
     e("$(if $(findstring x.c,$(S)),yes,no) $(if ,yes,no) $(or ,a) $(and a,b)", "yes no a b");
     e("$(foreach f,$(S),$(f).d) $(abspath x ../y) $(strip  a  b )", "a/x.c.d b/y.c.d /w/x /y a b");
     e("$(CURDIR)/o $(PWD)/o $(info $(S))z", "/w/o /w/o z");
-    // Files that a pattern stands for; where that is not known, nothing is left out.
+    // Files that match a pattern. If the match is unknown, nothing is left out.
     e("$(wildcard s/*.c) $(patsubst s/%.c,o/%.o,$(wildcard s/*.c))", "s/*.c o/*.o");
     e("$(filter-out s/a.c,$(wildcard s/*.c)) $(filter %.c,$(wildcard s/*))", "s/*.c s/*");
     e("$(patsubst %.c,%.o,$(wildcard s/*))", "${castellan_unknown_value}");

@@ -1,5 +1,5 @@
-//! Conditions of a makefile. Rules of all branches are read; a variable has the values that the branches may have given it. It must not know
-//! what the values are for.
+//! Conditions of a makefile. Rules of all branches are read; a variable has the values that the branches may have set.
+//! Must not know the use of the values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,12 +7,12 @@ use castellan_event::Why;
 
 use super::{Makefile, UNKNOWN, Variable, unquote};
 
-/// Variables that are compared at one step's cost.
+/// Variables that one step compares.
 const VARIABLES_PER_STEP: usize = 16;
 
 type Variables = BTreeMap<String, Variable>;
 
-/// The conditions that are open, the innermost last.
+/// The open conditions, the innermost last.
 #[derive(Debug, Default)]
 pub(super) struct Conditions(Vec<Condition>);
 
@@ -20,16 +20,16 @@ pub(super) struct Conditions(Vec<Condition>);
 struct Condition {
     /// The variables before it.
     before: Variables,
-    /// What they are at the end of each branch that may be taken.
+    /// The variables at the end of each branch that may be taken.
     branches: Vec<Variables>,
-    /// Whether the branch that is read is taken.
+    /// The current branch is taken; `None` if that is unknown.
     holds: Option<bool>,
-    /// A branch before, or this one, is taken for certain.
+    /// A branch before, or this one, is certainly taken.
     is_settled: bool,
 }
 
 impl Makefile {
-    /// Whether a condition holds, where only the makefile decides that.
+    /// Returns true if a condition holds; `None` if the makefile alone does not decide it.
     pub(super) fn holds(&mut self, word: &str, rest: &str) -> Option<bool> {
         if matches!(word, "ifdef" | "ifndef") {
             let name = self.expanded(rest.trim(), &BTreeMap::new());
@@ -37,7 +37,7 @@ impl Makefile {
                 Some(variable) if !variable.is_unsure && !variable.value.trim().is_empty() => {
                     Some(word == "ifdef")
                 }
-                // What nothing sets is taken for unset where something is set in its place.
+                // `ifndef` sets a default: a variable that nothing sets is treated as unset.
                 None if word == "ifndef" => Some(true),
                 Some(_) | None => None,
             };
@@ -58,7 +58,7 @@ impl Makefile {
         self.conditions.0.push(Condition { before, branches: Vec::new(), holds, is_settled });
     }
 
-    /// `else`, `else ifeq ...`.
+    /// Handles `else` and `else ifeq ...`.
     pub(super) fn otherwise(&mut self, rest: &str) {
         let (word, condition) = rest
             .trim()
@@ -89,12 +89,12 @@ impl Makefile {
         self.variables = joined(open.branches);
     }
 
-    /// Branches cost steps: with each, all variables are kept as they were.
+    /// Spends steps for a branch: each branch stores a copy of all variables.
     fn pay(&mut self) {
         let left = self.steps.checked_sub(1 + self.variables.len() / VARIABLES_PER_STEP);
         self.steps = left.unwrap_or_default();
         if left.is_none() {
-            // Nothing is known of any, and little is left to keep.
+            // All variables become unknown, and little remains to store.
             self.holes.push((Why::Budget, "conditions".to_owned()));
             self.variables.clear();
             self.conditions.0.iter_mut().for_each(|open| open.before.clear());
@@ -102,7 +102,7 @@ impl Makefile {
     }
 }
 
-/// What is compared: `(a,b)`, `"a" "b"`.
+/// Returns the sides of a comparison: `(a,b)`, `"a" "b"`.
 fn sides(rest: &str) -> (&str, &str) {
     let rest = rest.trim();
     if let Some(inner) = rest.strip_prefix('(') {
@@ -129,7 +129,7 @@ fn sides(rest: &str) -> (&str, &str) {
     (one, two.trim().trim_matches(['"', '\'']))
 }
 
-/// Variables that have one of the values that they have in the branches.
+/// Returns variables that have one of their values in the branches.
 fn joined(mut branches: Vec<Variables>) -> Variables {
     if branches.len() < 2 {
         return branches.pop().unwrap_or_default();
