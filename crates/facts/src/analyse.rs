@@ -17,8 +17,8 @@ use crate::scripts;
 use crate::sink::Sink;
 use crate::snapshot;
 
-/// Adds the effects of every shell text of a call: its command, and the arguments of an MCP tool that are commands.
-/// Returns the content that the texts write into files.
+/// Adds the effects of a call's shell texts: its command, and arguments of an MCP tool that are commands. Returns the
+/// content that the texts write into files.
 pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) -> Vec<(Rc<str>, Arg)> {
     let mut start = start_in(Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty()), scene);
     let (is_shell, others) = dialects(call);
@@ -66,8 +66,8 @@ const POWERSHELL: &[&str] = &["pwsh", "-NoProfile", "-Command"];
 /// Arguments that make `cmd` run a text.
 const CMD: &[&str] = &["cmd", "/c"];
 
-/// Returns true if a POSIX shell may run the call's text, and the other shells that may run it. An uncertain dialect
-/// returns all candidates.
+/// Returns true if a POSIX shell may run the call's text, and the other shells that may. If unsure, returns all
+/// candidates.
 fn dialects(call: &Call) -> (bool, &'static [&'static [&'static str]]) {
     let name = call.tool.name_raw.to_ascii_lowercase();
     let words = || name.split(|letter: char| !letter.is_ascii_alphanumeric());

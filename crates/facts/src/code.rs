@@ -47,8 +47,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Sets its arguments: the operands of the command that runs it. If the program's file is an operand, only those
-    /// after the file.
+    /// Sets its arguments: the operands of the command that runs it, or those after its file if that is an operand.
     pub(crate) fn given(&mut self, operands: &[Given]) {
         let is_file = |operand: &Given| match &self.from {
             From::File(file) => operand.arg == *file,
@@ -138,8 +137,8 @@ pub(crate) fn add(
 }
 
 impl<'p> Place<'p> {
-    /// Returns the place of the command itself. `command`: its position among the call's. `cwd`: the directory in which
-    /// it looks for files, if known.
+    /// Returns the place of the command at position `command`. `cwd`: the directory in which it looks for files, if
+    /// known.
     pub(crate) fn of(run: &'p Run, command: usize, cwd: Option<String>) -> Place<'p> {
         Place { run, command, cwd, file: None, loader: None, depth: 0 }
     }
@@ -410,8 +409,7 @@ fn acts(
     }
 }
 
-/// Adds a module of a package that the project declares. Like a program without a model it may do anything, but the
-/// project chose it.
+/// Adds a module of a package that the project declares. It may do anything, but the project chose it.
 fn installed(name: &str, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let (target, why) = (Some(name.to_owned()), Some(Why::Unresolved));
     with_sink(place, scene, facts, |sink| {

@@ -118,8 +118,8 @@ fn is_of_git(variable: &str) -> bool {
 /// Options of git that select a repository or a work tree.
 const GIT_OPTIONS: &[&str] = &["--git-dir", "--work-tree"];
 
-/// Returns true if the output of a command came from the network: the command downloads, reads a downloaded file, or
-/// receives data from a command that downloads.
+/// Returns true if the output of a command came from the network: it downloads, reads a downloaded file, or gets data
+/// from such a command.
 fn fetches(effects: &[Effect], run: &Run) -> bool {
     let is_fetched = |effect: &Effect| {
         effect.kind == EffectKind::Download
@@ -133,8 +133,7 @@ fn fetches(effects: &[Effect], run: &Run) -> bool {
         || run.redirects.iter().any(|redirect| is_given(&redirect.target))
 }
 
-/// Sets the origin of the packages that a command installs: one origin for each package manager. The command's effects
-/// start at `before`.
+/// Sets the origin of packages that a command installs, one for each package manager. Its effects start at `before`.
 fn installs(
     at: usize,
     before: usize,
@@ -246,16 +245,14 @@ fn unmodelled(name: &str, model: Option<&Program>, run: &Run, sink: &mut Sink<'_
     Effect { kind: EffectKind::Execute, target: Some(name.to_owned()), verb, ..Effect::default() }
 }
 
-/// Returns true for a file in a directory where tools install programs, and for the wrapper scripts of builds in a
-/// project.
+/// Returns true for a file in a directory where tools install programs, and for build wrappers in a project.
 fn is_put_there_by_tools(path: &str) -> bool {
     let (directory, name) = path.rsplit_once('/').unwrap_or_default();
     matches!(base_name(directory), "bin" | ".bin" | "sbin" | "Scripts" | "shims")
         || matches!(name, "gradlew" | "mvnw")
 }
 
-/// Returns true if another program starts it instead of the shell. `env test` runs the file `test` in `PATH`, not the
-/// builtin.
+/// Returns true if another program starts it: `env test` runs the file `test` in `PATH`, not the builtin.
 fn is_run_as_file(run: &Run) -> bool {
     let inner = run.wrappers.last().and_then(|wrapper| find(base_name(&wrapper.name)));
     let is_of_shell = matches!(run.origin, Origin::Argument | Origin::Stdin | Origin::Trap);
@@ -275,8 +272,7 @@ fn resolve(name: &str, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Resolved {
     scene.names.resolve(name, &run.env, scene.world, &mut scene.work)
 }
 
-/// Returns true if the agent may have created the program file in this call or an earlier one, and the analysis has not
-/// read it.
+/// Returns true if the agent may have created the program file in any call, and the analysis has not read it.
 fn is_shadowed(path: &str, place: Option<Scope>, scene: &Scene<'_, '_, '_>) -> bool {
     if scene.read_scripts.contains(path) {
         return false;
@@ -315,8 +311,7 @@ fn wrapper_effects(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// Adds an `execute` effect for a wrapper in a directory that anybody may write: it may be another program than its
-/// name suggests.
+/// Adds an `execute` effect for a wrapper in a directory that anybody may write: it may be another program.
 fn lies_elsewhere(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(name) = argv.first().filter(|name| name.prefix().contains('/') && !sink.remote) else { return };
     let located = sink.locate(name);

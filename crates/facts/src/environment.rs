@@ -211,8 +211,7 @@ pub(crate) fn effect(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if WRITTEN.iter().any(|pattern| fits(pattern, name)) && is_file_name(name, value) {
         sink.path(EffectKind::Write, value);
     }
-    // `ENV=production make`: only an interactive shell reads the file that `ENV` names, and the walk of shell text
-    // handles it.
+    // `ENV=production make`: only an interactive shell reads the file in `ENV`, and the shell walk handles that.
     if name == "ENV" && value.as_str().is_some_and(|value| !value.contains('/')) {
         return;
     }
@@ -309,8 +308,7 @@ fn is_name(text: &str) -> bool {
     text.chars().all(|one| one.is_ascii_alphanumeric() || "._-".contains(one))
 }
 
-/// `GIT_TRACE=1` names no file. Git treats the value of a trace variable as a file only if it is absolute; others are
-/// numbers and words.
+/// `GIT_TRACE=1` names no file. Git writes a trace only to an absolute path; other values are numbers and words.
 fn is_file_name(name: &str, value: &Arg) -> bool {
     let may_be_relative = !name.starts_with("GIT_TRACE");
     let is_named = value.prefix().starts_with('/') || may_be_relative && value.as_str() != Some("");

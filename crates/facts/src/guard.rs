@@ -1,6 +1,5 @@
-//! [`Guarded`]: the files that guard a session, and the changes that may reach them. A change reaches a file by its
-//! path, by a pattern that may match the path, or by a directory above it. Takes paths as text, with patterns as
-//! written. Must not know rules.
+//! [`Guarded`]: the files that guard a session, and the changes that may reach them: by path, by a pattern that may
+//! match, or by a directory above. Takes paths as text, with patterns as written. Must not know rules.
 
 mod access;
 mod pattern;
@@ -203,8 +202,7 @@ pub(crate) fn changes(kind: EffectKind) -> bool {
     matches!(kind, Write | Delete | Link | Permission | Opaque)
 }
 
-/// Returns how much an effect changes at its path; `None` if it changes nothing there. `is_pattern`: a pattern selects
-/// the file.
+/// Returns how much an effect changes at its path; `None` if nothing. `is_pattern`: a pattern selects the file.
 fn reach(effect: &Effect, is_pattern: bool) -> Option<Reach> {
     match (effect.kind, effect.recursive) {
         // A container that mounts a whole home may leave its hidden directories alone.

@@ -77,8 +77,7 @@ pub struct Spent {
     pub programs: u64,
 }
 
-/// Finds the commands and effects of a call. Never fails: a part that is not understood becomes an effect of kind
-/// `opaque`.
+/// Finds the commands and effects of a call. Never fails: a part that is not understood is an effect of kind `opaque`.
 pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Facts {
     analyse_counted(call, setting, world).0
 }

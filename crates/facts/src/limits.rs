@@ -7,8 +7,7 @@ pub(crate) const WORK_MIN: u64 = 15_000;
 /// Additional units for each byte of the text.
 pub(crate) const WORK_PER_BYTE: u64 = 2;
 
-/// Additional units that no call may exceed: about 12 ms. The effects of a tool besides its shell text have the same
-/// limit.
+/// Additional units that no call may exceed: about 12 ms. A tool's other effects have the same limit again.
 pub(crate) const WORK_MAX: u64 = 60_000;
 
 /// Bytes, stored or sent in a query to the world, that cost one unit.
@@ -45,8 +44,7 @@ pub(crate) const SEARCH_BYTES_MAX: usize = 32 * 1024;
 /// [`castellan_event::PATH_BYTES_MAX`] bytes could have two thousand, each with a lookup.
 pub(crate) const COMPONENTS_MAX: usize = 128;
 
-/// Components of one path that are not fully known. Real paths have up to four; castellan compares each with every
-/// known name.
+/// Components of one path that are not fully known. Real paths have up to four; each is compared with every known name.
 pub(crate) const UNSURE_COMPONENTS_MAX: usize = 16;
 
 /// Links made by the same call that are followed in one path, as in Linux.
@@ -86,8 +84,7 @@ pub(crate) const SQL_TOKENS_MAX: usize = 2_000;
 /// the end, so the time doubles with each level.
 pub(crate) const SQL_DEPTH_MAX: usize = 12;
 
-/// Joins in a statement for the parser. For a join without a condition the parser recurses without a limit of its own;
-/// people write ten.
+/// Joins in a statement. For joins without a condition, the parser recurses without a limit of its own; people write ten.
 pub(crate) const SQL_JOINS_MAX: usize = 40;
 
 /// Statements of one text that are examined one by one.
@@ -115,8 +112,7 @@ pub(crate) const TASKS_MAX: usize = 100;
 /// the limit any file may match.
 pub(crate) const WRITTEN_PATTERNS_MAX: usize = 64;
 
-/// Files written by the session that a test runner or builder loads. Each is read; agents write a few tests between two
-/// runs.
+/// Files written by the session that a test runner or builder loads. Agents write a few tests between two runs.
 pub(crate) const LOADED_FILES_MAX: usize = 16;
 
 /// Directories searched, for each command, for files that a tool loads by a fixed name. Each costs an access to the
@@ -182,8 +178,7 @@ pub(crate) const CLOUD_TARGETS_MAX: usize = 20;
 /// Words that may classify a command whose verbs have no model.
 pub(crate) const TOLD_WORDS_MAX: usize = 4;
 
-/// Manifest tables that are searched for packages. Real manifests have tens; a package in a later table is not
-/// declared.
+/// Manifest tables that are searched for packages. Real manifests have tens; a package in a later table is undeclared.
 pub(crate) const MANIFEST_TABLES_MAX: usize = 2_000;
 
 /// Words that a makefile loop iterates over. Longer lists are in generated makefiles.

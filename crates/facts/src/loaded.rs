@@ -223,9 +223,8 @@ fn sources(
 const SOURCES: &[(&[&str], &str)] =
     &[(JS_ENDINGS, "javascript"), (&[".py"], "python"), (&[".rb"], "ruby"), (&[".php"], "php")];
 
-/// Reads a file that the session wrote and that a command's program may load in turn. The file has an `execute` effect
-/// only if it does more than read and change nearby files, or if its effects are unknown: agents write and test such
-/// files all day.
+/// Reads a file that the session wrote and that a command's program may load in turn. It has an `execute` effect only
+/// if it does more than change nearby files, or if its effects are unknown: agents write and test such files all day.
 pub(crate) fn source(
     (file, language): &(String, &'static str),
     run: &Run,
@@ -292,8 +291,7 @@ fn is_near(effect: &Effect) -> bool {
     }
 }
 
-/// Returns the language of a file that a runner loads independent of its name: the file is in a test directory, or an
-/// argument names it.
+/// Returns the language of a file that a runner loads by its directory of tests, or because an argument names it.
 fn named_otherwise(file: &str, program: &str, argv: &[Arg], cwd: &str) -> Option<&'static str> {
     let is_script = JS_ENDINGS.iter().any(|end| file.ends_with(end));
     let mut above = file.rsplit('/').skip(1);

@@ -99,8 +99,7 @@ pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// Returns shell text among the arguments of an MCP call. A list may hold the words of one command, or several
-/// commands.
+/// Returns shell text in the arguments of an MCP call. A list may hold the words of one command, or several commands.
 pub(crate) fn commands(call: &Call) -> Vec<String> {
     let mut lists: Vec<(&str, Vec<&str>)> = Vec::new();
     for (key, text) in values(&call.input).into_iter().filter(|(key, _)| is_one_of(key, COMMAND_KEYS)) {

@@ -1,6 +1,5 @@
-//! Cache of parsed project files. Nearly every command of an agent reads the project's manifests, which change seldom.
-//! The result depends only on the text, and texts match only if they are equal byte for byte. Must not know the
-//! location of a text.
+//! Cache of parsed project files. Nearly every command of an agent reads the manifests, which change seldom. A result
+//! depends only on the text; texts match if they are equal byte for byte. Must not know where a text is.
 //!
 //! Each thread has its own cache, so sharing needs no atomic reference counts.
 

@@ -13,8 +13,8 @@ use crate::trees::changes_tree;
 const WAITERS: &[&str] =
     &["at", "batch", "entr", "fswatch", "inotifywait", "sleep", "usleep", "wait", "watch", "watchexec"];
 
-/// Returns why the content of a missing file at an absolute path is unknown. Something may yet create the file, unless
-/// it belongs to the project and no known change creates it.
+/// Returns why the content of a missing file at an absolute path is unknown. Something may create the file, unless it
+/// belongs to the project and no known change creates it.
 pub(crate) fn why(path: &str, scene: &mut Scene<'_, '_, '_>) -> Why {
     let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
     let is_plain = located.place == Some(Scope::Workspace) && located.scope == Some(Scope::Workspace);

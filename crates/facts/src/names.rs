@@ -1,5 +1,4 @@
-//! [`Names`]: resolves the name of a program to a file by the agent's `PATH`, including changes that commands of the
-//! call made.
+//! [`Names`]: finds the file of a program's name by the agent's `PATH`, including changes by commands of the call.
 
 use std::collections::HashMap;
 
@@ -67,8 +66,7 @@ impl Names {
     }
 }
 
-/// Variables that name the directory of a toolchain that the user installed. Its programs have the same names as
-/// elsewhere.
+/// Variables that name the directory of a toolchain of the user. Its programs have the same names as elsewhere.
 const TOOLCHAINS: &[&str] = &[
     "ANDROID_HOME",
     "ANDROID_SDK_ROOT",

@@ -1,5 +1,4 @@
-//! [`Overlay`]: changes to the file system by earlier commands of the same call, which the world does not show yet.
-//! Must not know programs.
+//! [`Overlay`]: changes by earlier commands of the call, which the world does not show yet. Must not know programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -134,8 +133,7 @@ impl Overlay {
         above.any(|path| self.written.contains_key(path))
     }
 
-    /// Returns true if a path in a directory, or a directory above it, was or may have been written, or a link was made
-    /// there.
+    /// Returns true if a path in or above a directory was or may have been written, or a link was made there.
     pub(crate) fn has_changed_around(&self, directory: &str) -> bool {
         let is_below = |one: &str, other: &str| {
             one.strip_prefix(other.trim_end_matches('/'))

@@ -107,8 +107,7 @@ fn changes_files(effect: &Effect) -> bool {
     matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Delete) && !keeps_code(effect)
 }
 
-/// Returns true if such an effect may change a file: it has the path of the file, a directory above it, a pattern or an
-/// unknown path.
+/// Returns true if such an effect may change a file: by its path, a directory above, a pattern or an unknown path.
 fn may_change(effect: &Effect, file: &str) -> bool {
     effect.path.as_deref().is_none_or(|path| {
         let path = path.trim_end_matches('/');

@@ -32,8 +32,7 @@ pub struct Located {
     pub place: Option<Scope>,
     /// A description for people.
     pub about: Option<&'static str>,
-    /// A symlink is on the way to it, or `/proc` leads there. For an entry, the last name itself may also be a symlink
-    /// if this is false.
+    /// A symlink or `/proc` is on the way to it. If this is false, the last name of an entry may still be a symlink.
     pub is_linked: bool,
     /// Why `path` is unknown; set exactly if it is.
     pub why: Option<Why>,
@@ -50,8 +49,7 @@ pub(crate) enum Last {
 
 /// Resolves a path relative to `cwd` and classifies it. Symlinks are followed to the end.
 ///
-/// The path as written is classified, too: a `~/.bashrc` that links to `~/dotfiles/rc` is still the shell's startup
-/// file.
+/// The path as written counts, too: a `~/.bashrc` that links to `~/dotfiles/rc` is still the shell's startup file.
 pub fn locate(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>) -> Located {
     find(raw, cwd, places, world, Last::Followed)
 }
@@ -61,7 +59,7 @@ pub fn locate_entry(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut R
     find(raw, cwd, places, world, Last::Kept)
 }
 
-/// Classifies a path that has no symlinks to resolve.
+/// Classifies a path that is known to have no symlinks.
 pub(crate) fn real(path: String, places: &Places) -> Located {
     let kind = scope::classify(&path, places);
     Located::found(path.clone(), path, kind)
@@ -95,13 +93,12 @@ fn is_on_drive(text: &str, cwd: Option<&str>) -> bool {
     !text.starts_with('/') && cwd.is_some_and(windows::begins_with_drive)
 }
 
-/// A path without any known part.
+/// Returns the location of an unknown path.
 pub(crate) fn unknown(raw: &Arg, why: Why) -> Located {
     Located::unknown(raw.written().into_owned(), why, None)
 }
 
-/// Classifies a path on another machine or in a container by its text alone. Its symlinks and its working directory are
-/// unknown.
+/// Classifies a path on another machine or in a container by its text: its symlinks and directory are unknown.
 pub(crate) fn elsewhere(raw: &Arg, places: &Places) -> Located {
     let written = raw.written().into_owned();
     match (raw.as_str(), raw.why()) {
@@ -303,8 +300,7 @@ fn descents<'c>(components: &'c [Component]) -> impl Iterator<Item = Vec<Part<'s
     })
 }
 
-/// Locates a path with parts that may be anything, including `..` and slashes. Only the known parts on both sides of
-/// them classify the path.
+/// Locates a path with parts that may be anything, also `..` and slashes. Only the parts beside them classify it.
 fn partly_known(raw: &Arg, written: String, cwd: Option<&str>, places: &Places) -> Located {
     let why = raw.why().unwrap_or_default();
     let components = lexical::components(raw, places);

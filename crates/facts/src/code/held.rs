@@ -1,5 +1,4 @@
-//! Content of a code file when a command reads it: written by the call, existing before, or the reason why it is
-//! unknown.
+//! Content of a code file when a command reads it: written by the call, existing before, or unknown with a reason.
 
 use castellan_event::Why;
 use castellan_programs::Arg;

@@ -11,8 +11,7 @@ use crate::memo;
 use crate::path;
 use crate::scene::Scene;
 
-/// Returns the files of a module that `python -m` runs as a program. Python looks in the working directory before its
-/// own.
+/// Returns the files of a module that `python -m` runs. Python looks in the working directory before its own.
 pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<Program> {
     let interpreter = run.argv.first().and_then(Arg::as_str).unwrap_or_default();
     let language = language_of_files(interpreter.rsplit('/').next().unwrap_or_default());

@@ -58,8 +58,7 @@ pub(crate) fn is_script(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     !matches!(scripts::text(path, scene), Err(Why::Encoding | Why::Unresolved))
 }
 
-/// Adds the effects of a script at an absolute path. The interpreter in its first line runs it with the command's
-/// arguments.
+/// Adds the effects of a script at a path, run by the interpreter in its first line with the command's arguments.
 pub(crate) fn script(
     path: &str,
     run: &Run,

@@ -1,5 +1,4 @@
-//! Environment of the commands that a program starts: directory, variables and input. Must not know what the commands
-//! do.
+//! Directory, variables and input of the commands that a program starts. Must not know what the commands do.
 
 use castellan_event::{Facts, Why};
 use castellan_languages::Language;

@@ -9,8 +9,7 @@ use crate::scene::Scene;
 /// Languages whose files command another program that runs elsewhere or outlives the call.
 const ORDERS: &[&str] = &["hta", "keys", "redis-lua", "wsh"];
 
-/// Words with which programs in any language start others, delete, or access data outside of the project. In lower
-/// case.
+/// Words, in lower case, with which programs of any language start others, delete, or reach outside of the project.
 const TELLING: &[&str] = &[
     "##", ".aws", ".env", ".ssh", "/bin/", "/etc/", "/root", "`", "asm", "chmod", "chown", "curl", "delete",
     "dlopen", "dlsym", "eval", "exec", "fork", "getenv", "home", "ioctl", "mmap", "nc ", "open3", "pipe",
@@ -24,8 +23,7 @@ pub(crate) fn is_plain(text: &str) -> bool {
     !TELLING.iter().any(|telling| text.contains(telling))
 }
 
-/// Adds an Opaque effect. It belongs to the program's file if the file exists, is not in [`ORDERS`], and has none of
-/// these words.
+/// Adds an Opaque effect: of the program's file, if it exists, is not in [`ORDERS`], and has none of these words.
 pub(super) fn add(
     program: &Program,
     word: &str,

@@ -1,5 +1,4 @@
-//! [`may_lock`]: reports if a change of permissions may lock the owner out of a directory. Must not know the
-//! directory's content.
+//! [`may_lock`]: reports if a change of permissions may lock the owner out. Must not know the directory's content.
 
 use castellan_event::Effect;
 

@@ -257,8 +257,7 @@ fn named_builds(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
     path::collapse(Some(&directory), build)
 }
 
-/// Returns the innermost `Cargo.toml` from a directory upwards, and its directory. An unreadable one is empty: Cargo
-/// stops at it.
+/// Returns the innermost `Cargo.toml` from a directory up, and its directory. Cargo stops at an unreadable one.
 fn manifest(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, toml::Table)> {
     let above = above(cwd, &sink.scene.setting.workspace);
     let mut read = above.into_iter().filter_map(|directory| {

@@ -46,8 +46,7 @@ const UNREAD: &[&str] = &[
     "rc",
 ];
 
-/// Adds a file that an option makes its program load. A file that the session did not write belongs to the project or
-/// machine.
+/// Adds a file that an option makes its program load, if the session wrote it. Other files are the project's.
 pub(crate) fn add(file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if sink.remote || sink.dry {
         return;

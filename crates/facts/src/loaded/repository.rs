@@ -77,8 +77,7 @@ const SETTINGS: &[&str] = &["config", "config.worktree"];
 
 /// Result of looking for a repository in a directory.
 enum Found {
-    /// The directory of a repository. `is_hidden`: it is in a work tree, and its name does not show that it is a
-    /// repository.
+    /// The directory of a repository. `is_hidden`: it is in a work tree, and its name does not show what it is.
     Repository { directory: String, is_hidden: bool },
     /// A file that names the repository's directory.
     Link(String),
@@ -226,8 +225,7 @@ fn of_itself(directory: &str, is_inside: bool, sink: &mut Sink<'_, '_, '_, '_>) 
     is_one.then(|| Found::Repository { directory: directory.to_owned(), is_hidden: is_inside })
 }
 
-/// Returns true if there is a `HEAD`. In a directory that the call has made, `git init` and `git clone` may have put
-/// one.
+/// Returns true if there is a `HEAD`. In a directory made by the call, `git init` or `git clone` may have put one.
 fn has_head(directory: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     is_file(&below(directory, "HEAD"), sink) || sink.scene.overlay.has_named(directory)
 }
@@ -274,8 +272,7 @@ fn repository(directory: &str, is_hidden: bool, sink: &mut Sink<'_, '_, '_, '_>)
     }
 }
 
-/// Reads a settings file if the session wrote it or `is_own` is set. Otherwise reads those of its included files that
-/// the session wrote.
+/// Reads a settings file if the session wrote it or `is_own` is set; else, its included files that the session wrote.
 pub(crate) fn settings(path: &str, is_own: bool, sink: &mut Sink<'_, '_, '_, '_>) {
     if !is_file(path, sink) {
         return;
@@ -366,8 +363,7 @@ pub(super) fn is_of_session(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool
     scene.overlay.has_put(&real) || scene.overlay.has_put(path) || scene.is_of_earlier_call(&real)
 }
 
-/// Returns true if the file exists when the call reaches it. Not reported: a file in a directory that the call filled
-/// with unread files.
+/// Returns true if the file exists when the call reaches it. Misses unread files that the call put into a directory.
 pub(super) fn is_file(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     sink.scene.overlay.has_named(path) || kind(path, sink) == Some(FileKind::File)
 }

@@ -71,8 +71,7 @@ const CODE: &[&str] =
 const TEMPORARY: &[&str] = &["TMPDIR", "TMP", "TEMP"];
 
 impl Places {
-    /// Returns the places of a session, from the environment of its agent. Each path is also added with symlinks
-    /// resolved.
+    /// Returns the places of a session, from its agent's environment. Each path is also added with symlinks resolved.
     ///
     /// `workspace`: symlinks resolved. A home or a directory that holds one is not a workspace; without a known home no
     /// directory is one. `castellan`: as configured and with symlinks resolved.

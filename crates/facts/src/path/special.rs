@@ -31,8 +31,7 @@ pub(crate) fn is_stream(path: &str) -> bool {
         || OPEN_FILES.iter().any(|directory| path.strip_prefix(directory).is_some_and(is_number))
 }
 
-/// Returns the target of `/proc/self/root` or `/proc/self/cwd` for a process in `cwd`. Below `root` both may follow
-/// again.
+/// Returns the target of `/proc/self/root` or `/proc/self/cwd` for a process in `cwd`. Below `root`, both may follow.
 pub(super) fn of_process(path: &str, cwd: Option<&str>) -> Option<String> {
     let mut inside = path;
     while let Some(rest) = below(inside, "root") {

@@ -1,7 +1,6 @@
 //! Expansion of a makefile's text, by the GNU make 4.3 manual: `$(NAME)`, `${NAME}`, `$x`, `$$`, and text functions. A
-//! part that is not computed becomes a shell variable with an unknown value. The output of `$(shell ...)` becomes a
-//! shell variable that its code sets ([`super::unquote`]). Must not know files: `$(wildcard ...)` expands to its
-//! pattern.
+//! part that is not computed becomes a shell variable with an unknown value; the output of `$(shell ...)`, one that its
+//! code sets ([`super::unquote`]). Must not know files: `$(wildcard ...)` expands to its pattern.
 
 mod functions;
 

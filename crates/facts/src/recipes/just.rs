@@ -1,5 +1,4 @@
-//! Recipes of a justfile, by just 1.40. Each line of a recipe runs in a shell of its own, or all of them run as one
-//! script.
+//! Recipes of a justfile, by just 1.40. Each line runs in its own shell, or all lines are one script.
 
 use std::collections::BTreeMap;
 

@@ -303,8 +303,7 @@ impl Makefile {
         true
     }
 
-    /// Returns a text with its variables expanded; `own`: variables of this text only. A variable with several values
-    /// is unknown.
+    /// Returns a text with variables expanded; `own`: those of this text only. A variable with several values is unknown.
     pub(super) fn expanded(&mut self, text: &str, own: &BTreeMap<String, String>) -> String {
         self.expanded_with(text, own, None).text
     }

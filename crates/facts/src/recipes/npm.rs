@@ -86,8 +86,7 @@ fn variables(manifest: &Value, wanted: &Wanted<'_>, name: &str) -> Vec<(String, 
 /// Programs that run scripts of a `package.json` and set `npm_execpath` to themselves.
 const MANAGERS: &[&str] = &["npm", "pnpm", "yarn"];
 
-/// Returns the program for a name without a script: one of the project's packages, but not for npm. bun also runs a
-/// code file.
+/// Returns the program for a name without a script: one of the project's packages (not for npm), or a code file (bun).
 fn program(wanted: &Wanted<'_>, name: &str) -> Option<String> {
     let manager = wanted.argv.first().and_then(Arg::as_str)?.rsplit('/').next()?;
     let is_code = [".ts", ".js", ".mjs", ".cjs", ".tsx", ".jsx"].iter().any(|end| name.ends_with(end));

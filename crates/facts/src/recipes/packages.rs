@@ -61,8 +61,7 @@ pub(super) fn asked_for(argv: &[Arg], verb: &str) -> Option<Packages> {
 }
 
 /// Returns the manifests that are read for all packages: the project's own, and those that the session wrote. The
-/// others are in the repository, like the files that a test runner loads. The flag is true if the session wrote more
-/// than are read.
+/// others are in the repository, like files of a test runner. The flag is true if the session wrote more.
 pub(super) fn all((file, root): (&str, &str), scene: &Scene<'_, '_, '_>) -> (Vec<(String, String)>, bool) {
     let written = scene.written_below(root).into_iter().filter(|one| one != file);
     let mut written = written.filter_map(|one| {
@@ -74,8 +73,7 @@ pub(super) fn all((file, root): (&str, &str), scene: &Scene<'_, '_, '_>) -> (Vec
     (read, written.next().is_some())
 }
 
-/// Returns the manifest of one package and its directory: by its path, or by its name in a directory that holds the
-/// project's packages.
+/// Returns the manifest of a package and its directory, by its path or by its name in a directory of packages.
 pub(super) fn manifest(
     name: &str,
     (file, root): (&str, &str),

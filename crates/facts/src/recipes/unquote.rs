@@ -1,6 +1,5 @@
-//! Placeholders in a makefile's expanded text, and their conversion to shell text. Outputs of code become variables
-//! that the shell sets first. Patterns of files become shell patterns where a shell reads them as such. Must not know
-//! make's syntax.
+//! Placeholders in a makefile's expanded text. In shell text, outputs of code become variables that the shell sets
+//! first, and patterns of files become shell patterns where a shell reads them as such. Must not know make's syntax.
 
 use super::UNKNOWN;
 use crate::limits::MAKE_OUTPUTS_MAX;

@@ -233,8 +233,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Parses the rest of the line, without a comment, quotes and trailing blanks. A backslash at the end continues the
-    /// line.
+    /// Parses the rest of the line, without a comment, quotes and trailing blanks. A backslash at the end continues it.
     fn value(&mut self) -> Option<String> {
         let mut value = String::new();
         // Length of the value without trailing blanks outside of quotes.
