@@ -174,7 +174,7 @@ pub(crate) fn work_of_installation(system: &str) -> u64 {
     files.unwrap_or_default() as u64 * WORK_OF_PATH
 }
 
-/// For each package manager: its manifests, one of which declares the packages, and the files that set their sources.
+/// For each package manager: manifests (one declares the packages), and files that set the sources of the packages.
 const MANIFESTS: &[(&str, &[&str], &[&str])] = &[
     ("cargo", &["Cargo.toml"], &["Cargo.lock", ".cargo/config.toml", ".cargo/config"]),
     ("composer", &["composer.json"], &["composer.lock"]),

@@ -84,7 +84,7 @@ pub(crate) const SQL_TOKENS_MAX: usize = 2_000;
 /// the end, so the time doubles with each level.
 pub(crate) const SQL_DEPTH_MAX: usize = 12;
 
-/// Joins in a statement. For joins without a condition, the parser recurses without a limit of its own; people write ten.
+/// Joins in a statement. For joins without a condition, the parser recurses without its own limit; people write ten.
 pub(crate) const SQL_JOINS_MAX: usize = 40;
 
 /// Statements of one text that are examined one by one.

@@ -40,7 +40,7 @@ const VERBS: &[(&str, &[EffectKind])] = &[
 /// Effects of a tool whose name has no such word.
 const ANYTHING: &[EffectKind] = &[EffectKind::Read, EffectKind::Write];
 
-/// Keys whose values are paths, whatever their shape. Also matches the last word of a key (`source_path`).
+/// Keys whose values are paths in any shape. Also matches the last word of a key (`source_path`).
 const PATH_KEYS: &[&str] = &[
     "cwd",
     "dest",

@@ -127,7 +127,7 @@ impl Overlay {
         from.map(|(path, _)| path).take_while(move |path| path.starts_with(begin)).cloned()
     }
 
-    /// Returns true if a directory above the path was written: the path then lies in the new directory.
+    /// Returns true if a directory above the path was written: the path is then in the new directory.
     pub(crate) fn has_written_above(&self, path: &str) -> bool {
         let mut above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
         above.any(|path| self.written.contains_key(path))

@@ -17,7 +17,7 @@ use crate::trees::{ANYWHERE_MARK, OPEN, TREE_MARK, changes_tree, may_be_written,
 /// Directories of installed packages: part of the project's directory, but not its own code.
 const INSTALLED: &[&str] = &["node_modules", "site-packages"];
 
-/// Suffix of the workspace's directory that stands for all files in it: only the project's own code changes any of
+/// Suffix of the workspace's directory that represents all files in it: only the project's own code changes any of
 /// them, also in this call. The output of such code is the project's own.
 const UNTOUCHED: &str = "/**";
 
@@ -68,7 +68,7 @@ pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<Strin
     files
 }
 
-/// Returns true if a created file lies at its written path: no file exists there yet, or one that is no link.
+/// Returns true if a created file is at its written path: no file exists there yet, or one that is no link.
 fn is_made_there(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     match scene.world.ask(Query::FileKind { path: file.to_owned() }) {
         Some(Answer::FileKind(FileKind::Missing)) => true,
@@ -123,7 +123,7 @@ fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     }
     let located = path::locate(&Arg::known(file), None, &scene.places, scene.world);
     let is_plain = located.place == Some(Scope::Workspace) && located.scope == Some(Scope::Workspace);
-    // A link in the project may lead anywhere.
+    // The target of a link in the project may be anywhere.
     let Some(real) = located.path.filter(|real| is_plain && real == file) else { return false };
     let kind = scene.world.ask(Query::FileKind { path: real.clone() });
     kind == Some(Answer::FileKind(FileKind::File)) && !is_installed(&real) && is_unchanged(&real, scene)

@@ -49,7 +49,7 @@ pub(crate) enum Last {
 
 /// Resolves a path relative to `cwd` and classifies it. Symlinks are followed to the end.
 ///
-/// The path as written counts, too: a `~/.bashrc` that links to `~/dotfiles/rc` is still the shell's startup file.
+/// The path as written is classified, too: a `~/.bashrc` that links to `~/dotfiles/rc` is still a startup file.
 pub fn locate(raw: &Arg, cwd: Option<&str>, places: &Places, world: &mut Recorder<'_>) -> Located {
     find(raw, cwd, places, world, Last::Followed)
 }

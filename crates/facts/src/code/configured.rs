@@ -21,7 +21,7 @@ pub(crate) const GIT: &str = "git-config";
 pub(crate) const GIT_LINK: &str = "git-link";
 /// A file `commondir`, which names the directory that a work tree shares with others.
 pub(crate) const GIT_COMMON: &str = "git-commondir";
-/// A hook of git: its first line selects the interpreter, whatever its name.
+/// A hook of git: its first line selects the interpreter, not its name.
 pub(crate) const GIT_HOOK: &str = "git-hook";
 
 /// The start of a setting: the code or files that it makes a program use.

@@ -45,7 +45,7 @@ const SETTINGS: &[Settings] = &[
     (&["ssh", "scp", "sftp", "rsync", "autossh"], &[], &[("~/.ssh/config", "ssh-config")]),
 ];
 
-/// Options that name such a file, whoever wrote it, and options that name its directory.
+/// Options that name such a file, written by anyone, and options that name its directory.
 const NAMED: &[(&[&str], &str, &str)] = &[(&["ssh", "scp", "sftp", "autossh"], "-F", "ssh-config")];
 const DIRECTORIES: &[(&[&str], &str)] = &[(&["hg", "chg"], "-R")];
 

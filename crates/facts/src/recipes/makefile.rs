@@ -303,7 +303,7 @@ impl Makefile {
         true
     }
 
-    /// Returns a text with variables expanded; `own`: those of this text only. A variable with several values is unknown.
+    /// Returns a text with variables expanded; `own`: those of this text only. Variables with several values are unknown.
     pub(super) fn expanded(&mut self, text: &str, own: &BTreeMap<String, String>) -> String {
         self.expanded_with(text, own, None).text
     }
@@ -358,7 +358,7 @@ impl Makefile {
     }
 }
 
-/// One expansion of a text.
+/// The result of expanding a text.
 struct One {
     text: String,
     asked: Vec<(String, usize)>,
