@@ -133,7 +133,7 @@ fn fetches(effects: &[Effect], run: &Run) -> bool {
         || run.redirects.iter().any(|redirect| is_given(&redirect.target))
 }
 
-/// Sets the origin of packages that a command installs, one for each package manager. Its effects start at `before`.
+/// Sets the origin of installed packages, one for each package manager. The command's effects start at `before`.
 fn installs(
     at: usize,
     before: usize,

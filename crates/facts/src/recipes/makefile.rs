@@ -303,7 +303,7 @@ impl Makefile {
         true
     }
 
-    /// Returns a text with variables expanded; `own`: those of this text only. Variables with several values are unknown.
+    /// Expands the variables of a text; `own`: those of this text only. Variables with several values are unknown.
     pub(super) fn expanded(&mut self, text: &str, own: &BTreeMap<String, String>) -> String {
         self.expanded_with(text, own, None).text
     }
