@@ -1,5 +1,5 @@
-//! [`Scene`]: what the effects of one call are found with: the session, the world, and what earlier commands of the call
-//! have changed.
+//! [`Scene`]: the state for finding the effects of one call: the session, the world, and the changes of the call's
+//! earlier commands.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -27,62 +27,62 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) places: Places,
     pub(crate) names: Names,
     pub(crate) overlay: Overlay,
-    /// Files with code that were asked for, by their absolute paths as written.
+    /// Files with code that the call's analysis asked for, by their absolute path as written.
     pub(crate) scripts: BTreeMap<String, Known>,
-    /// Those that run and that the walk has read, by where they lie.
+    /// Real paths of the files that run and whose text the walk has read.
     pub(crate) read_scripts: BTreeSet<String>,
-    /// All that run: where each lies, and the SHA-256 of what was read, if that is what runs.
+    /// Real paths of all files that run, with the SHA-256 of the text that was read. None if another text runs.
     pub(crate) ran: BTreeMap<String, Option<String>>,
-    /// Files with code of the project that are not there, by where they would lie.
+    /// Real paths of the project's missing files with code.
     pub(crate) missing: BTreeSet<String>,
-    /// Directories below which the call changes files by way of version control.
+    /// Directories below which version control changes files during the call.
     pub(crate) changed_trees: BTreeSet<String>,
-    /// The call gives code of a file what is not known.
+    /// The call passes unknown input to the code of a file.
     pub(crate) is_code_given_unknown: bool,
-    /// Modules that a command's program has loaded: each is loaded once.
+    /// Modules that a command's program has loaded. Each module is loaded once.
     pub(crate) modules: BTreeSet<(usize, String)>,
-    /// Files of the session that programs may load in turn, and that were looked at.
+    /// Files of the session that programs may load and that were already read.
     pub(crate) sources: BTreeSet<String>,
-    /// Files of repositories that were looked at.
+    /// Files of repositories that were already read.
     pub(crate) repositories: BTreeSet<String>,
-    /// Tasks that are being looked through.
+    /// Tasks whose analysis is in progress; prevents endless recursion.
     pub(crate) open_tasks: Vec<String>,
-    /// The names that manifests declare, by the paths at which they were asked for; none where there is none.
+    /// The names that each manifest declares, by the path of the query. None for a missing manifest.
     pub(crate) manifests: HashMap<String, Option<Rc<[String]>>>,
-    /// Bytes of those that were read.
+    /// Total bytes of the files with code that were read.
     pub(crate) script_bytes: usize,
-    /// Programs in other languages and tasks that were read.
+    /// Number of programs in other languages and of tasks that were read.
     pub(crate) programs_read: usize,
-    /// The work that is left for reading them.
+    /// The remaining work for reading these programs and tasks.
     pub(crate) program_work: castellan_languages::Work,
     /// Commands that read secrets.
     pub(crate) secrets: SecretReads,
-    /// Variables that the call itself has exported before.
+    /// Variables that earlier commands of the call have exported.
     pub(crate) exported: BTreeSet<String>,
-    /// Compilers among them, which are what they are wherever the command stands.
+    /// Exported variables that name a compiler; their value does not depend on the position of the command.
     pub(crate) exported_compilers: BTreeMap<String, String>,
-    /// Those of them that may hold code, with their values.
+    /// Exported variables that may hold code, with their values.
     pub(crate) exported_code: Vec<(String, Arg)>,
-    /// Text of exported variables that the next command has a shell run.
+    /// Text of exported variables that the next command passes to a shell.
     pub(crate) exported_texts: Vec<Arg>,
-    /// Variables whose code was found already, with their values and where that was.
+    /// Variables whose code was already found, with their values and the place of the finding.
     pub(crate) inherited: BTreeSet<String>,
-    /// Programs' files, by their paths: the same program runs many times in a script.
+    /// Located program files, by path. A script runs the same program many times.
     programs: HashMap<String, Located>,
-    /// Where arguments lead, seen from `seen_from`: scripts name the same files again and again.
+    /// Located arguments, relative to `seen_from`. Scripts name the same files many times.
     located: HashMap<(Arg, Last), Located>,
     seen_from: Option<String>,
-    /// The agent's process, as far as the world could look at it.
+    /// The agent's process, as far as the world could read it.
     pub(crate) process: Option<Process>,
-    /// The work that is left for effects.
+    /// The remaining work for effects.
     pub(crate) work: Work,
-    /// The work that was done before that, in units of shell text.
+    /// The work that was done before `work` was last set, in units of shell text.
     spent: u64,
-    /// It was said that none is left.
+    /// The effect for the used-up work was already added.
     pub(crate) is_over_told: bool,
-    /// The files by which the session is guarded; found for the first change.
+    /// The files that guard the session. Computed at the first change.
     pub(crate) guarded: OnceCell<Guarded>,
-    /// The patterns among what earlier calls wrote, and among what calls may be changing.
+    /// The patterns among the paths that earlier calls wrote, and among the paths that running calls may change.
     written_patterns: OnceCell<Patterns>,
     changing_patterns: OnceCell<Patterns>,
 }
@@ -138,38 +138,38 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         }
     }
 
-    /// Counts a program or a task that is read. False when there were enough.
+    /// Counts one more program or task that is read. False above [`PROGRAMS_MAX`].
     pub(crate) fn counts_program(&mut self) -> bool {
         self.programs_read += 1;
         self.programs_read <= PROGRAMS_MAX
     }
 
-    /// Whether the text of a file is known, which may only come to be there.
+    /// True if the text of a file is known. The file may appear only during the call.
     pub(crate) fn has_script(&self, path: &str) -> bool {
         self.scripts.get(path).is_some_and(|known| known.text.is_ok())
     }
 
-    /// Whether there is a file when the call comes to it, which is no directory.
+    /// True if the path is a file, not a directory, when the call reaches it.
     pub(crate) fn is_file_there(&mut self, path: &str) -> bool {
         let kind = self.world.ask(Query::FileKind { path: path.to_owned() });
         let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing | FileKind::Directory)));
         is_there || self.overlay.has_written(path) || self.has_script(path)
     }
 
-    /// Files below a directory that this call or an earlier one of the session wrote.
+    /// Files below a directory that this call or an earlier call of the session wrote.
     pub(crate) fn written_below(&self, directory: &str) -> Vec<String> {
         let begin = format!("{}/", directory.trim_end_matches('/'));
         let earlier = self.setting.written.range(begin.clone()..).take_while(|path| path.starts_with(&begin));
         earlier.cloned().chain(self.overlay.written_below(&begin)).collect()
     }
 
-    /// Whether this call, as far as it was looked at, or an earlier one of the session has written anything.
+    /// True if this call, as far as it was analysed, or an earlier call of the session has written anything.
     pub(crate) fn has_changes(&self) -> bool {
         let Setting { written, downloaded, written_is_full, .. } = self.setting;
         !written.is_empty() || !downloaded.is_empty() || *written_is_full || !self.overlay.is_empty()
     }
 
-    /// Those of the files below a directory that this call or an earlier one of the session wrote and that fit.
+    /// Files below a directory that this call or an earlier call of the session wrote and that `fits` accepts.
     pub(crate) fn written_where(&self, directory: &str, fits: impl Fn(&str) -> bool) -> BTreeSet<String> {
         let begin = format!("{}/", directory.trim_end_matches('/'));
         let earlier = self.setting.written.range(begin.clone()..).take_while(|path| path.starts_with(&begin));
@@ -177,7 +177,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         earlier.chain(self.overlay.written_below(&begin).filter(|path| fits(path))).collect()
     }
 
-    /// How a file came to where it is: what is written to a directory, as a repository that is cloned, is in it.
+    /// The origin of a file. A file in a written directory (a cloned repository) has the origin of that directory.
     pub(crate) fn origin_of(&self, path: &str, place: Option<Scope>) -> Option<FileOrigin> {
         let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
         let mut paths = above.chain([path]).filter(|path| !path.is_empty());
@@ -196,7 +196,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         }
     }
 
-    /// Whether an earlier call of the session wrote a file, a directory that it lies in, or may have done so.
+    /// True if an earlier call of the session wrote, or may have written, the file or a directory above it.
     pub(crate) fn is_of_earlier_call(&self, path: &str) -> bool {
         let Setting { written, downloaded, written_is_full, .. } = self.setting;
         let mut paths = path.match_indices('/').filter_map(|(at, _)| path.get(..at)).chain([path]);
@@ -205,7 +205,8 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             || self.may_be_of_session(path)
     }
 
-    /// Whether an earlier call of the session may have written a file without naming it: by a pattern, or anywhere in the workspace.
+    /// True if an earlier call of the session may have written the file without naming it: by a pattern, or anywhere in
+    /// the workspace.
     fn may_be_of_session(&self, path: &str) -> bool {
         let workspace = self.setting.workspace.trim_end_matches('/');
         let is_inside = || path.strip_prefix(workspace).is_some_and(|rest| rest.starts_with('/'));
@@ -213,7 +214,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         self.fits_written(path) || is_inside() && is_anywhere()
     }
 
-    /// Whether an earlier call of the session wrote a file, by its name or by a pattern that may stand for it.
+    /// True if an earlier call of the session wrote the file, by its name or by a pattern that may match the name.
     pub(crate) fn has_session_written(&self, path: &str) -> bool {
         self.setting.written.contains(path) || self.fits_written(path)
     }
@@ -222,13 +223,14 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         self.written_patterns.get_or_init(|| Patterns::of(&self.setting.written)).may_be(path)
     }
 
-    /// Where a program's file lies, which is known to lead nowhere else.
+    /// Locates a program's file. The caller knows that the path has no further symlinks.
     pub(crate) fn program(&mut self, file: &str) -> &Located {
         let Scene { programs, places, .. } = self;
         programs.entry(file.to_owned()).or_insert_with(|| path::real(file.to_owned(), places))
     }
 
-    /// Where an argument leads, seen from a directory. The world gives one answer within a call, so that it is asked once.
+    /// Locates an argument relative to a directory. The world's answers do not change within a call, so each query runs
+    /// once.
     pub(crate) fn located(&mut self, arg: &Arg, cwd: Option<&str>, last: Last) -> Located {
         if self.seen_from.as_deref() != cwd {
             self.located.clear();
@@ -239,14 +241,14 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         located.entry((arg.clone(), last)).or_insert_with(found).clone()
     }
 
-    /// The work for texts of so many bytes, and what walking them has left.
+    /// Sets the work for texts of this many bytes and adds the work that the walk has left.
     pub(crate) fn allow_text(&mut self, bytes: usize, left: &Work) {
         let own = (bytes as u64).saturating_mul(WORK_PER_BYTE).saturating_add(WORK_MIN).min(WORK_MAX);
         self.spent += left.spent();
         self.work = Work::of(own.saturating_add(left.left()));
     }
 
-    /// The work for what a tool does besides shell text, which has limits of its own.
+    /// Sets the work for a tool's effects besides shell text. Tools have their own limits.
     pub(crate) fn allow_tool(&mut self) {
         self.spent += self.work.spent();
         self.work = Work::of(WORK_MAX);
@@ -257,7 +259,8 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         Spent { text: self.spent + self.work.spent(), programs: self.program_work.spent() }
     }
 
-    /// Pays for something. When that cannot be paid, it is said once, and what is left out from then on is part of it.
+    /// Spends work. At the first failure it adds one Opaque effect; this effect covers everything that is omitted from
+    /// then on.
     pub(crate) fn spend(&mut self, units: u64, command: Option<usize>, effects: &mut Vec<Effect>) -> bool {
         if self.work.spend(units) {
             return true;
@@ -274,8 +277,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         false
     }
 
-    /// Whether a call that runs now may be changing what a path leads to or holds: the path, a directory above it, or a pattern that may
-    /// stand for it.
+    /// True if a running call may be changing the path, a directory above it, or a pattern that may match it.
     pub(crate) fn is_changing(&self, path: &str) -> bool {
         let mut ancestors = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
         let fits =

@@ -1,5 +1,5 @@
-//! What a path is: a key, a shell's startup file, the workspace. The knowledge is a table; this module looks things up in it.
-//! It must not know how a path was found, nor ask the world.
+//! Classifies paths: a key, a startup file of a shell, the workspace. The knowledge is a table; this module looks paths
+//! up in it. It must not know how a path was found, and must not ask the world.
 
 mod part;
 mod pattern;
@@ -16,45 +16,46 @@ use table::{OWN, Row};
 
 use crate::path::Places;
 
-/// What a path is.
+/// The classification of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
-    /// The most sensitive thing that it is, or may be.
+    /// The most sensitive scope that the path has or may have.
     pub scope: Scope,
-    /// Where it lies: never more sensitive than [`Scope::Root`].
+    /// The location of the path: never more sensitive than [`Scope::Root`].
     pub place: Scope,
-    /// What it is, for people: the table's words for `scope`.
+    /// A description for people: the table's words for `scope`.
     pub about: &'static str,
 }
 
-/// Says what an absolute path is. It is taken as it stands: symlinks and `..` are the caller's to resolve.
+/// Classifies an absolute path. The caller must resolve symlinks and `..` first.
 pub fn classify(path: &str, places: &Places) -> Kind {
     let text = places.comparable(path);
     let parts: Vec<Part<'_>> = components(&text).map(Part::known).collect();
     kind(&parts, places)
 }
 
-/// Whether a scope says that a path is something sensitive, rather than where it lies.
+/// True if a scope marks sensitive content, not only a location.
 pub fn is_sensitive(scope: Scope) -> bool {
     scope < Scope::Root
 }
 
-/// Whether a scope says so much that it counts although the path is not wholly known.
+/// True if a scope is sensitive enough to apply to a path that is known only in part.
 pub(crate) fn is_telling(scope: Scope) -> bool {
     scope <= Scope::Device
 }
 
-/// Where castellan's own files lie by custom, below the home.
+/// The usual places of castellan's own files below the home.
 pub(crate) fn own_below_home() -> impl Iterator<Item = &'static str> {
     let rows = OWN.iter().filter(|row| row.scope == Scope::Castellan);
     let below_home = rows.flat_map(|row| row.paths).filter_map(|path| path.strip_prefix("~/"));
     below_home.map(|path| path.strip_suffix("/**").unwrap_or(path))
 }
 
-/// The components of a path, without `.` and empty ones.
+/// Returns the components of a path, without `.` and empty ones.
 pub(crate) fn components(path: &str) -> impl Iterator<Item = &str> {
     let mut rest = path;
-    // Names are short: a loop over their bytes is faster than the search of `split`. Each call compares thousands.
+    // Names are short: a loop over their bytes is faster than the search of `split`. Each call compares thousands of
+    // names.
     std::iter::from_fn(move || {
         while !rest.is_empty() {
             let end = rest.bytes().position(|byte| byte == b'/').unwrap_or(rest.len());
@@ -68,7 +69,7 @@ pub(crate) fn components(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What an absolute path is, of which some components may not be known.
+/// Classifies an absolute path that may have unknown components.
 pub(crate) fn kind(parts: &[Part<'_>], places: &Places) -> Kind {
     let mut kind = Kind { scope: Scope::Outside, place: Scope::Outside, about: "no known place" };
     if parts.first().is_none_or(|first| !first.is_known()) || is_drive(parts, places) {
@@ -88,15 +89,15 @@ pub(crate) fn kind(parts: &[Part<'_>], places: &Places) -> Kind {
     };
     let certain = known_start(parts);
     if certain.len() < parts.len() {
-        // That a pattern may match the workspace or something temporary makes nothing else of what it matches so.
+        // A pattern that may match the workspace or a temporary path does not get that scope.
         add(parts, |scope| is_telling(scope) || scope == Scope::Home);
     }
     add(certain, |_| true);
     kind
 }
 
-/// How many bytes at the start of an absolute path name the home of a user in which it lies: this user's, wherever that is, or anybody's
-/// where homes are by custom. A `*` may stand for the user.
+/// Returns the length in bytes of the part of an absolute path that names a user's home: this user's home, or a home at
+/// a usual place. A `*` may replace the user's name.
 pub(crate) fn home_of(path: &str, places: &Places) -> Option<usize> {
     let names: Vec<Cow<'_, str>> = components(path).map(|name| places.comparable(name)).collect();
     let parts: Vec<Part<'_>> = names.iter().map(|name| Part::known(name)).collect();
@@ -104,7 +105,7 @@ pub(crate) fn home_of(path: &str, places: &Places) -> Option<usize> {
     let below = |parts| {
         let own = places.homes.iter().filter(|home| components(home).next().is_some());
         let own = own.filter_map(move |home| places.below(home, parts));
-        // No user is called `.snapshots`.
+        // No user has a name like `.snapshots`.
         let is_hidden = |rest: &&[Part<'_>]| {
             let user = names.len().checked_sub(rest.len() + 1).and_then(|at| names.get(at));
             user.is_some_and(|user| user.starts_with('.'))
@@ -118,7 +119,7 @@ pub(crate) fn home_of(path: &str, places: &Places) -> Option<usize> {
     trimmed.rmatch_indices('/').nth(before).map(|(at, _)| at)
 }
 
-/// The rows of the table that an absolute path fits. One may come more than once.
+/// The rows of the table that match an absolute path. A row may occur more than once.
 fn rows(parts: &[Part<'_>], places: &Places) -> Vec<&'static Row> {
     let table = Table::of(places.folds_case);
     let mut views = Vec::new();
@@ -130,7 +131,7 @@ fn rows(parts: &[Part<'_>], places: &Places) -> Vec<&'static Row> {
     }
     let mut rows = Vec::new();
     table.rows(&views, &mut rows);
-    // A directory of the environment stands for one below a home: each makes a path of its own.
+    // A directory from the environment replaces a directory below a home; each such directory makes a further path.
     for (directory, home_path) in &places.stand_ins {
         if let Some(rest) = places.below(directory, parts) {
             let as_home: Vec<Part<'_>> =
@@ -141,17 +142,17 @@ fn rows(parts: &[Part<'_>], places: &Places) -> Vec<&'static Row> {
     rows
 }
 
-/// A path from the root, and from other roots that are the same one.
+/// The path from the root, and from other roots that lead to the same file system.
 fn from_root<'p, 'a>(parts: &'p [Part<'a>]) -> impl Iterator<Item = &'p [Part<'a>]> {
     std::iter::once(parts).chain(through_proc(parts)).chain(without_private(parts))
 }
 
-/// What is certain of a path of which only this much is known: that these components follow each other somewhere in it.
-/// `None` when they say nothing sensitive.
+/// Classifies a path of which only some consecutive components are known. `None` if these components match nothing
+/// sensitive.
 pub(crate) fn hint(parts: &[Part<'_>], places: &Places) -> Option<Kind> {
     let mut kind = Kind { scope: Scope::Outside, place: Scope::Outside, about: "" };
     let mut views = vec![View { anchor: Anchor::Anywhere, parts }];
-    // Hidden names are those of a home: `$x/.bashrc` tells much, `$x/bin` nothing.
+    // Hidden names belong to a home: `$x/.bashrc` is sensitive, `$x/bin` is not.
     if matches!(parts.first(), Some(Part::Text(first)) if first.starts_with('.')) {
         views.push(View { anchor: Anchor::Home, parts });
     }
@@ -174,14 +175,14 @@ impl Kind {
         }
     }
 
-    /// The same place, and the more sensitive of both scopes.
+    /// Keeps the place and takes the more sensitive of both scopes.
     pub(crate) fn with_scope_of(self, other: Kind) -> Kind {
         let is_more = is_sensitive(other.scope) && other.scope < self.scope;
         if is_more { Kind { place: self.place, ..other } } else { self }
     }
 }
 
-/// What another process sees: `/proc/7/root/etc/shadow` is `/etc/shadow` as a rule.
+/// The root of another process: `/proc/7/root/etc/shadow` is usually `/etc/shadow`.
 fn through_proc<'p, 'a>(parts: &'p [Part<'a>]) -> Option<&'p [Part<'a>]> {
     let (head, rest) = parts.split_at_checked(3)?;
     let is_root = head.first()?.may_be("proc") && head.last()?.may_be("root");
@@ -196,16 +197,16 @@ fn without_private<'p, 'a>(parts: &'p [Part<'a>]) -> Option<&'p [Part<'a>]> {
     (first.may_be("private") && is_linked).then_some(rest)
 }
 
-/// `C:/` is a root of Windows, and so is every pattern in its place.
+/// `C:/` is a root of Windows, and also a pattern directly below it.
 fn is_drive(parts: &[Part<'_>], places: &Places) -> bool {
     let [Part::Text(drive), rest @ ..] = parts else { return false };
     let is_top = rest.first().is_none_or(|first| !first.is_known());
     places.is_windows && is_top && drive.len() == 2 && drive.ends_with(':')
 }
 
-/// A name as file systems without case compare it. Those of macOS also take names for the same that differ in characters
-/// without width, those of Windows names that differ in blanks and dots at their end, or that name a stream of the file.
-/// Composed and decomposed characters are not made one: no name of the table has any.
+/// Folds a name as case-insensitive file systems do. macOS also ignores characters without width. Windows also ignores
+/// blanks and dots at the end of a name, and the name of a stream. Composed and decomposed characters stay different:
+/// no name of the table contains any.
 pub(crate) fn fold(text: &str) -> String {
     let has_width = |c: &char| {
         let bare = [
@@ -249,7 +250,7 @@ mod tests {
         rows(&parts, &places()).iter().any(|found| found.about == row.about)
     }
 
-    /// Each row has paths that it is about, and paths that only look so.
+    /// Each row has examples of matching paths and of similar paths that must not match.
     #[test]
     fn every_row_knows_its_paths_from_their_look_alikes() {
         let text = include_str!("../tests/scope/rows.txt");
@@ -281,7 +282,8 @@ mod tests {
         assert!(sections.is_empty(), "no rows: {sections:?}");
     }
 
-    /// No pattern is dead: an exception of its own row, or a slip of the pen.
+    /// Every pattern matches something. A pattern that matches nothing is hidden by an exception of its row, or is a
+    /// typing error.
     #[test]
     fn every_pattern_is_found_by_a_path_that_it_describes() {
         for row in ROWS.iter() {

@@ -1,5 +1,5 @@
-//! Files with code: what the world says that they hold, and whether that still holds when the call comes to them. It must
-//! not know languages.
+//! Files with code: their contents according to the world, and whether the call changes them before it runs them. This
+//! module must not know languages.
 
 use std::rc::Rc;
 
@@ -16,21 +16,21 @@ use crate::scene::Scene;
 /// A file with code.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
-    /// Where it really lies.
+    /// The real path.
     pub(crate) path: String,
-    /// SHA-256 of what it holds, hex.
+    /// SHA-256 of the contents, in hex.
     pub(crate) sha256: Option<String>,
-    /// What it holds.
+    /// The contents, or the reason why they are unknown.
     pub(crate) text: Result<Rc<str>, Why>,
-    /// It begins as what the machine runs itself does: no interpreter is given it.
+    /// The file begins like a program in machine code: no interpreter reads it.
     pub(crate) is_of_machine: bool,
 }
 
-/// How files begin that the machine runs: ELF, Mach-O of either order and for several machines, PE.
+/// Magic numbers of machine programs: ELF, Mach-O in both byte orders and for several machines, PE.
 const MACHINE: &[&[u8]] =
     &[b"\x7fELF", b"\xfe\xed\xfa", b"\xce\xfa\xed\xfe", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ"];
 
-/// What the file at this absolute path holds.
+/// Returns the text of the file at this absolute path.
 pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>, Why> {
     if let Some(known) = scene.scripts.get(path) {
         return known.text.clone();
@@ -39,7 +39,7 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
     let mut known =
         Known { path: path.to_owned(), sha256: None, text: Err(Why::Unreadable), is_of_machine: false };
     if let Some(real) = located.path {
-        // What is found in a file is told, to the agent too, which may not be let read this one.
+        // Findings in a file are reported, also to the agent. The agent may not be allowed to read this file.
         let is_secret = matches!(located.scope, Some(Scope::Secret | Scope::Castellan));
         let bytes = if is_secret { Err(Why::File) } else { look(&real, scene) };
         known.sha256 = bytes.as_ref().ok().map(|bytes| sha256(bytes));
@@ -53,13 +53,14 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
     text
 }
 
-/// Whether a file is no text, and no program of the machine's own code either: run by its path, it is given to an interpreter.
+/// True if a file is neither text nor a program in machine code. When run by its path, such a file goes to an
+/// interpreter.
 pub(crate) fn is_strange_script(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let is_text = text(path, scene) != Err(Why::Encoding);
     !is_text && scene.scripts.get(path).is_none_or(|known| !known.is_of_machine)
 }
 
-/// The same for a file that nothing in the call has changed before.
+/// Returns the text of a file that no earlier command of the call has changed.
 pub(crate) fn unchanged(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>, Why> {
     let real = path::locate(&Arg::known(path), None, &scene.places, scene.world).path;
     let is_changed = real
@@ -72,7 +73,7 @@ pub(crate) fn unchanged(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<
     text.map_err(|why| if why == Why::Unresolved { Why::File } else { why })
 }
 
-/// A file runs, which lies there. `path`: as it was asked for. `is_made`: what runs was put there by the call itself.
+/// Records that a file runs. `path`: the path of the query. `is_made`: the call itself made the contents that run.
 pub(crate) fn runs(real: &str, path: &str, is_made: bool, scene: &mut Scene<'_, '_, '_>) {
     let sha256 = scene.scripts.get(path).filter(|_| !is_made).and_then(|known| known.sha256.clone());
     if sha256.is_some() || is_made {
@@ -80,8 +81,8 @@ pub(crate) fn runs(real: &str, path: &str, is_made: bool, scene: &mut Scene<'_, 
     }
 }
 
-/// Every file that has run, with whether the call itself writes it. `made`: what its text writes into files, which is what they
-/// hold when it is over.
+/// Returns every file that has run, and whether the call itself writes it. `made`: the texts that the call writes into
+/// files; they are the final contents.
 pub(crate) fn all(made: &[(Rc<str>, Arg)], scene: &Scene<'_, '_, '_>) -> Vec<ScriptFile> {
     let in_the_end = |path: &str| {
         let mut texts = made.iter().filter(|(one, _)| **one == *path).map(|(_, text)| text.as_str());
@@ -96,7 +97,7 @@ pub(crate) fn all(made: &[(Rc<str>, Arg)], scene: &Scene<'_, '_, '_>) -> Vec<Scr
     each.collect()
 }
 
-/// The bytes of a file that nothing is changing.
+/// Reads the bytes of a file that no running call is changing.
 fn look(real: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Vec<u8>, Why> {
     if scene.is_changing(real) {
         return Err(Why::Changing);
@@ -118,18 +119,19 @@ fn look(real: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Vec<u8>, Why> {
     if scene.script_bytes > SCRIPT_BYTES_MAX { Err(Why::Size) } else { Ok(bytes) }
 }
 
-/// What no shell takes for text is none: a program, data.
+/// Converts bytes to text. Bytes that no shell accepts as text (a program, data) are an error.
 fn code(bytes: Vec<u8>) -> Result<Rc<str>, Why> {
     let text = String::from_utf8(bytes).map_err(|_| Why::Encoding)?;
     if text.contains('\0') { Err(Why::Encoding) } else { Ok(text.into()) }
 }
 
-/// SHA-256, hex.
+/// Returns the SHA-256 in hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A file is run. What it held when it was looked at is not what runs, if the call itself changes it before.
+/// Records that a file is run. If the call itself changes the file first, the text that castellan read is not the text
+/// that runs.
 pub(crate) fn checked(script: &Script, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let located = path::locate(&Arg::known(&*script.path), None, &scene.places, scene.world);
     let Some(real) = located.path else { return };

@@ -1,5 +1,5 @@
-//! [`SecretReads`]: which commands of a call read secrets, so that code which is not known can be said to come from one. It must
-//! not know what commands do.
+//! [`SecretReads`]: the commands of a call that read secrets. Unknown code that comes from such a command gets
+//! [`Why::Secret`]. This module must not know commands.
 
 use castellan_event::{Effect, EffectKind, Scope, Why};
 use castellan_programs::Arg;
@@ -8,27 +8,27 @@ use castellan_shell::{Origin, Run};
 
 use crate::limits::SECRET_READS_MAX;
 
-/// Bytes that the walk keeps of what it writes for an unknown part, at least.
+/// Minimum length at which the walk may cut the text that it writes for an unknown part.
 const KEPT_BYTES: usize = 190;
 
-/// Commands that read secrets.
+/// The commands that read secrets.
 #[derive(Debug, Default)]
 pub(crate) struct SecretReads {
     all: Vec<SecretRead>,
-    /// Further ones were not kept: any file, and any output of a command, may be a secret.
+    /// There were more commands than are stored: any file and any output of a command may then be a secret.
     is_full: bool,
 }
 
 #[derive(Debug)]
 struct SecretRead {
-    /// What the walk writes for its output, and for its input.
+    /// The texts that the walk writes for the command's output and its input.
     written: Vec<String>,
     span: Span,
     is_substituted: bool,
 }
 
 impl SecretReads {
-    /// Remembers a command, if one of its effects reads a secret.
+    /// Stores a command if one of its effects reads a secret.
     pub(crate) fn add(&mut self, run: &Run, effects: &[Effect]) {
         let is_secret = |effect: &&Effect| {
             effect.kind == EffectKind::Read && matches!(effect.scope, Some(Scope::Secret | Scope::Castellan))
@@ -48,7 +48,7 @@ impl SecretReads {
         self.all.push(SecretRead { written, span: run.span, is_substituted });
     }
 
-    /// Why a part is not known. `written`: what stands for it; `span`: the command that it is given to.
+    /// Returns why a part is unknown. `written`: the text for the part; `span`: the command that receives it.
     pub(crate) fn source(&self, why: Why, written: &str, span: Span) -> Why {
         if !matches!(why, Why::File | Why::Substitution) {
             return why;

@@ -1,5 +1,5 @@
-//! [`Sink`]: where the effects of one command go. It locates paths, adds what all effects of the command share, and says of
-//! what it could not locate that it was not understood.
+//! [`Sink`]: collects the effects of one command. It locates paths, adds the fields that all effects of the command
+//! share, and adds an Opaque effect for each path that it could not locate.
 
 use castellan_event::{Answer, Effect, EffectKind, FileKind, Guard, Query, Role, Scope, Why};
 use castellan_programs::{Arg, Piece};
@@ -24,49 +24,49 @@ mod unknown;
 pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) scene: &'f mut Scene<'s, 'w, 'r>,
     effects: &'f mut Vec<Effect>,
-    /// Position of the command among the call's.
+    /// Index of the command in the call.
     command: Option<usize>,
-    /// Position among the call's files of the one that the tool itself does it to.
+    /// Index of the file in the call, for an effect of the tool itself.
     pub(crate) file: Option<usize>,
-    /// The directory that relative paths are relative to.
+    /// The directory for relative paths.
     pub(crate) cwd: Option<String>,
-    /// It goes down into directories, where the program can.
+    /// The command descends into directories, for programs that can.
     pub(crate) recursive: Option<bool>,
-    /// It does not ask, where the program can.
+    /// The command does not ask, for programs that can.
     pub(crate) force: Option<bool>,
-    /// What would be changed is only shown.
+    /// The command only shows the changes that it would make.
     pub(crate) dry: bool,
-    /// Paths may begin with a drive or a server on every system: those of PowerShell and cmd.
+    /// Paths may begin with a drive or a server on every system, as in PowerShell and cmd.
     pub(crate) has_drives: bool,
-    /// It runs on another machine or in a container: paths are not this machine's.
+    /// The command runs on another machine or in a container: paths are not paths of this machine.
     pub(crate) remote: bool,
-    /// The program's handler knows what a subcommand is that the model does not know.
+    /// The program's handler understands a subcommand that the model does not know.
     pub(crate) knows_subcommand: bool,
-    /// The command names the repository that git works in: it is not the one around its directory.
+    /// The command names git's repository, which may differ from the repository around its directory.
     pub(crate) names_repository: bool,
     /// The work tree that the command names for git.
     pub(crate) work_tree: Option<Arg>,
-    /// What the command reads from standard input.
+    /// The command's standard input.
     pub(crate) stdin: Stdin,
-    /// It is a shell.
+    /// The command is a shell.
     pub(crate) is_shell: bool,
-    /// It is version control: what it brings is a work tree, whose settings it makes itself.
+    /// The command is version control: it fetches a work tree and writes that work tree's settings itself.
     pub(crate) is_of_versions: bool,
-    /// Its standard input is another command's output.
+    /// Standard input is the output of another command.
     pub(crate) piped: bool,
-    /// What it writes is followed by the walk: a redirect, or a program of which the walk knows what it writes.
+    /// The walk follows the written contents: a redirect, or a program with known output.
     pub(crate) is_followed: bool,
-    /// Programs in other languages that the command runs; what they do comes after its own effects.
+    /// Programs in other languages that the command runs. Their effects follow the command's own effects.
     pub(crate) programs: Vec<Program>,
-    /// Files of the session that such a program may load in turn, each with its language.
+    /// Files of the session that such a program may load, each with its language.
     pub(crate) sources: Vec<(String, &'static str)>,
-    /// A script that the program of its first line is given, whatever its own name is.
+    /// The script that is passed to the program of its first line, whatever the script's own name.
     pub(crate) other: Option<String>,
-    /// Tasks are only shown: nothing runs but what reading their file does.
+    /// Tasks are only shown: nothing runs except the code that runs when their file is read.
     pub(crate) shows_tasks: bool,
-    /// Tasks that it runs, with the directories.
+    /// Tasks that the command runs, with their directories.
     pub(crate) tasks: Vec<(Task, Option<String>)>,
-    /// The file that it stands in, and its SHA-256.
+    /// The script that contains the command, and its SHA-256.
     script: Option<(String, Option<String>)>,
 }
 
@@ -105,7 +105,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 
-    /// The effects that follow come from this file, as the walk asked for it.
+    /// Sets the script of the effects that follow. `file` is the path as the walk asked for it.
     pub(crate) fn comes_from(&mut self, file: Option<&str>) {
         self.script = file.map(|file| match self.scene.scripts.get(file) {
             Some(known) => (known.path.clone(), known.sha256.clone()),
@@ -113,7 +113,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         });
     }
 
-    /// An effect that is on no path.
+    /// Adds an effect without a path.
     pub(crate) fn add(&mut self, effect: Effect) {
         if effect.kind == EffectKind::Interactive && !self.is_prompt(effect.system.as_deref()) {
             return;
@@ -125,7 +125,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         self.push(Effect { place, ..effect });
     }
 
-    /// Where the repository lies that git changes or asks: where it runs.
+    /// The place of the repository that git changes or queries: the directory where git runs.
     fn place_of_repository(&self, effect: &Effect) -> Option<Scope> {
         let is_here = effect.system.as_deref() == Some("git")
             && matches!(effect.kind, EffectKind::Query | EffectKind::Mutate | EffectKind::Destroy)
@@ -135,8 +135,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         Some(if is_below(cwd, &self.scene.setting.workspace) { Scope::Workspace } else { Scope::Outside })
     }
 
-    /// Whether a program that takes commands from standard input takes them from a person. From a pipe, a file or a text
-    /// they are code; what a shell is given so was found with the command.
+    /// True if a program that takes commands from standard input takes them from a person. Commands from a pipe, a file
+    /// or a text are code. Such code for a shell was already found with the command.
     fn is_prompt(&mut self, system: Option<&str>) -> bool {
         let from = match &self.stdin {
             Stdin::Inherited if !self.piped => return true,
@@ -150,7 +150,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         false
     }
 
-    /// The command runs a program in another language.
+    /// Adds a program in another language that the command runs.
     pub(crate) fn program(&mut self, language: &str, from: From) {
         self.programs.push(Program {
             language: language.to_owned(),
@@ -160,12 +160,12 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         });
     }
 
-    /// The command has a shell run text that was not found with it.
+    /// Adds text that the command passes to a shell and that was not found with the command.
     pub(crate) fn shell(&mut self, text: Arg) {
         self.program(SHELL, From::Text(text));
     }
 
-    /// The command runs a task of a file, if that is of a kind that is read.
+    /// Adds a task of a file that the command runs, if castellan reads this kind of file.
     pub(crate) fn task(&mut self, system: &str, verb: &str, name: Option<&str>, file: &str) {
         if let Some(mut task) = recipes::of(system, verb, name, file).filter(|_| !self.remote) {
             task.is_shown = self.shows_tasks;
@@ -173,7 +173,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 
-    /// Pays for something; false when nothing more may be done.
+    /// Spends work. False if the work is used up.
     pub(crate) fn spend(&mut self, units: u64) -> bool {
         self.scene.spend(units, self.command, self.effects)
     }
@@ -203,7 +203,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         });
     }
 
-    /// What of the session's guard an effect may change. Paths of other machines are none of it.
+    /// Returns the part of the session's guard that an effect may change. Paths of other machines never belong to the
+    /// guard.
     pub(crate) fn guard_of(&mut self, effect: &Effect) -> Option<Guard> {
         let raw = effect.path_raw.as_deref().filter(|_| !self.remote)?;
         if !guard::changes(effect.kind) {
@@ -218,7 +219,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         })
     }
 
-    /// The same of what version control changes in a work tree without naming it.
+    /// The same for the changes of version control in a work tree, which do not name their files.
     fn guard_of_tree(&mut self, effect: &Effect) -> Option<Guard> {
         if self.remote || !trees::changes_tree(effect) {
             return None;
@@ -240,7 +241,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         })
     }
 
-    /// An effect of this kind on something that is no path.
+    /// Adds an effect of this kind on a target that is not a path.
     pub(crate) fn on(&mut self, kind: EffectKind, system: &str, verb: &str, target: Option<&Arg>) {
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         self.add(Effect {
@@ -257,12 +258,12 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 
-    /// An effect of this kind on the path that an argument names.
+    /// Adds an effect of this kind on the path in an argument.
     pub(crate) fn path(&mut self, kind: EffectKind, arg: &Arg) {
         self.path_effect(Effect { kind, ..Effect::default() }, arg);
     }
 
-    /// An effect on the path that an argument names.
+    /// Adds an effect on the path in an argument.
     pub(crate) fn path_effect(&mut self, effect: Effect, arg: &Arg) {
         let is_entry = matches!(effect.kind, EffectKind::Delete | EffectKind::Link);
         let mut located = if is_entry { self.locate_entry(arg) } else { self.locate(arg) };
@@ -275,12 +276,13 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         self.located(effect, located);
     }
 
-    /// Whether a path that is known in part only is a secret whatever the rest is: `config/$STAGE.secrets.yml`.
+    /// True if a path that is known in part is a secret for every value of the unknown part:
+    /// `config/$STAGE.secrets.yml`.
     fn is_surely_secret(&mut self, arg: &Arg) -> bool {
         if arg.as_str().is_some() {
             return false;
         }
-        // The unknown part may be a whole name before the secret's own.
+        // The unknown part may be a whole name before the secret's own name.
         let named = |with: &str| {
             let mut path = String::new();
             for piece in arg.pieces() {
@@ -296,15 +298,15 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         is_secret(named("x")) || is_secret(named(""))
     }
 
-    /// An effect on a path that was located before.
+    /// Adds an effect on a path that was already located.
     pub(crate) fn located(&mut self, effect: Effect, located: Located) {
         if self.dry && !happens_dry(effect.kind) {
             return;
         }
-        // What nothing is kept of, and what the process has open anyway.
+        // Streams store nothing, or the process has them open already.
         let kind = effect.kind;
         if located.path.as_deref().is_some_and(path::is_stream) {
-            // What a shell is given so was found with the command.
+            // Code that a shell reads from a stream was found with the command.
             let is_empty = located.path.as_deref() == Some("/dev/null");
             if kind == EffectKind::Execute && !self.is_shell && !is_empty {
                 self.opaque(Role::Code, Why::Input, &located.raw);
@@ -318,7 +320,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
                 self.task(system, verb, target.as_deref(), &located.raw);
             }
         }
-        // Before it is remembered: what is deleted has another origin from then on.
+        // This must precede `remember`: a deletion changes the origin.
         let finds = [EffectKind::Execute, EffectKind::Read, EffectKind::Upload, EffectKind::Delete];
         let origin = located.path.as_deref().filter(|_| finds.contains(&kind) && !self.remote);
         let origin = origin.and_then(|path| self.scene.origin_of(path, located.place));
@@ -341,7 +343,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             ..effect
         });
         if let Some(why) = why.or(changing) {
-            // A path that is too long to be looked at may hide which file is read; people call no file so.
+            // A path that is too long to locate may hide the file that is read. No real file has such a name.
             let is_hidden = kind == EffectKind::Read && why == Why::Size;
             let role = if is_hidden { Role::Target } else { role_of(kind, scope) };
             self.opaque(role, why, &raw);
@@ -361,8 +363,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 
-    /// Code that does not lie in a file: what the process has open, a FIFO, a device. Of those that a shell is given by a path it
-    /// was found with the command.
+    /// Adds an Opaque effect for code that is not in a regular file: an open descriptor, a FIFO, a device. For a shell,
+    /// such code by path was found with the command.
     fn unless_file(&mut self, located: &Located) {
         let path = located.path.as_deref();
         let is_stream = path.is_some_and(path::is_stream);
@@ -376,39 +378,39 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         }
     }
 
-    /// What is written to a FIFO is read by another program, which may take it for commands.
+    /// Adds an Inject effect for a write to a FIFO: another program reads the text and may run it as commands.
     fn inject(&mut self, located: &Located) {
         let (path, path_raw) = (located.path.clone(), Some(located.raw.clone()));
         let verb = Some("fifo".to_owned());
         self.push(Effect { kind: EffectKind::Inject, verb, path, path_raw, ..Effect::default() });
     }
 
-    /// Whether the command, as far as it was looked at, changes a system.
+    /// True if the command, as far as it was analysed, changes a system.
     pub(crate) fn has_changed_a_system(&self) -> bool {
         let changes = |effect: &Effect| matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy);
-        // Its own effects are the last ones.
+        // The command's own effects are the last ones.
         self.effects.iter().rev().take_while(|effect| effect.command == self.command).any(changes)
     }
 
-    /// Whether the command itself, as far as it was looked at, writes a path.
+    /// True if the command itself, as far as it was analysed, writes a path.
     pub(crate) fn has_itself_written(&self, path: &str) -> bool {
         let mut own = self.effects.iter().rev().take_while(|effect| effect.command == self.command);
         own.any(|effect| effect.kind == EffectKind::Write && effect.path.as_deref() == Some(path))
     }
 
-    /// Where an argument leads, through links that this call has made.
+    /// Locates an argument, through links that this call has made.
     pub(crate) fn locate(&mut self, arg: &Arg) -> Located {
         self.followed(arg, Last::Followed, true)
     }
 
-    /// The same for what is done to the name itself: a link at the end is not followed.
+    /// The same for an effect on the name itself: a final link is not followed.
     fn locate_entry(&mut self, arg: &Arg) -> Located {
-        // `link/` is what it leads to.
+        // `link/` means the link's target.
         let through = arg.as_str().is_some_and(|text| text.ends_with('/'));
         self.followed(arg, Last::Kept, through)
     }
 
-    /// `through`: a link at the end that this call has made is followed.
+    /// `through`: a final link that this call has made is followed.
     fn followed(&mut self, arg: &Arg, last: Last, through: bool) -> Located {
         let unsure = arg.pieces().iter().filter(|piece| matches!(piece, Piece::Unknown { .. })).count();
         let bytes = arg.len() + self.cwd.as_ref().map_or(0, String::len);
@@ -445,8 +447,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         Located { raw: located.raw, is_linked: true, ..followed }
     }
 
-    /// A part that was not understood.
-    /// What version control changes in the work tree: anything below the repository.
+    /// Stores the changes of version control in a work tree: anything below the repository may change.
     fn remember_tree(&mut self, effect: &Effect) {
         if !trees::changes_tree(effect) || self.remote {
             return;
@@ -466,7 +467,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         if keeps_code(effect) {
             return;
         }
-        // Of a pattern any path may be meant that fits it.
+        // A pattern may mean every path that matches it.
         if matches!(kind, EffectKind::Write | EffectKind::Link)
             && let Some(at) = path.find(PATTERN)
         {
@@ -494,23 +495,23 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     }
 }
 
-/// Whether a path is a directory, or lies below it. None lies below a directory that is not known.
+/// True if a path is the directory or lies below it. False for an unknown directory.
 fn is_below(path: &str, directory: &str) -> bool {
     !directory.is_empty()
         && path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// How every name ends that fits a pattern.
+/// The end of every name that matches a pattern.
 fn ending(pattern: &str) -> &str {
     let name = pattern.rsplit('/').next().unwrap_or_default();
     let end = name.rsplit_once(['*', '?', ']', '}', '{', '[']).map_or("", |(_, end)| end);
     if name.ends_with('}') || name.contains('{') { "" } else { end }
 }
 
-/// Characters of a shell's pattern.
+/// Characters of a shell pattern.
 const PATTERN: &[char] = &['*', '?', '[', '{'];
 
-/// What is not known weighs as much as what is done to it.
+/// An unknown target is as important as the effect on it.
 fn role_of(kind: EffectKind, scope: Option<Scope>) -> Role {
     use EffectKind::{
         Connect, Delete, Destroy, Download, Elevate, Environment, Execute, Inject, Install, Link, Mutate,
@@ -531,7 +532,7 @@ fn role_of(kind: EffectKind, scope: Option<Scope>) -> Role {
     }
 }
 
-/// Whether it happens although changes are only shown.
+/// True if the effect happens even if changes are only shown.
 fn happens_dry(kind: EffectKind) -> bool {
     matches!(kind, EffectKind::Read | EffectKind::Connect | EffectKind::Query | EffectKind::Opaque)
 }

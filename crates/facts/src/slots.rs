@@ -1,4 +1,4 @@
-//! What an invocation does by what its operands and its options' values are for.
+//! Effects of an invocation by the roles of its operands and option values.
 
 use castellan_event::{Answer, Effect, EffectKind, FileKind, HostClass, Query, Role, Why};
 use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
@@ -12,10 +12,10 @@ use crate::sink::Sink;
 use crate::sql;
 use crate::url::{Host, Url};
 
-/// What is said of a write that lays out anew what a file holds, as formatters do: what its code does stays the same.
+/// The verb of a write that only reformats a file, as formatters do: the code keeps its meaning.
 pub(crate) const LAYOUT: &str = "layout";
 
-/// Whether a write leaves the code in a file as it was: one that lays it out anew, and a setting of git that starts nothing.
+/// True if a write keeps the code of a file: a reformat, or a setting of git that starts nothing.
 pub fn keeps_code(effect: &Effect) -> bool {
     let verb = effect.verb.as_deref();
     verb == Some(LAYOUT) || verb == Some("config") && effect.system.as_deref() == Some("git")
@@ -27,7 +27,7 @@ pub(crate) fn effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '
     for used in &read.options {
         let Some(value) = &used.value else { continue };
         let slot = used.option.slot;
-        // A list of patterns is one file, however deep the search goes.
+        // A list of patterns is one file, even in a recursive search.
         sink.recursive = recursive.map(|recursive| recursive && slot.role == SlotRole::Into);
         effect(slot, value, read, sink);
         if slot.role == SlotRole::Execute && slot.detail.is_empty() {
@@ -45,24 +45,24 @@ pub(crate) fn effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '
     }
 }
 
-/// Arguments as one text.
+/// Joins arguments with blanks into one text.
 fn spaced(argv: &[Arg]) -> Arg {
     let blank = Arg::known(" ");
     let parts = argv.iter().flat_map(|arg| [&blank, arg]).skip(1);
     Arg::from_pieces(parts.flat_map(|part| part.pieces().iter().cloned()), false)
 }
 
-/// Whether what is below the path is changed, too, by what a slot says.
+/// Returns whether the slot's effect also changes everything below the path.
 fn tree(slot: Slot) -> Option<bool> {
     (slot.detail == "tree").then_some(true)
 }
 
 fn write(slot: Slot, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
-    // Programs that take a command there take it after a bar; no file is called so.
+    // Programs that accept a command here accept it after `|`. No real file has such a name.
     if arg.prefix().starts_with('|') {
         return sink.shell(arg.strip_prefix("|").unwrap_or_else(|| arg.clone()));
     }
-    // The walk follows what such a program writes, where it knows the file's name.
+    // The walk follows the program's output if it knows the file's name.
     sink.is_followed = slot.detail == "input" && arg.as_str().is_some();
     sink.path_effect(Effect { kind: EffectKind::Write, recursive: tree(slot), ..Effect::default() }, arg);
     sink.is_followed = false;
@@ -95,7 +95,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Permission => sink.path(EffectKind::Permission, arg),
         SlotRole::Link => link(arg, read, sink),
         SlotRole::Execute => {
-            // Of what the process has open, whoever reads the language says what is not known.
+            // For an open descriptor the reader of the language reports the unknown code.
             if slot.detail.is_empty() || !arg.as_str().is_some_and(is_stream) {
                 execute(slot.detail, arg, sink);
             }
@@ -119,7 +119,8 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Package => handlers::manifest::package(slot.detail, arg, sink),
         SlotRole::Sql => sql::effects(slot.detail, arg, sink),
         SlotRole::Process => sink.on(EffectKind::Signal, "", "", Some(arg)),
-        // What runs in turn was found with the command; the rest changes nothing by itself, or is the handler's.
+        // Inner commands were found with the command. The other roles change nothing, or the handler adds their
+        // effects.
         SlotRole::Text
         | SlotRole::Directory
         | SlotRole::Command
@@ -135,7 +136,8 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
     }
 }
 
-/// A file whose code runs: from standard input it is what is read there, from a URL what the network gives.
+/// Adds the effects of a file whose code runs: from standard input, the code there; from a URL, the code of the
+/// network.
 fn execute(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if is_standard_stream(arg) {
         return sink.on(EffectKind::Interactive, language, "", None);
@@ -148,12 +150,12 @@ fn execute(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     sink.path(EffectKind::Execute, arg);
 }
 
-/// `-` stands for standard input or output where a program reads or writes.
+/// `-` means standard input or output.
 pub(crate) fn is_standard_stream(arg: &Arg) -> bool {
     arg.as_str() == Some("-")
 }
 
-/// What code does itself; the shell text that it runs was found with the command.
+/// Adds the effects of the code itself. The shell text that the code runs was found with the command.
 pub(crate) fn in_code(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(does) = code(language, arg) else {
         sink.program(language, From::Text(arg.clone()));
@@ -161,13 +163,13 @@ pub(crate) fn in_code(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>
     };
     let is_unknown = does.iter().any(|one| matches!(one, Does::Unknown { .. }));
     does.into_iter().for_each(|one| self::does(language, one, sink));
-    // It stands where it is only text: in a pattern, a replacement, a literal.
+    // The unknown part is only text here: in a pattern, a replacement, a literal.
     if let Some(why) = arg.why().filter(|_| !is_unknown) {
         sink.opaque(Role::Operand, why, &arg.written());
     }
 }
 
-/// One thing that code in a little language does, but for the shell text that it runs.
+/// Adds one effect of code in a little language. The shell text that the code runs was found with the command.
 pub(crate) fn does(language: &str, one: Does, sink: &mut Sink<'_, '_, '_, '_>) {
     match one {
         Does::Shell(_) => {}
@@ -182,7 +184,7 @@ pub(crate) fn does(language: &str, one: Does, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// A path as the language takes it: ex expands `~` and variables.
+/// Resolves a path by the rules of the language: ex expands `~` and variables.
 fn named_in(language: &str, path: Arg, sink: &Sink<'_, '_, '_, '_>) -> Arg {
     let Some(text) = path.as_str().filter(|_| language == "ex") else { return path };
     let home = text.strip_prefix("~/").or_else(|| text.strip_prefix("$HOME/"));
@@ -193,16 +195,17 @@ fn named_in(language: &str, path: Arg, sink: &Sink<'_, '_, '_, '_>) -> Arg {
     }
 }
 
-/// Into a directory goes each source under its own name; anything else is written itself.
+/// Adds the writes to a destination. Each source keeps its name in a directory; any other destination is written
+/// itself.
 fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
-    // `-t` names a directory, or nothing is done.
+    // `-t` names a directory, otherwise the program does nothing.
     let is_target = read.values("-t").any(|target| target == arg);
     if !is_target && !is_directory(arg, sink) {
         sink.path(EffectKind::Write, arg);
         moved_to(arg, read, sink);
         return;
     }
-    // Where the call has deleted that directory before, what comes takes its place.
+    // If the call has deleted that directory before, the source takes its place.
     if sink.locate(arg).path.is_some_and(|path| sink.scene.overlay.may_be_gone(&path)) {
         sink.path(EffectKind::Write, arg);
     }
@@ -216,7 +219,7 @@ fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// What is moved may be a directory: all that is in it comes along.
+/// Stores that a moved source may be a directory with further files.
 fn moved_to(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let mut moves = read.operands.iter().filter(|one| one.slot.role == SlotRole::Move);
     let is_deep = moves.any(|one| is_directory(&one.arg, sink) || has_files(&one.arg, sink));
@@ -228,14 +231,15 @@ fn moved_to(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// Whether the call itself has put files below a path.
+/// True if the call itself has put files below a path.
 fn has_files(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     let path = sink.locate(arg).path;
     path.is_some_and(|path| sink.scene.overlay.written_below(&format!("{path}/")).next().is_some())
 }
 
-/// What is copied from or to another machine. Into a directory here goes each source under its own name, unless what it holds is
-/// meant: always for some programs, for rsync where it ends in a slash.
+/// Adds the effects of a copy from or to another machine. In a local directory each source keeps its name, unless the
+/// copy takes the source's contents. Some programs always take the contents; rsync takes them if the source ends in a
+/// slash.
 fn arrives(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let is_here = !is_elsewhere(arg) && slot.detail != CONTENTS && is_directory(arg, sink);
     let is_contents = |source: &Arg| {
@@ -258,13 +262,13 @@ fn arrives(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_,
     }
 }
 
-/// Of a slot of what is copied to: what the source holds goes there, and not the source under its name.
+/// Detail of a destination slot: the source's contents are copied there, not the source under its name.
 const CONTENTS: &str = "contents";
 
-/// The same where the source ends in a slash.
+/// The same only if the source ends in a slash.
 const CONTENTS_BEHIND_SLASH: &str = "slash";
 
-/// Whether there is a directory, or it is written as one.
+/// True if the path is a directory or is written like one.
 pub(crate) fn is_directory(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     let path = sink.locate(arg).path;
     let kind = path.and_then(|path| sink.scene.world.ask(Query::FileKind { path }));
@@ -283,7 +287,7 @@ pub(crate) fn joined(directory: &Arg, source: &Arg) -> Arg {
     }
 }
 
-/// The pieces behind the last slash that is written; all of them where nothing is behind one.
+/// The pieces after the last written slash; all pieces if nothing follows a slash.
 fn last_component(source: &Arg) -> Vec<Piece> {
     let pieces = source.pieces();
     let name = |(at, piece): (usize, &Piece)| match piece {
@@ -330,7 +334,7 @@ pub(crate) fn host(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>)
     }
 }
 
-/// As much of a long address as people want to see.
+/// The first part of a long address, short enough to show to people.
 fn beginning(address: &str) -> &str {
     address.get(..address.floor_char_boundary(80)).unwrap_or_default()
 }
@@ -339,7 +343,7 @@ pub(crate) fn url(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
     url_effect(Effect { kind, ..Effect::default() }, arg, sink);
 }
 
-/// An effect on the machine that a URL names; a file on the path of a `file:` URL is read.
+/// Adds an effect on the machine of a URL. For a `file:` URL the file is read.
 pub(crate) fn url_effect(effect: Effect, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let written = arg.written();
     let url = Url::parse(&written);
@@ -352,13 +356,13 @@ pub(crate) fn url_effect(effect: Effect, arg: &Arg, sink: &mut Sink<'_, '_, '_, 
     if arg.why().is_some() && arg.prefix().trim_start().starts_with("file:///") {
         return sink.path(EffectKind::Read, &without_scheme(arg));
     }
-    // The host of a URL that is not wholly known may be another than what is known of it says. What a pattern of the shell stands for
-    // begins as the pattern does, and it mostly stands for itself (`localhost/a?b=c`): on this machine it sends nothing away.
+    // The host of a partly unknown URL may differ from its known part. A shell pattern keeps its beginning when
+    // expanded and mostly stays unchanged (`localhost/a?b=c`): on this machine it sends nothing away.
     let is_pattern = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
     let is_here = url.class == HostClass::Loopback && has_whole_host(arg.prefix());
     let has_host = is_here && arg.pieces().iter().all(is_pattern);
     let is_known = arg.why().is_none() || has_host;
-    // Neither all of the address nor so long a host is shown to rules.
+    // Rules see neither the whole address nor such a long host.
     let has_odd_host = url.host.is_some() && url.class == HostClass::Unknown;
     let is_long = written.len() > if has_odd_host { HOST_BYTES_MAX } else { URL_BYTES_MAX };
     if is_known && is_long {
@@ -384,7 +388,7 @@ fn without_scheme(arg: &Arg) -> Arg {
     Arg::from_pieces(pieces, arg.splits())
 }
 
-/// Whether the host of a URL ends in what is known of its beginning.
+/// True if the known beginning of a URL contains the whole host.
 fn has_whole_host(prefix: &str) -> bool {
     prefix.split_once("://").is_some_and(|(_, rest)| rest.contains(['/', '?', '#']))
 }
@@ -394,7 +398,7 @@ fn is_elsewhere(arg: &Arg) -> bool {
     arg.prefix().contains("://") || head.split_once(':').is_some_and(|(host, _)| !host.is_empty())
 }
 
-/// `[user@]host:path` is on another machine; without a colon before the first slash it is a local path.
+/// `[user@]host:path` is on another machine. Without a colon before the first slash it is a local path.
 pub(crate) fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if arg.prefix().contains("://") {
         return url(away, arg, sink);

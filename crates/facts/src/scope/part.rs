@@ -1,71 +1,69 @@
-//! [`Part`]: a component of a path as far as it is known, and [`Name`]: a component of a pattern. Whether one may be the
-//! other. They must not know what a scope is.
+//! [`Part`]: a component of a path, known in whole or in part. [`Name`]: a component of a pattern. This module matches
+//! them and must not know scopes.
 
 use std::borrow::Cow;
 
 /// A component of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
-    /// Known.
+    /// Wholly known.
     Text(Cow<'a, str>),
     /// Known at its ends at most: a shell pattern, or text with an unknown part.
     Some {
-        /// What it begins with.
+        /// The known beginning.
         prefix: Cow<'a, str>,
-        /// What it ends with.
+        /// The known end.
         suffix: Cow<'a, str>,
-        /// It may begin with a dot that is not written: no shell pattern does.
+        /// The component may begin with an unwritten dot. A shell pattern never matches such a dot.
         may_hide: bool,
     },
 }
 
-/// How a component of a path and one of a pattern fit.
+/// The quality of a match between a component of a path and a component of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
-    /// Not at all.
+    /// No match.
     No,
-    /// Nothing speaks against it, and nothing for it: one of them is a mere `*`.
+    /// A match without evidence: one of the two is a plain `*`.
     Any,
-    /// Some text of both is the same.
+    /// Some text is equal.
     Vague,
-    /// Enough text of both is the same to take one for the other wherever it stands.
+    /// Enough text is equal to accept the match at any position.
     Clear,
 }
 
-/// A component of a pattern, in which one `*` stands for any text.
+/// A component of a pattern, where one `*` matches any text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Name {
-    /// This text.
+    /// This exact text.
     Text(Cow<'static, str>),
-    /// Text that begins and ends so.
+    /// Text with this beginning and this end.
     Star {
-        /// What it begins with.
         prefix: Cow<'static, str>,
-        /// What it ends with.
         suffix: Cow<'static, str>,
     },
 }
 
-/// Bytes at the start of a shell pattern that make a name clear: `cre*` may well mean `credentials.json`.
+/// Bytes at the start of a shell pattern that make a match clear: `cre*` may well mean `credentials.json`.
 const TELLING_BYTES: usize = 3;
 
 impl Part<'_> {
-    /// A component that is known.
+    /// Returns a wholly known component.
     pub(crate) fn known(text: &str) -> Part<'_> {
         Part::Text(Cow::Borrowed(text))
     }
 
-    /// Whether all of it is known.
+    /// True if the component is wholly known.
     pub(crate) fn is_known(&self) -> bool {
         matches!(self, Part::Text(_))
     }
 
-    /// Whether nothing of it is known.
+    /// True if nothing of the component is known.
     pub(crate) fn is_blank(&self) -> bool {
         matches!(self, Part::Some { prefix, suffix, .. } if prefix.is_empty() && suffix.is_empty())
     }
 
-    /// Whether it may be this name.
+    /// True if the component may be this name.
     pub(crate) fn may_be(&self, name: &str) -> bool {
         match self {
             Part::Text(text) => text == name,
@@ -73,7 +71,7 @@ impl Part<'_> {
         }
     }
 
-    /// How it fits a name of a pattern.
+    /// Returns how well the component matches a name of a pattern.
     pub(super) fn fit(&self, name: &Name) -> Fit {
         match (self, name) {
             (Part::Text(text), Name::Text(name)) if text == name => Fit::Clear,
@@ -93,7 +91,7 @@ impl Part<'_> {
         }
     }
 
-    /// Whether it fits a name with a star, whatever stands between its ends.
+    /// True if the component matches a name with a star, for every value of its unknown part.
     pub(super) fn is_certainly(&self, name: &Name) -> bool {
         match (self, name) {
             (Part::Some { prefix: begin, suffix: end, .. }, Name::Star { prefix, suffix }) => {
@@ -103,14 +101,14 @@ impl Part<'_> {
         }
     }
 
-    /// How a component of which the ends are known fits a name of which the ends are known, or which is `whole`.
+    /// Compares a component with known ends to a name with known ends, or to a `whole` name.
     fn fit_ends(&self, name: &str, name_suffix: &str, whole: bool) -> Fit {
         let Part::Some { prefix, suffix, may_hide } = self else { return Fit::No };
         if name.starts_with('.') && prefix.is_empty() && !may_hide {
             return Fit::No;
         }
         let name_end = if whole { name } else { name_suffix };
-        // Most texts differ at the first byte that is looked at.
+        // Most texts already differ at the first byte.
         let common = |one: &str, other: &str| match (one.as_bytes().first(), other.as_bytes().first()) {
             (Some(a), Some(b)) => a == b && (one.starts_with(other) || other.starts_with(one)),
             (None, _) | (_, None) => true,
@@ -126,7 +124,7 @@ impl Part<'_> {
         if self.is_blank() || name.is_empty() && name_end.is_empty() {
             return Fit::Any;
         }
-        // What is written of each end of the name.
+        // True if the pattern's end is empty or the component has some text at that end.
         let told = |written: &str, end: &str| end.is_empty() || !written.is_empty();
         let known = prefix.len() + suffix.len();
         let is_clear = match whole {
@@ -137,14 +135,14 @@ impl Part<'_> {
     }
 }
 
-/// The components before the first one that is not known.
+/// Returns the components before the first unknown one.
 pub(super) fn known_start<'p, 'a>(parts: &'p [Part<'a>]) -> &'p [Part<'a>] {
     let known = parts.iter().take_while(|part| part.is_known()).count();
     parts.get(..known).unwrap_or_default()
 }
 
 impl Name {
-    /// Reads a component of a pattern.
+    /// Parses a component of a pattern.
     pub(super) fn new(text: Cow<'static, str>) -> Name {
         match text.split_once('*') {
             None => Name::Text(text),
@@ -159,7 +157,7 @@ impl Name {
 mod tests {
     use super::*;
 
-    /// A component as a shell pattern is written, and a pattern's.
+    /// Checks a component, written as a shell pattern, against a component of a pattern.
     fn check(written: &str, name: &str, expected: Fit) {
         let part = match written.split_once('*') {
             None => Part::known(written),

@@ -1,4 +1,4 @@
-//! [`Table`]: the rows of the table made ready, so that a path is compared only with the patterns that share a name with it.
+//! [`Table`]: the indexed rows of the table. A path is compared only with patterns that share a name with it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use super::fold;
 use super::part::{Fit, Name, Part, known_start};
 use super::table::{HOMES, ROWS, Row};
 
-/// Where a pattern begins.
+/// The start of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Root,
@@ -21,48 +21,48 @@ pub(super) enum Anchor {
 pub(super) struct Pattern {
     anchor: Anchor,
     names: Vec<Name>,
-    /// It stands for everything below, too.
+    /// The pattern also matches everything below.
     is_deep: bool,
 }
 
-/// One of the views of a path that patterns are compared with: from the root, or from a home.
+/// A view of a path for comparison with patterns: from the root, or from a home.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'p, 'a> {
     pub(super) anchor: Anchor,
     pub(super) parts: &'p [Part<'a>],
 }
 
-/// Patterns by their names: those that are text, and those with a star by a byte that a fitting text begins or ends with.
+/// Patterns by their names. Names with a star are indexed by a byte at the beginning or end of every matching text.
 #[derive(Debug)]
 struct Index {
     by_text: HashMap<Cow<'static, str>, Vec<usize>>,
     /// By the first byte of the text before the star.
     by_first: Vec<Stars>,
-    /// Those that begin with the star, by the last byte.
+    /// Names that begin with the star, by their last byte.
     by_last: Vec<Stars>,
 }
 
-/// Names with a star, and the patterns in which they stand.
+/// Names with a star, and the patterns that contain them.
 type Stars = Vec<(Name, Vec<usize>)>;
 
-/// Every pattern, and where its names stand.
+/// All patterns, indexed by their names.
 #[derive(Debug)]
 pub(super) struct Table {
     /// Each pattern with its row.
     patterns: Vec<(Pattern, usize)>,
     /// The exceptions of each row.
     except: Vec<Vec<Pattern>>,
-    /// Each pattern under all of its names: any of them may be the one that an unknown component is.
+    /// Each pattern under all its names: an unknown component may be any of them.
     by_any: Index,
-    /// Each pattern under the name that the fewest share: a path that is wholly known has it.
+    /// Each pattern under its rarest name: a wholly known path that matches must contain this name.
     by_rarest: Index,
-    /// The keys of `by_any.by_text` in order: a shell pattern is compared with those that begin as it does.
+    /// The sorted keys of `by_any.by_text`: a shell pattern is compared with the keys that have its prefix.
     texts: Vec<Cow<'static, str>>,
     homes: Vec<Pattern>,
 }
 
 impl Table {
-    /// The table for file systems that tell `A` from `a`, or for those that do not.
+    /// The table for case-sensitive file systems, or for case-insensitive ones (`folds`).
     pub(super) fn of(folds: bool) -> &'static Table {
         static EXACT: LazyLock<Table> = LazyLock::new(|| Table::new(false));
         static FOLDED: LazyLock<Table> = LazyLock::new(|| Table::new(true));
@@ -95,7 +95,7 @@ impl Table {
         }
     }
 
-    /// The rows that a path fits, seen in any of its views. A row may come more than once.
+    /// Adds the rows that match any view of a path. A row may occur more than once.
     pub(super) fn rows(&self, views: &[View<'_, '_>], found: &mut Vec<&'static Row>) {
         let Some(longest) = views.iter().max_by_key(|view| view.parts.len()) else { return };
         let is_known = longest.parts.iter().all(Part::is_known);
@@ -124,8 +124,8 @@ impl Table {
         }
     }
 
-    /// Whether a path is certainly among a row's exceptions. Of one that is not wholly known that is certain only where
-    /// everything below what is known is excepted, or where whatever its last name may be is.
+    /// True if a path is certainly among a row's exceptions. For a path that is known in part, an exception must cover
+    /// everything below the known part, or must match every possible last name.
     fn excepts(&self, row: usize, views: &[View<'_, '_>]) -> bool {
         let except = self.except.get(row).map(Vec::as_slice).unwrap_or_default();
         views.iter().any(|view| {
@@ -139,7 +139,7 @@ impl Table {
         })
     }
 
-    /// What follows the home of some user at the start of a path.
+    /// Returns the components after the home of any user at the start of a path.
     pub(super) fn below_any_home<'p, 'a>(&self, parts: &'p [Part<'a>]) -> Option<&'p [Part<'a>]> {
         self.homes.iter().find_map(|home| home.rest(parts))
     }
@@ -153,11 +153,11 @@ impl Default for Index {
 }
 
 impl Index {
-    /// Files a pattern under one of its names.
+    /// Adds a pattern to the index under one of its names.
     fn add(&mut self, name: &Name, at: usize) {
         let names = match name {
             Name::Text(text) => return self.by_text.entry(text.clone()).or_default().push(at),
-            // A mere `*` tells no path from another.
+            // A plain `*` matches every name, so it is not indexed.
             Name::Star { prefix, suffix } => match (prefix.as_bytes().first(), suffix.as_bytes().last()) {
                 (Some(first), _) => self.by_first.get_mut(usize::from(*first)),
                 (None, Some(last)) => self.by_last.get_mut(usize::from(*last)),
@@ -171,7 +171,7 @@ impl Index {
         }
     }
 
-    /// How many patterns a name finds; those with a star come after all texts.
+    /// The number of patterns that share a name. Names with a star sort after all texts.
     fn sharing(&self, name: &Name) -> usize {
         match name {
             Name::Text(text) => self.by_text.get(text).map_or(0, Vec::len),
@@ -199,7 +199,7 @@ impl Index {
     }
 }
 
-/// Adds the patterns in which a name stands that a component shares text with.
+/// Adds the patterns with a name that shares text with a component.
 fn add_fitting(names: &[(Name, Vec<usize>)], part: &Part<'_>, candidates: &mut Vec<usize>) {
     for (name, patterns) in names {
         if part.fit(name) > Fit::Any {
@@ -223,7 +223,7 @@ impl Pattern {
         Pattern { anchor, names: rest.split('/').map(name).collect(), is_deep }
     }
 
-    /// Whether a view of a path may be what the pattern stands for.
+    /// True if the pattern may match a view of a path.
     fn fits(&self, view: View<'_, '_>) -> bool {
         match (self.anchor, view.anchor) {
             (Anchor::Anywhere, _) => {
@@ -236,8 +236,8 @@ impl Pattern {
         }
     }
 
-    /// Whether these components are the pattern's names, at least one of them by its text: `*/*` may be anything, and
-    /// means nothing in particular. Where the pattern may begin anywhere, its first name must be clear.
+    /// True if these components match the pattern's names. At least one name must match by its text: `*/*` matches
+    /// anything and proves nothing. For a pattern that may begin anywhere, the first name must match clearly.
     fn fits_here(&self, parts: &[Part<'_>]) -> bool {
         let is_whole =
             if self.is_deep { parts.len() >= self.names.len() } else { parts.len() == self.names.len() };
@@ -250,13 +250,13 @@ impl Pattern {
             .is_some_and(|clearest| clearest > Fit::Any)
     }
 
-    /// Whether a name fits it wherever it stands, whatever it is.
+    /// True if the pattern matches a name at any position, for every value of its unknown part.
     fn is_certainly(&self, part: &Part<'_>) -> bool {
         let name = self.names.first().filter(|_| self.names.len() == 1 && !self.is_deep);
         self.anchor == Anchor::Anywhere && name.is_some_and(|name| part.is_certainly(name))
     }
 
-    /// What follows the names.
+    /// Returns the components after the pattern's names.
     fn rest<'p, 'a>(&self, parts: &'p [Part<'a>]) -> Option<&'p [Part<'a>]> {
         let (own, rest) = parts.split_at_checked(self.names.len())?;
         own.iter().zip(&self.names).all(|(part, name)| part.fit(name) > Fit::No).then_some(rest)

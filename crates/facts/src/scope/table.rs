@@ -1,16 +1,16 @@
-//! Which paths are which: the table. Nothing here decides; the most sensitive row that a path fits says its scope.
+//! The table of paths and their scopes. It makes no decision; the most sensitive matching row gives the scope.
 //!
-//! A pattern begins with `~/` (below any home, also where a variable such as `CARGO_HOME` stands for part of one), `/`
-//! (below the root) or `**/` (anywhere). In a component one `*` stands for any text. `/**` at the end stands for everything
-//! below and for the directory itself. Patterns under `except` take back what the row's other ones say.
+//! A pattern begins with `~/` (below any home), `/` (below the root) or `**/` (anywhere). `~/` also covers a variable
+//! such as `CARGO_HOME` that replaces a directory below the home. In a component one `*` matches any text. A final
+//! `/**` matches the directory and everything below it. Patterns under `except` are exceptions to the row.
 //!
-//! Decisions that are not plain from the rows:
+//! Decisions that the rows do not explain:
 //! * Shell history is *secret*: people type tokens, and no honest work of an agent needs it.
-//! * Instructions to agents (`CLAUDE.md`, `AGENTS.md`, rules of Cursor) are no *agent* configuration: they grant nothing,
-//!   and agents edit them as documentation. Those in the user's own agent directory are.
-//! * What runs only when someone asks for it by name (Makefile, `package.json`, workflow files) is not *hijack*, or half of
-//!   every workspace were.
-//! * What keeps nothing (`/dev/null`, standard streams) counts as *temporary*: writing there changes nothing.
+//! * Instructions to agents (`CLAUDE.md`, `AGENTS.md`, rules of Cursor) are not *agent* configuration: they grant
+//!   nothing, and agents edit them as documentation. Instructions in the user's own agent directory are.
+//! * A file that runs only by explicit request (Makefile, `package.json`, workflow files) is not *hijack*. Otherwise
+//!   half of every workspace would be.
+//! * Devices that store nothing (`/dev/null`, standard streams) are *temporary*: a write to them changes nothing.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ use castellan_event::Scope;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     pub(super) scope: Scope,
-    /// What they are, for people; unique.
+    /// A unique description for people.
     pub(super) about: &'static str,
     pub(super) paths: &'static [&'static str],
     pub(super) except: &'static [&'static str],
@@ -37,7 +37,7 @@ impl Row {
     }
 }
 
-/// Homes of users that nothing else is known of.
+/// Usual places of homes, for users without further information.
 pub(super) const HOMES: &[&str] = &[
     "/home/*",
     "/Users/*",
@@ -49,7 +49,7 @@ pub(super) const HOMES: &[&str] = &[
     "/C:/Users/*",
 ];
 
-/// Every row: [`OWN`], and the files of each agent that castellan guards.
+/// All rows: [`OWN`], and the files of each agent that castellan guards.
 pub(super) static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let agents = AgentId::ALL.into_iter().flat_map(agent_paths);
     let of_agents = agents.map(|AgentPaths { kind, about, paths, except }| {

@@ -1,15 +1,15 @@
-//! What of the target of an effect is not known, and where that matters. Knows nothing of paths.
+//! Unknown parts of an effect's target, and their role. This module must not know paths.
 
 use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
 
 use super::{Sink, role_of};
 
-/// What only puts a name on something or takes it off, and loses nothing by it: which name that is may be told by another command.
+/// Verbs that only add or remove a name and lose no data. Another command may supply the name.
 const LABELS: &[(&str, &str)] =
     &[("git", "branch"), ("git", "branch-delete"), ("git", "branch-upstream"), ("git", "tag")];
 
-/// What puts a name on what is made, where the name is known but for its version.
+/// Verbs that name a new object, where all of the name but its version is known.
 const TAGS: &[(&str, &str)] = &[("docker", "build"), ("docker", "tag")];
 
 impl Sink<'_, '_, '_, '_> {
@@ -33,13 +33,13 @@ impl Sink<'_, '_, '_, '_> {
             return;
         }
         if let Some(why) = arg.why() {
-            // A name that is known in part is no option, and what is made or changed by it can be changed back.
+            // A name that is known in part is not an option, and the change can be undone.
             let is_named = arg.prefix().starts_with(|first: char| first.is_ascii_alphanumeric());
             let is_output = matches!(why, Why::Substitution | Why::File | Why::Glob | Why::Dynamic);
             let is_tag = is_named && TAGS.contains(&(system, verb));
             let is_label = is_output && (is_tag || LABELS.contains(&(system, verb)));
             let is_harmless = kind == EffectKind::Mutate && (is_named && !arg.splits() || is_label);
-            // Files by a part of their names.
+            // Files selected by a part of their names.
             let is_choice = why == Why::Glob
                 && matches!(system, "git" | "hg" | "svn")
                 && arg.written().contains(|one: char| one.is_alphanumeric());
@@ -49,7 +49,7 @@ impl Sink<'_, '_, '_, '_> {
     }
 }
 
-/// Whether a command lists the processes that listen on a port: `lsof -ti:3000`.
+/// True if a command lists the processes that listen on a port: `lsof -ti:3000`.
 fn is_listener(written: &str) -> bool {
     let inner = written.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')).unwrap_or(written);
     let Some(words) = inner.trim().strip_prefix("lsof ") else { return false };
