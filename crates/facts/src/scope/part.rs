@@ -38,10 +38,7 @@ pub(super) enum Name {
     /// This exact text.
     Text(Cow<'static, str>),
     /// Text with this beginning and this end.
-    Star {
-        prefix: Cow<'static, str>,
-        suffix: Cow<'static, str>,
-    },
+    Star { prefix: Cow<'static, str>, suffix: Cow<'static, str> },
 }
 
 /// Bytes at the start of a shell pattern that make a match clear: `cre*` may well mean `credentials.json`.
