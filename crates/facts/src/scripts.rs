@@ -13,7 +13,6 @@ use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
 
-/// A file with code.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
     /// The real path.
@@ -125,7 +124,6 @@ fn code(bytes: Vec<u8>) -> Result<Rc<str>, Why> {
     if text.contains('\0') { Err(Why::Encoding) } else { Ok(text.into()) }
 }
 
-/// Returns the SHA-256 in hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

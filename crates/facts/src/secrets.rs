@@ -11,7 +11,6 @@ use crate::limits::SECRET_READS_MAX;
 /// Minimum length at which the walk may cut the text that it writes for an unknown part.
 const KEPT_BYTES: usize = 190;
 
-/// The commands that read secrets.
 #[derive(Debug, Default)]
 pub(crate) struct SecretReads {
     all: Vec<SecretRead>,

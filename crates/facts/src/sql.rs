@@ -1,6 +1,6 @@
-//! SQL to effects: what each statement does to the database, to files and to programs of its server. `lex` splits a text as
-//! the client does, `verbs` knows statements by their words, `tree` parses those whose condition counts, `client` knows the
-//! clients' own commands. A statement that does not parse keeps the effect that its words have, and is opaque besides.
+//! Effects of SQL on the database, on files and on programs of the server. `lex` splits a text as the client does.
+//! `verbs` classifies statements by their words. `tree` parses statements whose condition matters. `client` handles the
+//! clients' own commands. A statement that does not parse keeps the effect of its words and gets an Opaque effect.
 
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
@@ -17,10 +17,10 @@ mod verbs;
 use lex::Statement;
 use verbs::{Deed, Parse};
 
-/// What stands in the text for a part that is not known.
+/// Placeholder for an unknown part of the text.
 const UNKNOWN: &str = "unknown__part";
 
-/// The family of a database: how its text is split and parsed.
+/// The family of a database: it decides how a text is split and parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum System {
     Postgres,
@@ -60,7 +60,7 @@ impl System {
     }
 }
 
-/// Adds what the statements of a text do. `name`: the system, as effects name it.
+/// Adds the effects of a text's statements. `name`: the system's name in effects.
 pub(crate) fn effects(name: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if let Some(why) = arg.why() {
         let is_all = arg.prefix().is_empty() && arg.pieces().len() == 1;
@@ -91,7 +91,7 @@ pub(crate) fn effects(name: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// What a text destroys that is given to a program of which nothing is known, if a statement of it begins as SQL does: how, and what.
+/// For text that is passed to an unknown program: returns the first destroying SQL statement, as verb and target.
 pub(crate) fn destroyed(text: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, Option<String>)> {
     let upper = text.to_ascii_uppercase();
     if !["ALTER", "DELETE", "DROP", "TRUNCATE", "UPDATE"].iter().any(|word| upper.contains(word)) {
@@ -102,7 +102,7 @@ pub(crate) fn destroyed(text: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(
     }
     let cut = text.floor_char_boundary(SQL_BYTES_MAX);
     let statements = lex::statements(text.get(..cut).unwrap_or_default(), System::Other);
-    // What follows the part that is read may be a statement, too.
+    // The text beyond the limits may be a statement, too.
     let is_left_out = statements.iter().skip(SQL_STATEMENTS_MAX).any(|one| begins(&one.tokens));
     if cut < text.len() || is_left_out {
         sink.opaque(Role::Code, Why::Size, "");
@@ -112,7 +112,8 @@ pub(crate) fn destroyed(text: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(
     deeds.find(|deed| deed.kind == EffectKind::Destroy).map(|deed| (deed.verb, deed.target))
 }
 
-/// Whether words are a statement that may destroy. Of a sentence (`Delete the old file`), nothing follows that SQL has.
+/// True if the words begin a statement that may destroy. An English sentence (`Delete the old file`) lacks the further
+/// keywords.
 fn begins(tokens: &[lex::Token]) -> bool {
     let has = |word: &str| tokens.iter().any(|one| one.is(word));
     tokens.first().is_some_and(|first| {
@@ -122,7 +123,7 @@ fn begins(tokens: &[lex::Token]) -> bool {
     })
 }
 
-/// A file with statements, which run.
+/// Adds the effects of running a file of statements.
 pub(crate) fn file(name: &str, file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     sink.path(EffectKind::Execute, file);
     sink.program(&format!("{SQL}{name}"), From::File(file.clone()));
@@ -139,7 +140,7 @@ fn statement_effects(name: &str, statement: &Statement, system: System, sink: &m
     let tokens = statement.tokens.as_slice();
     verbs::files_and_programs(tokens, system, sink);
     let (deed, parse) = verbs::deed(tokens);
-    // There, nothing has to stand between statements.
+    // SQL Server needs no separator between statements.
     if system == System::Sqlserver || verbs::runs(tokens) {
         let rest = if deed.is_some() { tokens.get(1..).unwrap_or_default() } else { tokens };
         let all = if verbs::runs(tokens) { tokens } else { rest };
@@ -171,7 +172,7 @@ fn add(name: &str, deed: &Deed, sink: &mut Sink<'_, '_, '_, '_>) {
     sink.on(deed.kind, name, &deed.verb, target.as_ref());
 }
 
-/// As much of a text as people want to see.
+/// The first part of a text, short enough to show to people.
 fn shortened(text: &str) -> String {
     let text = text.trim();
     text.get(..text.floor_char_boundary(80)).unwrap_or_default().to_owned()

@@ -1,6 +1,6 @@
-//! What the words of a command say that is to be done: `user delete`, `set-password`, `secret get`. For clients of services, which have
-//! thousands of commands, and for programs without a model, of which nothing else is known. Source: the naming rules of AWS, gcloud
-//! and az, which nearly all others follow. It knows words, and no program; a rule says what they count for.
+//! Effects that the words of a command name: `user delete`, `set-password`, `secret get`. For clients of services,
+//! which have thousands of commands, and for programs without a model. Source: the naming rules of AWS, gcloud and az;
+//! nearly all other clients follow them. This module knows words and no program; a rule decides how much they matter.
 
 use castellan_event::{Effect, EffectKind};
 use castellan_programs::{Arg, Invocation};
@@ -11,22 +11,22 @@ use crate::limits::TOLD_WORDS_MAX;
 use crate::sink::Sink;
 use crate::sql;
 
-/// The system that effects of programs without a model name.
+/// The system in the effects of programs without a model.
 const PROGRAM: &str = "program";
 
-/// What else a command is about besides making, changing or deleting something.
+/// The subject of a command besides making, changing or deleting something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Concern {
-    /// Who may do what.
+    /// Access rights.
     Rights,
-    /// The value of something that is kept secret.
+    /// The value of a secret.
     Secret,
-    /// What keeps data, or tells of what happens to it: backups, logs, versions, locks against deletion.
+    /// Protection or record of data: backups, logs, versions, locks against deletion.
     Protection,
 }
 
 impl Concern {
-    /// How its effect is called.
+    /// The verb of the effect.
     const fn verb(self) -> &'static str {
         match self {
             Concern::Rights => "change rights",
@@ -43,8 +43,8 @@ impl Concern {
     }
 }
 
-/// Words that say that something goes for good, of a program of which nothing else is known. Words that are also said of caches and of
-/// what is made again (`clean`, `clear`, `prune`, `reset`) are not among them.
+/// Words for permanent deletion, for programs without a model. Words that are also used for caches and rebuilt data
+/// (`clean`, `clear`, `prune`, `reset`) are excluded.
 const DESTROYS: &[&str] = &[
     " assassinate ",
     " decommission ",
@@ -70,7 +70,7 @@ const DESTROYS: &[&str] = &[
     " wipe ",
 ];
 
-/// Those that say so only of what they stand beside.
+/// Words for permanent deletion only in combination.
 const DESTROYS_TOGETHER: &[&str] = &[
     " collection delete ",
     " database reset ",
@@ -89,7 +89,7 @@ const DESTROYS_TOGETHER: &[&str] = &[
     " uninstall ",
 ];
 
-/// Things by which somebody may do something.
+/// Objects that give access rights.
 const RIGHTS: &[&str] = &[
     " access add ",
     " access entry ",
@@ -132,7 +132,7 @@ const RIGHTS: &[&str] = &[
     " user ",
 ];
 
-/// Words by which such a command is about something else, or changes nothing.
+/// Words that exclude a change of rights.
 const NO_RIGHTS: &[&str] = &[
     " backup policy ",
     " iam tag ",
@@ -149,7 +149,7 @@ const NO_RIGHTS: &[&str] = &[
     " user data ",
 ];
 
-/// What says, of a program of which nothing else is known, that rights are changed and not only named.
+/// Words for an actual change of rights, not only a mention; for programs without a model.
 const CHANGES: &[&str] = &[
     " add ",
     " assign ",
@@ -177,7 +177,7 @@ const CHANGES: &[&str] = &[
     " useradd ",
 ];
 
-/// Things whose value nobody but their owner should see.
+/// Objects with a secret value.
 const SECRETS: &[&str] = &[
     " access key ",
     " api key ",
@@ -192,7 +192,7 @@ const SECRETS: &[&str] = &[
     " variable ",
 ];
 
-/// Words that take them out.
+/// Words that output the value of such an object.
 const SHOWS: &[&str] = &[
     " backup ",
     " cat ",
@@ -208,7 +208,7 @@ const SHOWS: &[&str] = &[
     " version access ",
 ];
 
-/// Commands that show some by what they are called.
+/// Commands whose name alone means that they output secrets.
 const SHOWS_SECRETS: &[&str] = &[
     " auth export ",
     " initial password ",
@@ -218,7 +218,7 @@ const SHOWS_SECRETS: &[&str] = &[
     " var get ",
 ];
 
-/// Words by which such a command shows no value, or is how people log in.
+/// Words of commands that output no value, or that are the usual login.
 const NO_SECRET: &[&str] = &[
     " describe ",
     " get credential ",
@@ -232,7 +232,7 @@ const NO_SECRET: &[&str] = &[
     " version list ",
 ];
 
-/// What keeps data, or tells of what happens to it, in names of options.
+/// Protections and records of data in option names.
 const PROTECTIONS: &[&str] = &[
     " api termination ",
     " audit ",
@@ -251,7 +251,7 @@ const PROTECTIONS: &[&str] = &[
     " versioning ",
 ];
 
-/// The same in what a command is called after.
+/// Protections and records of data in command names.
 const DISABLES: &[&str] = &[
     " alarm action ",
     " backup job ",
@@ -262,10 +262,10 @@ const DISABLES: &[&str] = &[
     " versioning set off ",
 ];
 
-/// Values that switch something off.
+/// Values that disable something.
 const OFF: &[&str] = &["0", "disable", "disabled", "false", "no", "none", "off", "optional", "suspended"];
 
-/// Adds what a command of a client is about, by its words as far as they are its name.
+/// Adds the concerns of a client's command. `name` is the command's name in words.
 pub(crate) fn concerns(
     system: &str,
     name: &str,
@@ -288,7 +288,7 @@ pub(crate) fn concerns(
     }
 }
 
-/// As [`concerns`], for programs whose model has the rest.
+/// Does the same as [`concerns`], for programs whose other effects come from a model.
 pub(crate) fn told(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let operands: Vec<&str> =
         read.operands.iter().take(TOLD_WORDS_MAX).map_while(|one| one.arg.as_str()).collect();
@@ -299,10 +299,10 @@ pub(crate) fn told(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
     concerns(called, &name, kind, argv, sink);
 }
 
-/// Adds what the words say that are given to a program without a model.
+/// Adds the effects that the arguments of a program without a model name.
 pub(crate) fn unmodelled(program: &str, args: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let said = args.iter().filter_map(Arg::as_str);
-    // Elsewhere `-h` is most often a host.
+    // With other arguments `-h` is most often a host.
     let is_help = args.last().and_then(Arg::as_str) == Some("-h");
     if is_help || said.clone().any(|arg| matches!(arg, "--help" | "--version" | "--dry-run")) {
         return;
@@ -328,14 +328,14 @@ pub(crate) fn unmodelled(program: &str, args: &[Arg], sink: &mut Sink<'_, '_, '_
     }
 }
 
-/// Adds what the name of a server's tool says of rights: `assign_admin_role`.
+/// Adds a change of rights if the name of a server's tool means one: `assign_admin_role`.
 pub(crate) fn tool(server: &str, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     if changes_rights(&words(name)) {
         add(Concern::Rights, server, name, sink);
     }
 }
 
-/// Adds what the statements of a text destroy: nothing else of it is said, as nobody knows what is made of it.
+/// Adds the destroying statements of a text. Other statements add nothing: the program's use of the text is unknown.
 pub(crate) fn statements(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     if let Some((verb, target)) = sql::destroyed(text, sink) {
         sink.add(effect(EffectKind::Destroy, "sql", &verb, target.as_deref()));
@@ -368,14 +368,15 @@ fn effect(kind: EffectKind, system: &str, verb: &str, target: Option<&str>) -> E
     }
 }
 
-/// Whether an argument can be a word of a command: no option, path, number, address or text. Programs of Java have theirs behind a dash.
+/// True if an argument may be a word of a command: no option, path, number, address or text. Java programs write words
+/// after one dash.
 fn is_word(arg: &str) -> bool {
     let arg = arg.strip_prefix('-').filter(|rest| rest.len() > 1 && !rest.starts_with('-')).unwrap_or(arg);
     arg.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && arg.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | ':'))
 }
 
-/// Whether an option of the command sets a password.
+/// True if an option of the command sets a password.
 fn sets_password(argv: &[Arg]) -> bool {
     let options = argv.iter().filter_map(|arg| arg.as_str()?.strip_prefix("--"));
     options
@@ -383,7 +384,7 @@ fn sets_password(argv: &[Arg]) -> bool {
         .any(|words| words.contains(" password "))
 }
 
-/// Whether an option of the command switches off what protects something: `--no-backup`, `--enable-logging=false`.
+/// True if an option of the command disables a protection: `--no-backup`, `--enable-logging=false`.
 fn switches_off(argv: &[Arg]) -> bool {
     let is_off = |value: &str| {
         let last = value.rsplit('=').next().unwrap_or_default().to_ascii_lowercase();
@@ -405,7 +406,8 @@ fn switches_off(argv: &[Arg]) -> bool {
     })
 }
 
-/// The parts of a name in lower case and singular, with blanks around each: `CreateAccessKeys` is ` create access key `.
+/// Splits a name into lower-case singular words with blanks around each: `CreateAccessKeys` becomes ` create access key
+/// `.
 fn words(name: &str) -> String {
     let mut words = String::from(" ");
     let mut before = ' ';
@@ -423,7 +425,7 @@ fn words(name: &str) -> String {
     words
 }
 
-/// Ends a word, in the singular.
+/// Ends a word and makes it singular.
 fn close(words: &mut String) {
     if words.ends_with("policies") {
         words.truncate(words.len() - "ies".len());

@@ -1,4 +1,5 @@
-//! Tools other than the shell: what a call does by its kind, its files and its input. It must not know an agent's payload.
+//! Effects of tools other than the shell, by the call's kind, files and input. This module must not know an agent's
+//! payload.
 
 use castellan_event::{Call, Effect, EffectKind, Facts, FileTarget, PatchOp, Role, ToolKind, Why};
 use castellan_programs::Arg;
@@ -9,7 +10,7 @@ use crate::scene::Scene;
 use crate::sink::Sink;
 use crate::{mcp, slots};
 
-/// Adds what the tool itself does; the commands of shell text are found elsewhere.
+/// Adds the effects of the tool itself. The commands of shell text are found elsewhere.
 pub(crate) fn effects(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let cwd = Some(call.agent.cwd.clone());
     for (at, file) in call.files.iter().enumerate() {
@@ -19,7 +20,7 @@ pub(crate) fn effects(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
     }
     let mut sink = Sink::new(scene, &mut facts.effects, None, cwd);
     match call.tool.kind {
-        // A search without a path looks through the working directory.
+        // A search without a path reads the working directory.
         ToolKind::Read if call.files.is_empty() => {
             sink.recursive = Some(true);
             sink.path(EffectKind::Read, &Arg::known("."));
@@ -75,7 +76,7 @@ fn web(input: &Json, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// The addresses in a text: Gemini CLI's tool is given no others.
+/// The addresses in a text. Gemini CLI's tool receives addresses only in its prompt.
 fn in_prompt(input: &Json) -> Vec<&str> {
     let prompt = input.get("prompt").and_then(Json::as_str).unwrap_or_default();
     let words = prompt.split(|letter: char| letter.is_whitespace() || "<>()[]\"'`,".contains(letter));

@@ -1,4 +1,5 @@
-//! What version control changes in a work tree without saying which files, and where that was. It must not know what follows from it.
+//! Changes of version control in a work tree without file names, and their place. This module must not know the
+//! consequences.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +10,15 @@ use crate::limits::WRITTEN_PATTERNS_MAX;
 use crate::path;
 use crate::scene::Scene;
 
-/// What git writes whenever it changes files of the work tree, below its root. That an earlier call wrote it says that any file of the
-/// project may be another one than the user knows.
+/// Git writes this file, below the work tree's root, whenever it changes files of the work tree. If an earlier call
+/// wrote it, any file of the project may differ from the file that the user knows.
 pub const TREE_MARK: &str = ".git/index";
 
-/// Stands for a path, below a workspace's root, of which nobody knows where in it a call has written. Git keeps no such file.
+/// Marks a write to an unknown path below a workspace's root. Git has no such file.
 pub const ANYWHERE_MARK: &str = ".git/anywhere";
 
-/// What each system does that changes files of the work tree, as models name it. Files with code that run after it may be other ones
-/// than before.
+/// Verbs of each system, by their names in models, that change files of the work tree. Files with code that run later
+/// may differ.
 const TREE_CHANGES: &[(&str, &[&str])] = &[
     (
         "git",
@@ -65,7 +66,7 @@ const TREE_CHANGES: &[(&str, &[&str])] = &[
     ("svn", &["cleanup", "revert", "update"]),
 ];
 
-/// Whether an effect changes files of a work tree that it does not name. What has no name may.
+/// True if an effect changes files of a work tree without naming them. An effect without a verb may.
 pub fn changes_tree(effect: &Effect) -> bool {
     let verbs = || {
         let system = effect.system.as_deref()?;
@@ -75,12 +76,12 @@ pub fn changes_tree(effect: &Effect) -> bool {
         && verbs().is_some_and(|verbs| effect.verb.as_deref().is_none_or(|verb| verbs.contains(&verb)))
 }
 
-/// What is open in a pattern.
+/// Characters that begin or end an open part of a pattern.
 pub(crate) const OPEN: &[char] = &['*', '?', '[', ']', '{', '}'];
 
-/// Whether paths that were written say that a file may be another one than it was: it or a directory above it was, a pattern that may
-/// stand for it, or any file of a work tree that it lies in. Of a pattern of files: any of them, or anything below the directory that
-/// it begins in.
+/// True if the written paths mean that a file may have changed. A match is the file, a directory above it, a pattern
+/// that may match it, or a mark for any file of its work tree. For a pattern: any file that it matches, or any file
+/// below its fixed directory.
 pub fn may_be_written(written: &BTreeSet<String>, file: &str) -> bool {
     let above = file.match_indices('/').filter_map(|(at, _)| file.get(..at));
     let mut directories = above.chain([file]).filter(|path| !path.is_empty());
@@ -95,11 +96,11 @@ pub fn may_be_written(written: &BTreeSet<String>, file: &str) -> bool {
             .any(|path| may_meet(path, file) || below.is_some_and(|below| path.starts_with(below)))
 }
 
-/// The patterns among paths that were written: which files were, is not known.
+/// The patterns among the written paths. The files behind them are unknown.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns {
     patterns: Vec<String>,
-    /// There are more than are compared.
+    /// There are more patterns than are compared.
     is_full: bool,
 }
 
@@ -112,14 +113,14 @@ impl Patterns {
         Patterns { patterns, is_full: open.next().is_some() }
     }
 
-    /// Whether one may stand for a file.
+    /// True if a pattern may match a file.
     pub(crate) fn may_be(&self, file: &str) -> bool {
         self.is_full || self.patterns.iter().any(|pattern| may_meet(pattern, file))
     }
 }
 
-/// Whether two paths may be the same, where patterns stand for any of theirs: as far as what stands before and behind what is open
-/// in them says.
+/// True if two paths may be the same, where each may be a pattern. Only the text before and after the open parts is
+/// compared.
 pub(crate) fn may_meet(one: &str, other: &str) -> bool {
     let ends = |path| ends(path).unwrap_or((path, path));
     let ((begin, end), (other_begin, other_end)) = (ends(one), ends(other));
@@ -130,19 +131,19 @@ pub(crate) fn may_meet(one: &str, other: &str) -> bool {
         && (end.ends_with(other_end) || other_end.ends_with(end))
 }
 
-/// What stands before and behind what is open in a pattern.
+/// The text before and after the open parts of a pattern.
 fn ends(pattern: &str) -> Option<(&str, &str)> {
     let (first, last) = (pattern.find(OPEN)?, pattern.rfind(OPEN)?);
     Some((pattern.get(..first)?, pattern.get(last + 1..)?))
 }
 
-/// The work trees that the call changes, by their roots as far as the world tells them.
+/// The roots of the work trees that the call changes, as far as the world knows them.
 pub(crate) fn changed(scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
     let found = std::mem::take(&mut scene.changed_trees);
     found.into_iter().map(|directory| root(directory, scene)).collect()
 }
 
-/// The root of the work tree that a directory lies in, as far as the world tells it; else the directory, as it really lies.
+/// The root of the work tree around a directory, or the directory's real path if the world knows no root.
 pub(crate) fn root(directory: String, scene: &mut Scene<'_, '_, '_>) -> String {
     if directory == scene.setting.workspace {
         return directory;

@@ -1,9 +1,9 @@
-//! URLs and hosts: which machine an address really names, and whether it is this one, a private one, the cloud's metadata
-//! service or a public one. It must not know which program uses the address, nor ask for names.
+//! URLs and hosts: the machine that an address really names, and its class: this machine, private, metadata service of
+//! a cloud, or public. This module must not know the program that uses the address, and must not resolve names.
 //!
-//! Programs read addresses differently: browsers and JavaScript by the WHATWG URL standard, curl by RFC 3986 with habits of
-//! its own, git and scp by `host:path`. Where they would reach different machines the address is of class `Unknown`, unless
-//! one of the readings is more sensitive.
+//! Programs parse addresses differently: browsers and JavaScript by the WHATWG URL standard, curl by RFC 3986 with its
+//! own extensions, git and scp as `host:path`. If they would reach different machines, the class is `Unknown`, unless
+//! one of the results is more sensitive.
 
 mod host;
 
@@ -13,21 +13,21 @@ pub use host::{Host, HostClass};
 
 use crate::limits::URL_BYTES_MAX;
 
-/// An address, taken apart.
+/// A parsed address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
-    /// The scheme in lower case; `None` when none is written.
+    /// The scheme in lower case; `None` if the address has none.
     pub scheme: Option<String>,
-    /// The host in the form that is connected to. `None` when there is none, or programs would not agree on it.
+    /// The host in the form for the connection. `None` if there is none, or if programs would not agree on it.
     pub host: Option<String>,
-    /// The port, where one is written.
+    /// The port, if written.
     pub port: Option<u16>,
-    /// There is a user's name or password in it.
+    /// The address contains a user's name or password.
     pub user_info: bool,
-    /// What kind of machine the host is.
+    /// The class of the host.
     pub class: HostClass,
-    /// The address in one spelling: scheme and host in lower case, no user, no password, no `..`. As written, blanks
-    /// trimmed, where it has no host.
+    /// The normalised address: scheme and host in lower case, no user, no password, no `..`. Without a host: the
+    /// address as written, with blanks trimmed.
     pub text: String,
 }
 
@@ -52,10 +52,10 @@ const HOSTLESS: &[&str] = &[
 ];
 
 impl Url {
-    /// Takes an address apart: a URL, `host/path` as curl takes it, `user@host:path` as scp and git take it.
+    /// Parses an address: a URL, `host/path` as for curl, or `user@host:path` as for scp and git.
     pub fn parse(text: &str) -> Url {
         let trimmed = text.trim_matches(|c: char| c.is_ascii_control() || c == ' ');
-        // Browsers drop these wherever they stand; other programs refuse them.
+        // Browsers drop these characters at any position; other programs reject them.
         let clean: String = trimmed.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
         if clean.len() > URL_BYTES_MAX {
             return Url::of_long(&clean);
@@ -63,7 +63,7 @@ impl Url {
         match Shape::of(&clean) {
             Shape::Path => Url::hostless(None, clean, HostClass::Unknown),
             Shape::Hostless { scheme } => {
-                // The host of a file URL is this machine, or one that the file is fetched from.
+                // The host of a file URL is this machine, or the machine that the file is fetched from.
                 let class = if scheme == "file" { HostClass::Loopback } else { HostClass::Unknown };
                 match clean.split_once("://").filter(|_| scheme == "file") {
                     Some((_, rest)) if !rest.starts_with('/') && !rest.is_empty() => {
@@ -77,7 +77,8 @@ impl Url {
         }
     }
 
-    /// An address that is too long to be kept: its beginning, and no host where that does not hold the whole host.
+    /// Parses the beginning of an address above the size limit. No host if the beginning does not contain the whole
+    /// host.
     fn of_long(text: &str) -> Url {
         let beginning = text.get(..text.floor_char_boundary(URL_BYTES_MAX)).unwrap_or_default();
         let rest = beginning.split_once("://").map_or(beginning, |(_, rest)| rest);
@@ -136,7 +137,7 @@ impl Url {
     }
 }
 
-/// How an address is written.
+/// The syntax of an address.
 #[derive(Debug, PartialEq, Eq)]
 enum Shape<'t> {
     /// No address: a path, or nothing.
@@ -145,7 +146,7 @@ enum Shape<'t> {
     Hostless { scheme: String },
     /// `host:path`, perhaps with a user.
     Scp { host: &'t str, path: &'t str },
-    /// Something that begins with a host.
+    /// An address that begins with a host.
     Authority { scheme: Option<String>, rest: &'t str },
 }
 
@@ -176,7 +177,7 @@ impl<'t> Shape<'t> {
                 return Shape::Hostless { scheme };
             }
             if let Some(rest) = after.strip_prefix("//") {
-                // Browsers skip further slashes, curl takes up to three.
+                // Browsers skip further slashes; curl accepts up to three.
                 let is_special = SPECIAL.contains(&scheme.as_str());
                 let rest = if is_special { rest.trim_start_matches(['/', '\\']) } else { rest };
                 return Shape::Authority { scheme: Some(scheme), rest };
@@ -200,7 +201,7 @@ impl<'t> Shape<'t> {
         let port_end = after.find(['/', '?', '#']).unwrap_or(after.len());
         let port = after.get(..port_end).unwrap_or(after);
         let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
-        // Several colons without brackets: an IPv6 address.
+        // Several colons without brackets are an IPv6 address.
         let is_ipv6 = text.parse::<std::net::Ipv6Addr>().is_ok();
         let has_later_user = port.contains('@');
         let has_port = is_port && (!port.is_empty() || !before.contains('@'));
@@ -217,7 +218,7 @@ fn is_scheme(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// `[user@]host[:port]` in one reading.
+/// One reading of `[user@]host[:port]`.
 #[derive(Debug, Clone)]
 struct Authority {
     host: Host,
@@ -228,7 +229,7 @@ struct Authority {
 impl Authority {
     fn parse(text: &str) -> Authority {
         let (user, rest) = split_user(text);
-        // Without brackets, several colons can only be those of an address.
+        // Without brackets, several colons can only belong to an IPv6 address.
         let (host, port) = match rest.rfind(':') {
             Some(at) if !rest.ends_with(']') && rest.parse::<std::net::Ipv6Addr>().is_err() => {
                 (rest.get(..at).unwrap_or_default(), rest.get(at + 1..))
@@ -248,7 +249,8 @@ impl Authority {
         Authority { host, port, user_info: user.is_some() }
     }
 
-    /// What both readings say; the more sensitive one where they differ and one is; else nobody knows.
+    /// Returns the common result of both readings. If they differ, returns the more sensitive one, or no host if
+    /// neither is sensitive.
     fn or_worse(&self, other: &Authority) -> (Option<String>, Option<u16>, HostClass) {
         let worse = if other.host.class < self.host.class { other } else { self };
         let agree = self.host == other.host;
@@ -260,12 +262,12 @@ impl Authority {
     }
 }
 
-/// The user, if there is one, and the rest. The last `@` counts, for browsers and curl.
+/// Splits off the user. Browsers and curl split at the last `@`.
 fn split_user(text: &str) -> (Option<&str>, &str) {
     text.rsplit_once('@').map_or((None, text), |(user, rest)| (Some(user), rest))
 }
 
-/// A path, query and fragment without `.` and `..`, also percent-encoded, as programs send it.
+/// Removes `.` and `..` from the path, also if percent-encoded, as programs send it.
 fn without_dots(tail: &str) -> String {
     let end = tail.find(['?', '#']).unwrap_or(tail.len());
     let (path, rest) = tail.split_at_checked(end).unwrap_or((tail, ""));
@@ -285,7 +287,7 @@ fn without_dots(tail: &str) -> String {
     format!("/{}{slash}{rest}", kept.join("/"))
 }
 
-/// A host and port as they stand in a URL.
+/// Formats a host and port for a URL.
 struct Shown<'h>(&'h str, Option<u16>);
 
 impl fmt::Display for Shown<'_> {

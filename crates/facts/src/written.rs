@@ -1,5 +1,5 @@
-//! What files with code would do that the call writes: each is found as if it were run when the call is over, and kept apart from
-//! what is done now. It must not know languages.
+//! Effects of the files with code that the call writes. Each file is analysed as if it ran after the call; the result
+//! is separate from the effects of the call. This module must not know languages.
 
 mod change;
 mod ways;
@@ -22,20 +22,20 @@ use ways::Way;
 /// A file that the call writes.
 #[derive(Debug)]
 struct New {
-    /// Its path, absolute.
+    /// The absolute path.
     path: String,
-    /// Where it really lies.
+    /// The real path.
     real: String,
-    /// What it holds then.
+    /// The contents after the call.
     text: Result<Rc<str>, Why>,
-    /// Why a part of that is not known, a variable of [`UNKNOWN`] in its place.
+    /// Why a part of the contents is unknown; the variable [`UNKNOWN`] replaces that part.
     hole: Option<Why>,
-    /// Position among the call's files of the one that the tool itself writes.
+    /// Index of the file in the call, if the tool itself writes the file.
     file: Option<usize>,
 }
 
-/// Adds what the files would do that the call writes. `made`: what the shell text writes into files. Nothing else is found
-/// after it: what the call has changed is forgotten.
+/// Adds the effects of the files that the call writes. `made`: the texts that the shell text writes into files. This
+/// must be the last analysis of the call, since it clears the call's changes.
 pub(crate) fn add(call: &Call, made: &[(Rc<str>, Arg)], scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let mut files = of_tool(call, scene);
     files.extend(of_text(made, scene, facts));
@@ -53,7 +53,7 @@ pub(crate) fn add(call: &Call, made: &[(Rc<str>, Arg)], scene: &mut Scene<'_, '_
     if scripts.is_empty() {
         return;
     }
-    // What the call has done is there, and nothing of it is being changed.
+    // The call's changes are complete, and nothing is changing any more.
     scene.overlay = Overlay::default();
     scene.is_over_told = false;
     for (file, _, known) in &scripts {
@@ -79,7 +79,7 @@ pub(crate) fn add(call: &Call, made: &[(Rc<str>, Arg)], scene: &mut Scene<'_, '_
     }
 }
 
-/// The files that a tool writes whose input says what they hold then.
+/// The files that a tool writes and whose contents follow from its input.
 fn of_tool(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Vec<New> {
     let mut new = Vec::new();
     for (at, file) in call.files.iter().enumerate() {
@@ -114,7 +114,7 @@ fn of_text(made: &[(Rc<str>, Arg)], scene: &mut Scene<'_, '_, '_>, facts: &Facts
     new
 }
 
-/// The text, with a variable in the place of what is not known. None of that is left when nothing is known.
+/// The text with a variable for each unknown part. An error if nothing is known.
 fn with_holes(text: &Arg) -> Result<Rc<str>, Why> {
     let is_text = |piece: &Piece| matches!(piece, Piece::Text(_));
     if let Some(why) = text.why().filter(|_| !text.pieces().iter().any(is_text)) {
@@ -127,7 +127,7 @@ fn with_holes(text: &Arg) -> Result<Rc<str>, Why> {
     Ok(parts.collect::<String>().into())
 }
 
-/// Files whose names say that they hold code, and of which nothing says what.
+/// Files that hold code by their names and have unknown contents.
 fn unknown(files: &[New], facts: &Facts) -> Vec<New> {
     let mut unknown: BTreeMap<&str, Why> = BTreeMap::new();
     let is_here = |effect: &Effect| {
@@ -152,7 +152,7 @@ fn unknown(files: &[New], facts: &Facts) -> Vec<New> {
     unknown.into_iter().map(new).collect()
 }
 
-/// Whether a file that was written is not deleted again.
+/// True if the call does not delete the file after writing it.
 fn is_left(real: &str, facts: &Facts) -> bool {
     let last = |kind| {
         let is_it = |effect: &Effect| effect.kind == kind && effect.path.as_deref() == Some(real);
@@ -165,13 +165,13 @@ fn of_kind(facts: &Facts, kind: EffectKind) -> impl Iterator<Item = &str> {
     facts.effects.iter().filter(move |effect| effect.kind == kind).filter_map(|effect| effect.path.as_deref())
 }
 
-/// Where the file lies; none for what keeps nothing.
+/// The real path of a file. None for streams, which store nothing.
 fn real(path: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
     let real = path::locate(&Arg::known(path), None, &scene.places, scene.world).path?;
     (!path::is_stream(&real)).then_some(real)
 }
 
-/// What is known of the file when it is run. What a call writes counts with what it reads.
+/// The known state of the file when it runs. Written bytes use the same limit as read bytes.
 fn known(file: &New, scene: &mut Scene<'_, '_, '_>) -> Known {
     let mut known =
         Known { path: file.real.clone(), sha256: None, text: file.text.clone(), is_of_machine: false };
@@ -189,7 +189,7 @@ fn known(file: &New, scene: &mut Scene<'_, '_, '_>) -> Known {
     known
 }
 
-/// Adds what a file does when it is run in one way: what comes out of it, and not that it is run.
+/// Adds the effects of running a file in one way: the effects of its code, not the effect of starting it.
 fn run(way: &Way, file: &Known, cwd: Option<&str>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let start = analyse::start_in(way.cwd.as_deref().or(cwd).map(str::to_owned), scene);
     let mut work = std::mem::take(&mut scene.work);
@@ -212,7 +212,7 @@ fn run(way: &Way, file: &Known, cwd: Option<&str>, scene: &mut Scene<'_, '_, '_>
     }
 }
 
-/// Code that is not known.
+/// Returns the Opaque effect for unknown code.
 fn opaque(why: Why, file: &Known) -> Effect {
     Effect {
         kind: EffectKind::Opaque,

@@ -50,7 +50,6 @@ impl Part<'_> {
         Part::Text(Cow::Borrowed(text))
     }
 
-    /// True if the component is wholly known.
     pub(crate) fn is_known(&self) -> bool {
         matches!(self, Part::Text(_))
     }

@@ -8,7 +8,6 @@ use super::fold;
 use super::part::{Fit, Name, Part, known_start};
 use super::table::{HOMES, ROWS, Row};
 
-/// The start of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Root,
@@ -16,7 +15,6 @@ pub(super) enum Anchor {
     Anywhere,
 }
 
-/// A path pattern of the table.
 #[derive(Debug)]
 pub(super) struct Pattern {
     anchor: Anchor,

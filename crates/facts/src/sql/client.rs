@@ -1,5 +1,5 @@
-//! Commands of the database clients themselves: `\! ls`, `\copy`, `.shell ls`, `.output file`. Sources: psql 17, mysql 8.4,
-//! the SQLite shell 3.46, sqlcmd.
+//! Commands of the database clients themselves: `\! ls`, `\copy`, `.shell ls`, `.output file`. Sources: psql 17, mysql
+//! 8.4, the SQLite shell 3.46, sqlcmd.
 
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::Arg;
@@ -7,26 +7,26 @@ use castellan_programs::Arg;
 use super::shortened;
 use crate::sink::Sink;
 
-/// What a client does with what stands after its command.
+/// The use that a client makes of the text after its command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Act {
-    /// It is shell text.
+    /// Shell text.
     Shell,
-    /// A file of statements, which run.
+    /// A file of statements to run.
     Run,
-    /// A file that is read.
+    /// A file to read.
     Read,
-    /// A file that is written; shell text after `|`.
+    /// A file to write, or shell text after `|`.
     Write,
     /// `\copy table from|to file` or `program 'text'`.
     Copy,
-    /// The result of the query runs.
+    /// The client runs the result of the query.
     Results,
-    /// A library.
+    /// A library to load.
     Library,
 }
 
-/// Commands by their first word, in order; one that is not here changes nothing.
+/// Commands by their first word, sorted. Any other command changes nothing.
 const COMMANDS: &[(&str, Act)] = &[
     ("!!", Act::Shell),
     (".backup", Act::Write),
@@ -75,14 +75,14 @@ const COMMANDS: &[(&str, Act)] = &[
     ("tee", Act::Write),
 ];
 
-/// Adds what a client's command does.
+/// Adds the effects of a client's command.
 pub(super) fn effects(system: &str, text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     let shell = ["\\!", ":!!", "!!"].iter().find(|mark| text.starts_with(*mark));
     let (word, rest) = match shell {
         Some(mark) => (*mark, text.strip_prefix(mark).unwrap_or_default()),
         None => text.split_once(char::is_whitespace).unwrap_or((text, "")),
     };
-    // psql replaces what stands in backquotes after its own commands by what the shell makes of it.
+    // psql runs text in backquotes after its own commands in a shell and inserts the output.
     if word.starts_with('\\') && rest.contains('`') {
         rest.split('`').skip(1).step_by(2).for_each(|text| sink.shell(Arg::known(text)));
     }
@@ -100,7 +100,7 @@ pub(super) fn effects(system: &str, text: &str, sink: &mut Sink<'_, '_, '_, '_>)
         Act::Read | Act::Write | Act::Library => {
             let Some(file) = last else { return };
             if let Some((before, command)) = rest.split_once('|').filter(|_| *act != Act::Library) {
-                // In quotes, as SQLite takes it, it ends with the quote.
+                // In SQLite the shell text may be in quotes and ends with the quote.
                 let quote = before.chars().next_back().filter(|last| matches!(last, '\'' | '"'));
                 let end = quote.and_then(|quote| command.find(quote)).unwrap_or(command.len());
                 return sink.shell(Arg::known(command.get(..end).unwrap_or(command)));
@@ -117,12 +117,12 @@ pub(super) fn effects(system: &str, text: &str, sink: &mut Sink<'_, '_, '_, '_>)
     }
 }
 
-/// `FILE`, to the end of the line; shell text after `|`.
+/// `FILE`, to the end of the line, or shell text after `|`.
 fn run(system: &str, rest: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     let file = rest.trim_matches(['\'', '"']);
     match file.strip_prefix('|') {
         Some(command) => sink.shell(Arg::known(command)),
-        // psql's variables.
+        // A variable of psql.
         None if file.starts_with(':') => sink.opaque(Role::Code, Why::Variable, file),
         None if file.is_empty() => {}
         None => super::file(system, &Arg::known(file), sink),

@@ -1,17 +1,17 @@
-//! SQL text to statements of tokens, by the rules of the client program that splits it: quotes, comments, dollar quotes and
-//! the client's own commands. Linear in the text. It must not know what a statement does.
+//! Splits SQL text into statements of tokens, by the rules of the client program: quotes, comments, dollar quotes and
+//! the client's own commands. Linear in the text. This module must not know the effects of statements.
 
 use super::System;
 
 /// A statement, or a command of the client itself.
 #[derive(Debug, Default)]
 pub(super) struct Statement {
-    /// Its text without comments.
+    /// The text without comments.
     pub(super) text: String,
     pub(super) tokens: Vec<Token>,
-    /// It is a command of the client (`\! ls`, `.shell ls`): the text is all of it.
+    /// The statement is a command of the client (`\! ls`, `.shell ls`); `text` contains all of it.
     pub(super) is_client: bool,
-    /// How deep its parentheses go.
+    /// The deepest nesting of parentheses.
     pub(super) depth: usize,
 }
 
@@ -19,22 +19,21 @@ pub(super) struct Statement {
 pub(super) enum Token {
     /// A word outside quotes.
     Word(String),
-    /// A name in quotes.
+    /// A quoted name.
     Name(String),
-    /// A text, or a number.
+    /// A string or a number.
     Text(String),
     /// Anything else.
     Sign(char),
 }
 
 impl Token {
-    /// Whether it is this keyword, which is given in capitals.
+    /// True if the token is this keyword. The keyword must be in capitals.
     pub(super) fn is(&self, keyword: &str) -> bool {
         matches!(self, Token::Word(word) if word.eq_ignore_ascii_case(keyword))
     }
 }
 
-/// Splits a text into statements.
 pub(super) fn statements(text: &str, system: System) -> Vec<Statement> {
     let mut lexer = Lexer {
         rest: text,
@@ -108,7 +107,7 @@ impl Lexer<'_> {
         self.open.tokens.push(Token::Sign(letter));
     }
 
-    /// Takes this many bytes into the statement's text.
+    /// Moves this many bytes into the statement's text.
     fn take(&mut self, bytes: usize) {
         let (taken, rest) = self.rest.split_at_checked(bytes).unwrap_or((self.rest, ""));
         self.open.text.push_str(taken);
@@ -136,7 +135,7 @@ impl Lexer<'_> {
         self.open.tokens.push(if is_number { Token::Text(word) } else { Token::Word(word) });
     }
 
-    /// A text or a name in quotes; a quote that is doubled is part of it.
+    /// Reads a quoted string or name. A doubled quote is part of it.
     fn quoted(&mut self, quote: char, backslash: bool, token: fn(String) -> Token) {
         let mut value = String::new();
         let mut letters = self.rest.char_indices().skip(1).peekable();
@@ -162,7 +161,7 @@ impl Lexer<'_> {
         self.open.tokens.push(Token::Name(name));
     }
 
-    /// `$tag$ ... $tag$`; false when it is none.
+    /// Reads `$tag$ ... $tag$`. False if the text is not a dollar quote.
     fn dollar_quoted(&mut self) -> bool {
         let after = self.rest.get(1..).unwrap_or_default();
         let is_tag = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -181,7 +180,7 @@ impl Lexer<'_> {
         true
     }
 
-    /// Leaves a comment out; what stands in an executable comment of MySQL is read.
+    /// Skips a comment. The text inside an executable comment of MySQL is read.
     fn comment(&mut self) -> bool {
         if self.rest.starts_with("--") {
             let after = self.rest.get(2..).and_then(|rest| rest.chars().next());
@@ -223,7 +222,7 @@ impl Lexer<'_> {
         self.skip(length);
     }
 
-    /// A command of the client, up to the end of its line.
+    /// Reads a command of the client, up to the end of its line.
     fn client_command(&mut self, letter: char) -> bool {
         let fresh = self.at_line_start && self.open.tokens.is_empty();
         let is_one = match self.system {
@@ -243,14 +242,14 @@ impl Lexer<'_> {
         true
     }
 
-    /// `system ls`, `source file`: commands of the `mysql` client without a backslash.
+    /// True for commands of the `mysql` client without a backslash: `system ls`, `source file`.
     fn mysql_word(&self) -> bool {
         let word = self.rest.split_whitespace().next().unwrap_or_default();
         ["source", "system", "tee", "pager"].iter().any(|one| word.eq_ignore_ascii_case(one))
     }
 }
 
-/// Bytes of a block comment, all of the text when it does not end.
+/// The length of a block comment in bytes; the whole text if the comment does not end.
 fn block_comment(text: &str, nests: bool) -> usize {
     let mut level = 0_usize;
     let mut bytes = text.bytes().enumerate().peekable();

@@ -1,4 +1,4 @@
-//! What only a parsed statement tells: whether the condition of a DELETE or an UPDATE says anything. It must not know
+//! Decides by parsing whether the condition of a DELETE or an UPDATE excludes any row. This module must not know
 //! effects.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,17 +17,17 @@ use super::System;
 use super::lex::Statement;
 use crate::limits::{SQL_DEPTH_MAX, SQL_JOINS_MAX, SQL_TOKENS_MAX};
 
-/// A change of rows, wherever it stands in the statement.
+/// A change of rows, at any place in the statement.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Change {
     /// `delete`, `update` or `insert`.
     pub(super) verb: &'static str,
     pub(super) table: Option<String>,
-    /// It reaches every row.
+    /// The change reaches every row.
     pub(super) all: bool,
 }
 
-/// The changes of rows in a statement; `None` when it could not be parsed.
+/// Returns the changes of rows in a statement. `None` if it does not parse.
 pub(super) fn changes(statement: &Statement, system: System) -> Option<Vec<Change>> {
     if statement.tokens.len() > SQL_TOKENS_MAX || statement.depth > SQL_DEPTH_MAX {
         return None;
@@ -48,8 +48,8 @@ pub(super) fn changes(statement: &Statement, system: System) -> Option<Vec<Chang
     Some(found)
 }
 
-/// A fault of the parser is a statement that could not be parsed. The bounds are held against the parser's own tokens: what
-/// is a text to the client may not be one to this dialect.
+/// Parses a text. A panic of the parser is a parse failure. The limits apply to the parser's own tokens: the client and
+/// this dialect may split the same text differently.
 fn parse(text: &str, dialect: &dyn Dialect) -> Option<Vec<Parsed>> {
     let attempt = || {
         let tokens = Tokenizer::new(dialect, text).tokenize_with_location().ok()?;
@@ -70,7 +70,7 @@ fn is_join(token: &Token) -> bool {
         .any(|join| word.value.eq_ignore_ascii_case(join)))
 }
 
-/// Adds the changes of a statement; `None` where it is too deep to find them all.
+/// Adds the changes of a statement. `None` if the statement is too deep to find them all.
 fn of_statement(statement: &Parsed, depth: usize, found: &mut Vec<Change>) -> Option<()> {
     let depth = depth.checked_sub(1)?;
     if let Parsed::Query(query) = statement {
@@ -123,7 +123,7 @@ fn reaches_all(condition: Option<&Expr>) -> bool {
     condition.is_none_or(|condition| always(condition, SQL_DEPTH_MAX))
 }
 
-/// Whether a condition holds for every row by its form alone: `1=1`, `true`, `id = id`, `x OR 1`.
+/// True if a condition holds for every row by its form alone: `1=1`, `true`, `id = id`, `x OR 1`.
 fn always(condition: &Expr, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return true };
     if let Expr::Nested(inner) = condition {
@@ -146,7 +146,8 @@ fn always(condition: &Expr, depth: usize) -> bool {
     }
 }
 
-/// What is compared is not looked at: who writes `1 <> 2` means every row. So does who hides a comparison in depth.
+/// Constants are not compared: the author of `1 <> 2` means every row. A comparison nested too deep also means every
+/// row.
 fn is_constant(value: &Expr, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return true };
     if let Expr::Nested(inner) = value {

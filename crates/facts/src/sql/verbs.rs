@@ -1,4 +1,4 @@
-//! Statements by their words: what each does, to what, and which files and programs of the server it names. Sources: the
+//! Classifies statements by their words: the effect, its target, and the files and programs of the server. Sources: the
 //! manuals of PostgreSQL 17, MySQL 8.4, SQLite 3.46, SQL Server 2022, DuckDB 1.1.
 
 use castellan_event::{EffectKind, Role, Why};
@@ -9,7 +9,6 @@ use super::{System, shortened};
 use crate::sink::Sink;
 use crate::slots;
 
-/// Something that a statement does.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Deed {
     pub(super) kind: EffectKind,
@@ -17,21 +16,21 @@ pub(super) struct Deed {
     pub(super) target: Option<String>,
 }
 
-/// What the parser is asked for.
+/// When a statement is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parse {
-    /// Nothing: the words say it all.
+    /// Never: the words are enough.
     Never,
-    /// Whether there is more to it than its words say.
+    /// Always: the words may not describe the whole effect.
     Always,
-    /// Which rows are changed.
+    /// To find the changed rows.
     ForRows,
 }
 
 use EffectKind::{Destroy, Mutate, Query};
 use Parse::{Always, ForRows, Never};
 
-/// First words, what they do, what is parsed, and whether the name of a thing follows. Longer ones before shorter ones.
+/// First words, effect, parsing, and whether the target's name follows. Longer entries come before shorter ones.
 const VERBS: &[(&[&str], Option<EffectKind>, Parse, bool)] = &[
     (&["DROP", "TABLE"], Some(Destroy), Never, true),
     (&["DROP", "DATABASE"], Some(Destroy), Never, true),
@@ -124,11 +123,11 @@ const VERBS: &[(&[&str], Option<EffectKind>, Parse, bool)] = &[
     (&["GO"], None, Never, false),
 ];
 
-/// Statements that run text, or hold other statements.
+/// Statements that run text, or contain other statements.
 const RUNS: &[&str] =
     &["DO", "EXEC", "EXECUTE", "PREPARE", "DECLARE", "IF", "WHILE", "BEGIN", "CALL", "DELIMITER"];
 
-/// Words between a verb and the kind of thing that it is done to.
+/// Words between a verb and the kind of its target.
 const MODIFIERS: &[&str] = &[
     "CONCURRENTLY",
     "DEFINER",
@@ -151,7 +150,7 @@ const MODIFIERS: &[&str] = &[
     "VIRTUAL",
 ];
 
-/// Words between the kind of a thing and its name, or between a verb and a name.
+/// Words between the kind of a target and its name, or between a verb and a name.
 const BEFORE_NAMES: &[&str] = &[
     "CONCURRENTLY",
     "EXISTS",
@@ -166,7 +165,7 @@ const BEFORE_NAMES: &[&str] = &[
     "TABLE",
 ];
 
-/// What the first words of a statement say. Statements of no known word are parsed.
+/// Classifies a statement by its first words. Statements with an unknown first word are parsed.
 pub(super) fn deed(tokens: &[Token]) -> (Option<Deed>, Parse) {
     let starts = |words: &[&str]| {
         words.iter().enumerate().all(|(at, word)| tokens.get(at).is_some_and(|one| one.is(word)))
@@ -193,20 +192,20 @@ pub(super) fn deed(tokens: &[Token]) -> (Option<Deed>, Parse) {
     (deed, parse)
 }
 
-/// Whether it holds other statements, or text that runs.
+/// True if the statement contains other statements, or text that runs.
 pub(super) fn runs(tokens: &[Token]) -> bool {
     let has_text = tokens.iter().any(|token| matches!(token, Token::Text(_)));
     (has_text || tokens.len() > 3)
         && tokens.first().is_some_and(|first| RUNS.iter().any(|word| first.is(word)))
 }
 
-/// A statement that parses, and of whose first word nothing is known.
+/// The effect of a statement that parses and has an unknown first word.
 pub(super) fn other(tokens: &[Token]) -> Option<Deed> {
     let verb = word(tokens.first()?)?;
     Some(Deed { kind: Mutate, verb, target: None })
 }
 
-/// `drop table`, `users`: the verb with the kind of thing, and its name.
+/// Returns the verb with the kind of its target, and the target's name: `drop table`, `users`.
 fn named(tokens: &[Token], words: usize, is_named: bool) -> (String, Option<String>) {
     let first = tokens.first().and_then(word).unwrap_or_default();
     let has_kind = matches!(first.as_str(), "drop" | "create" | "alter");
@@ -235,7 +234,7 @@ fn word(token: &Token) -> Option<String> {
     }
 }
 
-/// `schema.table`, quotes taken off.
+/// Reads `schema.table` without quotes.
 fn name<'t>(tokens: impl Iterator<Item = &'t Token>) -> Option<String> {
     let mut name = String::new();
     for token in tokens.take(9) {
@@ -252,13 +251,13 @@ fn name<'t>(tokens: impl Iterator<Item = &'t Token>) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Whether columns go with a type that they have: `DROP EXTENSION postgis CASCADE`.
+/// True if a CASCADE also drops columns of a dropped type: `DROP EXTENSION postgis CASCADE`.
 fn drops_columns(verb: &str, tokens: &[Token]) -> bool {
     matches!(verb, "drop domain" | "drop extension" | "drop sequence" | "drop type")
         && tokens.iter().any(|one| one.is("CASCADE"))
 }
 
-/// Whether an ALTER TABLE takes a column or a partition with its data.
+/// True if an ALTER TABLE drops a column or a partition with its data.
 fn drops_data(tokens: &[Token]) -> bool {
     const HARMLESS: &[&str] = &[
         "CHECK",
@@ -278,10 +277,10 @@ fn drops_data(tokens: &[Token]) -> bool {
     })
 }
 
-/// Kinds of things whose end takes data with it.
+/// Kinds of objects that contain data and lose it when dropped.
 const HOLDS_DATA: &[&str] = &["DATABASE", "KEYSPACE", "SCHEMA", "TABLE", "TABLESPACE"];
 
-/// What is destroyed by statements inside of text that is not understood as a whole.
+/// Destroying statements inside text that castellan does not understand as a whole.
 pub(super) fn inside(tokens: &[Token]) -> Vec<Deed> {
     let mut found = destroyed(tokens);
     if runs(tokens) {
@@ -313,7 +312,7 @@ fn destroyed(tokens: &[Token]) -> Vec<Deed> {
     found
 }
 
-/// Functions and words with a text that names a file which is read.
+/// Functions and words whose text names a file to read.
 const READS: &[&str] = &[
     "ATTACH",
     "GLOB",
@@ -335,11 +334,11 @@ const READS: &[&str] = &[
     "READ_TEXT",
 ];
 
-/// Those that name a file which is written.
+/// Functions and words whose text names a file to write.
 const WRITES: &[&str] =
     &["ATTACH", "DISK", "DUMPFILE", "LO_EXPORT", "OUTFILE", "PG_FILE_WRITE", "VACUUM", "WRITEFILE"];
 
-/// Those that run text, or a library, on the server.
+/// Functions and words that run text, or a library, on the server.
 const CODE: &[&str] = &[
     "DBLINK_EXEC",
     "LOAD_EXTENSION",
@@ -353,7 +352,7 @@ const CODE: &[&str] = &[
     "XP_CMDSHELL",
 ];
 
-/// Files and programs of the server that a statement names.
+/// Adds the effects on the server's files and programs that a statement names.
 pub(super) fn files_and_programs(tokens: &[Token], system: System, sink: &mut Sink<'_, '_, '_, '_>) {
     let is_copy = tokens.first().is_some_and(|first| first.is("COPY"));
     if system == System::Duckdb
@@ -371,7 +370,7 @@ pub(super) fn files_and_programs(tokens: &[Token], system: System, sink: &mut Si
         let reads = READS.contains(&word) || copies && word == "FROM";
         let writes = WRITES.contains(&word) || is_copy && word == "TO" || is_export && word == "DATABASE";
         let runs = CODE.contains(&word);
-        // It starts an editor, which is any program.
+        // `EDIT` starts an editor, which may be any program.
         let is_called = matches!(tokens.get(at + 1), Some(Token::Sign('(')));
         if word == "EDIT" && system == System::Sqlite && is_called {
             sink.opaque(Role::Code, Why::Unsupported, "edit");
@@ -396,7 +395,7 @@ pub(super) fn files_and_programs(tokens: &[Token], system: System, sink: &mut Si
     }
 }
 
-/// A file, or what an address names.
+/// Adds an effect on a file or on an address.
 fn named_by(text: &str, here: EffectKind, away: EffectKind, sink: &mut Sink<'_, '_, '_, '_>) {
     let name = Arg::known(text);
     if text.contains("://") { slots::url(away, &name, sink) } else { sink.path(here, &name) }
@@ -406,21 +405,21 @@ fn is_memory(path: &str) -> bool {
     path.is_empty() || path == ":memory:"
 }
 
-/// Words that are followed by a file, never by the name of anything.
+/// Words that a file follows, never another name.
 const TAKES_NAMES: &[&str] = &["ATTACH"];
 
 fn is_at(tokens: &[Token], at: usize, word: &str) -> bool {
     tokens.get(at).is_some_and(|token| token.is(word))
 }
 
-/// The text that follows a word, with an opening parenthesis, a sign and a few words between them; `later`: the one after a
+/// Returns the text after a word, across an opening parenthesis, a sign and a few words. `later`: the text after a
 /// comma.
 fn text_after(tokens: &[Token], at: usize, later: bool) -> Option<&str> {
     let mut comma = !later;
     for token in tokens.iter().skip(at + 1).take(6) {
         match token {
             Token::Text(text) if comma => return Some(text),
-            // SQLite takes what stands in double quotes for a text where no name can be.
+            // SQLite reads a double-quoted name as a string if no name is possible there.
             Token::Name(name) if TAKES_NAMES.iter().any(|word| is_at(tokens, at, word)) => return Some(name),
             Token::Sign(',') => comma = true,
             Token::Sign('(' | '=' | '[') | Token::Text(_) => {}

@@ -1,4 +1,4 @@
-//! [`Host`]: a host's name or address, however it is written, and what kind of machine it is.
+//! [`Host`]: a host's name or address in any notation, and its class.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,14 +9,14 @@ pub use castellan_event::HostClass;
 /// A host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
-    /// In the form that is connected to: lower case, ASCII (`xn--`), an address in its usual notation without brackets.
-    /// As written where it is no host.
+    /// The form for the connection: lower case, ASCII (`xn--`), an address in its usual notation without brackets. As
+    /// written if the text is not a host.
     pub name: String,
-    /// What kind of machine it is.
+    /// The class of the machine.
     pub class: HostClass,
 }
 
-/// Names of machines that are this one.
+/// Names of this machine.
 const LOOPBACK_NAMES: &[&str] = &["localhost", "ip6-localhost", "ip6-loopback", "localhost4", "localhost6"];
 
 /// Domains in which every name is this machine.
@@ -52,7 +52,7 @@ const METADATA_ADDRESSES: &[IpAddr] = &[
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42)),
 ];
 
-/// Domains of private networks: reserved for them, or used for nothing else.
+/// Domains of private networks: reserved for them, or used only for them.
 const PRIVATE_DOMAINS: &[&str] = &[
     "internal",
     "local",
@@ -69,7 +69,7 @@ const PRIVATE_DOMAINS: &[&str] = &[
     "invalid",
 ];
 
-/// IPv4 networks that are not reached from the internet: address and prefix length.
+/// IPv4 networks that the internet does not reach: address and prefix length.
 const PRIVATE_NETWORKS: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(100, 64, 0, 0), 10),
@@ -84,7 +84,7 @@ const PRIVATE_NETWORKS: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// IPv6 networks that are not reached from the internet: unique local, link local, site local, multicast, documentation.
+/// IPv6 networks that the internet does not reach: unique local, link local, site local, multicast, documentation.
 const PRIVATE_NETWORKS_6: &[(u128, u32)] = &[
     (0xfc00 << 112, 7),
     (0xfe80 << 112, 10),
@@ -95,7 +95,7 @@ const PRIVATE_NETWORKS_6: &[(u128, u32)] = &[
 ];
 
 impl Host {
-    /// Reads a host as it stands in a URL or as an argument.
+    /// Parses a host from a URL or an argument.
     pub fn parse(text: &str) -> Host {
         let unknown = || Host { name: text.to_lowercase(), class: HostClass::Unknown };
         if text.is_empty() || text.len() > HOST_BYTES_MAX {
@@ -103,7 +103,7 @@ impl Host {
         }
         let is_bracketed = text.starts_with('[') || text.ends_with(']');
         let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
-        // A zone says which network card: `fe80::1%eth0`, in URLs `%25eth0`.
+        // A zone names the network card: `fe80::1%eth0`, in URLs `%25eth0`.
         let address = bare.split_once('%').map_or(bare, |(address, _)| address);
         if let Ok(address) = address.parse::<Ipv6Addr>() {
             return Host::of_address(IpAddr::V6(address));
@@ -139,7 +139,7 @@ fn class_of(address: IpAddr) -> HostClass {
         return HostClass::Metadata;
     }
     match address {
-        // The whole of 0.0.0.0/8 leads to this machine on Linux, as far as it leads anywhere.
+        // On Linux all of 0.0.0.0/8 leads to this machine, if it leads anywhere.
         IpAddr::V4(v4) if v4.is_loopback() || matches!(v4.octets(), [0, ..]) => HostClass::Loopback,
         IpAddr::V4(v4) if PRIVATE_NETWORKS.iter().any(|(network, bits)| is_in(v4, *network, *bits)) => {
             HostClass::Private
@@ -163,7 +163,7 @@ fn is_in(address: Ipv4Addr, network: Ipv4Addr, bits: u32) -> bool {
     (u32::from(address) ^ u32::from(network)) & mask == 0
 }
 
-/// The IPv4 address inside an IPv6 one: mapped, compatible, translated (NAT64) or tunnelled (6to4).
+/// Returns the IPv4 address inside an IPv6 address: mapped, compatible, translated (NAT64) or tunnelled (6to4).
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let v4 = |high: u16, low: u16| Some(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
     match address.segments() {
@@ -194,12 +194,12 @@ fn class_of_name(name: &str) -> HostClass {
     }
 }
 
-/// A host that may be an IPv4 address in one of its many forms: one to four numbers, decimal, octal or hexadecimal, the last
-/// of which fills what is left, as `inet_aton` and browsers read it.
+/// A host that may be an IPv4 address in any of its notations: one to four numbers, decimal, octal or hexadecimal. The
+/// last number fills the remaining bytes, as `inet_aton` and browsers read it.
 enum Numeric {
     Address(Ipv4Addr),
     Either(Ipv4Addr, Ipv4Addr),
-    /// It ends in a number, and so cannot be a name, but is no address.
+    /// The host ends in a number, so it cannot be a name, but it is not a valid address either.
     Broken,
     No,
 }
@@ -244,7 +244,7 @@ fn number(text: &str, octal: bool) -> Option<u64> {
     u64::from_str_radix(digits, radix).ok().filter(|_| is_number)
 }
 
-/// `None` when a percent sign stands for nothing, or for bytes that are no text.
+/// `None` if a percent sign has no digits, or if the bytes are not text.
 fn percent_decoded(text: &str) -> Option<String> {
     if !text.contains('%') {
         return Some(text.to_owned());
@@ -263,8 +263,8 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The name in ASCII and lower case, as it is looked up: wide digits and dots become plain ones, letters of other scripts
-/// `xn--`. `None` when it is no name.
+/// The name in ASCII and lower case, as programs look it up: wide digits and dots become plain ones, other scripts
+/// become `xn--`. `None` if the text is not a name.
 fn ascii(text: &str) -> Option<String> {
     let needs_idna = !text.is_ascii() || text.to_ascii_lowercase().contains("xn--");
     if needs_idna {

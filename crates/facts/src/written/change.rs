@@ -1,15 +1,15 @@
-//! What a file holds after replacements. It must not know files.
+//! The contents of a file after replacements. This module must not access files.
 
 use std::rc::Rc;
 
 use castellan_event::{Replacement, Why};
 
-/// The text after replacements. What is replaced must stand there once, or wherever it stands; otherwise nobody knows what the
-/// tool makes of it.
+/// Applies replacements to a text. The old text must occur once, or `everywhere` must be set. Otherwise the tool's
+/// result is unknown.
 pub(super) fn edited(before: Result<Rc<str>, Why>, replacements: &[Replacement]) -> Result<Rc<str>, Why> {
     let mut text = match before {
         Ok(text) => text.to_string(),
-        // A tool that replaces nothing in a file that is not there makes it.
+        // A tool that replaces nothing in a missing file creates the file.
         Err(Why::Unresolved) if replacements.iter().all(|one| one.old.is_empty()) => String::new(),
         Err(Why::Unresolved) => return Err(Why::File),
         Err(why) => return Err(why),

@@ -1,5 +1,5 @@
-//! How a file with code is run: by the interpreter that its first line names, by the one that runs files of such names, by a task
-//! runner. It must not know what it does.
+//! The commands that run a file with code: the interpreter of its first line, the interpreter for its name, or a task
+//! runner. This module must not know the effects.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Style, find};
@@ -14,11 +14,11 @@ use crate::limits::WRITTEN_TASKS_MAX;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Way {
     pub(super) argv: Vec<Arg>,
-    /// The directory that it runs in, where it is not the call's.
+    /// The directory for the command, if not the call's.
     pub(super) cwd: Option<String>,
 }
 
-/// Endings of names, with the command that people run such files by.
+/// File extensions, with the command that people use to run such files.
 const BY_ENDING: &[(&str, &[&str])] = &[
     ("applescript", &["osascript"]),
     ("awk", &["awk", "-f"]),
@@ -53,10 +53,11 @@ const BY_ENDING: &[(&str, &[&str])] = &[
     ("zsh", &["zsh"]),
 ];
 
-/// A command that runs one task of a file in its directory, and the tasks of a text; `None` among them: without a name.
+/// A command that runs one task of a file in its directory, and a function for the tasks of a text. `None` is the
+/// default task.
 type Runner = (&'static [&'static str], fn(&str) -> Vec<Option<String>>);
 
-/// Files that tools load as code, by their names, with the command that reads them in the same language.
+/// Files that tools load as code, with a command that reads the same language.
 const LOADED: &[(&str, &[&str])] = &[
     (".envrc", &["bash"]),
     ("Brewfile", &["ruby"]),
@@ -99,17 +100,17 @@ const JUST: Runner = (&["just"], targets);
 const MAKE: Runner = (&["make"], targets);
 const TASK: Runner = (&["task"], taskfile);
 
-/// Whether the name says that it is a file with code.
+/// True if the name means a file with code.
 pub(super) fn is_named(path: &str) -> bool {
     by_name(path).next().is_some() || runner(path).is_some()
 }
 
-/// Whether it may be one: what has no ending may begin with the name of an interpreter.
+/// True if the file may hold code: a file without an extension may begin with the name of an interpreter.
 pub(super) fn may_be(path: &str) -> bool {
     is_named(path) || !base_name(path).contains('.')
 }
 
-/// The ways to run a file. None where it is no code. A file that is code in two languages is run as both.
+/// The ways to run a file; empty if the file is not code. A file that is code in two languages runs as both.
 pub(super) fn of(path: &str, text: Option<&str>, is_executable: bool) -> Vec<Way> {
     if let Some(runner) = runner(path) {
         return tasks(path, runner, text.unwrap_or_default());
@@ -129,7 +130,7 @@ pub(super) fn of(path: &str, text: Option<&str>, is_executable: bool) -> Vec<Way
     ways.into_iter().map(way).collect()
 }
 
-/// The commands that such files are run by: for one that is loaded by its whole name, else by its ending.
+/// The commands for a name: by the whole name, and by the extension.
 fn by_name(path: &str) -> impl Iterator<Item = &'static [&'static str]> {
     let name = base_name(path);
     let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
@@ -142,7 +143,7 @@ fn runner(path: &str) -> Option<Runner> {
     BY_NAME.iter().find(|(name, _)| *name == base_name(path)).map(|(_, runner)| *runner)
 }
 
-/// Whether two interpreters read the same language.
+/// True if two interpreters read the same language.
 fn is_same(first: &[&str], other: &[&str]) -> bool {
     let language = |words: &[&str]| {
         let name = base_name(words.first()?);
@@ -152,7 +153,7 @@ fn is_same(first: &[&str], other: &[&str]) -> bool {
     language(first).is_some_and(|language_of_first| language(other) == Some(language_of_first))
 }
 
-/// Every task of a file, up to one more than are looked at.
+/// All tasks of a file, up to one more than the limit.
 fn tasks(path: &str, (words, names): Runner, text: &str) -> Vec<Way> {
     let (directory, _) = path.rsplit_once('/').unwrap_or_default();
     let directory = if directory.is_empty() { "/" } else { directory };
@@ -164,12 +165,12 @@ fn tasks(path: &str, (words, names): Runner, text: &str) -> Vec<Way> {
     names.take(WRITTEN_TASKS_MAX + 1).map(way).collect()
 }
 
-/// The names of a `package.json`'s or `composer.json`'s scripts.
+/// The script names of a `package.json` or `composer.json`.
 fn scripts(text: &str) -> Vec<Option<String>> {
     names_in("scripts", text)
 }
 
-/// The names of a `deno.json`'s tasks. One that cannot be read, as it may have comments, is asked for a task of no name.
+/// The task names of a `deno.json`. If the file does not parse (it may have comments), the default task is used.
 fn deno_tasks(text: &str) -> Vec<Option<String>> {
     let is_read = serde_json::from_str::<Json>(text).is_ok();
     if is_read { names_in("tasks", text) } else { vec![Some("default".to_owned())] }
@@ -181,7 +182,7 @@ fn names_in(key: &str, text: &str) -> Vec<Option<String>> {
     tasks.into_iter().flat_map(|tasks| tasks.keys().cloned().map(Some)).collect()
 }
 
-/// The names of a Taskfile's tasks: the keys at the first depth below `tasks:`. The one that runs without a name is among them.
+/// The task names of a Taskfile, and its default task: the keys at the first depth below `tasks:`.
 fn taskfile(text: &str) -> Vec<Option<String>> {
     let mut names = vec![None];
     let below = text.lines().skip_while(|line| !line.starts_with("tasks:")).skip(1);
@@ -199,8 +200,8 @@ fn taskfile(text: &str) -> Vec<Option<String>> {
     names
 }
 
-/// What runs without a name, and the names before the colons of rules and recipes, which begin a line. Special ones and patterns
-/// are none.
+/// The default target, and the names before the colons of rules and recipes at line starts. Special targets and
+/// patterns are excluded.
 fn targets(text: &str) -> Vec<Option<String>> {
     let mut names = vec![None];
     for line in text.lines() {
@@ -213,7 +214,8 @@ fn targets(text: &str) -> Vec<Option<String>> {
         let is_plain = |word: &&str| {
             word.chars().all(|one| one.is_alphanumeric() || "_-/.@".contains(one)) && !word.starts_with('.')
         };
-        // Of a recipe the first word is the name, the others are its parameters: no makefile has a rule for them either.
+        // For a recipe the first word is the name and the others are parameters. No makefile has a rule with a
+        // parameter's name either.
         for word in head.split_whitespace().map(|word| word.trim_start_matches('@')).filter(is_plain) {
             if !word.is_empty() && !names.iter().flatten().any(|name| name == word) {
                 names.push(Some(word.to_owned()));
