@@ -1,5 +1,5 @@
-//! What the agent's shell has defined before a command runs: Claude Code 2.1.330 sources a snapshot of the user's aliases and
-//! functions first. It knows the forms that the snapshot is written in, and not what is done with them.
+//! Definitions of the agent's shell before a command runs. Claude Code 2.1.330 first sources a snapshot of the user's
+//! aliases and functions. This module knows the snapshot's format and not the use of the definitions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,15 +8,15 @@ use castellan_event::{Answer, Call, Query, Why};
 
 use crate::scene::Scene;
 
-/// Aliases and functions, as [`castellan_shell::Start`] takes them.
+/// Aliases and functions, in the form of [`castellan_shell::Start`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Definitions {
     pub(crate) aliases: Vec<(String, String)>,
     pub(crate) functions: Vec<(String, String)>,
 }
 
-/// The definitions of the snapshot that was written last. Which of several sessions it belongs to is not told. None without
-/// a snapshot; the reason when there may be one that cannot be read.
+/// Returns the definitions of the newest snapshot; its session is unknown. Empty without a snapshot. An error if a
+/// snapshot may exist and cannot be read.
 pub(crate) fn of(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Result<Arc<Definitions>, Why> {
     let agent = AgentId::named(&call.agent.name);
     let Some((agent, snapshots)) = agent.and_then(|agent| Some((agent, shell_snapshots(agent)?))) else {
@@ -47,8 +47,8 @@ pub(crate) fn of(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Result<Arc<Defin
     }
 }
 
-/// The last snapshot that was read. All calls of a session have the same one, and to read the functions of a user takes longer
-/// than all else of a call.
+/// The last parsed snapshot. All calls of a session use the same one. Parsing the functions of a user takes longer than
+/// the rest of a call.
 static LAST: Mutex<Option<Snapshot>> = Mutex::new(None);
 
 #[derive(Clone)]
@@ -57,7 +57,7 @@ struct Snapshot {
     found: Result<Arc<Definitions>, Why>,
 }
 
-/// Reads a snapshot, unless it is the last one to the byte: what is remembered follows from the bytes alone.
+/// Parses a snapshot, unless its bytes equal the last one. The result depends on the bytes alone.
 fn read(bytes: Vec<u8>) -> Result<Arc<Definitions>, Why> {
     let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(last) = last().clone().filter(|last| *last.bytes == *bytes) {
@@ -68,9 +68,9 @@ fn read(bytes: Vec<u8>) -> Result<Arc<Definitions>, Why> {
     found
 }
 
-/// Reads `alias -- NAME='VALUE'`, `eval $'NAME () \n{ \nBODY\n}' > ...` as bash's snapshots have it, and `NAME () {`, lines
-/// and `}` as zsh's do. Claude Code's own functions, which put its `find`, `grep` and `rg` in place of the user's and guard
-/// `pkill`, begin with `function` and do what their names say. What has one of the forms and cannot be read is a reason.
+/// Parses `alias -- NAME='VALUE'`, `eval $'NAME () \n{ \nBODY\n}' > ...` of bash's snapshots, and `NAME () {`, lines
+/// and `}` of zsh's. Claude Code's own functions begin with `function` and are ignored: they replace the user's `find`,
+/// `grep` and `rg`, guard `pkill`, and do what their names promise. A definition that does not parse is an error.
 fn definitions(text: &str) -> Result<Definitions, Why> {
     let mut found = Definitions::default();
     let mut rest = text;
@@ -96,14 +96,14 @@ fn alias_of(alias: &str) -> Option<(String, String)> {
     Some((name.to_owned(), unquoted(value)?))
 }
 
-/// `NAME () \n{ \nBODY\n}`: the name, and what stands between the braces.
+/// Parses `NAME () \n{ \nBODY\n}` into the name and the body.
 fn function(code: &str) -> Option<(String, String)> {
     let (name, rest) = code.split_once("()")?;
     let body = rest.trim().strip_prefix('{')?.strip_suffix('}')?;
     Some((name.trim().to_owned(), body.to_owned()))
 }
 
-/// A word of quoted and unquoted parts, to its end: `'it'\''s'`.
+/// Unquotes a word of quoted and unquoted parts: `'it'\''s'`.
 fn unquoted(text: &str) -> Option<String> {
     let mut value = String::new();
     let mut chars = text.chars();
@@ -120,7 +120,7 @@ fn unquoted(text: &str) -> Option<String> {
     (!in_quotes).then_some(value)
 }
 
-/// What stands up to the closing quote of `$'`, with the escapes that bash's `%q` writes.
+/// Unescapes the text up to the closing quote of `$'`, with the escapes of bash's `%q`.
 fn unescaped(text: &str) -> Option<String> {
     let mut bytes: Vec<u8> = Vec::new();
     let mut chars = text.chars().peekable();
@@ -156,7 +156,7 @@ fn unescaped(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// As Claude Code 2.1.330 wrote it for a `.bashrc`, shortened.
+    /// A snapshot that Claude Code 2.1.330 wrote for a `.bashrc`, shortened.
     const SNAPSHOT: &str = r#"# Snapshot file
 unalias -a 2>/dev/null || true
 shopt -s globstar

@@ -1,4 +1,5 @@
-//! Bad input, each kind once: it is understood as a shell would, or Opaque with the reason; never silence, never a panic.
+//! Bad input, one case of each kind. castellan understands it as a shell does, or reports it as Opaque with a reason.
+//! It never ignores it and never panics.
 
 #[path = "shared/call.rs"]
 mod call;
@@ -6,7 +7,7 @@ mod call;
 use castellan_event::{Answer, Effect, FileKind, Process, Query, Recorder, Role, Why, World};
 use castellan_facts::{Setting, analyse};
 
-/// A machine with a circle of symlinks, a directory that is closed, a FIFO and a device.
+/// A machine with a cycle of symlinks, a closed directory, a FIFO and a device.
 struct Machine;
 
 impl World for Machine {
@@ -48,7 +49,7 @@ fn effects(text: &str) -> Vec<Effect> {
     analyse(&call, &setting, &mut Recorder::new(&Machine)).effects
 }
 
-/// `KIND PATH` or `KIND NAME`, then why; of what is Opaque its role and reason.
+/// `KIND PATH` or `KIND NAME`, then the reason. For Opaque effects the role and the reason.
 fn shown(effect: &Effect) -> String {
     let what = effect.path.as_deref().or(effect.path_raw.as_deref()).or(effect.target.as_deref());
     let what = if effect.is_opaque() { effect.role.map(Role::as_str) } else { what };
@@ -75,13 +76,13 @@ fn text_that_does_not_end_is_not_understood() {
             assert!(found.contains(&"opaque code syntax".to_owned()), "{text:?}: {found:?}");
         }
     }
-    // A shell takes the end of the text for the end of the heredoc, and a backslash there for itself.
+    // The end of the text ends a heredoc, and a final backslash is a literal backslash.
     check("sh <<E\nrm /x\n", &["delete /x"]);
     check("sh <<'E'\nrm /x", &["delete /x"]);
     check("sh <<-E\n\trm /x", &["delete /x"]);
     check("cat <<E\nrm /x\n", &[]);
     check("cat <<E\n$(rm /x)\n", &["delete /x"]);
-    // bash refuses this one; what is found is more than what runs.
+    // bash rejects this text; castellan reports more than runs.
     check("cat <<E\n$(rm /x\n", &["delete /x"]);
     check("rm a\\", &["delete /w/a\\"]);
 }
@@ -129,7 +130,7 @@ fn what_no_shell_can_be_given_is_not_understood() {
     check("rm a\n\0", &["opaque code encoding"]);
 }
 
-/// To a shell on Linux these are letters like others: what they make is another name, which is not there.
+/// For a shell on Linux these are ordinary letters: they make another, missing name.
 #[test]
 fn letters_that_are_not_seen_make_other_names() {
     for letter in
@@ -143,7 +144,7 @@ fn letters_that_are_not_seen_make_other_names() {
     }
     check("rm\u{a0}a", &["execute rm\u{a0}a unresolved"]);
     check("rm /x\r\nls\r\n", &["delete /x\r", "execute ls\r unresolved"]);
-    // Keywords with a carriage return are none, so that the text does not end.
+    // A keyword with a carriage return is not a keyword, so the text is incomplete.
     check("if true\r\nthen rm a\r\nfi\r\n", &["opaque code syntax"]);
     check("sh <<E\r\nrm /x\r\nE\r\n", &["delete /x\r"]);
 }
@@ -154,7 +155,7 @@ fn lines_that_go_on_are_one() {
     check("rm \\\n/x", &["delete /x"]);
     check("rm '/x\\\ny'", &["delete /x\\\ny"]);
     check("sh <<\\\nE\nrm /x\nE\n", &["delete /x"]);
-    // Before a carriage return the backslash quotes that.
+    // Before a carriage return the backslash quotes the carriage return.
     check("rm \\\r\n/x", &["delete /w/\r", "execute /x"]);
 }
 
@@ -167,9 +168,9 @@ fn where_symlinks_lead_in_a_circle_nothing_is_known() {
     check("sh loop/x", &["execute loop/x", "opaque program unreadable", "opaque code unreadable"]);
     check("loop/x", &["opaque program unreadable", "execute loop/x unresolved"]);
     check("cd loop; rm x", &["delete x", "opaque target unreadable"]);
-    // The name itself is there.
+    // The name itself exists.
     check("rm loop", &["delete /w/loop"]);
-    // Made by the call.
+    // The call makes these links.
     check(
         "ln -s a b; ln -s b a; rm a/x",
         &["link /w/b", "link /w/a", "delete a/x", "opaque target unreadable"],

@@ -1,4 +1,5 @@
-//! Files with code that are no good code: each is understood as its interpreter would, or Opaque with the reason; never silence.
+//! Files with bad code. castellan understands each as its interpreter does, or reports it as Opaque with a reason. It
+//! never ignores one.
 
 #[path = "shared/call.rs"]
 mod call;
@@ -14,18 +15,18 @@ use machine::Machine;
 use machine::There::{self, Bytes, Kind, Link, Text};
 
 const THERE: &[(&str, There)] = &[
-    // A program, and bytes that are no text.
+    // A program, and bytes that are not text.
     ("/w/elf", Bytes(b"\x7fELF\x02\x01\x01\0\0\0\0\0")),
     ("/w/jpeg", Bytes(b"\xff\xd8\xff\xe0rm -rf /w/a\n")),
     ("/w/latin", Bytes(b"echo \xe9t\xe9\nrm -rf /w/a\n")),
     ("/w/wide", Bytes(b"\xff\xfer\0m\0 \0-\0r\0f\0 \0/\0w\0/\0a\0\n\0")),
     ("/w/wide-unmarked", Bytes(b"r\0m\0 \0/\0w\0/\0a\0\n\0")),
     ("/w/nul", Bytes(b"echo a\0\nrm -rf /w/a\n")),
-    // A byte order mark: part of the first word for a shell, nothing for the others.
+    // A byte order mark: a shell reads it as part of the first word, other interpreters ignore it.
     ("/w/mark.sh", Bytes(b"\xef\xbb\xbfrm -rf /w/a\nrm -rf /w/b\n")),
     ("/w/mark.py", Bytes(b"\xef\xbb\xbfimport shutil\nshutil.rmtree('/w/a')\n")),
     ("/w/mark.js", Bytes(b"\xef\xbb\xbfrequire('fs').rmSync('/w/a', {recursive: true})\n")),
-    // Code in an encoding that is not the one it seems to have.
+    // Code in a misleading encoding.
     ("/w/seven.py", Text("# -*- coding: utf-7 -*-\n# +AAo-import os\nprint(1)\n")),
     (
         "/w/escaped.py",
@@ -34,19 +35,19 @@ const THERE: &[(&str, There)] = &[
     ("/w/eight.py", Text("# -*- coding: utf-8 -*-\nprint('\u{e9}')\n")),
     ("/w/plain.py", Text("# coding: latin-1\nprint('e')\n")),
     ("/w/other.py", Text("# coding: latin-1\nprint('\u{e9}')\n")),
-    // No files.
+    // Not regular files.
     ("/w/fifo", Kind(FileKind::Fifo)),
     ("/w/device", Kind(FileKind::Device)),
     ("/w/socket", Kind(FileKind::Socket)),
     ("/w/folder", Kind(FileKind::Directory)),
     ("/w/locked", Kind(FileKind::Unreadable)),
-    // There, and longer than anyone reads, or not to be read.
+    // Existing files that are too long, or that castellan must not read.
     ("/w/long", Kind(FileKind::File)),
     ("/w/alias.sh", Link("/w/real.sh")),
     ("/w/real.sh", Text("rm -rf /w/a\n")),
     ("/w/key", Link("/home/u/.ssh/id_rsa")),
     ("/home/u/.ssh/id_rsa", Text("rm -rf /w/a\n")),
-    // Circles.
+    // Cycles.
     ("/w/one.sh", Text(". ./two.sh\nrm -rf /w/a\n")),
     ("/w/two.sh", Text(". ./one.sh\nrm -rf /w/b\n")),
     ("/w/ring.sh", Text("bash ring.sh\n")),
@@ -74,8 +75,8 @@ const THERE: &[(&str, There)] = &[
             "#!/bin/sh\n\":\" //; rm -rf /w/a; exec node \"$0\"\nrequire('fs').rmSync('/w/b', {recursive: true})\n",
         ),
     ),
-    // A shell script that perl reads on from, an archive that python runs, a picture of a page before shell text, a batch file
-    // that is a shell script.
+    // A shell script with embedded perl, an archive that python runs, a PDF before shell text, a batch file that is
+    // also a shell script.
     (
         "/w/shell-perl",
         Text(
@@ -89,7 +90,7 @@ const THERE: &[(&str, There)] = &[
     ("/w/shell-php", Text("#!/bin/sh\nrm -rf /w/a\nexit\n<?php unlink('/w/b');\n")),
 ];
 
-/// What is deleted, and what code is not known, in the order in which it is found, each once.
+/// The deleted paths and the reasons of Opaque code, in the order of finding, without duplicates.
 fn shown(text: &str, world: &dyn World) -> String {
     let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
     let facts = analyse(&call::shell("codex", text), &setting, &mut Recorder::new(world));
@@ -114,7 +115,7 @@ fn check(text: &str, expected: &str) {
     assert_eq!(shown(text, &Machine(THERE)), expected, "{text}");
 }
 
-/// Every interpreter that a file is given to.
+/// Every interpreter that receives a file.
 const GIVEN_TO: &[&str] = &["bash F", "sh < F", ". ./F", "python3 F", "node F", "make -f F"];
 
 fn check_all(file: &str, expected: &str) {
@@ -150,7 +151,7 @@ fn what_is_no_file_is_not_read() {
     check_all("folder", "opaque file");
     check_all("locked", "opaque unreadable");
     check_all("long", "opaque unreadable");
-    // What it holds would be told.
+    // The contents of a secret must not be reported.
     for given in GIVEN_TO {
         let text = given.replace('F', "key");
         let expected = if text.contains('<') { "opaque secret" } else { "opaque file" };
@@ -163,7 +164,7 @@ fn what_is_no_file_is_not_read() {
 #[test]
 fn circles_come_to_an_end() {
     check(". ./one.sh", "opaque nesting; delete /w/b; delete /w/a");
-    // What a module does again was found the first time.
+    // A module's effects are found once.
     check("node ring.js", "");
     check("npm run a", "opaque nesting");
     check("make all", "opaque nesting");
@@ -181,7 +182,7 @@ fn circles_come_to_an_end() {
 
 #[test]
 fn a_file_of_two_languages_is_what_runs_it() {
-    // A shell never comes to what is no shell text in the end; it is read all the same.
+    // A shell never reaches the final part, which is not shell text; castellan reads it anyway.
     check("./both", "opaque syntax; delete /w/a; delete /w/b");
     check("sh both", "opaque syntax; delete /w/a; delete /w/b");
     check("python3 both", "delete /w/b");
@@ -198,7 +199,7 @@ fn a_file_of_two_languages_is_what_runs_it() {
     check("python3 zip-python", "opaque encoding");
     check("bash zip-python", "opaque encoding");
     check("./zip-python", "opaque encoding");
-    // Perl skips what stands before its own first line, or gives the file to the shell that the first one names.
+    // Perl skips the text before its own first line, or passes the file to the shell in the first line.
     for text in ["./shell-perl", "sh shell-perl"] {
         let found = shown(text, &Machine(THERE));
         assert!(found.contains("delete /w/a") && found.contains("delete /w/b"), "{text}: {found}");
@@ -213,12 +214,12 @@ fn what_is_run_by_its_path_and_is_no_text_is_not_taken_for_a_program() {
     for file in ["latin", "jpeg", "wide", "wide-unmarked", "nul"] {
         check(&format!("./{file}"), "opaque encoding");
     }
-    // Nothing is given to an interpreter.
+    // No interpreter reads these.
     check("./elf", "");
     check("./folder", "");
 }
 
-/// A file that holds something else each time that it is read.
+/// A file with different contents at each read.
 struct Turning(Cell<usize>);
 
 impl World for Turning {
@@ -239,7 +240,7 @@ fn a_file_that_changes_while_it_is_read_is_read_once() {
     assert_eq!(world.0.get(), 1);
 }
 
-/// Scripts without end, each of which runs the next.
+/// An endless chain of scripts, each of which runs the next.
 struct Endless;
 
 impl World for Endless {
@@ -254,7 +255,7 @@ impl World for Endless {
     }
 }
 
-/// Modules that load each other up to one that does something, and a long file.
+/// Modules that load each other, up to one with an effect; and a long file.
 struct Chain;
 
 impl World for Chain {

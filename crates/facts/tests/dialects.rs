@@ -1,4 +1,4 @@
-//! Which language a tool's text is read in: a shell's, PowerShell's, that of `cmd`, or all that it may be.
+//! The language of a tool's text: a shell, PowerShell, `cmd`, or all that are possible.
 
 #[path = "shared/call.rs"]
 mod call;
@@ -6,7 +6,7 @@ mod call;
 use castellan_event::{Answer, Call, EffectKind, FileKind, Process, Query, Recorder, World};
 use castellan_facts::{Setting, analyse};
 
-/// A machine of which nothing is known.
+/// A machine with default answers.
 struct Machine;
 
 impl World for Machine {
@@ -29,7 +29,7 @@ impl World for Machine {
     }
 }
 
-/// The kinds of the effects and what they are on.
+/// The kind and the target of each effect.
 fn shown(call: &Call) -> Vec<String> {
     let facts = analyse(call, &Setting::default(), &mut Recorder::new(&Machine));
     let shown = facts.effects.iter().map(|effect| {
@@ -55,14 +55,14 @@ fn the_tool_says_the_language() {
     assert_eq!(harmless, Vec::<String>::new());
     let bash = shown(&of_tool("claude_code", "Bash", "/w", "rm x"));
     assert!(deletes(&bash, "/w/x"), "{bash:?}");
-    // Whatever may read the text does.
+    // Each possible reader of the text adds its effects.
     for text in ["rm C:/x", "Remove-Item C:/x", "del C:\\x"] {
         let all = shown(&of_tool("codex", "Bash", "C:\\w", text));
         assert!(all.iter().any(|one| one.starts_with("delete C:")), "{text}: {all:?}");
     }
 }
 
-/// Programs of PowerShell and cmd in a workspace `/w` that has no drive, and the paths with their places.
+/// PowerShell and cmd programs in a workspace `/w` without a drive, and the deleted paths with their places.
 const ON_DRIVES: &[(&str, &str, &[&str])] = &[
     ("PowerShell", r"Remove-Item C:\x", &["C:/x outside"]),
     ("PowerShell", r"Remove-Item C:/w/x", &["C:/w/x outside"]),
@@ -76,7 +76,7 @@ const ON_DRIVES: &[(&str, &str, &[&str])] = &[
     ("PowerShell", r"cmd /c 'cd /d D:\ & del x'", &["D:/x outside"]),
     ("PowerShell", r"cmd /c 'subst X: C:\a & del X:\y'", &["X:/y outside"]),
     ("PowerShell", r"Remove-Item a\x", &["/w/a/x workspace"]),
-    // To a program of POSIX it is a name as any other.
+    // For a POSIX program it is an ordinary name.
     ("Bash", r"rm C:\\x", &[r"/w/C:\x workspace"]),
 ];
 

@@ -1,4 +1,5 @@
-//! Code that a variable of the environment makes programs run before their own: it is read as that of an option would be.
+//! Code that an environment variable makes programs run before their own code. castellan reads it like the code of an
+//! option.
 
 #[path = "shared/call.rs"]
 mod call;
@@ -29,7 +30,7 @@ const THERE: &[(&str, There)] = &[
     ("/w/elf", Bytes(b"\x7fELF\x02\0")),
 ];
 
-/// What is deleted, and what code is not known, in the order in which it is found.
+/// The deleted paths and the reasons of Opaque code, in the order of finding.
 fn shown(text: &str) -> String {
     let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
     let facts = analyse(&call::shell("codex", text), &setting, &mut Recorder::new(&Machine(THERE)));
@@ -70,7 +71,7 @@ fn what_a_variable_has_programs_load_is_read() {
 fn what_is_exported_counts_for_the_commands_behind_it() {
     check("export NODE_OPTIONS='-r ./a.js'; node -e 1; node -e 2", "delete /w/a");
     check("export BASH_ENV=a.sh\nbash own.sh", "delete /w/a");
-    // The last one counts.
+    // The last assignment applies.
     check("export BASH_ENV=a.sh; BASH_ENV=own.sh bash own.sh", "");
     check("export BASH_ENV=a.sh", "");
 }
@@ -81,7 +82,7 @@ fn what_a_variable_has_a_shell_run_is_walked() {
     check("EDITOR='sh -c \"rm a\"' git commit", "delete /w/a");
     check("LESSOPEN='|rm a' less x", "delete /w/a");
     check("export PAGER='cat; rm a'; man ls; man cat", "delete /w/a");
-    // Once for the commands behind it, and never where there is none.
+    // The text runs once for all later commands, and never without a later command.
     check("export PAGER='rm a'", "");
     check("PAGER=cat git log", "");
     check("GIT_EDITOR=: git merge --continue", "");
@@ -99,7 +100,7 @@ fn what_cannot_be_read_there_is_code_that_is_not_known() {
     check("LUA_INIT=$(cat x) lua -e 'print(1)'", "opaque file");
     check("PHP_INI_SCAN_DIR=/w/ini php -r 'echo 1;'", "opaque language");
     check("PHPRC=/w/php.ini php -r 'echo 1;'", "opaque language");
-    // What the call writes there itself is other code each time.
+    // Code that the call itself writes there differs each time.
     let text = "echo 1 > n.js; NODE_OPTIONS='-r ./n.js' node -e 1; \
                 curl x.example > n.js; NODE_OPTIONS='-r ./n.js' node -e 2";
     assert_eq!(shown(text).matches("opaque shadowed").count(), 2, "{}", shown(text));

@@ -1,5 +1,5 @@
-//! Each limit of the analysis, reached by a call with something dangerous at it or beyond it: the call is never understood as if
-//! that part were not there.
+//! Each limit of the analysis, reached by a call with a dangerous part at or beyond the limit. castellan must never
+//! ignore that part.
 
 #[path = "shared/call.rs"]
 mod call;
@@ -20,40 +20,38 @@ use castellan_facts::{Setting, analyse};
 
 use rows::{EXEMPT, rows};
 
-/// A limit, a call that reaches it, and the outcome that is expected.
+/// A limit, a call that reaches it, and the expected outcome.
 struct Row {
     limit: &'static str,
     given: Given,
     expected: Expected,
 }
 
-/// A call in `/w`, and the machine that it is made on.
+/// A call in `/w`, and its machine.
 #[derive(Default)]
 struct Given {
     command: String,
-    /// Input of a tool of an MCP server, in place of a command.
+    /// Input of an MCP server's tool, instead of a command.
     mcp: Option<(&'static str, serde_json::Value)>,
     cwd: Option<String>,
     files: BTreeMap<String, String>,
     /// Paths that the session wrote before.
     written: Vec<String>,
-    /// It wrote more than is kept.
+    /// The session wrote more paths than are stored.
     is_full: bool,
     path: Option<String>,
 }
 
 enum Expected {
-    /// A part that was not understood.
+    /// An Opaque effect.
     Hole(Role, Why),
-    /// The same in what files would do that the call writes.
+    /// An Opaque effect of a file that the call writes.
     WrittenHole(Role, Why),
-    /// An effect of this kind.
     Effect(EffectKind),
-    /// A read of something of this scope.
+    /// A read of this scope.
     Reads(Scope),
-    /// A host of this class.
     Host(HostClass),
-    /// A program that the session wrote is opaque, or comes from it.
+    /// A program that the session wrote is Opaque, or has the session as its origin.
     NotOfRepository,
 }
 

@@ -1,4 +1,4 @@
-//! Where paths lead and what is there: a table of arguments as a shell hands them over, and laws.
+//! Located paths: a table of arguments as a shell passes them, and properties.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use castellan_facts::scope::classify;
 use castellan_programs::{Arg, Piece};
 use proptest::prelude::*;
 
-/// A file system that is nothing but symlinks.
+/// A file system of symlinks only.
 struct Links(BTreeMap<&'static str, &'static str>);
 
 impl World for Links {
@@ -75,7 +75,7 @@ fn places() -> Places {
     }
 }
 
-/// An argument: `<*>` is a shell pattern, `<$x>` anything else that is not known.
+/// An argument: `<*>` is a shell pattern, `<$x>` any other unknown part.
 fn arg(text: &str) -> Arg {
     let mut pieces = Vec::new();
     for (at, part) in text.split(['<', '>']).enumerate() {
@@ -263,7 +263,7 @@ fn places_of_a_session() {
         let kind = classify(path, &places);
         assert_eq!((kind.scope, kind.place), (scope, place), "{path}");
     }
-    // A directory for temporary files does not make a home, the workspace or the system temporary.
+    // A temporary directory does not make a home, the workspace or the system temporary.
     for directory in
         ["/", "/home", "/home/u", "/data/home", "/home/u/app", "/etc", "/usr/lib", "relative", ""]
     {
@@ -273,14 +273,14 @@ fn places_of_a_session() {
             assert_ne!(place, Scope::Temporary, "{path} with TMPDIR={directory}");
         }
     }
-    // A home is no workspace, and neither is what holds one, whatever the session began in.
+    // A home or a directory above it is never a workspace, wherever the session began.
     for workspace in ["/home/user", "/home", "/home/u", "/data/home/u"] {
         let places = Places::of_session(Some(&process(&[("HOME", "/home/u")])), Some(workspace), &[]);
         for path in ["/home/user/x", "/data/home/u/x", "/home/user"] {
             assert_eq!(classify(path, &places).place, Scope::Home, "{path} in {workspace}");
         }
     }
-    // While no home is known, any directory may be one.
+    // Without a known home, any directory may be one.
     for process in [None, Some(&Process::default())] {
         let places = Places::of_session(process, Some("/data/u"), &["/data/u/c".to_owned()]);
         assert_eq!(classify("/data/u/x", &places).place, Scope::Outside, "{process:?}");
@@ -290,7 +290,7 @@ fn places_of_a_session() {
     }
 }
 
-/// Path-like text in which everything that is special comes up often.
+/// Path-like text with many special parts.
 fn path_text() -> impl Strategy<Value = String> {
     let component = prop_oneof![
         Just("..".to_owned()),
@@ -327,7 +327,7 @@ proptest! {
         }
     }
 
-    /// Where there are no symlinks, the place that was found is its own place.
+    /// Without symlinks, the located path locates to itself.
     #[test]
     fn a_located_path_stays_where_it_is(text in path_text()) {
         let nothing = Links(BTreeMap::new());

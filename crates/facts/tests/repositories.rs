@@ -1,5 +1,5 @@
-//! Repositories that a session builds of ordinary files: what their settings start is what a command starts that works in them.
-//! `repositories/cases.txt` holds the calls.
+//! Repositories that a session builds of ordinary files: a command that works in them starts the programs in their
+//! settings. `repositories/cases.txt` holds the calls.
 
 #[path = "shared/call.rs"]
 mod call;
@@ -31,7 +31,7 @@ const THERE: &[(&str, There)] = &[
     ("/w/team.gitconfig", Text("[diff]\n\texternal = rm -rf /w/team\n")),
     ("/w/sub", Kind(FileKind::Directory)),
     ("/w/plain/config", Text(EVIL)),
-    // Made of ordinary files.
+    // Repositories of ordinary files.
     ("/w/bare", Kind(FileKind::Directory)),
     ("/w/bare/HEAD", Text("ref: refs/heads/main\n")),
     ("/w/bare/config", Text(EVIL)),
@@ -83,7 +83,7 @@ const THERE: &[(&str, There)] = &[
     ("/w/house/.gitconfig", Text(EVIL)),
 ];
 
-/// What is deleted, what is opaque and what is written outside of the workspace, without what the user's own settings do.
+/// Deletions, Opaque effects and writes outside the workspace, without the effects of the user's own settings.
 fn shown(text: &str, written: &str) -> String {
     let written: BTreeSet<String> = written.split_whitespace().map(str::to_owned).collect();
     let setting = Setting { workspace: "/w".to_owned(), written: written.into(), ..Setting::default() };
@@ -105,7 +105,7 @@ fn shown(text: &str, written: &str) -> String {
     if lines.is_empty() { "-".to_owned() } else { lines.into_iter().collect::<Vec<_>>().join("; ") }
 }
 
-/// A call, what the session wrote before (`| PATHS`), and on the next line what it does; `-` for nothing.
+/// A call with the paths that the session wrote before (`|= PATHS`), and on the next line its effects; `-` for none.
 #[test]
 fn a_repository_of_ordinary_files_is_read() {
     let mut wrong = String::new();

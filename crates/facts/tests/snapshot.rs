@@ -1,4 +1,4 @@
-//! What the shell snapshot of Claude Code makes of names.
+//! Effect of Claude Code's shell snapshot on command names.
 
 #[path = "shared/call.rs"]
 mod call;
@@ -6,7 +6,7 @@ mod call;
 use castellan_event::{Answer, EffectKind, FileKind, Process, Query, Recorder, Role, Why, World};
 use castellan_facts::{Setting, analyse};
 
-/// A machine with a snapshot, `None`: one that is too long to be read.
+/// A machine with a snapshot; `None` is a snapshot that is too long to read.
 struct Machine(Option<&'static str>);
 
 impl World for Machine {
@@ -52,7 +52,7 @@ function grep {
 }
 "#;
 
-/// `command name` of everything that runs, `delete PATH` of what is deleted, and what is opaque.
+/// `command name` of everything that runs, `delete PATH` of deletions, and Opaque effects.
 fn shown(agent: &str, snapshot: Option<&'static str>, text: &str) -> String {
     let call = call::shell(agent, text);
     let machine = Machine(snapshot);

@@ -1,4 +1,4 @@
-//! Addresses: a table of spellings and the machines that they name, and laws.
+//! Addresses: a table of notations and their machines, and properties.
 
 use castellan_facts::url::{Host, Url};
 use proptest::prelude::*;
@@ -55,7 +55,7 @@ proptest! {
         let _ = Host::parse(&text);
     }
 
-    /// The one spelling of an address is an address of the same machine.
+    /// The normalised address means the same machine.
     #[test]
     fn the_one_spelling_stays(text in "(https?://|ftp://|)([a-z]{1,3}@)?([a-z]{1,5}\\.[a-z]{2,3}|[0-9]{1,3}(\\.[0-9]{1,3}){0,3}|\\[::[0-9a-f]{1,4}\\]|0x[0-9a-f]{1,8})(:[0-9]{1,4})?(/[a-z.%2e]{0,4}){0,4}") {
         let once = Url::parse(&text);
@@ -64,7 +64,7 @@ proptest! {
         prop_assert!(!again.user_info);
     }
 
-    /// Every spelling of an IPv4 address is that address.
+    /// Every notation of an IPv4 address is that address.
     #[test]
     fn spellings_of_an_address(bits: u32) {
         let [a, b, c, d] = bits.to_be_bytes();

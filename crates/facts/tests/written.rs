@@ -1,4 +1,4 @@
-//! What files with code would do that a call writes: it is told apart from what the call does now.
+//! Effects of the files with code that a call writes, separate from the effects of the call.
 
 #[path = "shared/call.rs"]
 mod call;
@@ -14,7 +14,6 @@ use castellan_facts::{Setting, analyse};
 use machine::Machine;
 use machine::There::{self, Bytes, Kind, Link, Text};
 
-/// Files that are there.
 const FILES: &[(&str, There)] = &[
     ("/w/calm.sh", Text("echo hello\n")),
     ("/w/tool", Text("#!/bin/sh\necho hello\n")),
@@ -25,7 +24,7 @@ const FILES: &[(&str, There)] = &[
     ("/w/fifo.sh", Kind(FileKind::Fifo)),
 ];
 
-/// `delete PATH`, `download URL` and code that is not known, each with the file that does it.
+/// `delete PATH`, `download URL` and reasons of Opaque code, each with the file.
 fn shown(effects: &[Effect]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for effect in effects {
@@ -44,7 +43,7 @@ fn shown(effects: &[Effect]) -> String {
     lines.join("; ")
 }
 
-/// What is done now, and what would be done by what is written.
+/// Checks the effects of the call, and the effects of the written files.
 fn check_call(call: &Call, now: &str, written: &str) {
     let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
     let facts = analyse(call, &setting, &mut Recorder::new(&Machine(FILES)));
@@ -57,7 +56,7 @@ fn check(text: &str, now: &str, written: &str) {
     check_call(&call::shell("codex", text), now, written);
 }
 
-/// A tool that changes files, each by its path.
+/// Checks a tool that changes files, each by its path.
 fn check_tool(kind: ToolKind, files: &[(&str, Option<PatchOp>, Change)], written: &str) {
     let target = |(path, patch_op, change): &(&str, Option<PatchOp>, Change)| FileTarget {
         path: (*path).to_owned(),
@@ -99,7 +98,7 @@ fn what_a_tool_writes_is_found_as_if_it_were_run() {
     check("x.sh", "./x.sh\n", "opaque nesting in /w/x.sh");
     check_tool(ToolKind::Write, &[("x.sh", None, Change::Unsaid)], "opaque file in /w/x.sh");
     check("x.sh", &"ls\n".repeat(200_000), "opaque size in /w/x.sh");
-    // Two of one call: the one runs the other.
+    // Two files of one call, where the first runs the second.
     let both = [("x.sh", None, whole("bash y.sh\n")), ("y.sh", None, whole("rm -rf /w/a\n"))];
     check_tool(ToolKind::Patch, &both, "delete /w/a in /w/y.sh");
 }
@@ -144,7 +143,7 @@ fn what_shell_text_writes_is_found_as_if_it_were_run() {
     check("curl -o x.sh https://a.example/x", "download https://a.example/x", "opaque network in /w/x.sh");
     check("ssh h 'echo ls > /w/x.sh'", "", "");
     check("echo 'rm -rf /w/a' > x.py", "", "opaque variable in /w/x.py");
-    // Of a file that is there writing may fail.
+    // Writing to an existing file may fail.
     check("echo 'rm -rf /w/a' > calm.sh", "", "delete /w/a in /w/calm.sh");
 }
 
@@ -168,7 +167,7 @@ fn there_is_an_end_to_what_is_looked_at() {
         assert!(effect.kind == EffectKind::Delete || effect.why == Some(Why::Budget), "{file}: {effect:?}");
         assert_eq!(effect.file, Some(number));
     }
-    // A text that costs much is not looked at to its end, which is said.
+    // An expensive text is not analysed to its end, and this is reported.
     let long = Change::Whole("x=1; for i in 1 2 3 4 5 6 7 8 9; do rm -rf /w/a/$i $x; done\n".repeat(2_000));
     let mut call = call;
     call.files.truncate(1);

@@ -214,8 +214,7 @@ fn targets(text: &str) -> Vec<Option<String>> {
         let is_plain = |word: &&str| {
             word.chars().all(|one| one.is_alphanumeric() || "_-/.@".contains(one)) && !word.starts_with('.')
         };
-        // For a recipe the first word is the name and the others are parameters. No makefile has a rule with a
-        // parameter's name either.
+        // The further words of a `just` recipe are parameters. They are harmless as names: no file has a rule for them.
         for word in head.split_whitespace().map(|word| word.trim_start_matches('@')).filter(is_plain) {
             if !word.is_empty() && !names.iter().flatten().any(|name| name == word) {
                 names.push(Some(word.to_owned()));

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::Expected::{Effect, Hole, Host, NotOfRepository, Reads, WrittenHole};
 use super::{Expected, Given, Row};
 
-/// Limits without a row, and why.
+/// Limits without a row, and the reason.
 pub(super) const EXEMPT: &[(&str, &str)] = &[
     ("BYTES_PER_WORK", "a price: what it leads to is WORK_MAX"),
     ("WORK_OF_ARGUMENT", "a price: what it leads to is WORK_MAX"),
@@ -46,7 +46,7 @@ pub(super) fn rows() -> Vec<Row> {
 
 type Rows = Vec<(&'static str, Given, Expected)>;
 
-/// Numbered parts, one after the other.
+/// Numbered parts in sequence.
 fn each(number: usize, part: impl Fn(usize) -> String) -> String {
     (0..number).map(part).collect()
 }

