@@ -1,5 +1,5 @@
-//! Reads what is known of each agent in `agents/*.toml`, and of their payloads in `payloads.toml`, checks it, and writes static tables of the
-//! types in `src/spec.rs` and `src/whose.rs`.
+//! Reads the agents' data in `agents/*.toml` and their payloads in `payloads.toml`, checks it, and writes static tables
+//! of the types in `src/spec.rs` and `src/whose.rs`.
 
 #[path = "build/payloads.rs"]
 mod payloads;
@@ -15,7 +15,7 @@ use std::{env, fs};
 
 use anyhow::{Context, Result};
 
-/// The variable of the build's environment that names a folder with more agents.
+/// The build's environment variable for a folder with more agents.
 const MORE: &str = "CASTELLAN_MORE_AGENTS";
 
 fn main() -> Result<()> {

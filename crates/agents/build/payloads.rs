@@ -1,4 +1,4 @@
-//! Reads `payloads.toml`, checks it, and writes it as Rust source. It must not know how a payload is read.
+//! Reads `payloads.toml`, checks it, and writes it as Rust source. This module must not know how a payload is read.
 
 use std::ops::Range;
 
@@ -9,10 +9,9 @@ use crate::read::Problem;
 use crate::shape::Agent;
 use crate::write;
 
-/// The name of the file.
 pub(crate) const FILE: &str = "payloads.toml";
 
-/// Rows, in the order in which they are tried.
+/// Rows, in the order of matching.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Payloads {
@@ -22,9 +21,9 @@ struct Payloads {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
-    /// The word of an agent that is guarded.
+    /// The word of a guarded agent.
     agent: Option<String>,
-    /// The name of another.
+    /// The name of another agent.
     title: Option<String>,
     #[serde(default)]
     keys: Vec<String>,
@@ -35,7 +34,7 @@ struct Row {
     deny: Option<String>,
 }
 
-/// Returns the table as source, for a module that has the types in scope.
+/// Returns the table as source, for a module with the types in scope.
 pub(crate) fn table(text: &str, agents: &[Agent]) -> Result<String, Problem> {
     let problem = |span: Range<usize>, message: String| Problem::new(FILE, text, span.start, message);
     let read: Payloads = toml::from_str(text)

@@ -1,4 +1,5 @@
-//! Reads `agents/*.toml` and checks them. An error names file and line. It must not know how the table is written.
+//! Reads `agents/*.toml` and checks them. An error names file and line. This module must not know how the table is
+//! written.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,7 +8,7 @@ use toml::Spanned;
 
 use crate::shape::{Agent, EventKind};
 
-/// What is wrong with the files, and where.
+/// An error in the files, and its place.
 #[derive(Debug)]
 pub(crate) struct Problem {
     file: String,
@@ -31,7 +32,7 @@ impl Problem {
     }
 }
 
-/// Reads the files, each given by its name and its text, in the order in which the agents are to stand.
+/// Reads the files, each given by its name and its text. The agents keep their order.
 pub(crate) fn read(files: &[(String, String)]) -> Result<Vec<Agent>, Problem> {
     let mut agents: Vec<Agent> = Vec::new();
     for (file, text) in files {
@@ -46,7 +47,7 @@ pub(crate) fn read(files: &[(String, String)]) -> Result<Vec<Agent>, Problem> {
     Ok(agents)
 }
 
-/// Each agent is found by its word and by its name.
+/// Checks that the agent's word and its name are unique.
 fn check_words(others: &[Agent], agent: &Agent) -> Result<(), (Range<usize>, String)> {
     let word = agent.word.get_ref();
     if !word.starts_with(|c: char| c.is_ascii_lowercase())

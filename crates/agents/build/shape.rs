@@ -1,9 +1,9 @@
-//! The shape of `agents/*.toml`. The types in `src/spec.rs` say what each value means. It must not know which values go together.
+//! The shape of `agents/*.toml`. The types in `src/spec.rs` describe each value. This module must not know which values
+//! belong together.
 
 use serde::Deserialize;
 use toml::Spanned;
 
-/// One file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Agent {
@@ -70,7 +70,7 @@ pub(crate) struct Settings {
     pub(crate) machine: Option<Spanned<String>>,
 }
 
-/// An event that is decoded; castellan registers for those with a timeout.
+/// An event that is decoded. castellan registers for events with a timeout.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Event {
@@ -78,7 +78,7 @@ pub(crate) struct Event {
     pub(crate) kind: EventKind,
     pub(crate) text_key: Option<String>,
     pub(crate) timeout_s: Option<u64>,
-    /// As [`Event::hook_deadline_s`] where it is left out.
+    /// Default: [`Event::hook_deadline_s`].
     pub(crate) hook_deadline_s: Option<u64>,
     pub(crate) matcher: Option<String>,
     #[serde(default)]
@@ -99,11 +99,11 @@ pub(crate) enum EventKind {
     Notice,
 }
 
-/// Seconds that a call may take from the hook's start to its answer, unless the daemon asks to hold. Far above a decision (milliseconds)
-/// and a start of the daemon (tenths of a second), far below the 600 s after which an agent gives up.
+/// Seconds for a call from the hook's start to its answer, unless the daemon asks to wait longer. Far above a decision
+/// (milliseconds) and a start of the daemon (tenths of a second), far below the 600 s after which an agent gives up.
 const CALL_S: u64 = 10;
 
-/// The same for events that precede no call, whose hooks are registered with 10 s.
+/// The same for events that precede no call; their hooks are registered with 10 s.
 const MENTION_S: u64 = 5;
 
 impl Event {
@@ -228,7 +228,7 @@ pub(crate) struct Objections {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tool {
     pub(crate) raw: String,
-    /// As `raw` where it is left out.
+    /// Default: `raw`.
     pub(crate) name: Option<String>,
     pub(crate) kind: ToolKind,
     pub(crate) command: Option<Key>,
@@ -322,7 +322,7 @@ pub(crate) struct Paths {
     /// Exceptions of `configuration`.
     #[serde(default)]
     pub(crate) work: Vec<String>,
-    /// Configuration that lies within `work`.
+    /// Configuration inside `work`.
     #[serde(default)]
     pub(crate) settings: Vec<String>,
     #[serde(default)]

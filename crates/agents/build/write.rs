@@ -1,4 +1,4 @@
-//! Writes what `read.rs` has read as Rust source. It must not know whether it makes sense.
+//! Writes the data of `read.rs` as Rust source. This module must not know whether the data makes sense.
 
 use std::fmt::{Debug, Write as _};
 
@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use crate::shape::{Acts, Agent, Event, EventKind, Key, Snapshots, Tool};
 
-/// Returns the table: one `Spec` an agent, for a module that has the types in scope.
+/// Returns the table, one `Spec` for each agent, for a module with the types in scope.
 pub(crate) fn table(agents: &[Agent]) -> String {
     let specs: String = agents.iter().map(spec).collect();
     format!(
@@ -16,7 +16,7 @@ pub(crate) fn table(agents: &[Agent]) -> String {
     )
 }
 
-/// Returns the constants of `AgentId`: the positions in the table.
+/// Returns the constants of `AgentId`: the indices into the table.
 pub(crate) fn ids(agents: &[Agent]) -> String {
     let mut text = String::from("impl AgentId {\n");
     let mut all = Vec::new();

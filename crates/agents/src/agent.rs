@@ -1,5 +1,5 @@
-//! [`AgentId`] and what is asked about an agent by itself: its names, its events, its settings. The answers stand in `agents/*.toml`, one
-//! file an agent; this module only looks them up.
+//! [`AgentId`] and the properties of an agent: its names, events and settings. `agents/*.toml` hold them, one file for
+//! each agent; this module only looks them up.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use crate::spec::{
 };
 use crate::table::SPECS;
 
-/// An agent that castellan guards: a position in the table of them.
+/// An agent that castellan guards: an index into the table of agents.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentId(u8);
 
 include!(concat!(env!("OUT_DIR"), "/ids.rs"));
 
 impl AgentId {
-    /// The agent of a call that is written by hand and names none.
+    /// The agent of a hand-written call that names none.
     pub const DEFAULT: AgentId = AgentId::CLAUDE;
 
     /// Returns the word of the command line: `castellan install claude`, `castellan-hook --agent claude`.
@@ -44,14 +44,14 @@ impl AgentId {
         AgentId::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
-    /// Returns what is known of it.
+    /// Returns the agent's row of the table.
     pub(crate) fn spec(self) -> &'static Spec {
         const FIRST: &Spec = &SPECS[0];
-        // There are no ids but those of the table.
+        // Every id comes from the table.
         SPECS.get(usize::from(self.0)).unwrap_or(FIRST)
     }
 
-    /// Returns what `event` asks or tells; `None` for an event that this version does not know.
+    /// Returns the kind of `event`; `None` for an event that this version does not know.
     pub(crate) fn event_kind(self, event: &str) -> Option<EventKind> {
         self.spec().events.iter().find(|known| known.name == event).map(|known| known.kind)
     }
@@ -81,12 +81,12 @@ impl FromStr for AgentId {
 /// Returns the event at which the agent asks whether a call may run.
 pub fn question_event(agent: AgentId) -> &'static str {
     let mut events = agent.spec().events.iter();
-    // The build refuses an agent without one.
+    // The build rejects an agent without such an event.
     events.find(|event| event.kind == EventKind::Question).map(|event| event.name).unwrap_or_default()
 }
 
-/// Reports whether an agent that was started with these arguments has nobody to ask in this permission mode. What stands after `--` is a
-/// prompt. Arguments that are not known may say so.
+/// Reports whether nobody can answer a prompt of an agent with these arguments in this permission mode. Words after
+/// `--` are a prompt. Unknown arguments (`None`) may mean headless.
 pub fn is_headless<A: AsRef<[u8]>>(agent: AgentId, arguments: Option<&[A]>, permission_mode: &str) -> bool {
     let headless = agent.spec().headless;
     let is_said = |arguments: &[A]| {
@@ -105,7 +105,7 @@ pub fn ceiling(agent: AgentId, permission_mode: &str) -> AccessLevel {
     }
 }
 
-/// Returns the events that castellan registers for, in the order in which they are written.
+/// Returns the events that castellan registers for, in the order of writing.
 pub fn hook_events(agent: AgentId) -> &'static [HookEvent] {
     agent.spec().hook_events
 }
@@ -120,12 +120,13 @@ pub fn directory_name(agent: AgentId) -> &'static str {
     settings_path(agent).split('/').next().unwrap_or_default()
 }
 
-/// Returns where the agent keeps the definitions of its user's shell, below its directory; `None` where its shell reads none.
+/// Returns the place of the user's shell definitions below the agent's directory; `None` if the agent's shell reads
+/// none.
 pub fn shell_snapshots(agent: AgentId) -> Option<Snapshots> {
     agent.spec().shell_snapshots
 }
 
-/// Reports whether the agent's shell is a POSIX one on Windows, too.
+/// Reports whether the agent's shell is a POSIX shell on Windows, too.
 pub fn is_posix_on_windows(agent: AgentId) -> bool {
     agent.spec().posix_on_windows
 }
@@ -135,25 +136,25 @@ pub fn settings_variable(agent: AgentId) -> &'static str {
     agent.spec().settings.variable
 }
 
-/// Returns the directory of [`settings_path`] where [`settings_variable`] has this value.
+/// Returns the directory of [`settings_path`] if [`settings_variable`] has this value.
 pub fn moved_settings_directory(agent: AgentId, value: &Path) -> PathBuf {
     let Settings { file, variable_is_home, .. } = agent.spec().settings;
     let below_home = Path::new(file).parent().filter(|_| variable_is_home);
     below_home.map_or_else(|| value.to_owned(), |directory| value.join(directory))
 }
 
-/// Returns the absolute path of the machine-wide file that holds castellan's hooks; `None` where castellan registers them for users
-/// only.
+/// Returns the absolute path of the machine-wide file with castellan's hooks; `None` if castellan registers only for
+/// users.
 pub fn machine_settings_path(agent: AgentId) -> Option<&'static str> {
     agent.spec().settings.machine
 }
 
-/// Returns how castellan's hooks are registered for the machine; `None` where they are not.
+/// Returns how castellan's hooks are registered for the machine; `None` if they are not.
 pub fn machine_family(agent: AgentId) -> Option<MachineFamily> {
     agent.spec().families.machine
 }
 
-/// Returns where the agent's own files lie.
+/// Returns the paths of the agent's own files.
 pub fn agent_paths(agent: AgentId) -> &'static [AgentPaths] {
     agent.spec().paths
 }
@@ -163,12 +164,12 @@ pub fn switch_family(agent: AgentId) -> SwitchFamily {
     agent.spec().families.switch
 }
 
-/// Returns where the agent's plugins lie.
+/// Returns where the agent's plugins are.
 pub fn plugin_family(agent: AgentId) -> PluginFamily {
     agent.spec().families.plugins
 }
 
-/// Reports whether the agent runs a hook of the user's only after the user has trusted it.
+/// Reports whether the agent runs a user's hook only after the user has trusted it.
 pub fn needs_trust(agent: AgentId) -> bool {
     agent.spec().needs_trust
 }

@@ -1,12 +1,14 @@
-//! Which asks an agent holds: a call that is answered "ask" waits for a person, or the agent runs it all the same. The modes, versions
-//! and targets for which an ask is known to be held stand in `agents/*.toml`, measured on the real clients
-//! (`corpus/asks`); this module compares a call with them. It must not know why castellan asks.
+//! Asks that an agent holds. After the answer "ask" the call waits for a person, or the agent runs it anyway.
+//! `agents/*.toml` hold the modes, versions and targets that hold an ask, measured on the real clients (`corpus/asks`).
+//! This module compares a call with them. It must not know why castellan asks.
 //!
-//! In a mode that skips prompts, Claude Code drops a hook's ask where its own check of the call has an objection: the objection takes the
-//! ask's place, and the mode skips it. So an ask is held there only for a call to which that check is known to have none.
+//! In a mode that skips prompts, Claude Code drops a hook's ask if its own check of the call objects. The objection
+//! replaces the ask, and the mode skips the objection. So an ask is held there only for calls to which that check
+//! certainly does not object.
 //!
-//! A call that names a file is never such a call. Claude Code objects to hundreds of names and to symlinks, its list changes with the
-//! command line (`--plugin-dir`), and it looks at the file after castellan has answered: meanwhile the agent can put a link there.
+//! A call that names a file never qualifies. Claude Code objects to hundreds of names and to symlinks, and its list
+//! changes with the command line (`--plugin-dir`). It checks the file after castellan has answered: in between, the
+//! agent can put a link there.
 
 use castellan_event::{Call, Effect, EffectKind, Facts, ToolKind};
 use serde_json::Value as Json;
@@ -14,16 +16,16 @@ use serde_json::Value as Json;
 use crate::agent::{AgentId, question_event};
 use crate::spec::{Asks, Holds, Mode, Objections, Version};
 
-/// Reports whether an ask can be told to the agent at `event`. Codex 0.169.0 runs the call (measured), so there policy must
-/// deny. At Claude's PermissionRequest an ask is its own prompt.
+/// Reports whether the agent accepts an ask at `event`. Codex 0.169.0 runs the call (measured), so policy must deny
+/// there. At Claude's PermissionRequest an ask is Claude's own prompt.
 pub(crate) fn can_ask(agent: AgentId, event: &str) -> bool {
     let Asks { modes, prompt, .. } = agent.spec().asks;
     prompt == Some(event) || (question_event(agent) == event && !modes.is_empty())
 }
 
-/// Reports whether the agent is known to hold an ask about this call: at its event, in its permission mode, for this tool and its effects.
-/// `version` is asked where it matters: which version of the agent runs, `None` where that is not known. An ask that is not known to be
-/// held must be a deny.
+/// Reports whether the agent certainly holds an ask about this call: at its event, in its permission mode, for this
+/// tool and its effects. `version` returns the running version, `None` if unknown; it runs only if the version matters.
+/// If this is false, the ask must become a deny.
 pub fn holds_ask(
     agent: AgentId,
     version: impl FnOnce() -> Option<Version>,
@@ -45,20 +47,20 @@ pub fn holds_ask(
         })
 }
 
-/// Reports whether the agent makes a deny of an ask where nobody is there. Then castellan denies by itself: a person can approve the call
-/// elsewhere.
+/// Reports whether the agent turns an ask into a deny if nobody is there. Then castellan itself denies: a person can
+/// approve the call elsewhere.
 pub fn denies_unattended_asks(agent: AgentId) -> bool {
     agent.spec().asks.denies_unattended
 }
 
-/// Reports whether in this permission mode the agent refuses asks by itself, so that nobody is there to be asked; of a mode that is
-/// not known, it may.
+/// Reports whether the agent itself rejects asks in this permission mode, so that no person sees them. True for an
+/// unknown mode, since it may.
 pub(crate) fn refuses_asks(agent: AgentId, permission_mode: &str) -> bool {
-    // Where nothing is ever asked, no mode says who is there.
+    // If the agent never asks, no mode shows whether a person is there.
     !agent.spec().asks.modes.is_empty() && !mode(agent, permission_mode).is_some_and(|mode| mode.is_attended)
 }
 
-/// Returns the newest version whose asks were measured: of a call that no agent makes now.
+/// Returns the newest version whose asks were measured, for calls that no running agent makes.
 pub fn measured_version(agent: AgentId) -> Version {
     agent.spec().tested.1
 }
@@ -75,7 +77,7 @@ impl Objections {
         match (call.tool.kind, &call.tool.mcp) {
             (ToolKind::Mcp, Some((server, _))) => !self.is_own_server(server),
             _ if !self.known_tools.contains(&call.tool.name_raw.as_str()) => false,
-            // It does not look at what is read (measured: `.git/config`, `.mcp.json`).
+            // The check ignores read paths (measured: `.git/config`, `.mcp.json`).
             (ToolKind::Read | ToolKind::Web | ToolKind::Subagent, _) => true,
             (ToolKind::Shell, _) => !facts.background && facts.effects.iter().all(is_apart_from_files),
             (
@@ -96,19 +98,19 @@ impl Objections {
     }
 }
 
-/// Whether the input has something under a key that is more than "no".
+/// True if the input has a value under the key, other than null and `false`.
 fn is_given(input: &Json, key: &str) -> bool {
     !matches!(input.get(key), None | Some(Json::Null | Json::Bool(false)))
 }
 
-/// Whether an effect is understood and concerns no file, read files included: the client checks the source of a copy as it checks the
-/// target (measured: `cp .mcp.json copy`).
+/// True if an effect is understood and concerns no file, also no read file. The client checks the source of a copy like
+/// the target (measured: `cp .mcp.json copy`).
 fn is_apart_from_files(effect: &Effect) -> bool {
     let has_path = effect.path.is_some() || effect.path_raw.is_some() || needs_path(effect.kind);
     !effect.is_opaque() && !effect.is_linked && !has_path
 }
 
-/// Effects on a file: without a path the file is not known.
+/// True for effects on a file: without a path the file is unknown.
 fn needs_path(kind: EffectKind) -> bool {
     matches!(kind, EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission)
 }

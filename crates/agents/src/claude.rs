@@ -1,5 +1,5 @@
-//! The families that Claude Code (2.1.330) is of: its replies, and its registration in exec form. It must not know how a payload is read
-//! or how a settings text is edited.
+//! Claude Code's (2.1.330) families: its replies, and its registration in exec form. This module must not know how a
+//! payload is read or how a settings text is edited.
 
 use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
@@ -9,10 +9,10 @@ use crate::settings::HookCommand;
 use crate::spec::HookEvent;
 use crate::start::HookStart;
 
-/// Returns the reply to PreToolUse; `None` is an empty one, which leaves the call to Claude's own permissions.
+/// Returns the reply to PreToolUse. `None` is an empty reply, which leaves the call to Claude's own permissions.
 pub(crate) fn answer_question(event: &str, verdict: Verdict, reason: &str, user_note: &str) -> Option<Json> {
     let word = match verdict {
-        // Claude has a `defer` of its own, which means something else.
+        // Claude's own `defer` has another meaning.
         Verdict::Defer => return None,
         Verdict::Allow => "allow",
         Verdict::Ask => "ask",
@@ -28,7 +28,8 @@ pub(crate) fn answer_question(event: &str, verdict: Verdict, reason: &str, user_
     ))
 }
 
-/// Returns the reply to PermissionRequest. All but a deny leave the prompt to Claude: its user has been asked for a reason.
+/// Returns the reply to PermissionRequest. Verdicts other than deny leave the prompt to Claude: its user is asked for a
+/// reason.
 pub(crate) fn answer_permission(
     event: &str,
     verdict: Verdict,
@@ -40,7 +41,7 @@ pub(crate) fn answer_permission(
         .then(|| reply(json!({ "hookEventName": event, "decision": decision }), user_note))
 }
 
-/// Returns the handler that is registered for `event`: exec form, so that no shell and no startup file stands between.
+/// Returns the handler for `event`. In exec form no shell and no startup file runs before the hook.
 pub(crate) fn handler(agent: AgentId, hook: &HookCommand, event: &HookEvent) -> Json {
     let mut argv = hook.argv(agent, event.name).into_iter();
     let mut handler = json!({

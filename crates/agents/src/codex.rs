@@ -1,8 +1,8 @@
-//! The families that Codex (0.169.0) is of: its replies, and its registration as a line for a shell. It must not know how a payload is
-//! read or how a settings text is edited.
+//! Codex's (0.169.0) families: its replies, and its registration as a line for a shell. This module must not know how a
+//! payload is read or how a settings text is edited.
 //!
-//! Measured: an ask, an unknown key, or an allow without `updatedInput` on PreToolUse makes the hook "failed", and the call
-//! runs. So the reply is a deny or it is empty.
+//! Measured: an ask, an unknown key, or an allow without `updatedInput` on PreToolUse makes the hook "failed", and the
+//! call runs. So the reply is a deny, or it is empty.
 
 use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
@@ -13,7 +13,7 @@ use crate::shell_words;
 use crate::spec::HookEvent;
 use crate::start::HookStart;
 
-/// Returns the reply to PreToolUse; `None` is an empty one, which leaves the call to Codex.
+/// Returns the reply to PreToolUse. `None` is an empty reply, which leaves the call to Codex.
 pub(crate) fn answer_question(event: &str, verdict: Verdict, reason: &str) -> Option<Json> {
     (verdict == Verdict::Deny).then(|| {
         json!({ "hookSpecificOutput": {
@@ -34,7 +34,7 @@ pub(crate) fn answer_permission(event: &str, verdict: Verdict, reason: &str) -> 
     Some(json!({ "hookSpecificOutput": { "hookEventName": event, "decision": decision } }))
 }
 
-/// Returns the handler that is registered for `event`. Codex hands the command to the user's login shell.
+/// Returns the handler for `event`. Codex passes the command to the user's login shell.
 pub(crate) fn handler(agent: AgentId, hook: &HookCommand, event: &HookEvent) -> Json {
     json!({ "type": "command", "command": line(agent, hook, event.name), "timeout": event.timeout_s })
 }
@@ -49,7 +49,7 @@ pub(crate) fn line(agent: AgentId, hook: &HookCommand, event: &str) -> String {
     shell_words::join(hook.argv(agent, event))
 }
 
-/// Returns the command line of a handler, where it is quoted as castellan quotes.
+/// Returns the command line of a handler that is quoted in castellan's way.
 pub(crate) fn argv(handler: &Json) -> Option<Vec<String>> {
     shell_words::split(handler.get("command")?.as_str()?)
 }

@@ -1,8 +1,8 @@
-//! An agent's command line as far as it decides about hooks: which words are options, which say that hooks stay on, which bring hooks or
-//! switch them off. The tables stand in `agents/*.toml`. It must not know what a file that is named there says.
+//! The options on an agent's command line that keep hooks on, bring hooks, or switch them off. The tables are in
+//! `agents/*.toml`. This module must not know the contents of the named files.
 //!
-//! Where it is not known whether a word is an option or another one's value, it is an option for what is dangerous and none for what
-//! keeps hooks on.
+//! A word may be an option or the value of an unknown option. For dangerous options it is then an option; for options
+//! that keep hooks on it is not.
 
 use std::collections::BTreeSet;
 
@@ -13,24 +13,24 @@ use crate::agent::{AgentId, switch_family};
 use crate::spec::{Meaning, Options, SwitchFamily};
 use crate::switches::HOOK_FEATURES;
 
-/// Something on a command line that may bring hooks, or switch them off.
+/// A part of a command line that may bring hooks, or switch them off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GivenHooks {
-    /// A switch that keeps the agent from running its user's hooks.
+    /// A switch that prevents the agent from running its user's hooks.
     Off(String),
-    /// Settings, as a text in the form of [`crate::GIVEN_SETTINGS`] or [`crate::GIVEN_CONFIG`].
+    /// Settings as text, in the form of [`crate::GIVEN_SETTINGS`] or [`crate::GIVEN_CONFIG`].
     Settings(String),
     /// The path of a file of settings.
     SettingsFile(String),
     /// The path of a plugin, or of a folder of plugins.
     Plugin(String),
-    /// The path of a folder whose skills count.
+    /// The path of a folder whose skills the agent reads.
     Folder(String),
     /// The name of a profile of the configuration.
     Profile(String),
-    /// Hooks run that nobody has trusted.
+    /// The agent also runs untrusted hooks.
     TrustsAll,
-    /// What cannot be looked into: the option and its value.
+    /// An option that castellan cannot analyse, with its value.
     Unread(String),
 }
 
@@ -39,17 +39,17 @@ pub enum GivenHooks {
 struct Given {
     name: String,
     value: String,
-    /// It is one for sure, and none before it can have taken it for its value.
+    /// The word is certainly an option: no option before it can have taken it as a value.
     is_certain: bool,
 }
 
-/// Reports whether an agent that was started with these arguments runs its hooks whatever the user's or a repository's settings say.
+/// Reports whether an agent with these arguments runs its hooks regardless of the user's and a repository's settings.
 pub fn keeps_hooks_on<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> bool {
     let options = options(agent, arguments);
     let [name, value] = hooks_on(agent) else { return false };
     let is_on = |given: &Given| given.name == *name && given.value == *value;
     let adds_up = agent.spec().options.adds_up;
-    // Of an option that stands twice the last one counts.
+    // The last of several equal options applies.
     let is_same = |given: &&Given| given.name == *name && (!adds_up || is_on(given));
     let last = options.iter().rfind(is_same);
     last.is_some_and(|given| is_on(given) && given.is_certain)
@@ -60,7 +60,7 @@ fn is_off(agent: AgentId, given: &GivenHooks) -> bool {
     match given {
         GivenHooks::Off(_) => true,
         GivenHooks::Settings(text) => crate::switches_off(agent, text).is_some(),
-        // Keys of a configuration that cannot be read may be the switch.
+        // An unreadable configuration key may be the switch.
         GivenHooks::Unread(_) => switch_family(agent) == SwitchFamily::Feature,
         GivenHooks::SettingsFile(_)
         | GivenHooks::Plugin(_)
@@ -70,17 +70,17 @@ fn is_off(agent: AgentId, given: &GivenHooks) -> bool {
     }
 }
 
-/// The option and its value that keep hooks on.
+/// The option that keeps hooks on, and its value.
 pub(crate) fn hooks_on(agent: AgentId) -> &'static [&'static str] {
     agent.spec().hooks_on
 }
 
-/// Reports whether there are arguments that keep an agent's hooks on.
+/// Reports whether any arguments keep an agent's hooks on.
 pub fn can_keep_hooks_on(agent: AgentId) -> bool {
     !hooks_on(agent).is_empty()
 }
 
-/// What an agent's command line brings.
+/// Returns the parts of an agent's command line that bring hooks or switch them off.
 pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<GivenHooks> {
     let table = &agent.spec().options;
     let words = arguments.iter().skip(1).map(AsRef::as_ref).take_while(|word| *word != b"--");
@@ -121,12 +121,12 @@ pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given
     found
 }
 
-/// Returns the variables of an agent's environment that switch its hooks off where they are set.
+/// Returns the environment variables that switch an agent's hooks off if set.
 pub fn off_variables(agent: AgentId) -> &'static [&'static str] {
     agent.spec().off_variables
 }
 
-/// As Claude Code tells a text from a path.
+/// Separates text from a path in the same way as Claude Code.
 fn settings(value: String) -> GivenHooks {
     let text = value.trim();
     let is_text = text.starts_with('{') && text.ends_with('}');
@@ -137,12 +137,12 @@ fn is_archive(path: &str) -> bool {
     std::path::Path::new(path).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"))
 }
 
-/// `allowManagedHooksOnly`, `disableAllHooks`; written in whichever way.
+/// True for `allowManagedHooksOnly`, `disableAllHooks`, also if written with escapes.
 fn is_about_hooks(policy: &str) -> bool {
     policy.contains("Hooks") || policy.contains('\\')
 }
 
-/// `{NAME: {"hooks": ..}}`. One that cannot be read here may be read by the agent.
+/// True for `{NAME: {"hooks": ..}}`. Also true for text that does not parse here, since the agent may parse it.
 fn brings_hooks(text: &str) -> bool {
     match serde_json::from_str::<Json>(text) {
         Ok(all) => all.as_object().into_iter().flatten().any(|(_, one)| one.get("hooks").is_some()),
@@ -150,7 +150,7 @@ fn brings_hooks(text: &str) -> bool {
     }
 }
 
-/// `KEY=VALUE` of Codex, where the key is of hooks: as a line of its configuration.
+/// Reads `KEY=VALUE` of Codex if the key concerns hooks, as a line of its configuration.
 fn key(option: &str, given: &str) -> Option<GivenHooks> {
     let (key, value) = given.split_once('=')?;
     let first = key.split('.').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
@@ -161,20 +161,20 @@ fn key(option: &str, given: &str) -> Option<GivenHooks> {
         return None;
     }
     let line = format!("{key} = {value}\n");
-    // Which hooks are trusted or switched off lies in `hooks.state`: that is the user's configuration to say.
+    // `hooks.state` holds the trusted and disabled hooks. Only the user's configuration may set it.
     let is_known = |table: &Item| table.is_table_like() && (first != "hooks" || table.get("state").is_none());
     let is_read = line.parse::<DocumentMut>().is_ok_and(|line| line.get(first).is_some_and(is_known));
     Some(if is_read { GivenHooks::Settings(line) } else { GivenHooks::Unread(format!("{option} {given}")) })
 }
 
-/// The options of a command line, whose first word is the program. What stands after `--` is none.
+/// Returns the options of a command line. The first word is the program, and words after `--` are not options.
 fn options<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given> {
     let table = &agent.spec().options;
     let words: Vec<_> = arguments.iter().map(|word| String::from_utf8_lossy(word.as_ref())).collect();
     let mut found = Vec::new();
     let mut is_certain = true;
     let mut at = 1;
-    // Whether the word before is an option that may have taken this one.
+    // True if the previous word is an option that may have taken this word.
     let mut may_be_value = false;
     while let Some(word) = words.get(at) {
         at += 1;
@@ -209,7 +209,7 @@ fn options<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given> {
     found
 }
 
-/// `--name=value`; where values may be joined also `-nvalue` and `-n=value`.
+/// Splits `--name=value`, and with `joined_values` also `-nvalue` and `-n=value`.
 fn split<'w>(table: &Options, word: &'w str) -> (&'w str, Option<&'w str>) {
     if word.starts_with("--") {
         return word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
@@ -244,7 +244,7 @@ mod tests {
         claude("claude --model x ON go", true);
         claude("node /x/cli.js -cp ON", true);
         claude(r#"claude --settings={"disableAllHooks":false} go"#, true);
-        // Of two the last one counts.
+        // The last of two applies.
         claude("claude ON OFF", false);
         claude("claude OFF ON", false);
         claude("claude ON --settings x.json", false);
@@ -255,7 +255,7 @@ mod tests {
         claude("claude --unknown x ON", true);
         claude("claude --resume ON", true);
         claude("claude ON -- --bare", true);
-        // What switches them off all the same.
+        // Options that switch hooks off anyway.
         claude("claude ON --bare", false);
         claude("claude ON --setting-sources project,local", false);
         claude("claude ON --setting-sources user", true);
@@ -299,10 +299,10 @@ mod tests {
         claude(&["--agents", r#"{"a":{"prompt":"x"}}"#], &[]);
         let hooks = r#"{"a":{"hooks":{}}}"#;
         claude(&["--agents", hooks], &[GivenHooks::Unread(format!("--agents {hooks}"))]);
-        // No options: a prompt, and values.
+        // Not options: a prompt, and values.
         claude(&["say --bare", "--", "--bare", "--settings", "{}"], &[]);
         claude(&["--append-system-prompt", "--plugin-url"], &[]);
-        // These it looks for among all words.
+        // The agent searches for these among all words.
         claude(&["--append-system-prompt", "--bare"], &[GivenHooks::Off(text("--bare"))]);
         claude(&["--safe-mode"], &[GivenHooks::Off(text("--safe-mode"))]);
         claude(
@@ -316,7 +316,7 @@ mod tests {
         claude(&root.split(' ').collect::<Vec<_>>(), &[GivenHooks::Unread(text(root))]);
         let folder = |path: &str| GivenHooks::Folder(text(path));
         claude(&["--add-dir", "a", "b", "-p", "c"], &[folder("a"), folder("b")]);
-        // It may be one of a prompt, or not.
+        // The word may belong to a prompt.
         claude(&["--unknown", "--", "--bare"], &[GivenHooks::Off(text("--bare"))]);
         claude(&["--model", "--", "--bare"], &[GivenHooks::Off(text("--bare"))]);
         let codex = |line: &[&str], expected: &[GivenHooks]| {

@@ -1,7 +1,8 @@
-//! [`without_comments`]: JSON with comments → JSON, as Gemini CLI and Qwen Code take comments away before they parse a settings text.
+//! [`without_comments`]: converts JSON with comments to JSON, as Gemini CLI and Qwen Code do before they parse a
+//! settings text.
 
-/// Takes line and block comments away. What stands in a string is none, and a block comment that does not end is none either, so that
-/// the text stays as wrong as it was.
+/// Removes line and block comments. Strings stay unchanged. An unterminated block comment also stays, so that the text
+/// remains invalid.
 pub(crate) fn without_comments(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -11,7 +12,7 @@ pub(crate) fn without_comments(text: &str) -> String {
         let length = match (from.starts_with('"'), comment(from)) {
             (true, _) => string(from),
             (false, Some(length)) => {
-                // A space, as two tokens must not become one.
+                // A space keeps two tokens apart.
                 kept.push(' ');
                 rest = from.get(length..).unwrap_or_default();
                 continue;
@@ -24,7 +25,7 @@ pub(crate) fn without_comments(text: &str) -> String {
     kept + rest
 }
 
-/// The bytes of the comment that a text begins with. A line's end is not part of it.
+/// The length in bytes of the comment at the start of a text, without the end of the line.
 fn comment(text: &str) -> Option<usize> {
     if text.starts_with("//") {
         return Some(text.find(['\n', '\r']).unwrap_or(text.len()));
@@ -33,7 +34,7 @@ fn comment(text: &str) -> Option<usize> {
     block.find("*/").map(|at| at + 4)
 }
 
-/// The bytes of the string that a text begins with.
+/// The length in bytes of the string at the start of a text.
 fn string(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, letter) in text.char_indices().skip(1) {

@@ -1,25 +1,26 @@
-//! [`set_in`]: whether a file of variables (`.env`) sets one of some names. It must not know where the file lies.
+//! [`set_in`]: finds whether a file of variables (`.env`) sets one of some names. This module must not know where the
+//! file is.
 
-/// What an agent takes for a variable that is not set.
+/// Values that an agent treats as not set.
 pub(crate) const NOT_SET: [&str; 3] = ["", "0", "false"];
 
-/// Returns the first of `names` that a text sets. The forms are those of the package `dotenv`: `NAME=value`, `export NAME=value`,
-/// `NAME: value`, each over several lines.
+/// Returns the first of `names` that a text sets. The forms are those of the package `dotenv`: `NAME=value`, `export
+/// NAME=value`, `NAME: value`, each also over several lines.
 pub(crate) fn set_in(text: &str, names: &[&'static str]) -> Option<&'static str> {
     names.iter().copied().find(|name| text.split(name).zip(after_each(text, name)).any(is_set))
 }
 
-/// The text behind each occurrence of a name.
+/// The text after each occurrence of a name.
 fn after_each<'t>(text: &'t str, name: &'static str) -> impl Iterator<Item = &'t str> {
     text.match_indices(name).map(|(at, found)| text.get(at + found.len()..).unwrap_or_default())
 }
 
-/// Reports whether a name between these two texts is set to something.
+/// Reports whether the name between these two texts is set.
 fn is_set((before, after): (&str, &str)) -> bool {
     let line = before.rsplit(['\n', '\r']).next().unwrap_or_default().trim();
     let Some(value) = after.trim_start().strip_prefix(['=', ':']) else { return false };
     let below = value.trim_start();
-    // A quoted value may begin in a line of its own.
+    // A quoted value may begin on its own line.
     let value = if below.starts_with(['"', '\'', '`']) { below } else { value };
     let value = value.split(['\n', '\r']).next().unwrap_or_default().trim();
     let value = value.trim_matches(['"', '\'', '`']);

@@ -1,17 +1,17 @@
-//! How the hook denies when it has no answer from the daemon, and how long it waits for one. The hook reads no data of ours at run time:
-//! `cargo xtask gen` writes [`hook_table`] into its source. This module must not know how the hook fails.
+//! The hook's deny without an answer from the daemon, and its deadlines. The hook reads none of these files at run
+//! time: `cargo xtask gen` writes [`hook_table`] into its source. This module must not know how the hook fails.
 
 use std::fmt::Write as _;
 
 use crate::agent::AgentId;
 use crate::spec::EventKind;
 
-/// How a failure of castellan's own is reported to an agent.
+/// The report of castellan's own failure to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Telling {
     /// Exit 2 with a line on standard error: blocks the call.
     Block,
-    /// Exit 0 with a deny decision in JSON: where exit 2 does not deny.
+    /// Exit 0 with a deny decision in JSON, for events where exit 2 does not deny.
     PermissionDeny,
     /// Exit 0 with a line on standard error: no call depends on the answer.
     Mention,
@@ -41,7 +41,7 @@ pub fn hook_table() -> String {
         for event in agent.spec().events {
             let (word, name, seconds) = (agent.word(), event.name, event.hook_deadline_s);
             let telling = Telling::of(Some(event.kind));
-            // A `String` takes every write.
+            // A write to a `String` cannot fail.
             let _ = writeln!(text, "    ({word:?}, {name:?}, {telling:?}, {seconds}),");
         }
     }

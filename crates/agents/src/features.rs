@@ -1,4 +1,4 @@
-//! [`features`]: how much of castellan's answers an agent carries out. It must not know a single call.
+//! [`features`]: the answers of castellan that an agent carries out. This module must not know calls.
 
 use castellan_event::Verdict;
 
@@ -7,14 +7,14 @@ use crate::asks::can_ask;
 use crate::reply::{Told, encode};
 use crate::spec::{Spec, Version};
 
-/// How much of castellan's answers an agent carries out, as measured on the real client.
+/// The answers of castellan that an agent carries out, as measured on the real client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Features {
-    /// It holds an ask in some permission mode; otherwise castellan denies.
+    /// The agent holds an ask in some permission mode; otherwise castellan denies.
     pub asks: bool,
-    /// An allow spares its user the agent's own prompt.
+    /// An allow spares the user the agent's own prompt.
     pub allows: bool,
-    /// It runs a call with the input that a hook puts in place of its own.
+    /// The agent runs a call with a hook's changed input.
     pub rewrites: bool,
     /// A hook that cannot run stops the call.
     pub fails_closed: bool,
@@ -35,13 +35,13 @@ pub fn features(agent: AgentId) -> Features {
     }
 }
 
-/// Returns the first and the last version that were measured.
+/// Returns the first and the last measured version.
 pub fn tested_versions(agent: AgentId) -> (Version, Version) {
     agent.spec().tested
 }
 
-/// Returns the texts that name the agent, of which no other crate may have a literal: its word and name, its events, its variables and
-/// the paths of its settings.
+/// Returns the texts that name the agent: its word and name, its events, its variables and its settings paths. No other
+/// crate may contain them as literals.
 pub fn agent_literals(agent: AgentId) -> Vec<&'static str> {
     let Spec { word, name, settings, events, hook_files, off_variables, variable_files, .. } = agent.spec();
     let fixed = [*word, *name, directory_name(agent), settings.file, settings.variable];

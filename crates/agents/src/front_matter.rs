@@ -1,5 +1,6 @@
-//! The front matter of a Markdown file, from which Claude Code takes the hooks of skills, commands and sub-agents: YAML between two
-//! lines of `---`, as JSON. It must not know what a hook is. What agents may read in two ways is an error, never nothing.
+//! The front matter of a Markdown file: YAML between two lines of `---`, converted to JSON. Claude Code reads from it
+//! the hooks of skills, commands and sub-agents. This module must not know hooks. Text that agents may read in two ways
+//! is an error, never empty.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,8 +9,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::limits::{FRONT_MATTER_BYTES_MAX, FRONT_MATTER_VALUES_MAX, JSON_DEPTH_MAX};
 
-/// Returns what the front matter says, an object or nothing, in every way in which its end may be found: at the first `---`, or at the
-/// first line that begins so.
+/// Returns the front matter as an object or null, for every possible end of it: the first `---`, or the first line that
+/// begins with `---`.
 pub(crate) fn front_matter(text: &str) -> Vec<Result<Json, String>> {
     let body = text.trim_start_matches('\u{feff}').trim_start();
     let Some(rest) = body.strip_prefix("---") else { return Vec::new() };
@@ -19,7 +20,7 @@ pub(crate) fn front_matter(text: &str) -> Vec<Result<Json, String>> {
     texts.into_iter().map(read).collect()
 }
 
-/// A container that is being read.
+/// A container during parsing.
 struct Open {
     container: Container,
     anchor: usize,
@@ -31,7 +32,7 @@ enum Container {
     Map(Map<String, Json>, Option<String>),
 }
 
-/// A finished value, and how many it holds.
+/// A complete value, and the number of values in it.
 #[derive(Clone)]
 struct Node {
     json: Json,
@@ -160,7 +161,7 @@ fn scalar(text: &str, style: ScalarStyle) -> Json {
     }
 }
 
-/// Scripts turn a list of one word into that word where it is a key.
+/// JavaScript converts a list with one word into that word if it is a key.
 fn key_of(json: Json) -> Result<String, String> {
     match json {
         Json::String(key) => Ok(key),
@@ -195,7 +196,7 @@ mod tests {
         for text in ["", "text", "---", "--\nhooks: 1\n--", "# x\n---\nhooks: 1\n---\n"] {
             assert_eq!(front_matter(text), [], "{text}");
         }
-        // The end may be found in two places.
+        // The front matter may end at two places.
         let two = front_matter("---\nname: a---b\nhooks: 1\n---\n");
         assert_eq!(two, [Ok(json!({ "name": "a" })), Ok(json!({ "name": "a---b", "hooks": 1 }))]);
     }

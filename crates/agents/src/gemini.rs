@@ -1,6 +1,5 @@
-//! The families that Gemini CLI (0.61.0) is of: its replies, and its registration as a line for `bash`, which Qwen Code (0.24.4) shares. It
-//! must not know how a payload is
-//! read or how a settings text is edited.
+//! The families of Gemini CLI (0.61.0): its replies, and its registration as a line for `bash`, which Qwen Code
+//! (0.24.4) shares. This module must not know how a payload is read or how a settings text is edited.
 
 use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
@@ -11,8 +10,8 @@ use crate::settings::HookCommand;
 use crate::spec::HookEvent;
 use crate::start::HookStart;
 
-/// Returns the reply to BeforeTool; `None` is an empty one, which leaves the call to Gemini's own policy: its allow changes nothing
-/// there. What is asked is denied, see `[asks]` in `agents/gemini.toml`.
+/// Returns the reply to BeforeTool. `None` is an empty reply, which leaves the call to Gemini's own policy; an allow
+/// changes nothing there. An ask becomes a deny, see `[asks]` in `agents/gemini.toml`.
 pub(crate) fn answer_question(verdict: Verdict, reason: &str, user_note: &str) -> Option<Json> {
     match verdict {
         Verdict::Defer | Verdict::Allow => return None,
@@ -25,15 +24,15 @@ pub(crate) fn answer_question(verdict: Verdict, reason: &str, user_note: &str) -
     Some(reply)
 }
 
-/// Returns the handler that is registered for `event`. Its time limit is in milliseconds: Qwen Code takes a number below 1000 for
-/// seconds, which its older versions do not. It has no `name`: then its command is what
-/// `hooksConfig.disabled` would have to say, which names the user's home.
+/// Returns the handler for `event`. Its time limit is in milliseconds: Qwen Code reads a number below 1000 as seconds,
+/// and its older versions do not. The handler has no `name`. So `hooksConfig.disabled` can only name it by its command,
+/// which contains the user's home.
 pub(crate) fn handler(agent: AgentId, hook: &HookCommand, event: &HookEvent) -> Json {
     let timeout_ms = event.timeout_s.saturating_mul(1000);
     json!({ "type": "command", "command": codex::line(agent, hook, event.name), "timeout": timeout_ms })
 }
 
-/// Returns how a handler of [`handler`] is started: by the `bash` of the agent's `PATH`, which reads no startup file.
+/// Returns how the agent starts a handler of [`handler`]: with the `bash` of its `PATH`, which reads no startup file.
 pub(crate) fn start(agent: AgentId, hook: &HookCommand, event: &str) -> HookStart {
     let line = codex::line(agent, hook, event);
     HookStart::Direct { argv: vec!["bash".to_owned(), "-c".to_owned(), line] }

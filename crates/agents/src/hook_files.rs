@@ -1,8 +1,8 @@
-//! The files from which an agent takes its hooks, and what one of them says: castellan's hooks, a switch that switches hooks off,
-//! hooks of others that are asked about the same calls. It must not know where the user's files lie.
+//! The files from which an agent reads hooks, and their contents: castellan's hooks, a switch that switches hooks off,
+//! and foreign hooks for the same calls. This module must not know where the user's files are.
 //!
-//! Hooks also come from plugins, skills and the command line (`plugins.rs`, `command_line.rs`): their files are read here too, but
-//! are not in the tables of `agents/*.toml`. How each form is read is `hook_files/forms.rs`.
+//! Hooks also come from plugins, skills and the command line (`plugins.rs`, `command_line.rs`). This module reads their
+//! files too, but the tables of `agents/*.toml` do not list them. `hook_files/forms.rs` reads each form.
 
 mod forms;
 
@@ -13,40 +13,40 @@ use crate::spec::{EventKind, Form, HookFile, MachineFamily, Place, SwitchFamily}
 use crate::switches::{off_profiles, requires_hooks, switches_off};
 use forms::{read_front_matter, read_plugin_hooks, read_settings, read_toml};
 
-/// Hooks of a plugin: `hooks/hooks.json`, or those in its `plugin.json`.
+/// Hooks of a plugin: `hooks/hooks.json`, or hooks in its `plugin.json`.
 pub const PLUGIN_HOOKS: HookFile =
     HookFile { place: Place::Plugin, path: "hooks/hooks.json", form: Form::Hooks };
-/// Hooks that a skill, a command or a sub-agent brings when it is used.
+/// Hooks of a skill, a command or a sub-agent, active while it is used.
 pub const FRONT_MATTER: HookFile =
     HookFile { place: Place::Plugin, path: "SKILL.md", form: Form::FrontMatter };
-/// What a file says of hooks. One that the agent cannot read says nothing.
+/// The hooks in a file. Empty for a file that the agent cannot read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HookFileReport {
-    /// castellan's hooks for questions that it registers as castellan writes them.
+    /// castellan's question hooks that are exactly as castellan writes them.
     pub ours: Vec<HookCommand>,
-    /// Hooks with castellan's name that the agent asks about calls before they run, as castellan writes them or not. It is for others
-    /// to say whether they are castellan's.
+    /// Hooks with castellan's name that run before calls, also if changed. The caller decides whether they are
+    /// castellan's.
     pub named: Vec<NamedHook>,
-    /// What it registers runs whatever the user's and a repository's settings say.
+    /// The file's hooks run regardless of the user's and a repository's settings.
     pub is_binding: bool,
-    /// The switch in it that switches hooks off.
+    /// The switch in the file that switches hooks off.
     pub off: Option<&'static str>,
-    /// Hooks of others that the agent asks about calls before they run: they can change or allow what castellan has judged.
+    /// Foreign hooks that run before calls: they can change or allow a call that castellan has judged.
     pub foreign: Vec<Foreign>,
-    /// Plugins that it switches on, or off.
+    /// Plugins that the file enables or disables.
     pub plugins: Vec<(String, bool)>,
-    /// Profiles of the configuration that switch hooks off where they are chosen.
+    /// Profiles of the configuration that switch hooks off when chosen.
     pub off_profiles: Vec<String>,
-    /// Why the agent may find hooks in it that are not found here.
+    /// Why the agent may find hooks in the file that castellan does not find.
     pub unread: Option<String>,
 }
 
 /// A hook with castellan's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedHook {
-    /// What it starts.
+    /// The hook's command.
     pub hook: HookCommand,
-    /// As it would be told if it is not castellan's.
+    /// The report of the hook if it is not castellan's.
     pub shown: Foreign,
 }
 
@@ -54,8 +54,8 @@ pub struct NamedHook {
 pub const TRUST_FILE: &str = "config.toml";
 
 impl HookFile {
-    /// Whether its hooks hold against the user's and a repository's switches (measured): of Codex's files for the machine only the
-    /// requirements do, and only where they say so.
+    /// True if the file's hooks override the switches of the user and a repository (measured). Of Codex's machine files
+    /// only the requirements do, and only if they set `features.hooks`.
     fn is_binding(&self, agent: AgentId, text: &str) -> bool {
         let is_machines = self.place == Place::Machine;
         match agent.spec().families.machine {
@@ -67,7 +67,7 @@ impl HookFile {
         }
     }
 
-    /// Whether it can switch hooks off.
+    /// True if the file can switch hooks off.
     fn can_switch(&self, agent: AgentId) -> bool {
         match agent.spec().families.switch {
             SwitchFamily::DisableAllHooks | SwitchFamily::HooksConfig => self.form == Form::Settings,
@@ -76,29 +76,30 @@ impl HookFile {
     }
 }
 
-/// Whether a running agent reads its settings again when they change.
+/// Reports whether a running agent reads its settings again when they change.
 pub fn rereads_settings(agent: AgentId) -> bool {
     agent.spec().rereads_settings
 }
 
-/// Returns the files from which an agent takes hooks.
+/// Returns the files from which an agent reads hooks.
 pub fn hook_files(agent: AgentId) -> &'static [HookFile] {
     agent.spec().hook_files
 }
 
-/// Returns the files of a repository that may set a variable by which an agent's hooks are off. They register none.
+/// Returns a repository's files that may set a variable which switches an agent's hooks off. These files register no
+/// hooks.
 pub fn variable_files(agent: AgentId) -> &'static [HookFile] {
     agent.spec().variable_files
 }
 
-/// The folder of Claude Code's settings for the machine that stand in files of any name, and what one of them is.
+/// The folder of Claude Code's machine settings, whose files may have any name.
 pub const MANAGED_FOLDER: &str = "/etc/claude-code/managed-settings.d";
 /// A file in [`MANAGED_FOLDER`].
 pub const MANAGED_SETTINGS: HookFile = settings(Place::Machine, "");
-/// The machine's own skills, commands and sub-agents lie below it as the user's do below the agent's own directory.
+/// The folder of the machine's own skills, commands and sub-agents. Its layout is that of the user's agent directory.
 pub const MANAGED_TEXTS: &str = "/etc/claude-code/.claude";
 
-/// Settings that the command line names.
+/// Returns the form of settings on the command line.
 pub fn given_settings(agent: AgentId) -> HookFile {
     match agent.spec().families.switch {
         SwitchFamily::DisableAllHooks | SwitchFamily::HooksConfig => settings(Place::CommandLine, ""),
@@ -106,7 +107,7 @@ pub fn given_settings(agent: AgentId) -> HookFile {
     }
 }
 
-/// The file of a profile that the command line names, below the agent's own directory.
+/// Returns the file of a profile on the command line, below the agent's own directory.
 pub fn given_config(agent: AgentId, profile: &str) -> Option<(HookFile, String)> {
     let is_name = !profile.is_empty() && !profile.contains('/');
     match agent.spec().families.switch {
@@ -115,7 +116,7 @@ pub fn given_config(agent: AgentId, profile: &str) -> Option<(HookFile, String)>
     }
 }
 
-/// Reads what one of them says.
+/// Reads the hooks of a file.
 pub fn read_hook_file(agent: AgentId, file: &HookFile, text: &str) -> HookFileReport {
     let mut report = match file.form {
         Form::Settings => read_settings(agent, text),
@@ -136,7 +137,7 @@ pub fn read_hook_file(agent: AgentId, file: &HookFile, text: &str) -> HookFileRe
     report
 }
 
-/// Whether castellan's answer to such an event can be undone by another hook's: at a question, and at the agent's own prompt.
+/// True for events at which another hook can undo castellan's answer: a question, and the agent's own prompt.
 fn is_question(agent: AgentId, event: &str) -> bool {
     matches!(agent.event_kind(event), Some(EventKind::Question | EventKind::Permission))
 }
@@ -220,9 +221,9 @@ mod tests {
         let user = file(claude, "settings.json");
         let hooks = r#""hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x"}]}]}"#;
         check(claude, user, &format!("{{{hooks}}}"), None);
-        // JavaScript takes the last one.
+        // JavaScript takes the last of two equal keys.
         check(claude, user, &format!(r#"{{"hooks":{{}},{hooks}}}"#), Some("a key that stands once"));
-        // No text of Rust, no number of Rust, and too deep for it.
+        // Not representable in Rust: a lone surrogate, a huge number, too many levels.
         check(claude, user, &format!(r#"{{"x":"\ud800",{hooks}}}"#), Some("escape"));
         check(claude, user, &format!(r#"{{"x":1e999,{hooks}}}"#), Some("number"));
         let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
@@ -254,9 +255,9 @@ mod tests {
         let hook = HookCommand { program: "/b/castellan-hook".to_owned(), home: "/h".to_owned() };
         let ours = register(AgentId::CLAUDE, "", &hook).unwrap();
         check(&ours, 1, &["/b/castellan-hook"; 2], &[]);
-        // Not as castellan writes it, but there.
+        // Changed, but present.
         check(&ours.replace("600", "1"), 0, &["/b/castellan-hook"; 2], &[]);
-        // Of another kind it starts something else.
+        // A hook of another type starts something else.
         let entry =
             r#"{"type":"http","url":"http://x","command":"/b/castellan-hook","args":["--agent","claude"]}"#;
         let http = format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{entry}]}}]}}}}"#);
@@ -348,7 +349,7 @@ mod tests {
         check(claude, "settings.json", &ours.replace("600", "1"), false, None, &[]);
         check(claude, local, other, false, None, &["PreToolUse /x [\"y\"]"]);
         check(claude, local, r#"{"disableAllHooks":true}"#, false, Some("disableAllHooks: true"), &[]);
-        // Claude Code does not read it at all.
+        // Claude Code does not read this file at all.
         check(claude, local, &format!("{other} // c"), false, None, &[]);
         for text in ["", "{", "[]", r#"{"hooks":1}"#, "\u{0}"] {
             check(claude, local, text, false, None, &[]);

@@ -1,5 +1,5 @@
-//! The tool part of a payload → [`Call`]: the tool, its shell text, its paths, and what is wrong with them. Which key
-//! holds what stands in `agents/*.toml`. Whatever is wrong, there is a call, so that it can be denied and recorded.
+//! The tool part of a payload → [`Call`]: the tool, its shell text, its paths, and their problems. `agents/*.toml` name
+//! the keys. Every problem still yields a call, so that it can be denied and recorded.
 
 use castellan_event::{
     Agent, Call, Change, FileTarget, IntakeProblem, PATH_BYTES_MAX, Replacement, Tool, ToolKind,
@@ -11,7 +11,7 @@ use crate::limits::WORD_BYTES_MAX;
 use crate::spec::{Key, McpFamily};
 use crate::{patch, shell_words, tools};
 
-/// Reads the call out of the payload's fields, taking its input from them. `problems` are those found so far.
+/// Reads the call from the payload's fields and takes its input from them. `problems` holds the problems so far.
 pub(crate) fn read_call(
     id: AgentId,
     fields: &mut Map<String, Json>,
@@ -53,7 +53,7 @@ pub(crate) fn read_call(
     call
 }
 
-/// `mcp_context`: the server and its tool.
+/// Reads `mcp_context`: the server and its tool.
 fn read_server(fields: &Map<String, Json>, tool: &mut Tool, problems: &mut Vec<IntakeProblem>) {
     let Some(context) = fields.get(CONTEXT_KEY).filter(|context| !context.is_null()) else { return };
     let name =
@@ -66,9 +66,9 @@ fn read_server(fields: &Map<String, Json>, tool: &mut Tool, problems: &mut Vec<I
 
 const CONTEXT_KEY: &str = "mcp_context";
 
-/// Returns the text by which a permission request is matched to the question about the same call: canonical tool and
-/// input, whatever the order of its keys. Codex 0.169.0 adds a `description` to the second, and leaves out the line break at
-/// the end of a patch.
+/// Returns the text that matches a permission request to the question about the same call: canonical tool and input,
+/// with sorted keys. Codex 0.169.0 adds a `description` to the permission request, and omits the line break at the end
+/// of a patch.
 pub fn call_key_input(call: &Call) -> String {
     let mut input = call.input.clone();
     match (call.tool.kind, input.as_object_mut()) {
@@ -126,13 +126,13 @@ fn read_targets(id: AgentId, call: &mut Call) {
     call.problems.extend(problems);
 }
 
-/// Shell text that an agent runs in a directory, as one that goes there by itself.
+/// Returns shell text that first changes to the directory in which the agent runs it.
 fn within(directory: &str, command: &str) -> String {
     let there = ["cd", "--", directory].map(str::to_owned);
     format!("{}\n{command}", shell_words::join(there))
 }
 
-/// What a tool makes of the text of the file at `path`. An input that says it in another way says nothing.
+/// Returns the tool's change of the file at `path`. Unsaid if the input has another form.
 fn change(kind: ToolKind, fields: &Map<String, Json>, path: &str) -> Change {
     let text = |fields: &Map<String, Json>, key: &str| Some(fields.get(key)?.as_str()?.to_owned());
     let replacement = |fields: &Map<String, Json>| {
@@ -183,8 +183,8 @@ fn text(fields: &Map<String, Json>, key: &str, problems: &mut Vec<IntakeProblem>
     }
 }
 
-/// Returns a text of the payload, cut where it is longer than any real one, which is noted: nothing that is kept for a
-/// session may grow with what an agent sends.
+/// Returns a text of the payload, cut above the limit, and records a problem for the cut. Data stored for a session
+/// must not grow with the agent's input.
 pub(crate) fn limited(value: &str, key: &str, bytes_max: usize, problems: &mut Vec<IntakeProblem>) -> String {
     if value.len() <= bytes_max {
         return value.to_owned();

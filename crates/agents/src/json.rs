@@ -1,5 +1,5 @@
-//! Strict JSON for payloads. Where two readers could see two different values, this one refuses: a key twice in one
-//! object, text after the value, a lone surrogate. It must not know what the keys mean.
+//! Strict JSON for payloads. This parser rejects text that two parsers could read differently: a repeated key in an
+//! object, text after the value, a lone surrogate. It must not know the meaning of keys.
 
 use std::cell::Cell;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::limits::{JSON_DEPTH_MAX, JSON_VALUES_MAX};
 
-/// Parses a text that holds exactly one JSON object. The error is one line for people.
+/// Parses a text with exactly one JSON object. The error is one line for people.
 pub(crate) fn parse_object(text: &str) -> Result<Map<String, Json>, String> {
     let values = Cell::new(0);
     let mut deserializer = serde_json::Deserializer::from_str(text);

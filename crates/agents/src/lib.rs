@@ -1,8 +1,8 @@
-//! L1: everything castellan knows about an agent's JSON and settings files. A payload becomes a `Call`, a verdict becomes
-//! the bytes and exit code that the agent understands, a settings text becomes the text with castellan's hooks in it.
+//! L1: everything castellan knows about an agent's JSON and settings files. It converts a payload to a `Call`, a
+//! verdict to the agent's bytes and exit code, and a settings text to a text with castellan's hooks.
 //!
-//! `agents/*.toml` say how the agents differ: data, and the families of code that they are of (`spec.rs`). The crate is pure: texts in, texts
-//! out. It must not know rules, sockets or where a file lies.
+//! `agents/*.toml` hold the differences of the agents: data, and their families of code (`spec.rs`). The crate is pure:
+//! texts in, texts out. It must not know rules, sockets or the place of a file.
 
 mod agent;
 mod asks;

@@ -1,8 +1,8 @@
 //! Machine-wide registration, which a repository cannot switch off: Claude Code's `managed-settings.d` and Codex's
-//! `requirements.toml`. Text → text; who may write those files is not its business.
+//! `requirements.toml`. Texts in, texts out. This module does not decide who may write those files.
 //!
-//! Measured on Codex 0.169.0: hooks of `requirements.toml` need no trust, and hold against a user's or repository's
-//! `features.hooks = false` only where `[features] hooks = true` stands there too.
+//! Measured on Codex 0.169.0: hooks of `requirements.toml` need no trust. They override a user's or repository's
+//! `features.hooks = false` only if the file also has `[features] hooks = true`.
 
 use serde_json::{Map, Value as Json, json};
 use toml_edit::{Document, Item, Table, value};
@@ -15,10 +15,10 @@ use crate::settings::{HookCommand, SettingsProblem, group};
 
 const BEGIN: &str = "# castellan begin: written by `castellan install --managed`\n";
 const END: &str = "# castellan end\n";
-/// Stands behind the header `[features]` where that table was there before.
+/// Inserted after an existing header `[features]`.
 const SWITCH: &str = "\nhooks = true # castellan";
 
-/// Returns the text of a managed settings file that holds nothing but castellan's hooks.
+/// Returns the text of a managed settings file with castellan's hooks only.
 pub fn managed_settings_text(agent: AgentId, hook: &HookCommand) -> String {
     let events = hook_events(agent).iter();
     let hooks: Map<_, _> =
@@ -27,7 +27,7 @@ pub fn managed_settings_text(agent: AgentId, hook: &HookCommand) -> String {
 }
 
 /// Adds castellan's hooks to a Codex `requirements.toml`, which may be empty. A `features.hooks = false` there is an
-/// administrator's word and is refused, not changed.
+/// administrator's decision: it is an error and stays unchanged.
 pub fn register_managed_toml(text: &str, hook: &HookCommand) -> Result<String, SettingsProblem> {
     let before = unregister_managed_toml(text)?;
     let (switched, needs_table) = switch_on(&before)?;
@@ -48,7 +48,7 @@ pub fn unregister_managed_toml(text: &str) -> Result<String, SettingsProblem> {
     Ok(without_block(text).replacen(SWITCH, "", 1))
 }
 
-/// Returns the different commands of castellan's hooks in a Codex `requirements.toml`; none of one that cannot be read.
+/// Returns the distinct commands of castellan's hooks in a Codex `requirements.toml`; empty if it does not parse.
 pub fn managed_toml_hooks(text: &str) -> Vec<HookCommand> {
     let path = machine_settings_path(AgentId::CODEX);
     let file = hook_files(AgentId::CODEX).iter().find(|file| Some(file.path) == path);
@@ -62,7 +62,7 @@ pub fn managed_toml_hooks(text: &str) -> Vec<HookCommand> {
     hooks
 }
 
-/// Returns the text with `features.hooks` on where a table `[features]` stands, and whether a table is to be added.
+/// Returns the text with `features.hooks` on in an existing table `[features]`, and whether a table must be added.
 fn switch_on(text: &str) -> Result<(String, bool), SettingsProblem> {
     let document = parse(text)?;
     let Some(features) = document.get("features") else {

@@ -1,5 +1,5 @@
-//! Which MCP servers an agent's own settings configure (Claude Code 2.1.330, Codex 0.44). Texts in, names out; it must not know where
-//! the files lie.
+//! The MCP servers in an agent's own settings (Claude Code 2.1.330, Codex 0.44). Texts in, names out; this module must
+//! not know where the files are.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use toml_edit::DocumentMut;
 use crate::agent::AgentId;
 use crate::spec::ServerFamily;
 
-/// Returns the path of the file in which the user's own servers stand, relative to the home directory.
+/// Returns the path of the file with the user's own servers, relative to the home directory.
 pub fn server_file(agent: AgentId) -> &'static str {
     agent.spec().server_file
 }
 
-/// The servers that the user's file configures, for every directory or for one, by the names that their tools have. A file that the
-/// agent cannot read names none.
+/// Returns the servers of the user's file, for every directory or for one, by their names in tool names. Empty for a
+/// file that the agent cannot read.
 pub fn configured_servers(agent: AgentId, text: &str) -> BTreeSet<String> {
     match agent.spec().families.servers {
         ServerFamily::Json => of_json(text),
@@ -23,7 +23,8 @@ pub fn configured_servers(agent: AgentId, text: &str) -> BTreeSet<String> {
     }
 }
 
-/// `mcpServers` of the user and of each project, and the servers of a repository's `.mcp.json` that the user has agreed to.
+/// Reads `mcpServers` of the user and of each project, and the servers of a repository's `.mcp.json` that the user has
+/// accepted.
 fn of_json(text: &str) -> BTreeSet<String> {
     let json: Json = serde_json::from_str(text).unwrap_or_default();
     let projects =
@@ -38,14 +39,14 @@ fn of_json(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// `[mcp_servers.NAME]`.
+/// Reads `[mcp_servers.NAME]`.
 fn of_toml(text: &str) -> BTreeSet<String> {
     let Ok(document) = text.parse::<DocumentMut>() else { return BTreeSet::new() };
     let servers = document.get("mcp_servers").and_then(|item| item.as_table_like());
     servers.into_iter().flat_map(|servers| servers.iter()).map(|(name, _)| as_in_tools(name)).collect()
 }
 
-/// A server's name in the names of its tools: `claude.ai Linear` becomes `claude_ai_Linear`.
+/// Converts a server's name to its form in tool names: `claude.ai Linear` becomes `claude_ai_Linear`.
 pub(crate) fn as_in_tools(name: &str) -> String {
     let keep = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     name.chars().map(|letter| if keep(letter) { letter } else { '_' }).collect()

@@ -1,8 +1,8 @@
-//! `apply_patch` text (Codex 0.169.0) → one [`FileTarget`] for each operation and path, with the text of its own hunk and what
-//! that makes of the file. It must not know what files hold.
+//! `apply_patch` text (Codex 0.169.0) → one [`FileTarget`] for each operation and path, with the text of its hunk and
+//! its change of the file. This module must not know the contents of files.
 //!
-//! The reader takes every line that Codex could take for a file header, also one that stands among context lines: a
-//! target too many costs a prompt, one too few lets a change through. What is ambiguous is malformed.
+//! The reader accepts every line that Codex could read as a file header, also between context lines. An extra target
+//! costs a prompt; a missing target would allow a change. Ambiguous text is malformed.
 
 use castellan_event::{
     Change, FILES_PER_CALL_MAX, FileTarget, IntakeProblem, PATH_BYTES_MAX, PatchOp, Replacement,
@@ -15,7 +15,7 @@ const HEADERS: &[(&str, PatchOp)] = &[
     ("*** Move to:", PatchOp::Move),
 ];
 
-/// Splits a patch. The targets found before a problem are kept, so that rules and the record see them.
+/// Splits a patch. The targets before a problem are returned, so that rules and the record see them.
 pub(crate) fn split(patch: &str) -> (Vec<FileTarget>, Vec<IntakeProblem>) {
     let mut reader = Reader::default();
     let mut problems = Vec::new();
@@ -33,8 +33,8 @@ pub(crate) fn split(patch: &str) -> (Vec<FileTarget>, Vec<IntakeProblem>) {
     (reader.hunks.into_iter().flat_map(Hunk::targets).collect(), problems)
 }
 
-/// Splits the patch inside shell text, which Codex 0.169.0 carries out itself when the text calls its `apply_patch`
-/// (measured with a here-document). `None` when there is none. A target too many is fine here as well.
+/// Splits the patch inside shell text. Codex 0.169.0 applies it itself if the text calls its `apply_patch` (measured
+/// with a here-document). `None` without a patch. An extra target is harmless here, too.
 pub(crate) fn within_shell_text(text: &str) -> Option<(Vec<FileTarget>, Vec<IntakeProblem>)> {
     const BEGIN: &str = "*** Begin Patch";
     const END: &str = "*** End Patch";
@@ -51,7 +51,7 @@ pub(crate) fn within_shell_text(text: &str) -> Option<(Vec<FileTarget>, Vec<Inta
     if patch.split_once(END).is_some_and(|(_, after)| after.contains(BEGIN)) {
         problems.push(malformed("more than one patch in shell text"));
     }
-    // Where its relative paths lead, only the shell would know.
+    // Only the shell knows where its relative paths lead.
     if [command, call]
         .concat()
         .split(|c: char| !c.is_ascii_alphanumeric())
@@ -88,7 +88,6 @@ struct Hunk {
     text: String,
 }
 
-/// Why reading stopped.
 enum Stop {
     Malformed(&'static str),
     TooManyPaths,
@@ -158,7 +157,7 @@ impl Hunk {
         self.text.push('\n');
     }
 
-    /// A moved file's content ends at the destination, so both targets carry the whole hunk.
+    /// A moved file's content ends at the destination, so both targets have the whole hunk.
     fn targets(self) -> Vec<FileTarget> {
         let change = self.change();
         let target =
@@ -172,8 +171,7 @@ impl Hunk {
         }
     }
 
-    /// What the file holds afterwards: an added one its lines, an updated one each part of the hunk in the place of the lines
-    /// that the part takes away or leaves.
+    /// The file's change: an added file has its lines; in an updated file each part of the hunk replaces its old lines.
     fn change(&self) -> Change {
         let lines = self.text.lines().skip(1);
         match self.op {
@@ -212,7 +210,7 @@ impl Stop {
     }
 }
 
-/// Takes the path of a header. Codex cuts white space at its end and keeps all but one space at its beginning.
+/// Returns the path of a header. Codex cuts white space at its end and removes only one space at its beginning.
 fn header_path(rest: &str) -> Result<String, Stop> {
     let path =
         rest.strip_prefix(' ').ok_or(Stop::Malformed("a file header without a space after the colon"))?;
@@ -356,7 +354,7 @@ mod tests {
         refused(&format!("*** Begin Patch\n*** Delete File: {long}\n*** End Patch"), 0, "too long");
     }
 
-    /// What `apply_patch` of Codex 0.169.0 did with a patch, in a directory with the files a, b and c.
+    /// The files that `apply_patch` of Codex 0.169.0 changed with a patch, in a directory with the files a, b and c.
     const MEASURED: &[(&str, &[&str])] = &[
         ("*** Add File: n\n+x\n *** Delete File: b", &["n", "b"]),
         ("\t*** Delete File: b", &["b"]),

@@ -1,5 +1,5 @@
-//! [`decode`]: what a hook received on stdin → [`Incoming`]. The agents share this shape; the tables say where they
-//! differ. It must not know how a call is judged: what is wrong with it is noted on it.
+//! [`decode`]: converts a hook's standard input to [`Incoming`]. The agents share this shape; the tables hold the
+//! differences. This module must not know how a call is judged: it records problems on the call.
 
 use castellan_event::{Agent, Call, IntakeProblem, Override, PATH_BYTES_MAX, Verdict};
 use serde_json::{Map, Value as Json};
@@ -10,27 +10,27 @@ use crate::spec::{EventKind, Moment};
 use crate::whose::{Whose, whose};
 use crate::{input, json};
 
-/// What the hook itself knows about a call.
+/// The hook's own knowledge about a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Origin {
     /// Random, never zero, unique for each call.
     pub correlation_id: u64,
-    /// Process id of the agent (the hook's parent); 0 when unknown.
+    /// Process id of the agent (the hook's parent); 0 if unknown.
     pub agent_pid: u32,
-    /// Working directory of the hook: the call's, where the payload names none.
+    /// Working directory of the hook: the call's directory if the payload names none.
     pub hook_cwd: String,
 }
 
 /// A decoded payload.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Incoming {
-    /// May this call run? (PreToolUse)
+    /// A question about a call before it runs (PreToolUse).
     Question(Call),
-    /// A second question about the same call, before the agent's own prompt; it carries no id of the call.
+    /// A second question about the same call, before the agent's own prompt. It has no id of the call.
     Permission(Call),
-    /// A call has run. (PostToolUse, PostToolUseFailure)
+    /// A call that has run (PostToolUse, PostToolUseFailure).
     Done(Done),
-    /// Something that is no tool call.
+    /// An event that is not about a tool call.
     Session(SessionEvent),
 }
 
@@ -39,47 +39,47 @@ pub enum Incoming {
 pub struct Done {
     /// The call with the input that really ran: another hook may have changed it since the question.
     pub call: Call,
-    /// What the tool answered; `null` when the payload has nothing.
+    /// The tool's response; `null` if the payload has none.
     pub response: Json,
     /// Whether the agent reports a failure.
     pub failed: bool,
 }
 
-/// An event of a session that is no tool call: a prompt was submitted, a session started or ended.
+/// An event of a session that is not about a tool call: a submitted prompt, the start or the end of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionEvent {
-    /// Whose it is.
+    /// The agent of the event.
     pub agent: Agent,
     /// The kind of event.
     pub moment: Moment,
-    /// The prompt, the source of a session's start or the reason of its end; empty where the event has no text. A prompt need
-    /// not come from the user: a tool can start an agent with one.
+    /// The prompt, the source of a session's start or the reason of its end; empty if the event has no text. A prompt
+    /// need not come from the user: a tool can start an agent with one.
     pub text: String,
 }
 
-/// A payload from which no call could be read.
+/// A payload without a readable call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Malformed {
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What could be read about the agent.
+    /// The readable part of the agent's data.
     pub agent: Box<Agent>,
     /// The beginning of the payload.
     pub text: String,
-    /// The sender, where it is another agent than the hook was registered for.
+    /// The sender, if it is not the agent of the registered hook.
     pub(crate) stranger: Option<Stranger>,
 }
 
-/// An agent that has started the hook of another one.
+/// An agent that started the hook of another agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stranger {
     pub(crate) whose: Whose,
-    /// Its own name of the event.
+    /// The sender's own name of the event.
     pub(crate) event: String,
 }
 
-/// Why no call could be read.
+/// Why the payload has no readable call.
 struct Refusal {
     message: String,
     stranger: Option<Stranger>,
@@ -93,8 +93,8 @@ impl From<String> for Refusal {
 
 /// Decodes the payload of `event`, the name that the hook was registered with.
 ///
-/// A payload with a call in it gives the call, with its problems noted on it, so that it can be denied and recorded. An
-/// unknown event, a payload of another event, a size over [`PAYLOAD_BYTES_MAX`] or bad JSON is [`Malformed`].
+/// A payload with a call yields the call with its problems, so that it can be denied and recorded. An unknown event, a
+/// payload of another event, a size over [`PAYLOAD_BYTES_MAX`] or bad JSON is [`Malformed`].
 pub fn decode(agent: AgentId, event: &str, payload: &[u8], origin: &Origin) -> Result<Incoming, Malformed> {
     let mut caller = Agent {
         name: agent.name().to_owned(),
@@ -159,7 +159,8 @@ fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) ->
     })
 }
 
-/// Refuses the payload of another agent than the hook was registered for. A payload that no row fits is read as the registered agent's.
+/// Rejects the payload of an agent other than the registered one. A payload without a matching row is read as the
+/// registered agent's.
 fn refuse_stranger(id: AgentId, fields: &Map<String, Json>) -> Result<(), Refusal> {
     match whose(fields) {
         None => Ok(()),
@@ -193,8 +194,8 @@ fn read_caller(fields: &Map<String, Json>, caller: &mut Agent, problems: &mut Ve
     }
 }
 
-/// A decision that a program which embeds the agent sends along, as claw-code's `PermissionContext` has it. One that
-/// cannot be read is wrong with the call: it may have been a deny.
+/// Reads the decision of a program that embeds the agent, in the form of claw-code's `PermissionContext`. An unreadable
+/// decision is a problem of the call: it may have been a deny.
 fn read_override(fields: &Map<String, Json>, problems: &mut Vec<IntakeProblem>) -> Option<Override> {
     let context = fields.get(OVERRIDE_KEY).filter(|context| !context.is_null())?;
     let read = || {
@@ -219,7 +220,7 @@ fn session_text<'a>(key: &str, fields: &'a Map<String, Json>) -> Result<&'a str,
     text.ok_or_else(|| format!("`{key}` is missing or has the wrong type"))
 }
 
-/// Keys that say who calls what. Other agents write them in other spellings (`toolInput`).
+/// The keys of the payload. Other agents spell them differently (`toolInput`).
 const CONTRACT_KEYS: &[&str] = &[
     "session_id",
     "agent_id",
@@ -237,7 +238,7 @@ const CONTRACT_KEYS: &[&str] = &[
     OVERRIDE_KEY,
 ];
 
-/// Refuses a key that is one of the contract's in another spelling: whoever wrote it means a value that is not read here.
+/// Rejects a key that is a known key in another spelling: castellan would not read the sender's value.
 fn refuse_aliases(fields: &Map<String, Json>) -> Result<(), String> {
     for key in fields.keys().filter(|key| !CONTRACT_KEYS.contains(&key.as_str())) {
         let plain = unspelled(key);

@@ -1,12 +1,12 @@
-//! Permission rules as agents keep them: Claude Code's `permissions`, Codex's `.rules` files, Gemini's policies. Texts → one
-//! [`Permission`] for each rule, and one [`Unread`] for each that is not understood; the rest is read all the same. It must not know
-//! what becomes of them.
+//! Permission rules in the agents' own formats: Claude Code's `permissions`, Codex's `.rules` files, Gemini's policies.
+//! Texts → one [`Permission`] for each rule, and one [`Unread`] for each rule that is not understood. This module must
+//! not know how they are used.
 
 mod claude;
 mod codex;
 mod gemini;
 
-/// Whose rules they are, and so in which format.
+/// The format of an agent's rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PermissionFormat {
     /// `permissions` of a `settings.json`.
@@ -18,7 +18,7 @@ pub enum PermissionFormat {
 }
 
 impl PermissionFormat {
-    /// Every format, by the word of the agent whose it is.
+    /// Every format, by the agent's word.
     pub const ALL: &[(&str, PermissionFormat)] = &[
         ("claude", PermissionFormat::Claude),
         ("codex", PermissionFormat::Codex),
@@ -26,7 +26,7 @@ impl PermissionFormat {
     ];
 }
 
-/// What a rule does.
+/// The verdict of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PermissionVerdict {
     /// The call does not run.
@@ -37,52 +37,52 @@ pub enum PermissionVerdict {
     Allow,
 }
 
-/// What a rule is about.
+/// The calls that a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PermissionSubject {
-    /// In Claude Code's short form, such as `Bash(git push:*)`.
+    /// A rule in Claude Code's short form, such as `Bash(git push:*)`.
     Short(String),
-    /// Commands that begin with these words: for each place those that may stand there.
+    /// Commands that begin with these words: the alternatives for each position.
     Prefix(Vec<Vec<String>>),
-    /// Commands whose text begins so: a regular expression.
+    /// Commands whose text begins with this regular expression.
     Text(String),
 }
 
 /// One rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permission {
-    /// What it does.
+    /// The verdict.
     pub verdict: PermissionVerdict,
-    /// What it is about.
+    /// The matched calls.
     pub subject: PermissionSubject,
-    /// The rule as it stands there, on one line.
+    /// The rule's text, on one line.
     pub original: String,
-    /// What its author says of it; empty where they say nothing.
+    /// The author's reason; may be empty.
     pub reason: String,
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: usize,
 }
 
-/// A rule, or a part of a text, that is not understood.
+/// A rule, or a part of a text, that castellan does not understand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// What a text holds, in the order in which it stands there.
+/// The rules of a text, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Permissions {
     /// The rules.
     pub rules: Vec<Permission>,
-    /// What is none.
+    /// The parts that are not understood.
     pub unread: Vec<Unread>,
 }
 
 impl PermissionFormat {
-    /// The format that files of this name have; nothing where their name does not tell.
+    /// Returns the format for a file's name, if the name determines it.
     pub fn of_file_name(name: &str) -> Option<PermissionFormat> {
         match name.rsplit_once('.')?.1 {
             "json" => Some(PermissionFormat::Claude),
@@ -92,7 +92,7 @@ impl PermissionFormat {
         }
     }
 
-    /// The agent, as people call it.
+    /// The agent's name for people.
     pub fn agent(self) -> &'static str {
         match self {
             PermissionFormat::Claude => "Claude Code",
@@ -101,7 +101,7 @@ impl PermissionFormat {
         }
     }
 
-    /// Reads a text.
+    /// Reads the rules of a text.
     pub fn read(self, text: &str) -> Permissions {
         match self {
             PermissionFormat::Claude => claude::read(text),
@@ -117,12 +117,12 @@ impl Permissions {
     }
 }
 
-/// The line of a position, from 1.
+/// The line number of a position, from 1.
 fn line_at(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// A piece of a text on one line.
+/// Joins a piece of a text into one line.
 fn on_one_line(piece: &str) -> String {
     piece.split_whitespace().collect::<Vec<_>>().join(" ")
 }

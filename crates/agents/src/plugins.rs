@@ -1,14 +1,15 @@
-//! Where the files of Claude Code's plugins lie (2.1.330, measured), of Codex's, and extensions: what is installed, from where, and which files one
-//! names. Texts in, paths out; it must not know what lies there. A list of another shape than is known is an error: it may name any.
+//! Files of the plugins of Claude Code (2.1.330, measured) and Codex, and of extensions: the installed plugins, their
+//! sources, and the files that each names. Texts in, paths out; this module must not know the contents. A list of
+//! unknown shape is an error: it may name any file.
 
 use serde_json::{Value as Json, json};
 
 use crate::agent::AgentId;
 
-/// A plugin that is installed: `name@marketplace`, and a folder that its files may be read from.
+/// An installed plugin, `name@marketplace`, and a folder from which its files may be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledPlugin {
-    /// As `enabledPlugins` names it.
+    /// The name in `enabledPlugins`.
     pub name: String,
     /// The folder.
     pub root: String,
@@ -17,17 +18,17 @@ pub struct InstalledPlugin {
 /// A plugin of a marketplace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OfferedPlugin {
-    /// Its name there.
+    /// The name in the marketplace.
     pub name: String,
-    /// Its folders, relative to the marketplace's; none where it comes from elsewhere.
+    /// The folders, relative to the marketplace's; empty if the plugin comes from elsewhere.
     pub roots: Vec<String>,
-    /// What the marketplace says of its files.
+    /// The plugin's files according to the marketplace.
     pub files: PluginFiles,
-    /// Hooks that the marketplace itself gives it, in the form of [`crate::PLUGIN_HOOKS`].
+    /// Hooks in the marketplace's own entry, in the form of [`crate::PLUGIN_HOOKS`].
     pub hooks: Option<String>,
 }
 
-/// Files of a plugin that lie elsewhere than by default, relative to it.
+/// Files of a plugin outside the default places, relative to the plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PluginFiles {
     /// Files of hooks.
@@ -36,19 +37,19 @@ pub struct PluginFiles {
     pub texts: Vec<String>,
 }
 
-/// Below the agent's own directory: what is installed, and from where.
+/// Below the agent's own directory: the installed plugins and their sources.
 pub const INSTALLED_PLUGINS: &str = "plugins/installed_plugins.json";
 /// The marketplaces that plugins come from.
 pub const KNOWN_MARKETPLACES: &str = "plugins/known_marketplaces.json";
-/// Below a marketplace: what it offers.
+/// Below a marketplace: the offered plugins.
 pub const MARKETPLACE: &str = ".claude-plugin/marketplace.json";
-/// Below Codex's own directory: `MARKETPLACE/PLUGIN/VERSION`, the plugins that are installed.
+/// Below Codex's own directory: `MARKETPLACE/PLUGIN/VERSION`, the installed plugins.
 pub const CACHED_PLUGINS: &str = "plugins/cache";
 
-/// Below the agent's own directory: the extensions of Gemini CLI, each in a folder.
+/// Below the agent's own directory: the extensions of Gemini CLI, one folder each.
 pub const EXTENSIONS: &str = "extensions";
 
-/// Returns the path of a plugin's manifest, relative to it.
+/// Returns the path of a plugin's manifest, relative to the plugin.
 pub fn plugin_manifest(agent: AgentId) -> &'static str {
     agent.spec().plugin_manifest
 }
@@ -68,8 +69,8 @@ pub fn installed_plugins(text: &str) -> Result<Vec<InstalledPlugin>, String> {
     Ok(installed)
 }
 
-/// Reads `known_marketplaces.json`: the name of each one and its folder. Plugins of a folder are read from there, not from the copy
-/// that was installed.
+/// Reads `known_marketplaces.json`: the name and folder of each marketplace. The agent reads plugins of a folder
+/// marketplace from that folder, not from the installed copy.
 pub fn marketplaces(text: &str) -> Result<Vec<(String, String)>, String> {
     let json = object(text)?;
     let folder = |(name, place): (&String, &Json)| {
@@ -83,7 +84,7 @@ pub fn marketplaces(text: &str) -> Result<Vec<(String, String)>, String> {
 pub fn offered_plugins(text: &str) -> Result<Vec<OfferedPlugin>, String> {
     let json = object(text)?;
     let Some(plugins) = json.get("plugins") else { return Ok(Vec::new()) };
-    // Paths may be meant below it.
+    // Paths may be relative to it.
     let base = json.get("metadata").and_then(|metadata| metadata.get("pluginRoot")).and_then(Json::as_str);
     let offered = |plugin: &Json| {
         let name = plugin.get("name").and_then(Json::as_str).ok_or("a plugin has no `name`")?;
@@ -101,7 +102,7 @@ pub fn offered_plugins(text: &str) -> Result<Vec<OfferedPlugin>, String> {
     plugins.as_array().ok_or("`plugins` is no list")?.iter().map(offered).collect()
 }
 
-/// Reads a `plugin.json`: the files that it names.
+/// Reads the files that a `plugin.json` names.
 pub fn plugin_files(manifest: &str) -> Result<PluginFiles, String> {
     Ok(files(&object(manifest)?))
 }
@@ -111,7 +112,7 @@ fn files(plugin: &Json) -> PluginFiles {
     PluginFiles { hooks: named("hooks"), texts: ["skills", "commands", "agents"].map(named).concat() }
 }
 
-/// A path, a list of them, or `{NAME: {"source": PATH}}`.
+/// Reads a path, a list of paths, or `{NAME: {"source": PATH}}`.
 fn paths(named: &Json) -> Vec<String> {
     let sources = named.as_object().into_iter().flatten().filter_map(|(_, one)| one.get("source"));
     list(named).iter().chain(sources).filter_map(Json::as_str).map(str::to_owned).collect()
@@ -134,7 +135,7 @@ mod tests {
     #[test]
     fn what_is_installed_is_found() {
         let one = |name: &str, root: &str| InstalledPlugin { name: name.to_owned(), root: root.to_owned() };
-        // As 2.1.330 writes it.
+        // The format of 2.1.330.
         let text = r#"{"version":2,"plugins":{"guard@local":[{"scope":"user","installPath":"/h/.claude/plugins/cache/local/guard/1.0.0","version":"1.0.0"},{"scope":"project","installPath":"/x"}]}}"#;
         let root = "/h/.claude/plugins/cache/local/guard/1.0.0";
         assert_eq!(installed_plugins(text), Ok(vec![one("guard@local", root), one("guard@local", "/x")]));

@@ -1,5 +1,5 @@
-//! [`Question`]: a question that no agent asked, written as the agent would write it, so that a call can be judged or a hook
-//! tried. It must not know who answers.
+//! [`Question`]: a hand-made question in the agent's format, to judge a call or to test a hook. This module must not
+//! know who answers.
 
 use castellan_event::ToolKind;
 use serde_json::{Value as Json, json};
@@ -10,7 +10,7 @@ use crate::tools;
 /// May this call run?
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question<'a> {
-    /// The session that it belongs to.
+    /// The session of the call.
     pub session_id: &'a str,
     /// The working directory.
     pub cwd: &'a str,
@@ -39,7 +39,7 @@ impl Question<'_> {
     }
 }
 
-/// Returns the agent's shell tool and the input with which it runs a command.
+/// Returns the agent's shell tool and its input for a command.
 pub fn shell_call(agent: AgentId, command: &str) -> (&'static str, Json) {
     let shells = tools::specs(agent).iter().filter(|spec| spec.kind == ToolKind::Shell);
     let mut keys = shells.filter_map(|spec| Some((spec.raw, spec.command.name()?)));
@@ -47,7 +47,7 @@ pub fn shell_call(agent: AgentId, command: &str) -> (&'static str, Json) {
     (tool, json!({ key: command }))
 }
 
-/// Returns an input with which a tool opens a file. What is written into it is made up.
+/// Returns an input with which a tool opens a file. The written text is invented.
 pub fn file_input(agent: AgentId, tool: &str, file: &str) -> Json {
     let spec = tools::spec(agent, tool);
     match spec.filter(|spec| spec.kind == ToolKind::Patch).and_then(|spec| spec.command.name()) {

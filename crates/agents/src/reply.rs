@@ -1,6 +1,6 @@
-//! [`encode`] and [`encode_failure`]: a verdict → the bytes and exit code that the agent understands; [`is_denial`] and
-//! [`is_deferral`], the way back. What each agent understands stands in `claude.rs`, `codex.rs` and `gemini.rs`. It must
-//! not know why the verdict is what it is.
+//! [`encode`] and [`encode_failure`]: convert a verdict to the agent's bytes and exit code. [`is_denial`] and
+//! [`is_deferral`] convert back. `claude.rs`, `codex.rs` and `gemini.rs` hold each agent's format. This module must not
+//! know the reasons for a verdict.
 
 use castellan_event::Verdict;
 use serde_json::Value as Json;
@@ -14,7 +14,7 @@ use crate::spec::{EventKind, ReplyFamily};
 use crate::whose::Whose;
 use crate::{claude, codex, gemini};
 
-/// What the hook writes and exits with.
+/// The hook's output and exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Reply {
@@ -26,21 +26,21 @@ pub struct Reply {
     pub stderr: Vec<u8>,
 }
 
-/// What the agent is told.
+/// The message sent to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     /// The answer.
     pub verdict: Verdict,
-    /// Why; the agent's model reads it when the call is denied.
+    /// The reason; the agent's model reads it when the call is denied.
     pub reason: String,
-    /// A note for the user alone, dropped where an agent has no way to show one; may be empty.
+    /// A note for the user alone, dropped if an agent cannot show one; may be empty.
     pub user_note: String,
 }
 
 const BLANK_REASON: &str = "castellan gave no reason";
 
-/// Encodes an answer. A defer is empty; an ask that the agent would not carry out becomes a deny. Events that follow the
-/// call are answered with nothing, an unknown event is denied as a failure unless it is left to the agent.
+/// Encodes an answer. A defer is empty. An ask that the agent would not hold becomes a deny. Events after the call get
+/// an empty answer. A deny at an unknown event is encoded as a failure; other verdicts leave the event to the agent.
 pub fn encode(agent: AgentId, event: &str, told: &Told) -> Reply {
     let downgraded = told.verdict == Verdict::Ask && !can_ask(agent, event);
     let verdict = if downgraded { Verdict::Deny } else { told.verdict };
@@ -62,7 +62,7 @@ pub fn encode(agent: AgentId, event: &str, told: &Told) -> Reply {
     }
 }
 
-/// Encodes a failure of castellan's own, so that no call goes through because of it.
+/// Encodes castellan's own failure, so that it does not allow a call.
 pub fn encode_failure(agent: AgentId, event: &str, reason: &str) -> Reply {
     let line = one_line(reason);
     let exit = match Telling::of(agent.event_kind(event)) {
@@ -76,7 +76,7 @@ pub fn encode_failure(agent: AgentId, event: &str, reason: &str) -> Reply {
     Reply { exit, stdout: Vec::new(), stderr: format!("{line}\n").into_bytes() }
 }
 
-/// Encodes the refusal of a payload from which no call could be read, as its sender understands it.
+/// Encodes the rejection of an unreadable payload in its sender's format.
 pub fn encode_refusal(agent: AgentId, event: &str, malformed: &Malformed) -> Reply {
     match &malformed.stranger {
         None => encode_failure(agent, event, &malformed.message),
@@ -87,7 +87,7 @@ pub fn encode_refusal(agent: AgentId, event: &str, malformed: &Malformed) -> Rep
     }
 }
 
-/// Reports whether the agent understands an answer as a denial: what [`encode`] and [`encode_failure`] make of a deny.
+/// Reports whether the agent reads an answer as a denial: an output of [`encode`] or [`encode_failure`] for a deny.
 pub fn is_denial(agent: AgentId, event: &str, exit: i32, stdout: &str) -> bool {
     let says_deny = |pointer: &str| {
         let answer: Json = serde_json::from_str(stdout).unwrap_or_default();
@@ -107,7 +107,7 @@ pub fn is_denial(agent: AgentId, event: &str, exit: i32, stdout: &str) -> bool {
     }
 }
 
-/// Reports whether an answer leaves the call to the agent: what [`encode`] makes of a defer.
+/// Reports whether an answer leaves the call to the agent: the output of [`encode`] for a defer.
 pub fn is_deferral(exit: i32, stdout: &str) -> bool {
     exit == 0 && stdout.trim().is_empty()
 }
@@ -122,7 +122,7 @@ fn one_line(text: &str) -> String {
     capped(line.trim(), STDERR_UNITS_MAX)
 }
 
-/// Cuts a text to a number of UTF-16 units, as JavaScript counts, and marks the cut; never returns a blank one.
+/// Cuts a text to a number of UTF-16 units, as JavaScript counts, and marks the cut. Never returns a blank text.
 fn capped(text: &str, units_max: usize) -> String {
     const MARK: &str = " [...]";
     if text.trim().is_empty() {

@@ -1,7 +1,8 @@
-//! Registration in an agent's user settings: text → text. [`register`] only adds text, in a form that tells [`unregister`]
-//! what was there before, so that undoing gives back every byte. It must not know where the file lies.
+//! Registration in an agent's user settings: text → text. [`register`] only adds text, in a form that shows
+//! [`unregister`] the earlier text, so that the removal restores every byte. This module must not know where the file
+//! is.
 //!
-//! `settings/source.rs` does the edits, `settings/entries.rs` finds hooks in the tree, `settings/inspection.rs` reports them.
+//! `settings/source.rs` edits, `settings/entries.rs` finds hooks in the tree, `settings/inspection.rs` reports them.
 
 mod entries;
 mod inspection;
@@ -26,18 +27,18 @@ pub(crate) use source::Source;
 pub struct HookCommand {
     /// Absolute path of `castellan-hook`.
     pub program: String,
-    /// The value of its `--home`: an absolute path, or what else `castellan_wire::ToldHome` reads.
+    /// The value of its `--home`: an absolute path, or another form that `castellan_wire::ToldHome` reads.
     pub home: String,
 }
 
 impl HookCommand {
-    /// Returns the command line for an event. Nothing in it depends on the version: Codex trusts the exact text.
+    /// Returns the command line for an event. It does not depend on the version, since Codex trusts the exact text.
     pub fn argv(&self, agent: AgentId, event: &str) -> Vec<String> {
         let words = [&self.program, "--agent", agent.word(), "--event", event, "--home", &self.home];
         words.map(str::to_owned).to_vec()
     }
 
-    /// Returns the hook of a command line, the way back from [`HookCommand::argv`].
+    /// Returns the hook of a command line; the inverse of [`HookCommand::argv`].
     pub fn of_argv(argv: &[String]) -> Option<HookCommand> {
         let program = argv.first()?.clone();
         let home = argv.iter().skip_while(|word| *word != "--home").nth(1)?.clone();
@@ -48,10 +49,10 @@ impl HookCommand {
 /// The name of the program that agents start as castellan's hook.
 pub const HOOK_NAME: &str = "castellan-hook";
 
-/// Why a settings text was left as it is.
+/// Why a settings text stays unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsProblem {
-    /// Not JSON, comments and trailing commas allowed.
+    /// Not JSON, with comments and trailing commas allowed.
     #[error("line {line}, column {column}: not valid JSON: {message}")]
     NotJson {
         /// Line, from 1.
@@ -71,12 +72,12 @@ pub enum SettingsProblem {
         /// What is wrong.
         message: String,
     },
-    /// A value of another shape than the agent's settings have.
+    /// A value of a shape that the agent's settings do not have.
     #[error("{} must be {expected}", shown_path(path))]
     WrongShape {
         /// Dotted path of the value; empty for the whole file.
         path: String,
-        /// What it must be.
+        /// The expected value.
         expected: String,
     },
     /// More than [`SETTINGS_BYTES_MAX`] bytes.
@@ -84,7 +85,7 @@ pub enum SettingsProblem {
     TooLarge,
 }
 
-/// Adds castellan's hooks. The text may be empty; registering again changes nothing; hooks of castellan with another
+/// Adds castellan's hooks. The text may be empty. A second registration changes nothing. castellan's hooks with another
 /// program or home are replaced.
 pub fn register(agent: AgentId, text: &str, hook: &HookCommand) -> Result<String, SettingsProblem> {
     let (mark, body) = byte_order_mark(text)?;
@@ -98,13 +99,13 @@ pub fn register(agent: AgentId, text: &str, hook: &HookCommand) -> Result<String
     Ok(format!("{mark}{body}"))
 }
 
-/// Removes castellan's hooks. Of a text that [`register`] made it returns the text before; empty, when there was none.
+/// Removes castellan's hooks. From a text of [`register`] it restores the earlier text; empty if there was none.
 pub fn unregister(agent: AgentId, text: &str) -> Result<String, SettingsProblem> {
     let (mark, body) = byte_order_mark(text)?;
     Ok(format!("{mark}{}", without_ours(agent, body)?))
 }
 
-/// Returns the group that is registered for an event.
+/// Returns the group for an event.
 pub(crate) fn group(agent: AgentId, hook: &HookCommand, event: &HookEvent) -> Json {
     let handler = match agent.spec().families.registration {
         RegistrationFamily::ExecForm => claude::handler(agent, hook, event),
@@ -148,7 +149,7 @@ fn with_event(
     })
 }
 
-/// Removes hooks of castellan one by one, the last first: the reverse of the order in which they were added.
+/// Removes castellan's hooks one by one, in the reverse order of adding.
 fn without_ours(agent: AgentId, body: &str) -> Result<String, SettingsProblem> {
     let mut body = body.to_owned();
     loop {
@@ -170,9 +171,9 @@ fn without_ours(agent: AgentId, body: &str) -> Result<String, SettingsProblem> {
     }
 }
 
-/// Returns the command line of a handler that castellan wrote, whatever program path and home it names.
+/// Returns the command line of a handler that castellan wrote, with any program path and home.
 pub(crate) fn our_argv(agent: AgentId, handler: &Json) -> Option<Vec<String>> {
-    // One of another kind runs something else, whatever stands beside it.
+    // A handler of another type runs something else, whatever its other keys.
     if handler.get("type").is_some_and(|kind| kind != "command") {
         return None;
     }
@@ -194,7 +195,7 @@ fn byte_order_mark(text: &str) -> Result<(&str, &str), SettingsProblem> {
     Ok(text.strip_prefix(MARK).map_or(("", text), |body| (MARK, body)))
 }
 
-/// Looks up a key that stands once in an object.
+/// Looks up a key that must be unique in an object.
 fn property<'a, 't>(
     object: &'a Object<'t>,
     name: &str,

@@ -1,7 +1,7 @@
-//! One command line of an agent's settings, quoted for whatever shell the user logs in with, and the way back. It reads
-//! only what it writes itself; it is no shell parser.
+//! Quotes a command line of an agent's settings for any login shell, and splits it again. It reads only its own output;
+//! it is not a shell parser.
 
-/// Joins words into a command line: plain words as they are, others in single quotes.
+/// Joins words into a command line: plain words unchanged, others in single quotes.
 pub(crate) fn join(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let quoted: Vec<_> = words.into_iter().map(|word| quote(word.as_ref())).collect();
     quoted.join(" ")

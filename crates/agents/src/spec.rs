@@ -1,11 +1,11 @@
-//! Types of what is known about an agent. `build.rs` fills them from `agents/*.toml`, one file an agent. It must not know what the rest of
-//! the crate does with them.
+//! Types of the agents' data. `build.rs` fills them from `agents/*.toml`, one file for each agent. This module must not
+//! know how the rest of the crate uses them.
 //!
-//! Where agents differ by more than data, a family names the code that knows how: [`Families`].
+//! If agents differ by more than data, a family selects the code: [`Families`].
 
 use castellan_event::ToolKind;
 
-/// What is known of one agent.
+/// The data of one agent.
 #[derive(Debug)]
 pub(crate) struct Spec {
     /// The word of the command line.
@@ -16,45 +16,45 @@ pub(crate) struct Spec {
     pub(crate) title: &'static str,
     /// The name of its package.
     pub(crate) package: &'static str,
-    /// The versions that were measured, the first and the last.
+    /// The first and the last measured version.
     pub(crate) tested: (Version, Version),
-    /// Where its settings lie.
+    /// The places of its settings.
     pub(crate) settings: Settings,
-    /// Every event that is decoded; a user may register more of them than castellan does.
+    /// Every event that is decoded; a user may register more events than castellan does.
     pub(crate) events: &'static [Event],
-    /// What is registered, in the order in which it is written.
+    /// The registered events, in the order of writing.
     pub(crate) hook_events: &'static [HookEvent],
-    /// Its command lines without anybody to ask.
+    /// Signs of a command line without a person to ask.
     pub(crate) headless: Headless,
-    /// Permission modes in which it is not to change anything.
+    /// Permission modes in which the agent must not change anything.
     pub(crate) read_only_modes: &'static [&'static str],
-    /// Arguments that win over a repository's switch: the option and its value.
+    /// Arguments that override a repository's switch: the option and its value.
     pub(crate) hooks_on: &'static [&'static str],
-    /// Variables of its environment that switch hooks off where they are set.
+    /// Environment variables that switch hooks off if set.
     pub(crate) off_variables: &'static [&'static str],
-    /// Files of a repository that set variables, by their paths below the working directory or one above it.
+    /// Files of a repository that set variables, relative to the working directory or a directory above it.
     pub(crate) variable_files: &'static [HookFile],
     /// Its options.
     pub(crate) options: Options,
-    /// The asks that it holds.
+    /// The asks that the agent holds.
     pub(crate) asks: Asks,
     /// Every known tool, its shell first.
     pub(crate) tools: &'static [ToolSpec],
-    /// The key of a tool's input that lets the call go on after the turn. Only `false` says no.
+    /// The key of a tool's input that lets the call continue after the turn. Only `false` means no.
     pub(crate) background_key: Option<&'static str>,
     /// Whether the text of a shell tool may be a patch.
     pub(crate) patches_in_shell: bool,
-    /// Where the definitions of its user's shell are, which its shell reads before each command.
+    /// The place of the user's shell definitions, which the agent's shell reads before each command.
     pub(crate) shell_snapshots: Option<Snapshots>,
-    /// Whether its shell is a POSIX one on Windows, too.
+    /// Whether its shell is a POSIX shell on Windows, too.
     pub(crate) posix_on_windows: bool,
-    /// The files from which it takes hooks.
+    /// The files from which the agent reads hooks.
     pub(crate) hook_files: &'static [HookFile],
-    /// Whether it reads its settings again when they change.
+    /// Whether the agent reads its settings again when they change.
     pub(crate) rereads_settings: bool,
-    /// Whether it runs a call with the input that a hook puts in place of its own (measured).
+    /// Whether the agent runs a call with a hook's changed input (measured).
     pub(crate) rewrites_input: bool,
-    /// Whether it runs a hook of the user's only after the user has trusted it.
+    /// Whether the agent runs a user's hook only after the user has trusted it.
     pub(crate) needs_trust: bool,
     /// The file of the user's own MCP servers, below the home directory.
     pub(crate) server_file: &'static str,
@@ -62,9 +62,9 @@ pub(crate) struct Spec {
     pub(crate) plugin_manifest: &'static str,
     /// Its transcript.
     pub(crate) transcript: Transcript,
-    /// Where its own files lie.
+    /// The agent's own files.
     pub(crate) paths: &'static [AgentPaths],
-    /// The code that knows the rest.
+    /// The code for all other differences.
     pub(crate) families: Families,
 }
 
@@ -72,54 +72,53 @@ pub(crate) struct Spec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub u32, pub u32, pub u32);
 
-/// Where an agent's settings lie.
+/// The places of an agent's settings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     /// The user's file that holds the hooks, relative to the home directory.
     pub(crate) file: &'static str,
-    /// The variable of the environment that moves the directory of `file`.
+    /// The environment variable that moves the directory of `file`.
     pub(crate) variable: &'static str,
-    /// The variable names a directory in the place of the user's home; otherwise the agent's own directory.
+    /// The variable replaces the user's home; otherwise it replaces the agent's own directory.
     pub(crate) variable_is_home: bool,
-    /// The absolute path of the machine-wide file that holds castellan's hooks; `None` where they are registered for users only.
+    /// The absolute path of the machine-wide file with castellan's hooks; `None` if castellan registers only for users.
     pub(crate) machine: Option<&'static str>,
 }
 
-/// An event that is decoded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Event {
-    /// The agent's name of it.
+    /// The agent's own name.
     pub(crate) name: &'static str,
     pub(crate) kind: EventKind,
     /// Seconds after which the hook answers by itself: fewer than the agent waits.
     pub(crate) hook_deadline_s: u32,
 }
 
-/// The subject of an event: what it asks or tells.
+/// The subject of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventKind {
-    /// May this call run?
+    /// A question about a call before it runs.
     Question,
-    /// The agent would prompt the user about this call: may it run?
+    /// The agent is about to prompt the user about this call.
     Permission,
-    /// A call has run; `failed` where the event itself says that it failed.
+    /// A call has run; `failed` if the event itself means a failure.
     Done { failed: bool },
-    /// Something in a session that is no tool call; `text_key` names the key of its text, if it has one.
+    /// An event of a session that is not about a tool call; `text_key` is the key of its text, if any.
     Session { moment: Moment, text_key: Option<&'static str> },
 }
 
-/// A moment of a session that is no tool call.
+/// A moment of a session outside tool calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// A prompt begins a turn.
     Prompt,
-    /// The session starts, or goes on.
+    /// The session starts or continues.
     Start,
     /// The session ends.
     End,
     /// A sub-agent has ended.
     SubagentEnd,
-    /// Something from which nothing follows.
+    /// An event without consequences.
     Notice,
 }
 
@@ -130,82 +129,82 @@ pub struct HookEvent {
     pub name: &'static str,
     /// Seconds after which the agent gives up on the hook. The hook's own deadline is shorter.
     pub timeout_s: u64,
-    /// The `matcher` that stands for every tool; `None` where it is left out.
+    /// The `matcher` for every tool; `None` if the registration omits it.
     pub matcher: Option<&'static str>,
-    /// Whether `"onFailure":"block"` is set, so that a hook that cannot start stops the call.
+    /// Whether the registration sets `"onFailure":"block"`, so that a hook that cannot start stops the call.
     pub blocks_on_failure: bool,
 }
 
-/// Parts of an agent's command line that say that nobody is there to be asked.
+/// Parts of an agent's command line that mean that no person can be asked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Headless {
-    /// Words, also with a value behind `=`.
+    /// Words, also with a value after `=`.
     pub(crate) words: &'static [&'static str],
-    /// A letter of a cluster of short options: the `p` of `-cp`. A value that is written together with its option may hold it
-    /// as well, and counts.
+    /// A letter in a cluster of short options: the `p` of `-cp`. A value joined to its option may contain the letter,
+    /// too, and then also matches.
     pub(crate) letter: Option<u8>,
 }
 
-/// What is known of an agent's options.
+/// The options of an agent.
 #[derive(Debug)]
 pub(crate) struct Options {
-    /// Those without a value, or with one that does not begin with `-`.
+    /// Options without a value, or with a value that does not begin with `-`.
     pub(crate) flags: &'static [&'static str],
-    /// Those that take the next word as their value, whatever it is.
+    /// Options that always take the next word as their value.
     pub(crate) valued: &'static [&'static str],
-    /// Those of them that take the words after that, too, up to the next option, and matter here.
+    /// Options of `valued` that also take the words after that, up to the next option, and that concern hooks.
     pub(crate) lists: &'static [&'static str],
-    /// Switches that count wherever they stand before `--`, as another option's value, too.
+    /// Switches that apply at any position before `--`, also as another option's value.
     pub(crate) anywhere: &'static [&'static str],
-    /// Whether a value may be written together with a short option: `-nvalue`, `-n=value`.
+    /// Whether a value may be joined to a short option: `-nvalue`, `-n=value`.
     pub(crate) joined_values: bool,
-    /// Whether an option that stands twice sets two things, so that its last value does not replace the first.
+    /// Whether a repeated option adds a second setting, instead of replacing the first value.
     pub(crate) adds_up: bool,
-    /// What an option is to hooks.
+    /// The meaning of options for hooks.
     pub(crate) meanings: &'static [(&'static str, Meaning)],
 }
 
-/// What an option is to hooks.
+/// The meaning of an option for hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// It switches them off.
+    /// Switches hooks off.
     Off,
-    /// It names the kinds of settings files that are read.
+    /// Names the kinds of settings files that the agent reads.
     SettingKinds,
-    /// It brings settings, as a text or as a file.
+    /// Brings settings, as a text or as a file.
     Settings,
-    /// It brings a policy, which may let no hooks run but its own.
+    /// Brings a policy, which may allow only its own hooks.
     Policy,
-    /// It names another place for a repository's settings.
+    /// Names another place for a repository's settings.
     Elsewhere,
-    /// It names a plugin, or a folder of plugins.
+    /// Names a plugin, or a folder of plugins.
     Plugin,
-    /// It names a plugin that is no folder.
+    /// Names a plugin that is not a folder.
     FarPlugin,
-    /// It names a folder whose skills are read, too.
+    /// Names a folder whose skills are read, too.
     Folder,
-    /// It brings sub-agents, as a text.
+    /// Brings sub-agents, as a text.
     Subagents,
-    /// It sets one key of the configuration.
+    /// Sets one key of the configuration.
     Key,
-    /// It switches a feature off.
+    /// Switches a feature off.
     FeatureOff,
-    /// It names a profile of the configuration.
+    /// Names a profile of the configuration.
     Profile,
-    /// It lets hooks run that nobody has trusted.
+    /// Allows untrusted hooks to run.
     TrustsAll,
 }
 
-/// What is known of an agent's asks, in the versions that were measured.
+/// The asks of an agent, in the measured versions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asks {
-    /// What it holds at a question in each mode. A mode that is not there holds nothing.
+    /// The held asks at a question, by mode. A missing mode holds nothing.
     pub(crate) modes: &'static [Mode],
-    /// The event of the agent's own prompt: it is open already, so that an ask needs no more than to leave it open.
+    /// The event of the agent's own prompt. The prompt is open already, so an ask only leaves it open.
     pub(crate) prompt: Option<&'static str>,
-    /// Where nobody is there, it makes a deny of an ask.
+    /// The agent turns an ask into a deny if nobody is there.
     pub(crate) denies_unattended: bool,
-    /// What its own check objects to.
+    /// The objections of the agent's own check.
     pub(crate) objections: Objections,
 }
 
@@ -214,27 +213,29 @@ pub(crate) struct Asks {
 pub(crate) struct Mode {
     pub(crate) name: &'static str,
     pub(crate) holds: Holds,
-    /// In a terminal every ask that the mode holds reaches a person. Otherwise the agent refuses some by itself.
+    /// In a terminal every ask that the mode holds reaches a person. Otherwise the agent itself rejects some asks.
     pub(crate) is_attended: bool,
 }
 
-/// For which calls a mode holds an ask.
+/// The calls for which a mode holds an ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
-    /// For all, in every version.
+    /// All calls, in every version.
     All,
-    /// It skips prompts: in measured versions, for calls to which the agent's own check has no objection.
+    /// The mode skips prompts. In measured versions it holds asks for calls to which the agent's own check does not
+    /// object.
     Unobjected,
 }
 
-/// What the agent's own check of a call objects to. A call is known to pass the check when it has nothing of this, and its tool is known.
+/// The objections of the agent's own check of a call. A call certainly passes the check if none applies and its tool is
+/// known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Objections {
-    /// Tools, by the agent's own names, that were measured.
+    /// The measured tools, by the agent's own names.
     pub(crate) known_tools: &'static [&'static str],
-    /// How the names of MCP servers begin that are the agent's own and have checks of their own, in lower case.
+    /// Prefixes, in lower case, of the agent's own MCP servers, which have separate checks.
     pub(crate) own_servers: &'static [&'static str],
-    /// Keys of a tool's input that start a check of their own, when they are there.
+    /// Keys of a tool's input that start a separate check if present.
     pub(crate) keys: &'static [&'static str],
 }
 
@@ -243,99 +244,98 @@ pub(crate) struct Objections {
 pub(crate) struct ToolSpec {
     /// The agent's own name.
     pub(crate) raw: &'static str,
-    /// The name that rules see.
+    /// The canonical name for rules.
     pub(crate) name: &'static str,
-    /// What it does.
     pub(crate) kind: ToolKind,
-    /// The key that holds shell text, or the patch.
+    /// The key of the shell text, or of the patch.
     pub(crate) command: Key,
-    /// The key that holds a path.
+    /// The key of a path.
     pub(crate) path: Key,
-    /// The key that holds the directory in which the shell text runs.
+    /// The key of the directory for the shell text.
     pub(crate) directory: Key,
 }
 
 /// A key of a tool's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
-    /// The tool has none such.
+    /// The tool has no such key.
     No,
     /// It must be a non-empty string.
     Required(&'static str),
-    /// It may be left out.
+    /// The key is optional.
     Optional(&'static str),
-    /// It may be left out where the second key is present.
+    /// The first key is optional if the second key is present.
     Unless(&'static str, &'static str),
 }
 
-/// Files with the definitions of a user's shell, of which the newest counts.
+/// Files with the definitions of a user's shell. The newest file applies.
 #[derive(Debug, Clone, Copy)]
 pub struct Snapshots {
     /// Their folder, below the agent's directory.
     pub folder: &'static str,
-    /// How their names begin.
+    /// The beginning of their names.
     pub prefix: &'static str,
-    /// How their names end.
+    /// The end of their names.
     pub suffix: &'static str,
 }
 
-/// Paths of an agent's own files that are of one kind.
+/// An agent's own files of one kind.
 #[derive(Debug, Clone, Copy)]
 pub struct AgentPaths {
-    /// What they are.
+    /// The kind.
     pub kind: PathKind,
-    /// The same, for people.
+    /// The kind, for people.
     pub about: &'static str,
     /// Patterns that begin with `~/` (below any home), `/` (below the root) or `**/` (anywhere).
     pub paths: &'static [&'static str],
-    /// Patterns of paths that are none of them.
+    /// Patterns of paths that are excluded.
     pub except: &'static [&'static str],
 }
 
 /// A kind of an agent's own files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathKind {
-    /// They hold its user's login.
+    /// Files with the user's login.
     Login,
-    /// They say what it does, and what it may.
+    /// Files that set the agent's behaviour and permissions.
     Configuration,
-    /// Its shell runs them before each command.
+    /// Files that the agent's shell runs before each command.
     Snapshot,
 }
 
-/// A file from which an agent takes hooks.
+/// A file from which an agent reads hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HookFile {
-    /// Whose it is.
+    /// The owner.
     pub place: Place,
-    /// Its path: absolute, or below the directory that [`Place`] says.
+    /// The path: absolute, or relative to the directory of [`Place`].
     pub path: &'static str,
     pub(crate) form: Form,
 }
 
-/// Whose a file is.
+/// The owner of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// The machine's; the path is absolute.
+    /// The machine; the path is absolute.
     Machine,
-    /// The user's, below the agent's own directory.
+    /// The user; below the agent's own directory.
     User,
-    /// A repository's, below the working directory or one above it.
+    /// A repository; below the working directory or a directory above it.
     Workspace,
-    /// What the agent's command line names.
+    /// The agent's command line names the file.
     CommandLine,
-    /// A plugin's or a skill's: it brings hooks, and switches none off.
+    /// A plugin or a skill: it brings hooks and switches none off.
     Plugin,
 }
 
-/// How a file of hooks is written.
+/// The format of a file with hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
     /// The shape that `inspect` reads.
     Settings,
     /// Codex's `config.toml` and `requirements.toml`.
     Toml,
-    /// The same shape as `Settings`, of which only the hooks count.
+    /// The shape of `Settings`; only its hooks are used.
     Hooks,
     /// The front matter of a Markdown file.
     FrontMatter,
@@ -343,76 +343,76 @@ pub(crate) enum Form {
     Variables,
 }
 
-/// What is known of an agent's transcript.
+/// The properties of an agent's transcript.
 #[derive(Debug)]
 pub(crate) struct Transcript {
-    /// One of them stands in every line about a call.
+    /// Every line about a call contains one of these words.
     pub(crate) words: &'static [&'static str],
-    /// Tools for which it calls no hook.
+    /// Tools without a hook.
     pub(crate) hookless: &'static [Hookless],
-    /// The folder of its sub-agents' transcripts, below one that is named as the session's own; `None` where each has a session of its
-    /// own.
+    /// The folder of the sub-agents' transcripts, below a folder with the name of the session's own transcript; `None`
+    /// if each sub-agent has its own session.
     pub(crate) subagents: Option<&'static str>,
 }
 
-/// A tool for which the agent calls no hook.
+/// A tool without a hook.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hookless {
     /// The agent's own name.
     pub(crate) tool: &'static str,
-    /// When it does something all the same.
+    /// When the tool acts anyway.
     pub(crate) acts: Acts,
 }
 
-/// When a tool without a hook does something that a hook should have been asked about.
+/// When a tool without a hook does something that needs a hook's answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Acts {
     /// Never by itself.
     Never,
-    /// When this key of its input is no empty text.
+    /// If this key of its input is not an empty text.
     Given(&'static str),
-    /// When its text names this function.
+    /// If its text contains the name of this function.
     Naming(&'static str),
 }
 
-/// The code that knows how an agent does what data cannot say. Agents that do it alike share a family.
+/// The code for differences that data cannot express. Agents with the same behaviour share a family.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Families {
-    /// How a verdict is told.
+    /// The format of a verdict.
     pub(crate) reply: ReplyFamily,
-    /// How the hook is written in the user's settings, and so started.
+    /// The form of the hook in the user's settings, and so its start.
     pub(crate) registration: RegistrationFamily,
-    /// How the hook is registered for the machine; `None` where it is not.
+    /// The registration for the machine; `None` if there is none.
     pub(crate) machine: Option<MachineFamily>,
-    /// Which settings texts it reads.
+    /// The settings texts that the agent reads.
     pub(crate) reader: ReaderFamily,
-    /// How hooks are switched off.
+    /// The switch for hooks.
     pub(crate) switch: SwitchFamily,
-    /// How MCP servers are configured.
+    /// The configuration of MCP servers.
     pub(crate) servers: ServerFamily,
-    /// Where plugins lie.
+    /// The places of plugins.
     pub(crate) plugins: PluginFamily,
-    /// How a transcript tells of calls.
+    /// The format of a transcript.
     pub(crate) transcript: TranscriptFamily,
-    /// How a payload says that a tool is one of an MCP server.
+    /// The mark of an MCP server's tool in a payload.
     pub(crate) mcp: McpFamily,
 }
 
-/// How a verdict is told.
+/// The format of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReplyFamily {
     /// Every verdict at a question, a deny at a prompt: `claude.rs`.
     Claude,
     /// A deny at a question, every verdict at a prompt: `codex.rs`.
     Codex,
-    /// A deny, whatever is asked: `gemini.rs`.
+    /// A deny at every event: `gemini.rs`.
     Gemini,
 }
 
-/// How the hook is written in the user's settings, and so started.
+/// The form of the hook in the user's settings, and so its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RegistrationFamily {
-    /// Program and arguments, which the agent starts itself: `claude.rs`.
+    /// Program and arguments, which the agent itself starts: `claude.rs`.
     ExecForm,
     /// A line for the user's login shell: `codex.rs`.
     ShellLine,
@@ -420,38 +420,38 @@ pub(crate) enum RegistrationFamily {
     BashLine,
 }
 
-/// How the hook is registered for the machine.
+/// The registration of the hook for the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MachineFamily {
-    /// In a JSON file that holds nothing but castellan's hooks.
+    /// A JSON file with castellan's hooks only.
     OwnJson,
-    /// In a TOML file that an administrator writes, too.
+    /// A TOML file that an administrator also writes.
     SharedToml,
 }
 
-/// Which settings texts an agent reads.
+/// The settings texts that an agent reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReaderFamily {
-    /// All that JavaScript reads.
+    /// Everything that JavaScript parses.
     JavaScript,
     /// The same, with comments.
     Commented,
-    /// What `serde_json` reads, without keys that it does not know.
+    /// Everything that `serde_json` parses, without unknown keys.
     Serde,
 }
 
-/// How hooks are switched off.
+/// The switch for hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SwitchFamily {
     /// `disableAllHooks` in settings.
     DisableAllHooks,
-    /// `hooksConfig` in settings: all of them, or some by their names.
+    /// `hooksConfig` in settings: for all hooks, or for some by their names.
     HooksConfig,
-    /// A feature of a configuration in TOML, and of its profiles.
+    /// A feature of a TOML configuration, and of its profiles.
     Feature,
 }
 
-/// How MCP servers are configured.
+/// The configuration of MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerFamily {
     /// `mcpServers` of the user and of each project, in JSON.
@@ -460,33 +460,33 @@ pub(crate) enum ServerFamily {
     Toml,
 }
 
-/// Where plugins lie.
+/// The places of plugins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PluginFamily {
-    /// Where a list of what is installed and marketplaces say, with skills that may bring hooks.
+    /// The places in a list of installed plugins and in marketplaces; skills may bring hooks.
     Marketplaces,
     /// Below one folder.
     Cache,
-    /// Each in a folder of its own, below one for all.
+    /// One folder for each, below a common folder.
     Extensions,
 }
 
-/// How a transcript tells of calls.
+/// The format of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TranscriptFamily {
     /// Blocks in the `content` of messages.
     Messages,
     /// `response_item`s and `event_msg`s.
     Items,
-    /// It is not read.
+    /// The transcript is not read.
     Unread,
 }
 
-/// How a payload says that a tool is one of an MCP server.
+/// The mark of an MCP server's tool in a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum McpFamily {
     /// In the tool's name: `mcp__server__tool`.
     Name,
-    /// In `mcp_context`, beside a name that cannot be taken apart: `mcp_server_tool`.
+    /// In `mcp_context`, beside a name that cannot be split: `mcp_server_tool`.
     Context,
 }

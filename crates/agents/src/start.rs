@@ -1,5 +1,5 @@
-//! How an agent is started with its hooks on, and how the agent starts a hook. How each family does stands in `claude.rs`,
-//! `codex.rs` and `gemini.rs`. It starts nothing itself.
+//! The start of an agent with its hooks on, and an agent's start of a hook. `claude.rs`, `codex.rs` and `gemini.rs`
+//! hold each family's way. This module starts nothing.
 
 use crate::agent::AgentId;
 use crate::command_line::hooks_on;
@@ -10,12 +10,12 @@ use crate::{claude, codex, gemini, shell_words};
 /// How an agent starts a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookStart {
-    /// It starts the program itself.
+    /// The agent starts the program itself.
     Direct {
         /// Program and arguments.
         argv: Vec<String>,
     },
-    /// It starts the user's login shell, which reads its startup files.
+    /// The agent starts the user's login shell, which reads its startup files.
     LoginShell {
         /// Arguments of the shell.
         arguments: Vec<String>,
@@ -31,7 +31,7 @@ pub fn hook_start(agent: AgentId, hook: &HookCommand, event: &str) -> HookStart 
     }
 }
 
-/// Returns the start of a shell's command line that starts the agent so that no repository can switch its hooks off.
+/// Returns the beginning of a shell command line that starts the agent so that no repository can switch its hooks off.
 pub fn agent_line(agent: AgentId) -> String {
     shell_words::join([agent.word()].iter().chain(hooks_on(agent)))
 }

@@ -1,5 +1,5 @@
-//! The switches that switch an agent's hooks off. A repository's own settings can do that to the user's hooks (measured on Claude
-//! Code 2.1.330, Codex 0.169.0 and Gemini CLI 0.61.0). It must not know how to prevent that.
+//! The switches that switch an agent's hooks off. A repository's own settings can switch off the user's hooks (measured
+//! on Claude Code 2.1.330, Codex 0.169.0 and Gemini CLI 0.61.0). This module must not know how to prevent that.
 
 use toml_edit::{DocumentMut, Item};
 
@@ -7,10 +7,10 @@ use crate::agent::AgentId;
 use crate::settings::switch_of;
 use crate::spec::SwitchFamily;
 
-/// Names of Codex's feature that hooks are; the second is the old one.
+/// Names of Codex's feature for hooks; the second is the old name.
 pub(crate) const HOOK_FEATURES: [&str; 2] = ["hooks", "codex_hooks"];
 
-/// Returns the switch in a settings text that switches hooks off; `None` when there is none, or when it cannot be read as settings.
+/// Returns the switch in a settings text that switches hooks off; `None` without one, or if the text does not parse.
 pub fn switches_off(agent: AgentId, text: &str) -> Option<&'static str> {
     match agent.spec().families.switch {
         SwitchFamily::DisableAllHooks | SwitchFamily::HooksConfig => switch_of(agent, text),
@@ -18,7 +18,7 @@ pub fn switches_off(agent: AgentId, text: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the profiles of a configuration that switch hooks off where they are chosen.
+/// Returns the profiles of a configuration that switch hooks off when chosen.
 pub(crate) fn off_profiles(agent: AgentId, text: &str) -> Vec<String> {
     match agent.spec().families.switch {
         SwitchFamily::DisableAllHooks | SwitchFamily::HooksConfig => Vec::new(),

@@ -1,4 +1,4 @@
-//! The table of all agents, as `build.rs` writes it from `agents/*.toml`. Nothing is read at run time.
+//! The table of all agents, which `build.rs` writes from `agents/*.toml`. Nothing is read at run time.
 
 use castellan_event::ToolKind;
 

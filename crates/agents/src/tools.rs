@@ -1,5 +1,6 @@
-//! Looks up a tool of an agent: the canonical name, what the tool does and which keys of its input matter. The tables stand in
-//! `agents/*.toml`. It must not know payloads. A tool that is not there is unknown, which is not the same as harmless.
+//! Looks up a tool of an agent: its canonical name, its kind and the relevant keys of its input. The tables are in
+//! `agents/*.toml`. This module must not know payloads. A tool outside the table is unknown, which does not mean
+//! harmless.
 
 use castellan_event::{Tool, ToolKind};
 
@@ -31,7 +32,7 @@ pub(crate) fn tool(agent: AgentId, raw: &str, use_id: String) -> Tool {
     Tool { name: name.to_owned(), name_raw: raw.to_owned(), use_id, kind, mcp }
 }
 
-/// Describes a tool that is not in the table as one of a server, by the names that the server and its tool have.
+/// Describes a tool outside the table as an MCP tool, by the names of the server and its tool.
 pub(crate) fn of_server(tool: &mut Tool, server: &str, name: &str) {
     if tool.kind == ToolKind::Unknown && !server.is_empty() && !name.is_empty() {
         let server = as_in_tools(server);
@@ -48,7 +49,7 @@ fn mcp_parts(raw: &str) -> Option<(String, String)> {
 }
 
 impl Key {
-    /// Returns its name, whether or not it may be left out.
+    /// Returns the key's name, whether required or optional.
     pub(crate) fn name(self) -> Option<&'static str> {
         match self {
             Key::No => None,

@@ -1,8 +1,8 @@
-//! What an agent's own transcript says of its tool calls: one line → [`TranscriptEntry`]s. Which tools call no hook, and when that
-//! matters, is a table of each agent. It must not know what was decided, nor where a transcript lies.
+//! The tool calls in an agent's own transcript: one line → [`TranscriptEntry`]s. Each agent's table lists the tools
+//! without a hook, and when they matter. This module must not know the verdicts or the place of a transcript.
 //!
-//! Measured on Claude Code 2.1.330 and Codex 0.169.0: a call stands in the transcript before its hook is asked, what became of it
-//! after that.
+//! Measured on Claude Code 2.1.330 and Codex 0.169.0: the transcript contains a call before its hook runs, and the
+//! call's outcome after that.
 
 mod claude;
 mod codex;
@@ -14,45 +14,46 @@ use crate::agent::AgentId;
 use crate::spec::{Acts, TranscriptFamily};
 use crate::{json, tools};
 
-/// What a line says of calls.
+/// The calls in a line.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TranscriptLine {
-    /// When it was written, as RFC 3339 in UTC; empty where it does not say.
+    /// The time of writing, as RFC 3339 in UTC; empty if the line has none.
     pub time: String,
-    /// What it says, in order.
+    /// The entries, in order.
     pub entries: Vec<TranscriptEntry>,
 }
 
-/// What a line says of one call.
+/// An entry about one call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TranscriptEntry {
-    /// The model asks for a call.
+    /// The model requests a call.
     Begun(TranscriptCall),
     /// A call is over.
     Ended {
         /// Its id.
         id: String,
-        /// Whether it was carried out, with or without success.
+        /// Whether the call ran, with or without success.
         ran: bool,
     },
-    /// A call was carried out that begins nowhere in the transcript.
+    /// A call that ran and has no beginning in the transcript.
     Ran(TranscriptCall),
 }
 
-/// A call as a transcript tells it.
+/// A call in a transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TranscriptCall {
-    /// The agent's id of it, the one that hooks are told; empty where it has none.
+    /// The agent's id of the call, equal to the id in hooks; empty if there is none.
     pub id: String,
     /// Canonical name of the tool.
     pub tool: String,
-    /// What the model asked for. Paths are not yet absolute, and another hook may have changed it since.
+    /// The model's input. Paths are not yet absolute, and another hook may have changed the input since.
     pub input: Json,
-    /// Nothing that needs a decision: the agent's own state, or a tool that calls no hook and does nothing by itself.
+    /// The call needs no decision: it concerns the agent's own state, or its tool has no hook and no effect by itself.
     pub is_harmless: bool,
 }
 
-/// Reads one line, without its line break. A line that may be about calls and cannot be read is an error, which says why.
+/// Reads one line, without its line break. A line that may concern calls and does not parse is an error with the
+/// reason.
 pub fn transcript_line(agent: AgentId, line: &[u8]) -> Result<TranscriptLine, String> {
     let line = str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
     if line.trim().is_empty() {
@@ -61,7 +62,7 @@ pub fn transcript_line(agent: AgentId, line: &[u8]) -> Result<TranscriptLine, St
     if !line.starts_with('{') {
         return Err("not a JSON object".to_owned());
     }
-    // Most lines, and all the long ones, are about something else.
+    // Most lines, and all the long ones, concern something else.
     let spec = agent.spec();
     if !spec.transcript.words.iter().any(|word| line.contains(word)) {
         return Ok(TranscriptLine::default());
@@ -75,14 +76,14 @@ pub fn transcript_line(agent: AgentId, line: &[u8]) -> Result<TranscriptLine, St
     Ok(TranscriptLine { time: text(&fields, "timestamp").to_owned(), entries })
 }
 
-/// Returns the folder in which the transcripts of a session's sub-agents lie, given the session's own; `None` where each has a
-/// session of its own.
+/// Returns the folder with the transcripts of a session's sub-agents, given the session's own transcript; `None` if
+/// each sub-agent has its own session.
 pub fn subagent_transcripts(agent: AgentId, transcript: &str) -> Option<String> {
     let folder = agent.spec().transcript.subagents?;
     Some(format!("{}/{folder}", transcript.strip_suffix(".jsonl")?))
 }
 
-/// A call by the agent's own name of the tool.
+/// Builds a call from the agent's own name of the tool.
 fn call(agent: AgentId, id: &str, raw: &str, input: Json) -> TranscriptCall {
     let hookless = agent.spec().transcript.hookless;
     let tool = tools::tool(agent, raw, String::new());
@@ -96,7 +97,7 @@ fn call(agent: AgentId, id: &str, raw: &str, input: Json) -> TranscriptCall {
 fn acts(acts: Acts, input: &Json) -> bool {
     match acts {
         Acts::Never => false,
-        // What is no text at all is nothing known.
+        // A value that is not text is unknown, so the tool may act.
         Acts::Given(key) => input.get(key).is_none_or(|given| given.as_str() != Some("")),
         Acts::Naming(word) => input.as_str().is_none_or(|text| text.contains(word)),
     }

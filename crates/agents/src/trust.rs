@@ -1,5 +1,6 @@
-//! Whether Codex runs a registered hook: it does so only after the user has trusted it in `/hooks`. Trust lies in
-//! `config.toml` as a hash of the entry, under a key of file, event and position (measured on 0.169.0).
+//! Reports whether Codex runs a registered hook. Codex runs it only after the user has trusted it in `/hooks`.
+//! `config.toml` stores the trust as a hash of the entry, under a key of file, event and position (measured on
+//! 0.169.0).
 
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
@@ -8,22 +9,22 @@ use toml_edit::{DocumentMut, Item, TableLike};
 use crate::agent::{AgentId, question_event};
 use crate::settings::our_argv;
 
-/// Codex's opinion of one hook.
+/// Codex's state of one hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Trust {
-    /// It runs.
+    /// The hook runs.
     Trusted,
-    /// The user has not been asked, or has not agreed: it does not run.
+    /// The user has not answered or has not agreed: the hook does not run.
     Untrusted,
-    /// The entry differs from the one that was trusted: it does not run until it is trusted again.
+    /// The entry differs from the trusted one: the hook does not run until it is trusted again.
     Changed,
-    /// The user switched it off.
+    /// The user disabled the hook.
     Disabled,
 }
 
-/// Reports for each of castellan's hooks in a `hooks.json` whether Codex runs it. `hooks_json_path` is the absolute path
-/// under which Codex sees the file: symlinks of its directory resolved, the file's own name kept. A `hooks.json` that
-/// Codex cannot read has no hooks, a configuration that it cannot read trusts nothing.
+/// Reports for each of castellan's hooks in a `hooks.json` whether Codex runs it. `hooks_json_path` is the absolute
+/// path under which Codex sees the file: symlinks of its directory resolved, its own name unchanged. A `hooks.json`
+/// that Codex cannot read has no hooks. A configuration that Codex cannot read trusts nothing.
 pub fn hook_trust(config_toml: &str, hooks_json_path: &str, hooks_json_text: &str) -> Vec<(String, Trust)> {
     let config = config_toml.parse::<DocumentMut>().unwrap_or_default();
     let state = config.get("hooks").and_then(|hooks| hooks.get("state")).and_then(Item::as_table_like);
@@ -46,8 +47,8 @@ pub fn hook_trust(config_toml: &str, hooks_json_path: &str, hooks_json_text: &st
     trusts
 }
 
-/// Why Codex does not run castellan's hook for questions in a `hooks.json`, where that is so. `trusts_all`: it was started with
-/// `--dangerously-bypass-hook-trust`. The texts are as for [`hook_trust`].
+/// Returns why Codex does not run castellan's question hook in a `hooks.json`; `None` if it does. `trusts_all`: Codex
+/// was started with `--dangerously-bypass-hook-trust`. The texts are those of [`hook_trust`].
 pub fn distrust(
     config_toml: &str,
     hooks_json_path: &str,
@@ -63,7 +64,7 @@ pub fn distrust(
         Trust::Untrusted => Some("castellan's hook is not trusted in `/hooks`"),
         Trust::Changed => Some("castellan's hook is not the one that was trusted in `/hooks`"),
     });
-    // One that runs is enough.
+    // One running hook is enough.
     of_questions.reduce(|one, other| one.and(other)).flatten()
 }
 

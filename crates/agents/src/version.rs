@@ -1,5 +1,5 @@
-//! Which version of an agent runs: [`executable_version`], from where its executable lies and from the package manifest beside it. It
-//! must not know what a version means.
+//! [`executable_version`]: the running version of an agent, from the path of its executable and the package manifest
+//! beside it. This module must not know the meaning of a version.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,14 +15,14 @@ impl fmt::Display for Version {
     }
 }
 
-/// A text that is no version of three numbers.
+/// The text is not a version of three numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoVersion;
 
 impl FromStr for Version {
     type Err = NoVersion;
 
-    /// Reads three numbers. A pre-release (`2.1.330-beta.1`) is no released version.
+    /// Reads three numbers. A pre-release (`2.1.330-beta.1`) is not a released version.
     fn from_str(text: &str) -> Result<Version, NoVersion> {
         let mut numbers = text.split('.').map(|number| {
             let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -35,12 +35,13 @@ impl FromStr for Version {
     }
 }
 
-/// The name of the manifest that lies beside an executable from an npm package.
+/// The name of the manifest beside an executable from an npm package.
 pub const PACKAGE_MANIFEST: &str = "package.json";
 
-/// Returns the version of the agent whose process runs `executable` (an absolute path), where that is known. The agents' own installers
-/// name the file, or a folder right above it, after the version; a package of npm has a manifest beside the file, whose text is `manifest`.
-/// An executable that was replaced while it runs is named ` (deleted)` by Linux: the manifest is then another version's.
+/// Returns the version of the agent whose process runs `executable` (an absolute path), if known. The agents' own
+/// installers name the file, or a folder right above it, after the version. An npm package has a manifest beside the
+/// file, whose text is `manifest`. Linux appends ` (deleted)` to the path of a replaced executable: the manifest then
+/// belongs to another version.
 pub fn executable_version(agent: AgentId, executable: &str, manifest: Option<&str>) -> Option<Version> {
     const REPLACED: &str = " (deleted)";
     let path = executable.strip_suffix(REPLACED).unwrap_or(executable);
@@ -49,13 +50,13 @@ pub fn executable_version(agent: AgentId, executable: &str, manifest: Option<&st
     named.or_else(|| manifest_version(agent, manifest?))
 }
 
-/// `…/versions/2.1.330` and `…/claude-code/2.1.330/claude`.
+/// Levels of `…/versions/2.1.330` and `…/claude-code/2.1.330/claude`.
 const NAMED_LEVELS: usize = 2;
 
 fn manifest_version(agent: AgentId, manifest: &str) -> Option<Version> {
     let manifest: Json = serde_json::from_str(manifest).ok()?;
     let text = |key: &str| manifest.get(key).and_then(Json::as_str);
-    // The executable lies in a package for one platform, whose name begins with the main one's.
+    // The executable is in a package for one platform, whose name begins with the main package's name.
     text("name")?
         .strip_prefix(agent.spec().package)
         .filter(|rest| rest.is_empty() || rest.starts_with('-'))?;

@@ -1,26 +1,26 @@
-//! [`whose`]: which agent a payload is of, by its keys. Several agents read another agent's settings file, and so start its hooks; what
-//! they understand differs. It must not know how a payload is read.
+//! [`whose`]: finds the agent that sent a payload, by its keys. Several agents read another agent's settings file and
+//! so start its hooks, but they read different replies. This module must not know how a payload is read.
 
 use serde_json::{Map, Value as Json};
 
 use crate::agent::AgentId;
 use crate::reply::Reply;
 
-/// The agent that a payload is of.
+/// The agent that sent a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {
     /// An agent that castellan guards.
     Guarded(AgentId),
-    /// Another one.
+    /// Another agent.
     Other(OtherAgent),
 }
 
 /// An agent that castellan does not guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OtherAgent {
-    /// Its name for people.
+    /// The name for people.
     pub(crate) title: &'static str,
-    /// What it reads as a deny on standard output, with REASON for the reason as JSON.
+    /// The agent's deny on standard output, where REASON marks the place of the reason as JSON.
     pub(crate) deny: Option<&'static str>,
 }
 
@@ -34,7 +34,7 @@ struct Row {
 
 include!(concat!(env!("OUT_DIR"), "/payloads.rs"));
 
-/// Returns the agent that the payload is of; `None` where no row fits.
+/// Returns the agent that sent the payload; `None` if no row matches.
 pub(crate) fn whose(payload: &Map<String, Json>) -> Option<Whose> {
     ROWS.iter().find(|row| row.fits(payload)).map(|row| row.whose)
 }
@@ -61,7 +61,7 @@ impl Whose {
 }
 
 impl OtherAgent {
-    /// Encodes a deny as the agent understands it.
+    /// Encodes a deny in the agent's format.
     pub(crate) fn denial(&self, line: &str) -> Reply {
         let reason = Json::from(line).to_string();
         let stdout = self.deny.map(|deny| deny.replace("REASON", &reason)).unwrap_or_default();

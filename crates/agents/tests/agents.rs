@@ -1,4 +1,4 @@
-//! The files of agents: `build/read.rs` refuses one that is wrong, and names the line.
+//! The data files of agents: `build/read.rs` rejects a wrong file and names the line.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -28,7 +28,7 @@ fn line_of(text: &str, piece: &str) -> usize {
     text.split_once(piece).unwrap().0.matches('\n').count() + 1
 }
 
-/// Replaces a piece of Codex's file, and expects an error that names the line on which the piece stands.
+/// Replaces a piece of Codex's file, and expects an error that names the line of the piece.
 #[track_caller]
 fn check(before: &str, after: &str, expected: &str) {
     let error = read(CLAUDE, &CODEX.replacen(before, after, 1)).unwrap_err();

@@ -1,5 +1,5 @@
-//! Golden payloads: `golden/AGENT/EVENT-name.json` (or `.bin`) as an agent sends it, and beside it `.txt`, what is read.
-//! `UPDATE_EXPECT=1` rewrites the texts; read the difference before you keep it.
+//! Golden payloads: `golden/AGENT/EVENT-name.json` (or `.bin`) from an agent, and beside it `.txt` with the decoded
+//! call. `UPDATE_EXPECT=1` rewrites the texts; read the difference before you keep it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -148,7 +148,7 @@ proptest! {
         agent in prop::sample::select(&AgentId::ALL[..]),
     ) {
         for event in ["PreToolUse", "BeforeTool", "PostToolUse", "UserPromptSubmit", "Nonsense"] {
-            // No random bytes are a whole payload.
+            // Random bytes are never a whole payload.
             prop_assert!(decode(agent, event, &bytes, &origin()).is_err());
         }
     }

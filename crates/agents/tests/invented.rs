@@ -1,5 +1,5 @@
-//! An agent is added by a data file alone: this test builds the crate once more, with `invented/acme.toml` beside the real agents, and runs
-//! itself there.
+//! A data file alone adds an agent. This test builds the crate once more, with `invented/acme.toml` beside the real
+//! agents, and runs itself there.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ use castellan_agents::{
 use castellan_event::{AccessLevel, ToolKind, Verdict};
 use serde_json::json;
 
-/// The variable of the build's environment that names a folder with more agents.
+/// The build's environment variable for a folder with more agents.
 const MORE: &str = "CASTELLAN_MORE_AGENTS";
 
 #[test]
@@ -33,7 +33,7 @@ fn an_invented_agent_is_added_by_a_data_file_alone() {
     assert!(done.status.success() && said.contains("1 passed"), "{said}");
 }
 
-/// Looks at all that the data file says.
+/// Checks everything that the data file sets.
 fn is_whole(agent: AgentId) {
     assert_eq!(
         (agent.title(), AgentId::named("acme_agent"), AgentId::ALL.len()),

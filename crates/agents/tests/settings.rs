@@ -1,4 +1,4 @@
-//! Registration in settings texts: undone to the byte, idempotent, and never over a text that cannot be read.
+//! Registration in settings texts: undone to the byte, idempotent, and never over a text that does not parse.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ fn hook() -> HookCommand {
     }
 }
 
-/// Registers, checks every law on the way, and returns the registered text.
+/// Registers, checks every property on the way, and returns the registered text.
 #[track_caller]
 fn check(agent: AgentId, text: &str) -> String {
     let registered = register(agent, text, &hook()).unwrap();
@@ -135,7 +135,7 @@ fn what_the_user_added_around_ours_stays() {
     let agent = AgentId::CODEX;
     let text = register(agent, "{}", &hook()).unwrap();
     let theirs = r#"{"type":"command","command":"theirs"}"#;
-    // In our group, beside our group, and beside our events.
+    // In castellan's group, beside it, and beside castellan's events.
     let edited = text
         .replacen(
             "\"timeout\": 600\n          }",
@@ -259,7 +259,7 @@ fn managed_codex_is_given_back() {
     assert_eq!(problem("[hooks]\nPreToolUse = []\n"), tables);
 }
 
-/// White space, with and without comments, as it may stand between two tokens.
+/// White space between two tokens, with and without comments.
 fn gap() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => Just(String::new()),
@@ -270,7 +270,7 @@ fn gap() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A list of items between brackets, with gaps everywhere and perhaps a comma at its end.
+/// A list of items in brackets, with gaps everywhere and perhaps a final comma.
 fn bracketed(open: &'static str, close: &'static str, items: Vec<String>) -> impl Strategy<Value = String> {
     let gaps = prop::collection::vec((gap(), gap()), items.len());
     (gaps, gap(), any::<bool>()).prop_map(move |(gaps, last_gap, trailing_comma)| {

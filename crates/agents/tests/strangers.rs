@@ -1,9 +1,9 @@
-//! Payloads of one agent that reach the hook of another: each is denied as its sender understands it.
+//! Payloads of one agent that reach the hook of another. castellan denies each in its sender's format.
 
 use castellan_agents::{AgentId, Origin, decode, encode_refusal};
 use serde_json::Value as Json;
 
-/// A sender, its payload, and the deny that it reads; HOOK is the agent whose hook it has started.
+/// A sender, its payload, and the deny that it reads. HOOK is the agent whose hook it started.
 const CASES: &str = include_str!("strangers.jsonl");
 
 #[derive(serde::Deserialize)]

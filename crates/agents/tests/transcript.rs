@@ -1,5 +1,5 @@
-//! Lines of transcripts, cut from real ones, and what is read of them: `transcript/AGENT.cases`, each a line and below it, after
-//! `=>`, what it says.
+//! Lines from real transcripts and their entries. `transcript/AGENT.cases` holds each line and below it, after `=>`,
+//! its entries.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Which hooks an agent runs: Codex's trust, and the switches of a repository.
+//! The hooks that an agent runs: Codex's trust, and the switches of a repository.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,7 +6,7 @@ use castellan_agents::{AgentId, HookCommand, Trust, distrust, hook_trust, regist
 
 const PATH: &str = "/home/u/.codex/hooks.json";
 
-/// What the app server of Codex 0.169.0 listed (`hooks/list`, `currentHash`) for the file that [`hooks_json`] returns.
+/// Output of the app server of Codex 0.169.0 (`hooks/list`, `currentHash`) for the file that [`hooks_json`] returns.
 const MEASURED: &[(&str, &str)] = &[
     ("pre_tool_use:0:0", "sha256:a7db280a18ce248f366cf74fda43bd861c0ba3eb0fc7d22e4175e58cf185b367"),
     ("permission_request:0:0", "sha256:e105aad3fa9ebee0500f88cb9c98451fee242f7235ec68de2597b94ac494a09e"),
@@ -103,6 +103,6 @@ fn a_hook_that_codex_does_not_run_is_told_with_its_reason() {
     check("", false, Some("not trusted"));
     check("", true, None);
     check(&state("trusted_hash = \"sha256:1\""), false, Some("not the one"));
-    // There is none, or it is another's: nothing to tell.
+    // There is no hook of castellan: nothing to report.
     assert_eq!(distrust("", PATH, "{}", false), None);
 }

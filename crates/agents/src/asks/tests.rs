@@ -103,8 +103,8 @@ fn an_open_prompt_holds_every_ask() {
     }
 }
 
-/// Claude Code 2.1.330 ran calls with each of the first eight although the hook asked. A path that it held may be a link by the time when
-/// it looks.
+/// Claude Code 2.1.330 ran calls with each of the first eight paths although the hook asked. A path that it held may be
+/// a link at the time of its check.
 #[test]
 fn any_file_may_be_an_objection() {
     for path in [

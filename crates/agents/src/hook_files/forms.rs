@@ -1,5 +1,5 @@
-//! How a file of each form is read: what it registers, and why the agent may find more in it than is found here. It must not know where
-//! a file lies.
+//! Readers for each form of file: the registered hooks, and why the agent may find more hooks than castellan. This
+//! module must not know where a file is.
 
 use serde::de::IgnoredAny;
 use serde_json::{Value as Json, json};
@@ -12,7 +12,7 @@ use crate::front_matter::front_matter;
 use crate::settings::{Foreign, HookCommand, inspect, our_argv};
 use crate::spec::ReaderFamily;
 
-/// Settings of either agent, and Codex's `hooks.json`.
+/// Reads settings, and Codex's `hooks.json`.
 pub(super) fn read_settings(agent: AgentId, text: &str) -> HookFileReport {
     let found = match inspect(agent, text) {
         Ok(found) => found,
@@ -33,7 +33,7 @@ pub(super) fn read_settings(agent: AgentId, text: &str) -> HookFileReport {
     HookFileReport { foreign: found.foreign, plugins: plugins(text), ..report }
 }
 
-/// A plugin's `hooks.json` or `plugin.json`: what stands there as a path is read in its own place.
+/// Reads a plugin's `hooks.json` or `plugin.json`. Paths in it are skipped; their files are read separately.
 pub(super) fn read_plugin_hooks(agent: AgentId, text: &str) -> HookFileReport {
     let json: Json = match serde_json::from_str(without_mark(text)) {
         Ok(json) => json,
@@ -62,7 +62,7 @@ pub(super) fn read_front_matter(agent: AgentId, text: &str) -> HookFileReport {
     report
 }
 
-/// `[[hooks.EVENT]]` with `[[hooks.EVENT.hooks]]`, also written as inline tables.
+/// Reads `[[hooks.EVENT]]` with `[[hooks.EVENT.hooks]]`, also as inline tables.
 pub(super) fn read_toml(agent: AgentId, text: &str) -> HookFileReport {
     let document = text.parse::<DocumentMut>().unwrap_or_default();
     let mut report = HookFileReport::default();
@@ -88,7 +88,7 @@ pub(super) fn read_toml(agent: AgentId, text: &str) -> HookFileReport {
     report
 }
 
-/// Whether an entry is as castellan writes it: for every tool, waited for, and nothing else.
+/// True if an entry is exactly as castellan writes it, with castellan's matcher and timeout and no other keys.
 fn is_as_written(agent: AgentId, event: &str, group: &dyn TableLike, handler: &dyn TableLike) -> bool {
     let Some(written) = hook_events(agent).iter().find(|written| written.name == event) else { return false };
     let has_only = |table: &dyn TableLike, keys: &[&str]| table.iter().all(|(key, _)| keys.contains(&key));
@@ -106,7 +106,7 @@ fn tables(list: &Item) -> Vec<&dyn TableLike> {
     tables.map(|table| table as &dyn TableLike).chain(inline.map(|table| table as &dyn TableLike)).collect()
 }
 
-/// The events of a `hooks`, of which only the hooks count.
+/// Reads the events of a `hooks` value, without plugins.
 fn read_hooks(agent: AgentId, hooks: &Json) -> HookFileReport {
     let report = read_settings(agent, &json!({ "hooks": hooks }).to_string());
     HookFileReport { plugins: Vec::new(), ..report }
@@ -130,8 +130,8 @@ fn unread_if(may_be_read: bool, why: String) -> HookFileReport {
     HookFileReport { unread: may_be_read.then_some(why), ..HookFileReport::default() }
 }
 
-/// Whether the agent may read a text that is not read here. Claude Code reads as JavaScript does: what Rust cannot hold (half a
-/// surrogate pair, a huge number, a thousand levels) is JSON all the same. Codex is written in Rust.
+/// True if the agent may read a text that castellan cannot read. Claude Code reads like JavaScript: it accepts JSON
+/// that Rust cannot hold (half a surrogate pair, a huge number, a thousand levels). Codex is written in Rust.
 fn may_be_read(agent: AgentId, text: &str) -> bool {
     match agent.spec().families.reader {
         ReaderFamily::JavaScript => serde_json::from_str::<IgnoredAny>(without_mark(text)).is_ok(),
@@ -142,7 +142,7 @@ fn may_be_read(agent: AgentId, text: &str) -> bool {
     }
 }
 
-/// The same of one that is said to be ignored: Codex ignores it as measured.
+/// The same for a text that the agent is said to ignore. Codex does ignore it (measured).
 fn may_be_read_all_the_same(agent: AgentId, text: &str) -> bool {
     match agent.spec().families.reader {
         ReaderFamily::JavaScript | ReaderFamily::Commented => may_be_read(agent, text),
@@ -154,7 +154,7 @@ fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// `{"enabledPlugins": {NAME: true}}`
+/// Reads `{"enabledPlugins": {NAME: true}}`.
 fn plugins(text: &str) -> Vec<(String, bool)> {
     let json: Json = serde_json::from_str(without_mark(text)).unwrap_or_default();
     let enabled = json.get("enabledPlugins").and_then(|enabled| enabled.as_object()).into_iter().flatten();

@@ -12,7 +12,7 @@ const LISTS: &[(&str, PermissionVerdict)] = &[
     ("allow", PermissionVerdict::Allow),
 ];
 
-/// Other keys there, which are no rules.
+/// Other keys of `permissions`, which are not rules.
 const NO_RULES: &[&str] =
     &["defaultMode", "additionalDirectories", "disableBypassPermissionsMode", "disableAutoMode"];
 

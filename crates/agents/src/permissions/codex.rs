@@ -1,5 +1,5 @@
-//! `prefix_rule(...)` of Codex's `.rules` files. They are Starlark; read is a file that calls functions with constants, as these do.
-//! What is anything else is told, and the reading goes on at the next line that begins a statement.
+//! `prefix_rule(...)` of Codex's `.rules` files. The files are Starlark; this parser reads only function calls with
+//! constants. It reports any other statement and continues at the next line that begins a statement.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
@@ -13,20 +13,19 @@ const VERDICTS: &[(&str, PermissionVerdict)] = &[
     ("allow", PermissionVerdict::Allow),
 ];
 
-/// What is done where a rule does not say.
+/// The decision of a rule that names none.
 const DEFAULT: &str = "allow";
 
-/// Parameters of `prefix_rule`: the last two are examples, which Codex tries itself.
+/// Parameters of `prefix_rule`. The last two are examples, which Codex itself checks.
 const PARAMETERS: &[&str] = &["pattern", "decision", "justification", "match", "not_match"];
 
-/// A constant.
 #[derive(Debug, Clone, PartialEq)]
 enum Constant {
     Text(String),
     List(Vec<Constant>),
 }
 
-/// What is wrong, and where.
+/// An error and its position.
 struct Wrong {
     at: usize,
     why: String,
@@ -97,7 +96,7 @@ fn rule(name: &str, arguments: &[(String, Constant)]) -> Result<Rule, String> {
     Ok((*verdict, words, text("justification")?.unwrap_or_default()))
 }
 
-/// The words that may stand in a place.
+/// The alternative words of a position.
 fn alternatives(place: &Constant) -> Option<Vec<String>> {
     let text = |constant: &Constant| match constant {
         Constant::Text(text) => Some(text.clone()),
@@ -124,7 +123,7 @@ impl Reader<'_> {
         self.letters.next_if(|(_, one)| *one == letter).is_some()
     }
 
-    /// White space and comments. Returns where the rest begins.
+    /// Skips white space and comments. Returns the position of the rest.
     fn skip(&mut self) -> usize {
         loop {
             while self.letters.next_if(|(_, letter)| letter.is_whitespace()).is_some() {}
@@ -135,7 +134,7 @@ impl Reader<'_> {
         }
     }
 
-    /// To the next line that does not begin with white space or a bracket that closes.
+    /// Skips to the next line that does not begin with white space or a closing bracket.
     fn skip_statement(&mut self) {
         while let Some((_, letter)) = self.letters.next() {
             let begins = |one: &(usize, char)| !one.1.is_whitespace() && !matches!(one.1, ')' | ']' | '}');
@@ -145,7 +144,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `name(parameter = constant, ...)`.
+    /// Parses `name(parameter = constant, ...)`.
     fn statement(&mut self) -> Result<(String, Vec<(String, Constant)>), Wrong> {
         let name = self.name()?;
         let at = self.skip();
@@ -179,7 +178,7 @@ impl Reader<'_> {
         if name.is_empty() { wrong(at, "a name is missing") } else { Ok(name) }
     }
 
-    /// A comma, or nothing before the bracket that closes.
+    /// Reads a comma, or nothing before the closing bracket.
     fn separator(&mut self, closing: char) -> Result<(), Wrong> {
         let at = self.skip();
         let is_end = self.letters.peek().is_some_and(|(_, letter)| *letter == closing);
@@ -208,10 +207,10 @@ impl Reader<'_> {
         }
     }
 
-    /// A text after its first quote.
+    /// Reads a text after its first quote.
     fn quoted(&mut self, at: usize, quote: char) -> Result<String, Wrong> {
         let mut text = String::new();
-        // The end of the line is where the next statement may begin.
+        // The next statement may begin after the end of the line.
         while let Some((here, letter)) = self.letters.next_if(|(_, letter)| *letter != '\n') {
             match letter {
                 letter if letter == quote => {

@@ -1,4 +1,5 @@
-//! `[[rule]]` of Gemini CLI's policies (0.61.0). Where several match, Gemini takes the one of the highest priority.
+//! `[[rule]]` of Gemini CLI's policies (0.61.0). Of several matching rules, Gemini applies the one with the highest
+//! priority.
 
 use toml_edit::{Document, Item, Table, Value};
 
@@ -12,7 +13,7 @@ const VERDICTS: &[(&str, PermissionVerdict)] = &[
 
 const SHELL: &str = "run_shell_command";
 
-/// Gemini's names of its tools, in the short form.
+/// Gemini's tool names, and their short form.
 const TOOLS: &[(&str, &str)] = &[
     (SHELL, "Bash"),
     ("read_file", "Read"),
@@ -26,7 +27,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("google_web_search", "WebSearch"),
 ];
 
-/// Keys that change nothing about which calls are meant.
+/// Keys that do not change which calls a rule matches.
 const NEUTRAL: &[&str] =
     &["toolName", "mcpName", "commandPrefix", "commandRegex", "decision", "priority", "denyMessage"];
 
@@ -121,7 +122,7 @@ fn text_of(rule: &Table, name: &str) -> Option<String> {
     rule.get(name).and_then(Item::as_str).map(str::to_owned)
 }
 
-/// A text, or several.
+/// Reads one text or a list of texts.
 fn texts_of(rule: &Table, name: &str) -> Result<Vec<String>, String> {
     let wrong = || format!("`{name}` is a text or a list of texts");
     match rule.get(name).map(Item::as_value) {

@@ -1,5 +1,5 @@
-//! The hooks of a parsed settings text: `hooks` → event → groups → handlers, the shape that agents share. It
-//! must not know which of them are castellan's.
+//! The hooks of a parsed settings text: `hooks` → event → groups → handlers, the common shape of the agents. This
+//! module must not know which hooks are castellan's.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use super::source::{Source, Spot};
 use super::{HOOK_NAME, SettingsProblem, property, wrong_shape};
 use crate::dotenv::NOT_SET;
 
-/// The parts of a settings text that matter here.
+/// The relevant parts of a settings text.
 pub(crate) struct Tree<'a, 't> {
     /// The whole file; `None` when it is empty.
     pub(crate) root: Option<&'a Object<'t>>,
@@ -30,7 +30,7 @@ pub(crate) struct Entry<'a, 't> {
 }
 
 impl<'a, 't> Tree<'a, 't> {
-    /// Finds the parts, or says which has the wrong shape.
+    /// Finds the parts. The error names a part of the wrong shape.
     pub(crate) fn of(source: &'a Source<'t>) -> Result<Tree<'a, 't>, SettingsProblem> {
         let Some(value) = &source.root else {
             return Ok(Tree { root: None, hooks: None });
@@ -62,14 +62,14 @@ impl<'a, 't> Tree<'a, 't> {
         value.as_array().map(Some).ok_or_else(|| wrong_shape(&path, "a list"))
     }
 
-    /// Lists the handlers, in the order of the text. Groups of another shape hold none.
+    /// Lists the handlers, in the order of the text. Groups of another shape are empty.
     pub(crate) fn entries(&self) -> Vec<Entry<'a, 't>> {
         let events = self.hooks.iter().flat_map(|hooks| &hooks.properties);
         let groups = events.filter_map(|event| Some((event.name.as_str(), event.value.as_array()?)));
         groups.flat_map(|(event, groups)| entries_of(event, groups)).collect()
     }
 
-    /// Returns the way from a handler's group outwards to the root.
+    /// Returns the path from a handler's group outwards to the root.
     pub(crate) fn way_to(&self, entry: &Entry<'_, '_>) -> Vec<(Spot, usize)> {
         let index = |object: &Object<'_>, name: &str| {
             object.properties.iter().position(|property| property.name.as_str() == name)
@@ -90,7 +90,7 @@ impl Entry<'_, '_> {
         Value::Object(self.group.clone()).into()
     }
 
-    /// Returns the handler as people name it: a command in short, with nothing beside it that says what runs.
+    /// Returns the handler in a short form for people: the command, if no other key decides what runs.
     pub(crate) fn shown(&self) -> String {
         let is_command = self.handler.get("type").is_none_or(|kind| kind == "command");
         if !is_command || self.handler.get("shell").is_some() {
@@ -104,13 +104,13 @@ impl Entry<'_, '_> {
     }
 }
 
-/// Returns the switch of a settings object by which `disableAllHooks` switches all hooks off. Of a key that stands twice, either counts,
-/// and any value that JavaScript takes for true (measured on Qwen Code 0.24.4).
+/// Returns the switch `disableAllHooks` of a settings object if it switches all hooks off. If the key is repeated, each
+/// value applies. Every value that is true in JavaScript applies (measured on Qwen Code 0.24.4).
 pub(crate) fn disable_all_hooks(root: &Object<'_>) -> Option<&'static str> {
     values(root, "disableAllHooks").any(|value| !is_falsy(value)).then_some("disableAllHooks: true")
 }
 
-/// Returns the first of these variables that settings set to something.
+/// Returns the first of these variables that the settings set.
 pub(crate) fn off_variable(root: &Object<'_>, names: &[&'static str]) -> Option<&'static str> {
     let is_set = |value: &Value<'_>| {
         let text = value.as_string_lit();
@@ -123,9 +123,9 @@ pub(crate) fn off_variable(root: &Object<'_>, names: &[&'static str]) -> Option<
     names.iter().copied().find(sets)
 }
 
-/// The same of `hooksConfig`, which can name hooks: one without a name by its command. Gemini CLI puts variables of its environment in
-/// the place of `$NAME`, so that such a name may be any. `enabled` as text counts as false, and `hooks` that are no object take the place
-/// of the user's (both measured on Gemini CLI 0.61.0).
+/// Returns the switch of `hooksConfig`, which can name hooks; a hook without a name has its command as name. Gemini CLI
+/// replaces `$NAME` by environment variables, so such a name may match any hook. A text as `enabled` means false, and
+/// `hooks` that are not an object replace the user's hooks (both measured on Gemini CLI 0.61.0).
 pub(crate) fn hooks_config(root: &Object<'_>) -> Option<&'static str> {
     if values(root, "hooks").any(|value| value.as_object().is_none()) {
         return Some("hooks: no object");
@@ -136,7 +136,7 @@ pub(crate) fn hooks_config(root: &Object<'_>) -> Option<&'static str> {
         return Some("hooksConfig.enabled: false");
     }
     let disabled = configs.iter().flat_map(|config| values(config, "disabled"));
-    // A text stands for all that is part of it.
+    // A text matches every hook whose name it contains.
     let mut names = disabled.flat_map(|value| match value {
         Value::Array(list) => list.elements.iter().filter_map(Value::as_string_lit).collect(),
         Value::StringLit(name) => vec![name],
@@ -146,7 +146,7 @@ pub(crate) fn hooks_config(root: &Object<'_>) -> Option<&'static str> {
     names.any(|name| is_ours(&name.value)).then_some("hooksConfig.disabled: [castellan's hook]")
 }
 
-/// Reports whether JavaScript takes a value for false.
+/// Reports whether a value is false in JavaScript.
 fn is_falsy(value: &Value<'_>) -> bool {
     match value {
         Value::BooleanLit(lit) => !lit.value,

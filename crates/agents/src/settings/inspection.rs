@@ -1,4 +1,5 @@
-//! What a settings text registers and whether the agent reads it at all, for `castellan doctor`. It changes nothing.
+//! The hooks of a settings text, and whether the agent reads the text, for `castellan doctor`. This module changes
+//! nothing.
 
 use jsonc_parser::ast::Object;
 use serde_json::Value as Json;
@@ -10,19 +11,19 @@ use crate::agent::{AgentId, hook_events};
 use crate::comments::without_comments;
 use crate::spec::{HookEvent, ReaderFamily, SwitchFamily};
 
-/// What a settings text registers.
+/// The hooks of a settings text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inspection {
     /// castellan's own hooks.
     pub ours: Vec<Registered>,
-    /// Events that castellan registers for and that have no hook of its own.
+    /// Events without castellan's hook, of those that castellan registers for.
     pub missing: Vec<&'static str>,
-    /// Hooks of others.
+    /// Foreign hooks.
     pub foreign: Vec<Foreign>,
     /// Whether the text switches all hooks off.
     pub disabled: bool,
-    /// Why the agent ignores the whole file, hooks included, although it can be edited (measured: neither Claude Code
-    /// 2.1.330 nor Codex 0.169.0 reads comments or trailing commas).
+    /// Why the agent ignores the whole file, hooks included, although castellan can edit it. Measured: neither Claude
+    /// Code 2.1.330 nor Codex 0.169.0 reads comments or trailing commas.
     pub ignored: Option<String>,
 }
 
@@ -33,20 +34,20 @@ pub struct Registered {
     pub event: String,
     /// The command line.
     pub argv: Vec<String>,
-    /// Whether the entry is as [`super::register`] writes it: matcher, timeout and all.
+    /// Whether the entry is exactly as [`super::register`] writes it, with matcher and timeout.
     pub intact: bool,
 }
 
-/// A hook of somebody else's.
+/// A hook that is not castellan's.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Foreign {
     /// The event.
     pub event: String,
-    /// Its command, or the whole entry where it is no command.
+    /// The command, or the whole entry if it is not a command.
     pub command: String,
 }
 
-/// Reports what a text registers.
+/// Reports the hooks of a text.
 pub fn inspect(agent: AgentId, text: &str) -> Result<Inspection, SettingsProblem> {
     let (mark, body) = byte_order_mark(text)?;
     let source = Source::parse(body)?;
@@ -69,7 +70,7 @@ pub fn inspect(agent: AgentId, text: &str) -> Result<Inspection, SettingsProblem
     Ok(found)
 }
 
-/// Returns the switch by which a settings text in JSON switches hooks off. A text that is no JSON object has none.
+/// Returns the switch by which a JSON settings text switches hooks off; `None` if the text is not a JSON object.
 pub(crate) fn switch_of(agent: AgentId, text: &str) -> Option<&'static str> {
     let body = byte_order_mark(text).map(|(_, body)| body).unwrap_or_default();
     let source = Source::parse(body).ok()?;
@@ -79,7 +80,7 @@ pub(crate) fn switch_of(agent: AgentId, text: &str) -> Option<&'static str> {
 fn switch_in(agent: AgentId, root: &Object<'_>) -> Option<&'static str> {
     match agent.spec().families.switch {
         SwitchFamily::DisableAllHooks => disable_all_hooks(root).or_else(|| {
-            // Measured on Claude Code 2.1.330: it takes no such variable from settings.
+            // Measured on Claude Code 2.1.330: it reads no such variable from settings.
             let takes_variables = !agent.spec().variable_files.is_empty();
             takes_variables.then(|| off_variable(root, agent.spec().off_variables)).flatten()
         }),
@@ -92,7 +93,7 @@ fn is_intact(agent: AgentId, entry: &Entry<'_, '_>, argv: &[String]) -> bool {
     let Some(hook) = HookCommand::of_argv(argv) else {
         return false;
     };
-    // castellan writes a group of its own. A long one is not copied for each of its handlers.
+    // castellan writes a separate group. This check avoids copying a long group for each of its handlers.
     let mut events = hook_events(agent).iter().filter(|_| entry.handlers.elements.len() == 1);
     events.any(|event| event.name == entry.event && group(agent, &hook, event) == entry.group_json())
 }

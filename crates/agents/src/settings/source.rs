@@ -1,10 +1,10 @@
-//! A JSONC text with the positions of its tokens, and two edits: [`Source::insert`] adds an item at the end of an object or
-//! array, [`Source::remove`] takes one away. Every byte that is not the item's stays. It must not know hooks.
+//! A JSONC text with the positions of its tokens, and two edits. [`Source::insert`] adds an item at the end of an
+//! object or array, and [`Source::remove`] removes one. All other bytes stay. This module must not know hooks.
 //!
-//! How an item was added shows in the white space before it, and so removing can be exact:
-//! * one line break: the closing bracket already stood on a line of its own, or the bracket came with the item. So an item
-//!   that is alone behind one line break is removed with its brackets.
-//! * a blank line: the line break after the item was added too.
+//! The white space before an item shows how it was added, so that a removal is exact:
+//! * One line break: the closing bracket already had its own line, or the bracket was added with the item. So a single
+//!   item after one line break is removed with its brackets.
+//! * A blank line: the line break after the item was added, too.
 
 use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::{Range, Ranged};
@@ -18,7 +18,7 @@ use super::SettingsProblem;
 /// A parsed text.
 pub(crate) struct Source<'t> {
     text: &'t str,
-    /// Its value; `None` when it holds only white space and comments.
+    /// The value; `None` if the text has only white space and comments.
     pub(crate) root: Option<Value<'t>>,
     tokens: Vec<TokenAndRange<'t>>,
     line_break: &'static str,
@@ -48,7 +48,7 @@ impl Spot {
 }
 
 impl<'t> Source<'t> {
-    /// Parses JSON with comments and trailing commas; nothing else is let pass.
+    /// Parses JSON with comments and trailing commas, and rejects every other extension.
     pub(crate) fn parse(text: &'t str) -> Result<Source<'t>, SettingsProblem> {
         let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
         let options = ParseOptions {
@@ -73,7 +73,7 @@ impl<'t> Source<'t> {
         Ok(Source { text, root: parsed.value, tokens: parsed.tokens.unwrap_or_default(), line_break })
     }
 
-    /// Returns the text with a value at its beginning, for a text that has none.
+    /// Adds a value at the beginning of a text that has none.
     pub(crate) fn insert_root(&self, value: &Json) -> String {
         format!("{}{}{}", self.pretty("", value, ""), self.line_break, self.text)
     }
@@ -104,7 +104,8 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// Returns the text without an item. `way` leads from the item outwards; brackets that came with the item go too.
+    /// Returns the text without an item. `way` leads from the item outwards. Brackets that were added with the item are
+    /// removed, too.
     pub(crate) fn remove_with_brackets(&self, way: &[(Spot, usize)]) -> String {
         let came_with_brackets =
             |spot: &Spot, index| spot.items.len() == 1 && !self.has_blank_line_before(spot, index);
@@ -152,7 +153,7 @@ impl<'t> Source<'t> {
         self.slice(self.token_end_before(start), start).matches('\n').count() > 1
     }
 
-    /// Where the last token or comment before `position` ends.
+    /// The end of the last token or comment before `position`.
     fn token_end_before(&self, position: usize) -> usize {
         let count = self.tokens.partition_point(|token| token.end() <= position);
         count.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(0, Ranged::end)
@@ -170,14 +171,14 @@ impl<'t> Source<'t> {
         line.strip_suffix(rest).unwrap_or_default()
     }
 
-    /// What the text indents its first level with; two spaces where it does not show.
+    /// The indentation of the text's first level; two spaces if the text shows none.
     fn indent_unit(&self) -> &'t str {
         let first = self.root.as_ref().and_then(Value::as_object).and_then(|root| root.properties.first());
         let unit = first.map(|property| self.line_indent(property.start())).unwrap_or_default();
         if unit.is_empty() { "  " } else { unit }
     }
 
-    /// Writes an item over several lines; those after the first are indented by `indent`.
+    /// Writes an item over several lines; `indent` precedes each line after the first.
     fn pretty(&self, key: &str, value: &Json, indent: &str) -> String {
         let unit = self.indent_unit();
         let formatter = serde_json::ser::PrettyFormatter::with_indent(unit.as_bytes());
@@ -193,7 +194,7 @@ impl<'t> Source<'t> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// Replaces ranges, which stand in order and do not overlap.
+    /// Replaces ranges, which must be in order and must not overlap.
     fn splice(&self, edits: &[(std::ops::Range<usize>, &str)]) -> String {
         let mut edited = String::with_capacity(self.text.len());
         let mut done = 0;

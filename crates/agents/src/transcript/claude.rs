@@ -20,14 +20,14 @@ fn begun(agent: AgentId, block: &Map<String, Json>) -> Option<TranscriptEntry> {
     let call = call(agent, text(block, "id"), text(block, "name"), input);
     match text(block, "type") {
         "tool_use" => Some(TranscriptEntry::Begun(call)),
-        // The provider runs it, before the agent hears of it.
+        // The provider runs this call before the agent receives it.
         "server_tool_use" => Some(TranscriptEntry::Ran(call)),
         _ => None,
     }
 }
 
-/// A call that never came to a permission has run nowhere, unless it has a result: of a tool that does not exist, or with an input
-/// of another shape.
+/// Reads the result of a call. Without a permission decision the call ran unless its result is an error: the tool may
+/// not exist, or the input may have another shape.
 fn ended(line: &Map<String, Json>, block: &Map<String, Json>) -> Option<TranscriptEntry> {
     if text(block, "type") != "tool_result" {
         return None;

@@ -1,12 +1,13 @@
-//! Codex 0.169.0: `response_item`s that the model asks for and is told, and `event_msg`s of what was carried out, also from within
-//! code (`exec`).
+//! Codex 0.169.0: `response_item`s with the model's requests and their results, and `event_msg`s about calls that ran,
+//! also from within code (`exec`).
 
 use serde_json::{Map, Value as Json};
 
 use super::{TranscriptEntry, call, text};
 use crate::agent::AgentId;
 
-/// How the output of a call begins that was not carried out: a hook denied it, there is no such tool, its input has another shape.
+/// Beginnings of the output of a call that did not run: a hook denied it, the tool does not exist, or its input has
+/// another shape.
 const NOT_RUN: &[&str] = &[
     "Command blocked by PreToolUse hook: ",
     "Tool call blocked by PreToolUse hook: ",
@@ -14,7 +15,7 @@ const NOT_RUN: &[&str] = &[
     "failed to parse function arguments: ",
 ];
 
-/// Items of calls that were carried out, by the tool whose hook is told their id, and the key of what they did.
+/// Items of calls that ran: the item, the tool whose hook receives its id, and the key of the input.
 const ITEMS: &[(&str, &str, &str)] =
     &[("CommandExecution", "Bash", "command"), ("FileChange", "apply_patch", "changes")];
 
@@ -32,7 +33,7 @@ pub(super) fn entries(agent: AgentId, line: &Map<String, Json>) -> Vec<Transcrip
     entry.into_iter().collect()
 }
 
-/// Tools of a group reach the hook as group and name run together.
+/// The hook receives the name of a grouped tool as group and name joined together.
 fn begun(agent: AgentId, payload: &Map<String, Json>) -> TranscriptEntry {
     let raw = format!("{}{}", text(payload, "namespace"), text(payload, "name"));
     let arguments =
@@ -51,7 +52,7 @@ fn ended(payload: &Map<String, Json>) -> TranscriptEntry {
     TranscriptEntry::Ended { id: text(payload, "call_id").to_owned(), ran }
 }
 
-/// The provider has searched, before Codex heard of it.
+/// The provider ran the search before Codex received it.
 fn hosted(agent: AgentId, payload: &Map<String, Json>) -> TranscriptEntry {
     let action = payload.get("action").cloned().unwrap_or_default();
     TranscriptEntry::Ran(call(agent, text(payload, "id"), "web_search", action))
