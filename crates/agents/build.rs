@@ -1,5 +1,5 @@
-//! Reads the agents' data in `agents/*.toml` and their payloads in `payloads.toml`, checks it, and writes static tables
-//! of the types in `src/spec.rs` and `src/whose.rs`.
+//! Reads `agents/*.toml` and `payloads.toml`, checks them, and writes static tables for `src/spec.rs` and
+//! `src/whose.rs`.
 
 #[path = "build/payloads.rs"]
 mod payloads;

@@ -1,5 +1,4 @@
-//! Reads `agents/*.toml` and checks them. An error names file and line. This module must not know how the table is
-//! written.
+//! Reads and checks `agents/*.toml`. An error names file and line. This module must not know how the table is written.
 
 use std::fmt;
 use std::ops::Range;

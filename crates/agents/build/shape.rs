@@ -1,5 +1,5 @@
-//! The shape of `agents/*.toml`. The types in `src/spec.rs` describe each value. This module must not know which values
-//! belong together.
+//! The shape of `agents/*.toml`; `src/spec.rs` describes each value. This module must not know which values belong
+//! together.
 
 use serde::Deserialize;
 use toml::Spanned;

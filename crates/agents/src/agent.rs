@@ -1,5 +1,5 @@
-//! [`AgentId`] and the properties of an agent: its names, events and settings. `agents/*.toml` hold them, one file for
-//! each agent; this module only looks them up.
+//! [`AgentId`] and the names, events and settings of an agent. `agents/*.toml` hold them; this module only looks them
+//! up.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -120,8 +120,7 @@ pub fn directory_name(agent: AgentId) -> &'static str {
     settings_path(agent).split('/').next().unwrap_or_default()
 }
 
-/// Returns the place of the user's shell definitions below the agent's directory; `None` if the agent's shell reads
-/// none.
+/// Returns the place of the user's shell definitions below the agent's directory, if the agent's shell reads any.
 pub fn shell_snapshots(agent: AgentId) -> Option<Snapshots> {
     agent.spec().shell_snapshots
 }
@@ -143,8 +142,7 @@ pub fn moved_settings_directory(agent: AgentId, value: &Path) -> PathBuf {
     below_home.map_or_else(|| value.to_owned(), |directory| value.join(directory))
 }
 
-/// Returns the absolute path of the machine-wide file with castellan's hooks; `None` if castellan registers only for
-/// users.
+/// Returns the absolute path of the machine-wide file with castellan's hooks; `None` if there is no such file.
 pub fn machine_settings_path(agent: AgentId) -> Option<&'static str> {
     agent.spec().settings.machine
 }

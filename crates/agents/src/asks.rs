@@ -47,14 +47,13 @@ pub fn holds_ask(
         })
 }
 
-/// Reports whether the agent turns an ask into a deny if nobody is there. Then castellan itself denies: a person can
-/// approve the call elsewhere.
+/// Reports whether the agent denies an ask if nobody is there. castellan then denies: a person can approve the call
+/// elsewhere.
 pub fn denies_unattended_asks(agent: AgentId) -> bool {
     agent.spec().asks.denies_unattended
 }
 
-/// Reports whether the agent itself rejects asks in this permission mode, so that no person sees them. True for an
-/// unknown mode, since it may.
+/// Reports whether the agent itself rejects asks in this permission mode, or may (an unknown mode).
 pub(crate) fn refuses_asks(agent: AgentId, permission_mode: &str) -> bool {
     // If the agent never asks, no mode shows whether a person is there.
     !agent.spec().asks.modes.is_empty() && !mode(agent, permission_mode).is_some_and(|mode| mode.is_attended)
@@ -103,8 +102,8 @@ fn is_given(input: &Json, key: &str) -> bool {
     !matches!(input.get(key), None | Some(Json::Null | Json::Bool(false)))
 }
 
-/// True if an effect is understood and concerns no file, also no read file. The client checks the source of a copy like
-/// the target (measured: `cp .mcp.json copy`).
+/// True if an understood effect concerns no file. Reads matter, too: the client also checks a copy's source (`cp
+/// .mcp.json copy`, measured).
 fn is_apart_from_files(effect: &Effect) -> bool {
     let has_path = effect.path.is_some() || effect.path_raw.is_some() || needs_path(effect.kind);
     !effect.is_opaque() && !effect.is_linked && !has_path

@@ -28,8 +28,7 @@ pub(crate) fn answer_question(event: &str, verdict: Verdict, reason: &str, user_
     ))
 }
 
-/// Returns the reply to PermissionRequest. Verdicts other than deny leave the prompt to Claude: its user is asked for a
-/// reason.
+/// Returns the reply to PermissionRequest. Verdicts other than deny leave the prompt to Claude, whose user decides.
 pub(crate) fn answer_permission(
     event: &str,
     verdict: Verdict,

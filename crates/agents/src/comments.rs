@@ -1,5 +1,4 @@
-//! [`without_comments`]: converts JSON with comments to JSON, as Gemini CLI and Qwen Code do before they parse a
-//! settings text.
+//! [`without_comments`]: removes comments from JSON, as Gemini CLI and Qwen Code do before they parse a settings text.
 
 /// Removes line and block comments. Strings stay unchanged. An unterminated block comment also stays, so that the text
 /// remains invalid.

@@ -40,8 +40,7 @@ pub fn tested_versions(agent: AgentId) -> (Version, Version) {
     agent.spec().tested
 }
 
-/// Returns the texts that name the agent: its word and name, its events, its variables and its settings paths. No other
-/// crate may contain them as literals.
+/// Returns the agent's word, names, events, variables and settings paths. No other crate may contain them as literals.
 pub fn agent_literals(agent: AgentId) -> Vec<&'static str> {
     let Spec { word, name, settings, events, hook_files, off_variables, variable_files, .. } = agent.spec();
     let fixed = [*word, *name, directory_name(agent), settings.file, settings.variable];

@@ -9,8 +9,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::limits::{FRONT_MATTER_BYTES_MAX, FRONT_MATTER_VALUES_MAX, JSON_DEPTH_MAX};
 
-/// Returns the front matter as an object or null, for every possible end of it: the first `---`, or the first line that
-/// begins with `---`.
+/// Returns the front matter, an object or null, for every possible end: the first `---`, or the first line that begins
+/// so.
 pub(crate) fn front_matter(text: &str) -> Vec<Result<Json, String>> {
     let body = text.trim_start_matches('\u{feff}').trim_start();
     let Some(rest) = body.strip_prefix("---") else { return Vec::new() };

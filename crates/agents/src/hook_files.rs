@@ -24,7 +24,7 @@ pub const FRONT_MATTER: HookFile =
 pub struct HookFileReport {
     /// castellan's question hooks that are exactly as castellan writes them.
     pub ours: Vec<HookCommand>,
-    /// Hooks with castellan's name that run before calls, also if changed. The caller decides whether they are
+    /// Hooks with castellan's name that run before calls, changed or not. The caller decides whether they are
     /// castellan's.
     pub named: Vec<NamedHook>,
     /// The file's hooks run regardless of the user's and a repository's settings.
@@ -86,8 +86,7 @@ pub fn hook_files(agent: AgentId) -> &'static [HookFile] {
     agent.spec().hook_files
 }
 
-/// Returns a repository's files that may set a variable which switches an agent's hooks off. These files register no
-/// hooks.
+/// Returns a repository's files that may set a variable to switch an agent's hooks off. They register no hooks.
 pub fn variable_files(agent: AgentId) -> &'static [HookFile] {
     agent.spec().variable_files
 }

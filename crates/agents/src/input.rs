@@ -183,8 +183,8 @@ fn text(fields: &Map<String, Json>, key: &str, problems: &mut Vec<IntakeProblem>
     }
 }
 
-/// Returns a text of the payload, cut above the limit, and records a problem for the cut. Data stored for a session
-/// must not grow with the agent's input.
+/// Returns a text of the payload. A text above the limit is cut and recorded as a problem, since sessions must not grow
+/// with input.
 pub(crate) fn limited(value: &str, key: &str, bytes_max: usize, problems: &mut Vec<IntakeProblem>) -> String {
     if value.len() <= bytes_max {
         return value.to_owned();

@@ -1,5 +1,5 @@
-//! The MCP servers in an agent's own settings (Claude Code 2.1.330, Codex 0.44). Texts in, names out; this module must
-//! not know where the files are.
+//! The MCP servers in an agent's settings (Claude Code 2.1.330, Codex 0.44). Texts in, names out; it must not know
+//! files.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,7 @@ pub fn server_file(agent: AgentId) -> &'static str {
     agent.spec().server_file
 }
 
-/// Returns the servers of the user's file, for every directory or for one, by their names in tool names. Empty for a
-/// file that the agent cannot read.
+/// Returns the servers of the user's file, by their names in tool names. Empty for a file that the agent cannot read.
 pub fn configured_servers(agent: AgentId, text: &str) -> BTreeSet<String> {
     match agent.spec().families.servers {
         ServerFamily::Json => of_json(text),
@@ -23,8 +22,7 @@ pub fn configured_servers(agent: AgentId, text: &str) -> BTreeSet<String> {
     }
 }
 
-/// Reads `mcpServers` of the user and of each project, and the servers of a repository's `.mcp.json` that the user has
-/// accepted.
+/// Reads `mcpServers` of the user and of each project, and the accepted servers of a repository's `.mcp.json`.
 fn of_json(text: &str) -> BTreeSet<String> {
     let json: Json = serde_json::from_str(text).unwrap_or_default();
     let projects =

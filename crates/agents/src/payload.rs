@@ -41,7 +41,7 @@ pub struct Done {
     pub call: Call,
     /// The tool's response; `null` if the payload has none.
     pub response: Json,
-    /// Whether the agent reports a failure.
+    /// True if the agent reports a failure.
     pub failed: bool,
 }
 
@@ -159,8 +159,8 @@ fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) ->
     })
 }
 
-/// Rejects the payload of an agent other than the registered one. A payload without a matching row is read as the
-/// registered agent's.
+/// Rejects the payload of an agent other than the registered one. A payload without a matching row is the registered
+/// agent's.
 fn refuse_stranger(id: AgentId, fields: &Map<String, Json>) -> Result<(), Refusal> {
     match whose(fields) {
         None => Ok(()),

@@ -1,6 +1,6 @@
-//! Permission rules in the agents' own formats: Claude Code's `permissions`, Codex's `.rules` files, Gemini's policies.
-//! Texts → one [`Permission`] for each rule, and one [`Unread`] for each rule that is not understood. This module must
-//! not know how they are used.
+//! Permission rules of Claude Code (`permissions`), Codex (`.rules` files) and Gemini (policies). Texts → one
+//! [`Permission`] for each rule, or one [`Unread`] for a rule that is not understood. This module must not know their
+//! use.
 
 mod claude;
 mod codex;

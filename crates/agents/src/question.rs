@@ -1,5 +1,4 @@
-//! [`Question`]: a hand-made question in the agent's format, to judge a call or to test a hook. This module must not
-//! know who answers.
+//! [`Question`]: a hand-made question in the agent's format, to judge a call or to test a hook.
 
 use castellan_event::ToolKind;
 use serde_json::{Value as Json, json};

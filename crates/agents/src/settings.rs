@@ -85,8 +85,8 @@ pub enum SettingsProblem {
     TooLarge,
 }
 
-/// Adds castellan's hooks. The text may be empty. A second registration changes nothing. castellan's hooks with another
-/// program or home are replaced.
+/// Adds castellan's hooks to a text, which may be empty. Replaces castellan's hooks with another program or home.
+/// Idempotent.
 pub fn register(agent: AgentId, text: &str, hook: &HookCommand) -> Result<String, SettingsProblem> {
     let (mark, body) = byte_order_mark(text)?;
     if is_registered(agent, body, hook)? {

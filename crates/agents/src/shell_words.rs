@@ -1,5 +1,4 @@
-//! Quotes a command line of an agent's settings for any login shell, and splits it again. It reads only its own output;
-//! it is not a shell parser.
+//! Quotes a command line of an agent's settings for any login shell, and splits its own output again.
 
 /// Joins words into a command line: plain words unchanged, others in single quotes.
 pub(crate) fn join(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {

@@ -42,19 +42,19 @@ pub(crate) struct Spec {
     pub(crate) tools: &'static [ToolSpec],
     /// The key of a tool's input that lets the call continue after the turn. Only `false` means no.
     pub(crate) background_key: Option<&'static str>,
-    /// Whether the text of a shell tool may be a patch.
+    /// True if the text of a shell tool may be a patch.
     pub(crate) patches_in_shell: bool,
     /// The place of the user's shell definitions, which the agent's shell reads before each command.
     pub(crate) shell_snapshots: Option<Snapshots>,
-    /// Whether its shell is a POSIX shell on Windows, too.
+    /// True if its shell is a POSIX shell on Windows, too.
     pub(crate) posix_on_windows: bool,
     /// The files from which the agent reads hooks.
     pub(crate) hook_files: &'static [HookFile],
-    /// Whether the agent reads its settings again when they change.
+    /// True if the agent reads its settings again when they change.
     pub(crate) rereads_settings: bool,
-    /// Whether the agent runs a call with a hook's changed input (measured).
+    /// True if the agent runs a call with a hook's changed input (measured).
     pub(crate) rewrites_input: bool,
-    /// Whether the agent runs a user's hook only after the user has trusted it.
+    /// True if the agent runs a user's hook only after the user has trusted it.
     pub(crate) needs_trust: bool,
     /// The file of the user's own MCP servers, below the home directory.
     pub(crate) server_file: &'static str,
@@ -131,7 +131,7 @@ pub struct HookEvent {
     pub timeout_s: u64,
     /// The `matcher` for every tool; `None` if the registration omits it.
     pub matcher: Option<&'static str>,
-    /// Whether the registration sets `"onFailure":"block"`, so that a hook that cannot start stops the call.
+    /// True if the registration sets `"onFailure":"block"`, so that a hook that cannot start stops the call.
     pub blocks_on_failure: bool,
 }
 
@@ -140,8 +140,8 @@ pub struct HookEvent {
 pub(crate) struct Headless {
     /// Words, also with a value after `=`.
     pub(crate) words: &'static [&'static str],
-    /// A letter in a cluster of short options: the `p` of `-cp`. A value joined to its option may contain the letter,
-    /// too, and then also matches.
+    /// A letter in a cluster of short options: the `p` of `-cp`. A letter in a value that is joined to its option also
+    /// matches.
     pub(crate) letter: Option<u8>,
 }
 
@@ -156,9 +156,9 @@ pub(crate) struct Options {
     pub(crate) lists: &'static [&'static str],
     /// Switches that apply at any position before `--`, also as another option's value.
     pub(crate) anywhere: &'static [&'static str],
-    /// Whether a value may be joined to a short option: `-nvalue`, `-n=value`.
+    /// True if a value may be joined to a short option: `-nvalue`, `-n=value`.
     pub(crate) joined_values: bool,
-    /// Whether a repeated option adds a second setting, instead of replacing the first value.
+    /// True if a repeated option adds a second setting, instead of replacing the first value.
     pub(crate) adds_up: bool,
     /// The meaning of options for hooks.
     pub(crate) meanings: &'static [(&'static str, Meaning)],
@@ -222,13 +222,11 @@ pub(crate) struct Mode {
 pub(crate) enum Holds {
     /// All calls, in every version.
     All,
-    /// The mode skips prompts. In measured versions it holds asks for calls to which the agent's own check does not
-    /// object.
+    /// The mode skips prompts. Measured versions hold asks for calls to which the agent's own check does not object.
     Unobjected,
 }
 
-/// The objections of the agent's own check of a call. A call certainly passes the check if none applies and its tool is
-/// known.
+/// The objections of the agent's own check. A call of a known tool certainly passes if none applies.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Objections {
     /// The measured tools, by the agent's own names.
@@ -350,8 +348,8 @@ pub(crate) struct Transcript {
     pub(crate) words: &'static [&'static str],
     /// Tools without a hook.
     pub(crate) hookless: &'static [Hookless],
-    /// The folder of the sub-agents' transcripts, below a folder with the name of the session's own transcript; `None`
-    /// if each sub-agent has its own session.
+    /// The folder of the sub-agents' transcripts, below one with the session transcript's name. `None`: separate
+    /// sessions.
     pub(crate) subagents: Option<&'static str>,
 }
 

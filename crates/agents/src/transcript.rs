@@ -32,7 +32,7 @@ pub enum TranscriptEntry {
     Ended {
         /// Its id.
         id: String,
-        /// Whether the call ran, with or without success.
+        /// True if the call ran, with or without success.
         ran: bool,
     },
     /// A call that ran and has no beginning in the transcript.
@@ -52,8 +52,7 @@ pub struct TranscriptCall {
     pub is_harmless: bool,
 }
 
-/// Reads one line, without its line break. A line that may concern calls and does not parse is an error with the
-/// reason.
+/// Reads one line, without its line break. A line that may concern calls and does not parse is an error.
 pub fn transcript_line(agent: AgentId, line: &[u8]) -> Result<TranscriptLine, String> {
     let line = str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
     if line.trim().is_empty() {
@@ -76,8 +75,8 @@ pub fn transcript_line(agent: AgentId, line: &[u8]) -> Result<TranscriptLine, St
     Ok(TranscriptLine { time: text(&fields, "timestamp").to_owned(), entries })
 }
 
-/// Returns the folder with the transcripts of a session's sub-agents, given the session's own transcript; `None` if
-/// each sub-agent has its own session.
+/// Returns the folder of a session's sub-agent transcripts, given its own; `None` if each sub-agent has its own
+/// session.
 pub fn subagent_transcripts(agent: AgentId, transcript: &str) -> Option<String> {
     let folder = agent.spec().transcript.subagents?;
     Some(format!("{}/{folder}", transcript.strip_suffix(".jsonl")?))

@@ -1,6 +1,5 @@
-//! Reports whether Codex runs a registered hook. Codex runs it only after the user has trusted it in `/hooks`.
-//! `config.toml` stores the trust as a hash of the entry, under a key of file, event and position (measured on
-//! 0.169.0).
+//! Reports whether Codex runs a registered hook: only if the user has trusted it in `/hooks`. `config.toml` stores a
+//! hash of the entry, under a key of file, event and position (measured on 0.169.0).
 
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};

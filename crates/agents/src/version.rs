@@ -39,9 +39,8 @@ impl FromStr for Version {
 pub const PACKAGE_MANIFEST: &str = "package.json";
 
 /// Returns the version of the agent whose process runs `executable` (an absolute path), if known. The agents' own
-/// installers name the file, or a folder right above it, after the version. An npm package has a manifest beside the
-/// file, whose text is `manifest`. Linux appends ` (deleted)` to the path of a replaced executable: the manifest then
-/// belongs to another version.
+/// installers name the file, or the folder above it, after the version. An npm package has a manifest beside the file,
+/// with text `manifest`. Linux appends ` (deleted)` to the path of a replaced executable; the manifest is then newer.
 pub fn executable_version(agent: AgentId, executable: &str, manifest: Option<&str>) -> Option<Version> {
     const REPLACED: &str = " (deleted)";
     let path = executable.strip_suffix(REPLACED).unwrap_or(executable);

@@ -1,5 +1,4 @@
-//! A data file alone adds an agent. This test builds the crate once more, with `invented/acme.toml` beside the real
-//! agents, and runs itself there.
+//! A data file alone adds an agent. This test builds the crate with `invented/acme.toml` and runs itself there.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,5 +1,4 @@
-//! Lines from real transcripts and their entries. `transcript/AGENT.cases` holds each line and below it, after `=>`,
-//! its entries.
+//! Lines from real transcripts. `transcript/AGENT.cases` holds each line and below it, after `=>`, its entries.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,4 @@
-//! [`Scene`]: the state for finding the effects of one call: the session, the world, and the changes of the call's
-//! earlier commands.
+//! [`Scene`]: the state for finding the effects of one call: session, world, and the call's own earlier changes.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -61,7 +60,7 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) exported: BTreeSet<String>,
     /// Exported variables that name a compiler; their value does not depend on the position of the command.
     pub(crate) exported_compilers: BTreeMap<String, String>,
-    /// Exported variables that may hold code, with their values.
+    /// Exported variables that name a compiler; their meaning does not depend on the command's directory.
     pub(crate) exported_code: Vec<(String, Arg)>,
     /// Text of exported variables that the next command passes to a shell.
     pub(crate) exported_texts: Vec<Arg>,
@@ -205,8 +204,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             || self.may_be_of_session(path)
     }
 
-    /// True if an earlier call of the session may have written the file without naming it: by a pattern, or anywhere in
-    /// the workspace.
+    /// True if an earlier call may have written the file without naming it: by a pattern, or anywhere in the workspace.
     fn may_be_of_session(&self, path: &str) -> bool {
         let workspace = self.setting.workspace.trim_end_matches('/');
         let is_inside = || path.strip_prefix(workspace).is_some_and(|rest| rest.starts_with('/'));
@@ -229,8 +227,8 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         programs.entry(file.to_owned()).or_insert_with(|| path::real(file.to_owned(), places))
     }
 
-    /// Locates an argument relative to a directory. The world's answers do not change within a call, so each query runs
-    /// once.
+    /// Locates an argument relative to a directory. Each query runs once: the world's answers do not change within a
+    /// call.
     pub(crate) fn located(&mut self, arg: &Arg, cwd: Option<&str>, last: Last) -> Located {
         if self.seen_from.as_deref() != cwd {
             self.located.clear();
@@ -259,8 +257,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         Spent { text: self.spent + self.work.spent(), programs: self.program_work.spent() }
     }
 
-    /// Spends work. At the first failure it adds one Opaque effect; this effect covers everything that is omitted from
-    /// then on.
+    /// Spends work. The first failure adds one Opaque effect, which covers everything that is omitted from then on.
     pub(crate) fn spend(&mut self, units: u64, command: Option<usize>, effects: &mut Vec<Effect>) -> bool {
         if self.work.spend(units) {
             return true;

@@ -54,8 +54,7 @@ pub(crate) fn own_below_home() -> impl Iterator<Item = &'static str> {
 /// Returns the components of a path, without `.` and empty ones.
 pub(crate) fn components(path: &str) -> impl Iterator<Item = &str> {
     let mut rest = path;
-    // Names are short: a loop over their bytes is faster than the search of `split`. Each call compares thousands of
-    // names.
+    // Names are short: a loop over their bytes is faster than `split`. Each call compares thousands of names.
     std::iter::from_fn(move || {
         while !rest.is_empty() {
             let end = rest.bytes().position(|byte| byte == b'/').unwrap_or(rest.len());
@@ -147,8 +146,7 @@ fn from_root<'p, 'a>(parts: &'p [Part<'a>]) -> impl Iterator<Item = &'p [Part<'a
     std::iter::once(parts).chain(through_proc(parts)).chain(without_private(parts))
 }
 
-/// Classifies a path of which only some consecutive components are known. `None` if these components match nothing
-/// sensitive.
+/// Classifies a path by some consecutive components, if they match anything sensitive; the rest is unknown.
 pub(crate) fn hint(parts: &[Part<'_>], places: &Places) -> Option<Kind> {
     let mut kind = Kind { scope: Scope::Outside, place: Scope::Outside, about: "" };
     let mut views = vec![View { anchor: Anchor::Anywhere, parts }];
@@ -282,8 +280,7 @@ mod tests {
         assert!(sections.is_empty(), "no rows: {sections:?}");
     }
 
-    /// Every pattern matches something. A pattern that matches nothing is hidden by an exception of its row, or is a
-    /// typing error.
+    /// A pattern that matches nothing is hidden by an exception of its row, or is a typing error.
     #[test]
     fn every_pattern_is_found_by_a_path_that_it_describes() {
         for row in ROWS.iter() {

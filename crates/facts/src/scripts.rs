@@ -1,5 +1,4 @@
-//! Files with code: their contents according to the world, and whether the call changes them before it runs them. This
-//! module must not know languages.
+//! Files with code: their contents, and whether the call changes them before it runs them. It must not know languages.
 
 use std::rc::Rc;
 
@@ -52,8 +51,7 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
     text
 }
 
-/// True if a file is neither text nor a program in machine code. When run by its path, such a file goes to an
-/// interpreter.
+/// True if a file is neither text nor machine code. When run by its path, such a file goes to an interpreter.
 pub(crate) fn is_strange_script(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let is_text = text(path, scene) != Err(Why::Encoding);
     !is_text && scene.scripts.get(path).is_none_or(|known| !known.is_of_machine)
@@ -80,8 +78,7 @@ pub(crate) fn runs(real: &str, path: &str, is_made: bool, scene: &mut Scene<'_, 
     }
 }
 
-/// Returns every file that has run, and whether the call itself writes it. `made`: the texts that the call writes into
-/// files; they are the final contents.
+/// Returns every file that has run. `made`: the texts that the call writes into files, which are the final contents.
 pub(crate) fn all(made: &[(Rc<str>, Arg)], scene: &Scene<'_, '_, '_>) -> Vec<ScriptFile> {
     let in_the_end = |path: &str| {
         let mut texts = made.iter().filter(|(one, _)| **one == *path).map(|(_, text)| text.as_str());
@@ -128,8 +125,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Records that a file is run. If the call itself changes the file first, the text that castellan read is not the text
-/// that runs.
+/// Records that a file is run. If the call itself changes the file first, castellan has read another text than runs.
 pub(crate) fn checked(script: &Script, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let located = path::locate(&Arg::known(&*script.path), None, &scene.places, scene.world);
     let Some(real) = located.path else { return };

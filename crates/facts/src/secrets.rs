@@ -8,7 +8,7 @@ use castellan_shell::{Origin, Run};
 
 use crate::limits::SECRET_READS_MAX;
 
-/// Minimum length at which the walk may cut the text that it writes for an unknown part.
+/// The walk may cut the text of an unknown part, but keeps at least this many bytes.
 const KEPT_BYTES: usize = 190;
 
 #[derive(Debug, Default)]

@@ -203,8 +203,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         });
     }
 
-    /// Returns the part of the session's guard that an effect may change. Paths of other machines never belong to the
-    /// guard.
+    /// Returns the part of the session's guard that an effect may change. Other machines' paths are not guarded.
     pub(crate) fn guard_of(&mut self, effect: &Effect) -> Option<Guard> {
         let raw = effect.path_raw.as_deref().filter(|_| !self.remote)?;
         if !guard::changes(effect.kind) {
@@ -276,8 +275,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         self.located(effect, located);
     }
 
-    /// True if a path that is known in part is a secret for every value of the unknown part:
-    /// `config/$STAGE.secrets.yml`.
+    /// True if every value of a path's unknown part makes it a secret: `config/$STAGE.secrets.yml`.
     fn is_surely_secret(&mut self, arg: &Arg) -> bool {
         if arg.as_str().is_some() {
             return false;

@@ -119,8 +119,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Package => handlers::manifest::package(slot.detail, arg, sink),
         SlotRole::Sql => sql::effects(slot.detail, arg, sink),
         SlotRole::Process => sink.on(EffectKind::Signal, "", "", Some(arg)),
-        // Inner commands were found with the command. The other roles change nothing, or the handler adds their
-        // effects.
+        // Inner commands were found with the command. Other roles change nothing, or the handler adds their effects.
         SlotRole::Text
         | SlotRole::Directory
         | SlotRole::Command
@@ -136,8 +135,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
     }
 }
 
-/// Adds the effects of a file whose code runs: from standard input, the code there; from a URL, the code of the
-/// network.
+/// Adds the effects of a file whose code runs. `-` is code from standard input, a URL is code from the network.
 fn execute(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if is_standard_stream(arg) {
         return sink.on(EffectKind::Interactive, language, "", None);
@@ -195,8 +193,7 @@ fn named_in(language: &str, path: Arg, sink: &Sink<'_, '_, '_, '_>) -> Arg {
     }
 }
 
-/// Adds the writes to a destination. Each source keeps its name in a directory; any other destination is written
-/// itself.
+/// Adds the writes to a destination: each source by its name in a directory, else the destination itself.
 fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     // `-t` names a directory, otherwise the program does nothing.
     let is_target = read.values("-t").any(|target| target == arg);
@@ -237,9 +234,8 @@ fn has_files(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     path.is_some_and(|path| sink.scene.overlay.written_below(&format!("{path}/")).next().is_some())
 }
 
-/// Adds the effects of a copy from or to another machine. In a local directory each source keeps its name, unless the
-/// copy takes the source's contents. Some programs always take the contents; rsync takes them if the source ends in a
-/// slash.
+/// Adds the effects of a copy from or to another machine. In a local directory each source keeps its name, except for
+/// programs that copy the source's contents. rsync does so if the source ends in a slash.
 fn arrives(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let is_here = !is_elsewhere(arg) && slot.detail != CONTENTS && is_directory(arg, sink);
     let is_contents = |source: &Arg| {

@@ -15,8 +15,8 @@ pub(crate) struct Definitions {
     pub(crate) functions: Vec<(String, String)>,
 }
 
-/// Returns the definitions of the newest snapshot; its session is unknown. Empty without a snapshot. An error if a
-/// snapshot may exist and cannot be read.
+/// Returns the definitions of the newest snapshot, of any session; none without one. An unreadable snapshot is an
+/// error.
 pub(crate) fn of(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Result<Arc<Definitions>, Why> {
     let agent = AgentId::named(&call.agent.name);
     let Some((agent, snapshots)) = agent.and_then(|agent| Some((agent, shell_snapshots(agent)?))) else {
@@ -47,8 +47,7 @@ pub(crate) fn of(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Result<Arc<Defin
     }
 }
 
-/// The last parsed snapshot. All calls of a session use the same one. Parsing the functions of a user takes longer than
-/// the rest of a call.
+/// The last parsed snapshot. A session has one, and parsing a user's functions takes longer than the rest of a call.
 static LAST: Mutex<Option<Snapshot>> = Mutex::new(None);
 
 #[derive(Clone)]

@@ -112,8 +112,7 @@ pub(crate) fn destroyed(text: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(
     deeds.find(|deed| deed.kind == EffectKind::Destroy).map(|deed| (deed.verb, deed.target))
 }
 
-/// True if the words begin a statement that may destroy. An English sentence (`Delete the old file`) lacks the further
-/// keywords.
+/// True if the words begin a statement that may destroy. A sentence (`Delete the old file`) lacks the further keywords.
 fn begins(tokens: &[lex::Token]) -> bool {
     let has = |word: &str| tokens.iter().any(|one| one.is(word));
     tokens.first().is_some_and(|first| {

@@ -368,8 +368,7 @@ fn effect(kind: EffectKind, system: &str, verb: &str, target: Option<&str>) -> E
     }
 }
 
-/// True if an argument may be a word of a command: no option, path, number, address or text. Java programs write words
-/// after one dash.
+/// True if an argument may be a word of a command, not an option, path, number or text. Java programs use `-word`.
 fn is_word(arg: &str) -> bool {
     let arg = arg.strip_prefix('-').filter(|rest| rest.len() > 1 && !rest.starts_with('-')).unwrap_or(arg);
     arg.starts_with(|letter: char| letter.is_ascii_alphabetic())
@@ -406,8 +405,7 @@ fn switches_off(argv: &[Arg]) -> bool {
     })
 }
 
-/// Splits a name into lower-case singular words with blanks around each: `CreateAccessKeys` becomes ` create access key
-/// `.
+/// Splits a name into lower-case singular words with blanks around: `CreateAccessKeys` → ` create access key `.
 fn words(name: &str) -> String {
     let mut words = String::from(" ");
     let mut before = ' ';

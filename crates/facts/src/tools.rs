@@ -1,5 +1,4 @@
-//! Effects of tools other than the shell, by the call's kind, files and input. This module must not know an agent's
-//! payload.
+//! Effects of tools other than the shell. This module must not know an agent's payload.
 
 use castellan_event::{Call, Effect, EffectKind, Facts, FileTarget, PatchOp, Role, ToolKind, Why};
 use castellan_programs::Arg;

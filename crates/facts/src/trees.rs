@@ -1,5 +1,4 @@
-//! Changes of version control in a work tree without file names, and their place. This module must not know the
-//! consequences.
+//! Changes of version control in a work tree without file names. This module must not know the consequences.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +16,7 @@ pub const TREE_MARK: &str = ".git/index";
 /// Marks a write to an unknown path below a workspace's root. Git has no such file.
 pub const ANYWHERE_MARK: &str = ".git/anywhere";
 
-/// Verbs of each system, by their names in models, that change files of the work tree. Files with code that run later
-/// may differ.
+/// Verbs of each system, as in models, that change files of the work tree. Code that runs later may differ.
 const TREE_CHANGES: &[(&str, &[&str])] = &[
     (
         "git",
@@ -119,8 +117,7 @@ impl Patterns {
     }
 }
 
-/// True if two paths may be the same, where each may be a pattern. Only the text before and after the open parts is
-/// compared.
+/// True if two paths or patterns may be the same; compares only the text before and after the open parts.
 pub(crate) fn may_meet(one: &str, other: &str) -> bool {
     let ends = |path| ends(path).unwrap_or((path, path));
     let ((begin, end), (other_begin, other_end)) = (ends(one), ends(other));

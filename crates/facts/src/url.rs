@@ -77,8 +77,7 @@ impl Url {
         }
     }
 
-    /// Parses the beginning of an address above the size limit. No host if the beginning does not contain the whole
-    /// host.
+    /// Parses the beginning of an address above the size limit. No host if the beginning may cut it.
     fn of_long(text: &str) -> Url {
         let beginning = text.get(..text.floor_char_boundary(URL_BYTES_MAX)).unwrap_or_default();
         let rest = beginning.split_once("://").map_or(beginning, |(_, rest)| rest);
@@ -249,8 +248,7 @@ impl Authority {
         Authority { host, port, user_info: user.is_some() }
     }
 
-    /// Returns the common result of both readings. If they differ, returns the more sensitive one, or no host if
-    /// neither is sensitive.
+    /// Returns the common result of both readings. If they differ, returns a sensitive one, or else no host.
     fn or_worse(&self, other: &Authority) -> (Option<String>, Option<u16>, HostClass) {
         let worse = if other.host.class < self.host.class { other } else { self };
         let agree = self.host == other.host;

@@ -1,5 +1,4 @@
-//! Bad input, one case of each kind. castellan understands it as a shell does, or reports it as Opaque with a reason.
-//! It never ignores it and never panics.
+//! Bad input of each kind. castellan understands it as a shell does, or reports it as Opaque with a reason. No panics.
 
 #[path = "shared/call.rs"]
 mod call;

@@ -1,5 +1,4 @@
-//! Files with bad code. castellan understands each as its interpreter does, or reports it as Opaque with a reason. It
-//! never ignores one.
+//! Files with bad code. castellan understands each as its interpreter does, or reports it as Opaque with a reason.
 
 #[path = "shared/call.rs"]
 mod call;
@@ -75,8 +74,7 @@ const THERE: &[(&str, There)] = &[
             "#!/bin/sh\n\":\" //; rm -rf /w/a; exec node \"$0\"\nrequire('fs').rmSync('/w/b', {recursive: true})\n",
         ),
     ),
-    // A shell script with embedded perl, an archive that python runs, a PDF before shell text, a batch file that is
-    // also a shell script.
+    // A shell script with perl, an archive for python, a PDF before shell text, a batch file that is a shell script.
     (
         "/w/shell-perl",
         Text(

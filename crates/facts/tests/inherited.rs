@@ -1,5 +1,4 @@
-//! Code that an environment variable makes programs run before their own code. castellan reads it like the code of an
-//! option.
+//! Code in environment variables that programs run before their own code. castellan reads it like code in an option.
 
 #[path = "shared/call.rs"]
 mod call;

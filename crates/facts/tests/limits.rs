@@ -1,5 +1,4 @@
-//! Each limit of the analysis, reached by a call with a dangerous part at or beyond the limit. castellan must never
-//! ignore that part.
+//! Each limit of the analysis, with a dangerous part at or beyond the limit that castellan must not ignore.
 
 #[path = "shared/call.rs"]
 mod call;

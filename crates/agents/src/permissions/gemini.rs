@@ -1,5 +1,4 @@
-//! `[[rule]]` of Gemini CLI's policies (0.61.0). Of several matching rules, Gemini applies the one with the highest
-//! priority.
+//! `[[rule]]` of Gemini CLI's policies (0.61.0). Gemini applies the matching rule with the highest priority.
 
 use toml_edit::{Document, Item, Table, Value};
 

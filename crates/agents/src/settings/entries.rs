@@ -1,5 +1,4 @@
-//! The hooks of a parsed settings text: `hooks` → event → groups → handlers, the common shape of the agents. This
-//! module must not know which hooks are castellan's.
+//! The hooks of a parsed settings text: `hooks` → event → groups → handlers. It must not know which are castellan's.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,4 @@
-//! The hooks of a settings text, and whether the agent reads the text, for `castellan doctor`. This module changes
-//! nothing.
+//! Reports the hooks of a settings text, and whether the agent reads the text, for `castellan doctor`. Read-only.
 
 use jsonc_parser::ast::Object;
 use serde_json::Value as Json;
@@ -20,7 +19,7 @@ pub struct Inspection {
     pub missing: Vec<&'static str>,
     /// Foreign hooks.
     pub foreign: Vec<Foreign>,
-    /// Whether the text switches all hooks off.
+    /// True if the text switches all hooks off.
     pub disabled: bool,
     /// Why the agent ignores the whole file, hooks included, although castellan can edit it. Measured: neither Claude
     /// Code 2.1.330 nor Codex 0.169.0 reads comments or trailing commas.
@@ -34,7 +33,7 @@ pub struct Registered {
     pub event: String,
     /// The command line.
     pub argv: Vec<String>,
-    /// Whether the entry is exactly as [`super::register`] writes it, with matcher and timeout.
+    /// True if the entry is exactly as [`super::register`] writes it, with matcher and timeout.
     pub intact: bool,
 }
 

@@ -104,8 +104,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// Returns the text without an item. `way` leads from the item outwards. Brackets that were added with the item are
-    /// removed, too.
+    /// Returns the text without an item and the brackets that were added with it. `way` leads from the item outwards.
     pub(crate) fn remove_with_brackets(&self, way: &[(Spot, usize)]) -> String {
         let came_with_brackets =
             |spot: &Spot, index| spot.items.len() == 1 && !self.has_blank_line_before(spot, index);

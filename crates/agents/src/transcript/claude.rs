@@ -26,8 +26,8 @@ fn begun(agent: AgentId, block: &Map<String, Json>) -> Option<TranscriptEntry> {
     }
 }
 
-/// Reads the result of a call. Without a permission decision the call ran unless its result is an error: the tool may
-/// not exist, or the input may have another shape.
+/// Reads the result of a call. Without a permission decision the call ran unless its result is an error (no such tool,
+/// wrong input).
 fn ended(line: &Map<String, Json>, block: &Map<String, Json>) -> Option<TranscriptEntry> {
     if text(block, "type") != "tool_result" {
         return None;

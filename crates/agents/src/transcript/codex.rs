@@ -1,13 +1,12 @@
-//! Codex 0.169.0: `response_item`s with the model's requests and their results, and `event_msg`s about calls that ran,
-//! also from within code (`exec`).
+//! Codex 0.169.0: `response_item`s of requests and results, and `event_msg`s of calls that ran, also within code
+//! (`exec`).
 
 use serde_json::{Map, Value as Json};
 
 use super::{TranscriptEntry, call, text};
 use crate::agent::AgentId;
 
-/// Beginnings of the output of a call that did not run: a hook denied it, the tool does not exist, or its input has
-/// another shape.
+/// Beginnings of the output of a call that did not run: denied by a hook, unknown tool, or input of another shape.
 const NOT_RUN: &[&str] = &[
     "Command blocked by PreToolUse hook: ",
     "Tool call blocked by PreToolUse hook: ",

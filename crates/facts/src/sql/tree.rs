@@ -1,5 +1,4 @@
-//! Decides by parsing whether the condition of a DELETE or an UPDATE excludes any row. This module must not know
-//! effects.
+//! Parses a DELETE or UPDATE to find whether its condition excludes any row. This module must not know effects.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -146,8 +145,7 @@ fn always(condition: &Expr, depth: usize) -> bool {
     }
 }
 
-/// Constants are not compared: the author of `1 <> 2` means every row. A comparison nested too deep also means every
-/// row.
+/// Constants are not compared: the author of `1 <> 2` means every row, as does a comparison nested too deep.
 fn is_constant(value: &Expr, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return true };
     if let Expr::Nested(inner) = value {

@@ -412,8 +412,7 @@ fn is_at(tokens: &[Token], at: usize, word: &str) -> bool {
     tokens.get(at).is_some_and(|token| token.is(word))
 }
 
-/// Returns the text after a word, across an opening parenthesis, a sign and a few words. `later`: the text after a
-/// comma.
+/// Returns the text after a word, across a parenthesis, a sign and a few words; with `later`, after a comma.
 fn text_after(tokens: &[Token], at: usize, later: bool) -> Option<&str> {
     let mut comma = !later;
     for token in tokens.iter().skip(at + 1).take(6) {

@@ -263,8 +263,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The name in ASCII and lower case, as programs look it up: wide digits and dots become plain ones, other scripts
-/// become `xn--`. `None` if the text is not a name.
+/// The name for a DNS query: wide digits and dots become plain ones, other scripts `xn--`. `None` if it is not a name.
 fn ascii(text: &str) -> Option<String> {
     let needs_idna = !text.is_ascii() || text.to_ascii_lowercase().contains("xn--");
     if needs_idna {

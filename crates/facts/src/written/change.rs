@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use castellan_event::{Replacement, Why};
 
-/// Applies replacements to a text. The old text must occur once, or `everywhere` must be set. Otherwise the tool's
-/// result is unknown.
+/// Applies replacements. The old text must occur once, or `everywhere` must be set, or the tool's result is unknown.
 pub(super) fn edited(before: Result<Rc<str>, Why>, replacements: &[Replacement]) -> Result<Rc<str>, Why> {
     let mut text = match before {
         Ok(text) => text.to_string(),

@@ -1,5 +1,4 @@
-//! The commands that run a file with code: the interpreter of its first line, the interpreter for its name, or a task
-//! runner. This module must not know the effects.
+//! The commands that run a file with code, by its first line, its name or as a task. It must not know the effects.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Style, find};
@@ -53,8 +52,7 @@ const BY_ENDING: &[(&str, &[&str])] = &[
     ("zsh", &["zsh"]),
 ];
 
-/// A command that runs one task of a file in its directory, and a function for the tasks of a text. `None` is the
-/// default task.
+/// A command that runs one task of a file, and a function for the tasks of a text. `None` is the default task.
 type Runner = (&'static [&'static str], fn(&str) -> Vec<Option<String>>);
 
 /// Files that tools load as code, with a command that reads the same language.
@@ -200,8 +198,7 @@ fn taskfile(text: &str) -> Vec<Option<String>> {
     names
 }
 
-/// The default target, and the names before the colons of rules and recipes at line starts. Special targets and
-/// patterns are excluded.
+/// The default target, and the names of rules and recipes, without special targets and patterns.
 fn targets(text: &str) -> Vec<Option<String>> {
     let mut names = vec![None];
     for line in text.lines() {

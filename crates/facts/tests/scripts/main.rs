@@ -1,5 +1,4 @@
-//! Effects of files with code that a command runs: the effects of their current contents, unless the call changes them
-//! before.
+//! Effects of files with code that a command runs: of their current contents, unless the call changes them before.
 
 #[path = "../shared/call.rs"]
 mod call;
