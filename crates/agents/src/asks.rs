@@ -1,14 +1,14 @@
 //! Asks that an agent holds. After the answer "ask" the call waits for a person, or the agent runs it anyway.
 //! `agents/*.toml` hold the modes, versions and targets that hold an ask, measured on the real clients (`corpus/asks`).
-//! This module compares a call with them. It must not know why castellan asks.
+//! This module compares a call with them and must not know why castellan asks.
 //!
 //! In a mode that skips prompts, Claude Code drops a hook's ask if its own check of the call objects. The objection
 //! replaces the ask, and the mode skips the objection. So an ask is held there only for calls to which that check
 //! certainly does not object.
 //!
 //! A call that names a file never qualifies. Claude Code objects to hundreds of names and to symlinks, and its list
-//! changes with the command line (`--plugin-dir`). It checks the file after castellan has answered: in between, the
-//! agent can put a link there.
+//! changes with the command line (`--plugin-dir`). Claude Code checks the file after castellan's answer, so the agent
+//! can replace the file by a link in between.
 
 use castellan_event::{Call, Effect, EffectKind, Facts, ToolKind};
 use serde_json::Value as Json;
@@ -24,8 +24,8 @@ pub(crate) fn can_ask(agent: AgentId, event: &str) -> bool {
 }
 
 /// Reports whether the agent certainly holds an ask about this call: at its event, in its permission mode, for this
-/// tool and its effects. `version` returns the running version, `None` if unknown; it runs only if the version matters.
-/// If this is false, the ask must become a deny.
+/// tool and its effects. `version` returns the running version, `None` if unknown, and runs only if the version
+/// matters. If the result is false, the ask must become a deny.
 pub fn holds_ask(
     agent: AgentId,
     version: impl FnOnce() -> Option<Version>,

@@ -1,4 +1,5 @@
-//! [`set_in`]: finds whether a file of variables (`.env`) sets one of some names. It must not know where the file is.
+//! [`set_in`]: finds whether a file of variables (`.env`) sets one of some names. This module must not know the file's
+//! place.
 
 /// Values that an agent treats as not set.
 pub(crate) const NOT_SET: [&str; 3] = ["", "0", "false"];

@@ -24,8 +24,8 @@ pub(crate) fn answer_question(verdict: Verdict, reason: &str, user_note: &str) -
     Some(reply)
 }
 
-/// Returns the handler for `event`. Its time limit is in milliseconds: newer versions of Qwen Code read a number below
-/// 1000 as seconds. It has no `name`. So `hooksConfig.disabled` can only name it by its command, which contains the
+/// Returns the handler for `event`. The time limit is in milliseconds: newer versions of Qwen Code read a number below
+/// 1000 as seconds. The handler has no `name`, so `hooksConfig.disabled` can only name its command, which contains the
 /// user's home.
 pub(crate) fn handler(agent: AgentId, hook: &HookCommand, event: &HookEvent) -> Json {
     let timeout_ms = event.timeout_s.saturating_mul(1000);

@@ -86,7 +86,7 @@ pub fn hook_files(agent: AgentId) -> &'static [HookFile] {
     agent.spec().hook_files
 }
 
-/// Returns a repository's files that may set a variable to switch an agent's hooks off. They register no hooks.
+/// Returns a repository's files that register no hooks but may set a variable to switch an agent's hooks off.
 pub fn variable_files(agent: AgentId) -> &'static [HookFile] {
     agent.spec().variable_files
 }
@@ -95,7 +95,7 @@ pub fn variable_files(agent: AgentId) -> &'static [HookFile] {
 pub const MANAGED_FOLDER: &str = "/etc/claude-code/managed-settings.d";
 /// A file in [`MANAGED_FOLDER`].
 pub const MANAGED_SETTINGS: HookFile = settings(Place::Machine, "");
-/// The folder of the machine's own skills, commands and sub-agents. Its layout is that of the user's agent directory.
+/// The folder of the machine's own skills, commands and sub-agents, laid out like the user's agent directory.
 pub const MANAGED_TEXTS: &str = "/etc/claude-code/.claude";
 
 /// Returns the form of settings on the command line.

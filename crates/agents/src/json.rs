@@ -1,5 +1,5 @@
 //! Strict JSON for payloads. This parser rejects text that two parsers could read differently: a repeated key in an
-//! object, text after the value, a lone surrogate. It must not know the meaning of keys.
+//! object, text after the value, a lone surrogate. This module must not know the meaning of keys.
 
 use std::cell::Cell;
 use std::fmt;

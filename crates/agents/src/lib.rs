@@ -1,8 +1,8 @@
-//! L1: everything castellan knows about an agent's JSON and settings files. It converts a payload to a `Call`, a
+//! L1: everything castellan knows about an agent's JSON and settings files. The crate converts a payload to a `Call`, a
 //! verdict to the agent's bytes and exit code, and a settings text to a text with castellan's hooks.
 //!
 //! `agents/*.toml` hold the differences of the agents: data, and their families of code (`spec.rs`). The crate is pure:
-//! texts in, texts out. It must not know rules, sockets or the place of a file.
+//! texts in, texts out. The crate must not know rules, sockets or the place of a file.
 
 mod agent;
 mod asks;

@@ -1,7 +1,7 @@
 //! Machine-wide registration, which a repository cannot switch off: Claude Code's `managed-settings.d` and Codex's
 //! `requirements.toml`. Texts in, texts out. This module does not decide who may write those files.
 //!
-//! Measured on Codex 0.169.0: hooks of `requirements.toml` need no trust. They override a user's or repository's
+//! Measured on Codex 0.169.0: hooks of `requirements.toml` need no trust. These hooks override a user's or repository's
 //! `features.hooks = false` only if the file also has `[features] hooks = true`.
 
 use serde_json::{Map, Value as Json, json};

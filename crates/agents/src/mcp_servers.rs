@@ -1,5 +1,5 @@
-//! The MCP servers in an agent's settings (Claude Code 2.1.330, Codex 0.44). Texts in, names out; it must not know
-//! files.
+//! The MCP servers in an agent's settings (Claude Code 2.1.330, Codex 0.44). Texts in, names out; this module must not
+//! know where the files are.
 
 use std::collections::BTreeSet;
 

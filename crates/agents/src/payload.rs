@@ -26,7 +26,7 @@ pub struct Origin {
 pub enum Incoming {
     /// A question about a call before it runs (PreToolUse).
     Question(Call),
-    /// A second question about the same call, before the agent's own prompt. It has no id of the call.
+    /// A second question about the same call, before the agent's own prompt. The payload has no id of the call.
     Permission(Call),
     /// A call that has run (PostToolUse, PostToolUseFailure).
     Done(Done),

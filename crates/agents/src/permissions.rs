@@ -48,7 +48,7 @@ pub enum PermissionSubject {
     Text(String),
 }
 
-/// One rule.
+/// A rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permission {
     /// The verdict.

@@ -1,4 +1,5 @@
-//! [`Question`]: a hand-made question in the agent's format, to judge a call or to test a hook.
+//! [`Question`]: a hand-made question in the agent's format, to judge a call or test a hook. This module must not know
+//! who answers.
 
 use castellan_event::ToolKind;
 use serde_json::{Value as Json, json};
@@ -6,7 +7,7 @@ use serde_json::{Value as Json, json};
 use crate::agent::{AgentId, question_event};
 use crate::tools;
 
-/// May this call run?
+/// A question about a call before it runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question<'a> {
     /// The session of the call.

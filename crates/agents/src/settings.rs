@@ -32,7 +32,8 @@ pub struct HookCommand {
 }
 
 impl HookCommand {
-    /// Returns the command line for an event. It does not depend on the version, since Codex trusts the exact text.
+    /// Returns the command line for an event. The line does not depend on the version, since Codex trusts the exact
+    /// text.
     pub fn argv(&self, agent: AgentId, event: &str) -> Vec<String> {
         let words = [&self.program, "--agent", agent.word(), "--event", event, "--home", &self.home];
         words.map(str::to_owned).to_vec()
@@ -59,7 +60,7 @@ pub enum SettingsProblem {
         line: usize,
         /// Column in characters, from 1.
         column: usize,
-        /// What is wrong.
+        /// The error.
         message: String,
     },
     /// Not TOML.
@@ -69,7 +70,7 @@ pub enum SettingsProblem {
         line: usize,
         /// Column in characters, from 1.
         column: usize,
-        /// What is wrong.
+        /// The error.
         message: String,
     },
     /// A value of a shape that the agent's settings do not have.
@@ -85,8 +86,8 @@ pub enum SettingsProblem {
     TooLarge,
 }
 
-/// Adds castellan's hooks to a text, which may be empty. Replaces castellan's hooks with another program or home.
-/// Idempotent.
+/// Adds castellan's hooks to a text, which may be empty, and replaces castellan's hooks with another program or home. A
+/// second registration changes nothing.
 pub fn register(agent: AgentId, text: &str, hook: &HookCommand) -> Result<String, SettingsProblem> {
     let (mark, body) = byte_order_mark(text)?;
     if is_registered(agent, body, hook)? {

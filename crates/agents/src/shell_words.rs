@@ -1,4 +1,5 @@
-//! Quotes a command line of an agent's settings for any login shell, and splits its own output again.
+//! Quotes a command line of an agent's settings for any login shell, and splits its own output. This is not a shell
+//! parser.
 
 /// Joins words into a command line: plain words unchanged, others in single quotes.
 pub(crate) fn join(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {

@@ -34,7 +34,6 @@ pub(crate) struct Spec {
     pub(crate) off_variables: &'static [&'static str],
     /// Files of a repository that set variables, relative to the working directory or a directory above it.
     pub(crate) variable_files: &'static [HookFile],
-    /// Its options.
     pub(crate) options: Options,
     /// The asks that the agent holds.
     pub(crate) asks: Asks,
@@ -60,7 +59,6 @@ pub(crate) struct Spec {
     pub(crate) server_file: &'static str,
     /// The path of a plugin's manifest, relative to the plugin.
     pub(crate) plugin_manifest: &'static str,
-    /// Its transcript.
     pub(crate) transcript: Transcript,
     /// The agent's own files.
     pub(crate) paths: &'static [AgentPaths],

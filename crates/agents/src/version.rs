@@ -40,7 +40,8 @@ pub const PACKAGE_MANIFEST: &str = "package.json";
 
 /// Returns the version of the agent whose process runs `executable` (an absolute path), if known. The agents' own
 /// installers name the file, or the folder above it, after the version. An npm package has a manifest beside the file,
-/// with text `manifest`. Linux appends ` (deleted)` to the path of a replaced executable; the manifest is then newer.
+/// with text `manifest`. Linux appends ` (deleted)` to the path of a replaced executable; the manifest then belongs to
+/// another version.
 pub fn executable_version(agent: AgentId, executable: &str, manifest: Option<&str>) -> Option<Version> {
     const REPLACED: &str = " (deleted)";
     let path = executable.strip_suffix(REPLACED).unwrap_or(executable);

@@ -58,9 +58,9 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) secrets: SecretReads,
     /// Variables that earlier commands of the call have exported.
     pub(crate) exported: BTreeSet<String>,
-    /// Exported variables that name a compiler; their value does not depend on the position of the command.
+    /// Exported `CC` and `CXX` that name a known compiler; their value applies to commands at any position.
     pub(crate) exported_compilers: BTreeMap<String, String>,
-    /// Exported variables that name a compiler; their meaning does not depend on the command's directory.
+    /// Exported variables that may hold code, with their values.
     pub(crate) exported_code: Vec<(String, Arg)>,
     /// Text of exported variables that the next command passes to a shell.
     pub(crate) exported_texts: Vec<Arg>,

@@ -1,5 +1,5 @@
 //! Classifies paths: a key, a startup file of a shell, the workspace. The knowledge is a table; this module looks paths
-//! up in it. It must not know how a path was found, and must not ask the world.
+//! up in it. This module must not know how a path was found, and must not ask the world.
 
 mod part;
 mod pattern;

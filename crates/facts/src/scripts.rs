@@ -1,4 +1,5 @@
-//! Files with code: their contents, and whether the call changes them before it runs them. It must not know languages.
+//! Files with code: their contents, and whether the call changes them before it runs them. This module must not know
+//! languages.
 
 use std::rc::Rc;
 

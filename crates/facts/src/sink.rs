@@ -1,4 +1,4 @@
-//! [`Sink`]: collects the effects of one command. It locates paths, adds the fields that all effects of the command
+//! [`Sink`]: collects the effects of one command. A sink locates paths, adds the fields that all effects of the command
 //! share, and adds an Opaque effect for each path that it could not locate.
 
 use castellan_event::{Answer, Effect, EffectKind, FileKind, Guard, Query, Role, Scope, Why};

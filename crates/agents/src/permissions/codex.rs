@@ -1,5 +1,5 @@
 //! `prefix_rule(...)` of Codex's `.rules` files. The files are Starlark; this parser reads only function calls with
-//! constants. It reports any other statement and continues at the next line that begins a statement.
+//! constants. The parser reports any other statement and continues at the next line that begins a statement.
 
 use std::iter::Peekable;
 use std::str::CharIndices;

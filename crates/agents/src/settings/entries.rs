@@ -1,4 +1,5 @@
-//! The hooks of a parsed settings text: `hooks` → event → groups → handlers. It must not know which are castellan's.
+//! The hooks of a parsed settings text: `hooks` → event → groups → handlers. This module must not know which hooks are
+//! castellan's.
 
 use std::collections::HashSet;
 

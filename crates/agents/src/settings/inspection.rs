@@ -79,7 +79,7 @@ pub(crate) fn switch_of(agent: AgentId, text: &str) -> Option<&'static str> {
 fn switch_in(agent: AgentId, root: &Object<'_>) -> Option<&'static str> {
     match agent.spec().families.switch {
         SwitchFamily::DisableAllHooks => disable_all_hooks(root).or_else(|| {
-            // Measured on Claude Code 2.1.330: it reads no such variable from settings.
+            // Claude Code 2.1.330 reads no such variable from settings (measured).
             let takes_variables = !agent.spec().variable_files.is_empty();
             takes_variables.then(|| off_variable(root, agent.spec().off_variables)).flatten()
         }),

@@ -1,5 +1,5 @@
-//! [`Part`]: a component of a path, known in whole or in part. [`Name`]: a component of a pattern. It must not know
-//! scopes.
+//! [`Part`]: a component of a path, known in whole or in part. [`Name`]: a component of a pattern. This module must not
+//! know scopes.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The table of paths and their scopes. It makes no decision; the most sensitive matching row gives the scope.
+//! The table of paths and their scopes. The table makes no decision: the most sensitive matching row gives the scope.
 //!
 //! A pattern begins with `~/` (below any home), `/` (below the root) or `**/` (anywhere). `~/` also covers a variable
 //! such as `CARGO_HOME` that replaces a directory below the home. In a component one `*` matches any text. A final

@@ -145,7 +145,7 @@ fn always(condition: &Expr, depth: usize) -> bool {
     }
 }
 
-/// Constants are not compared: the author of `1 <> 2` means every row, as does a comparison nested too deep.
+/// Constants are not compared: the author of `1 <> 2` means every row. Too deep a comparison also means every row.
 fn is_constant(value: &Expr, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return true };
     if let Expr::Nested(inner) = value {

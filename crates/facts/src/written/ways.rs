@@ -1,4 +1,5 @@
-//! The commands that run a file with code, by its first line, its name or as a task. It must not know the effects.
+//! The commands that run a file with code, by its first line, its name or as a task. This module must not know the
+//! effects.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Style, find};
@@ -211,7 +212,8 @@ fn targets(text: &str) -> Vec<Option<String>> {
         let is_plain = |word: &&str| {
             word.chars().all(|one| one.is_alphanumeric() || "_-/.@".contains(one)) && !word.starts_with('.')
         };
-        // The further words of a `just` recipe are parameters. They are harmless as names: no file has a rule for them.
+        // The further words of a `just` recipe are parameters. As names these are harmless: no file has a rule for
+        // them.
         for word in head.split_whitespace().map(|word| word.trim_start_matches('@')).filter(is_plain) {
             if !word.is_empty() && !names.iter().flatten().any(|name| name == word) {
                 names.push(Some(word.to_owned()));

@@ -83,7 +83,7 @@ fn what_a_test_runner_loads_is_read_where_the_session_wrote_it() {
         &[],
         &format!("{FIX}; opaque code shadowed in /w/test_b.py"),
     );
-    // Compiled code is not read. Its run and its origin are effects.
+    // Compiled code is not read. The run of compiled code and its origin are effects.
     check("cargo test", &["/w/src/lib.rs"], WRAPPED);
     check("cargo build", &["/w/build.rs"], &format!("{WRAPPED}; opaque code language"));
     check("cargo run -- a.b", &["/w/src/main.rs"], WRAPPED);
