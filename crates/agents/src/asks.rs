@@ -53,7 +53,7 @@ pub fn denies_unattended_asks(agent: AgentId) -> bool {
     agent.spec().asks.denies_unattended
 }
 
-/// Reports whether the agent itself rejects asks in this permission mode, or may (an unknown mode).
+/// Reports whether the agent itself rejects asks in this permission mode. True for an unknown mode: the agent may.
 pub(crate) fn refuses_asks(agent: AgentId, permission_mode: &str) -> bool {
     // If the agent never asks, no mode shows whether a person is there.
     !agent.spec().asks.modes.is_empty() && !mode(agent, permission_mode).is_some_and(|mode| mode.is_attended)
@@ -102,8 +102,8 @@ fn is_given(input: &Json, key: &str) -> bool {
     !matches!(input.get(key), None | Some(Json::Null | Json::Bool(false)))
 }
 
-/// True if an understood effect concerns no file. Reads matter, too: the client also checks a copy's source (`cp
-/// .mcp.json copy`, measured).
+/// True if an understood effect concerns no file. Reads matter, too: the client also checks the source of a copy
+/// (measured: `cp .mcp.json copy`).
 fn is_apart_from_files(effect: &Effect) -> bool {
     let has_path = effect.path.is_some() || effect.path_raw.is_some() || needs_path(effect.kind);
     !effect.is_opaque() && !effect.is_linked && !has_path

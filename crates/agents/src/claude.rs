@@ -28,7 +28,7 @@ pub(crate) fn answer_question(event: &str, verdict: Verdict, reason: &str, user_
     ))
 }
 
-/// Returns the reply to PermissionRequest. Verdicts other than deny leave the prompt to Claude, whose user decides.
+/// Returns the reply to PermissionRequest. Verdicts other than deny keep Claude's prompt: Claude has a reason to ask.
 pub(crate) fn answer_permission(
     event: &str,
     verdict: Verdict,

@@ -1,8 +1,8 @@
 //! The options on an agent's command line that keep hooks on, bring hooks, or switch them off. The tables are in
 //! `agents/*.toml`. This module must not know the contents of the named files.
 //!
-//! A word may be an option or the value of an unknown option. For dangerous options it is then an option; for options
-//! that keep hooks on it is not.
+//! A word may be an option or the value of an unknown option. A dangerous word is then read as an option; a word that
+//! keeps hooks on is not.
 
 use std::collections::BTreeSet;
 

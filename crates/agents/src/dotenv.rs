@@ -4,8 +4,8 @@
 /// Values that an agent treats as not set.
 pub(crate) const NOT_SET: [&str; 3] = ["", "0", "false"];
 
-/// Returns the first of `names` that a text sets. The forms are those of the package `dotenv`: `NAME=value`, `export
-/// NAME=value`, `NAME: value`, each also over several lines.
+/// Returns the first of `names` that a text sets. The package `dotenv` defines the forms, each also over several lines:
+/// `NAME=value`, `export NAME=value`, `NAME: value`.
 pub(crate) fn set_in(text: &str, names: &[&'static str]) -> Option<&'static str> {
     names.iter().copied().find(|name| text.split(name).zip(after_each(text, name)).any(is_set))
 }

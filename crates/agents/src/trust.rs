@@ -46,8 +46,8 @@ pub fn hook_trust(config_toml: &str, hooks_json_path: &str, hooks_json_text: &st
     trusts
 }
 
-/// Returns why Codex does not run castellan's question hook in a `hooks.json`; `None` if it does. `trusts_all`: Codex
-/// was started with `--dangerously-bypass-hook-trust`. The texts are those of [`hook_trust`].
+/// Returns why Codex does not run castellan's question hook in a `hooks.json`; `None` if it does or there is no such
+/// hook. `trusts_all`: Codex was started with `--dangerously-bypass-hook-trust`. The texts are those of [`hook_trust`].
 pub fn distrust(
     config_toml: &str,
     hooks_json_path: &str,

@@ -493,7 +493,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     }
 }
 
-/// True if a path is the directory or lies below it. False for an unknown directory.
+/// True if a path is the directory or is below the directory. False for an unknown directory.
 fn is_below(path: &str, directory: &str) -> bool {
     !directory.is_empty()
         && path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -142,7 +142,7 @@ fn may_be_read(agent: AgentId, text: &str) -> bool {
     }
 }
 
-/// The same for a text that the agent is said to ignore. Codex does ignore it (measured).
+/// True if the agent may read a text that `inspect` reports as ignored. Codex ignores such a text (measured).
 fn may_be_read_all_the_same(agent: AgentId, text: &str) -> bool {
     match agent.spec().families.reader {
         ReaderFamily::JavaScript | ReaderFamily::Commented => may_be_read(agent, text),
