@@ -34,7 +34,7 @@ pub enum GivenHooks {
     Unread(String),
 }
 
-/// One option of a command line.
+/// An option of a command line.
 #[derive(Debug, PartialEq, Eq)]
 struct Given {
     name: String,

@@ -235,7 +235,7 @@ pub(crate) struct Objections {
     pub(crate) keys: &'static [&'static str],
 }
 
-/// One tool of an agent.
+/// A tool of an agent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolSpec {
     /// The agent's own name.
@@ -430,7 +430,7 @@ pub enum MachineFamily {
 pub(crate) enum ReaderFamily {
     /// Everything that JavaScript parses.
     JavaScript,
-    /// The same, with comments.
+    /// Everything that JavaScript parses, with comments.
     Commented,
     /// Everything that `serde_json` parses, without unknown keys.
     Serde,
@@ -463,7 +463,7 @@ pub enum PluginFamily {
     Marketplaces,
     /// Below one folder.
     Cache,
-    /// One folder for each, below a common folder.
+    /// A folder for each, below a common folder.
     Extensions,
 }
 

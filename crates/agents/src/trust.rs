@@ -63,7 +63,7 @@ pub fn distrust(
         Trust::Untrusted => Some("castellan's hook is not trusted in `/hooks`"),
         Trust::Changed => Some("castellan's hook is not the one that was trusted in `/hooks`"),
     });
-    // One running hook is enough.
+    // A single running hook is enough.
     of_questions.reduce(|one, other| one.and(other)).flatten()
 }
 

@@ -218,7 +218,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         })
     }
 
-    /// The same for the changes of version control in a work tree, which do not name their files.
+    /// Returns the part of the guard that version control may change in a work tree without naming files.
     fn guard_of_tree(&mut self, effect: &Effect) -> Option<Guard> {
         if self.remote || !trees::changes_tree(effect) {
             return None;
@@ -401,7 +401,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         self.followed(arg, Last::Followed, true)
     }
 
-    /// The same for an effect on the name itself: a final link is not followed.
+    /// Locates an argument for an effect on the name itself: a final link is not followed.
     fn locate_entry(&mut self, arg: &Arg) -> Located {
         // `link/` means the link's target.
         let through = arg.as_str().is_some_and(|text| text.ends_with('/'));

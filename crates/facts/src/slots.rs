@@ -261,7 +261,7 @@ fn arrives(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_,
 /// Detail of a destination slot: the source's contents are copied there, not the source under its name.
 const CONTENTS: &str = "contents";
 
-/// The same only if the source ends in a slash.
+/// [`CONTENTS`], but only if the source ends in a slash.
 const CONTENTS_BEHIND_SLASH: &str = "slash";
 
 /// True if the path is a directory or is written like one.

@@ -217,7 +217,7 @@ fn is_scheme(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// One reading of `[user@]host[:port]`.
+/// A reading of `[user@]host[:port]`.
 #[derive(Debug, Clone)]
 struct Authority {
     host: Host,

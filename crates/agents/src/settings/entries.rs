@@ -18,7 +18,7 @@ pub(crate) struct Tree<'a, 't> {
     pub(crate) hooks: Option<&'a Object<'t>>,
 }
 
-/// One handler.
+/// A handler.
 pub(crate) struct Entry<'a, 't> {
     pub(crate) event: &'a str,
     pub(crate) groups: &'a Array<'t>,
