@@ -1,6 +1,6 @@
-//! What the daemon remembers between calls: sessions with their marks and what they wrote, what persons have granted and whom they
-//! trust, answers given, and the next request id. What must outlive the daemon is one [`Entry`] after the other: what happens now and
-//! what a journal tells of a daemon before go the same way.
+//! The daemon's state between calls: sessions with their marks and writes, grants, workspace trust, answers and the
+//! next request id. Lasting state changes only through an [`Entry`], for live events and for entries read from a
+//! journal.
 
 mod changes;
 mod consequences;
@@ -39,29 +39,29 @@ use entry::{Entry, GrantEntry};
 use lasting::{Lasting, Reading};
 use probing::Denials;
 
-/// Names one call for the agent's second question about it, which carries no id: SHA-256 over agent, session, sub-agent,
-/// directory, canonical tool name and input.
+/// Key of a call, to recognize the agent's second question about it, which carries no id: SHA-256 over agent, session,
+/// sub-agent, directory, canonical tool name and input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CallKey(pub(crate) [u8; 32]);
 
-/// What was answered to a call.
+/// The answer to a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Given {
     pub(crate) verdict: Verdict,
     pub(crate) reason: String,
-    /// The session as the call saw it. To a second question it looks the same, or the call would meet its own marks.
+    /// The session at the first question. A second question uses this copy, or the call would meet its own marks.
     pub(crate) session: Arc<Session>,
-    /// The number of the call's record. What it has written since does not count in a second question either.
+    /// Record number of the call. A second question ignores the call's own later writes.
     pub(crate) call: u64,
-    /// What a person had granted of it.
+    /// The part of a person's grant that the call took.
     pub(crate) grant: Option<Taken>,
-    /// Obligations that were met before the answer.
+    /// Obligations met before the answer.
     pub(crate) met: Vec<Action>,
-    /// In which it was judged: the answer answers a second question, too, as long as that is the one of now.
+    /// Epoch of the decision. The answer is valid for a second question while the epoch is unchanged.
     pub(crate) epoch: Epoch,
 }
 
-/// The time between two things that answers can depend on: another policy or mode, a person's word.
+/// A period in which answers stay valid. A new epoch begins with another policy or mode, or with a person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Epoch(u64);
 
@@ -72,29 +72,31 @@ pub(crate) struct Memory {
     answers: HashMap<CallKey, Given>,
     answer_order: VecDeque<CallKey>,
     epoch: Epoch,
-    /// Sessions that are looked at by their ids, as far as there was need to know.
+    /// Sessions that the monitor watches by their ids; set by [`Memory::watch`].
     watched: HashSet<SessionKey>,
-    /// What was decided about calls that may run now.
+    /// Decisions about calls that may run now.
     pub(crate) decided: DecidedCalls,
     denials: Denials,
     next_request: RequestId,
-    /// How many more request ids the journal says are taken.
+    /// Number of reserved request ids that are still unused. The journal already lists them as taken.
     reserved: u32,
 }
 
-/// A session that an event is of.
+/// The session of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entered {
-    /// The session by its own id: what persons grant is granted to it alone.
+    /// The session's own id. A grant applies to this id alone.
     pub(crate) id: SessionKey,
-    /// The sessions that are one with it: marks and what was written are theirs together.
+    /// The root of merged sessions, which share marks and written files.
     pub(crate) root: SessionKey,
 }
 
 impl Memory {
-    /// Goes on with what is kept in the file `path`. `is_first`: no daemon has served this home before; `seed` keeps request ids of
-    /// different homes apart. What cannot be read is put aside, and why is returned: then every session of an agent that ran before
-    /// counts as having done what it could, and nothing is granted or trusted. An error when nothing can be kept here.
+    /// Loads the state from the file `path`. `is_first`: no daemon has served this home before. `seed` makes request
+    /// ids of different homes differ.
+    ///
+    /// An unreadable file is set aside and the reason returned. Then every session of an agent that ran before is
+    /// suspect, and no grant or workspace trust remains. Returns an error when nothing can be stored here.
     pub(crate) fn open(path: PathBuf, is_first: bool, seed: u64) -> io::Result<(Memory, Option<String>)> {
         let now = Moment::read();
         let mut reading = Reading::new(&now);
@@ -128,13 +130,13 @@ impl Memory {
         Ok((memory, trouble))
     }
 
-    /// Writes what has happened since the last time. Nothing that follows from it may be answered before.
+    /// Writes all entries since the last call. The daemon answers nothing that depends on them before.
     pub(crate) fn save(&mut self) -> io::Result<()> {
         let lasting = &self.lasting;
         self.journal.write(|file| lasting.write(&Moment::read(), file))
     }
 
-    /// Writes everything again where the file is not what was written. False when it was.
+    /// Writes the whole journal again if the file differs from the written content. Returns false if it does not.
     pub(crate) fn mend(&mut self) -> io::Result<bool> {
         if self.journal.is_ours() {
             return Ok(false);
@@ -148,17 +150,18 @@ impl Memory {
         self.lasting.clock.now_ms()
     }
 
-    /// Whether a session needs another one's place. Then it is to be told first which ones are [`Memory::watch`]ed.
+    /// Reports whether a session needs the place of another one. The caller then calls [`Memory::watch`] first.
     pub(crate) fn needs_room(&self, id: &SessionKey) -> bool {
         self.lasting.sessions.is_full() && self.lasting.sessions.root(id).is_none()
     }
 
-    /// These sessions are looked at by their ids, and keep their places.
+    /// Sets the sessions that the monitor watches by id; they keep their places.
     pub(crate) fn watch(&mut self, ids: HashSet<SessionKey>) {
         self.watched = ids;
     }
 
-    /// Something of a session is heard from a process of an agent. An error when there is no room for another one: why.
+    /// Registers a session of an agent's process. Returns the reason as an error when there is no room for another
+    /// session.
     pub(crate) fn enter(&mut self, id: SessionKey, process: AgentProcess) -> Result<Entered, String> {
         let now_ms = self.now_ms();
         let is_new = self.lasting.sessions.root(&id).is_none();
@@ -193,19 +196,19 @@ impl Memory {
         Ok(())
     }
 
-    /// Where a session works, once that is known.
+    /// The session's workspace, if fixed.
     pub(crate) fn workspace(&self, id: &SessionKey) -> Option<&Workspace> {
         self.lasting.sessions.workspace(id)
     }
 
-    /// Fixes where a session works, for all its calls to come.
+    /// Fixes the workspace for all future calls of a session.
     pub(crate) fn fix_workspace(&mut self, Entered { id, root }: Entered, workspace: Workspace) {
         let seen_ms = self.now_ms();
         self.put(Entry::Session { id, root, seen_ms, workspace: Some(workspace) });
     }
 
-    /// The access level that an agent of the session may have which gives itself this one: a sub-agent's is no higher than that of the
-    /// main agent.
+    /// The access level of an agent of the session that declares the level `own`. A sub-agent's level is never above
+    /// that of the main agent.
     pub(crate) fn ceiling(&mut self, id: &SessionKey, is_main: bool, own: AccessLevel) -> AccessLevel {
         if is_main && self.lasting.sessions.ceiling(id) != own {
             self.put(Entry::Ceiling { id: *id, ceiling: own });
@@ -213,32 +216,32 @@ impl Memory {
         own.min(self.lasting.sessions.ceiling(id))
     }
 
-    /// What a record has told of the session's workspace.
+    /// The record state of the session's workspace.
     pub(crate) fn telling(&mut self, id: &SessionKey) -> Option<&mut Telling> {
         self.lasting.sessions.telling(id)
     }
 
-    /// The sessions of a process; none of one that cannot be seen.
+    /// The sessions of a process; empty if the process cannot be identified.
     pub(crate) fn sessions_in(&self, process: &AgentProcess) -> Vec<SessionKey> {
         self.lasting.sessions.of_process(process)
     }
 
-    /// Every process that has made calls as an agent, or in which a person has tried a hook. Some have ended.
+    /// Every process that has made calls as an agent or in which a person has tried a hook. Some have ended.
     pub(crate) fn processes(&self) -> impl Iterator<Item = AgentProcess> {
         self.lasting.sessions.processes()
     }
 
-    /// A session as a call sees it that comes now.
+    /// The session as a call sees it now.
     pub(crate) fn session(&self, root: &SessionKey) -> Session {
         self.lasting.marks.session(root, self.now_ms())
     }
 
-    /// Whether what the session has done is not known.
+    /// Reports whether the session's past is unknown.
     pub(crate) fn is_suspect(&self, root: &SessionKey) -> bool {
         self.lasting.is_suspect(root)
     }
 
-    /// Whether there is room for a call's marks; if not, why.
+    /// Checks that there is room for a call's marks, or returns the reason.
     pub(crate) fn check_room(&self, root: &SessionKey, labels: &[String]) -> Result<(), String> {
         self.lasting.marks.check_room(root, labels)
     }
@@ -251,37 +254,37 @@ impl Memory {
         }
     }
 
-    /// What was denied in a session so far.
+    /// Denials in a session so far.
     pub(crate) fn tries(&self, root: &SessionKey) -> Arc<Tries> {
         self.denials.of(root)
     }
 
-    /// Counts what a call of a session was about that was denied.
+    /// Counts the denial keys of a denied call.
     pub(crate) fn count_denial(&mut self, root: SessionKey, purposes: &[String]) {
         self.denials.count(root, purposes);
     }
 
-    /// Whether nobody has looked yet which MCP servers were there before castellan.
+    /// Reports whether the MCP servers configured before castellan are still to be read.
     pub(crate) fn wants_servers(&self) -> bool {
         self.lasting.servers.is_open()
     }
 
-    /// These need no asking, in any session.
+    /// Exempts servers from the question in every session.
     pub(crate) fn know_servers(&mut self, names: Vec<String>) {
         self.put(Entry::Servers { names });
     }
 
-    /// Whether a session may use an MCP server without being asked.
+    /// Reports whether a session may use an MCP server without a question.
     pub(crate) fn knows_server(&self, root: &SessionKey, name: &str) -> bool {
         self.lasting.servers.knows(root, name)
     }
 
-    /// A person lets a session use one, as long as this daemon runs.
+    /// Exempts a server in one session while this daemon runs.
     pub(crate) fn use_server(&mut self, root: SessionKey, name: &str) {
         self.lasting.servers.use_in(root, name);
     }
 
-    /// Who grants a call of a new server for long agrees to the server.
+    /// A lasting grant for a call of a new server includes consent to the server.
     fn agree_to_server(&mut self, granted: &Granted) {
         let is_new = |part: &GrantPart| part.lifts.iter().any(|lift| lift.code == Code::NewServer.as_str());
         let server = granted.subject.tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
@@ -293,18 +296,18 @@ impl Memory {
                 let root = self.lasting.sessions.root(&session).unwrap_or(session);
                 self.use_server(root, &server);
             }
-            // That it has run once tells the same, when it is done.
+            // A call that has run gives the same consent later.
             (Scope::Once, _) | (Scope::Session | Scope::For(_), None) => {}
         }
     }
 
-    /// What follows for a session from calls that ran as nobody decided.
+    /// Consequence for a session of calls that ran against the decision.
     pub(crate) fn consequence(&self, id: &SessionKey) -> Consequence {
         let root = self.lasting.sessions.root(id).unwrap_or(*id);
         self.lasting.consequences.of(&root)
     }
 
-    /// Something more follows for a session.
+    /// Adds a consequence for a session.
     pub(crate) fn follow(&mut self, id: &SessionKey, consequence: Consequence) {
         let root = self.lasting.sessions.root(id).unwrap_or(*id);
         if consequence != Consequence::default() && self.lasting.consequences.of(&root) != consequence {
@@ -312,7 +315,7 @@ impl Memory {
         }
     }
 
-    /// What the session has written so far; see [`changes::Changes::of`].
+    /// The session's writes so far; see [`changes::Changes::of`].
     pub(crate) fn changed(&self, root: &SessionKey, but: Option<u64>) -> Option<Changed> {
         let changed = self.lasting.changes.of(root, but);
         match self.is_suspect(root) {
@@ -321,12 +324,12 @@ impl Memory {
         }
     }
 
-    /// Whether any session has changed a file, or may have: one of which nothing is known may have changed any.
+    /// Reports whether any session has changed a file or may have. A suspect session may have changed any file.
     pub(crate) fn has_any_written(&self, file: &str) -> bool {
         self.lasting.has_suspects() || self.lasting.changes.has_any_written(file)
     }
 
-    /// A call may run now; see [`changes::Changes::begin`].
+    /// Registers a call that may run now; see [`changes::Changes::begin`].
     pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
         if !begun.paths.is_empty() {
             self.journal.note(&lasting::line(&Entry::Begun {
@@ -341,13 +344,13 @@ impl Memory {
         self.lasting.changes.begin(root, begun)
     }
 
-    /// The agent says that the call is done.
+    /// Registers the agent's report that the call is done.
     pub(crate) fn end(&mut self, root: SessionKey, use_id: &str) -> Vec<Ended> {
         let ended = self.lasting.changes.end(&root, use_id);
         self.note_ended(root, ended)
     }
 
-    /// The agent's turn is over.
+    /// Registers the end of the agent's turn.
     pub(crate) fn end_turn(&mut self, root: SessionKey) -> Vec<Ended> {
         let ended = self.lasting.changes.end_turn(&root);
         self.note_ended(root, ended)
@@ -361,12 +364,12 @@ impl Memory {
         ended
     }
 
-    /// What persons have decided about workspaces.
+    /// Decisions of persons about workspaces.
     pub(crate) fn trust(&self) -> &Trust {
         &self.lasting.trust
     }
 
-    /// What a journal says that persons have decided about workspaces. Nothing is changed: the daemon may be writing it.
+    /// Reads the workspace decisions from a journal. Changes nothing, because the daemon may be writing the journal.
     pub(crate) fn read_trust(journal: &Path) -> (Found, Trust) {
         let now = Moment::read();
         let mut reading = Reading::new(&now);
@@ -374,18 +377,18 @@ impl Memory {
         (found, reading.end().trust)
     }
 
-    /// How sessions of a workspace stand. Without one, nobody can have said anything.
+    /// The workspace trust of a session's workspace. Without a workspace there is no decision.
     pub(crate) fn standing(&self, workspace: Option<&Workspace>) -> Standing {
         self.lasting.trust.standing(workspace)
     }
 
-    /// The hash of a trusted workspace's own files as they were trusted, where there were any.
+    /// The hash of a trusted workspace's own files at the decision, if it had any.
     pub(crate) fn project(&self, workspace: Option<&Workspace>) -> Option<String> {
         self.lasting.trust.project(workspace).map(str::to_owned)
     }
 
-    /// Decides about a workspace; `None` forgets what was decided. An error when it could not be kept: what tightens counts all the
-    /// same as long as this daemon runs.
+    /// Stores a decision about a workspace; `None` removes it. Returns an error when the decision cannot be stored. A
+    /// denial then still applies while this daemon runs.
     pub(crate) fn decide(&mut self, workspace: &str, decided: Option<WorkspaceDecision>) -> io::Result<()> {
         if !self.lasting.trust.has_room(workspace) {
             return Err(io::Error::other("there are too many decided workspaces: forget some"));
@@ -400,32 +403,32 @@ impl Memory {
         })
     }
 
-    /// How many sessions are known.
+    /// Number of known sessions.
     pub(crate) fn sessions(&self) -> usize {
         self.lasting.sessions.count()
     }
 
-    /// How many grants hold, as far as nobody has looked at the time.
+    /// Number of grants, including those that expired but were not yet removed.
     pub(crate) fn grants(&self) -> usize {
         self.lasting.requests.kept().count()
     }
 
-    /// Calls that wait for a person, and what persons have granted.
+    /// Pending calls and grants.
     pub(crate) fn requests(&self) -> &Requests {
         &self.lasting.requests
     }
 
-    /// The same, for what does not outlive the daemon: that a call waits, and that what was granted of one is taken for now.
+    /// Mutable access for state that does not outlive the daemon: pending calls and grants taken by a running decision.
     pub(crate) fn requests_mut(&mut self) -> &mut Requests {
         &mut self.lasting.requests
     }
 
-    /// Grants the call that waits under `id`; see [`Requests::approve`]. What cannot be kept is not granted.
+    /// Grants the pending call `id`; see [`Requests::approve`]. A grant that cannot be stored is not given.
     pub(crate) fn approve(&mut self, id: &str, shown: &str, scope: Scope) -> Result<Granted, Ungrantable> {
         let waiting = self.lasting.requests.waiting_as(id);
         let not_run = waiting.map(|request| (request.session, request.not_run()));
         let granted = self.lasting.requests.approve(id, shown, scope, Now::read())?;
-        // What it would have written is not being written.
+        // The call did not run, so its paths are not being written.
         if let Some((session, use_ids)) = not_run {
             let root = self.lasting.sessions.root(&session).unwrap_or(session);
             use_ids.iter().for_each(|id| drop(self.end(root, id)));
@@ -436,14 +439,14 @@ impl Memory {
             return Err(Ungrantable::NotKept);
         }
         self.agree_to_server(&granted);
-        // Where this is not written, the server is asked about again after the next start.
+        // If this is not stored, the daemon asks about the server again after the next start.
         let _ = self.save();
         Ok(granted)
     }
 
-    /// Refuses a call; see [`Requests::refuse`]. It is to be saved, and counts all the same when it cannot be.
+    /// Refuses a call; see [`Requests::refuse`]. The caller saves it; it applies even when saving fails.
     pub(crate) fn refuse(&mut self, id: &str) -> Option<RequestId> {
-        // What is used up may still answer a second question about its call.
+        // A used-up grant may still answer a second question about its call.
         let answered =
             self.answers.values().filter_map(|given| given.grant.as_ref()).flat_map(|taken| &taken.of);
         let answered = answered.copied().find(|known| is_called(*known, id));
@@ -453,7 +456,7 @@ impl Memory {
         Some(refused)
     }
 
-    /// The call that took what was granted of it has been judged; see [`Requests::settle`].
+    /// Settles the grants that a judged call took; see [`Requests::settle`].
     pub(crate) fn settle_grants(&mut self, taken: &Taken, is_used: impl Fn(&Grant) -> bool) {
         for id in self.lasting.requests.settle(taken, is_used) {
             self.end_grant(id);
@@ -464,8 +467,8 @@ impl Memory {
         self.put(Entry::GrantOver { request: id.number() });
     }
 
-    /// Hands out a request id that no other call has: none that waits, none that was granted, none of a daemon before until all have
-    /// been used. An id that a decision does not use is simply skipped.
+    /// Returns a request id that no pending call and no grant has. Ids of earlier daemons return only after all ids
+    /// have been used. An id that the decision does not use is skipped.
     pub(crate) fn take_request(&mut self) -> RequestId {
         loop {
             let id = self.next_request;
@@ -484,13 +487,13 @@ impl Memory {
         }
     }
 
-    /// Short ids as long as there are enough of them: never are all of the long ones in use.
+    /// Uses short ids while there are enough. The long ids never run out.
     fn after(&self, id: RequestId) -> RequestId {
         if self.lasting.requests.is_crowded() { id.next_of_all() } else { id.next() }
     }
 
-    /// Remembers an answer for a second question. What was granted of a call that was judged in an epoch that is over may have been taken
-    /// back since, and is asked about again.
+    /// Stores an answer for a second question. A grant of a past epoch is dropped, because a person may have revoked it
+    /// since.
     pub(crate) fn remember(&mut self, key: CallKey, mut given: Given) {
         given.grant = given.grant.filter(|_| given.epoch == self.epoch);
         if self.answers.insert(key, given).is_none() {
@@ -503,18 +506,18 @@ impl Memory {
         }
     }
 
-    /// No answer given so far answers a second question any more: policy or mode are others now, or a person has spoken. That the call
-    /// was asked about is not forgotten.
+    /// Starts a new epoch: no earlier answer is valid for a second question. Called when the policy or mode changes or
+    /// a person decides. The answers stay stored, so that the daemon knows that the call was asked about.
     pub(crate) fn outdate(&mut self) {
         self.epoch = Epoch(self.epoch.0.wrapping_add(1));
     }
 
-    /// The one of now.
+    /// The current epoch.
     pub(crate) fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// What was granted under this id lets no call run any more that is asked about again.
+    /// Removes a grant from all stored answers, so that it lets no second question through.
     fn take_back(&mut self, id: RequestId) {
         for given in self.answers.values_mut() {
             if given.grant.as_ref().is_some_and(|taken| taken.of.contains(&id)) {
@@ -527,14 +530,14 @@ impl Memory {
         self.answers.get(key)
     }
 
-    /// What happens now, for this daemon and the next.
+    /// Writes an entry to the journal and applies it.
     fn put(&mut self, entry: Entry) {
         self.journal.note(&lasting::line(&entry));
         self.lasting.apply(entry);
     }
 }
 
-/// Puts aside what cannot be read; says why, and where it is.
+/// Sets an unreadable file aside and returns the reason with the new path.
 fn set_aside(path: &Path, why: &str) -> io::Result<String> {
     let aside = Journal::set_aside(path)?;
     Ok(format!("{why}; it is kept as `{}`", aside.display()))

@@ -1,5 +1,5 @@
-//! What earlier calls of a session wrote, and what calls may be writing that run now: a program that an agent has put in place
-//! is not the one that its name says.
+//! Files that a session has written or may be writing. A program that an agent replaced is not the program of that
+//! name.
 
 mod within;
 
@@ -14,58 +14,58 @@ use super::entry::Entry;
 use super::sessions::SessionKey;
 use crate::limits::{CHANGED_PATHS_MAX, CHANGED_PATHS_PER_SESSION_MAX, OPEN_CALLS_PER_SESSION_MAX};
 
-/// The sessions that have written something, by their roots.
+/// Sessions that have written something, by root.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     sessions: HashMap<SessionKey, Session>,
-    /// Paths of all sessions together.
+    /// Number of paths of all sessions.
     paths: usize,
 }
 
-/// What one session has written, as a call sees it.
+/// Writes of one session, as a call sees them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Changed {
-    /// Paths of calls that are done, and of those that run.
+    /// Paths of finished and running calls.
     pub(crate) written: Arc<BTreeSet<String>>,
-    /// Those of them that came from the network.
+    /// The subset that came from the network.
     pub(crate) downloaded: Arc<BTreeSet<String>>,
-    /// There were more paths than are kept.
+    /// The session wrote more paths than are stored.
     pub(crate) is_full: bool,
     /// Paths of calls that may still run.
     pub(crate) changing: BTreeSet<String>,
 }
 
-/// A call that may run now, and what it writes.
+/// A call that may run now, and its writes.
 #[derive(Debug)]
 pub(crate) struct Begun<'a> {
-    /// Which call it is, by the number of its record.
+    /// The number of the call's record.
     pub(crate) call: u64,
-    /// The agent's id of it.
+    /// The agent's id of the call.
     pub(crate) id: &'a str,
-    /// What it writes.
+    /// Written paths.
     pub(crate) paths: BTreeSet<String>,
-    /// Those of the paths whose contents come from the network.
+    /// The subset whose contents come from the network.
     pub(crate) downloaded: BTreeSet<String>,
-    /// Files whose code it runs.
+    /// Files whose code the call runs.
     pub(crate) scripts: Vec<ScriptFile>,
-    /// The agent goes on while it runs.
+    /// The agent continues while the call runs.
     pub(crate) in_background: bool,
 }
 
-/// A call that has run, or that is no longer waited for.
+/// A call that has run or is no longer tracked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ended {
-    /// Which call it is, by the number of its record.
+    /// The number of the call's record.
     pub(crate) call: u64,
-    /// The agent's id of it.
+    /// The agent's id of the call.
     pub(crate) id: String,
-    /// Files whose code it ran.
+    /// Files whose code the call ran.
     pub(crate) scripts: Vec<ScriptFile>,
 }
 
 #[derive(Debug, Default)]
 struct Session {
-    /// Shared with the calls that look at it: there may be thousands.
+    /// Shared with readers, because there may be thousands of paths.
     written: Arc<BTreeSet<String>>,
     downloaded: Arc<BTreeSet<String>>,
     is_full: bool,
@@ -73,12 +73,12 @@ struct Session {
     open: VecDeque<Open>,
 }
 
-/// Stand for the calls that are no longer kept one by one, in the place of the number of a call: those that the agent waits for, which
-/// end with its turn, and those in the background, of which nobody knows the end.
+/// Call numbers of two collected rests of calls that are not stored singly. Calls that the agent waits for end with its
+/// turn. The end of calls in the background is unknown.
 const REST_WAITED_FOR: u64 = u64::MAX - 1;
 const REST_IN_BACKGROUND: u64 = u64::MAX;
 
-/// The agent's id of such a rest: no agent gives it.
+/// The id of a rest. No agent gives this id.
 const NO_ID: &str = "\0";
 
 /// A call that may still run.
@@ -87,27 +87,27 @@ struct Open {
     call: u64,
     id: String,
     paths: BTreeSet<String>,
-    /// Those of the paths that no other call of the session has written.
+    /// The paths that no other call of the session has written.
     alone: BTreeSet<String>,
     scripts: Vec<ScriptFile>,
     in_background: bool,
 }
 
 impl Changes {
-    /// What the session has written so far. `None`: nothing. `but`: a call that is asked about again and has not begun yet;
-    /// what it alone writes does not count.
+    /// The session's writes so far; `None` if there are none. `but` names a call that has not begun, at a second
+    /// question; its own writes are excluded.
     pub(crate) fn of(&self, root: &SessionKey, but: Option<u64>) -> Option<Changed> {
         self.sessions.get(root).map(|session| session.but(but))
     }
 
-    /// Whether by what any session has written a file may be another one than it was, or any of those that a pattern stands for, or
-    /// more was written than is kept.
+    /// Reports whether any session may have written a file or a file that the pattern matches. Also true when a session
+    /// wrote more paths than are stored.
     pub(crate) fn has_any_written(&self, file: &str) -> bool {
         self.sessions.values().any(|session| session.is_full || may_be_written(&session.written, file))
     }
 
-    /// A call may run now that writes something, or runs code of files. One that is asked about again begins once. Returns one
-    /// that is no longer kept in mind for it.
+    /// Registers a call that may run now and writes paths or runs scripts. A repeated call begins once. Returns a call
+    /// that lost its place to this one.
     pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
         if begun.is_nothing() {
             return None;
@@ -119,18 +119,18 @@ impl Changes {
         forgotten
     }
 
-    /// The agent says that the call is done.
+    /// Ends a call by the agent's id.
     pub(crate) fn end(&mut self, root: &SessionKey, id: &str) -> Vec<Ended> {
         self.close(root, |open| open.id == id)
     }
 
-    /// The agent's turn is over, and so is every call that it waited for: of one that failed, was denied by the user or
-    /// stopped, no agent reports the end.
+    /// Ends all calls that the agent waited for, at the end of its turn. No agent reports the end of a call that
+    /// failed, was stopped or was denied by the user.
     pub(crate) fn end_turn(&mut self, root: &SessionKey) -> Vec<Ended> {
         self.close(root, |open| !open.in_background)
     }
 
-    /// Calls are over, by the numbers of their records.
+    /// Ends calls by the numbers of their records.
     pub(super) fn end_calls(&mut self, root: &SessionKey, calls: &[u64]) -> Vec<Ended> {
         self.close(root, |open| calls.contains(&open.call))
     }
@@ -147,7 +147,7 @@ impl Changes {
         self.sessions.contains_key(root)
     }
 
-    /// Adds what was written before.
+    /// Adds earlier writes.
     pub(super) fn add(
         &mut self,
         root: SessionKey,
@@ -176,7 +176,7 @@ impl Changes {
         self.paths = self.paths.saturating_sub(session.map_or(0, |session| session.written.len()));
     }
 
-    /// Everything but the scripts of calls that may still run, as entries.
+    /// Returns entries for everything except the scripts of running calls.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         self.sessions.iter().flat_map(|(root, session)| session.entries(*root))
     }
@@ -200,7 +200,7 @@ impl Session {
         Changed { written, downloaded: Arc::clone(&self.downloaded), is_full: self.is_full, changing }
     }
 
-    /// `room`: for how many paths more there is room in all sessions.
+    /// `room`: number of paths that all sessions together may still add.
     fn begin(&mut self, begun: Begun<'_>, room: usize) -> Option<Ended> {
         let Begun { call, id, paths, downloaded, scripts, in_background } = begun;
         self.download(downloaded);
@@ -230,7 +230,7 @@ impl Session {
         self.make_room()
     }
 
-    /// Paths whose contents came from the network. Over the limit, directories stand for them.
+    /// Adds paths whose contents came from the network. Over the limit, a directory replaces its paths.
     fn download(&mut self, paths: impl IntoIterator<Item = String>) {
         let mut paths = paths.into_iter().peekable();
         if paths.peek().is_some() {
@@ -240,8 +240,8 @@ impl Session {
         }
     }
 
-    /// Over the limit the oldest call is no longer kept, one that the agent waits for before one in the background. What it writes goes on
-    /// changing, with that of the others that are not kept.
+    /// Over the limit, drops the oldest call: first one that the agent waits for, then one in the background. Its paths
+    /// stay in the changing set, as part of a rest.
     fn make_room(&mut self) -> Option<Ended> {
         let is_kept = |open: &Open| !matches!(open.call, REST_WAITED_FOR | REST_IN_BACKGROUND);
         if self.open.iter().filter(|open| is_kept(open)).count() <= OPEN_CALLS_PER_SESSION_MAX {
@@ -299,7 +299,7 @@ mod tests {
         SessionKey(key)
     }
 
-    /// The call `number` begins, with its number as the agent's id.
+    /// Begins the call `number`, with its number as the agent's id.
     fn begin(changes: &mut Changes, session: usize, number: u64, path: &str, in_background: bool) {
         let (id, paths) = (number.to_string(), paths(&[path]));
         let begun = Begun {
@@ -317,7 +317,7 @@ mod tests {
         paths.iter().map(|path| (*path).to_owned()).collect()
     }
 
-    /// What a session is seen to have written and to be changing, by a call that is not in it.
+    /// Checks the session's written and changing paths as another call sees them.
     fn check(changes: &Changes, session: usize, written: &[&str], changing: &[&str]) {
         check_but(changes, session, None, written, changing);
     }
@@ -359,13 +359,13 @@ mod tests {
         begin(&mut changes, 0, 1, "/w/a", false);
         check_but(&changes, 0, Some(1), &[], &[]);
         check_but(&changes, 0, Some(2), &["/w/a"], &["/w/a"]);
-        // Another one that writes the same counts, whichever came first, and when it is done too.
+        // Another call that writes the same path counts: before or after, running or done.
         begin(&mut changes, 0, 2, "/w/a", false);
         changes.end(&key(0), "2");
         check_but(&changes, 0, Some(1), &["/w/a"], &[]);
         begin(&mut changes, 0, 3, "/w/a", false);
         check_but(&changes, 0, Some(3), &["/w/a"], &["/w/a"]);
-        // Judged again it begins once: it ends by the id that it was given first.
+        // A call that is judged again begins once and ends by its first id.
         begin(&mut changes, 1, 1, "/w/a", true);
         let begun = Begun {
             call: 1,
@@ -450,7 +450,7 @@ mod tests {
         assert_eq!(changing(&changes), paths(all));
         changes.end_turn(&key(0));
         assert_eq!(changing(&changes), paths(&["/w/b", "/w/in_background"]));
-        // It is told to the journal as well, and comes back from there.
+        // The journal stores it and restores it.
         let mut again = Changes::default();
         for entry in changes.entries().collect::<Vec<_>>() {
             if let Entry::Begun { root, call, use_id, paths, in_background, .. } = entry {

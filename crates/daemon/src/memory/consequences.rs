@@ -1,4 +1,5 @@
-//! What follows for sessions from calls that ran as nobody decided: less access, or none. It must not know how they were found.
+//! Consequences for sessions of calls that ran against the decision: a lower access level, or a block. Does not depend
+//! on how such a call was found.
 
 use std::collections::HashMap;
 
@@ -9,34 +10,34 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::entry::Entry;
 use super::sessions::SessionKey;
 
-/// The sessions for which something follows; no more than there are sessions. Nothing is ever taken back.
+/// Sessions with a consequence; at most one each. A consequence is never removed.
 #[derive(Debug, Default)]
 pub(super) struct Consequences {
     sessions: HashMap<SessionKey, Consequence>,
 }
 
-/// What follows for a session.
+/// The consequence for one session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Consequence {
-    /// The highest access level that it has.
+    /// Highest access level of the session.
     pub(crate) ceiling: Option<AccessLevel>,
-    /// Why it may do nothing at all.
+    /// The reason why the session is blocked.
     pub(crate) bar: Option<Bar>,
 }
 
 impl Consequences {
-    /// What follows for the session `root`.
+    /// Returns the consequence for the session `root`.
     pub(super) fn of(&self, root: &SessionKey) -> Consequence {
         self.sessions.get(root).cloned().unwrap_or_default()
     }
 
-    /// Something more follows.
+    /// Adds a consequence to the existing one.
     pub(super) fn add(&mut self, root: SessionKey, consequence: Consequence) {
         let own = self.sessions.entry(root).or_default();
         *own = std::mem::take(own).and(consequence);
     }
 
-    /// Two sessions turn out to be one.
+    /// Merges the consequences of two sessions that are the same session.
     pub(super) fn merge(&mut self, from: &SessionKey, into: SessionKey) {
         if let Some(consequence) = self.sessions.remove(from) {
             self.add(into, consequence);
@@ -47,7 +48,7 @@ impl Consequences {
         self.sessions.remove(root);
     }
 
-    /// What makes them again.
+    /// Returns the entries that restore the state.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         let entry = |(root, consequence): (&SessionKey, &Consequence)| Entry::Follows {
             root: *root,
@@ -64,7 +65,7 @@ impl Consequence {
     }
 }
 
-/// How it is written: the word of the level, and the message of the bar.
+/// Serialized form: the word of the level and the message of the block.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Words {
@@ -109,7 +110,7 @@ mod tests {
         all.add(A, capped(AccessLevel::ReadOnly));
         all.add(A, capped(AccessLevel::WorkspaceWrite));
         all.add(A, barred());
-        // What follows later takes nothing back.
+        // A later consequence removes nothing.
         all.add(A, capped(AccessLevel::FullAccess));
         let both = Consequence { ceiling: Some(AccessLevel::ReadOnly), ..barred() };
         assert_eq!((all.of(&A), all.of(&B)), (both.clone(), Consequence::default()));

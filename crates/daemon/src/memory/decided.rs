@@ -1,5 +1,5 @@
-//! What was decided about calls, by the agent's own id of them: what runs is held against it. The oldest are forgotten; the log has
-//! them still.
+//! Decisions about calls by the agent's own call id, to compare running calls with. The oldest are forgotten; the log
+//! still has them.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,39 +10,39 @@ use crate::limits::DECIDED_CALLS_MAX;
 use crate::memory::{CallKey, SessionKey};
 use crate::requests::GrantKey;
 
-/// What was decided about the last calls.
+/// The decisions about the last calls.
 #[derive(Debug, Default)]
 pub(crate) struct DecidedCalls {
     calls: HashMap<UseKey, Decided>,
     order: VecDeque<UseKey>,
-    /// One was forgotten.
+    /// At least one decision was forgotten.
     forgot: bool,
 }
 
-/// A call: SHA-256 over its session and the agent's id of it, which may be long.
+/// Key of a call: SHA-256 over its session and the agent's call id, which may be long.
 type UseKey = [u8; 32];
 
-/// What was decided about a call.
+/// The decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decided {
-    /// The call that was judged; `None` where only the log remembers it.
+    /// The judged call; `None` when only the log has it.
     pub(crate) judged: Option<CallKey>,
-    /// Its input, by its hash; `None` as above.
+    /// Hash of the call's input; `None` as above.
     pub(crate) input: Option<[u8; 32]>,
-    /// The call that was judged, as persons grant it; `None` as above.
+    /// The grant key of the judged call; `None` as above.
     pub(crate) granted_as: Option<GrantKey>,
-    /// What the agent was told.
+    /// The verdict sent to the agent.
     pub(crate) answer: Verdict,
-    /// The agent was told to ask at its own prompt, and somebody may be there.
+    /// The agent was to ask at its own prompt, and a person may be there.
     pub(crate) is_at_prompt: bool,
-    /// The agent has said that it is over.
+    /// The agent has reported the end of the call.
     pub(crate) is_over: bool,
-    /// That it ran as it did is recorded already.
+    /// The deviation of this call is already recorded.
     pub(crate) is_told: bool,
 }
 
 impl Decided {
-    /// What a log remembers of a call: the answer alone.
+    /// Builds a decision from the log, which stores only the answer.
     pub(crate) fn remembered(answer: Verdict) -> Decided {
         Decided {
             judged: None,
@@ -57,7 +57,8 @@ impl Decided {
 }
 
 impl DecidedCalls {
-    /// A call was answered. An agent that gives no id, or a second question, which carries none, adds nothing.
+    /// Stores the decision about a call. Ignores a call without id: some agents send none, and a second question has
+    /// none.
     pub(crate) fn put(&mut self, session: SessionKey, id: &str, decided: Decided) {
         if id.is_empty() {
             return;
@@ -74,19 +75,19 @@ impl DecidedCalls {
         }
     }
 
-    /// What was decided about a call.
+    /// Returns the decision about a call.
     pub(crate) fn of(&self, session: SessionKey, id: &str) -> Option<Decided> {
         self.calls.get(&use_key(session, id)).copied()
     }
 
-    /// The agent asked a second time about a call, and was told no.
+    /// Changes the answer to deny after a denied second question.
     pub(crate) fn deny(&mut self, judged: CallKey) {
         for decided in self.calls.values_mut().filter(|decided| decided.judged == Some(judged)) {
             decided.answer = Verdict::Deny;
         }
     }
 
-    /// Whether the log may know of a call what is forgotten here.
+    /// Reports whether the log may know calls that were forgotten here.
     pub(crate) fn forgot(&self) -> bool {
         self.forgot
     }
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(calls.of(S, "a"), Some(decided(Verdict::Defer)));
         calls.deny(CallKey([2; 32]));
         assert_eq!(calls.of(S, "a"), Some(decided(Verdict::Deny)));
-        // The same id again is another call.
+        // A reused id is another call.
         calls.put(S, "a", decided(Verdict::Allow));
         assert_eq!(calls.of(S, "a"), Some(decided(Verdict::Allow)));
     }

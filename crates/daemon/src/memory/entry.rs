@@ -1,5 +1,5 @@
-//! [`Entry`]: one thing that happened and that must outlive the daemon, as a line of the journal. It must not know what follows
-//! from it.
+//! [`Entry`]: an event that must outlive the daemon, as a line of the journal. Does not depend on the consequences of
+//! the event.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -16,21 +16,21 @@ use crate::requests::{GrantKey, Granted, Now, Scope, Subject};
 /// Version of the journal's format.
 pub(super) const VERSION: u32 = 2;
 
-/// The version before, which is read as well: its grants do not say whether the agent's own prompt was open.
+/// The previous version, also readable. Its grants do not record whether the agent's own prompt was open.
 pub(super) const VERSION_BEFORE: u32 = 1;
 
-/// The first line: the version before all else, and the time on three clocks when the file was written anew.
+/// The first line: the format version, and the time on three clocks when the file was rewritten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Header {
     pub(super) castellan_journal: u32,
-    /// Which boot of the machine it was; empty when that is not known.
+    /// Boot id of the machine; empty if unknown.
     pub(super) boot: String,
     /// Milliseconds on the clock of marks and sessions.
     pub(super) clock_ms: u64,
-    /// Milliseconds since the machine was booted.
+    /// Milliseconds since boot.
     pub(super) boot_ms: u64,
-    /// Milliseconds of the clock that people set.
+    /// Milliseconds of the wall clock, which people can set.
     pub(super) wall_ms: u64,
 }
 
@@ -38,25 +38,25 @@ pub(super) struct Header {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Entry {
-    /// A session's id is known, and which sessions it is one with.
+    /// A known session id and the root of its merged sessions.
     Session { id: SessionKey, root: SessionKey, seen_ms: u64, workspace: Option<Workspace> },
-    /// An agent's process makes calls of these sessions. Means nothing after the machine was booted again.
+    /// An agent's process that makes calls of these sessions. Invalid after a reboot.
     Process { pid: u32, started: u64, root: SessionKey },
-    /// The main agent of a session has given itself this access level.
+    /// The access level that the main agent of a session declares.
     Ceiling {
         id: SessionKey,
         #[serde(with = "level_word")]
         ceiling: AccessLevel,
     },
-    /// Two sessions turn out to be one.
+    /// Two sessions were found to be the same session.
     Merged { from: SessionKey, into: SessionKey },
-    /// Sessions that were not called for long were forgotten.
+    /// Sessions forgotten after a long time without calls.
     Forgotten { ids: Vec<SessionKey> },
     /// A call has set marks.
     Marked { root: SessionKey, labels: Vec<String>, at_ms: u64 },
-    /// How often a mark was set so far, and when last.
+    /// Count of a mark and time of the last one.
     Mark { root: SessionKey, label: String, count: u64, at_ms: u64 },
-    /// A call may run that writes something.
+    /// A call that writes something may run.
     Begun {
         root: SessionKey,
         call: u64,
@@ -65,30 +65,30 @@ pub(super) enum Entry {
         downloaded: Vec<String>,
         in_background: bool,
     },
-    /// Calls are over.
+    /// Calls have ended.
     Ended { root: SessionKey, calls: Vec<u64> },
-    /// What was written so far.
+    /// Writes so far.
     Written { root: SessionKey, paths: Vec<String>, downloaded: Vec<String>, is_full: bool },
-    /// What a session has done is not known: it counts as having done all that it could.
+    /// The session's past is unknown. castellan assumes that it did everything possible.
     Suspect { root: SessionKey },
-    /// Calls of a session ran as nobody decided, and this follows.
+    /// Calls of a session ran against the decision, with this consequence.
     Follows { root: SessionKey, consequence: Consequence },
-    /// The state was lost. Agents that ran already, by the clock ticks since boot, are not known. Means nothing after the
-    /// machine was booted again.
+    /// The state was lost. The past of agents started up to this clock tick since boot is unknown. Invalid after a
+    /// reboot.
     Lost { ticks: u64 },
     /// A person has granted a call.
     Granted(Box<GrantEntry>),
-    /// A grant is used up, or was taken back: by the number of its request.
+    /// A grant is used up or revoked, by the number of its request.
     GrantOver { request: u32 },
-    /// A person has decided about a workspace; `None`: it is unknown again.
+    /// A person has decided about a workspace; `None` removes the decision.
     Trust { workspace: String, decided: Option<WorkspaceDecision> },
-    /// MCP servers need no asking: a person has agreed to them, or they were there before castellan.
+    /// MCP servers without a question: a person has agreed to them, or they existed before castellan.
     Servers { names: Vec<String> },
-    /// The next request ids up to this one are taken.
+    /// Request ids up to this one are reserved.
     Requests { next: u32 },
 }
 
-/// Access levels are written by their words.
+/// Serializes an access level as its word.
 mod level_word {
     use castellan_event::AccessLevel;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -102,13 +102,13 @@ mod level_word {
     }
 }
 
-/// A grant as it is kept.
+/// The stored form of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GrantEntry {
     request: u32,
     call: GrantKey,
-    /// `None`: it holds in any.
+    /// `None`: valid in any session.
     session: Option<SessionKey>,
     scope: ScopeEntry,
     given: Clocks,
@@ -151,7 +151,7 @@ struct Clocks {
 struct PartEntry {
     /// Code, rule, layer and message of each finding.
     lifts: Vec<[String; 4]>,
-    /// Path and hash of each file whose code ran, and whether the call itself writes it.
+    /// Path and hash of each file whose code ran, and whether the call itself writes the file.
     scripts: Vec<(String, Option<String>, bool)>,
 }
 
@@ -191,7 +191,7 @@ impl GrantEntry {
             scripts: scripts.into_iter().map(script).collect(),
         };
         let mut parts: Vec<GrantPart> = self.parts.into_iter().map(part).collect();
-        // What was read has room for more: of thousands of grants that adds up.
+        // A parsed vector has spare capacity, which adds up over thousands of grants.
         parts.shrink_to_fit();
         let SubjectEntry { agent, cwd, tool, preview } = self.subject;
         Granted {
@@ -241,12 +241,12 @@ impl From<Now> for Clocks {
 impl From<Clocks> for Now {
     fn from(clocks: Clocks) -> Now {
         let wall = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(clocks.wall_s));
-        // Far-off times that no clock shows: it has ended.
+        // A time beyond the clock's range counts as expired.
         Now { wall: wall.unwrap_or(SystemTime::UNIX_EPOCH), boot_s: clocks.boot_s }
     }
 }
 
-/// Hashes are written in hex.
+/// Serializes a hash as hex.
 macro_rules! in_hex {
     ($key:ident) => {
         impl Serialize for $key {

@@ -1,4 +1,4 @@
-//! [`Lasting`]: what outlives the daemon, as entries have made it.
+//! [`Lasting`]: the state that outlives the daemon, built from entries.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -22,21 +22,21 @@ use crate::requests::Requests;
 pub(super) struct Lasting {
     pub(super) clock: Clock,
     pub(super) sessions: Sessions,
-    /// Marks outlive policies: a rule of the next one may ask for them.
+    /// Marks outlive policies, because a rule of the next policy may check them.
     pub(super) marks: Marks,
-    /// So does what sessions have written.
+    /// Writes of sessions outlive policies, too.
     pub(super) changes: Changes,
     pub(super) consequences: Consequences,
-    /// Calls that wait for a person, and what persons have granted.
+    /// Pending calls and grants.
     pub(super) requests: Requests,
     pub(super) trust: Trust,
-    /// MCP servers that need no asking.
+    /// MCP servers without a question.
     pub(super) servers: Servers,
-    /// The number of the next request id.
+    /// Number of the next request id.
     pub(super) next_request: Option<u32>,
-    /// Roots of sessions of which it is not known what they did.
+    /// Roots of sessions with an unknown past.
     suspects: HashSet<SessionKey>,
-    /// Of agents that were started up to this clock tick of this boot, nothing is known.
+    /// The past of agents started up to this clock tick of this boot is unknown.
     lost_ticks: Option<u64>,
 }
 
@@ -58,17 +58,18 @@ impl Lasting {
         }
     }
 
-    /// The state after one that cannot be read.
+    /// The state after an unreadable one.
     pub(super) fn lost(now: &Moment) -> Lasting {
-        // Agents that this daemon did not serve before are older than it. Where it cannot see itself, all may be.
+        // Agents that an earlier daemon served are older than this daemon. If this daemon cannot read its own process,
+        // any agent may be older.
         let ticks = Process::read(std::process::id()).map_or(u64::MAX, |own| own.started);
         let mut lasting = Lasting { lost_ticks: Some(ticks), ..Lasting::new(now) };
-        // Which servers were there before castellan nobody can tell any more: each is asked about.
+        // The servers that existed before castellan are no longer known, so castellan asks about each.
         lasting.servers.know([]);
         lasting
     }
 
-    /// Writes everything that counts, as lines.
+    /// Writes the whole state as lines.
     pub(super) fn write(&self, now: &Moment, file: &mut dyn Write) -> io::Result<()> {
         let header = Header {
             castellan_journal: VERSION,
@@ -101,7 +102,7 @@ impl Lasting {
         entries.try_for_each(|entry| writeln!(file, "{}", line(&entry)))
     }
 
-    /// Takes something that has happened.
+    /// Applies an entry.
     pub(super) fn apply(&mut self, entry: Entry) {
         match entry {
             Entry::Session { id, root, seen_ms, workspace } => {
@@ -140,12 +141,12 @@ impl Lasting {
         }
     }
 
-    /// Whether nothing is known of what the process did: it ran before the state was lost, or may have.
+    /// Reports whether the process ran before the state was lost, or may have.
     pub(super) fn was_before_loss(&self, process: &AgentProcess) -> bool {
         self.lost_ticks.is_some_and(|ticks| process.pid == 0 || process.started <= ticks)
     }
 
-    /// Whether there is, or was before the state was lost, any session of which it is not known what it did.
+    /// Reports whether any session with an unknown past exists, or existed before the state was lost.
     pub(super) fn has_suspects(&self) -> bool {
         self.lost_ticks.is_some() || !self.suspects.is_empty()
     }
@@ -187,7 +188,7 @@ impl Lasting {
     }
 }
 
-/// A state that is being read: what [`Lasting::write`] and lines after it say.
+/// A state that is being read: the lines of [`Lasting::write`] and the lines after them.
 #[derive(Debug)]
 pub(super) struct Reading<'n> {
     now: &'n Moment,
@@ -195,13 +196,13 @@ pub(super) struct Reading<'n> {
     head: Option<Head>,
 }
 
-/// What the first line says.
+/// The parsed first line.
 #[derive(Debug)]
 struct Head {
     written: Moment,
     clock_ms: u64,
     is_same_boot: bool,
-    /// The latest time that any line names.
+    /// Latest time in any line.
     latest_ms: u64,
 }
 
@@ -210,7 +211,7 @@ impl<'n> Reading<'n> {
         Reading { now, lasting: Lasting::new(now), head: None }
     }
 
-    /// Takes the next line; else says what is wrong with it.
+    /// Parses the next line, or returns the reason why it is invalid.
     pub(super) fn line(&mut self, line: &str) -> Result<(), String> {
         let Some(head) = &mut self.head else {
             self.head = Some(Head::read(line, self.now)?);
@@ -224,7 +225,7 @@ impl<'n> Reading<'n> {
         Ok(())
     }
 
-    /// What all lines together say.
+    /// Returns the state after all lines.
     pub(super) fn end(self) -> Lasting {
         let Reading { now, mut lasting, head } = self;
         let Some(Head { written, clock_ms, is_same_boot, latest_ms }) = head else { return lasting };
@@ -232,7 +233,7 @@ impl<'n> Reading<'n> {
             lasting.requests.end_timed();
         }
         let going_on = Clock::going_on(clock_ms, &written, now);
-        // Where people's clock was set back meanwhile.
+        // For a wall clock that was set back meanwhile.
         lasting.clock = going_on.no_earlier(Clock::showing(latest_ms, now));
         lasting
     }
@@ -240,7 +241,7 @@ impl<'n> Reading<'n> {
 
 impl Head {
     fn read(line: &str, now: &Moment) -> Result<Head, String> {
-        // Of a newer version nothing else need be readable.
+        // Checks the version first, because the rest of a newer header may be unreadable.
         let version: serde_json::Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         match version.get("castellan_journal").and_then(serde_json::Value::as_u64) {
             Some(version) if [VERSION, VERSION_BEFORE].map(u64::from).contains(&version) => {}
@@ -258,12 +259,12 @@ impl Head {
 }
 
 impl Entry {
-    /// Whether it means nothing after the machine was booted again: processes have other ids then, and clocks start anew.
+    /// Reports whether the entry is invalid after a reboot: process ids change then, and clocks restart.
     fn is_of_one_boot(&self) -> bool {
         matches!(self, Entry::Process { .. } | Entry::Lost { .. })
     }
 
-    /// A time at which the clock has been by then; 0 where it says none.
+    /// A time that the clock had reached at this entry; 0 if the entry has none.
     fn at_ms(&self) -> u64 {
         match self {
             Entry::Session { seen_ms: at_ms, .. }
@@ -288,7 +289,7 @@ impl Entry {
     }
 }
 
-/// An entry as a line, without its end. Texts of ours always have one.
+/// Serializes an entry as a line without its end. Serialization of these types never fails.
 pub(super) fn line(entry: &impl serde::Serialize) -> String {
     serde_json::to_string(entry).unwrap_or_default()
 }

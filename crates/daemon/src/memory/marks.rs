@@ -1,6 +1,6 @@
-//! Marks of sessions: what rules of earlier calls noted for later ones. Time comes in as milliseconds of one clock.
+//! Marks of sessions: notes that a rule sets at one call for rules of later calls. Times are milliseconds of one clock.
 //!
-//! A mark that cannot be kept is one that a deny rule will not see: the call that would set it is refused.
+//! A deny rule would not see a mark that cannot be stored, so castellan refuses the call that would set it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,14 +10,14 @@ use super::entry::Entry;
 use super::sessions::SessionKey;
 use crate::limits::{MARK_LABEL_BYTES_MAX, MARKS_PER_SESSION_MAX};
 
-/// The sessions that have marks, by their roots.
+/// Sessions with marks, by root.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     sessions: HashMap<SessionKey, BTreeMap<String, Mark>>,
 }
 
 impl Marks {
-    /// A session as a call sees it that comes now.
+    /// The session as a call sees it now.
     pub(crate) fn session(&self, root: &SessionKey, now_ms: u64) -> Session {
         Session { marks: self.sessions.get(root).cloned().unwrap_or_default(), now_ms }
     }
@@ -26,7 +26,7 @@ impl Marks {
         self.sessions.contains_key(root)
     }
 
-    /// Whether there is room for a call's marks; if not, why.
+    /// Checks that there is room for a call's marks, or returns the reason.
     pub(crate) fn check_room(&self, root: &SessionKey, labels: &[String]) -> Result<(), String> {
         if let Some(label) = labels.iter().find(|label| label.len() > MARK_LABEL_BYTES_MAX) {
             let start = label.chars().take(32).collect::<String>();
@@ -45,14 +45,14 @@ impl Marks {
         Ok(())
     }
 
-    /// Counts a call's marks, each once. There must be room for them.
+    /// Counts each of a call's marks once. There must be room for them.
     pub(crate) fn set(&mut self, root: SessionKey, labels: &[String], now_ms: u64) {
         for label in labels {
             self.add(root, label, Mark { count: 1, at_ms: now_ms });
         }
     }
 
-    /// Adds what is known of a mark from before.
+    /// Adds an earlier count of a mark.
     pub(super) fn add(&mut self, root: SessionKey, label: &str, more: Mark) {
         let mark = self.sessions.entry(root).or_default().entry(label.to_owned()).or_default();
         mark.count = mark.count.saturating_add(more.count);
@@ -69,7 +69,7 @@ impl Marks {
         self.sessions.remove(root);
     }
 
-    /// Everything, as entries.
+    /// Returns all marks as entries.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         let all = self.sessions.iter().flat_map(|(root, marks)| marks.iter().map(move |mark| (root, mark)));
         all.map(|(root, (label, Mark { count, at_ms }))| Entry::Mark {
@@ -118,7 +118,7 @@ mod tests {
         check(&marks, 1, 40, &[("a", 1, 10), ("b", 2, 20)]);
         check(&marks, 2, 40, &[("b", 1, 30)]);
         check(&marks, 3, 40, &[]);
-        // What two sessions have that are one.
+        // Marks of two merged sessions.
         marks.merge(&key(2), key(1));
         check(&marks, 1, 40, &[("a", 1, 10), ("b", 3, 30)]);
         check(&marks, 2, 40, &[]);

@@ -1,5 +1,5 @@
-//! The end of calls: nobody is asked any more about a call that is over, and what was granted once of it ends with it. It must not know how
-//! that became known.
+//! The end of calls: a call that is over is no longer pending, and a grant for it alone ends with it. Does not depend
+//! on how the end became known.
 
 use castellan_event::Verdict;
 use castellan_policy::RequestId;
@@ -9,9 +9,11 @@ use super::{Decided, Memory, SessionKey};
 use crate::requests::{GrantKey, Granted, Over};
 
 impl Memory {
-    /// A call of a session is over, by the agent's id of it: it `ran`, or was refused. What was granted once of a call that was asked about at
-    /// the agent's own prompt ends with the answer there: a yes is the consent, and a no takes it back. `otherwise`: the call, where nothing is
-    /// known of its id.
+    /// Ends a call of a session by the agent's call id. `ran`: the call ran and was not refused. `otherwise`: the
+    /// call's grant key if its id is unknown.
+    ///
+    /// The answer at the agent's own prompt ends a one-time grant for a call that was asked about there. A yes at the
+    /// prompt is the consent; a no revokes the grant.
     pub(crate) fn call_over(
         &mut self,
         session: SessionKey,
@@ -31,20 +33,20 @@ impl Memory {
         let is_answered_there = match decided.map(|decided| (decided.answer, decided.is_at_prompt)) {
             Some((Verdict::Ask, true)) => true,
             Some((Verdict::Ask | Verdict::Deny, _)) | None => ran,
-            // It has used up what there was when it was let run.
+            // The call used up its grant when it was allowed.
             Some((Verdict::Allow | Verdict::Defer, _)) => false,
         };
         if is_answered_there {
             self.end_once(&session, |one| one.key == key);
         } else if let Some(given) = decided.and_then(|decided| self.answers.get_mut(&decided.judged?)) {
-            // No second question about this call comes any more.
+            // No second question about this call follows.
             let requests = &self.lasting.requests;
             given.grant = given.grant.as_ref().and_then(|taken| requests.left_of(taken));
         }
     }
 
-    /// Calls of a session wait no more. What was granted once of those at the agent's own prompt ends with the prompt. `is_held`: whether a
-    /// hook waits.
+    /// Ends the pending state of a session's calls. A one-time grant for a call at the agent's own prompt ends with the
+    /// prompt. `is_held`: whether a hook waits.
     pub(crate) fn wait_no_more(
         &mut self,
         session: SessionKey,
@@ -54,12 +56,12 @@ impl Memory {
         self.lasting.requests.end_of(&session, over, is_held);
         match over {
             Over::Prompt | Over::Session => self.end_once(&session, |one| one.is_at_prompt),
-            // An agent that names its turns cannot ask at a prompt of its own.
+            // An agent that names its turns has no prompt of its own.
             Over::Turn(_) => {}
         }
     }
 
-    /// What was granted once in a session is over. A call that is being judged by it is judged again.
+    /// Ends one-time grants of a session. A call that is being judged by such a grant is judged again.
     fn end_once(&mut self, session: &SessionKey, is_meant: impl Fn(&Granted) -> bool) {
         let ended = self.lasting.requests.once(session, is_meant);
         if ended.iter().any(|(_, is_taken)| *is_taken) {

@@ -1,5 +1,5 @@
-//! Denials of every session, by what they were about. Kept as long as the daemon runs; what follows is a mark of the session, which
-//! outlives it. It must not know what a purpose is, nor when a session is probing.
+//! Denials of every session by denial key, in memory only. The resulting mark of the session outlives the daemon. Does
+//! not depend on the meaning of a denial key or on the limit for probing.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use crate::limits::DENIALS_REMEMBERED_MAX;
 #[derive(Debug, Default)]
 pub(crate) struct Denials {
     sessions: HashMap<SessionKey, Arc<Tries>>,
-    /// Every purpose that is counted, the oldest first.
+    /// Every counted denial key, oldest first.
     order: VecDeque<(SessionKey, PurposeHash)>,
 }
 
 impl Denials {
-    /// Those of a session, as they are now.
+    /// Returns a snapshot of a session's denials.
     pub(crate) fn of(&self, root: &SessionKey) -> Arc<Tries> {
         self.sessions.get(root).map(Arc::clone).unwrap_or_default()
     }
 
-    /// Counts what a denied call of a session was about.
+    /// Counts the denial keys of a denied call.
     pub(crate) fn count(&mut self, root: SessionKey, purposes: &[String]) {
         if purposes.is_empty() {
             return;

@@ -1,27 +1,27 @@
-//! MCP servers that need no asking: those that were configured before castellan, those that a person has approved, and those that a
-//! session has used with a person's consent. It must not know how a server is configured.
+//! MCP servers without a question: configured before castellan, approved by a person, or used in a session with a
+//! person's consent. Does not depend on how a server is configured.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::sessions::SessionKey;
 use crate::limits::{MCP_SERVERS_MAX, SERVERS_PER_SESSION_MAX};
 
-/// The servers that are known.
+/// The known servers.
 #[derive(Debug, Default)]
 pub(crate) struct Servers {
-    /// In every session, by name. `None`: nobody has looked yet what was there before castellan.
+    /// Names known in every session. `None`: the servers that existed before castellan are still to be read.
     known: Option<BTreeSet<String>>,
-    /// In a session, as long as the daemon runs.
+    /// Names known in one session while the daemon runs.
     of_session: HashMap<SessionKey, BTreeSet<String>>,
 }
 
 impl Servers {
-    /// Whether nobody has looked yet what was there before castellan.
+    /// Reports whether the servers that existed before castellan are still to be read.
     pub(crate) fn is_open(&self) -> bool {
         self.known.is_none()
     }
 
-    /// These are known from now on, in every session. What there is no room for is asked about.
+    /// Adds servers for every session. castellan asks about servers for which there is no room.
     pub(super) fn know(&mut self, names: impl IntoIterator<Item = String>) {
         let known = self.known.get_or_insert_default();
         for name in names {
@@ -31,7 +31,7 @@ impl Servers {
         }
     }
 
-    /// A person lets a session use one.
+    /// Adds a server for one session.
     pub(crate) fn use_in(&mut self, root: SessionKey, name: &str) {
         let used = self.of_session.entry(root).or_default();
         if used.len() < SERVERS_PER_SESSION_MAX {
@@ -39,7 +39,7 @@ impl Servers {
         }
     }
 
-    /// Whether a session may use one without being asked.
+    /// Reports whether a session may use a server without a question.
     pub(crate) fn knows(&self, root: &SessionKey, name: &str) -> bool {
         self.known.as_ref().is_some_and(|known| known.contains(name))
             || self.of_session.get(root).is_some_and(|used| used.contains(name))
@@ -55,7 +55,7 @@ impl Servers {
         self.of_session.remove(root);
     }
 
-    /// Those that are known in every session; nothing before anybody has looked.
+    /// The servers known in every session; `None` before they were read.
     pub(super) fn known(&self) -> Option<Vec<String>> {
         self.known.as_ref().map(|known| known.iter().cloned().collect())
     }

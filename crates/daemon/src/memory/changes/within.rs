@@ -1,10 +1,10 @@
-//! Sets of paths that never lose one: over a limit, directories stand for what lies below them. It must not know what the paths
-//! are for.
+//! Limits the size of a path set without losing a path: over the limit, a directory replaces its paths. Does not depend
+//! on the use of the paths.
 
 use std::collections::BTreeSet;
 
-/// Brings a set of paths within a limit, by directories in the place of what they hold. False where there are more entries of the
-/// root directory than that.
+/// Reduces a set of paths to `most` entries by replacing paths with their directory. Returns false if the root
+/// directory alone has more entries.
 pub(super) fn keep_within(paths: &mut BTreeSet<String>, most: usize) -> bool {
     while paths.len() > most {
         let before = paths.len();
