@@ -1,6 +1,8 @@
-//! A word on the desktop that a call waits for a person, or that something ran past castellan, where there is one: by `notify-send`,
-//! over the user's own message bus. It says which agent, where, and the request id, never what the call is: others may see the
-//! screen, and the agent chooses the words. Nothing depends on it.
+//! Desktop notifications for pending calls and for calls past castellan, if there is a desktop. castellan runs
+//! `notify-send` over the user's own message bus.
+//!
+//! A notification names the agent, the directory and the request id, but never the call: others may see the screen, and
+//! the agent chooses the words of the call. Nothing depends on a notification.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -13,19 +15,20 @@ use castellan_policy::RequestId;
 use crate::limits::{NOTIFICATION_CHARS_MAX, NOTIFICATION_TIME};
 use crate::timed::wait_or_kill;
 
-/// Where systems install it. `PATH` is whoever started the daemon's.
+/// Install paths on common systems. `PATH` is not used, because it comes from the process that started the daemon.
 const PROGRAMS: &[&str] =
     &["/usr/bin/notify-send", "/usr/local/bin/notify-send", "/run/current-system/sw/bin/notify-send"];
 
-/// Set while one is being shown: a flood of calls is no flood of processes. Those in between are in `castellan pending`.
+/// Set while a notification is shown, so that a flood of calls starts no flood of processes. `castellan pending` lists
+/// the calls in between.
 static SHOWING: AtomicBool = AtomicBool::new(false);
 
-/// Shows that a call waits. Does not wait itself.
+/// Shows a pending call. Returns at once.
 pub(crate) fn show(agent: AgentId, cwd: &str, id: RequestId, reasons: &[String]) {
     send(&text(agent, cwd, id, reasons));
 }
 
-/// Shows that something ran past castellan: `what`, in castellan's own words. Does not wait either.
+/// Shows that something ran past castellan: `what`, in castellan's own words. Returns at once.
 pub(crate) fn show_ungoverned(agent: &str, cwd: &str, what: &str) {
     send(&("castellan".to_owned(), format!("{what}: {}, in {}", plain(agent), plain(cwd))));
 }
@@ -48,14 +51,15 @@ fn send(text: &(String, String)) {
     }
 }
 
-/// Title and body. The name of a rule is the user's own; its message may be the agent's words, and is left out.
+/// Title and body. The name of a rule is the user's own. The rule's message is omitted, because it may contain the
+/// agent's words.
 fn text(agent: AgentId, cwd: &str, id: RequestId, reasons: &[String]) -> (String, String) {
     let rule = reasons.first().and_then(|reason| reason.split(": ").next()).unwrap_or_default();
     let body = format!("request {id}, {}, in {}", plain(rule), plain(cwd));
     (format!("{} waits for you", agent.title()), body)
 }
 
-/// Without what a desktop may take for markup, or a terminal for a command.
+/// Removes characters that a desktop may interpret as markup or a terminal as a command.
 fn plain(text: &str) -> String {
     let shown = text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>' | '&' | '\\'));
     shown.take(NOTIFICATION_CHARS_MAX).collect()
@@ -74,7 +78,7 @@ fn run(mut command: Command) {
     let _ = wait_or_kill(&mut child, NOTIFICATION_TIME);
 }
 
-/// Nobody but root has put it there.
+/// Reports whether only root can have installed the program.
 fn is_of_system(program: &Path) -> bool {
     std::fs::metadata(program).is_ok_and(|file| file.is_file() && file.uid() == 0 && file.mode() & 0o022 == 0)
 }
@@ -112,7 +116,7 @@ mod tests {
         let sh = Path::new("/bin/sh");
         let mut shell = command(sh, Path::new("/run/user/1/bus"), &words);
         assert!(!is_of_system(&dir.path().join("none")));
-        // As a script, so that no file that was just written has to be executable.
+        // Runs it as a script, so that no file that was just written has to be executable.
         let arguments: Vec<_> = shell.get_args().map(ToOwned::to_owned).collect();
         shell = command(sh, Path::new("/run/user/1/bus"), &words);
         let mut script = Command::new(sh);

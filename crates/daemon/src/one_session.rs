@@ -1,5 +1,5 @@
-//! [`OneSession`]: what the calls of one session leave behind, for whoever judges described calls without a daemon. It keeps what
-//! the daemon's memory keeps, in the same parts, and it must not know where the calls come from.
+//! [`OneSession`]: the state that the calls of one session leave, for judging described calls without a daemon. Uses
+//! the same parts as the daemon's memory. Does not depend on the source of the calls.
 
 use std::time::Duration;
 
@@ -13,25 +13,25 @@ use crate::memory::{Changes, Marks, SessionKey, Workspace};
 use crate::record::{Judged, Told};
 use crate::workspace::workspace_of;
 
-/// The only session there is.
+/// Key of the only session.
 const KEY: SessionKey = SessionKey([0; 32]);
 
-/// Between two calls, on the clock of marks.
+/// Time between two calls, on the clock of marks.
 const CALL_MS: u64 = 1_000;
 
-/// A session whose calls are judged one after the other, each done before the next.
+/// A session whose calls are judged in sequence; each is done before the next.
 #[derive(Debug)]
 pub struct OneSession {
     workspace: Option<Workspace>,
     changes: Changes,
     marks: Marks,
-    /// How many calls are done.
+    /// Number of calls that are done.
     done: u64,
     told: Told,
 }
 
 impl OneSession {
-    /// A session that begins in a directory, of an agent's process.
+    /// Begins a session of an agent's process in a directory.
     pub fn begin(cwd: &str, pid: u32, world: &mut Recorder<'_>) -> OneSession {
         OneSession {
             workspace: workspace_of(cwd, pid, world),
@@ -42,7 +42,7 @@ impl OneSession {
         }
     }
 
-    /// A session whose workspace is known, as a record tells it; empty where it has none.
+    /// Begins a session with the workspace of a record; an empty path means none.
     pub fn in_workspace(path: &str) -> OneSession {
         let is_border = !path.is_empty();
         OneSession {
@@ -54,18 +54,18 @@ impl OneSession {
         }
     }
 
-    /// Finds what its next call would do. `own`: castellan's own files.
+    /// Finds the effects of the next call. `own`: castellan's own files.
     pub fn facts(&self, call: &Call, own: &[String], world: &mut Recorder<'_>) -> Facts {
         let inside = self.workspace.as_ref().map_or("", Workspace::inside);
         facts_after(call, own, inside, self.changes.of(&KEY, None), world)
     }
 
-    /// What a decision about its next call sees of it.
+    /// The session as the next decision sees it.
     pub fn session(&self) -> Session {
         self.marks.session(&KEY, self.done * CALL_MS)
     }
 
-    /// The record of a decision about a call of it, which took `duration`.
+    /// Builds the record of a decision that took `duration`.
     pub fn record(
         &self,
         call: &Call,
@@ -79,13 +79,14 @@ impl OneSession {
         Judged { call, decision, answers, change, policy: "", workspace, told }.record(duration)
     }
 
-    /// A call is done, and it set marks. An error when there is no room for them: then the daemon would have denied it.
+    /// Registers a finished call and its marks. Returns an error when there is no room for them; the daemon would have
+    /// denied the call.
     pub fn done(&mut self, call: &Call, facts: Facts, marks: &[String]) -> Result<(), String> {
         self.marks.check_room(&KEY, marks)?;
         self.marks.set(KEY, marks, self.done * CALL_MS);
         let inside = self.workspace.as_ref().map_or("", Workspace::inside);
         let _ = self.changes.begin(KEY, begun(call, self.done, facts, inside));
-        // What goes on in the background stays open.
+        // Calls in the background stay open.
         let _ = self.changes.end_turn(&KEY);
         self.done += 1;
         Ok(())

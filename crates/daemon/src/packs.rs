@@ -1,5 +1,5 @@
-//! Shipped packs: which one a rule is of, and how far its rules count by the configuration. It must not know what follows
-//! from a rule's state.
+//! Shipped packs: the pack of a rule, and the rule's state by the configuration. Does not depend on the effects of a
+//! rule's state.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -10,44 +10,44 @@ use castellan_policy::{PolicyRule, RuleState, RuleVerdict, Tiers};
 use crate::shipped::shipped_rules;
 use crate::trial;
 
-/// How far the rules of shipped packs count.
+/// States of the rules of shipped packs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Packs {
-    /// By pack; one that is not named is enforced.
+    /// State by pack; a pack without entry is enforced.
     pub(crate) states: BTreeMap<&'static str, RuleState>,
     pub(crate) tiers: Tiers,
-    /// Rules on trial: they are observed at most.
+    /// Rules on trial, which are at most observed.
     pub(crate) trial: BTreeMap<String, u64>,
 }
 
 impl Packs {
-    /// How far a pack counts.
+    /// The state of a pack.
     pub fn state(&self, pack: &str) -> RuleState {
         self.states.get(pack).copied().unwrap_or_default()
     }
 
-    /// How far rules count that ask.
+    /// The state of rules that ask.
     pub fn tier_ask(&self) -> RuleState {
         self.tiers.ask
     }
 
-    /// How far rules count that ask unless the user wanted the call.
+    /// The state of rules that ask unless the user wanted the call.
     pub fn tier_review(&self) -> RuleState {
         self.tiers.review
     }
 
-    /// The rules that an upgrade has brought and that are only observed yet, and since when.
+    /// Rules of an upgrade that are only observed so far, with the time of the upgrade.
     pub fn trial(&self) -> &BTreeMap<String, u64> {
         &self.trial
     }
 
-    /// The same with the time from which each is enforced.
+    /// The same rules with the time from which each is enforced.
     pub fn trial_ends(&self) -> impl Iterator<Item = (&str, SystemTime)> {
         self.trial.iter().map(|(rule, since)| (rule.as_str(), trial::ends(*since)))
     }
 
-    /// How far a rule counts: the mildest of what is said of its pack, of its tier, and of rules that an upgrade has brought. Rules
-    /// that are of no shipped pack always do.
+    /// The state of a rule: the mildest state of its pack, its tier and its trial. A rule of no shipped pack is always
+    /// enforced.
     pub(crate) fn state_of(&self, of: &PolicyRule<'_>) -> RuleState {
         let Some(pack) = pack_of(of) else { return RuleState::Enforce };
         let tier = match of.verdict {
@@ -63,24 +63,24 @@ impl Packs {
     }
 }
 
-/// The shipped packs that can be switched, in the order in which they load. `self` is none: it is built in.
+/// Shipped packs that can be switched, in load order. `self` is not among them, because it is built in.
 pub fn pack_names() -> impl Iterator<Item = &'static str> {
     shipped_rules().iter().map(|(name, _)| pack_of_file(name))
 }
 
-/// The shipped pack that a rule is of, where it stands in its file: one that a user's own file defines anew is the user's.
+/// The shipped pack of a rule, by the rule's file. A rule that a user's own file redefines is the user's.
 pub fn pack_of(of: &PolicyRule<'_>) -> Option<&'static str> {
     if of.layer != Layer::User {
         return None;
     }
     let mut parts = of.rule.file.rsplit('/');
     let name = parts.next()?;
-    // Without a folder they are those of a home that does not exist yet.
+    // Without a folder the rules are those of a home that does not exist yet.
     parts.next().is_none_or(|folder| folder == SHIPPED_FOLDER).then_some(())?;
     shipped_rules().iter().find(|(shipped, _)| *shipped == name).map(|(shipped, _)| pack_of_file(shipped))
 }
 
-/// Whether a rule stands in a file of the shipped ones' folder, of a pack that is shipped no more too.
+/// Reports whether a rule's file is in the folder of shipped rules. Includes packs that are no longer shipped.
 pub(crate) fn is_of_shipped_folder(of: &PolicyRule<'_>) -> bool {
     of.layer == Layer::User && of.rule.file.rsplit('/').nth(1).is_none_or(|folder| folder == SHIPPED_FOLDER)
 }
@@ -88,7 +88,7 @@ pub(crate) fn is_of_shipped_folder(of: &PolicyRule<'_>) -> bool {
 /// The folder of shipped rule files.
 const SHIPPED_FOLDER: &str = "default";
 
-/// `10-secrets.yaml` is the pack `secrets`.
+/// Pack name of a file: `10-secrets.yaml` is the pack `secrets`.
 pub fn pack_of_file(file: &str) -> &str {
     let name = file.rsplit('/').next().unwrap_or(file);
     let stem = name.split('.').next().unwrap_or(name);

@@ -1,5 +1,5 @@
-//! [`Payloads`]: the memory that large payloads share while they are judged. Who finds no room waits for its turn, in the order in which
-//! they came; small payloads wait for nobody. It must not know what a payload holds.
+//! [`Payloads`]: shared memory budget for large payloads while they are judged. A payload without room waits in order
+//! of arrival. Small payloads never wait. Does not depend on the contents of a payload.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,14 +15,14 @@ pub(crate) struct Payloads {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Bytes that are taken.
+    /// Bytes in use.
     taken: usize,
-    /// Who waits, by number, first come first.
+    /// Numbers of the waiting payloads, oldest first.
     waiting: VecDeque<u64>,
     next: u64,
 }
 
-/// Room for one payload; dropping it gives it back.
+/// Room for one payload; dropping it frees the room.
 #[derive(Debug)]
 pub(crate) struct Room<'p> {
     payloads: &'p Payloads,
@@ -30,12 +30,13 @@ pub(crate) struct Room<'p> {
 }
 
 impl Payloads {
-    /// Makes room for a payload of `bytes`, waiting for it `time` at most; `None` when there is none by then, or too many wait.
+    /// Reserves room for a payload of `bytes` and waits at most `time`. Returns `None` when no room became free or too
+    /// many wait.
     pub(crate) fn room(&self, bytes: usize, time: Duration) -> Option<Room<'_>> {
         if bytes <= SMALL_PAYLOAD_BYTES_MAX {
             return Some(Room { payloads: self, bytes: 0 });
         }
-        // One is always served, whatever it costs.
+        // Limits the cost, so that a single payload of any size fits.
         let bytes = bytes.saturating_mul(PAYLOAD_COST).min(PAYLOADS_BYTES_MAX);
         let until = Instant::now() + time;
         let mut inner = self.lock();
@@ -58,7 +59,7 @@ impl Payloads {
         inner.waiting.pop_front();
         inner.taken = inner.taken.saturating_add(bytes);
         drop(inner);
-        // There may be room for the next one, too.
+        // There may be room for the next payload, too.
         self.changed.notify_all();
         Some(Room { payloads: self, bytes })
     }
@@ -76,7 +77,7 @@ impl Inner {
 }
 
 impl Room<'_> {
-    /// Whether it is a large payload's, which may have waited.
+    /// Whether the room is that of a large payload, which may have waited.
     pub(crate) fn is_shared(&self) -> bool {
         self.bytes > 0
     }
@@ -103,7 +104,7 @@ mod tests {
     const NOW: Duration = Duration::ZERO;
     const LONG: Duration = Duration::from_secs(60);
 
-    /// As many bytes as fit so many times.
+    /// Payload size that fits `times` times.
     const fn share(times: usize) -> usize {
         PAYLOADS_BYTES_MAX / PAYLOAD_COST / times
     }
@@ -153,7 +154,7 @@ mod tests {
             while payloads.lock().waiting.is_empty() {
                 std::thread::yield_now();
             }
-            // It comes after the large one, and fits.
+            // This payload arrives after the large one and fits.
             assert!(payloads.room(share(2), LONG).is_some());
             assert!(large.join().unwrap());
         });

@@ -1,5 +1,5 @@
-//! Who is connected: limits for each agent process, so that one session's overload denies only itself, and which
-//! processes are guarded agents, for the presence check.
+//! Limits on connections for each agent process, so that one session's overload denies only itself. Also stores the
+//! guarded agents for the user presence check.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::limits::{CONNECTIONS_PER_PEER_MAX, GUARDED_AGENTS_MAX, WRAPPERS_MAX};
 use crate::process::{Process, arguments_of};
 
-/// An agent process: pid and start time. All zero when it cannot be seen; such peers share one limit.
+/// An agent process: pid and start time. All zero if it cannot be identified; such peers share one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct AgentProcess {
     pub(crate) pid: u32,
@@ -15,7 +15,7 @@ pub(crate) struct AgentProcess {
 }
 
 impl AgentProcess {
-    /// Whether it still runs.
+    /// Reports whether the process still runs.
     pub(crate) fn lives(&self) -> bool {
         Process::read(self.pid).is_some_and(|process| process.started == self.started)
     }
@@ -30,7 +30,7 @@ pub(crate) struct Peers {
 struct Inner {
     connections: HashMap<AgentProcess, usize>,
     guarded: HashSet<AgentProcess>,
-    /// How many of them ran when they were counted last.
+    /// Number of running agents at the last count.
     running_at_last_count: usize,
 }
 
@@ -43,8 +43,8 @@ pub(crate) struct Admission<'a> {
 }
 
 impl Admission<'_> {
-    /// Remembers the agent for the presence check: it has asked about a call. Who merely looks whether somebody listens
-    /// is no agent.
+    /// Stores the agent for the user presence check, after it asked about a call. A peer that only tests the socket is
+    /// no agent.
     pub(crate) fn guard_agent(&self) {
         if self.is_agent {
             self.peers.lock().guard(self.agent);
@@ -52,11 +52,12 @@ impl Admission<'_> {
     }
 }
 
-/// Agents start hooks through these (Codex through the login shell): the agent is the shell's parent.
+/// Agents start hooks through these shells (Codex through the login shell). The agent is then the parent of the shell.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "busybox"];
 
 impl Peers {
-    /// Admits a connection of the hook process `hook`, unless its agent, which is the error then, has too many.
+    /// Admits a connection of the hook process `hook`. Returns its agent as an error when the agent has too many
+    /// connections.
     pub(crate) fn admit(&self, hook: u32) -> Result<Admission<'_>, AgentProcess> {
         let Caller { agent, is_agent } = caller_of(hook, Process::read, role);
         let mut inner = self.lock();
@@ -68,7 +69,7 @@ impl Peers {
         Ok(Admission { peers: self, agent, is_agent })
     }
 
-    /// Guards agents of which a daemon before has heard and that run still. What they are is looked at again: a person may have tried a
+    /// Guards agents of an earlier daemon that still run. Checks their role again, because a person may have tried a
     /// hook at a shell.
     pub(crate) fn guard_again(&self, known: impl IntoIterator<Item = AgentProcess>) {
         let runs = |agent: &AgentProcess| {
@@ -96,7 +97,8 @@ impl Inner {
         if agent.pid == 0 || !self.guarded.insert(agent) {
             return;
         }
-        // None that runs is forgotten, however many processes ask beside it: as many are kept as the system lets run.
+        // A running agent is never removed, so other processes cannot displace it. The system's process limit bounds
+        // the set.
         if self.guarded.len() > GUARDED_AGENTS_MAX.max(2 * self.running_at_last_count) {
             self.guarded.retain(AgentProcess::lives);
             self.running_at_last_count = self.guarded.len();
@@ -116,19 +118,19 @@ impl Drop for Admission<'_> {
     }
 }
 
-/// Who started a hook.
+/// The process that started a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Caller {
     agent: AgentProcess,
-    /// False for a person at a shell, who is trying a hook by hand.
+    /// False for a person who tries a hook at a shell.
     is_agent: bool,
 }
 
-/// What a hook's ancestor is.
+/// Role of a hook's ancestor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Agent,
-    /// `sh -c '...'`: whoever started it is the agent.
+    /// `sh -c '...'`: the agent is the process that started it.
     ShellCommand,
     /// A shell that reads a terminal or a script.
     Shell,
@@ -159,7 +161,7 @@ fn role(process: &Process) -> Role {
     }
 }
 
-/// `sh -c ...`, `bash -lc ...`: the first argument is a cluster of flags that ends with `c`.
+/// Matches `sh -c ...` and `bash -lc ...`: the first argument is a cluster of flags that ends with `c`.
 fn shell_role(arguments: &[Vec<u8>]) -> Role {
     let flags = arguments.get(1).and_then(|argument| argument.strip_prefix(b"-"));
     let command = flags.is_some_and(|flags| !flags.starts_with(b"-") && flags.ends_with(b"c"));
@@ -170,7 +172,8 @@ fn shell_role(arguments: &[Vec<u8>]) -> Role {
 mod tests {
     use super::*;
 
-    /// Process `n` has parent `n - 1`; `names` from pid 1 on. The last one is the hook. `sh` runs a command, `bash` does not.
+    /// Process `n` has parent `n - 1`; `names` begins at pid 1. The last one is the hook. `sh` runs a command, `bash`
+    /// does not.
     fn check(names: &[&str], expected: (u32, bool)) {
         let read = |pid: u32| {
             let name = names.get((pid as usize).checked_sub(1)?)?;
@@ -250,7 +253,7 @@ mod tests {
         let me = AgentProcess { pid: std::process::id(), started };
         peers.lock().guard(me);
         for number in 0..=GUARDED_AGENTS_MAX as u64 {
-            // It has ended, and somebody else has its number.
+            // This process has ended, and another one has its pid.
             peers.lock().guard(AgentProcess { pid: me.pid, started: started + 1 + number });
         }
         assert!(peers.is_guarded(me.pid, me.started));
@@ -261,7 +264,7 @@ mod tests {
     fn agents_of_a_daemon_before_are_guarded_while_they_run() {
         let started = |pid| Process::read(pid).unwrap().started;
         let me = std::process::id();
-        // A shell that reads what it is to do: as one at which a person has tried a hook.
+        // A shell that reads its input, like the one at which a person has tried a hook.
         let mut shell = std::process::Command::new("sh").stdin(std::process::Stdio::piped()).spawn().unwrap();
         let known = [(me, started(me)), (shell.id(), started(shell.id())), (0, 0), (1, u64::MAX)];
         let peers = Peers::default();

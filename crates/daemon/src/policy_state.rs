@@ -1,5 +1,6 @@
-//! What is in force and where it came from: the applied set at the start, another one when a person applies it or, where
-//! rule files are watched, when they change. A set is compiled aside and swapped in whole; no call waits for it.
+//! The set in force and its origin. The daemon starts with the applied set. Another set comes into force when a person
+//! applies it or, with watched rule files, when the files change. The daemon compiles a set aside and swaps it whole;
+//! no call waits for it.
 
 mod first;
 mod mode;
@@ -28,7 +29,7 @@ use crate::shipped::write_shipped;
 use crate::store::PolicyOrigin;
 use crate::trial::Trial;
 
-/// What a person is told to do where nothing is in force. Agents read why, but not this.
+/// Advice to a person when nothing is in force. Agents read the reason, but not this advice.
 const REMEDY: &str = "run `castellan apply`";
 
 /// The action by which a person puts files in force.
@@ -38,28 +39,28 @@ const APPLY: &str = "apply";
 #[derive(Debug)]
 pub(crate) struct PolicyState {
     layout: Layout,
-    /// Held while something is put in force: one change at a time.
+    /// Held during a change, so that changes happen one at a time.
     changing: Mutex<()>,
-    /// Where the set was from at the start; `None` when there was none.
+    /// Origin of the set at the start; `None` when there was none.
     found: Option<Found>,
     in_force: Mutex<InForce>,
-    /// Why the organisation's files on disk are not those in force.
+    /// The reason why the organisation's files on disk are not in force.
     organisation: Mutex<Option<String>>,
-    /// The user's files of a first start that wait for the organisation's to be mended.
+    /// The user's files of a first start that wait until the organisation's files are repaired.
     first: Mutex<Option<FileSet>>,
 }
 
 #[derive(Debug, Clone)]
 struct InForce {
-    /// What the policy was made of; `None` when nothing is in force.
+    /// The files of the policy; `None` when nothing is in force.
     set: Option<Arc<Layers>>,
-    /// Its hash; empty when nothing is in force.
+    /// Hash of the set; empty when nothing is in force.
     hash: String,
-    /// The mode that the files say.
+    /// The mode in the files.
     mode: Mode,
-    /// The mode that the organisation says, and where: no request goes below it.
+    /// The organisation's mode and its place in the files. No request sets a milder mode.
     floor: Option<(Mode, String)>,
-    /// What files say in vain, because the organisation has locked it.
+    /// Settings without effect, because the organisation has locked them.
     ignored: Vec<String>,
     reload: Reload,
     origin: PolicyOrigin,
@@ -67,18 +68,18 @@ struct InForce {
     problems: Vec<String>,
 }
 
-/// Where a daemon that starts has its set from.
+/// Origin of the set of a starting daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
-    /// It is the one that the log says was last in force.
+    /// The log names this set as the last in force.
     Recorded,
-    /// The log does not say which one was.
+    /// The log names no set.
     Unrecorded,
-    /// The files on disk, on the first start.
+    /// The files on disk, at the first start.
     New,
 }
 
-/// What a change is recorded as: its action, what it is about, and the process and user that asked for it.
+/// The record of a change: action, subject, and the process and user that requested it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cause<'a> {
     pub(crate) action: &'static str,
@@ -86,7 +87,7 @@ pub(crate) struct Cause<'a> {
     pub(crate) peer: (u32, u32),
 }
 
-/// What `castellan status` says of the policy.
+/// The policy part of `castellan status`.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) origin: PolicyOrigin,
@@ -96,13 +97,13 @@ pub(crate) struct Report {
     pub(crate) reload: Reload,
     /// Short names of edited files that wait to be applied.
     pub(crate) pending: Vec<String>,
-    /// Whether nothing is in force until the organisation's files are mended.
+    /// Whether nothing is in force until the organisation's files are repaired.
     pub(crate) awaits_organisation: bool,
 }
 
 impl PolicyState {
-    /// Loads the applied set. The first daemon of a home applies the files as they are; later, edited files are in force
-    /// only after `castellan apply`.
+    /// Loads the applied set. The first daemon of a home applies the files as they are. Later, edited files come into
+    /// force only with `castellan apply`.
     pub(crate) fn start(layout: &Layout) -> (PolicyState, Config, Terms) {
         let (organisation, refused) = match organisation_now(layout) {
             Ok(organisation) => (Ok(organisation), None),
@@ -110,7 +111,7 @@ impl PolicyState {
             Err(Unusable::Broken(why)) => (Err(Unusable::Broken(why.clone())), Some(why)),
         };
         let loaded = find(layout, &organisation).and_then(|(kept, loaded, found)| {
-            // What the organisation says by now, if that fits; else what it said last.
+            // Uses the organisation's current files if the set loads with them, else its last ones.
             let now = organisation.ok().map(|organisation| Layers { organisation, ..kept.clone() });
             let now = now.filter(|now| *now != kept);
             let fits = now.map(|now| now.load(layout).map(|loaded| (now, loaded)));
@@ -132,7 +133,7 @@ impl PolicyState {
             Ok((set, found, config, compiled, unfit)) => {
                 (InForce::of(set, &config, &compiled.problems), Some(found), config, compiled.policy, unfit)
             }
-            // Its tags say what denies and its mode whether, so without a set there is neither: enforced.
+            // Without a set there are no tags and no mode, so the daemon enforces.
             Err(Nothing { why, first: waiting }) => {
                 first = waiting;
                 (InForce::nothing(&why), None, Config::default(), Policy::missing(why), None)
@@ -151,11 +152,11 @@ impl PolicyState {
         (state, config, terms)
     }
 
-    /// Records the start: what is in force, and where it came from.
+    /// Records the start with the set in force and its origin.
     pub(crate) fn record_start(&self, judge: &Judge) {
         let waits = self.waits();
         let (from, failure) = match (self.found, &self.in_force().origin) {
-            // The organisation's problem says why.
+            // The organisation's problem gives the reason.
             (_, PolicyOrigin::Missing(_)) if waits.is_some() => (waits.as_deref().unwrap_or_default(), None),
             (_, PolicyOrigin::Missing(why)) => {
                 ("nothing in force", Some(format!("nothing is in force: {why}: {REMEDY}")))
@@ -179,7 +180,7 @@ impl PolicyState {
         }
         match (failure, &self.in_force().origin) {
             (None, _) => {}
-            // The status reports this as long as it lasts.
+            // The status reports this while nothing is in force.
             (Some(failure), PolicyOrigin::Missing(_)) => judge.record_problem("policy", &failure),
             (Some(failure), PolicyOrigin::Current | PolicyOrigin::LastGood(_)) => {
                 judge.fail("policy", &failure);
@@ -200,14 +201,14 @@ impl PolicyState {
         self.in_force().set.clone()
     }
 
-    /// Puts the files on disk in force, if they are still those with this hash.
+    /// Puts the files on disk in force if they still have this hash.
     pub(crate) fn apply(&self, judge: &Judge, hash: &str, peer: (u32, u32)) -> Result<(), String> {
         let _changing = self.changing();
         let set = self.with_trial(judge, self.on_disk(hash)?)?;
         self.put(judge, set, Cause { action: APPLY, what: "", peer })
     }
 
-    /// What the same files say that proves a person, once they are in force.
+    /// The user presence setting of the files with this hash, as it will be once they are in force.
     pub(crate) fn presence_on_disk(&self, hash: &str) -> Result<Presence, String> {
         let config = self.on_disk(hash)?.config(&self.layout);
         config.map(|config| config.settings.presence).map_err(|error| error.to_string())
@@ -222,20 +223,20 @@ impl PolicyState {
         Ok(Layers { organisation, user, project: None, trial: Trial::new() })
     }
 
-    /// Where rule files are watched, puts those on disk in force, with the applied configuration. A set that does not load
-    /// changes nothing but the status. The error says why.
+    /// Puts watched rule files on disk in force, with the applied configuration. A set that does not load changes only
+    /// the status; the error gives the reason.
     pub(crate) fn reload(&self, judge: &Judge) -> Result<(), String> {
         let _changing = self.changing();
         let Some(set) = self.watched() else { return Ok(()) };
         let put = || {
-            // A shipped rule file that is gone is not a rule that somebody took out.
+            // Restores missing shipped rule files: nobody has removed their rules on purpose.
             write_shipped(&self.layout)
                 .map_err(|error| format!("`{}`: {error}", self.layout.rules_shipped().display()))?;
             let rules = read_rules(&self.layout).map_err(|error| error.to_string())?;
             let user = FileSet { config: set.user.config.clone(), rules };
             let new = self.with_trial(judge, Layers { user, ..Layers::clone(&set) })?;
             if new == *set {
-                // A bad set is mended by taking the edit back.
+                // Undoing the edit repairs a bad set.
                 let (config, compiled) = new.load(&self.layout)?;
                 *self.in_force() = InForce::of(new, &config, &compiled.problems);
                 return Ok(());
@@ -249,21 +250,21 @@ impl PolicyState {
         done
     }
 
-    /// Whether rule files are watched.
+    /// Reports whether rule files are watched.
     pub(crate) fn watches(&self) -> bool {
         self.watched().is_some()
     }
 
-    /// Whether a workspace's own files make sense below what is in force. The error says why not.
+    /// Checks that a workspace's own files load below the set in force. The error gives the reason.
     pub(crate) fn check_project(&self, project: &FileSet) -> Result<(), String> {
         let set = self.set().ok_or_else(|| format!("nothing is in force: {REMEDY}"))?;
         let layers = Layers { project: Some(project.clone()), ..Layers::clone(&set) };
         layers.load(&self.layout).map(|_| ())
     }
 
-    /// How things are. Looks at the files on disk.
+    /// Reports the current state. Reads the files on disk.
     pub(crate) fn report(&self) -> Report {
-        // In the middle of a change the files would not fit what is in force.
+        // During a change the files would not match the set in force.
         let _changing = self.changing();
         let InForce { set, hash: applied, reload, origin, mut problems, ignored, .. } =
             self.in_force().clone();
@@ -285,10 +286,10 @@ impl PolicyState {
                 Ok(files) => pending = files.differing(&set.user),
                 Err(error) => problems.push(error.to_string()),
             }
-            // Watched rule files do not wait: they are in force, or do not load.
+            // Watched rule files are never pending: they are in force or do not load.
             pending.retain(|name| reload == Reload::Apply || name == "config.toml");
-            // The file of the applied set is castellan's own: whoever else has changed it wants it in force at the next
-            // start.
+            // Only castellan writes the file of the applied set. A change by another program would come into force at
+            // the next start.
             if applied::read(&self.layout).ok().as_ref() != Some(&**set) {
                 problems.push(format!(
                     "the applied set on disk is not the one in force: {REMEDY} to write it again"
@@ -298,12 +299,12 @@ impl PolicyState {
         Report { origin, problems, applied, reload, pending, awaits_organisation }
     }
 
-    /// Compiles a set, keeps it, records it and swaps it in, in this order: what is in force has been recorded, and is
-    /// found again by the next start.
+    /// Compiles a set, stores it, records it and swaps it in, in this order. So every set in force is recorded, and the
+    /// next start finds it.
     fn put(&self, judge: &Judge, set: Layers, cause: Cause<'_>) -> Result<(), String> {
         let (config, compiled) = set.load(&self.layout)?;
         let InForce { set: before, mode: said, .. } = self.in_force().clone();
-        // A stricter one that could not be kept holds on, unless a person says otherwise.
+        // A stricter live mode that could not be stored stays, unless a person applies files.
         let seen = judge.terms().mode;
         let live = Some(seen).filter(|live| *live > said && cause.action != APPLY);
         let mode = live.map_or(config.mode, |live| config.mode.max(live));
@@ -326,7 +327,7 @@ impl PolicyState {
         Ok(())
     }
 
-    /// The set in force, where its rule files are watched.
+    /// The set in force if its rule files are watched.
     fn watched(&self) -> Option<Arc<Layers>> {
         let in_force = self.in_force();
         in_force.set.clone().filter(|_| in_force.reload == Reload::Watch)
@@ -377,7 +378,7 @@ fn not_written(layout: &Layout, error: &std::io::Error) -> String {
     format!("the applied set could not be written: `{}`: {error}", layout.applied().display())
 }
 
-/// The set for a daemon that starts, loaded if it had to be, or why there is none.
+/// Returns the set for a starting daemon, already loaded if that was necessary, or the reason why there is none.
 fn find(
     layout: &Layout,
     organisation: &Result<Option<FileSet>, Unusable>,
@@ -396,7 +397,7 @@ fn find(
     };
     match castellan_audit::last_files(&layout.log()) {
         Ok(Some(files)) if files == set.hash() => Ok((set, None, Found::Recorded)),
-        // Whoever can write the file could put anything in force by ending the daemon.
+        // Without this check, a program that can write the file could put any set in force by ending the daemon.
         Ok(Some(_)) => {
             Err("the applied set on disk is not the one that the log says was last in force, so somebody \
                             else has changed it"
@@ -408,15 +409,15 @@ fn find(
     }
 }
 
-/// Whether a daemon has served this home before: then it had an applied set, which must not be made up for by files that
-/// anybody may have edited since.
+/// Reports whether a daemon has served this home before. Then there was an applied set. Files that anyone may have
+/// edited since must not replace it.
 pub(crate) fn has_records(layout: &Layout) -> bool {
     let entries = std::fs::read_dir(layout.log());
-    // A folder that cannot be read may hold any.
+    // A folder that cannot be read may hold records.
     entries.map_or(true, |mut entries| entries.next().is_some())
 }
 
-/// The files on disk, which become the applied set if they are sound.
+/// Reads the files on disk and applies them if they are sound.
 fn first_set(layout: &Layout, organisation: Option<FileSet>) -> Result<(Layers, Loaded), String> {
     let user = FileSet::read(layout).map_err(|error| error.to_string())?;
     let set = Layers { organisation, user, project: None, trial: Trial::new() };
@@ -425,7 +426,7 @@ fn first_set(layout: &Layout, organisation: Option<FileSet>) -> Result<(Layers, 
     Ok((set, loaded))
 }
 
-/// The record of a change, which names what was in force and what will be.
+/// Builds the record of a change, with the policy before and after.
 fn change(judge: &Judge, set: &Layers, policy: &Policy, mode: Mode, cause: Cause<'_>) -> Record {
     let before = judge.terms();
     let mut argument = format!("policy {} -> {}", before.policy.hash(), policy.hash());

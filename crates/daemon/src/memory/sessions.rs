@@ -1,6 +1,6 @@
-//! Who makes calls: sessions by the agent's id of them and by the agent's process. A process that goes on under another id is the
-//! same session, and so is an id that goes on in another process: what is known of one is known of both. It must not know what is
-//! known of them.
+//! Sessions by the agent's session id and by the agent's process. A process that continues under another id is the same
+//! session; an id that continues in another process is too. Such sessions share their state. Does not depend on that
+//! state.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,42 +11,42 @@ use super::entry::Entry;
 use crate::limits::{PROCESSES_MAX, SESSION_IDLE_MS, SESSIONS_DROPPED, SESSIONS_MAX};
 use crate::peers::AgentProcess;
 
-/// Names a session of an agent, whose sub-agents share it: SHA-256 over agent and session id. The key of one of them names
-/// sessions that are one: their *root*.
+/// Key of an agent's session, shared with its sub-agents: SHA-256 over agent and session id. Merged sessions use the
+/// key of one of them: their *root*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct SessionKey(pub(crate) [u8; 32]);
 
-/// Where a session works: fixed when it is first heard of.
+/// The workspace of a session, fixed at its first event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Workspace {
-    /// The repository, else the directory, symlinks resolved; empty where that could not be looked at.
+    /// The repository or else the directory, with symlinks resolved; empty if castellan could not read the directory.
     pub(crate) path: String,
-    /// Whether things can be inside: not of `/`, of a home, nor of what holds one.
+    /// Whether paths can be inside the workspace. False for `/`, for a home and for a directory that contains a home.
     pub(crate) is_border: bool,
 }
 
 impl Workspace {
-    /// That of a session whose first directory could not be looked at: none, for as long as it lasts.
+    /// The workspace of a session whose first directory could not be read. It stays empty for the whole session.
     pub(crate) fn nowhere() -> Workspace {
         Workspace { path: String::new(), is_border: false }
     }
 
-    /// The directory in which things count as the workspace's; empty where there is none.
+    /// The directory whose contents belong to the workspace; empty if there is none.
     pub(crate) fn inside(&self) -> &str {
         if self.is_border { &self.path } else { "" }
     }
 }
 
-/// What a record has told of a session's workspace: it tells once that a person should decide about it.
+/// Record state of a session's workspace. A record reports once that a person should decide about the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Telling {
-    /// Nobody has looked whether there is something to tell.
+    /// Not yet checked.
     #[default]
     Unlooked,
-    /// There was nothing to tell at the last look.
+    /// The last check found nothing to report.
     Nothing,
-    /// It has told.
+    /// Reported.
     Told,
 }
 
@@ -60,71 +60,71 @@ pub(crate) struct Sessions {
 struct Known {
     root: SessionKey,
     workspace: Option<Workspace>,
-    /// When it was last heard of.
+    /// Time of the last event.
     seen_ms: u64,
     telling: Telling,
-    /// The highest access level that the main agent gave itself when it was last heard of.
+    /// Highest access level that the main agent declared at its last event.
     ceiling: AccessLevel,
 }
 
 impl Sessions {
-    /// The root of a session that is known.
+    /// Returns the root of a known session.
     pub(crate) fn root(&self, id: &SessionKey) -> Option<SessionKey> {
         self.known.get(id).map(|known| known.root)
     }
 
-    /// Where a session works, once that is known.
+    /// Returns the session's workspace, if fixed.
     pub(crate) fn workspace(&self, id: &SessionKey) -> Option<&Workspace> {
         self.known.get(id)?.workspace.as_ref()
     }
 
-    /// Sessions that are known, by ids.
+    /// Number of known session ids.
     pub(crate) fn count(&self) -> usize {
         self.known.len()
     }
 
-    /// A session is heard of.
+    /// Registers an event of a session.
     pub(super) fn see(&mut self, id: &SessionKey, now_ms: u64) {
         if let Some(known) = self.known.get_mut(id) {
             known.seen_ms = now_ms;
         }
     }
 
-    /// The highest access level that the main agent gave itself when it was last heard of: no sub-agent of it has more.
+    /// Highest access level that the main agent declared at its last event. It limits the sub-agents.
     pub(super) fn ceiling(&self, id: &SessionKey) -> AccessLevel {
         self.known.get(id).map_or(AccessLevel::FullAccess, |known| known.ceiling)
     }
 
-    /// The lowest one of the sessions that are one.
+    /// Returns the lowest ceiling of the merged sessions.
     fn ceiling_of_root(&self, root: &SessionKey) -> AccessLevel {
         let ceilings = self.known.values().filter(|known| known.root == *root).map(|known| known.ceiling);
         ceilings.min().unwrap_or(AccessLevel::FullAccess)
     }
 
-    /// The main agent gives itself this one.
+    /// Sets the access level that the main agent declares.
     pub(super) fn cap(&mut self, id: &SessionKey, ceiling: AccessLevel) {
         if let Some(known) = self.known.get_mut(id) {
             known.ceiling = ceiling;
         }
     }
 
-    /// What a record has told of the session's workspace.
+    /// The record state of the session's workspace.
     pub(super) fn telling(&mut self, id: &SessionKey) -> Option<&mut Telling> {
         self.known.get_mut(id).map(|known| &mut known.telling)
     }
 
-    /// The sessions of a process; none of one that cannot be seen.
+    /// Returns the sessions of a process; none if the process cannot be identified.
     pub(super) fn of_process(&self, process: &AgentProcess) -> Vec<SessionKey> {
         let Some(root) = self.processes.get(process) else { return Vec::new() };
         self.known.iter().filter(|(_, known)| known.root == *root).map(|(id, _)| *id).collect()
     }
 
-    /// Every process that is known to be an agent's.
+    /// Returns every known process of an agent.
     pub(super) fn processes(&self) -> impl Iterator<Item = AgentProcess> {
         self.processes.keys().copied()
     }
 
-    /// What there is to note when a session is heard of in a process. Processes that cannot be seen are none.
+    /// Returns the entries for an event of a session in a process. Ignores a process that cannot be identified.
     pub(super) fn entering(&self, id: SessionKey, process: AgentProcess, now_ms: u64) -> Vec<Entry> {
         let session = |root| Entry::Session { id, root, seen_ms: now_ms, workspace: None };
         let in_process = |root| {
@@ -156,7 +156,7 @@ impl Sessions {
         workspace: Option<Workspace>,
     ) {
         let telling = Telling::default();
-        // Until its own main agent is heard of, it may do no more than those that it is one with.
+        // Until the session's own main agent declares a level, the ceiling of the merged sessions limits it.
         let ceiling = match self.known.contains_key(&id) {
             true => AccessLevel::FullAccess,
             false => self.ceiling_of_root(&root),
@@ -167,7 +167,8 @@ impl Sessions {
         known.workspace = workspace.or(known.workspace.take());
     }
 
-    /// Processes that have ended make room: one session may go on in any number.
+    /// Adds a process. Removes ended processes when there is no room, because a session may continue in any number of
+    /// processes.
     pub(super) fn add_process(
         &mut self,
         process: AgentProcess,
@@ -187,8 +188,7 @@ impl Sessions {
         }
     }
 
-    /// Sessions that may be forgotten: of no agent that still runs, and of which nothing is known, or that were not heard of
-    /// for long.
+    /// Sessions that may be forgotten: their agent has ended, and they have no state or had no event for a long time.
     pub(super) fn forgettable(
         &self,
         now_ms: u64,
@@ -204,10 +204,14 @@ impl Sessions {
         self.known.iter().filter(|(_, known)| is_over(known)).map(|(id, _)| *id).collect()
     }
 
-    /// The ids, the oldest ones first, that can be forgotten with nothing else: what is known of sessions that are one is known by their
-    /// root, and stays as long as any of their ids does. Of these the newest stays, one of the lowest ceiling, below which an id that
-    /// comes again stays too, and the newest in each workspace whose own files count, as `project_of` says. So do those that are
-    /// `watched`: what is found of them later is found by their ids.
+    /// Returns the oldest ids whose removal loses no state. State is stored by root and remains while any id of the
+    /// root remains.
+    ///
+    /// Of each root these ids stay:
+    /// * the newest;
+    /// * an id with the lowest ceiling, which still limits an id that returns later;
+    /// * the newest in each workspace whose own files apply, according to `project_of`;
+    /// * all `watched` ids, because the monitor reports its findings by id.
     pub(super) fn dispensable(
         &self,
         watched: &HashSet<SessionKey>,
@@ -234,7 +238,7 @@ impl Sessions {
         others.into_iter().take(SESSIONS_DROPPED).map(|(_, id)| id).collect()
     }
 
-    /// Forgets sessions. Returns the roots of which nothing is left.
+    /// Forgets sessions. Returns the roots without remaining ids.
     pub(super) fn forget(&mut self, ids: &[SessionKey]) -> HashSet<SessionKey> {
         let roots = ids.iter().filter_map(|id| self.known.remove(id)).map(|known| known.root);
         let mut gone: HashSet<_> = roots.collect();
@@ -245,7 +249,7 @@ impl Sessions {
         gone
     }
 
-    /// Everything, as entries.
+    /// Returns all sessions as entries.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         let sessions = self.known.iter().map(|(id, Known { root, seen_ms, workspace, .. })| Entry::Session {
             id: *id,

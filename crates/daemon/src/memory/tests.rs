@@ -1,4 +1,4 @@
-//! What is remembered, over restarts and over what others do to the file.
+//! State over restarts and over damage to the file.
 
 mod consent;
 mod sessions;
@@ -43,14 +43,14 @@ fn new() -> (tempfile::TempDir, PathBuf, Memory) {
     (dir, path, memory)
 }
 
-/// The memory of the next daemon, which finds nothing wrong.
+/// The memory of the next daemon, which reads the file without trouble.
 fn again(path: &Path) -> Memory {
     let (memory, trouble) = Memory::open(path.to_owned(), false, 1).unwrap();
     assert_eq!(trouble, None);
     memory
 }
 
-/// Everything that is kept, but the time of the clock, and when sessions were last heard of.
+/// The stored state without the clock's time and the sessions' last events.
 fn kept(memory: &Memory) -> BTreeSet<String> {
     let mut text = Vec::new();
     memory.lasting.write(&Moment::read(), &mut text).unwrap();
@@ -78,7 +78,7 @@ fn write(memory: &mut Memory, root: SessionKey, call: u64, path: &str) {
     memory.begin(root, begun);
 }
 
-/// A person has granted a call, just now.
+/// Adds a grant that was given just now.
 fn grant(memory: &mut Memory, id: u32, scope: Scope) {
     let text = |text: &str| text.to_owned();
     let name =
@@ -104,12 +104,12 @@ fn scope() -> impl Strategy<Value = Scope> {
     prop_oneof![Just(Scope::Once), Just(Scope::Session), Just(Scope::For(9)), Just(Scope::Always)]
 }
 
-/// The ids of what is granted of the call, as its session takes it.
+/// Ids of the grants that the session takes for the call.
 fn taken(memory: &mut Memory) -> Option<Taken> {
     memory.requests_mut().take(&GrantKey(bytes(1)), &session(1), Now::read())
 }
 
-/// Puts the file back as it would be had it been written in another boot, some time ago by people's clock.
+/// Rewrites the file as if from another boot, some time ago by the wall clock.
 fn reboot(path: &Path, wall_ms_ago: i64) {
     let text = std::fs::read_to_string(path).unwrap();
     let (head, rest) = text.split_once('\n').unwrap();
@@ -140,7 +140,7 @@ fn what_follows_for_a_session_outlives_the_daemon_and_its_id() {
     assert_eq!(memory.consequence(&none.root), Consequence::default());
 }
 
-/// What may happen to a memory.
+/// Events of a memory.
 #[derive(Debug, Clone)]
 enum Event {
     Enter(usize, u32),
@@ -223,10 +223,10 @@ fn happen(memory: &mut Memory, event: Event) {
 }
 
 proptest! {
-    // Each writes files to the disk.
+    // Each case writes files to disk.
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever happens, a daemon that is killed after it has saved leaves the next one what it had itself.
+    /// After any events, a daemon that is killed after saving leaves its whole state to the next one.
     #[test]
     fn the_next_daemon_knows_what_was_saved(events in prop::collection::vec(event(), 0..40)) {
         let (_dir, path, mut memory) = new();
@@ -236,11 +236,11 @@ proptest! {
         memory.save().unwrap();
         let next = again(&path);
         prop_assert_eq!(kept(&memory), kept(&next));
-        // And what it has written anew, the one after.
+        // The rewritten file gives the same state again.
         prop_assert_eq!(kept(&next), kept(&again(&path)));
     }
 
-    /// Wherever the file is cut, nothing is made up: it is refused, or holds what was saved before.
+    /// A file cut at any place is rejected or holds a state that was saved before.
     #[test]
     fn a_file_that_is_cut_is_a_state_of_before(events in prop::collection::vec(event(), 1..20), part in 0.0..1.0f64) {
         let (_dir, path, mut memory) = new();
@@ -254,7 +254,7 @@ proptest! {
         let left = (bytes.len() as f64 * part) as usize;
         std::fs::write(&path, &bytes[..left]).unwrap();
         let (cut, trouble) = Memory::open(path, false, 1).unwrap();
-        // One event may be several lines.
+        // An event may be several lines.
         let is_known = |entry: &String| states.iter().any(|state| state.contains(entry));
         prop_assert!(trouble.is_some() || kept(&cut).iter().all(|entry| is_known(entry) || entry.contains("session")));
     }
@@ -276,7 +276,7 @@ fn what_could_not_be_saved_is_saved_whole_later() {
     let (dir, path, mut memory) = new();
     let root = memory.enter(session(1), UNSEEN).unwrap().root;
     memory.mark(root, &["a".to_owned()]);
-    // Nothing can be written: the folder is not there.
+    // The folder is missing, so writing fails.
     let away = dir.path().with_extension("away");
     std::fs::rename(dir.path(), &away).unwrap();
     memory.journal.distrust();
@@ -289,7 +289,7 @@ fn what_could_not_be_saved_is_saved_whole_later() {
     memory.save().unwrap();
     let next = again(&path);
     assert_eq!(next.session(&root).marks.keys().collect::<Vec<_>>(), ["a", "b"]);
-    // What loosens was not done, as it was not said to be; what tightens was.
+    // The looser decision failed and does not apply. The stricter one applies.
     assert_eq!((next.trust().get("/w"), next.trust().get("/v")), (None, Some(&WorkspaceDecision::Denied)));
 }
 
@@ -306,8 +306,8 @@ fn a_file_that_was_removed_is_written_again() {
     assert_eq!(kept(&again(&path)), kept(&memory));
 }
 
-/// A state that a person has loosened and an agent has marked, and what is done to its file; then nothing of it may be left, and the
-/// sessions of agents that ran before must count as having done what they could.
+/// Saves a loosened and marked state and damages its file. Then no grant or trust may remain, and sessions of earlier
+/// agents must be suspect.
 fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
     let (_dir, path, mut memory) = new();
     let root = memory.enter(session(1), UNSEEN).unwrap().root;
@@ -335,11 +335,11 @@ fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
         next.save().unwrap();
         next = again(&path);
     }
-    // What an old one goes on with is not known either.
+    // The process of an old session is suspect, too.
     assert!(is_suspect(&mut next, 4, AgentProcess { pid: 9, started: 0 }), "{expected}: merged");
 }
 
-/// A journal of castellan 0.1.0: its grants do not say whether the agent's own prompt was open.
+/// A journal of castellan 0.1.0: its grants do not record whether the agent's own prompt was open.
 #[test]
 fn a_journal_of_the_version_before_is_read() {
     let dir = tempfile::tempdir().unwrap();
@@ -380,7 +380,7 @@ fn a_state_that_is_lost_makes_nothing_looser() {
     check_lost(|path| put(path, format!("{}{{\"trust\":7}}\n", text(path))), "invalid type");
     check_lost(|path| put(path, text(path).replace("\"trusted\"", "\"entrusted\"")), "unknown variant");
     check_lost(|path| put(path, text(path).replace("\"workspace\":\"", "\"workplace\":\"")), "unknown field");
-    // A grant that says more, less or something else than one.
+    // A grant with additional, missing or different fields.
     for (from, to, expected) in [
         ("\"granted\":{", "\"granted\":{\"more\":1,", "unknown field `more`"),
         ("\"granted\":{", "\"granted\":7,\"x\":{", "invalid type"),
@@ -438,7 +438,7 @@ fn a_session_of_which_nothing_is_known_may_have_written_any_file() {
     memory.put(Entry::Suspect { root });
     assert!(memory.has_any_written("/w/a"));
     memory.save().unwrap();
-    // Which agents ran before is not known after a boot; what that one did is not either.
+    // After a reboot castellan cannot identify the earlier agents; their writes are still unknown.
     reboot(&path, 1000);
     assert!(again(&path).has_any_written("/w/a"));
 }
@@ -454,7 +454,7 @@ fn a_torn_last_line_was_never_acknowledged() {
     std::fs::write(&path, bytes).unwrap();
     let mut next = again(&path);
     assert_eq!(next.session(&root).marks.len(), 1);
-    // It does not spoil what comes after it.
+    // The torn line does not spoil the lines after it.
     next.mark(root, &["b".to_owned()]);
     next.save().unwrap();
     assert_eq!(again(&path).session(&root).marks.len(), 2);

@@ -1,5 +1,5 @@
-//! What persons have decided about workspaces, by their real paths: never by how a path is written, nor by the name of one of its
-//! directories. It must not know what follows from it.
+//! Decisions of persons about workspaces, by real path. Never by another spelling of the path or by the name of a
+//! directory. Does not depend on the effects of a decision.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,24 +10,25 @@ use serde::{Deserialize, Serialize};
 use super::Workspace;
 use crate::limits::DECIDED_WORKSPACES_MAX;
 
-/// What a person has decided about one workspace.
+/// The decision about one workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum WorkspaceDecision {
-    /// Sessions may work there, and its own files count that had this hash, where there were any.
+    /// Sessions may work there. `project` is the hash of the workspace's own files at the decision, if it had any; only
+    /// these apply.
     Trusted { project: Option<String> },
-    /// Sessions there have no tools, nor below it.
+    /// Sessions there and below have no tools.
     Denied,
 }
 
-/// The decisions.
+/// All decisions.
 #[derive(Debug, Default)]
 pub(crate) struct Trust {
     workspaces: BTreeMap<String, WorkspaceDecision>,
 }
 
 impl Trust {
-    /// Decides; `None` forgets what was decided.
+    /// Stores a decision; `None` removes it.
     pub(super) fn decide(&mut self, workspace: String, decided: Option<WorkspaceDecision>) {
         match decided {
             Some(decided) => self.workspaces.insert(workspace, decided),
@@ -35,17 +36,18 @@ impl Trust {
         };
     }
 
-    /// Whether there is room for a decision about this workspace.
+    /// Reports whether there is room for a decision about this workspace.
     pub(super) fn has_room(&self, workspace: &str) -> bool {
         self.workspaces.len() < DECIDED_WORKSPACES_MAX || self.workspaces.contains_key(workspace)
     }
 
-    /// What was decided about a workspace itself.
+    /// Returns the decision about the workspace itself.
     pub(crate) fn get(&self, workspace: &str) -> Option<&WorkspaceDecision> {
         self.workspaces.get(workspace)
     }
 
-    /// How sessions of a workspace stand. Denied counts for all below, trusted for the workspace itself.
+    /// Returns the workspace trust of a path. A denial applies to all paths below; trust applies to the workspace
+    /// alone.
     pub(crate) fn of(&self, workspace: &str) -> Standing {
         if self.denies(workspace) {
             return Standing::Denied;
@@ -57,7 +59,7 @@ impl Trust {
         }
     }
 
-    /// How sessions of a workspace stand. Without one, nobody can have said anything.
+    /// Returns the workspace trust of a session's workspace; `Unknown` without one.
     pub(crate) fn standing(&self, workspace: Option<&Workspace>) -> Standing {
         match workspace.map(|workspace| (self.of(&workspace.path), workspace.is_border)) {
             Some((Standing::Trusted, false)) | None => Standing::Unknown,
@@ -65,31 +67,31 @@ impl Trust {
         }
     }
 
-    /// The hash of a trusted workspace's own files as they were trusted, where there were any.
+    /// The hash of a trusted workspace's own files at the decision, if it had any.
     pub(crate) fn project(&self, workspace: Option<&Workspace>) -> Option<&str> {
         let workspace = workspace.filter(|workspace| self.standing(Some(workspace)) == Standing::Trusted)?;
         self.project_of(&workspace.path)
     }
 
-    /// Whether a directory is denied, or one above it.
+    /// Reports whether a directory or a directory above it is denied.
     pub(crate) fn denies(&self, directory: &str) -> bool {
         let denied =
             |at: &Path| self.workspaces.get(&*at.to_string_lossy()) == Some(&WorkspaceDecision::Denied);
         Path::new(directory).ancestors().any(denied)
     }
 
-    /// Whether any directory is denied.
+    /// Reports whether any directory is denied.
     pub(crate) fn has_denied(&self) -> bool {
         self.workspaces.values().any(|decided| *decided == WorkspaceDecision::Denied)
     }
 
-    /// The hashes of the own files of all workspaces that are trusted with some.
+    /// Returns the hashes of the own files of all trusted workspaces.
     pub(crate) fn projects(&self) -> impl Iterator<Item = &str> {
         let trusted = self.workspaces.keys().filter(|workspace| self.of(workspace) == Standing::Trusted);
         trusted.filter_map(|workspace| self.project_of(workspace))
     }
 
-    /// The hash of the workspace's own files as they were trusted, where there were any.
+    /// The hash of the workspace's own files at the decision, if it had any.
     pub(crate) fn project_of(&self, workspace: &str) -> Option<&str> {
         match self.workspaces.get(workspace) {
             Some(WorkspaceDecision::Trusted { project }) => project.as_deref(),
@@ -97,12 +99,12 @@ impl Trust {
         }
     }
 
-    /// Whether some trusted workspace has files with this hash.
+    /// Reports whether a trusted workspace has files with this hash.
     pub(crate) fn needs(&self, hash: &str) -> bool {
         self.workspaces.keys().any(|workspace| self.project_of(workspace) == Some(hash))
     }
 
-    /// Every decision, by path.
+    /// Returns every decision, by path.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &WorkspaceDecision)> {
         self.workspaces.iter().map(|(workspace, decided)| (workspace.as_str(), decided))
     }

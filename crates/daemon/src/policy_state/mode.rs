@@ -1,5 +1,5 @@
-//! The mode by itself: kept in the applied set and in `config.toml`, and calls judged by it, as one change. It must not know who may
-//! ask for it.
+//! Changes of the mode alone. One change writes the mode to the applied set and to `config.toml` and applies it to
+//! calls. Does not depend on the permission to ask for it.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::layers::Layers;
 use castellan_files::write_private;
 
 impl PolicyState {
-    /// Has a milder mode hold, which is never milder than the organisation says. `record` is told how it went before it holds: what
-    /// is not recorded does not loosen, after a restart neither. Nothing else is put in force meanwhile.
+    /// Sets a milder mode, but never one below the organisation's. `record` receives the result before the mode
+    /// applies: a mode that is not recorded loosens nothing, even after a restart. No other change happens meanwhile.
     pub(crate) fn loosen_mode<E>(
         &self,
         judge: &Judge,
@@ -34,7 +34,7 @@ impl PolicyState {
         let kept = written.and_then(|()| self.keep_mode(mode));
         let in_force = kept.as_ref().ok().copied();
         record(kept.map(drop)).inspect_err(|_| {
-            // What of it cannot be taken back shows as an edit that waits, or as an applied set that is not the one in force.
+            // If this cannot be undone, `castellan status` shows a pending edit or a different applied set.
             if let (Some(set), _) = &before {
                 let _ = self.keep(Layers::clone(set));
             }
@@ -48,8 +48,8 @@ impl PolicyState {
         Ok(())
     }
 
-    /// Has a mode hold that is not milder. Nothing may stand in the way of that: it holds at once, even if it cannot be kept for the
-    /// next start, which is the error. What has become stricter meanwhile is kept as well: nobody was asked whether it may not.
+    /// Sets a mode that is not milder. It applies at once, even when it cannot be stored for the next start; then that
+    /// is the error. Also stores a mode that became stricter meanwhile, because nobody agreed to loosen it.
     pub(crate) fn tighten_mode(&self, judge: &Judge, mode: Mode) -> Result<(), String> {
         judge.tighten(mode);
         let _changing = self.changing();
@@ -62,7 +62,7 @@ impl PolicyState {
         write_mode(&self.layout.config_file(), mode).map_err(|error| error.to_string())
     }
 
-    /// Keeps the mode in the applied set, where the next start finds it. Returns the one that all layers together say then.
+    /// Stores the mode in the applied set for the next start. Returns the resulting mode of all layers.
     fn keep_mode(&self, mode: Mode) -> Result<Mode, String> {
         let set = self.in_force().set.clone();
         let set = set.ok_or_else(|| format!("there is nothing applied that could keep it: {REMEDY}"))?;

@@ -1,5 +1,5 @@
-//! The organisation's part of what is in force: its files count as they are on disk, if nobody else can have written them and they make
-//! sense. It must not know what they say.
+//! The organisation's part of the set in force. Its files on disk apply if only the organisation can have written them
+//! and they load. Does not depend on their contents.
 
 use std::sync::PoisonError;
 
@@ -12,11 +12,11 @@ use crate::layout::Layout;
 use crate::trial::Trial;
 
 impl PolicyState {
-    /// Puts the organisation's files on disk in force, where they are others by now. Files that cannot be used change
-    /// nothing but the status.
+    /// Puts changed files of the organisation in force. Unusable files change only the status.
     pub(crate) fn reload_organisation(&self, judge: &Judge) {
         let _changing = self.changing();
-        // Where nothing is in force, there is nothing to stand above, but for what waits: `castellan apply` looks by itself.
+        // With nothing in force there is only a waiting first set to update. `castellan apply` reads the organisation's
+        // files itself.
         let Some(set) = self.in_force().set.clone() else { return self.put_first(judge) };
         let put = || match organisation_now(&self.layout) {
             Ok(organisation) if organisation == set.organisation => Ok(()),
@@ -29,7 +29,7 @@ impl PolicyState {
         self.note_organisation(judge, put().err());
     }
 
-    /// Remembers why the organisation's files are not used as they are, or that they are used.
+    /// Stores the reason why the organisation's files are not in force, or `None` if they are.
     pub(super) fn note_organisation(&self, judge: &Judge, problem: Option<String>) {
         let is_news = problem != self.organisation_problem();
         if let Some(why) = problem.as_ref().filter(|_| is_news) {
@@ -38,8 +38,7 @@ impl PolicyState {
         *self.organisation.lock().unwrap_or_else(PoisonError::into_inner) = problem;
     }
 
-    /// The organisation's files for a set that is to be put in force: those on disk, or where these are refused those that
-    /// have been in force.
+    /// The organisation's files for a new set: those on disk or, if these are rejected, those in force.
     pub(super) fn organisation_to_use(&self) -> Result<Option<FileSet>, String> {
         match organisation_now(&self.layout) {
             Ok(organisation) => Ok(organisation),
@@ -56,12 +55,12 @@ impl PolicyState {
     }
 }
 
-/// Why the organisation's files are not used as they are.
+/// The reason why the organisation's files cannot be used.
 #[derive(Debug)]
 pub(super) enum Unusable {
-    /// Somebody else can have written them: they are not the organisation's.
+    /// Another user can have written them, so castellan does not trust them as the organisation's.
     Distrusted(String),
-    /// They cannot be read, or make no sense.
+    /// They cannot be read or parsed.
     Broken(String),
 }
 
@@ -73,7 +72,7 @@ impl Unusable {
     }
 }
 
-/// The organisation's files as they are on disk, if they make sense by themselves.
+/// Reads the organisation's files on disk and checks that they load alone.
 pub(super) fn organisation_now(layout: &Layout) -> Result<Option<FileSet>, Unusable> {
     let read = read_organisation(layout.organisation()).map_err(|error| match error.is_distrusted() {
         true => Unusable::Distrusted(error.to_string()),

@@ -1,5 +1,6 @@
-//! One word of the user's configuration in force, changed by itself: the profile, or how far a pack counts. Whether that
-//! loosens anything is told by what counts of every key before and after. It must not know who may loosen.
+//! Changes one word of the user's configuration in force: the profile, or the state of a pack or tier. The effective
+//! value of every key before and after shows whether the change loosens anything. Does not depend on the permission to
+//! loosen.
 
 use castellan_event::Layer;
 
@@ -17,12 +18,12 @@ pub(crate) struct Switch {
     set: Layers,
     /// Hash of the set that it changes.
     of: String,
-    /// Keys of which something milder counts then.
+    /// Keys whose effective value becomes milder.
     pub(crate) loosens: Vec<&'static str>,
 }
 
 impl PolicyState {
-    /// Looks at what a change would make of the set in force. The error says why it cannot be made.
+    /// Computes a change of the set in force. The error gives the reason why it is impossible.
     pub(crate) fn prepare_switch(&self, name: &str, word: &str) -> Result<Switch, String> {
         if !is_switch(name) {
             return Err(format!(
@@ -42,7 +43,8 @@ impl PolicyState {
         Ok(Switch { key: name.to_owned(), word: word.to_owned(), set, of, loosens })
     }
 
-    /// Puts it in force and keeps it, in the applied set and in the user's file, where it counts at every later apply.
+    /// Puts the change in force and stores it in the applied set and in the user's file, so that later applies include
+    /// it.
     pub(crate) fn switch(&self, judge: &Judge, switch: Switch, peer: (u32, u32)) -> Result<(), String> {
         let Switch { key, word, set, of, loosens: _ } = switch;
         {
@@ -58,7 +60,7 @@ impl PolicyState {
     }
 }
 
-/// The keys that are switched by themselves.
+/// Reports whether a key can be switched alone.
 fn is_switch(name: &str) -> bool {
     let is_known = key(name).is_some_and(|key| key.place == Place::Every);
     is_known && (name == "profile" || name.starts_with("packs.") || name.starts_with("tiers."))

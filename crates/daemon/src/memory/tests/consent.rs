@@ -1,4 +1,4 @@
-//! Answers that were given, request ids, and what persons have granted.
+//! Answers, request ids and grants.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn the_last_answers_are_kept_and_outdated_on_demand() {
     assert_eq!(memory.given(&key(1)), Some(&given(Verdict::Deny)));
     memory.outdate();
     assert_ne!(memory.given(&key(1)).map(|given| given.epoch), Some(memory.epoch()));
-    // What was granted then may have been taken back before it was remembered.
+    // A grant of an earlier epoch may have been revoked before the answer was stored.
     let granted =
         || Given { grant: Some(Taken { grant: Grant::default(), of: Vec::new() }), ..given(Verdict::Allow) };
     memory.remember(key(1), granted());
@@ -56,7 +56,7 @@ fn what_is_granted_holds_over_a_kill_and_what_is_used_does_not() {
     }
     memory.refuse("a5");
     memory.save().unwrap();
-    // A call was being judged when it was killed: it was not answered.
+    // The daemon was killed during a decision, so the call got no answer.
     assert!(taken(&mut memory).is_some());
     let mut memory = again(&path);
     let all = taken(&mut memory).unwrap();
@@ -64,7 +64,7 @@ fn what_is_granted_holds_over_a_kill_and_what_is_used_does_not() {
         all.of.iter().map(RequestId::to_string).collect::<BTreeSet<_>>(),
         ids(&["A2", "A3", "A4", "A6"])
     );
-    // Both of those that hold once say the same, so both are used.
+    // Both one-time grants lift the same findings, so both are used.
     memory.settle_grants(&all, |_| true);
     memory.save().unwrap();
     let mut memory = again(&path);

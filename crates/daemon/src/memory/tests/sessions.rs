@@ -1,4 +1,4 @@
-//! Which sessions are one, how long they are kept, and what a boot of the machine changes.
+//! Merging and lifetime of sessions, and the effects of a reboot.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn over_a_boot_processes_are_others_and_marks_grow_older() {
         let seen = next.session(&root);
         let age = seen.now_ms - seen.marks["a"].at_ms;
         assert!((at_least..at_least + 60_000).contains(&age), "{ago}: {age}");
-        // The same numbers, and another process.
+        // The same numbers in another process.
         assert_ne!(next.enter(session(2), process(7)).unwrap().root, root);
         assert_eq!(next.enter(session(1), process(9)).unwrap().root, root);
     }
@@ -35,7 +35,7 @@ fn a_session_of_a_living_agent_is_never_forgotten() {
     assert!(memory.sessions() <= SESSIONS_MAX);
     assert!(memory.workspace(&session(0)).is_some());
     assert_eq!(memory.session(&marked.root).marks.len(), 1);
-    // Of many of which something is known, none is: the newcomer is refused.
+    // Sessions with state are not forgotten, so the new one is rejected.
     for number in 2 * SESSIONS_MAX..4 * SESSIONS_MAX {
         match memory.enter(session(number), UNSEEN) {
             Ok(entered) => memory.mark(entered.root, &["a".to_owned()]),
@@ -98,7 +98,7 @@ fn a_new_id_may_do_no_more_than_the_sessions_that_it_is_one_with() {
     let mut memory = again(&path);
     assert_eq!(sub_agent(&mut memory, 3, 7), AccessLevel::ReadOnly);
     assert_eq!(sub_agent(&mut memory, 5, 7), AccessLevel::ReadOnly);
-    // What its own main agent says counts from then on.
+    // The declaration of the session's own main agent applies from then on.
     assert_eq!(memory.ceiling(&session(3), true, AccessLevel::FullAccess), AccessLevel::FullAccess);
     assert_eq!(sub_agent(&mut memory, 3, 7), AccessLevel::FullAccess);
 }
@@ -115,7 +115,7 @@ fn of_many_sessions_of_one_living_agent_the_oldest_are_dropped() {
     memory.mark(other, &["other".to_owned()]);
     for number in 0..3 * SESSIONS_MAX {
         let entered = memory.enter(session(number), alive()).unwrap();
-        // What the first ones did, and may not, they may forget with their names.
+        // The state of the first sessions must not be lost with their ids.
         match number {
             0 => memory.mark(entered.root, &["a".to_owned()]),
             1 => write(&mut memory, entered.root, 7, "/w/x"),
@@ -131,7 +131,7 @@ fn of_many_sessions_of_one_living_agent_the_oldest_are_dropped() {
         assert!(memory.sessions() <= SESSIONS_MAX, "{number}");
     }
     let check = |memory: &mut Memory| {
-        // One that was dropped and comes again, one that never was, and the newest.
+        // A dropped id that returns, one that never dropped, and the newest.
         for number in [0, 1, 2, 3, 5, 4 * SESSIONS_MAX, 3 * SESSIONS_MAX - 1] {
             let entered = memory.enter(session(number), alive()).unwrap();
             assert!(memory.session(&entered.root).marks.contains_key("a"), "{number}");
@@ -159,7 +159,7 @@ fn sessions_that_are_looked_at_keep_their_places() {
     for number in 100..2 * SESSIONS_MAX {
         memory.enter(session(number), alive()).unwrap();
     }
-    // What is found of it now is found of the agent.
+    // A finding about this session applies to the agent's other sessions.
     let ceiling = Some(AccessLevel::ReadOnly);
     memory.follow(&watched.id, Consequence { ceiling, bar: None });
     let newest = memory.enter(session(3 * SESSIONS_MAX), alive()).unwrap();
