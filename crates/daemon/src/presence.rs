@@ -1,9 +1,13 @@
-//! The one check that every loosening request passes: is a person there?
+//! The user presence check for every request that loosens: is a person there?
 //!
-//! Here: the requesting process has a controlling terminal; its ancestors and those of its session's leader lead to what opens
-//! terminals for people; no guarded agent is among them; and none runs at the same terminal. Who has lost their ancestors is
-//! refused. It keeps an agent from loosening by a tool call; it is no proof against arbitrary code of the same user (see
-//! SECURITY.md).
+//! A person is there if all of this is true:
+//! * the requesting process has a controlling terminal;
+//! * its ancestors and those of its session's leader lead to a program that opens terminals for people;
+//! * no guarded agent is among them;
+//! * no guarded agent runs at the same terminal.
+//!
+//! A process that has lost its ancestors is rejected. The check keeps an agent from loosening by a tool call. It is no
+//! proof against arbitrary code of the same user (see SECURITY.md).
 
 mod opener;
 
@@ -13,7 +17,7 @@ use self::opener::{Opener, is_from_elsewhere, opener};
 use crate::limits::{ANCESTORS_MAX, MULTIPLEXER_CLIENTS_MAX, NESTED_MULTIPLEXERS_MAX};
 use crate::process::Process;
 
-/// Why a request was refused. The texts go to whoever asked, which may be an agent: they do not say how to get around.
+/// The reason for a rejected request. An agent may read these texts, so they do not describe ways around the check.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// No controlling terminal.
@@ -25,15 +29,15 @@ pub enum Refusal {
     /// An agent runs at the same terminal.
     #[error("this cannot be done at a terminal where a guarded agent runs")]
     BesideAgent,
-    /// Its ancestors end without any that opens terminals for people.
+    /// None of its ancestors opens terminals for people.
     #[error("this cannot be done at a terminal of which it is not known who opened it")]
     LostAncestry,
-    /// The process or an ancestor cannot be seen.
+    /// castellan cannot read the process or an ancestor.
     #[error("the requesting process cannot be identified")]
     Unidentified,
 }
 
-/// What a process is to this check.
+/// Kind of a process for this check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Agent,
@@ -41,15 +45,15 @@ enum Kind {
     Other,
 }
 
-/// Checks the process `pid` that `started` then, as it was when it connected: another one may have its number by now. `guarded` tells
-/// whether a process, by pid and start time, is known as a guarded agent.
+/// Checks the process `pid` with the start time `started` of its connection, because another process may have its pid
+/// by now. `guarded` reports whether a pid and start time belong to a guarded agent.
 pub(crate) fn check(pid: u32, started: u64, guarded: impl Fn(u32, u64) -> bool) -> Result<(), Refusal> {
     let machine =
         Machine { read: Process::read, all: Process::all, kind: kind_by(guarded), is_from_elsewhere };
     machine.check(pid, started)
 }
 
-/// What a process is, by its program and by what is known of guarded agents.
+/// Returns the kind of a process, by its program and by the guarded agents.
 fn kind_by(guarded: impl Fn(u32, u64) -> bool) -> impl Fn(&Process) -> Kind {
     move |process| {
         let is_agent = guarded(process.pid, process.started)
@@ -62,31 +66,31 @@ fn kind_by(guarded: impl Fn(u32, u64) -> bool) -> impl Fn(&Process) -> Kind {
     }
 }
 
-/// Whether a guarded agent is among the ancestors of a process, with a terminal or without: what it is told there, an agent may read.
-/// So it is where they cannot be seen.
+/// Reports whether a guarded agent is among the ancestors of a process, with or without a terminal. An agent may read
+/// the answer to such a process. Also true if the ancestors cannot be read.
 pub(crate) fn is_within_agent(pid: u32, guarded: impl Fn(u32, u64) -> bool) -> bool {
     let machine =
         Machine { read: Process::read, all: Process::all, kind: kind_by(guarded), is_from_elsewhere };
     machine.is_within_agent(pid)
 }
 
-/// The same of this process itself, by its own look.
+/// The same for this process itself, without a list of guarded agents.
 pub fn is_own_within_agent() -> bool {
     is_within_agent(std::process::id(), |_, _| false)
 }
 
-/// Checks this process itself, by its own look: where it knows of no agent but by name.
+/// Checks this process itself, without a list of guarded agents: it recognizes agents only by name.
 pub fn check_own() -> Result<(), Refusal> {
     let own = Process::read(std::process::id()).ok_or(Refusal::Unidentified)?;
     check(own.pid, own.started, |_, _| false)
 }
 
-/// What the check asks of a machine.
+/// The check's access to a machine.
 struct Machine<R, A, K, F> {
     read: R,
     all: A,
     kind: K,
-    /// Whether the process that an ssh daemon has started was asked for by another machine.
+    /// Reports whether the ssh daemon started this process for another machine.
     is_from_elsewhere: F,
 }
 
@@ -109,11 +113,11 @@ where
         if (self.all)().iter().any(is_beside) {
             return Err(Refusal::BesideAgent);
         }
-        // All of that was about one process, if it is there still.
+        // The pid must still belong to the same process, so that all checks were about that process.
         (self.read)(pid).filter(is_it).map(drop).ok_or(Refusal::Unidentified)
     }
 
-    /// Of an orphan, its session may still tell.
+    /// Also climbs from the session's leader, for an orphan.
     fn is_within_agent(&self, pid: u32) -> bool {
         let Some(process) = (self.read)(pid) else { return true };
         match self.climb(pid, NESTED_MULTIPLEXERS_MAX) {
@@ -122,17 +126,18 @@ where
         }
     }
 
-    /// An orphan has lost its ancestors; its session still leads to who opened the terminal.
+    /// An orphan has lost its ancestors; its session still leads to the terminal owner.
     fn check_ancestors(&self, process: &Process, multiplexers: u32) -> Result<(), Refusal> {
         let opened = self.climb(process.session, multiplexers)?;
         self.climb(process.pid, multiplexers)?;
         if opened { Ok(()) } else { Err(Refusal::LostAncestry) }
     }
 
-    /// Climbs to the top, past no agent. Returns whether something on the way opens terminals for people.
+    /// Climbs to the top and rejects an agent on the way. Returns whether a program on the way opens terminals for
+    /// people.
     fn climb(&self, pid: u32, multiplexers: u32) -> Result<bool, Refusal> {
         let mut process = (self.read)(pid).ok_or(Refusal::Unidentified)?;
-        // What a container was started with, at a terminal of its own.
+        // The first process of a container, at a terminal of its own.
         let mut opened = process.pid == 1;
         let mut below: Option<Process> = None;
         for _ in 0..ANCESTORS_MAX {
@@ -142,7 +147,7 @@ where
                 Kind::Opener(Opener::Terminal) => opened = true,
                 Kind::Opener(Opener::Ssh) if opened => {}
                 Kind::Opener(Opener::Ssh) => {
-                    // This machine's own user has no reason to come in by ssh; an agent has.
+                    // This machine's own user has no reason to log in by ssh; an agent has one.
                     opened = below.as_ref().is_some_and(&self.is_from_elsewhere);
                     if !opened {
                         return Ok(false);
@@ -153,10 +158,10 @@ where
                 }
             }
             if process.parent == 0 {
-                // Who has no parent and is not the first came in from outside of the container.
+                // A process without a parent that is not the first came in from outside of the container.
                 return Ok(opened || process.pid != 1);
             }
-            // Who is younger than their child has only its parent's number.
+            // A parent that is younger than its child only reuses the parent's pid.
             let parent = (self.read)(process.parent).filter(|parent| parent.started <= process.started);
             let parent = parent.ok_or(Refusal::Unidentified)?;
             below = Some(std::mem::replace(&mut process, parent));
@@ -164,7 +169,7 @@ where
         Err(Refusal::Unidentified)
     }
 
-    /// Whether a person looks at a multiplexer: it has a client at a terminal that a person has opened.
+    /// Reports whether a person watches a multiplexer: it has a client at a terminal that a person has opened.
     fn is_attended(&self, name: &str, server: u32, multiplexers: u32) -> bool {
         let Some(left) = multiplexers.checked_sub(1) else { return false };
         let is_client = |process: &&Process| {
@@ -188,10 +193,10 @@ fn is_agent_name(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// One process: pid, parent, session, terminal, name. The last one asks.
+    /// A process: pid, parent, session, terminal, name. The last process makes the request.
     type Row = (u32, u32, u32, i32, &'static str);
 
-    /// Shells that an ssh daemon has started for this machine itself have odd numbers.
+    /// Odd pids are shells that an ssh daemon started for this machine itself.
     #[expect(clippy::type_complexity, reason = "closures have no shorter names")]
     fn machine(
         rows: &[Row],
@@ -227,14 +232,14 @@ mod tests {
         assert_eq!(machine(rows).check(asking, 1), expected, "{rows:?}");
     }
 
-    /// Whether an agent is seen above the last one, whose terminal does not matter.
+    /// Checks whether an agent is found above the last process, whose terminal does not matter.
     fn check_within(rows: &[Row], expected: bool) {
         let asking = rows.last().map_or(99, |row| row.0);
         assert_eq!(machine(rows).is_within_agent(asking), expected, "{rows:?}");
     }
 
-    /// Checks a person's request, of a process that started at 1, where the number of process `reused` belongs to one that started later
-    /// from the `n`-th look at it on.
+    /// Checks a person's request of a process that started at 1. From its `n`-th read on, the pid `reused` belongs to a
+    /// process that started later.
     fn check_reused(reused: u32, n: u32, expected: Result<(), Refusal>) {
         let rows = [INIT, TERMINAL, SHELL, (11, 10, 10, 7, "castellan")];
         let looks = std::cell::Cell::new(0);
@@ -251,11 +256,11 @@ mod tests {
 
     #[test]
     fn another_process_of_the_same_number_is_another_one() {
-        // It is looked at before, on the way up, and after.
+        // The process is read before, during the climb and after.
         check_reused(11, 1, Err(Refusal::Unidentified));
         check_reused(11, 3, Err(Refusal::Unidentified));
         check_reused(11, 4, Ok(()));
-        // Its parent has ended meanwhile, and somebody else has its number.
+        // Its parent has ended meanwhile, and another process has its pid.
         check_reused(9, 1, Err(Refusal::Unidentified));
         check_reused(9, 9, Ok(()));
     }
@@ -285,24 +290,24 @@ mod tests {
     fn what_an_agent_reads_is_known_without_a_terminal() {
         let agent = (11, 10, 10, 7, "claude");
         check_within(&[INIT, TERMINAL, SHELL, (11, 10, 10, 7, "castellan")], false);
-        // A person's pipeline or scheduled job has no terminal, and is no agent's.
+        // A person's pipeline or scheduled job has no terminal and no agent above.
         check_within(&[INIT, (10, 1, 10, 0, "cron"), (11, 10, 11, 0, "castellan")], false);
         check_within(&[INIT, TERMINAL, SHELL, agent, (12, 11, 10, 7, "castellan")], true);
         check_within(
             &[INIT, TERMINAL, SHELL, agent, (12, 11, 12, 0, "sh"), (13, 12, 12, 0, "castellan")],
             true,
         );
-        // An orphan whose session's leader an agent has started.
+        // An orphan whose session's leader was started by an agent.
         let leader = (12, 11, 12, 0, "sh");
         check_within(&[INIT, TERMINAL, SHELL, agent, leader, (13, 1, 12, 0, "castellan")], true);
-        // The leader has ended, and its number tells nothing.
+        // The leader has ended, so its pid gives no information.
         check_within(&[INIT, (13, 1, 12, 0, "castellan")], false);
-        // An agent beside it reads nothing of it.
+        // An agent beside the process reads nothing of it.
         check_within(
             &[INIT, TERMINAL, SHELL, (12, 10, 10, 7, "claude"), (13, 10, 10, 7, "castellan")],
             false,
         );
-        // Who cannot be seen may be anybody.
+        // A process that cannot be read may have any ancestor.
         check_within(&[INIT, (12, 77, 12, 0, "castellan")], true);
         check_within(&[], true);
     }
@@ -314,14 +319,14 @@ mod tests {
             &[INIT, TERMINAL, SHELL, (11, 10, 10, 7, "claude"), (13, 1, 10, 7, "castellan")],
             Err(Refusal::BesideAgent),
         );
-        // At a terminal that the agent opened: its shell still lives, or has ended.
+        // At a terminal that the agent opened: its shell still runs, or has ended.
         let agent = (20, 1, 20, 8, "codex");
         check(
             &[INIT, agent, (21, 20, 21, 9, "bash"), (22, 1, 21, 9, "castellan")],
             Err(Refusal::WithinAgent),
         );
         check(&[INIT, agent, (22, 1, 21, 9, "castellan")], Err(Refusal::Unidentified));
-        // An agent at another terminal is no hindrance.
+        // An agent at another terminal does not matter.
         check(&[INIT, agent, TERMINAL, SHELL, (11, 10, 10, 7, "castellan")], Ok(()));
     }
 
@@ -336,16 +341,16 @@ mod tests {
         lost(&[(20, 1, 20, 0, "script")], (21, 20, 21, 7, "sh"));
         let manager: Row = (15, 1, 15, 0, "systemd");
         lost(&[manager, (20, 15, 20, 0, "script")], (21, 20, 21, 7, "sh"));
-        // `systemd-run --pty`: the manager starts it itself.
+        // `systemd-run --pty`: the manager itself starts the process.
         lost(&[manager], (21, 15, 21, 7, "sh"));
         lost(&[(15, 1, 15, 0, "cron"), (20, 15, 20, 0, "sh")], (21, 20, 21, 7, "script"));
         lost(&[(15, 1, 15, 0, "atd"), (20, 15, 20, 0, "sh")], (21, 20, 21, 7, "script"));
         lost(&[(15, 1, 15, 0, "containerd-shim-runc-v2")], (21, 15, 21, 7, "sh"));
-        // A multiplexer at which nobody looks, and one that is looked at from another such.
+        // A multiplexer that nobody watches, and one that is watched from another such multiplexer.
         lost(&[(15, 1, 15, 0, "tmux")], (21, 15, 21, 7, "sh"));
         let client: Row = (17, 16, 16, 5, "tmux");
         lost(&[(15, 1, 15, 0, "tmux"), (16, 15, 16, 5, "sh"), client], (21, 15, 21, 7, "sh"));
-        // From this machine to itself.
+        // ssh from this machine to itself.
         lost(&[(14, 1, 14, 0, "sshd"), (15, 14, 14, 0, "sshd")], (21, 15, 21, 7, "sh"));
     }
 
@@ -359,11 +364,11 @@ mod tests {
         found(&[INIT, (15, 1, 15, 0, "systemd"), (20, 15, 20, 0, "kitty")], (22, 20, 22, 7, "zsh"));
         found(&[INIT, (14, 1, 14, 0, "sshd"), (15, 14, 14, 0, "sshd-session")], (22, 15, 22, 7, "bash"));
         found(&[INIT, TERMINAL, SHELL, (12, 10, 10, 7, "script")], (20, 12, 20, 7, "sh"));
-        // A multiplexer that is looked at.
+        // A multiplexer that a person watches.
         let attached: Row = (12, 10, 10, 8, "tmux");
         let server: Row = (15, 1, 15, 0, "tmux");
         found(&[INIT, TERMINAL, (10, 9, 10, 8, "bash"), attached, server], (20, 15, 20, 7, "bash"));
-        // In a container: its first process at a terminal, and one that was started from outside.
+        // In a container: its first process at a terminal, and a process that was started from outside.
         check(&[(1, 0, 1, 7, "bash"), (5, 1, 1, 7, "castellan")], Ok(()));
         found(&[(1, 0, 1, 0, "sleep")], (20, 0, 20, 7, "bash"));
     }

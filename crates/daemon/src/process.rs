@@ -1,23 +1,23 @@
-//! What the kernel says about a process: its parent, session, terminal, start time and names. Linux's `/proc`; elsewhere
-//! nothing is known, and whoever asks must treat that as the worst.
+//! Process data from the kernel: parent, session, terminal, start time and names. Reads Linux's `/proc`. On other
+//! systems there is no data, and callers must assume the worst.
 
 use std::path::Path;
 
 use crate::limits::ENVIRONMENT_BYTES_MAX;
 use castellan_files::of_system;
 
-/// One process as `/proc` shows it.
+/// A process in `/proc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
     pub(crate) parent: u32,
-    /// Process id of the session's leader, whether or not it still lives.
+    /// Process id of the session's leader, which may have ended.
     pub(crate) session: u32,
     /// The controlling terminal's device number; 0 when there is none.
     pub(crate) terminal: i32,
-    /// Clock ticks since boot: with the pid it names a process for good.
+    /// Clock ticks since boot; with the pid it identifies a process permanently.
     pub(crate) started: u64,
-    /// The kernel's name of it, at most 15 bytes.
+    /// The kernel's name of the process, at most 15 bytes.
     pub(crate) name: String,
 }
 
@@ -28,14 +28,15 @@ impl Process {
         Process::parse(pid, &String::from_utf8_lossy(&stat))
     }
 
-    /// Every process that can be seen.
+    /// Returns every readable process.
     pub(crate) fn all() -> Vec<Process> {
         let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         pids.filter_map(Process::read).collect()
     }
 
-    /// `pid (name) state ppid pgrp session tty_nr ... starttime`; the name may hold anything, parentheses included.
+    /// Parses `pid (name) state ppid pgrp session tty_nr ... starttime`. The name may contain any characters,
+    /// parentheses included.
     fn parse(pid: u32, stat: &str) -> Option<Process> {
         let (head, tail) = stat.rsplit_once(')')?;
         let name = head.split_once('(')?.1.to_owned();
@@ -51,13 +52,14 @@ impl Process {
         })
     }
 
-    /// The file name of its executable, which it cannot choose as it can its own name. Of another user's process, whose executable is
-    /// not told, the kernel's name of it, and of an interpreter what it runs by that name; else empty.
+    /// The file name of the executable. Unlike its own name, a process cannot choose it. For a Python interpreter it is
+    /// the kernel's name of the process. For another user's process, whose executable is unreadable, it is the kernel's
+    /// name, too. Else empty.
     pub(crate) fn executable_name(&self) -> String {
         let path = std::fs::read_link(format!("/proc/{}/exe", self.pid));
         let name = path.ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         match name {
-            // An executable that was updated while it runs.
+            // The executable was replaced while it runs.
             Some(name) => match name.strip_suffix(" (deleted)").unwrap_or(&name) {
                 name if name.starts_with("python") => self.name.clone(),
                 name => name.to_owned(),
@@ -75,8 +77,8 @@ impl Process {
         uid.is_some_and(|uid| uid != rustix::process::geteuid().as_raw())
     }
 
-    /// File names by which the process was started: of its executable, and of the first two arguments (an interpreter and
-    /// its script).
+    /// File names in the start of the process: its executable, and its first two arguments (an interpreter and its
+    /// script).
     pub(crate) fn program_names(&self) -> Vec<String> {
         let base = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
         let mut names = vec![self.name.clone()];
@@ -88,20 +90,20 @@ impl Process {
     }
 }
 
-/// The arguments that a process was started with, its own name first; `None` when they cannot be read, or there are none: it may have
-/// had any.
+/// The arguments of a process, its own name first. `None` when they cannot be read or are empty: the process may have
+/// had any arguments.
 pub(crate) fn arguments_of(pid: u32) -> Option<Vec<Vec<u8>>> {
     let line = of_system(&format!("/proc/{pid}/cmdline"), ENVIRONMENT_BYTES_MAX)?;
     let line = line.strip_suffix(b"\0").unwrap_or(&line);
     (!line.is_empty()).then(|| line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
 }
 
-/// The file that a process runs, by its absolute path; `None` when it cannot be read.
+/// The absolute path of a process's executable; `None` when it cannot be read.
 pub(crate) fn executable_of(pid: u32) -> Option<String> {
     std::fs::read_link(format!("/proc/{pid}/exe")).ok()?.into_os_string().into_string().ok()
 }
 
-/// The first of these variables that a process was started with, unless it is empty, `0` or `false`.
+/// The first of these variables in a process's start environment whose value is not empty, `0` or `false`.
 pub(crate) fn set_variable(pid: u32, names: &[&'static str]) -> Option<&'static str> {
     let environ = of_system(&format!("/proc/{pid}/environ"), ENVIRONMENT_BYTES_MAX)?;
     let is_set = |name: &&&str| {
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn how_a_process_was_started_is_read_or_not_known() {
-        // It runs until its input ends.
+        // The child runs until its input ends.
         let mut child = std::process::Command::new("cat")
             .arg("-")
             .env("SET_HERE", "1")
@@ -139,7 +141,7 @@ mod tests {
             .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        // Once it answers, it has been started.
+        // After its answer, the child has been started.
         child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
         child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         let words =
@@ -148,7 +150,7 @@ mod tests {
         assert_eq!(set_variable(child.id(), &["NOT_HERE", "OFF_HERE", "SET_HERE"]), Some("SET_HERE"));
         assert_eq!(set_variable(child.id(), &["SET", "OFF_HERE", "SET_HERE_TOO"]), None);
         drop(child.stdin.take());
-        // What has ended and was not waited for has a command line that is empty: it had one.
+        // A process that has ended but was not waited for has an empty command line, although it had one.
         while Process::read(child.id()).is_some() && arguments_of(child.id()).is_some() {
             std::thread::yield_now();
         }

@@ -1,5 +1,5 @@
-//! [`Projects`]: what calls are judged by in workspaces that have files of their own, below one set in force. What counts is the copy
-//! that was kept when a person trusted them, never what lies in the workspace. It must not know which workspace is trusted.
+//! [`Projects`]: policies for workspaces with their own files, below one set in force. They use the copy that was
+//! stored when a person trusted the files, never the files in the workspace. Does not depend on workspace trust.
 
 mod copies;
 
@@ -16,39 +16,39 @@ use crate::limits::PROJECTS_MAX;
 
 pub(crate) use self::copies::{forget_copies, keep_copy, read_copy};
 
-/// The projects below one set in force. Another set has others.
+/// The projects below one set in force. Another set has its own.
 #[derive(Debug, Default)]
 pub(crate) struct Projects {
-    /// `None` where nothing is in force: nothing can be below it.
+    /// `None` when nothing is in force; then there are no projects.
     base: Option<(Layout, Arc<Layers>)>,
-    /// What was compiled, by the hashes of the projects' files; why there is none where the copy cannot be read.
+    /// Compiled projects by the hash of their files, or the reason why the copy is unreadable.
     known: Mutex<BTreeMap<String, Result<Arc<Projected>, String>>>,
 }
 
-/// What calls of a workspace are judged by that has files of its own.
+/// The policy for calls of a workspace with its own files.
 #[derive(Debug)]
 pub(crate) struct Projected {
     pub(crate) policy: Arc<Policy>,
-    /// The mode that its own files say: calls there are judged in no milder one.
+    /// The mode in its own files. Calls there are never judged in a milder mode.
     pub(crate) mode: Option<Mode>,
 }
 
-/// The copy of a project's files cannot be used.
+/// The copy of a project's files is unusable.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Lost {
     pub(crate) why: String,
-    /// Nobody was told before.
+    /// Whether this is the first report.
     pub(crate) is_news: bool,
 }
 
 impl Projects {
-    /// Those below a set.
+    /// The projects below a set.
     pub(crate) fn below(layout: &Layout, set: Arc<Layers>) -> Projects {
         Projects { base: Some((layout.clone(), set)), known: Mutex::default() }
     }
 
-    /// What calls are judged by in a workspace whose own files had this hash when they were trusted. Files that do not load leave
-    /// only reading.
+    /// Returns the policy for a workspace whose own files had this hash when a person trusted them. Files that do not
+    /// load allow only reading.
     pub(crate) fn get(&self, hash: &str) -> Result<Arc<Projected>, Lost> {
         let Some((layout, set)) = &self.base else {
             let policy = Arc::new(Policy::missing("nothing is in force"));
@@ -66,7 +66,7 @@ impl Projects {
         found.map_err(|why| Lost { why, is_news: true })
     }
 
-    /// The next call looks for the copy again: there is another one by now.
+    /// Makes the next call read the copy again, because there is a new one.
     pub(crate) fn look_again(&self, hash: &str) {
         self.known().remove(hash);
     }

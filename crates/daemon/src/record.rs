@@ -1,5 +1,5 @@
-//! What is judged → what is recorded. The record's format belongs to the `audit` crate, the vocabulary to `event`; this is
-//! the one place that knows both.
+//! Converts judged calls and events to records. The `audit` crate owns the record format, `event` the vocabulary; only
+//! this module knows both.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -25,14 +25,14 @@ pub(crate) struct Judged<'a> {
     pub(crate) answers: &'a Answers,
     pub(crate) change: &'a StateChange,
     pub(crate) policy: &'a str,
-    /// Where things count as the workspace's; empty where there is none.
+    /// The directory whose contents belong to the workspace; empty if there is none.
     pub(crate) workspace: &'a str,
-    /// What was said of a process in an earlier record is not said again.
+    /// Process descriptions of earlier records, which are not repeated.
     pub(crate) told: &'a Told,
 }
 
 impl Judged<'_> {
-    /// The record of the call, `duration` after its request came in.
+    /// The record of the call, `duration` after its request arrived.
     pub(crate) fn record(&self, duration: Duration) -> Record {
         let Judged { call, decision, answers, change, policy, workspace, told } = self;
         let agent = call.agent.clone();
@@ -91,10 +91,10 @@ impl Judged<'_> {
     }
 }
 
-/// The answer of a call that is held for a person. It is not answered yet: another record follows.
+/// The answer of a call that is pending. A second record has the final answer.
 const HELD: &str = "hold";
 
-/// A call that has run.
+/// The record of a call that has run.
 pub(crate) fn done(done: &Done) -> Record {
     let message = if done.failed { "failed" } else { "done" };
     let session = session(&done.call.agent, message.to_owned());
@@ -105,7 +105,8 @@ pub(crate) fn done(done: &Done) -> Record {
     })
 }
 
-/// A call that ran as nobody decided, or a change by which one could; `record` has what is not the agent's.
+/// The record of a call that ran against the decision, or of a change that makes that possible. `record` has the fields
+/// that do not describe the agent.
 pub(crate) fn ungoverned(agent: &Agent, record: UngovernedRecord) -> Record {
     Record::Ungoverned(UngovernedRecord {
         agent: agent.name.clone(),
@@ -116,7 +117,8 @@ pub(crate) fn ungoverned(agent: &Agent, record: UngovernedRecord) -> Record {
     })
 }
 
-/// Files whose code a call ran, and which are not known to be what was judged. `id`: the agent's id of the call.
+/// The record of files whose code a call ran and that may differ from the judged content. `id`: the agent's id of the
+/// call.
 pub(crate) fn scripts(agent: &Agent, id: &str, scripts: Vec<ScriptRecord>) -> Record {
     let is_changed = scripts.iter().any(|script| !script.sha256.is_empty());
     let message = if is_changed { "script_changed" } else { "script_unchecked" };
@@ -124,26 +126,26 @@ pub(crate) fn scripts(agent: &Agent, id: &str, scripts: Vec<ScriptRecord>) -> Re
     Record::Session(SessionRecord { use_id: id.to_owned(), scripts, ..session })
 }
 
-/// A session works where a person should say whether it may, or whether the workspace's own files are to count: in the workspace
-/// `path`, empty where there is none. `why`: empty where nobody has said anything.
+/// The record of a session in a workspace that a person should decide about, or about its own files. `path` is empty if
+/// there is no workspace; `why` is empty if there is no decision.
 pub(crate) fn trust_required(agent: &Agent, path: &str, why: &str) -> Record {
     let colon = if why.is_empty() { "" } else { ": " };
     Record::Session(session(agent, format!("trust_required {path}{colon}{why}")))
 }
 
-/// An event of a session that is no call.
+/// The record of a session event that is no call.
 pub(crate) fn session_event(event: &SessionEvent) -> Record {
     Record::Session(session(&event.agent, event.text.clone()))
 }
 
-/// A payload from which no call could be read.
+/// The record of a payload without a valid call.
 pub(crate) fn malformed(malformed: &Malformed, event: &str, mode: Mode) -> Record {
     let message = format!("{}; the payload begins: {}", malformed.message, malformed.text);
     let agent = &malformed.agent;
     failed_answer("malformed", &message, &agent.name, event, agent.pid, mode)
 }
 
-/// A failure of castellan itself that concerns no agent: `code` is one stable word.
+/// The record of a failure of castellan that concerns no agent: `code` is one stable word.
 pub(crate) fn failure(code: &str, message: &str) -> Record {
     Record::Failure(FailureRecord {
         code: code.to_owned(),
@@ -152,7 +154,7 @@ pub(crate) fn failure(code: &str, message: &str) -> Record {
     })
 }
 
-/// A failure of castellan itself while it answered an agent.
+/// The record of a failure of castellan while it answered an agent.
 pub(crate) fn failed_answer(
     code: &str,
     message: &str,
@@ -171,7 +173,7 @@ pub(crate) fn failed_answer(
     })
 }
 
-/// What a failure is answered with.
+/// Returns the answer to a failure.
 fn failure_answer(mode: Mode) -> &'static str {
     match mode {
         Mode::Enforce => "deny",
@@ -179,7 +181,7 @@ fn failure_answer(mode: Mode) -> &'static str {
     }
 }
 
-/// A gap that a hook noted, or a line that is none.
+/// The record of a gap that a hook noted, or of an invalid line.
 pub(crate) fn gap(gap: Option<&Gap>, line: &str) -> Record {
     Record::Gap(match gap {
         Some(gap) => GapRecord {
@@ -195,13 +197,13 @@ pub(crate) fn gap(gap: Option<&Gap>, line: &str) -> Record {
 
 fn since(unix_ms: u64) -> String {
     let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(unix_ms));
-    // Far-off times of a forged note have no form that `humantime` would not panic on.
+    // A forged note may have a time so far off that `humantime` would panic.
     let sane = time.filter(|_| unix_ms < 253_402_300_800_000);
     sane.map(|time| humantime::format_rfc3339_millis(time).to_string()).unwrap_or_default()
 }
 
-/// A control request, or what the daemon has put in force by itself. `files` are those in force from here on, by their
-/// hash; empty when this changes and says nothing of them.
+/// The record of a control request, or of a set that the daemon put in force itself. `files` is the hash of the files
+/// in force from here on; empty if they do not change.
 pub(crate) fn control(
     action: &str,
     argument: &str,
@@ -221,8 +223,8 @@ pub(crate) fn control(
     })
 }
 
-/// A person's consent to a call, or its end. `call`: the number of its record and the SHA-256 of its input, where one is known
-/// by what they said.
+/// The record of a person's consent to a call, or of its end. `call`: record number of the call and SHA-256 of its
+/// input, if they identify a call.
 pub(crate) fn consent(
     action: &str,
     argument: &str,
@@ -267,7 +269,7 @@ fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
         Answer::RealPath(_) if as_written => AS_WRITTEN.to_owned(),
         Answer::RealPath(real) => real.clone(),
         Answer::FileKind(kind) => format!("{kind:?}").to_ascii_lowercase(),
-        // What a file holds may be secret: its hash is enough to see that it has changed.
+        // File contents may be secret; their hash is enough to detect a change.
         Answer::Contents(bytes) => bytes.as_ref().map_or_else(none, |bytes| told.hash_of_contents(bytes)),
         Answer::Executable(file) | Answer::Repository(file) | Answer::Newest(file) => {
             file.clone().unwrap_or_else(none)
@@ -279,7 +281,7 @@ fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
     WorldRecord { query, answer }
 }
 
-/// A question as records write it; `brief` makes a long list of directories shorter.
+/// Formats a question for records; `brief` shortens a long list of directories.
 pub(crate) fn query_text(query: &Query, brief: impl Fn(&str) -> String) -> String {
     match query {
         Query::RealPath { base, path } => format!("real_path {path} from {base}"),
@@ -292,7 +294,8 @@ pub(crate) fn query_text(query: &Query, brief: impl Fn(&str) -> String) -> Strin
     }
 }
 
-/// What is told of a path that leads where it says: nearly all do, and its text is in the question. No path is written so.
+/// The answer for a path that resolves to itself. Nearly all paths do, and the question contains the path. No path has
+/// this form.
 pub(crate) const AS_WRITTEN: &str = "=";
 
 fn is_as_written(base: &str, path: &str, real: &str) -> bool {
@@ -300,32 +303,33 @@ fn is_as_written(base: &str, path: &str, real: &str) -> bool {
     if path.starts_with('/') { real == path } else { below_base() == Some(path) }
 }
 
-/// What is told where there is nothing.
+/// The answer when nothing was found.
 pub(crate) const NONE: &str = "none";
 
 fn none() -> String {
     NONE.to_owned()
 }
 
-/// What earlier records have told in whole. A record that says the same again names its hash only: what an agent was started
-/// with is some hundred bytes, the same for thousands of calls.
+/// Texts that earlier records contain in full. Later records contain only the hash. The start environment of an agent
+/// has some hundred bytes, the same for thousands of calls.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// How many records each text was in, by its hash.
+    /// Number of records for each text, by its hash.
     times: Mutex<HashMap<String, u32>>,
-    /// The last long contents of a file, with their hash: a snapshot of the agent's shell is the same for all calls of a session,
-    /// and may have a hundred KiB.
+    /// The last long file contents with their hash. A snapshot of the agent's shell is the same for all calls of a
+    /// session and may have a hundred KiB.
     contents: Mutex<Option<(Vec<u8>, String)>>,
 }
 
-/// Bytes up to which a hash would not be shorter by much.
+/// Length up to which a hash would save little.
 pub(crate) const BRIEF_BYTES_MAX: usize = 100;
 
-/// Bytes that are hashed in a few microseconds. What has more is compared with the last of its kind before.
+/// Number of bytes that are hashed in a few microseconds. Longer contents are first compared with the last ones.
 const HASHED_BYTES_MAX: usize = 4 * 1024;
 
 impl Told {
-    /// The text after its hash the first time, and again from time to time, because old records are deleted; else the hash.
+    /// Returns the hash followed by the text at the first time and again from time to time, because old records are
+    /// deleted. Else returns the hash alone.
     fn shorter(&self, text: String) -> String {
         let hash = crate::shipped::hash(text.as_bytes());
         let mut told = self.times.lock().unwrap_or_else(PoisonError::into_inner);
@@ -339,12 +343,12 @@ impl Told {
         if is_due { format!("{hash}\n{text}") } else { hash }
     }
 
-    /// The same for what is mostly short: that is always told.
+    /// The same for mostly short texts: a short text is always written in full.
     fn brief(&self, text: &str) -> String {
         if text.len() <= BRIEF_BYTES_MAX { text.to_owned() } else { self.shorter(text.to_owned()) }
     }
 
-    /// The hash of what a file holds.
+    /// Returns the hash of file contents.
     fn hash_of_contents(&self, bytes: &[u8]) -> String {
         if bytes.len() <= HASHED_BYTES_MAX {
             return crate::shipped::hash(bytes);
@@ -358,7 +362,7 @@ impl Told {
         hash
     }
 
-    /// A record was not written: nothing counts as told.
+    /// Forgets all texts after a failed write, so that the next records contain them in full.
     pub(crate) fn forget(&self) {
         self.times.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

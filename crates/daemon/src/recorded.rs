@@ -1,5 +1,5 @@
-//! [`RecordedWorld`]: a record → the world that its call was judged in, as far as the record tells it. The opposite of `record`. It
-//! must not know what it is asked for.
+//! [`RecordedWorld`]: rebuilds from a record the world that its call was judged in. The inverse of `record`. Does not
+//! depend on the use of the answers.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -12,18 +12,19 @@ use crate::record::{AS_WRITTEN, BRIEF_BYTES_MAX, NONE, query_text};
 use crate::shipped::hash;
 use crate::world::FileSystem;
 
-/// How a text that is not all there ends in a record, and what stands in it for a secret.
+/// End of a shortened text in a record, and start of the placeholder for a secret.
 const CUT: &str = "…[cut ";
 const REDACTED: &str = "[redacted ";
 
-/// What records tell in whole only now and then, by its hash. It learns from every record of the log, oldest first.
+/// Texts by their hash, because records contain a text in full only from time to time. Learns from every record of the
+/// log, oldest first.
 #[derive(Debug, Default)]
 pub struct ToldTexts {
     by_hash: HashMap<String, String>,
 }
 
 impl ToldTexts {
-    /// Takes in what a record tells in whole.
+    /// Stores the full texts of a record.
     pub fn learn(&mut self, record: &CallRecord) {
         let texts = record.world.iter().flat_map(|told| [&told.query, &told.answer]);
         for (first, text) in texts.filter_map(|text| text.split_once('\n')) {
@@ -38,8 +39,8 @@ impl ToldTexts {
     }
 }
 
-/// What a record tells of the world. What it does not tell is asked of this machine as it is now, and counted; of files only their
-/// hashes are recorded, so one is read again, and is not known where it has changed since.
+/// The world of a record. This machine answers questions that the record does not, and the number of these is counted.
+/// Records have only hashes of file contents, so the file is read again; a changed file is unreadable.
 #[derive(Debug)]
 pub struct RecordedWorld<'r> {
     answers: HashMap<&'r str, &'r str>,
@@ -52,7 +53,7 @@ pub struct RecordedWorld<'r> {
 impl<'r> RecordedWorld<'r> {
     /// The world of a call.
     pub fn new(record: &'r CallRecord, told: &'r ToldTexts) -> RecordedWorld<'r> {
-        // The query may be followed by what it is the hash of.
+        // The query may be followed by the text of its hash.
         let first_line = |text: &'r str| text.split('\n').next().unwrap_or(text);
         let whole = record.world.iter().filter(|one| !one.query.is_empty());
         let answers = whole.map(|one| (first_line(&one.query), one.answer.as_str())).collect();
@@ -60,12 +61,12 @@ impl<'r> RecordedWorld<'r> {
         RecordedWorld { answers, told, machine: FileSystem::default(), changed, asked_now }
     }
 
-    /// Files that do not hold any more what they held.
+    /// Number of files that have changed since.
     pub fn changed(&self) -> usize {
         self.changed.get()
     }
 
-    /// Questions that the record does not answer.
+    /// Number of questions without a recorded answer.
     pub fn asked_now(&self) -> usize {
         self.asked_now.get()
     }
@@ -93,7 +94,7 @@ impl<'r> RecordedWorld<'r> {
         })
     }
 
-    /// What a file holds, if it is what it was; else that it cannot be read.
+    /// Returns the contents of a file if they are unchanged, else that it is unreadable.
     fn contents(&self, query: &Query, recorded: &str) -> Option<Answer> {
         let now = self.machine.answer(query);
         if let Some(Answer::Contents(Some(bytes))) = &now
@@ -105,7 +106,7 @@ impl<'r> RecordedWorld<'r> {
         Some(Answer::Contents(None))
     }
 
-    /// The text behind a hash, told with it here or in an earlier record.
+    /// Returns the text of a hash, from this record or an earlier one.
     fn told<'a>(&'a self, answer: &'a str) -> Option<&'a str> {
         match answer.split_once('\n') {
             Some((_, text)) => Some(text),
@@ -121,7 +122,8 @@ impl World for RecordedWorld<'_> {
         }
         self.asked_now.set(self.asked_now.get() + 1);
         match query {
-            // Its process has ended, or another has its id: what agents of this user are started with is what this one was.
+            // The process has ended or its pid was reused. Agents of this user start in the same environment as this
+            // process.
             Query::Process { .. } => self.machine.answer(&Query::Process { pid: std::process::id() }),
             Query::RealPath { .. }
             | Query::FileKind { .. }
@@ -154,7 +156,8 @@ fn kind(word: &str) -> Option<FileKind> {
     kinds.into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(word))
 }
 
-/// What `record::process_text` wrote, up to where it was cut. A line that is none of its own is the rest of a variable of several.
+/// Parses the output of `record::process_text` up to its cut. A line of no known form continues a variable with several
+/// lines.
 fn process(text: &str) -> Process {
     let mut process = Process::default();
     let whole = text.split(CUT).next().unwrap_or(text);
@@ -178,7 +181,7 @@ fn process(text: &str) -> Process {
     process
 }
 
-/// A variable that a shell can set.
+/// Reports whether a shell can set a variable of this name.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
@@ -233,7 +236,7 @@ mod tests {
             assert_eq!(world.answer(&query), Some(expected), "{query:?}");
         }
         assert_eq!(world.asked_now(), 0);
-        // A word that this version does not know is no answer: the machine is asked.
+        // A word that this version does not know is no answer, so the machine answers.
         let now = world.answer(&Query::FileKind { path: text("/no/such/y") });
         assert_eq!((now, world.asked_now()), (Some(Answer::FileKind(FileKind::Missing)), 1));
     }

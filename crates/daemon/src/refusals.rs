@@ -1,5 +1,5 @@
-//! [`Refusals`]: how often turned-away connections are recorded. A flood of them must not fill the log: one record a second
-//! says how many there were.
+//! [`Refusals`]: limits records of rejected connections to one a second, so that a flood does not fill the log. Each
+//! record has the number of rejections.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -18,7 +18,7 @@ struct Inner {
 }
 
 impl Refusals {
-    /// Counts a refusal at `now`. Returns how many went unrecorded before it when it is to be recorded itself.
+    /// Counts a rejection at `now`. If it is to be recorded, returns the number of unrecorded ones before it.
     pub(crate) fn count(&self, now: Instant) -> Option<u64> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let recent =

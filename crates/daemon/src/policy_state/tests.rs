@@ -1,4 +1,4 @@
-//! Bad files of every layer: a clear error, and never a milder verdict than before.
+//! Bad files of every layer give a clear error and never a milder verdict than before.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::shipped::write_shipped;
 
 mod trial;
 
-/// What each layer's good file says, so that it can be told whether it counts.
+/// Content of each layer's good file, whose effect is visible.
 const GOOD: &str = "version = 1\nopaque = \"deny\"\n";
 
 /// A home with an organisation above it.
@@ -24,7 +24,7 @@ struct Place {
     layout: Layout,
 }
 
-/// A daemon's part of it.
+/// The daemon's state for a home.
 struct Served {
     judge: Judge,
     state: PolicyState,
@@ -51,7 +51,7 @@ impl Place {
         Served { judge, state }
     }
 
-    /// The configuration of a layer.
+    /// The configuration file of a layer.
     fn file(&self, layer: Layer) -> PathBuf {
         match layer {
             Layer::Organisation => self.layout.organisation().dir.join("config.toml"),
@@ -67,7 +67,7 @@ impl Place {
         std::fs::write(file, text).unwrap();
     }
 
-    /// What is wrong with a layer's files, as whoever reads them is told.
+    /// The error in a layer's files, as a person reads it.
     fn error(&self, layer: Layer) -> String {
         let load = |layers: Layers| layers.load(&self.layout).map(|_| ());
         let user = || FileSet::read(&self.layout).map_err(|error| error.to_string());
@@ -111,10 +111,10 @@ impl Served {
     }
 }
 
-/// Puts something into a file's place.
+/// Replaces a file.
 type Make = fn(&Path);
 
-/// What may be in a configuration's place, and what is said of it.
+/// Possible contents of a configuration file, and part of the resulting error.
 const BAD: &[(&str, Make, &str)] = &[
     ("empty", |file| write(file, b""), "config.toml`:1:1: `version` is missing"),
     ("a wrong type", |file| write(file, b"version = 1\nmode = 1"), "config.toml`:2:8: `mode` is a text"),
@@ -188,17 +188,17 @@ fn a_bad_file_of_the_organisation_leaves_the_last_good_one_in_force() {
         let told = served.state.report().problems.concat();
         assert!(served.opaque() == Verdict::Deny && told.contains(part), "{what}: {told}");
         drop(served);
-        // After a restart too.
+        // After a restart, too.
         let served = place.serve();
         let told = served.state.report().problems.concat();
         assert!(served.opaque() == Verdict::Deny && told.contains(part), "{what}: {told}");
-        // And when the user applies their own.
+        // And when the user applies other files.
         assert_eq!(served.apply(&place.layout), Ok(()), "{what}");
         assert_eq!(served.opaque(), Verdict::Deny, "{what}");
     }
 }
 
-/// What it would have forbidden is not known, but where it is not the organisation's at all.
+/// The broken file's prohibitions are unknown. A file that is not the organisation's has none.
 #[test]
 fn a_bad_file_of_the_organisation_at_the_first_start_denies_all_but_reading() {
     for (what, bad, part) in BAD {
@@ -262,7 +262,7 @@ fn no_link_is_followed_but_the_users() {
         symlink(&elsewhere, place.file(layer)).unwrap();
         assert_eq!(place.error(layer).is_empty(), expected, "{layer}: {}", place.error(layer));
     }
-    // Nor the folder of the files.
+    // castellan does not follow a link in the place of the folder either.
     let place = Place::new();
     place.write(Layer::Project, GOOD.as_bytes());
     let dir = place.file(Layer::Project).parent().unwrap().to_owned();
@@ -279,11 +279,11 @@ fn what_the_organisation_changes_is_in_force_by_itself() {
     place.write(Layer::Organisation, GOOD.as_bytes());
     served.state.reload_organisation(&served.judge);
     assert_eq!((served.opaque(), served.state.report().problems), (Verdict::Deny, vec![]));
-    // It is kept: a start finds what the log names.
+    // It is stored: a start finds the set that the log names.
     drop(served);
     let served = place.serve();
     assert_eq!((served.opaque(), served.state.found), (Verdict::Deny, Some(Found::Recorded)));
-    // Another one, while no daemon runs.
+    // Another file, while no daemon runs.
     drop(served);
     place.write(Layer::Organisation, b"version = 1\nlocked = [\"mode\"]\n");
     let served = place.serve();
@@ -292,7 +292,7 @@ fn what_the_organisation_changes_is_in_force_by_itself() {
     drop(served);
     let served = place.serve();
     assert_eq!(served.state.found, Some(Found::Recorded));
-    // Gone, it says nothing any more.
+    // A removed file has no effect.
     std::fs::remove_file(place.file(Layer::Organisation)).unwrap();
     served.state.reload_organisation(&served.judge);
     assert_eq!((served.floor(), served.state.report().problems), (None, vec![]));
@@ -312,7 +312,7 @@ fn a_stricter_mode_that_could_not_be_kept_holds_on() {
     served.judge.set_mode(Mode::Enforce);
     organisation(b"version = 1\n# other\n");
     assert_eq!(mode(), Mode::Enforce);
-    // Kept, and taken back by a person: the files say it.
+    // Stored and then revoked by a person: the files contain it.
     served.loosen(Mode::Monitor, |kept| kept).unwrap();
     organisation(b"version = 1\nmode = \"enforce\"\n");
     assert_eq!(mode(), Mode::Enforce);
@@ -335,7 +335,7 @@ fn a_milder_mode_is_kept_recorded_and_holds_as_one_change() {
         kept
     });
     assert_eq!((done, mode()), (Ok(()), Mode::Monitor));
-    // Not below what the organisation says by now.
+    // The mode cannot go below the organisation's current mode.
     place.write(Layer::Organisation, b"version = 1\nmode = \"monitor\"\n");
     served.state.reload_organisation(&served.judge);
     let why = served.loosen(Mode::Passthrough, |kept| kept).unwrap_err();
@@ -365,7 +365,7 @@ fn what_has_become_stricter_stays_so_when_the_mode_of_before_is_asked_for_again(
     let place = Place::new();
     place.write(Layer::User, b"version = 1\nmode = \"monitor\"\n");
     let served = place.serve();
-    // Nobody has to be there for the mode that holds: by now that is another one.
+    // The current mode needs no user presence check, and it is another one by now.
     served.judge.tighten(Mode::Enforce);
     served.state.tighten_mode(&served.judge, Mode::Monitor).unwrap();
     assert_eq!(served.judge.terms().mode, Mode::Enforce);
@@ -401,7 +401,7 @@ fn a_file_of_the_user_that_is_gone_leaves_the_applied_one_in_force() {
     drop(served);
     let served = place.serve();
     assert_eq!(served.opaque(), Verdict::Deny);
-    // It says nothing once a person has agreed to that.
+    // A missing file has no effect once a person has applied that.
     assert_eq!(served.apply(&place.layout), Ok(()));
     assert_eq!(served.opaque(), Verdict::Ask);
 }
@@ -421,7 +421,7 @@ fn a_projects_files_only_tighten() {
     let mild = of(&project("mode = \"passthrough\"\nopaque = \"defer\""));
     assert_eq!((mild.policy.settings().opaque, mild.mode), (Verdict::Ask, Some(Mode::Passthrough)));
     assert!(Arc::ptr_eq(&strict, &of(&project("mode = \"enforce\"\nopaque = \"deny\""))), "compiled twice");
-    // What does not load leaves only reading.
+    // Files that do not load allow only reading.
     let broken = of(&project("log.fsync = true"));
     let why = broken.policy.problem().unwrap_or_default();
     assert!(
@@ -430,7 +430,8 @@ fn a_projects_files_only_tighten() {
     );
 }
 
-/// Whether a switch changes what counts, and what it loosens; an error where it cannot be made.
+/// Prepares and makes a switch, and checks which keys it loosens. `Err`: part of the error when the switch is
+/// impossible.
 fn check_switch(organisation: &str, (key, word): (&str, &str), expected: Result<&[&str], &str>) {
     let place = Place::new();
     place.write(Layer::Organisation, format!("version = 1\n{organisation}").as_bytes());
@@ -443,7 +444,7 @@ fn check_switch(organisation: &str, (key, word): (&str, &str), expected: Result<
             assert_eq!(switch.loosens, loosens, "{key} {word}");
             state.switch(&judge, switch, (0, 0)).unwrap();
             assert_ne!(judge.terms().policy.hash(), before, "{key} {word} is in force");
-            // It stands in the file, too, and so waits for nobody.
+            // The file contains the word, too, so no edit is pending.
             assert_eq!(state.report().pending, [""; 0]);
             let text = std::fs::read_to_string(place.file(Layer::User)).unwrap();
             assert!(text.contains("opaque = \"defer\" # mine\n"), "{text}");

@@ -1,4 +1,5 @@
-//! Rules on trial in what is in force: those that an upgrade brings, and the end of it. It must not know which may be.
+//! Rules on trial in the set in force: the rules that an upgrade adds, and the end of their trial. Does not depend on
+//! the choice of these rules.
 
 use super::{Cause, PolicyState};
 use crate::clock::wall;
@@ -7,7 +8,7 @@ use crate::layers::Layers;
 use crate::trial::{self, Trial};
 
 impl PolicyState {
-    /// A set that is to be put in force, with what an upgrade has brought on trial. Where nothing is in force, all counts.
+    /// Returns the new set with the rules of an upgrade on trial. If nothing is in force, all rules are enforced.
     pub(super) fn with_trial(&self, judge: &Judge, set: Layers) -> Result<Layers, String> {
         let before = self.set();
         let Some(before) = before else { return Ok(Layers { trial: Trial::new(), ..set }) };
@@ -18,7 +19,7 @@ impl PolicyState {
         Ok(Layers { trial, ..set })
     }
 
-    /// Puts rules in force that were on trial: those whose time is over, or all of them. Nothing else changes.
+    /// Ends the trial of rules whose time is over, or of all. Changes nothing else.
     pub(crate) fn end_trial(&self, judge: &Judge, all: bool, peer: (u32, u32)) -> Result<(), String> {
         let _changing = self.changing();
         let Some(set) = self.set() else { return Ok(()) };
@@ -32,7 +33,7 @@ impl PolicyState {
         self.put(judge, new, Cause { action: "trial_over", what: "", peer })
     }
 
-    /// What is on trial.
+    /// The trial of the set in force.
     pub(crate) fn trial(&self) -> Trial {
         self.set().map_or_else(Trial::new, |set| set.trial.clone())
     }

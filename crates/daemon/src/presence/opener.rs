@@ -1,4 +1,5 @@
-//! What opens terminals for people, by the names of executables: one table. Whoever is not in it opens them for anybody.
+//! The table of programs that open terminals for people, by executable name. Any other program opens terminals for
+//! anybody.
 
 use std::net::IpAddr;
 
@@ -6,14 +7,14 @@ use crate::limits::ENVIRONMENT_BYTES_MAX;
 use crate::process::Process;
 use castellan_files::of_system;
 
-/// What opens a terminal.
+/// Kind of a program that opens terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opener {
     /// A login at a console, or a program in whose window a person types.
     Terminal,
     /// A login from another machine, or from this one.
     Ssh,
-    /// It opens terminals for whoever asks. A person is there when one looks at it.
+    /// Opens terminals for any process. A person is there when a person watches it.
     Multiplexer(&'static str),
 }
 
@@ -23,7 +24,7 @@ const SSH_DAEMONS: &[&str] = &["dropbear", "sshd", "sshd-session"];
 
 const MULTIPLEXERS: &[&str] = &["abduco", "dtach", "screen", "shpool", "tmux", "zellij"];
 
-/// Terminals and editors with terminals in them. Those that are made to run without a screen are left out.
+/// Terminals, and editors with terminals. Terminals that run without a screen are omitted.
 const TERMINALS: &[&str] = &[
     "alacritty",
     "blackbox",
@@ -77,9 +78,9 @@ const TERMINALS: &[&str] = &[
     "zutty",
 ];
 
-/// What a program opens terminals as.
+/// Returns the kind of terminal opener for an executable name.
 pub(super) fn opener(name: &str) -> Option<Opener> {
-    // As wrappers of distributions call what they wrap.
+    // Distributions rename a wrapped program to `.NAME-wrapped`.
     let name = name.strip_prefix('.').and_then(|name| name.strip_suffix("-wrapped")).unwrap_or(name);
     if TERMINALS.contains(&name) || LOGINS.contains(&name) {
         Some(Opener::Terminal)
@@ -90,13 +91,13 @@ pub(super) fn opener(name: &str) -> Option<Opener> {
     }
 }
 
-/// The multiplexer of this name.
+/// Returns the multiplexer of this name.
 pub(super) fn multiplexer(name: &str) -> Opener {
     let known = MULTIPLEXERS.iter().find(|known| **known == name);
     Opener::Multiplexer(known.copied().unwrap_or_default())
 }
 
-/// Whether the ssh daemon has started this process for another machine, as far as the process's environment tells.
+/// Reports whether the ssh daemon started this process for another machine, according to the process's environment.
 pub(super) fn is_from_elsewhere(process: &Process) -> bool {
     let environment = of_system(&format!("/proc/{}/environ", process.pid), ENVIRONMENT_BYTES_MAX);
     let environment = environment.unwrap_or_default();
@@ -105,7 +106,7 @@ pub(super) fn is_from_elsewhere(process: &Process) -> bool {
     connections.next().is_some_and(|connection| is_remote(&String::from_utf8_lossy(connection)))
 }
 
-/// `client port server port`.
+/// Format: `client port server port`.
 fn is_remote(connection: &str) -> bool {
     let fields: Vec<&str> = connection.split(' ').collect();
     let [client, _, server, _] = fields[..] else { return false };

@@ -1,5 +1,5 @@
-//! The private copies of projects' files, in the state directory, each named by its hash: what a person has seen and trusted is what
-//! counts, whatever becomes of the files since. It must not know whose they are.
+//! Private copies of projects' files in the state directory, each named by its hash. The content that a person has seen
+//! and trusted stays in effect when the original files change. Does not depend on the workspace of a copy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use castellan_files::{Guard, read_guarded, sync_folder, write_private};
 
 const VERSION: u32 = 1;
 
-/// The file's format.
+/// Format of the file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Copied {
@@ -22,7 +22,7 @@ struct Copied {
     files: KeptLayer,
 }
 
-/// Keeps a copy: after this it is on the disk, whole.
+/// Stores a copy. After that it is complete on disk.
 pub(crate) fn keep_copy(layout: &Layout, set: &FileSet) -> Result<(), String> {
     let files = KeptLayer::of(&named_by_folder(set));
     let text = serde_json::to_vec(&Copied { version: VERSION, files }).map_err(|error| error.to_string())?;
@@ -34,7 +34,7 @@ pub(crate) fn keep_copy(layout: &Layout, set: &FileSet) -> Result<(), String> {
     written.map_err(|error| format!("`{}`: {error}", layout.projects().display()))
 }
 
-/// Reads a copy that is still what it was. The error says why there is none.
+/// Reads a copy and checks its hash. The error gives the reason.
 pub(crate) fn read_copy(layout: &Layout, hash: &str) -> Result<FileSet, String> {
     let file = file(layout, hash);
     let wrong = |why: String| format!("`{}`: {why}", file.display());
@@ -49,7 +49,7 @@ pub(crate) fn read_copy(layout: &Layout, hash: &str) -> Result<FileSet, String> 
     if set.hash() == hash { Ok(set) } else { Err(wrong("it is not what was trusted".to_owned())) }
 }
 
-/// Removes the copies that nobody needs any more. One that cannot be removed is only there in vain.
+/// Removes unneeded copies. A copy that cannot be removed does no harm.
 pub(crate) fn forget_copies(layout: &Layout, is_needed: impl Fn(&str) -> bool) -> io::Result<()> {
     for entry in std::fs::read_dir(layout.projects())? {
         let path = entry?.path();
@@ -61,7 +61,7 @@ pub(crate) fn forget_copies(layout: &Layout, is_needed: impl Fn(&str) -> bool) -
     Ok(())
 }
 
-/// Copies are the same for every workspace with the same files: their rule files are named from the workspace on.
+/// Names rule files relative to the workspace, so that workspaces with the same files share a copy.
 fn named_by_folder(set: &FileSet) -> FileSet {
     let mut named = set.clone();
     for source in &mut named.rules {

@@ -1,4 +1,4 @@
-//! Copies of projects' files: what was trusted is what counts, and nothing that somebody else makes of it.
+//! Copies of projects' files: only the trusted content has an effect, never a changed copy.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ fn a_copy_that_is_not_what_was_trusted_does_not_count() {
         let lost = projects.get(&hash).unwrap_err();
         assert!(lost.why.contains(part) && lost.is_news, "{what}: {lost:?}");
         assert!(!projects.get(&hash).unwrap_err().is_news, "{what}: told twice");
-        // Trusted again, there is one again.
+        // Trusted again, the copy exists again.
         let _ = std::fs::remove_file(place.file());
         keep_copy(&place.layout, &place.set).unwrap();
         assert_eq!(std::fs::read(place.file()).unwrap(), text, "{what}");

@@ -1,4 +1,4 @@
-//! [`Grants`]: what persons have granted, each to be taken by the call that it is for. It must not know why a call was asked about.
+//! [`Grants`]: grants of persons, each to be taken by its call. Does not depend on the reason for asking about a call.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::{GrantKey, Now, Ungrantable, is_called};
 use crate::limits::{GRANTS_MAX, ONCE_TIME};
 use crate::memory::SessionKey;
 
-/// For how long a grant holds.
+/// Duration and reach of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// For one call, soon.
@@ -18,52 +18,52 @@ pub(crate) enum Scope {
     Session,
     /// For seconds, in the session.
     For(u64),
-    /// In any session, until it is taken back.
+    /// In any session, until a person revokes it.
     Always,
 }
 
-/// What a person has granted at one time.
+/// A grant by a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Granted {
     pub(crate) id: RequestId,
     pub(crate) key: GrantKey,
-    /// The session that it holds in; `None`: in any.
+    /// The session of the grant; `None`: any session.
     pub(crate) session: Option<SessionKey>,
     pub(crate) grant: Grant,
     pub(crate) scope: Scope,
-    /// When it ends, whichever comes first; `None`: by itself it does not.
+    /// End of the grant, by the clock that reaches it first; `None`: no time limit.
     pub(crate) until: Option<Now>,
     pub(crate) given: Now,
     pub(crate) subject: Subject,
-    /// The agent's own prompt was open for the call: it runs by a yes there, too.
+    /// The agent's own prompt was open for the call, so a yes there also runs the call.
     pub(crate) is_at_prompt: bool,
     /// A call that may use it up is being judged.
     pub(crate) is_taken: bool,
 }
 
-/// What was granted of a call that is being judged.
+/// The grants of a call that is being judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Taken {
     pub(crate) grant: Grant,
-    /// Those that it is made of.
+    /// Ids of the combined grants.
     pub(crate) of: Vec<RequestId>,
 }
 
-/// Grants from which on a good part of the short ids is in use.
+/// Number of grants from which on many short ids are in use.
 const CROWDED: usize = 1000;
 
-/// What was granted.
+/// All grants.
 #[derive(Debug, Default)]
 pub(crate) struct Grants {
     granted: HashMap<RequestId, Box<Granted>>,
     /// The grants of each call.
     of_call: HashMap<GrantKey, Vec<RequestId>>,
-    /// How many there were when those that have ended were dropped last.
+    /// Number of grants after the last removal of ended ones.
     looked_through_at: usize,
 }
 
 impl Grants {
-    /// What is granted, the oldest first.
+    /// Valid grants, oldest first.
     pub(super) fn holding(&self, now: Now) -> Vec<&Granted> {
         let mut granted: Vec<&Granted> =
             self.granted.values().map(Box::as_ref).filter(|one| one.holds(now)).collect();
@@ -71,12 +71,12 @@ impl Grants {
         granted
     }
 
-    /// Everything that is not known to be over.
+    /// All grants that are not known to have ended.
     pub(super) fn all(&self) -> impl Iterator<Item = &Granted> {
         self.granted.values().map(Box::as_ref)
     }
 
-    /// Whether a call of this id was granted.
+    /// Reports whether a call of this id was granted.
     pub(super) fn knows(&self, id: RequestId) -> bool {
         self.granted.contains_key(&id)
     }
@@ -86,7 +86,7 @@ impl Grants {
         self.granted.keys().copied().find(|known| is_called(*known, id))
     }
 
-    /// Grants what waits.
+    /// Grants a pending call.
     pub(super) fn grant(
         &mut self,
         request: &Request,
@@ -118,7 +118,7 @@ impl Grants {
         Ok(granted)
     }
 
-    /// Makes room, where what is granted has doubled since it was last looked through.
+    /// Removes ended grants if the number of grants has doubled since the last removal.
     fn drop_ended(&mut self, now: Now) {
         if self.granted.len() < self.looked_through_at.saturating_mul(2).clamp(1, GRANTS_MAX) {
             return;
@@ -132,7 +132,7 @@ impl Grants {
         self.looked_through_at = self.granted.len();
     }
 
-    /// Keeps what was granted, now or before a restart.
+    /// Stores a grant, new or from before a restart.
     pub(super) fn keep(&mut self, granted: Granted) {
         let ids = self.of_call.entry(granted.key).or_default();
         if !ids.contains(&granted.id) {
@@ -141,22 +141,22 @@ impl Grants {
         self.granted.insert(granted.id, Box::new(granted));
     }
 
-    /// Whether so much is granted that short ids are better left alone: to look for a free one would take long.
+    /// Reports whether there are so many grants that a search for a free short id would take long.
     pub(super) fn is_crowded(&self) -> bool {
         self.granted.len() > CROWDED
     }
 
-    /// A grant is over.
+    /// Ends a grant.
     pub(super) fn end(&mut self, id: RequestId) {
         self.granted.remove(&id);
     }
 
-    /// The machine was booted since: of what ends at a time nobody can say whether it has passed.
+    /// Ends grants with a time limit after a reboot, because castellan cannot know whether the time has passed.
     pub(super) fn end_timed(&mut self) {
         self.granted.retain(|_, granted| granted.until.is_none());
     }
 
-    /// Takes all that was granted of a call. What holds once is no other call's until [`Grants::settle`].
+    /// Takes all grants of a call. No other call can take a one-time grant until [`Grants::settle`].
     pub(super) fn take(&mut self, key: &GrantKey, session: &SessionKey, now: Now) -> Option<Taken> {
         let ids = self.of_call.get(key)?;
         let mut taken = Taken { grant: Grant::default(), of: Vec::new() };
@@ -173,8 +173,7 @@ impl Grants {
         (!taken.of.is_empty()).then_some(taken)
     }
 
-    /// The call that took it has been judged: what holds once and was used is gone, and the rest as it was. Returns those that
-    /// are gone.
+    /// Settles the grants of a judged call: removes and returns the used one-time grants and frees the others.
     pub(super) fn settle(&mut self, taken: &Taken, is_used: impl Fn(&Grant) -> bool) -> Vec<RequestId> {
         let mut gone = Vec::new();
         for id in &taken.of {
@@ -192,7 +191,7 @@ impl Grants {
         gone
     }
 
-    /// What was granted once in a session, and whether a call that may use it up is being judged.
+    /// One-time grants in a session, and whether a call that may use them up is being judged.
     pub(super) fn once(
         &self,
         session: &SessionKey,
@@ -203,7 +202,7 @@ impl Grants {
         granted.filter(|one| is_meant(one)).map(|one| (one.id, one.is_taken)).collect()
     }
 
-    /// What was taken, without what has been used up since or was taken back.
+    /// The part of a taken grant that was not used up or revoked since.
     pub(super) fn left_of(&self, taken: &Taken) -> Option<Taken> {
         let mut left = Taken { grant: Grant::default(), of: Vec::new() };
         for granted in taken.of.iter().filter_map(|id| self.granted.get(id)) {
@@ -213,7 +212,7 @@ impl Grants {
         (!left.of.is_empty()).then_some(left)
     }
 
-    /// How many calls have grants.
+    /// Number of calls with grants.
     #[cfg(test)]
     pub(super) fn calls(&self) -> usize {
         self.of_call.len()
@@ -221,7 +220,7 @@ impl Grants {
 }
 
 impl Granted {
-    /// Whether it holds still. A clock that was set back proves nothing: it ends what depends on it.
+    /// Reports whether the grant is still valid. A clock that was set back ends a grant with a time limit.
     fn holds(&self, now: Now) -> bool {
         let Some(until) = self.until else { return true };
         now.wall >= self.given.wall && now.wall < until.wall && now.boot_s < until.boot_s

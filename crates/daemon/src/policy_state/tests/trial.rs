@@ -1,4 +1,4 @@
-//! Upgrades: what they bring is observed at first, and nothing that is done to the applied set makes anything else so.
+//! Upgrades: new rules are observed at first. No change to the applied set makes other rules observed.
 
 use castellan_policy::RuleState;
 use castellan_rules::Source;
@@ -7,9 +7,9 @@ use super::*;
 use crate::compile::compile;
 use crate::shipped::{shipped_hash, shipped_rules};
 
-/// A pack in which an upgrade brings a rule.
+/// A pack in which an upgrade adds a rule.
 struct Pack {
-    /// Its file's name and its text.
+    /// Name and text of its file.
     file: &'static str,
     new: &'static str,
     /// Its text before the upgrade.
@@ -27,8 +27,8 @@ fn pack() -> Pack {
 }
 
 impl Place {
-    /// A home that an earlier castellan has served, which shipped the pack without its rule, after an upgrade: the new file
-    /// lies there and is not applied yet.
+    /// A home after an upgrade. The earlier castellan shipped the pack without its rule. The new file exists but is not
+    /// applied yet.
     fn upgraded(pack: &Pack) -> Place {
         let place = Place::new();
         place.ship(pack.file, &pack.old);
@@ -52,12 +52,12 @@ impl Place {
 }
 
 impl Served {
-    /// How far a rule counts; `None` where it is not there.
+    /// The state of a rule; `None` if it does not exist.
     fn state_of(&self, rule: &str) -> Option<RuleState> {
         self.judge.terms().policy.rules().find(|of| of.rule.name == rule).map(|of| of.state)
     }
 
-    /// Rules that do not count in full.
+    /// Number of rules that are not enforced.
     fn observed(&self) -> usize {
         self.judge.terms().policy.rules().filter(|of| of.state != RuleState::Enforce).count()
     }
@@ -79,7 +79,7 @@ fn what_an_upgrade_brings_is_observed_until_a_person_or_its_time_ends_that() {
     assert_eq!(served.state_of(&pack.rule), None);
     served.apply(&place.layout).unwrap();
     assert_eq!((served.state_of(&pack.rule), served.observed()), (Some(RuleState::Observe), 1));
-    // A later apply, the organisation's files, a switch and a restart leave it so, and a round of housekeeping too.
+    // A later apply, the organisation's files, a switch, a restart and a round of housekeeping leave the rule observed.
     served.apply(&place.layout).unwrap();
     let switch = served.state.prepare_switch("packs.git", "enforce").unwrap();
     served.state.switch(&served.judge, switch, (0, 0)).unwrap();
@@ -110,8 +110,8 @@ fn what_a_person_puts_back_counts_at_once() {
     assert_eq!((served.state_of(&pack.rule), served.observed()), (Some(RuleState::Enforce), 0));
 }
 
-/// What becomes of an applied set with one rule on trial of which somebody has changed the text: nothing is in force, so that only
-/// reading goes on, and the next apply enforces everything.
+/// Changes the text of an applied set with one rule on trial. Then nothing is in force, only reading works, and the
+/// next apply enforces everything.
 fn check_tampered(from: &str, to: &str) {
     let pack = pack();
     let place = Place::upgraded(&pack);
