@@ -1,4 +1,4 @@
-//! The daemon's life: one for each home, from lock to last call.
+//! The life of the daemon, one for each home, from lock to last call.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,19 +30,19 @@ use crate::shipped::write_shipped;
 use crate::sockets::{Lock, Socket, Sockets};
 use crate::watch::Watch;
 
-/// Why a daemon does not run.
+/// The reason why a daemon does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
-    /// Another daemon serves this home; it is left alone.
+    /// Another daemon serves this home and continues.
     #[error("a daemon already serves `{0}`")]
     AlreadyRunning(PathBuf),
     /// The home cannot be used.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// The log cannot be opened. Calls could not be recorded, so none could be let through.
+    /// The log cannot be opened. castellan could not record calls and so could not allow any.
     #[error(transparent)]
     Log(#[from] AuditError),
-    /// A file or socket could not be made.
+    /// A file or socket could not be created.
     #[error("`{0}`: {why}", why = explained(.1))]
     Io(PathBuf, io::Error),
     /// The system gives no more threads or signal handlers.
@@ -52,19 +52,19 @@ pub enum DaemonError {
     Thread(io::Error),
 }
 
-/// What can happen to a running daemon from outside a call.
+/// Events for a running daemon that are no calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     /// Finish calls in flight and end.
     End,
-    /// Look at the rule files at once, where they are watched.
+    /// Read watched rule files at once.
     Reload,
 }
 
-/// Serves the home `dir` until SIGTERM or a control request. Makes the home if it does not exist.
+/// Serves the home `dir` until SIGTERM or a control request. Creates a missing home.
 pub fn run(dir: &Path) -> Result<(), DaemonError> {
-    // A session of its own, so that nothing that ends the starter's terminal ends the daemon. Refused, rightly, where a
-    // shell's job control made this process a group: in the foreground.
+    // Starts a new session, so that the end of the starter's terminal does not end the daemon. The call fails in the
+    // foreground, where the shell's job control made this process a group; that is right.
     let _ = rustix::process::setsid();
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     // Other processes of this user must not read the daemon's memory or attach to it.
@@ -73,14 +73,15 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     layout.create()?;
     let lock = lock(&layout)?;
     layout.remove_leftovers();
-    // Beside the rules, which take longer. Where no thread can be started, opening the log does it.
+    // Runs beside the loading of rules, which takes longer. If no thread can be started, opening the log prepares the
+    // patterns.
     let _ = spawn("patterns", castellan_audit::prepare);
     write_shipped(&layout).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))?;
 
     let (policy_state, config, terms) = PolicyState::start(&layout);
     let is_first = !has_records(&layout);
     let log = Log::open(&layout.log(), config.log, wall()).map_err(|error| match error {
-        // Its lock was taken from it, and is not yet made again.
+        // The daemon's lock was taken away and is not restored yet.
         AuditError::Locked { .. } => DaemonError::AlreadyRunning(layout.home().dir().to_owned()),
         other @ (AuditError::Io { .. } | AuditError::TooLong { .. } | AuditError::Encode(_)) => other.into(),
     })?;
@@ -119,7 +120,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     spawn("control", move || control.serve(&of_control))?;
     let lookout = Lookout::new(Arc::clone(&judge));
     spawn("lookout", move || lookout.run())?;
-    // The hook socket comes last: who can connect is served.
+    // The hook socket comes last, because every connection is served.
     let hook_socket = listen(layout.home().hook_socket())?;
     let server = Server::start(Arc::clone(&hook_socket), Arc::clone(&judge), peers);
     let server = server.map_err(DaemonError::Thread)?;
@@ -130,7 +131,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     Ok(())
 }
 
-/// Looks after the sockets, rule files and the organisation's, gaps, state and log until the daemon is to end.
+/// Maintains the sockets, rule files, the organisation's files, gaps, state and log until the daemon ends.
 fn keep_house(
     received: &Receiver<Signal>,
     layout: &Layout,
@@ -145,7 +146,7 @@ fn keep_house(
         let watches = policy_state.watches();
         let changed = match received.recv_timeout(if watches { WATCH } else { HOUSEKEEPING }) {
             Ok(Signal::End) | Err(RecvTimeoutError::Disconnected) => return,
-            // Where files wait to be applied, a signal loads nothing: `castellan status` looks for itself.
+            // Loads nothing if files are applied by a person: `castellan status` reads the files itself.
             Ok(Signal::Reload) => true,
             Err(RecvTimeoutError::Timeout) => watches && watch.has_changed(layout),
         };
@@ -184,7 +185,7 @@ fn lock(layout: &Layout) -> Result<Lock, DaemonError> {
     taken.ok_or_else(|| DaemonError::AlreadyRunning(layout.home().dir().to_owned()))
 }
 
-/// Listens, in the place of a socket that a dead daemon left behind: the lock says that it is dead.
+/// Listens and replaces the socket of a dead daemon. The lock proves that it is dead.
 fn listen(path: PathBuf) -> Result<Arc<Socket>, DaemonError> {
     Socket::listen(path.clone()).map(Arc::new).map_err(|error| DaemonError::Io(path, error))
 }

@@ -1,6 +1,6 @@
-//! What only the person knows: the PIN of `presence = "pin"`, kept as its Argon2id hash, or the password of their account, which the
-//! system checks. How often one was got wrong is kept, so that nobody can try them all, by a restart neither. It must not know
-//! what it is asked for.
+//! Secrets of the person: the PIN of `presence = "pin"`, stored as its Argon2id hash, or the account's password, which
+//! the system checks. Failed tries are stored, so that nobody can try all values, even with restarts. Does not depend
+//! on the reason for asking.
 
 mod password;
 
@@ -20,24 +20,24 @@ use crate::limits::{
 };
 use castellan_files::{Guard, read_guarded, write_private};
 
-/// Where the PIN and the tries are kept.
+/// The file of the PIN and the tries.
 #[derive(Debug)]
 pub(crate) struct Secrets {
     file: PathBuf,
-    /// One try at a time.
+    /// Allows one try at a time.
     trying: Mutex<()>,
 }
 
-/// Why what was given does not count.
+/// Why a secret is not accepted.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SecretError {
     /// There is no PIN.
     NotSet,
-    /// It is another one.
+    /// The secret is wrong.
     Wrong(Secret),
-    /// It was got wrong too often: this long nobody is listened to.
+    /// Too many wrong tries: no try is accepted for this time.
     Wait(Secret, Duration),
-    /// It cannot be checked: why.
+    /// The check failed, with the reason.
     Unchecked(Secret, String),
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for SecretError {
         match self {
             SecretError::NotSet => f.write_str("no PIN is set: `castellan presence set-pin`"),
             SecretError::Wrong(Secret::Pin) => f.write_str("the PIN is wrong"),
-            // The system does not tell which.
+            // The system does not distinguish these.
             SecretError::Wrong(Secret::Password) => {
                 f.write_str("the password is wrong, or the account has none: it may be locked")
             }
@@ -62,7 +62,8 @@ impl fmt::Display for SecretError {
     }
 }
 
-/// The file: Argon2id with the parameters of this version, in hex, where a PIN is set, and the tries since one was last right.
+/// The file's format: Argon2id salt and hash in hex with the parameters of this version, if a PIN is set, and the tries
+/// since the last right one.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
@@ -72,19 +73,19 @@ struct Kept {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     hash: Option<String>,
     wrong: u32,
-    /// Of the last try, in milliseconds since 1970.
+    /// Time of the last try, in milliseconds since 1970.
     tried_ms: u64,
 }
 
 const VERSION: u32 = 1;
 
 impl Secrets {
-    /// Those that are kept in `file`.
+    /// The secrets stored in `file`.
     pub(crate) fn new(file: PathBuf) -> Secrets {
         Secrets { file, trying: Mutex::default() }
     }
 
-    /// Whether there is a PIN, readable or not.
+    /// Reports whether a PIN is set. True if the file is unreadable.
     pub(crate) fn has_pin(&self) -> bool {
         self.read().map_or(true, |kept| kept.hash.is_some())
     }
@@ -111,7 +112,7 @@ impl Secrets {
         self.count(Secret::Password, now, |_| account.has_password(password))
     }
 
-    /// Counts a try before it is looked at, and forgets all of them when it is right.
+    /// Counts a try before checking it, and resets the count when it is right.
     fn count(
         &self,
         secret: Secret,
@@ -123,7 +124,7 @@ impl Secrets {
         let mut kept = self.read().map_err(unchecked)?;
         let now_ms = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
         let now_ms = u64::try_from(now_ms).unwrap_or(u64::MAX);
-        // Where the clock was set back, no time has gone by.
+        // A clock that was set back means no elapsed time.
         let elapsed = Duration::from_millis(now_ms.saturating_sub(kept.tried_ms));
         let wait = wait_after(kept.wrong);
         if elapsed < wait {
@@ -139,7 +140,7 @@ impl Secrets {
         self.write(&kept).map_err(unchecked)
     }
 
-    /// Whether it can be a PIN. The error says why not.
+    /// Checks that a text can be a PIN. The error gives the reason.
     pub(crate) fn check_new(pin: &str) -> Result<(), String> {
         if pin.chars().count() < PIN_CHARS_MIN || pin.len() > PIN_BYTES_MAX {
             return Err(format!(
@@ -149,19 +150,19 @@ impl Secrets {
         Ok(())
     }
 
-    /// Sets another PIN. The error says why not.
+    /// Sets another PIN. The error gives the reason of a failure.
     pub(crate) fn set_pin(&self, pin: &str) -> Result<(), String> {
         Secrets::check_new(pin)?;
         let _trying = self.trying.lock().unwrap_or_else(PoisonError::into_inner);
         let mut salt = [0; 16];
         getrandom::fill(&mut salt).map_err(|error| format!("no random numbers: {error}"))?;
         let hash = hash(pin, &salt)?;
-        // Nobody waits less for a password because they have set a first PIN.
+        // Keeps the tries, so that a first PIN does not shorten the wait for a password.
         let kept = self.read()?;
         self.write(&Kept { salt: Some(hex(&salt)), hash: Some(hex(&hash)), ..kept })
     }
 
-    /// What is kept; nothing yet where there is no file.
+    /// Reads the file; a missing file is an empty state.
     fn read(&self) -> Result<Kept, String> {
         let own = rustix::process::geteuid().as_raw();
         let text = match read_guarded(&self.file, SECRET_FILE_BYTES_MAX, Guard::Private(own)) {
@@ -184,7 +185,7 @@ impl Secrets {
     }
 }
 
-/// How long after the last try the next one is listened to.
+/// Returns the time from the last try until the next is accepted.
 fn wait_after(wrong: u32) -> Duration {
     match wrong.checked_sub(SECRET_TRIES) {
         None => Duration::ZERO,
@@ -198,7 +199,7 @@ fn hash(pin: &str, salt: &[u8]) -> Result<[u8; 32], String> {
     hashed.map_err(|error| error.to_string()).map(|()| hash)
 }
 
-/// Compares without telling by its time where two differ.
+/// Compares in constant time, so that the time does not reveal the first difference.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
 }
@@ -254,7 +255,7 @@ mod tests {
             Err(SecretError::Wait(Secret::Pin, 2 * SECRET_WAIT - Duration::from_secs(1)))
         );
         assert_eq!(secrets(&dir).check_pin("1234", at(10) + 3 * SECRET_WAIT), Ok(()));
-        // A right one begins anew.
+        // A right one resets the wait.
         assert_eq!(
             secrets(&dir).check_pin("9999", at(10) + 3 * SECRET_WAIT),
             Err(SecretError::Wrong(Secret::Pin))
@@ -272,7 +273,7 @@ mod tests {
         for _ in 1..SECRET_TRIES {
             assert_eq!(password(at(0), Ok(false)), Err(SecretError::Wrong(Secret::Password)));
         }
-        // What could not be checked was tried all the same.
+        // A try that could not be checked counts, too.
         let unchecked = SecretError::Unchecked(Secret::Password, "why".to_owned());
         assert_eq!(password(at(0), Err("why".to_owned())), Err(unchecked));
         assert_eq!(password(at(0), Ok(true)), Err(SecretError::Wait(Secret::Password, SECRET_WAIT)));

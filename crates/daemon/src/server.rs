@@ -1,5 +1,5 @@
-//! The hook socket. Each worker accepts for itself, reads one request, has it judged, and answers: one wake-up a call.
-//! When the last idle worker becomes busy it leaves another one behind, up to a limit.
+//! The hook socket. Each worker accepts a connection itself, reads one request, gets it judged and answers, so that a
+//! call costs one wake-up. When the last idle worker becomes busy, it starts another one, up to a limit.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -37,7 +37,7 @@ pub(crate) struct Server {
     stopping: AtomicBool,
     workers: Mutex<usize>,
     worker_ended: Condvar,
-    /// Answers held calls.
+    /// The thread that answers held calls.
     answering: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -68,7 +68,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Takes no new calls, and waits for those in flight.
+    /// Takes no new calls and waits for those in flight.
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
         self.socket.wake();
@@ -102,7 +102,7 @@ impl Server {
             match self.socket.accept() {
                 Ok(stream) => {
                     if self.idle.fetch_sub(1, Ordering::SeqCst) == 1 {
-                        // Without another worker the next call waits for this one; it is not let through.
+                        // Without another worker the next call waits for this one; it is not allowed meanwhile.
                         let _ = self.add_worker();
                     }
                     self.serve(&stream);
@@ -111,7 +111,7 @@ impl Server {
                     }
                 }
                 Err(_) if self.stopping.load(Ordering::SeqCst) => break,
-                // Out of descriptors, most likely: the caller's hook denies by its own deadline.
+                // Probably out of descriptors: the caller's hook denies at its own deadline.
                 Err(_) => std::thread::sleep(ACCEPT_PAUSE),
             }
         }
@@ -119,7 +119,7 @@ impl Server {
         self.end_worker();
     }
 
-    /// Makes this worker idle again, unless enough others are: in one step, so that never all of them leave.
+    /// Makes this worker idle again, unless enough others are. One atomic step, so that never all of them leave.
     fn is_needed(&self) -> bool {
         let enough = |idle| (idle < WORKERS_IDLE_MAX).then(|| idle + 1);
         self.idle.fetch_update(Ordering::SeqCst, Ordering::SeqCst, enough).is_ok()
@@ -146,14 +146,14 @@ impl Server {
         let turned_away = |code: &str, why: &str| self.turn_away(stream, admission.agent, code, why);
         let announced = match Announced::read(&mut Timed::new(stream, FRAME_TIME), FRAME_BYTES_MAX) {
             Ok(announced) => announced,
-            // A look whether somebody listens.
+            // A peer that only tests the socket.
             Err(WireError::Closed) => return,
             Err(error) => return turned_away("frame", &format!("a request could not be read: {error}")),
         };
         let Some(room) = self.payloads.room(announced.body_bytes(), PAYLOAD_WAIT) else {
             return turned_away("overload", "too many calls of megabytes are in flight");
         };
-        // Its hook may have denied by its own deadline meanwhile.
+        // The hook may have denied at its own deadline meanwhile.
         if room.is_shared() && has_hung_up(stream) {
             return;
         }
@@ -169,7 +169,7 @@ impl Server {
         }
     }
 
-    /// Answers a hook, or has it wait. What waits leaves this thread and its agent's room to others.
+    /// Sends the answer to a hook or makes the hook wait. A waiting call frees this thread and its agent's room.
     fn carry_out(&self, stream: &UnixStream, request: Request, process: AgentProcess, outcome: Outcome) {
         let (id, time) = match outcome {
             Outcome::Decided(reply) => return send(stream, &reply),
@@ -188,10 +188,10 @@ impl Server {
         }
     }
 
-    /// Answers held calls, one after the other, until there will be no more.
+    /// Answers held calls in sequence until the server stops.
     fn answer_held(&self) {
         while let Some((call, end)) = self.judge.held().next() {
-            // What was granted stays for the agent's next try.
+            // A grant stays for the agent's next try.
             if !call.is_abandoned() {
                 self.answer_one(&call, Holding::Was(end));
             }
@@ -206,8 +206,8 @@ impl Server {
         self.judge.check_scripts();
     }
 
-    /// Ends a connection without knowing what it asks. In enforce it is closed unanswered, which makes its hook deny as its
-    /// agent understands; else the call is left to the agent, for which an empty reply is right with every agent.
+    /// Ends a connection without knowing its request. In enforce mode the daemon closes it without an answer, so the
+    /// hook denies in its agent's format. In other modes the agent decides: an empty reply is valid for every agent.
     fn turn_away(&self, stream: &UnixStream, agent: AgentProcess, code: &str, why: &str) {
         if let Some(unrecorded) = self.refusals.count(Instant::now()) {
             let more = if unrecorded == 0 {
@@ -225,12 +225,12 @@ impl Server {
 }
 
 fn send(stream: &UnixStream, reply: &Reply) {
-    // A hook that does not take its answer has ended or denies by its own deadline.
+    // A hook that does not read its answer has ended or denies at its own deadline.
     let _ = stream.set_write_timeout(Some(REPLY_TIME));
     let _ = write_frame(&mut &*stream, Kind::Reply, &reply.encode());
 }
 
-/// Whether nobody is at the other end any more.
+/// Reports whether the other end has closed the connection.
 fn has_hung_up(stream: &UnixStream) -> bool {
     let mut watched = [PollFd::new(stream, PollFlags::empty())];
     let polled = poll(&mut watched, Some(&Timespec::default()));

@@ -1,5 +1,5 @@
-//! What castellan ships, compiled in, so that a home that does not exist yet can be made from nothing; and how it is
-//! written out without ever replacing what a user has changed.
+//! The shipped files, compiled in, so that castellan can create a home from nothing. Writes them without ever replacing
+//! a user's change.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,7 +13,7 @@ use crate::layout::Layout;
 use crate::limits::RULE_FILE_BYTES_MAX;
 use castellan_files::{Guard, read_bytes, read_text, write_private};
 
-/// The shipped rule files by name, in the order in which they load: names sort so.
+/// The shipped rule files by name, in load order, which is the order of names.
 const RULES: &[(&str, &str)] = &[
     ("10-secrets.yaml", include_str!("../../../rules/secrets.yaml")),
     ("11-filesystem.yaml", include_str!("../../../rules/filesystem.yaml")),
@@ -35,12 +35,11 @@ const RULES: &[(&str, &str)] = &[
     ("27-audit.yaml", include_str!("../../../rules/audit.yaml")),
 ];
 
-/// The organisation's rule files, by the name that problems and lists call them. They are read from nowhere but here, so
-/// that no file of a home can change them.
+/// The organisation's rule files, by their name in problems and lists. They exist only here, so that no file of a home
+/// can change them.
 const ORGANISATION: &[(&str, &str)] = &[("built-in/self.yaml", include_str!("../../../rules/self.yaml"))];
 
-/// Files that an earlier castellan wrote, whose rules stand elsewhere by now, each with the SHA-256 of every text that it
-/// was shipped with.
+/// Files of an earlier castellan whose rules are now elsewhere, with the SHA-256 of every shipped text.
 const RETIRED: &[(&str, &[&str])] = &[
     ("20-system.yaml", &["54118e6e7eeb5e3e500522664141d68ada0141eea0b5485aa61a8692380077e2"]),
     ("30-destructive.yaml", &["207d37c108bd2975da5296d00ae16bec39795f4d70ff07c1bb7076eea0c8bcb4"]),
@@ -51,23 +50,24 @@ const RETIRED: &[(&str, &[&str])] = &[
     ("80-self.yaml", &["c9dc8d0df1a4d36010dda442deadda5319a532ffbbd2cd41632a80c019bbccf7"]),
 ];
 
-/// A tool that no agent has, which the pack `self` denies: `castellan doctor` sees by it that calls are judged. No call of an agent's.
+/// A tool that no agent has and that the pack `self` denies. `castellan doctor` uses it to test that calls are judged.
+/// An agent makes no such call.
 pub const CANARY_TOOL: &str = "castellan_canary";
 
-/// Names the files that castellan wrote and their hashes: a file with another hash is the user's.
+/// Lists the files that castellan wrote with their hashes: a file with another hash is the user's.
 const MANIFEST: &str = ".shipped";
 const MANIFEST_FIRST_LINE: &str = "castellan-shipped 1";
 
-/// What became of one shipped file.
+/// Result for one shipped file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shipped {
-    /// Written anew.
+    /// Newly written.
     Written(PathBuf),
     /// Replaced a version that castellan had written.
     Updated(PathBuf),
-    /// The user has changed it; the shipped version lies beside it, under this name.
+    /// The user has changed it; castellan wrote its version beside it, under this name.
     Kept(PathBuf),
-    /// A version that castellan had written and ships no more was removed.
+    /// Removed a version that castellan had written and no longer ships.
     Removed(PathBuf),
 }
 
@@ -76,18 +76,18 @@ pub fn shipped_rules() -> &'static [(&'static str, &'static str)] {
     RULES
 }
 
-/// Whether a text is a shipped rule file's.
+/// Reports whether a text is that of a shipped rule file.
 pub(crate) fn is_shipped_text(text: &str) -> bool {
     RULES.iter().any(|(_, shipped)| *shipped == text)
 }
 
-/// Whether a file has the name and the text of a shipped rule file: what is not as it should be in it is no user's to mend.
+/// Reports whether a file has the name and text of a shipped rule file. A user need not repair problems in such a file.
 pub fn is_as_shipped(source: &Source) -> bool {
     let name = Path::new(&source.name).file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| RULES.contains(&(name, source.text.as_str())))
 }
 
-/// Hex SHA-256 over every shipped rule file: of two castellans with the same, neither is an upgrade.
+/// Hex SHA-256 over every shipped rule file. Two castellans with the same hash are no upgrade of each other.
 pub(crate) fn shipped_hash() -> String {
     hash(
         RULES
@@ -98,8 +98,8 @@ pub(crate) fn shipped_hash() -> String {
     )
 }
 
-/// Whether a file of a set (`default/10-secrets.yaml`) differs from before only by what castellan does itself: the shipped
-/// text is there now, or one that was shipped and is no more is gone.
+/// Reports whether only castellan itself changed a file of a set (`default/10-secrets.yaml`): the file now has the
+/// shipped text, or a retired file with shipped text was removed.
 pub fn is_own_change(name: &str, before: Option<&str>, after: Option<&str>) -> bool {
     let Some(name) = name.strip_prefix("default/") else { return false };
     match after {
@@ -111,14 +111,14 @@ pub fn is_own_change(name: &str, before: Option<&str>, after: Option<&str>) -> b
     }
 }
 
-/// Returns the rule files of the organisation's layer, which stands above every home's.
+/// Returns the rule files of the organisation's layer, which is above every home's.
 pub fn organisation_rules() -> Vec<Source> {
     let source = |(name, text): &(&str, &str)| Source { name: (*name).to_owned(), text: (*text).to_owned() };
     ORGANISATION.iter().map(source).collect()
 }
 
-/// Writes the default configuration and the shipped rules where they are missing or were written by an earlier castellan.
-/// Returns only what was done; nothing when all is in place.
+/// Writes the default configuration and the shipped rules if they are missing or were written by an earlier castellan.
+/// Returns only the changes.
 pub fn write_shipped(layout: &Layout) -> io::Result<Vec<Shipped>> {
     let mut done = Vec::new();
     let config = layout.config_file();
@@ -151,7 +151,7 @@ fn write_rules(path: &Path, text: &str, written: Option<&String>) -> io::Result<
             Ok(Some(Shipped::Updated(path.to_owned())))
         }
         Ok(_) => {
-            // Not loaded: only .yaml and .yml files are.
+            // Not loaded, because only .yaml and .yml files are.
             let beside = path.with_extension("yaml.shipped");
             if present(&beside).ok().as_deref() == Some(text.as_bytes()) {
                 return Ok(None);
@@ -167,7 +167,7 @@ fn write_rules(path: &Path, text: &str, written: Option<&String>) -> io::Result<
     }
 }
 
-/// Removes a file that castellan had written. One that the user has changed is the user's.
+/// Removes a file that castellan had written. A file that the user has changed stays.
 fn remove_retired(path: &Path, written: Option<&String>) -> io::Result<Option<Shipped>> {
     match present(path) {
         Ok(present) if written == Some(&hash(&present)) => {
@@ -180,7 +180,7 @@ fn remove_retired(path: &Path, written: Option<&String>) -> io::Result<Option<Sh
     }
 }
 
-/// What lies in the place of a file that castellan ships.
+/// Reads the file at the path of a shipped file.
 fn present(file: &Path) -> io::Result<Vec<u8>> {
     read_bytes(file, RULE_FILE_BYTES_MAX, Guard::Any)
 }
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(write_shipped(&layout).unwrap(), []);
     }
 
-    /// Checks what becomes of an earlier castellan's file with this text, when the manifest names its first text.
+    /// Checks the handling of an earlier castellan's file with this text, when the manifest names its first text.
     fn check_retired(text: &str, removed: bool) {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::read(dir.path()).unwrap();

@@ -1,5 +1,5 @@
-//! The folder, the lock and the two sockets of the home that a daemon serves: made when it starts, and made again when somebody has
-//! taken them away. It must not know what is asked over the sockets.
+//! The folder, the lock and the two sockets of the home of a daemon. The daemon creates them at its start and restores
+//! them when another process removed them. Does not depend on the requests over the sockets.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError, symlink_metadata};
 use std::io;
@@ -26,30 +26,30 @@ pub(crate) struct Socket {
     is_closed: AtomicBool,
 }
 
-/// A listener, and what its path led to when it was made. That is not another file's number as long as the listener is open.
+/// A listener and the file at its path when it was created. No other file gets this inode while the listener is open.
 #[derive(Debug, Clone)]
 struct Bound {
     listener: Arc<UnixListener>,
     place: Place,
 }
 
-/// Device and number of a file.
+/// Device and inode of a file.
 type Place = (u64, u64);
 
 impl Socket {
-    /// Listens at `path`, in the place of whatever is there: who calls holds the lock.
+    /// Listens at `path` and replaces an existing file: the caller holds the lock.
     pub(crate) fn listen(path: PathBuf) -> io::Result<Socket> {
         let bound = RwLock::new(listen(&path)?);
         Ok(Socket { path, bound, is_closed: AtomicBool::new(false) })
     }
 
-    /// Waits for the next connection. After [`Socket::close`] it is an error.
+    /// Waits for the next connection. Returns an error after [`Socket::close`].
     pub(crate) fn accept(&self) -> io::Result<UnixStream> {
         loop {
             let Bound { listener, .. } = self.bound();
             match listener.accept() {
                 Ok((stream, _)) => return Ok(stream),
-                // It was made again meanwhile.
+                // The socket was recreated meanwhile.
                 Err(_) if !self.is_closed() && !Arc::ptr_eq(&listener, &self.bound().listener) => {}
                 Err(error) => return Err(error),
             }
@@ -60,7 +60,7 @@ impl Socket {
         self.is_closed.load(Ordering::SeqCst)
     }
 
-    /// Takes no more connections. What the path leads to stays where somebody else has made it.
+    /// Takes no more connections. Leaves a file at the path that another process created.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
         let bound = self.bound();
@@ -69,12 +69,12 @@ impl Socket {
         }
     }
 
-    /// Wakes everybody who waits in [`Socket::accept`].
+    /// Wakes all callers of [`Socket::accept`].
     pub(crate) fn wake(&self) {
         let _ = rustix::net::shutdown(&self.bound().listener, rustix::net::Shutdown::Both);
     }
 
-    /// Listens again where the path does not lead here any more. Returns what was wrong; `None`: nothing.
+    /// Recreates the socket if the path leads elsewhere. Returns the problem; `None` if there was none.
     fn mend(&self) -> io::Result<Option<&'static str>> {
         let before = self.bound();
         let wrong = match symlink_metadata(&self.path) {
@@ -97,7 +97,7 @@ impl Socket {
     }
 }
 
-/// Listens at a path, in the place of whatever is there.
+/// Listens at a path and replaces an existing file.
 fn listen(path: &Path) -> io::Result<Bound> {
     clear(path)?;
     let listener = Arc::new(bind(path)?);
@@ -109,7 +109,7 @@ fn listen(path: &Path) -> io::Result<Bound> {
     Ok(Bound { listener, place: place(&found) })
 }
 
-/// Removes what is at a path. A folder only where it is empty: castellan never made one there.
+/// Removes the file at a path. Removes a folder only if it is empty, because castellan never made one there.
 fn clear(path: &Path) -> io::Result<()> {
     let removed = match symlink_metadata(path) {
         Ok(found) if found.is_dir() => std::fs::remove_dir(path),
@@ -127,7 +127,7 @@ fn place(found: &Metadata) -> Place {
     (found.dev(), found.ino())
 }
 
-/// The lock that says that a daemon serves the home: held until it is dropped.
+/// The lock of the daemon that serves the home, held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
@@ -135,7 +135,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock; `None` where another process has it.
+    /// Takes the lock; `None` if another process has it.
     pub(crate) fn take(path: PathBuf) -> io::Result<Option<Lock>> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(FILE_MODE);
@@ -147,7 +147,8 @@ impl Lock {
         }
     }
 
-    /// Takes the lock again where another file is at its path: who starts looks there. Returns whether it was so.
+    /// Takes the lock again if another file is at its path, because a starting daemon tests that path. Returns whether
+    /// it was necessary.
     fn mend(&mut self) -> io::Result<bool> {
         let own = place(&self.file.metadata()?);
         if place_of(&self.path).is_ok_and(|found| found == own) {
@@ -158,21 +159,21 @@ impl Lock {
         }
         match Lock::take(self.path.clone())? {
             Some(lock) => *self = lock,
-            // Somebody starts another daemon, which ends when it finds the log locked.
+            // Another daemon is starting; it ends when it finds the log locked.
             None => return Err(io::Error::other("another process holds it")),
         }
         Ok(true)
     }
 }
 
-/// Everything by which a daemon is reached.
+/// All files by which clients reach a daemon.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     folder: PathBuf,
     lock: Lock,
     control: Arc<Socket>,
     hook: Arc<Socket>,
-    /// What could not be mended at the last look.
+    /// Problems that could not be repaired at the last check.
     unmended: Vec<String>,
 }
 
@@ -181,7 +182,7 @@ impl Sockets {
         Sockets { folder: home.run(), lock, control, hook, unmended: Vec::new() }
     }
 
-    /// Makes again what is not as this daemon has made it. Returns a line for each: what was mended, and, once, what cannot be.
+    /// Restores changed files. Returns a line for each repair and, once, for each problem that cannot be repaired.
     pub(crate) fn mend(&mut self) -> Vec<String> {
         let (mut lines, mut unmended) = (Vec::new(), Vec::new());
         let mut look = |path: &Path, mended: io::Result<Option<&str>>| {
@@ -212,7 +213,7 @@ impl Sockets {
     }
 }
 
-/// Makes the folder of sockets again where it is gone or something else, and this user's alone where others may use it.
+/// Restores a missing or replaced folder of sockets, and its private mode.
 fn mend_folder(folder: &Path) -> io::Result<Option<&'static str>> {
     let wrong = match symlink_metadata(folder) {
         Ok(found) if found.is_dir() && found.mode() & 0o777 == FOLDER_MODE => return Ok(None),
@@ -227,7 +228,7 @@ fn mend_folder(folder: &Path) -> io::Result<Option<&'static str>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => "it was gone",
         Err(error) => return Err(error),
     };
-    // Not the home itself: who removes that wants no daemon there.
+    // Does not recreate the home itself: a user who removes the home wants no daemon there.
     DirBuilder::new().mode(FOLDER_MODE).create(folder)?;
     Ok(Some(wrong))
 }

@@ -1,5 +1,5 @@
-//! The policy of a home without its daemon: for judging one call, for listing and for finding what is wrong. A set of
-//! files that does not load whole is not used: the applied one is; without one, everything but reading is denied.
+//! The policy of a home without its daemon, for judging one call, for listing and for diagnosis. If the current files
+//! do not all load, the applied set is used. Without one, everything but reading is denied.
 
 use castellan_policy::Policy;
 use castellan_rules::{Problem, Source};
@@ -10,32 +10,32 @@ use crate::config::Config;
 use crate::file_set::{FileSetError, read_rules};
 use crate::layout::Layout;
 
-/// A policy and where it comes from.
+/// A policy and its origin.
 #[derive(Debug)]
 pub struct Loaded {
-    /// What calls are judged by.
+    /// The policy for calls.
     pub policy: Policy,
-    /// Which files it was made of.
+    /// Origin of the policy.
     pub origin: PolicyOrigin,
-    /// What was found in the rule files as they are now, errors and warnings.
+    /// Errors and warnings in the current rule files.
     pub problems: Vec<Problem>,
-    /// The rule files as they are now, for rendering problems.
+    /// The current rule files, for rendering problems.
     pub sources: Vec<Source>,
 }
 
-/// Which files a policy was made of.
+/// Files from which a policy was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PolicyOrigin {
-    /// Those that were asked for: of [`load`], the files as they are now; of a daemon, those last applied.
+    /// The requested files: for [`load`] the current files, for a daemon the last applied ones.
     Current,
-    /// The last set that loaded; why the current one did not.
+    /// The last set that loaded, with the reason why the current one did not.
     LastGood(String),
-    /// None: why.
+    /// No files, with the reason.
     Missing(String),
 }
 
 impl PolicyOrigin {
-    /// The word of the status.
+    /// The word in the status.
     pub fn as_str(&self) -> &'static str {
         match self {
             PolicyOrigin::Current => "current",
@@ -45,8 +45,7 @@ impl PolicyOrigin {
     }
 }
 
-/// Loads the rule files of a home as they are now, applied or not. Does not fail, because no policy is a policy too: the
-/// strictest.
+/// Loads the current rule files of a home, applied or not. Does not fail: a missing policy is the strictest policy.
 pub fn load(layout: &Layout, config: &Config) -> Loaded {
     let sources = match read_rules(layout) {
         Ok(sources) => sources,
@@ -71,7 +70,7 @@ pub fn load(layout: &Layout, config: &Config) -> Loaded {
     }
 }
 
-/// The applied set, else nothing.
+/// Loads the applied set, else an empty result.
 fn fallback(layout: &Layout, why: String) -> Loaded {
     let applied = applied::read(layout).ok().and_then(|set| set.compile(layout).ok());
     let (policy, origin) = match applied.filter(|(_, compiled)| compiled.error().is_none()) {

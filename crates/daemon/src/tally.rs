@@ -1,4 +1,4 @@
-//! [`Tally`]: what the daemon has done since it started, for `castellan status`.
+//! [`Tally`]: counts since the daemon's start, for `castellan status`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -36,43 +36,43 @@ impl Tally {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a failure of our own.
+    /// Counts a failure of castellan.
     pub(crate) fn failed(&self, message: &str) {
         self.failures.fetch_add(1, Ordering::Relaxed);
         message.clone_into(&mut self.last_failure.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Counts a request to loosen something that was refused.
+    /// Counts a rejected request to loosen.
     pub(crate) fn refused(&self, message: &str) {
         self.refused.fetch_add(1, Ordering::Relaxed);
         message.clone_into(&mut self.last_refused.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Requests that were refused, and the last of them; empty when there was none.
+    /// Number of rejected requests, and the last message; empty if there is none.
     pub(crate) fn refusals(&self) -> (u64, String) {
         let last = self.last_refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (self.refused.load(Ordering::Relaxed), last)
     }
 
-    /// Counts a call that ran as nobody decided, or what makes such calls possible.
+    /// Counts a call that ran against the decision, or a change that makes such calls possible.
     pub(crate) fn ungoverned(&self, message: &str) {
         self.ungoverned.fetch_add(1, Ordering::Relaxed);
         message.clone_into(&mut self.last_ungoverned.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// How many there were, and the last of them; empty when there was none.
+    /// Number of these events, and the last message; empty if there is none.
     pub(crate) fn ungoverned_calls(&self) -> (u64, String) {
         let last = self.last_ungoverned.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (self.ungoverned.load(Ordering::Relaxed), last)
     }
 
-    /// Counts a call of a tool that is not known.
+    /// Counts a call of an unknown tool.
     pub(crate) fn of_unknown_tool(&self, tool: &str) {
         self.unknown_tools.fetch_add(1, Ordering::Relaxed);
         tool.clone_into(&mut self.last_unknown_tool.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// How many there were, and the tool of the last of them; empty when there was none.
+    /// Number of these calls, and the tool of the last one; empty if there is none.
     pub(crate) fn unknown_tools(&self) -> (u64, String) {
         let last = self.last_unknown_tool.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (self.unknown_tools.load(Ordering::Relaxed), last)
@@ -89,7 +89,7 @@ impl Tally {
         }
     }
 
-    /// Failures of our own, and the last of them; empty when there was none.
+    /// Number of failures, and the last message; empty if there is none.
     pub(crate) fn failures(&self) -> (u64, String) {
         let last = self.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (self.failures.load(Ordering::Relaxed), last)

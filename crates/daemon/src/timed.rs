@@ -1,5 +1,5 @@
-//! What others take their time for: [`Timed`] reads from a socket until a moment, not for a time since the last byte, so that a peer
-//! that drips bytes does not hold a thread; [`wait_or_kill`] waits for a program.
+//! Waiting with a limit. [`Timed`] reads from a socket until a deadline and not for a time since the last byte, so that
+//! a peer that sends single bytes does not hold a thread. [`wait_or_kill`] waits for a program.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -13,7 +13,7 @@ pub(crate) struct Timed<'a> {
 }
 
 impl Timed<'_> {
-    /// Reads from `stream` for `time` at most, from now on.
+    /// Reads from `stream` for at most `time` from now on.
     pub(crate) fn new(stream: &UnixStream, time: Duration) -> Timed<'_> {
         Timed { stream, until: Instant::now() + time }
     }
@@ -30,10 +30,10 @@ impl io::Read for Timed<'_> {
     }
 }
 
-/// How often a program is looked at.
+/// Interval between two checks of a program.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Waits until a program has ended, and ends it after `time`: then `None`.
+/// Waits until a program has ended. Kills it after `time` and returns `None`.
 pub(crate) fn wait_or_kill(child: &mut Child, time: Duration) -> io::Result<Option<ExitStatus>> {
     let until = Instant::now() + time;
     while Instant::now() < until {

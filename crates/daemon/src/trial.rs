@@ -1,5 +1,5 @@
-//! Rules on trial: those that an upgrade has brought, which are only observed at first. What is on trial is part of the applied
-//! set, so that it is kept, hashed and recorded with it. It must not know when a set is put in force.
+//! Rules on trial: rules of an upgrade, which are only observed at first. The trial is part of the applied set, so that
+//! it is stored, hashed and recorded with the set. Does not depend on the time when a set is put in force.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,34 +12,34 @@ use crate::limits::TRIAL_S;
 use crate::packs::{is_of_shipped_folder, pack_of};
 use crate::shipped::{is_shipped_text, shipped_hash};
 
-/// What is on trial, and which shipped rules were there when that was settled.
+/// The rules on trial, and the shipped rules at the time of that choice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trial {
-    /// The rules, `pack/name`, and since when: seconds since 1970.
+    /// The rules as `pack/name` with their start in seconds since 1970.
     pub rules: BTreeMap<String, u64>,
-    /// [`shipped_hash`] of the castellan that settled it; empty where none did. Only an upgrade brings rules on trial: what a person
-    /// takes out of a shipped file and puts back counts at once.
+    /// [`shipped_hash`] of the castellan that made the choice; empty if none did. Only an upgrade puts rules on trial.
+    /// A rule that a person removes from a shipped file and restores is enforced at once.
     shipped: String,
 }
 
 impl Trial {
-    /// Nothing is on trial as of this castellan.
+    /// An empty trial of this castellan.
     pub fn new() -> Trial {
         Trial { rules: BTreeMap::new(), shipped: shipped_hash() }
     }
 
-    /// Nothing is on trial, and what was known is not: of a castellan that kept no trials. The next upgrade enforces everything.
+    /// The trial of a castellan that stored none. The next upgrade enforces everything.
     pub(crate) fn unknown() -> Trial {
         Trial { rules: BTreeMap::new(), shipped: String::new() }
     }
 
-    /// The same with these rules only.
+    /// The same trial with other rules.
     pub(crate) fn with(&self, rules: BTreeMap<String, u64>) -> Trial {
         Trial { rules, shipped: self.shipped.clone() }
     }
 
-    /// Whether it was settled by a castellan that ships other rules.
+    /// Reports whether a castellan with other shipped rules made the choice.
     fn is_of_another(&self) -> bool {
         !self.shipped.is_empty() && self.shipped != shipped_hash()
     }
@@ -51,14 +51,14 @@ impl Default for Trial {
     }
 }
 
-/// What a rule on trial is called; nothing of one that can be none: a user's, and those that deny.
+/// The name of a rule on trial; `None` for rules that are never on trial: a user's rules, and rules that deny.
 pub(crate) fn name_of(of: &PolicyRule<'_>) -> Option<String> {
     let pack = pack_of(of).filter(|_| of.verdict != RuleVerdict::Deny)?;
     Some(format!("{pack}/{}", of.rule.name))
 }
 
-/// What is on trial after one policy is followed by another: what was before, as far as it is there still as castellan ships it,
-/// and what an upgrade has brought.
+/// Returns the trial after a change of policy: the rules that were on trial and are still as shipped, and the rules of
+/// an upgrade.
 pub(crate) fn after(before: (&Trial, &Policy), after: (&FileSet, &Policy), now: SystemTime) -> Trial {
     let ((trial, old), (files, new)) = (before, after);
     let since = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -72,9 +72,9 @@ pub(crate) fn after(before: (&Trial, &Policy), after: (&FileSet, &Policy), now: 
     next
 }
 
-/// What may be on trial of an upgrade: it must not be what has counted before under another name, in another pack or in another rule.
-/// So nothing may be where a shipped rule is gone, nor in a pack of which an old rule says something else now, nor under a name that
-/// was there before, nor where no shipped rule was.
+/// Returns the new rules of an upgrade for the trial. A rule that was enforced under another name, in another pack or
+/// as part of another rule must not be observed only. So there is no trial if an old shipped rule is missing or if
+/// there were no shipped rules. A pack with a changed old rule has no trial, and a name that existed before has none.
 fn brought(old: &Policy, new: &Policy) -> BTreeSet<String> {
     let shipped = |policy: &Policy| -> BTreeMap<String, String> {
         let rules = policy.rules().filter(is_of_shipped_folder);
@@ -93,18 +93,18 @@ fn brought(old: &Policy, new: &Policy) -> BTreeSet<String> {
     new.rules().filter(is_brought).filter_map(|of| name_of(&of)).collect()
 }
 
-/// When the time of one is over that began then: seconds since 1970.
+/// End of a trial that began at `since`, in seconds since 1970.
 pub(crate) fn ends(since: u64) -> SystemTime {
     UNIX_EPOCH.checked_add(Duration::from_secs(since.saturating_add(TRIAL_S))).unwrap_or(UNIX_EPOCH)
 }
 
-/// Those whose time is over. A clock that was set back lengthens it by no more than the same time again.
+/// Reports whether the trial is over. A clock that was set back at most doubles its time.
 pub(crate) fn is_over(since: u64, now: SystemTime) -> bool {
     let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     now.abs_diff(since) >= TRIAL_S
 }
 
-/// Whether a rule's file says what castellan ships: what a user has put there is meant to count.
+/// Reports whether a rule's file has a shipped text. A user's own text is enforced.
 fn is_as_shipped(files: &FileSet, file: &str) -> bool {
     files.rules.iter().any(|source| source.name == file && is_shipped_text(&source.text))
 }
@@ -133,7 +133,7 @@ mod tests {
         Source { name: format!("/h/rules/default/{name}"), text: (*text).to_owned() }
     }
 
-    /// The web pack, without the first rule that asks.
+    /// The web pack without its first asking rule, and the name of that rule.
     fn older(text: &str) -> (Source, String) {
         let config = Config::default();
         let policy = compile(
@@ -146,7 +146,7 @@ mod tests {
         (Source { name: "/h/rules/default/26-web.yaml".into(), text }, first)
     }
 
-    /// What is on trial after one set of files is followed by another.
+    /// Checks the trial after a change of files.
     fn check(before: &[Source], trial: &Trial, next: &[Source], expected: &[(&str, u64)]) {
         let config = Config::default();
         let (old, new) = (compile(before, &config), compile(next, &config));
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(got, Trial::new().with(expected));
     }
 
-    /// What an earlier castellan has settled.
+    /// The trial of an earlier castellan.
     fn earlier(rules: &[(&str, u64)]) -> Trial {
         let rules = rules.iter().map(|(name, since)| ((*name).to_owned(), *since)).collect();
         Trial { rules, shipped: "of another".to_owned() }
@@ -170,11 +170,11 @@ mod tests {
         let (old, first) = older(&new.text);
         let name = format!("web/{first}");
         check(from_ref(&old), &earlier(&[]), from_ref(&new), &[(&name, 1000)]);
-        // It goes on as it began, and ends where the rule is gone or a person's file says it.
+        // The trial continues with its start, and ends if the rule is gone or a person's file contains it.
         check(from_ref(&new), &earlier(&[(&name, 5), ("web/gone", 6)]), from_ref(&new), &[(&name, 5)]);
         let changed = Source { text: format!("{}# mine\n", new.text), ..new.clone() };
         check(from_ref(&new), &earlier(&[(&name, 5)]), from_ref(&changed), &[]);
-        // A home without packs enforces all, and so does a file that a user has changed.
+        // A home without packs enforces all rules, and so does a changed file.
         check(&[], &earlier(&[]), from_ref(&new), &[]);
         check(&[old], &earlier(&[]), &[changed], &[]);
     }
@@ -183,12 +183,12 @@ mod tests {
     fn what_no_upgrade_brings_counts() {
         let new = shipped("26-web");
         let (old, first) = older(&new.text);
-        // A person has put it back.
+        // A person has restored it.
         check(from_ref(&old), &Trial::new(), from_ref(&new), &[]);
         check(from_ref(&old), &Trial::new().with(earlier(&[("web/gone", 6)]).rules), from_ref(&new), &[]);
-        // Nothing is known of what was shipped.
+        // The earlier shipped rules are unknown.
         check(&[old], &Trial::unknown(), from_ref(&new), &[]);
-        // It was a user's own.
+        // The rule was a user's own.
         let own = Source { name: "/h/rules/user/a.yaml".into(), text: rule(&first, "never") };
         let (old, _) = older(&new.text);
         check(&[old, own], &earlier(&[]), &[new], &[]);
@@ -199,7 +199,7 @@ mod tests {
         let new = shipped("26-web");
         let (old, _) = older(&new.text);
         let with = |text: &str| Source { text: format!("{}\n{text}", old.text), ..old.clone() };
-        // Renamed in its pack, moved from another one, and from a file that is shipped no more.
+        // Renamed in its pack, moved from another one, or from a file that is no longer shipped.
         check(&[with(&rule("Old name", "x"))], &earlier(&[]), from_ref(&new), &[]);
         for file in ["12-git.yaml", "30-destructive.yaml"] {
             let other = Source { name: format!("/h/rules/default/{file}"), text: rule("Old name", "x") };
@@ -242,7 +242,7 @@ mod tests {
         assert!(is_over(1000 + TRIAL_S, at(1000)));
         assert!(is_over(u64::MAX, at(1000)));
         assert_eq!(ends(1000), at(1000 + TRIAL_S));
-        // It is over now.
+        // The trial is over now.
         assert_eq!(ends(u64::MAX), UNIX_EPOCH);
     }
 }

@@ -1,18 +1,18 @@
-//! Users of this machine, by the lines of `/etc/passwd`: `name:password:uid:gid:comment:home:shell` (passwd(5)). It must not read
-//! the file.
+//! Users of this machine, from the lines of `/etc/passwd`: `name:password:uid:gid:comment:home:shell` (passwd(5)). Does
+//! not read the file.
 
-/// The name of the first one with this id.
+/// The name of the first user with this id.
 pub(crate) fn name_of(user: u32, users: &[u8]) -> Option<&str> {
     field(user, users, 0).filter(|name| !name.is_empty())
 }
 
-/// The home of the first one with this id.
+/// The home of the first user with this id.
 pub(crate) fn home_of(user: u32, users: &[u8]) -> Option<&str> {
     field(user, users, 5)
 }
 
 fn field(user: u32, users: &[u8], wanted: usize) -> Option<&str> {
-    // Not as one text: a name that is none must not hide the others.
+    // Works on bytes, because an invalid name must not hide the other lines.
     users.split(|byte| *byte == b'\n').find_map(|line| {
         let field = |number| line.split(|byte| *byte == b':').nth(number).map(str::from_utf8);
         let is_user = field(2)?.ok()?.parse() == Ok(user);

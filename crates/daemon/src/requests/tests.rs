@@ -1,4 +1,4 @@
-//! What waits and what is granted, without calls.
+//! Pending calls and grants, without real calls.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ fn ask(use_id: &str, waits: Waits) -> Ask {
     }
 }
 
-/// A grant of what one rule finds.
+/// A grant for the findings of one rule.
 fn lifting(rule: &str) -> Grant {
     let name = FindingName { rule: rule.to_owned(), ..FindingName::default() };
     Grant { parts: vec![GrantPart { lifts: Box::new([name]), scripts: Vec::new() }] }
@@ -61,7 +61,7 @@ fn granted(scope: Scope) -> Requests {
     requests
 }
 
-/// What is granted of the first call at a time.
+/// Takes the grants of the first call at a time.
 fn take(requests: &mut Requests, now: Now) -> Option<Taken> {
     let Request { key, session, .. } = request(0);
     requests.take(&key, &session, now)
@@ -81,7 +81,7 @@ fn a_grant_holds_for_its_call_in_its_session() {
     check(&mut requests, at(1_000_000), true);
     assert_eq!(requests.refuse("a1"), Some(request(0).id));
     check(&mut requests, at(1), false);
-    // Always is in any session, of this call.
+    // Always: in any session, for this call only.
     let mut requests = granted(Scope::Always);
     assert!(requests.take(&key, &SessionKey([9; 32]), at(1_000_000)).is_some());
     assert_eq!(requests.take(&GrantKey([9; 32]), &session, at(1)), None);
@@ -156,7 +156,7 @@ fn one_call_waits_once_and_the_oldest_go_first() {
     assert_eq!(requests.waiting().count(), REQUESTS_MAX);
     assert_eq!(requests.approve("A1", "shown", Scope::Once, at(0)), Err(Ungrantable::NotWaiting));
     assert_eq!(requests.refuse("A1"), None);
-    // So do those that take the room of many.
+    // A call that takes the room of many displaces them.
     requests.wait(Request { bytes: WAITING_BYTES_MAX, ..request(1) });
     assert_eq!(requests.waiting().count(), 1);
 }
@@ -167,7 +167,7 @@ fn what_waits_for_another_consent_is_another_request() {
     requests.wait(request(0));
     let pending = requests.pending(&request(0).key, &request(0).session);
     assert_eq!(pending, Some(Pending { id: request(0).id, grant: request(0).grant }));
-    // The same call, under another id: a person cannot approve the one that is gone.
+    // The same call under another id: a person cannot approve the old one.
     assert!(requests.wait(Request { id: RequestId::from_seed(5), ..request(0) }));
     assert_eq!(requests.approve("A1", "shown", Scope::Once, at(0)), Err(Ungrantable::NotWaiting));
     assert!(requests.approve("A6", "shown", Scope::Once, at(0)).is_ok());
@@ -190,7 +190,7 @@ fn what_is_granted_has_a_limit() {
     requests.wait(Request { id, ..request(0) });
     let full = requests.approve(&id.to_string(), "shown", Scope::Session, at(0));
     assert_eq!(full, Err(Ungrantable::NoRoom));
-    // What has ended makes room.
+    // Ended grants make room.
     let mut requests = granted(Scope::For(1));
     requests.wait(request(1));
     assert!(requests.approve("A2", "shown", Scope::Session, at(5)).is_ok());

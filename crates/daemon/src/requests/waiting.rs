@@ -1,5 +1,5 @@
-//! [`Waiting`]: calls that were not let run, for a person to look at, and what a person has just refused of them. What waits lives
-//! in memory alone: the agent has to make the call again anyway.
+//! [`Waiting`]: calls that were not allowed and that a person may grant, and the last refused ones. Pending calls are
+//! only in memory, because the agent has to repeat the call anyway.
 
 use std::collections::VecDeque;
 use std::time::SystemTime;
@@ -19,99 +19,100 @@ pub(crate) struct Request {
     pub(crate) id: RequestId,
     pub(crate) key: GrantKey,
     pub(crate) session: SessionKey,
-    /// The number of the record of the call, as it was asked last.
+    /// Record number of the call at its last question.
     pub(crate) record: u64,
-    /// Each time that the agent asked about it and that is not over, the last ones.
+    /// The last questions of the agent about the call that are not over.
     pub(crate) asks: Vec<Ask>,
     /// The agent's session.
     pub(crate) session_id: String,
     pub(crate) subject: Subject,
-    /// What it is called with, whole.
+    /// The whole input of the call.
     pub(crate) input: Json,
-    /// SHA-256 of that as text, in hex.
+    /// SHA-256 of the input as text, in hex.
     pub(crate) input_sha256: String,
-    /// Bytes that are kept of it.
+    /// Bytes in memory for the call.
     pub(crate) bytes: usize,
-    /// Why it does not simply run, one line for each finding.
+    /// Why the call is not allowed, one line for each finding.
     pub(crate) reasons: Vec<String>,
-    /// What it would do.
+    /// Description of the call's effects.
     pub(crate) explanation: Explanation,
     pub(crate) grant: Grant,
-    /// Names the call and what of it can be granted, in hex: what a person agrees to is what they were shown.
+    /// Identifies the call and its grant, in hex, so that a person agrees exactly to what was shown.
     pub(crate) shown: String,
     pub(crate) asked: SystemTime,
-    /// How often it was asked.
+    /// Number of questions.
     pub(crate) times: u32,
 }
 
-/// One time that an agent asked about a call.
+/// A question of an agent about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ask {
-    /// The agent's own id of the call; empty where it gives none, as in a second question.
+    /// The agent's own id of the call; empty if it gives none, as in a second question.
     pub(crate) use_id: String,
-    /// The agent's turn, where it names one.
+    /// The agent's turn, if it names one.
     pub(crate) turn_id: String,
     pub(crate) process: AgentProcess,
-    /// A sub-agent asked: it goes on while the user talks to the main agent.
+    /// A sub-agent asked. It continues while the user writes to the main agent.
     pub(crate) is_subagents: bool,
     pub(crate) waits: Waits,
 }
 
-/// Where a call waits.
+/// Place where a call is pending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waits {
     /// At castellan: its hook waits.
     Held,
-    /// At the agent's own prompt, which is open.
+    /// At the agent's own open prompt.
     AtPrompt,
-    /// Nowhere: it was denied, and the agent can make it again.
+    /// Nowhere: it was denied, and the agent can repeat it.
     Denied,
 }
 
-/// Why calls wait no more.
+/// Reason why calls are no longer pending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Over<'a> {
-    /// The user has said something to the agent.
+    /// The user has written to the agent.
     Prompt,
-    /// The agent is in this turn by now.
+    /// The agent is now in this turn.
     Turn(&'a str),
     /// The session has ended.
     Session,
 }
 
-/// What a list says of a call.
+/// The list entry of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Subject {
-    /// The agent's name, and where the call was made.
+    /// The agent's name; `cwd` is the directory of the call.
     pub(crate) agent: String,
     pub(crate) cwd: String,
     pub(crate) tool: String,
-    /// What it is called with, shortened.
+    /// The input of the call, shortened.
     pub(crate) preview: String,
 }
 
-/// What waits, the oldest first.
+/// Pending calls, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     calls: VecDeque<Request>,
-    /// What was refused last: of a call that is not held yet its hook has still to hear of it.
+    /// The last refused calls. The hook of a call that is not held yet must still learn of the refusal.
     refused: VecDeque<RequestId>,
 }
 
 impl Waiting {
-    /// The call, where it waits already, with what a person can grant of it.
+    /// Returns the call and its grant if it is already pending.
     pub(super) fn pending(&self, key: &GrantKey, session: &SessionKey) -> Option<Pending> {
         let is_it = |one: &&Request| one.key == *key && one.session == *session;
         let request = self.calls.iter().find(is_it)?;
         Some(Pending { id: request.id, grant: request.grant.clone() })
     }
 
-    /// Whether a call of this id waits.
+    /// Reports whether a call of this id is pending.
     pub(super) fn knows(&self, id: RequestId) -> bool {
         self.calls.iter().any(|request| request.id == id)
     }
 
-    /// Remembers a call that was not let run, and that is asked about once. The oldest go first. True when nobody was told of it before.
+    /// Stores a call that was not allowed; the same call is stored once. The oldest calls make room. Returns true if
+    /// the call was not shown before.
     pub(super) fn wait(&mut self, request: Request) -> bool {
         let is_it = |one: &Request| one.key == request.key && one.session == request.session;
         let before = self.calls.iter().find(|one| is_it(one));
@@ -131,22 +132,23 @@ impl Waiting {
         is_new
     }
 
-    /// What waits, the oldest first.
+    /// Pending calls, oldest first.
     pub(super) fn all(&self) -> impl Iterator<Item = &Request> {
         self.calls.iter()
     }
 
-    /// What waits under an id as a person writes it.
+    /// The pending call of an id as a person writes it.
     pub(super) fn called(&self, id: &str) -> Option<&Request> {
         self.calls.iter().find(|request| is_called(request.id, id))
     }
 
-    /// A call waits no more.
+    /// Ends the pending state of a call.
     pub(super) fn end(&mut self, id: RequestId) {
         self.calls.retain(|request| request.id != id);
     }
 
-    /// A call of a session is over, by the agent's id of it. Where it ran, the same call that was denied before waits no more either.
+    /// Ends a call of a session by the agent's call id. If it ran, earlier denials of the same call are no longer
+    /// pending either.
     pub(super) fn over(&mut self, key: &GrantKey, session: &SessionKey, use_id: &str, ran: bool) {
         let is_it = |one: &&mut Request| one.key == *key && one.session == *session;
         let Some(request) = self.calls.iter_mut().find(is_it) else { return };
@@ -161,8 +163,8 @@ impl Waiting {
         self.calls.retain(|request| !request.asks.is_empty());
     }
 
-    /// Calls of a session wait no more. A call that was denied outlives its session: the user approves it, and continues. `is_held`: whether
-    /// a hook waits.
+    /// Ends the pending state of a session's calls. A denied call outlives its session, because the user may approve it
+    /// and continue. `is_held`: whether a hook waits.
     pub(super) fn end_of(
         &mut self,
         session: &SessionKey,
@@ -176,10 +178,10 @@ impl Waiting {
         self.calls.retain(|request| !request.asks.is_empty());
     }
 
-    /// Calls wait no more whose agents have ended, nor calls that were denied, each after a time of its own.
+    /// Drops denied calls and calls of ended agents, each after its own time.
     pub(super) fn drop_over(&mut self, now: SystemTime, lives: impl Fn(&AgentProcess) -> bool) {
         for request in &mut self.calls {
-            // A clock that was set back proves nothing.
+            // A clock that was set back drops nothing.
             let since = now.duration_since(request.asked).unwrap_or_default();
             request.asks.retain(|ask| match ask.waits {
                 Waits::Denied => since < DENIED_TIME,
@@ -191,7 +193,7 @@ impl Waiting {
         self.calls.retain(|request| !request.asks.is_empty());
     }
 
-    /// A person has refused it: it waits no more, and that is remembered for its hook.
+    /// Ends a refused call and stores the refusal for its hook.
     pub(super) fn refuse(&mut self, id: RequestId) {
         self.end(id);
         if self.refused.len() >= REQUESTS_MAX {
@@ -200,19 +202,20 @@ impl Waiting {
         self.refused.push_back(id);
     }
 
-    /// Whether a person has refused what waited under this id, and nothing has waited under it since.
+    /// Reports whether a person refused the call of this id and no call has used the id since.
     pub(super) fn was_refused(&self, id: RequestId) -> bool {
         self.refused.contains(&id)
     }
 }
 
 impl Request {
-    /// Whether the agent's own prompt is open for it.
+    /// Reports whether the agent's own prompt is open for the call.
     pub(crate) fn is_at_prompt(&self) -> bool {
         self.asks.iter().any(|ask| ask.waits == Waits::AtPrompt)
     }
 
-    /// The agent's ids of the call, each time that it was asked about and did not run: at the agent's own prompt it may still.
+    /// The agent's ids of the call for all questions after which it did not run. Excludes calls at the agent's own
+    /// prompt, which may still run.
     pub(crate) fn not_run(&self) -> Vec<String> {
         let not_run = self.asks.iter().filter(|ask| ask.waits != Waits::AtPrompt);
         not_run.map(|ask| ask.use_id.clone()).collect()
@@ -220,7 +223,8 @@ impl Request {
 }
 
 impl Ask {
-    /// Joins what was asked before. The answer to a held call, and a second question, are about a call that is among these.
+    /// Adds this question to the earlier ones. The answer to a held call and a second question replace the earlier
+    /// question about the same call.
     fn join(&self, asks: &mut Vec<Ask>) {
         let is_same = |ask: &Ask| match self.use_id.as_str() {
             "" => ask.waits == self.waits && ask.is_subagents == self.is_subagents,

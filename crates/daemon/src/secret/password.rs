@@ -1,5 +1,6 @@
-//! [`Account`]: whose password counts, checked as PAM's pam_unix does it for a program without privilege: by the system's helper
-//! `unix_chkpwd` (Linux-PAM 1.5, measured). It must not know what is asked for, nor how often.
+//! [`Account`]: checks the password of an account as PAM's pam_unix does for an unprivileged program: with the system's
+//! helper `unix_chkpwd` (measured with Linux-PAM 1.5). Does not depend on the reason for asking or on the number of
+//! tries.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use crate::timed::wait_or_kill;
 use crate::users;
 use castellan_files::{Guard, of_system};
 
-/// Where systems install it. `PATH` is whoever started the daemon's.
+/// Install paths on common systems. `PATH` is not used, because it comes from the process that started the daemon.
 const HELPERS: &[&str] = &[
     "/usr/sbin/unix_chkpwd",
     "/sbin/unix_chkpwd",
@@ -20,7 +21,7 @@ const HELPERS: &[&str] = &[
     "/run/wrappers/bin/unix_chkpwd",
 ];
 
-/// What the helper exits with: codes of PAM.
+/// Exit codes of the helper, which are PAM codes.
 const SUCCESS: i32 = 0;
 const WRONG: i32 = 7;
 const EXPIRED_PASSWORD: i32 = 12;
@@ -31,13 +32,13 @@ const EXPIRED_ACCOUNT: i32 = 13;
 pub(crate) struct Account {
     helper: PathBuf,
     name: String,
-    /// When the helper has to have said all that it is asked.
+    /// Deadline for all answers of the helper.
     until: Instant,
 }
 
 impl Account {
-    /// The account of the user who runs this program, whose password is to be checked within `time`, from now on. The error says why
-    /// its password counts for nothing.
+    /// The account of the user of this program. `time` limits the check of its password, from now on. The error gives
+    /// the reason why its password is unusable.
     pub(crate) fn own(time: Duration) -> Result<Account, String> {
         let until = Instant::now() + time;
         if !cfg!(target_os = "linux") {
@@ -56,9 +57,9 @@ impl Account {
         Ok(account)
     }
 
-    /// Whether this is its password. An empty one is nobody's.
+    /// Checks the password. An empty password is never right.
     pub(crate) fn has_password(&self, password: &str) -> Result<bool, String> {
-        // It ends with its NUL: what comes after one would not be looked at.
+        // The helper reads up to the NUL at the end and would ignore text after an earlier NUL.
         if password.is_empty() || password.len() > PASSWORD_BYTES_MAX || password.contains('\0') {
             return Ok(false);
         }
@@ -68,7 +69,7 @@ impl Account {
 
     fn check_expiry(&self, code: Option<i32>) -> Result<(), String> {
         match code {
-            // A password that is to be changed at the next login is still known to nobody else.
+            // A password that must be changed at the next login is still secret.
             Some(SUCCESS | EXPIRED_PASSWORD) => Ok(()),
             Some(EXPIRED_ACCOUNT) => Err(format!("the account `{}` has expired", self.name)),
             code => Err(self.unknown(code)),
@@ -89,10 +90,10 @@ impl Account {
         format!("`{helper}` cannot look the account `{name}` up ({code})")
     }
 
-    /// Returns its exit code; `None` when a signal ended it.
+    /// Runs the helper and returns its exit code; `None` when a signal ended it.
     fn run(&self, what: &str, input: &[u8]) -> Result<Option<i32>, String> {
         let mut command = Command::new(&self.helper);
-        // Nothing of the environment: the agent's hook may have started the daemon.
+        // Passes no environment, because the agent's hook may have started the daemon.
         command.args([&self.name, what]).env_clear().current_dir("/");
         let ended = run(command, input, self.until.saturating_duration_since(Instant::now()));
         ended.map_err(|error| format!("`{}`: {error}", self.helper.display()))
@@ -102,13 +103,14 @@ impl Account {
 /// Runs a command with `input` in a pipe, and returns its exit code; `None` when a signal ended it.
 fn run(mut command: Command, input: &[u8], time: Duration) -> io::Result<Option<i32>> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    // A pipe has room for it, whether it is read or not; who does not read it does not say that it is right either.
+    // The input fits into the pipe's buffer, so the write does not block. A helper that does not read it does not
+    // report success.
     let _ = child.stdin.take().map(|mut pipe| pipe.write_all(input));
     let ended = wait_or_kill(&mut child, time)?;
     ended.map(|status| status.code()).ok_or_else(|| io::Error::other("it has not ended in time"))
 }
 
-/// Whether nobody but root can have put it there: not the file, nor a folder above it.
+/// Checks that only root can have installed the program, including all folders above it.
 fn check_of_system(program: &Path) -> io::Result<()> {
     let program = program.canonicalize()?;
     if !program.metadata()?.is_file() {
@@ -127,7 +129,7 @@ mod tests {
         Account { helper: "/none/unix_chkpwd".into(), name: "ada".into(), until: Instant::now() }
     }
 
-    /// Runs shell text in the helper's place.
+    /// Runs shell text in place of the helper.
     fn shell(text: &str, input: &[u8]) -> io::Result<Option<i32>> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", text]);
@@ -154,19 +156,19 @@ mod tests {
 
     #[test]
     fn all_that_the_helper_is_asked_has_one_time() {
-        // It reads nothing and never ends.
+        // This helper reads nothing and never ends.
         let endless = |until| Account { helper: "/usr/bin/yes".into(), until, ..account() };
         let soon = Instant::now() + Duration::from_millis(50);
         let late = |account: &Account| account.has_password("right").unwrap_err();
         assert!(late(&endless(soon)).contains("it has not ended in time"));
-        // It is over by now: the next question gets none of its own.
+        // The time is over; the next question gets no new time.
         assert!(Instant::now() >= soon);
         assert!(late(&endless(soon)).contains("it has not ended in time"));
     }
 
     #[test]
     fn what_no_password_can_be_is_not_asked_about() {
-        // There is no helper that could say so.
+        // There is no helper to ask.
         for password in ["", "right\0", "\0", &"x".repeat(PASSWORD_BYTES_MAX + 1)] {
             assert_eq!(account().has_password(password), Ok(false), "{password:?}");
         }
@@ -179,7 +181,7 @@ mod tests {
         assert_eq!(shell(exact, b"right\0").unwrap(), Some(0));
         assert_eq!(shell(exact, b"right").unwrap(), Some(1));
         assert_eq!(shell("test -p /dev/stdin", b"").unwrap(), Some(0));
-        // One that does not read.
+        // A helper that does not read its input.
         assert_eq!(shell("exit 7", &[b'x'; PASSWORD_BYTES_MAX]).unwrap(), Some(7));
         assert_eq!(shell("kill -KILL $$", b"").unwrap(), None);
         assert_eq!(shell("exec sleep 60", b"").unwrap_err().to_string(), "it has not ended in time");
@@ -191,7 +193,7 @@ mod tests {
         let helper = dir.path().join("unix_chkpwd");
         std::fs::write(&helper, "").unwrap();
         let check = |path: &Path| check_of_system(path).map_err(|error| error.to_string());
-        // Below a folder in which everybody writes.
+        // Below a folder that everybody can write.
         assert!(check(&helper).is_err());
         std::fs::set_permissions(&helper, std::fs::Permissions::from_mode(0o4757)).unwrap();
         assert!(check(&helper).unwrap_err().contains("others can write it") || !is_root());

@@ -23,7 +23,7 @@ fn serve() -> Served {
 }
 
 impl Served {
-    /// Both sockets are reached, and a second daemon is kept out.
+    /// Both sockets work, and no second daemon can start.
     fn check_whole(&self, case: &str) {
         for socket in [&self.sockets.control, &self.sockets.hook] {
             let mut stream = connect(&socket.path).unwrap_or_else(|error| panic!("{case}: {error}"));
@@ -40,7 +40,7 @@ impl Served {
     }
 }
 
-/// Somebody spoils something; one look makes it whole, and says so once.
+/// Spoils something; one repair restores everything and reports it once.
 fn check(case: &str, spoil: impl FnOnce(&Home)) {
     let mut served = serve();
     assert_eq!(served.sockets.mend(), Vec::<String>::new());
