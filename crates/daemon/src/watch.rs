@@ -1,5 +1,5 @@
-//! [`Watch`]: finds out that files have changed, by looking at their folders now and then. It must not know what
-//! becomes of them.
+//! [`Watch`]: detects changed files by checking their folders from time to time. Does not depend on the handling of a
+//! change.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use crate::file_set::rule_files;
 use crate::layout::Layout;
 
-/// What tells one state of a file from another, without its text.
+/// Distinguishes two states of a file without its text.
 type Stamp = (PathBuf, u64, u64, [i64; 4]);
 
-/// Files as they were seen.
+/// States of the files.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// As they were at the last look.
+    /// At the last check.
     seen: Option<Vec<Stamp>>,
-    /// As they were when they were last said to have changed.
+    /// At the last reported change.
     told: Option<Vec<Stamp>>,
 }
 
 impl Watch {
-    /// Looks at the rule files of a home. True once for each change, after two looks have found the same: a file that is being written is
-    /// left alone until it is done.
+    /// Checks the rule files of a home. Returns true once for each change, after two checks have found the same state:
+    /// a file that is still being written is not reported.
     pub(crate) fn has_changed(&mut self, layout: &Layout) -> bool {
         self.settled(stamps(layout))
     }
@@ -43,14 +43,14 @@ impl Watch {
     }
 }
 
-/// A folder or file that cannot be looked at counts as gone: reading it will say why.
+/// A folder or file that cannot be checked is omitted; reading it gives the error.
 fn stamps(layout: &Layout) -> Vec<Stamp> {
     let dirs = [layout.rules_shipped(), layout.rules_user()];
     let files = dirs.iter().flat_map(|dir| rule_files(dir).unwrap_or_default());
     files.filter_map(|file| stamp(&file)).collect()
 }
 
-/// With the folders: whose they are counts too.
+/// Includes the folders, because their owner matters, too.
 fn organisation_stamps(layout: &Layout) -> Vec<Stamp> {
     let dir = &layout.organisation().dir;
     let rules = dir.join("rules");
@@ -78,14 +78,14 @@ mod tests {
         check(file(1), false);
         check(file(1), true);
         check(file(1), false);
-        // Being written.
+        // The file is still being written.
         check(file(2), false);
         check(file(3), false);
         check(file(3), true);
         check(file(3), false);
         check(vec![], false);
         check(vec![], true);
-        // There and back between two looks of which none found it settled.
+        // A change that is undone before any check found it settled.
         check(file(1), false);
         check(vec![], false);
         check(vec![], false);

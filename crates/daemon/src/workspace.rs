@@ -1,5 +1,6 @@
-//! Where a session works: the repository around its first directory, else the directory itself. Never all of the machine, nor a
-//! home, nor what holds one: everything in it would count as the workspace's. It must not know which session it is.
+//! The workspace of a session: the repository around its first directory, else the directory itself. Never the root
+//! directory, a home or a directory that contains a home, because all files in it would belong to the workspace. Does
+//! not depend on the session.
 
 use std::io;
 use std::path::Path;
@@ -9,8 +10,8 @@ use castellan_event::{Answer, Query, Recorder};
 use crate::memory::Workspace;
 use crate::world::FileSystem;
 
-/// The workspace of a directory for a person who looks at it now, outside of any session. An error when it is no directory that can be
-/// looked at, or not named by its real path.
+/// The workspace of a directory outside of any session, for a person. Returns an error if it is no readable directory
+/// or not given by its real path.
 pub(crate) fn workspace_at(directory: &str) -> io::Result<Workspace> {
     let metadata = std::fs::metadata(directory)?;
     if !metadata.is_dir() || std::fs::canonicalize(directory)? != Path::new(directory) {
@@ -21,7 +22,7 @@ pub(crate) fn workspace_at(directory: &str) -> io::Result<Workspace> {
     found.ok_or_else(|| io::Error::other("it cannot be looked at"))
 }
 
-/// The real path of the workspace that a directory is in. An error when there is none: why.
+/// The real path of the workspace around a directory. The error gives the reason why there is none.
 pub fn find_workspace(directory: &Path) -> io::Result<String> {
     let real = std::fs::canonicalize(directory)?;
     let real = real.to_str().ok_or_else(|| io::Error::other("its path is no text"))?;
@@ -34,8 +35,8 @@ pub fn find_workspace(directory: &Path) -> io::Result<String> {
     Ok(found.path)
 }
 
-/// Finds the workspace of a session whose first directory is `cwd`, of the agent's process `pid`. `None` where the directory cannot be
-/// looked at.
+/// Finds the workspace of a session whose first directory is `cwd`, of the agent's process `pid`. `None` if the
+/// directory cannot be read.
 pub(crate) fn workspace_of(cwd: &str, pid: u32, world: &mut Recorder<'_>) -> Option<Workspace> {
     let real = real_path(cwd, world)?;
     let homes = homes(pid, world);
@@ -43,12 +44,13 @@ pub(crate) fn workspace_of(cwd: &str, pid: u32, world: &mut Recorder<'_>) -> Opt
     let Answer::Repository(repository) = world.ask(Query::Repository { of: real.clone() })? else {
         return None;
     };
-    // A home may be a repository, of settings, and hold work that is none.
+    // A home may be a repository of settings and contain work outside of that repository.
     let path = repository.filter(|repository| is_border(repository)).unwrap_or(real);
     Some(Workspace { is_border: is_border(&path), path })
 }
 
-/// Where the homes of the agent's user lie. Who works for whom is no question: this daemon serves its own user alone.
+/// The homes of the agent's user. The daemon's own home belongs to the same user, because the daemon serves only its
+/// own user.
 fn homes(pid: u32, world: &mut Recorder<'_>) -> Vec<String> {
     let mut homes = vec!["/".to_owned()];
     for pid in [std::process::id(), pid] {
@@ -74,7 +76,7 @@ mod tests {
 
     use super::*;
 
-    /// Repositories at `/h/repo` and `/dot`, which is the home of the agent's environment; the user's is `/h`.
+    /// Repositories at `/h/repo` and `/dot`. `/dot` is the home in the agent's environment; the user's home is `/h`.
     struct Machine;
 
     const AGENT: u32 = 7;
@@ -102,7 +104,7 @@ mod tests {
         }
     }
 
-    /// `inside` is where things count as the workspace's; empty: nowhere.
+    /// `inside` is the directory whose contents belong to the workspace; empty if there is none.
     fn check(cwd: &str, pid: u32, path: &str, inside: &str) {
         let found = workspace_of(cwd, pid, &mut Recorder::new(&Machine)).unwrap();
         assert_eq!((found.path.as_str(), found.inside()), (path, inside), "{cwd}");
@@ -118,9 +120,9 @@ mod tests {
         for none in ["/", "/h", "/link", "/dot"] {
             check(none, AGENT, &none.replace("/link", "/h"), "");
         }
-        // A home that is a repository does not make everything in it one workspace.
+        // A home that is a repository does not make all its contents one workspace.
         check("/dot/work/src", AGENT, "/dot/work/src", "/dot/work/src");
-        // Of a process that says nothing of homes, the user's counts.
+        // For a process without a home, the user's home applies.
         check("/h", 0, "/h", "");
         check("/dot", 8, "/dot", "/dot");
         assert_eq!(workspace_of("/circle", AGENT, &mut Recorder::new(&Machine)), None);

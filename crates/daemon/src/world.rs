@@ -1,5 +1,5 @@
-//! [`FileSystem`]: the real World, which answers the core's questions. It never blocks on what it looks at, and looks at no
-//! more than its share for one decision. It must not know why it is asked.
+//! [`FileSystem`]: the real World, which answers the core's questions. Never blocks on a file, and limits the work for
+//! one decision. Does not depend on the reason for a question.
 
 mod look;
 mod mounts;
@@ -18,25 +18,25 @@ use rustix::io::Errno;
 
 use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
 
-/// The machine that the daemon runs on, for one decision: what it may look at is counted.
+/// The daemon's machine, for one decision. Counts the work.
 #[derive(Debug)]
 pub struct FileSystem {
     steps_left: Cell<u32>,
-    /// The paths that were looked at. A decision sees one state of the machine, and asks for `/usr` once for all directories
-    /// of a `PATH`. Kept no longer: where a path leads may be another thing for the next call.
+    /// Paths that were already checked, so that a decision sees one state of the machine and checks `/usr` once for all
+    /// directories of a `PATH`. Valid for one decision only, because a path may lead elsewhere at the next call.
     seen: RefCell<HashMap<OsString, Seen>>,
 }
 
-/// What a path turned out to be, without following it.
+/// State of a path, without following it.
 #[derive(Debug, Clone)]
 enum Seen {
-    /// A symlink to this.
+    /// A symlink to this target.
     Link(PathBuf),
-    /// Nothing, so nothing is below it either.
+    /// Nothing, so there is nothing below it either.
     Missing,
-    /// It is there and no symlink.
+    /// A file or directory, no symlink.
     Itself,
-    /// It may not be looked at.
+    /// Not accessible.
     Unreadable,
 }
 
@@ -79,22 +79,26 @@ impl World for FileSystem {
 }
 
 impl FileSystem {
-    /// The real path of an absolute one. `None` for a relative one too: the daemon's own directory means nothing.
+    /// Returns the real path of an absolute path. `None` also for a relative path, because it would refer to the
+    /// daemon's own directory.
     fn resolve(&self, path: &str) -> Option<PathBuf> {
         let path = Path::new(path);
         self.real_path(path).filter(|_| path.is_absolute())
     }
 
-    /// Counts what is looked at. `None` when the decision has had its share.
+    /// Counts work. `None` when the decision has used its limit.
     fn take(&self, steps: u32) -> Option<()> {
         self.steps_left.set(self.steps_left.get().checked_sub(steps)?);
         Some(())
     }
 
-    /// Resolves every symlink of a path, of which any part may not exist yet; what does not exist is kept as written. A
-    /// symlink to nothing is followed too: writing through it makes its target. `None` over a limit, below a directory that
-    /// may not be looked into, which may hold symlinks for one who makes it readable first, and for paths that mean something
-    /// else to the agent's process than to this one.
+    /// Resolves all symlinks of a path. Parts that do not exist stay as written. Also follows a symlink to nothing,
+    /// because writing through it creates its target.
+    ///
+    /// Returns `None`:
+    /// * over a limit;
+    /// * below a directory without access, which may contain symlinks and which the agent can make accessible first;
+    /// * for a path with another meaning in the agent's process than in this one.
     fn real_path(&self, path: &Path) -> Option<PathBuf> {
         let mut real = PathBuf::from("/");
         let mut rest = Cow::Borrowed(path);
@@ -110,14 +114,14 @@ impl FileSystem {
         Some(real)
     }
 
-    /// Follows a path from the directory `real`, which becomes where it leads: to its end, or to the first symlink. Then
-    /// `real` is the directory that the symlink leads on from, and what it holds and what comes after it are returned.
+    /// Follows a path from the directory `real` to its end or to its first symlink, and updates `real`. At a symlink,
+    /// `real` becomes the directory from which the target continues. Then returns the target and the rest of the path.
     fn walk<'p>(&self, real: &mut PathBuf, path: &'p Path) -> Option<Option<(PathBuf, &'p Path)>> {
         let mut components = path.components();
         while let Some(component) = components.next() {
             match component {
                 Component::Normal(part) => real.push(part),
-                // What it leads to depends on the symlinks before it, which are followed by now.
+                // Earlier symlinks are already resolved, so the parent is the real one.
                 Component::ParentDir => {
                     self.take(1)?;
                     real.pop();
@@ -145,7 +149,7 @@ impl FileSystem {
 }
 
 impl FileSystem {
-    /// Looks at a path of which all but the last component is real.
+    /// Checks a path whose parent is real.
     fn look(&self, path: &Path) -> Seen {
         if let Some(seen) = self.seen.borrow().get(path.as_os_str()) {
             return seen.clone();
@@ -156,12 +160,13 @@ impl FileSystem {
         seen
     }
 
-    /// Whether this path was found to lead to nothing.
+    /// Reports whether this path was already found missing.
     fn is_missing(&self, path: &Path) -> bool {
         matches!(self.seen.borrow().get(path.as_os_str()), Some(Seen::Missing))
     }
 
-    /// The process, with where the paths lead that it was started with. `None` when a part of it cannot be looked at.
+    /// Returns the process with the real paths of the paths in its environment. `None` when a part of it cannot be
+    /// read.
     fn process(&self, pid: u32) -> Option<Process> {
         let mut process = owner::process(pid)?;
         let values =
@@ -172,7 +177,7 @@ impl FileSystem {
         }
         let mut links = Vec::new();
         for path in paths {
-            // One that leads nowhere, as a loop does, is taken as it is written.
+            // A path that cannot be resolved, such as a loop, stays as written.
             let Some(real) = self.real_path(Path::new(path)) else { continue };
             let real = real.to_string_lossy().into_owned();
             if real != path {
@@ -184,10 +189,10 @@ impl FileSystem {
     }
 }
 
-/// What leads elsewhere for every process that looks.
+/// Paths that lead elsewhere in every process.
 const OF_EACH_PROCESS: &[&str] = &["/proc/self", "/proc/thread-self"];
 
-/// Whether a system call takes such a path.
+/// Reports whether a system call accepts a path of this length.
 fn is_usable(path: &Path) -> bool {
     path.as_os_str().len() <= 2 * PATH_BYTES_MAX
 }
@@ -196,7 +201,7 @@ fn read_link(path: &Path) -> Seen {
     match rustix::fs::readlink(path, Vec::new()) {
         Ok(target) => Seen::Link(PathBuf::from(OsString::from_vec(target.into_bytes()))),
         Err(Errno::NOENT | Errno::NOTDIR) => Seen::Missing,
-        // `EINVAL` is what there is no symlink means; nothing can be there under a name that is too long.
+        // `EINVAL` means that the path is no symlink. No file can have a name that is too long.
         Err(Errno::INVAL | Errno::NAMETOOLONG) => Seen::Itself,
         Err(_) => Seen::Unreadable,
     }
@@ -255,7 +260,7 @@ mod tests {
         assert_eq!(answered, STEPS_PER_DECISION_MAX as usize / 500);
     }
 
-    /// A directory with one of everything, and its real path.
+    /// A directory with every kind of file, and its real path.
     fn zoo() -> (tempfile::TempDir, String) {
         let dir = tempfile::tempdir().unwrap();
         let base = FileSystem::default().real_path(dir.path()).unwrap();
@@ -331,11 +336,11 @@ mod tests {
         assert_eq!(contents("/dev/zero".to_owned()), Some(None));
     }
 
-    /// Asks as a user who is not root: for root nothing is unreadable.
+    /// Asks as a user other than root, because root can read everything.
     fn as_nobody<T: Send>(ask: impl FnOnce() -> T + Send) -> T {
         std::thread::scope(|scope| {
             let asking = scope.spawn(|| {
-                // The kernel changes the user of this one thread only.
+                // The kernel changes the user of this thread only.
                 let nobody = rustix::process::Uid::from_raw(65534);
                 if rustix::process::geteuid().is_root() {
                     rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
@@ -346,7 +351,7 @@ mod tests {
         })
     }
 
-    /// A directory that is closed to who asks may be opened by the call itself, and hold symlinks.
+    /// The call itself may open a directory without access, and the directory may contain symlinks.
     #[test]
     fn below_a_directory_that_may_not_be_looked_into_nothing_is_known() {
         let (_dir, base) = zoo();
@@ -412,7 +417,7 @@ mod tests {
             ("dir", "BASE", "none"),
             ("loop", "BASE", "none"),
             ("tool", "BASE/dir", "none"),
-            // A relative entry is the call's directory, which is not known here.
+            // A relative entry depends on the call's directory, which is unknown here.
             ("tool", "bin:BASE", "no answer"),
             ("tool", ":BASE", "no answer"),
             ("tool", "BASE:bin", "BASE/tool"),
@@ -448,7 +453,7 @@ mod tests {
         assert_eq!(repository("BASE/into"), "BASE/dir");
         assert_eq!(repository("dir"), "no answer");
         assert_eq!(repository("BASE/loop"), "no answer");
-        // git follows a symlink there, and goes on above one that leads nowhere.
+        // git follows a symlink there, and continues above a broken one.
         for (name, target, expected) in [
             ("a", "../.git", "BASE/a"),
             ("b", "../dir/.git", "BASE/b"),
@@ -477,7 +482,7 @@ mod tests {
             let mut child = std::process::Command::new("/bin/cat");
             child.stdin(Stdio::piped()).stdout(Stdio::piped()).env_clear().env("PATH", path(count));
             let mut child = child.spawn().unwrap();
-            // Its environment is there when it runs.
+            // After its answer, the child has its environment.
             child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
             child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
             let answer = FileSystem::default().answer(&Query::Process { pid: child.id() });

@@ -1,4 +1,4 @@
-//! [`Case`]: one call with everything that stages look at, computed once. It must not know what any stage finds.
+//! [`Case`]: one call with all inputs of the stages, computed once. Does not depend on the findings of a stage.
 
 use castellan_event::{AccessLevel, Answers, Call, CallRow, Facts, Level, Mode, Query, Row as _, rows};
 
@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use crate::stages::{Need, OwnCode, OwnParts, active_level, is_safe, need};
 use crate::state::State;
 
-/// One call that is judged.
+/// A call that is judged.
 #[derive(Debug)]
 pub(crate) struct Case<'c> {
     pub(crate) call: &'c Call,
@@ -15,16 +15,16 @@ pub(crate) struct Case<'c> {
     pub(crate) policy: &'c Policy,
     pub(crate) state: &'c State<'c>,
     pub(crate) answers: &'c Answers,
-    /// `None` where the call is not read: in mode passthrough, and where the world does not answer.
+    /// `None` if the effects of the call were not read: in passthrough mode, and if the world does not answer.
     reading: Option<Reading<'c>>,
 }
 
-/// What was read of a call.
+/// The effects of a call.
 #[derive(Debug)]
 pub(crate) struct Reading<'c> {
-    /// Every row, those of written files last.
+    /// All rows; those of written files are last.
     rows: Vec<CallRow<'c>>,
-    /// The number of rows of what the call does now.
+    /// Number of rows for the call's own effects.
     done: usize,
     /// The rules that fired.
     pub(crate) matches: Vec<RuleMatch<'c>>,
@@ -32,12 +32,12 @@ pub(crate) struct Reading<'c> {
     pub(crate) own_parts: OwnParts<'c>,
     /// The access level that the call needs.
     pub(crate) need: Need,
-    /// The access level of the session; `None` where levels are off.
+    /// The access level of the session; `None` when levels are off.
     pub(crate) level: Option<AccessLevel>,
 }
 
 impl<'c> Case<'c> {
-    /// Reads a call. An error names the queries whose answers are missing.
+    /// Reads the effects of a call. An error lists the queries whose answers are missing.
     pub(crate) fn of(
         call: &'c Call,
         facts: &'c Facts,
@@ -53,7 +53,7 @@ impl<'c> Case<'c> {
         Ok(Case { reading: Some(Reading::of(rows, &unread)), ..unread })
     }
 
-    /// A call of which nothing is known but that it was made.
+    /// A call whose effects are unread.
     pub(crate) fn unread(
         call: &'c Call,
         facts: &'c Facts,
@@ -88,7 +88,7 @@ impl<'c> Reading<'c> {
         Reading { done, matches, own_code, own_parts, need, level, rows }
     }
 
-    /// The rows of what the call does now. Rows of what written files would do are for rules that name them.
+    /// The rows of the call's own effects. Rows for the effects of written files are only for rules that name them.
     pub(crate) fn rows(&self) -> &[CallRow<'c>] {
         self.rows.get(..self.done).unwrap_or(&self.rows)
     }

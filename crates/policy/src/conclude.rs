@@ -1,4 +1,5 @@
-//! The conclusion: from findings and obligations to the decision and what it leaves behind. It must not know what stages look at.
+//! The conclusion: from findings and obligations to the decision and its state changes. Does not depend on the inputs
+//! of stages.
 
 use castellan_event::{
     Action, Code, Exemption, Fallback, Finding, Mode, Obligation, ObligationKind, Verdict,
@@ -14,8 +15,8 @@ use crate::request::RequestId;
 use crate::stages::marks;
 use crate::state::{State, StateChange};
 
-/// The strictest finding that is not exempt decides, the first of equals; without one the default does. A call that a person granted is
-/// allowed then.
+/// The strictest finding that is not exempt decides; the first of equals. Without such a finding the default decides,
+/// or allow if a person granted the call.
 pub(crate) fn conclude(
     case: &Case<'_>,
     mut findings: Vec<Finding>,
@@ -63,8 +64,8 @@ fn reason(finding: &Finding) -> String {
     }
 }
 
-/// The verdict that the agent receives: first limited to what it carries out, then to the mode. The mode suspends everything but a session
-/// without tools.
+/// The verdict that the agent receives: first limited to the verdicts that the agent carries out, then to the mode. The
+/// mode suspends everything except a session without tools.
 fn answer(verdict: Verdict, findings: &[Finding], state: &State<'_>) -> Verdict {
     if findings.iter().any(|finding| finding.code == Code::NoTools) {
         return verdict;
@@ -77,8 +78,7 @@ fn answer(verdict: Verdict, findings: &[Finding], state: &State<'_>) -> Verdict 
     }
 }
 
-/// The id under which a call waits. A person may be looking at the call that waits already: where something else can be granted now, the
-/// call is another request.
+/// The id of a pending call. A person may be reading the pending call, so a call with another grant gets a new id.
 fn request(grant: Option<&Grant>, state: &State<'_>) -> RequestId {
     match state.pending {
         Some(pending) if grant.is_none_or(|grant| *grant == pending.grant) => pending.id,
@@ -86,12 +86,12 @@ fn request(grant: Option<&Grant>, state: &State<'_>) -> RequestId {
     }
 }
 
-/// The obligation to hold a call that a person could grant, or the finding that says why it is not met.
+/// The obligation to hold a call that a person could grant, or the finding with the reason why it is not met.
 fn hold(verdict: Verdict, grant: Option<&Grant>, state: &State<'_>) -> Option<Result<Obligation, Finding>> {
     let is_able = state.able.contains(&ObligationKind::Hold);
     let is_held = is_able && verdict == Verdict::Ask && state.mode == Mode::Enforce && grant.is_some();
     let action = Action::Hold { wait: state.hold.filter(|_| is_held)? };
-    // The verdict asks already.
+    // The verdict is already ask.
     let or_else = Fallback::Findings;
     let failed = state.failed.iter().find(|failed| failed.kind == ObligationKind::Hold);
     Some(match failed {
@@ -100,7 +100,7 @@ fn hold(verdict: Verdict, grant: Option<&Grant>, state: &State<'_>) -> Option<Re
     })
 }
 
-/// The purposes to count of a call that is answered now for the first time. A call that a person refused is no try.
+/// The denial keys to count for a call that gets its first answer now. A call that a person refused is no attempt.
 fn purposes(case: &Case<'_>, decision: &Decision) -> Vec<String> {
     let Some(reading) = case.reading().filter(|_| is_first_answer(case, decision)) else { return Vec::new() };
     let refused_by_person =
@@ -111,7 +111,7 @@ fn purposes(case: &Case<'_>, decision: &Decision) -> Vec<String> {
     about.into_iter().chain(purpose::of_asking(case.facts)).collect()
 }
 
-/// A call that is denied does not happen, and sets no mark of its rules.
+/// A denied call does not happen, so it sets no mark of its rules.
 fn marks_of(case: &Case<'_>, decision: &Decision, purposes: &[String]) -> Vec<String> {
     let Some(reading) = case.reading().filter(|_| is_first_answer(case, decision)) else { return Vec::new() };
     let happens = decision.answer != Verdict::Deny;
@@ -122,7 +122,7 @@ fn marks_of(case: &Case<'_>, decision: &Decision, purposes: &[String]) -> Vec<St
     labels.into_iter().collect()
 }
 
-/// A call that is held is answered later. One that the agent asks about again was answered before.
+/// A held call is answered later. A repeated call was answered before.
 fn is_first_answer(case: &Case<'_>, decision: &Decision) -> bool {
     !case.state.is_repeated && decision.hold().is_none()
 }

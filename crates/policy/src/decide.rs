@@ -1,5 +1,5 @@
-//! One call, one decision: read the call, look at it stage by stage, exempt, settle obligations, conclude. Then [`fulfil`] meets the
-//! obligations, before the agent is answered.
+//! The decision about one call: read it, run each stage, exempt, settle obligations, conclude. Then [`fulfil`] meets
+//! the obligations before the agent gets the answer.
 
 use castellan_event::{
     Action, Answers, Call, Code, Facts, Finding, ObligationKind, Query, Recorder, Verdict,
@@ -20,7 +20,7 @@ use crate::state::{Failed, State, StateChange};
 pub enum Step {
     /// These queries must be answered first.
     Needs(Vec<Query>),
-    /// Decided.
+    /// The decision is made.
     Done(Decision, StateChange),
 }
 
@@ -40,7 +40,8 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
     Step::Done(decision, change)
 }
 
-/// Judges a call with a world at hand: answers queries until the decision is made. A decision that cannot be completed is a deny.
+/// Judges a call with a world: answers queries until the decision is made. Denies when the decision cannot be
+/// completed.
 pub fn drive(
     call: &Call,
     facts: &Facts,
@@ -62,8 +63,8 @@ pub fn drive(
     fail_closed(&Case::unread(call, facts, policy, state, world.answers()), message)
 }
 
-/// Judges a call and meets its obligations. An obligation that cannot be met is a part of the state of the next decision, which falls back.
-/// A call that is to be held is returned at once.
+/// Judges a call and meets its obligations. An obligation that cannot be met becomes part of the state of the next
+/// decision, which uses the fallback. Returns a call that is to be held at once.
 pub fn fulfil(
     call: &Call,
     facts: &Facts,
@@ -74,7 +75,7 @@ pub fn fulfil(
 ) -> (Decision, StateChange) {
     let mut failed = state.failed.to_vec();
     let mut met: Vec<Action> = Vec::new();
-    // Every round but the last finds one kind more that cannot be met.
+    // Every round but the last finds one more kind that cannot be met.
     for _ in 0..=ObligationKind::ALL.len() {
         let state = State { failed: &failed, ..*state };
         let (decision, change) = drive(call, facts, policy, &state, world);
@@ -88,7 +89,7 @@ pub fn fulfil(
     fail_closed(&Case::unread(call, facts, policy, state, world.answers()), message)
 }
 
-/// Meets an obligation that is not met yet. Returns why not, where that fails.
+/// Meets an obligation that is not met yet. Returns the reason of a failure.
 fn meet_once(
     action: &Action,
     met: &mut Vec<Action>,

@@ -1,11 +1,11 @@
-//! [`Decision`]: the result of judging one call. It must not know how a call is judged.
+//! [`Decision`]: the result of judging one call. Does not depend on the way a call is judged.
 
 use std::ops::Deref;
 use std::time::Duration;
 
 use castellan_event::{AccessLevel, Action, Finding, Mode, Obligation, Verdict};
 
-/// The result of judging one call. Only this crate makes decisions, and nobody changes one: the parts can be read and not written.
+/// The result of judging one call. Only this crate creates decisions. Other code can read the parts, not change them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Decision(DecisionParts);
@@ -15,20 +15,20 @@ pub struct Decision(DecisionParts);
 pub struct DecisionParts {
     /// The verdict of the strictest finding that is not exempt, else the default. The mode does not change it.
     pub verdict: Verdict,
-    /// The verdict that the agent receives: limited to what the agent carries out, then to the mode.
+    /// The verdict that the agent receives: limited to the verdicts that the agent carries out, then to the mode.
     pub answer: Verdict,
-    /// `<rule>: <message>` of the finding that decided; empty where none did.
+    /// `<rule>: <message>` of the deciding finding; empty if there is none.
     pub reason: String,
     /// All findings, in the order of the stages.
     pub findings: Vec<Finding>,
-    /// Obligations of a call that may run, in the order in which castellan meets them, a hold last. In mode monitor they say what would
-    /// have to be met.
+    /// Obligations of a call that may run, in the order in which castellan meets them; a hold is last. In monitor mode
+    /// castellan only reports them.
     pub obligations: Vec<Obligation>,
     /// The mode in force.
     pub mode: Mode,
-    /// The access level that the call needs; `None` where its effects were not read.
+    /// The access level that the call needs; `None` if its effects were not read.
     pub required: Option<AccessLevel>,
-    /// The access level of the session; `None` where levels are off.
+    /// The access level of the session; `None` when levels are off.
     pub active: Option<AccessLevel>,
 }
 
@@ -42,13 +42,13 @@ impl Decision {
         self.answer >= self.verdict
     }
 
-    /// Returns the obligations to carry out before the answer. A call that is held has none yet: it is judged again.
+    /// Returns the obligations to meet before the answer. A held call has none yet, because it is judged again.
     pub fn due(&self) -> &[Obligation] {
         let is_due = self.mode == Mode::Enforce && self.answer != Verdict::Deny && self.hold().is_none();
         if is_due { &self.obligations } else { &[] }
     }
 
-    /// Returns for how long the call is to be held for a person, if it is.
+    /// Returns for how long to hold the call for a person, if it is to be held.
     pub fn hold(&self) -> Option<Duration> {
         self.obligations.iter().find_map(|one| match one.action {
             Action::Hold { wait } => Some(wait),

@@ -1,11 +1,12 @@
-//! Exemptions: an exempt finding stays in the record and has no say. Each exemption applies only to findings whose stage admits it. It must
-//! not know where exemptions come from.
+//! Exemptions: an exempt finding stays in the record and has no effect. An exemption applies only to findings whose
+//! stage permits it. Does not depend on the origin of an exemption.
 
 use castellan_event::{Code, Exemption, Finding, Layer, ObligationKind};
 
 use crate::case::Case;
 
-/// Exempts what the operators' allow lists and a person's grant exempt. A finding that is exempt already stays as it is.
+/// Applies the exemptions of the operators' allow lists and of a person's grant. A finding that is already exempt stays
+/// unchanged.
 pub(crate) fn exempt(findings: Vec<Finding>, case: &Case<'_>) -> Vec<Finding> {
     let allowing = |finding: &Finding| finding.layer.filter(|_| finding.code == Code::OperatorAllow);
     let layers: Vec<Layer> = findings.iter().filter_map(allowing).collect();
@@ -20,12 +21,14 @@ pub(crate) fn by_obligation(findings: Vec<Finding>, kind: ObligationKind, codes:
     with(findings, Exemption::Met(kind), |finding| codes.contains(&finding.code))
 }
 
-/// Reports whether the allow list of a layer, which covers the call, reaches a finding. No layer lifts what another one asks. A project's
-/// list lifts what the user's does too: it counts only where a person trusts the project.
+/// Reports whether a layer's allow list that covers the call applies to a finding. No layer exempts a finding of
+/// another one, with one exception: a project's list also exempts findings of the user's layer, because it applies only
+/// in projects that a person trusts.
 fn allows(layer: Layer, finding: &Finding) -> bool {
-    // What no layer's rule finds comes of the user's settings.
+    // A finding without a layer comes from the user's settings.
     match finding.layer.unwrap_or(Layer::User) {
-        // Its rules say themselves whether anybody may; a level says it of the layers below too.
+        // The organisation's rules decide themselves about exemptions. An access level of the organisation also binds
+        // the layers below.
         Layer::Organisation => finding.code != Code::Access,
         Layer::User => layer != Layer::Organisation,
         Layer::Project => layer == Layer::Project,

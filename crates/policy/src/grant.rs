@@ -1,5 +1,5 @@
-//! [`Grant`]: what a person lets happen: the findings that they were shown of one call, and no others. It must not know which
-//! call that is, nor until when it holds.
+//! [`Grant`]: the findings of one call that a person was shown and accepted, and no others. Does not depend on the call
+//! or on the duration of the grant.
 
 use std::collections::BTreeSet;
 
@@ -7,39 +7,39 @@ use castellan_event::{Exemption, Facts, Finding, Layer, ScriptFile};
 
 use crate::decision::Decision;
 
-/// What persons have granted of one call, one part for each time that they did.
+/// All grants for one call, one part for each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Grant {
-    /// Each lifts what it names while the code that it names is the same.
+    /// Each part exempts its findings while the code that the call runs is unchanged.
     pub parts: Vec<GrantPart>,
 }
 
-/// What a person has granted of one call at one time.
+/// One grant of a person for one call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GrantPart {
-    /// The findings that they were shown, each once and in order. There may be thousands of grants: a tree for each of them would
-    /// take a kilobyte.
+    /// The shown findings without duplicates, sorted. A slice, because there may be thousands of grants and a tree for
+    /// each would take a kilobyte.
     pub lifts: Box<[FindingName]>,
-    /// The files whose code ran, as they were.
+    /// The files whose code ran, with their state.
     pub scripts: Vec<ScriptFile>,
 }
 
-/// What makes a finding the one that a person was shown. All words are those of records.
+/// Identifies a finding that a person was shown. All words are those of records.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct FindingName {
     /// [`castellan_event::Code::as_str`].
     pub code: String,
-    /// Name of the rule; empty where none made it.
+    /// Name of the rule; empty if no rule made the finding.
     pub rule: String,
-    /// The layer of that rule; empty where none made it.
+    /// Layer of the rule; empty if no rule made the finding.
     pub layer: String,
-    /// What it says.
+    /// Message of the finding.
     pub message: String,
 }
 
 impl Grant {
-    /// What a person could grant of a decision: every finding that stands and that a grant may lift. `None` where something
-    /// would still stand that is asked or denied.
+    /// The grant that a person could give for a decision: every effective finding that a grant may exempt. `None` if a
+    /// finding that asks or denies would remain.
     pub fn of(decision: &Decision, facts: &Facts) -> Option<Grant> {
         Grant::of_findings(&decision.findings, facts)
     }
@@ -53,18 +53,18 @@ impl Grant {
         Some(Grant { parts: vec![GrantPart { lifts, scripts }] })
     }
 
-    /// Takes what another one grants of the same call.
+    /// Adds another grant for the same call.
     pub fn add(&mut self, other: &Grant) {
         self.parts.extend(other.parts.iter().cloned());
     }
 
-    /// Whether it has lifted one of the findings of a decision.
+    /// Reports whether the grant has exempted a finding of a decision.
     pub fn is_used(&self, decision: &Decision, facts: &Facts) -> bool {
         let lifted = |finding: &&Finding| finding.lifted == Some(Exemption::Grant);
         decision.findings.iter().filter(lifted).any(|finding| self.names(finding, facts))
     }
 
-    /// Whether the finding is one of those, of a call that runs the same code as then.
+    /// Reports whether the grant includes the finding and the call runs the same code.
     pub(crate) fn names(&self, finding: &Finding, facts: &Facts) -> bool {
         let name = name(finding);
         self.parts.iter().any(|part| part.scripts == facts.scripts && part.lifts.contains(&name))

@@ -1,6 +1,6 @@
-//! L2: the decision. A table names the stages in order; each stage is a small pure function that returns findings.
+//! L2: the decision. A table lists the stages in order; each stage is a small pure function that returns findings.
 //!
-//! The crate knows neither agents' JSON nor files nor clocks: what it must know of the world it asks for.
+//! The crate has no access to agents' JSON, files or clocks. It queries the world through its callers.
 
 mod case;
 mod conclude;
@@ -43,5 +43,5 @@ pub use ungoverned::{Bar, OnUngoverned, Ungoverned};
 #[cfg(test)]
 mod tests;
 
-/// The label of the mark of a session that tries again and again what is denied.
+/// Label of the mark of a session that repeatedly attempts denied calls.
 pub const PROBING: &str = "probing";

@@ -1,5 +1,5 @@
-//! Obligations of a decision: which of those that stages demand will be met, and what follows from the others. It must not know how an
-//! obligation is met.
+//! Obligations of a decision: selects those that will be met, and applies the fallbacks of the others. Does not depend
+//! on the way an obligation is met.
 
 use castellan_event::{Action, Code, Exemption, Fallback, Finding, Obligation, ObligationKind};
 
@@ -7,8 +7,8 @@ use crate::case::Case;
 use crate::exemptions;
 use crate::state::State;
 
-/// Settles what stages demand. Returns the findings, with the exemptions of the obligations that can be met and one finding for each
-/// other obligation; and the obligations to meet.
+/// Settles the obligations that stages demand. Returns the findings and the obligations to meet. The findings include
+/// the exemptions of these obligations and a new finding for each other obligation.
 pub(crate) fn settle(
     mut findings: Vec<Finding>,
     demanded: Vec<Obligation>,
@@ -35,7 +35,7 @@ pub(crate) fn settle(
     (findings, to_meet)
 }
 
-/// The finding that says of an obligation that it is not met. A person may let the call run without it, unless its fallback denies.
+/// The finding for an obligation that is not met. A person may let the call run without it, unless its fallback denies.
 pub(crate) fn unmet(action: &Action, or_else: Fallback, why: &str) -> Finding {
     let message = format!("the obligation `{action}` is not met: {why}");
     let liftable_by: &[Exemption] = match or_else {
@@ -45,7 +45,7 @@ pub(crate) fn unmet(action: &Action, or_else: Fallback, why: &str) -> Finding {
     Finding { liftable_by, ..Finding::new(or_else.verdict(), Code::Unmet, message) }
 }
 
-/// A call that a stage demands to be held is asked about at least: an ask that a person can answer is what is held.
+/// A call that a stage wants held is at least asked about, because only an ask that a person can answer is held.
 fn fallback(obligation: &Obligation) -> Fallback {
     match obligation.action {
         Action::Hold { .. } => obligation.or_else.max(Fallback::Ask),
@@ -53,7 +53,7 @@ fn fallback(obligation: &Obligation) -> Fallback {
     }
 }
 
-/// Reports whether an obligation that exists for its exemptions has any finding to exempt.
+/// Reports whether an obligation has a finding to exempt, if exemptions are its only purpose.
 fn is_needed(obligation: &Obligation, findings: &[Finding]) -> bool {
     let met = Exemption::Met(obligation.action.kind());
     let is_exempt = |finding: &Finding| {
@@ -62,7 +62,7 @@ fn is_needed(obligation: &Obligation, findings: &[Finding]) -> bool {
     obligation.exempts.is_empty() || findings.iter().any(is_exempt)
 }
 
-/// Why an obligation cannot be met, if it cannot.
+/// The reason why an obligation cannot be met; `None` if it can.
 fn problem(obligation: &Obligation, needed: &[Obligation], state: &State<'_>) -> Option<String> {
     let action = &obligation.action;
     let kind = action.kind();

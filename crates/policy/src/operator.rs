@@ -1,8 +1,8 @@
-//! The operator's short rules: `deny`, `ask` and `allow` patterns such as `Bash(git push:*)`, in the form that Claude Code's
-//! permission rules have, matched on commands and effects instead of text. It must not know what follows from a match.
+//! The operator's short rules: `deny`, `ask` and `allow` patterns such as `Bash(git push:*)`, in the form of Claude
+//! Code's permission rules. They match commands and effects, not text. Does not depend on the effect of a match.
 //!
-//! A deny or ask pattern fires on any part of a call that can be read so; an allow pattern covers only the parts that say
-//! nothing else, and counts only where together they cover the call.
+//! A deny or ask pattern fires on any part of a call that can match. An allow pattern covers only parts without other
+//! effects, and applies only if all patterns together cover the call.
 
 mod condition;
 mod meet;
@@ -24,14 +24,14 @@ pub struct Operator {
     allow: Vec<ShortRule>,
 }
 
-/// One of them.
+/// A short rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ShortRule {
     text: String,
     pattern: Pattern,
 }
 
-/// A short rule that fired, and the rows on which it did.
+/// A short rule that fired, and the rows on which it fired.
 #[derive(Debug)]
 pub(crate) struct ShortMatch<'o> {
     pub(crate) rule: &'o str,
@@ -39,12 +39,12 @@ pub(crate) struct ShortMatch<'o> {
 }
 
 impl Operator {
-    /// Reads the three lists. The error names the list, the pattern, and what is wrong with it.
+    /// Parses the three lists. The error contains the list, the pattern and the reason.
     pub fn parse(deny: &[String], ask: &[String], allow: &[String]) -> Result<Operator, String> {
         Ok(Operator { deny: list("deny", deny)?, ask: list("ask", ask)?, allow: list("allow", allow)? })
     }
 
-    /// Allows what another allows, too.
+    /// Adds the allow patterns of another operator.
     pub(crate) fn allow_also(&mut self, other: Operator) {
         self.allow.extend(other.allow);
     }
@@ -62,12 +62,12 @@ impl Operator {
         matches(&self.ask, call, rows, answers)
     }
 
-    /// Whether there are allow patterns at all.
+    /// Reports whether there are allow patterns.
     pub(crate) fn allows(&self) -> bool {
         !self.allow.is_empty()
     }
 
-    /// Whether one of the allow patterns covers a leaf: what the row describes, and nothing else.
+    /// Reports whether an allow pattern covers the row and nothing else in it happens.
     pub(crate) fn covers(&self, call: &Call, row: &CallRow<'_>, answers: &Answers) -> bool {
         let home = homes(call, answers).own;
         self.allow.iter().any(|rule| subject::is_covered(&rule.pattern, call, row, home))
@@ -90,12 +90,12 @@ fn matches<'o>(
     list.iter().filter_map(of).collect()
 }
 
-/// The homes that `~` may mean, where the analysis has asked for the agent's process.
+/// The homes that `~` may mean, if the analysis has queried the agent's process.
 #[derive(Debug, Clone, Copy, Default)]
 struct Homes<'a> {
-    /// That of the agent's user.
+    /// The home of the agent's user.
     own: Option<&'a str>,
-    /// The one that its environment names; an agent's settings may say another than the user's.
+    /// The home in the process's environment, which an agent's settings may change.
     named: Option<&'a str>,
 }
 

@@ -1,4 +1,4 @@
-//! What is at a path, and what a file holds. Every path here is real: its symlinks are resolved.
+//! Kind and contents of a file. Every path here is real: its symlinks are resolved.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::limits::CONTENTS_BYTES_MAX;
 use castellan_files::{Links, at_most, open_to_read};
 
-/// What is there.
+/// Returns the kind of the file at a path.
 pub(super) fn kind(real: &Path) -> FileKind {
     match rustix::fs::lstat(real) {
         Ok(stat) => kind_of(FileType::from_raw_mode(stat.st_mode)),
@@ -25,15 +25,15 @@ fn kind_of(file_type: FileType) -> FileKind {
         FileType::CharacterDevice | FileType::BlockDevice => FileKind::Device,
         FileType::Fifo => FileKind::Fifo,
         FileType::Socket => FileKind::Socket,
-        // A symlink was put there since the path was resolved.
+        // The symlink was created since the path was resolved.
         FileType::Symlink | FileType::Unknown => FileKind::Unreadable,
     }
 }
 
-/// What a regular file of at most [`CONTENTS_BYTES_MAX`] bytes holds.
+/// Returns the contents of a regular file of at most [`CONTENTS_BYTES_MAX`] bytes.
 ///
-/// Opening a FIFO can block, and opening a device can do something: so nothing else is opened. What is put there between
-/// the look and the opening is opened without waiting, and looked at again.
+/// Opens only regular files, because opening a FIFO can block and opening a device can have effects. A file that
+/// replaces it between the check and the opening is opened without blocking and checked again.
 pub(super) fn contents(real: &Path) -> Option<Vec<u8>> {
     if kind(real) != FileKind::File {
         return None;

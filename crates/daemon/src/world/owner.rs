@@ -1,5 +1,5 @@
-//! What the agent's process was started with, from Linux's `/proc`; elsewhere nothing is known. Only variables that change
-//! what commands do or where files lie leave this module: never a token.
+//! Start environment of the agent's process from Linux's `/proc`; unknown on other systems. Only variables that change
+//! the effect of commands or the place of files leave this module, never a token.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -12,8 +12,9 @@ use crate::limits::{ENVIRONMENT_BYTES_MAX, USER_DATABASE_BYTES_MAX};
 use crate::users;
 use castellan_files::{Links, at_most, of_system, open_to_read};
 
-/// The variables that the analysis can use: those that say where programs, configuration and temporary files lie, and
-/// those that make programs run code; sorted. Those that move an agent's directory are in the agents' data. What stands in one is shown in records, so none of them may hold a secret.
+/// The variables for the analysis, sorted: they locate programs, configuration and temporary files, or make programs
+/// run code. Variables that move an agent's directory are in the agents' data. Records show the values, so no variable
+/// here may contain a secret.
 const USEFUL: &[&str] = &[
     "AWS_CONFIG_FILE",
     "AWS_SHARED_CREDENTIALS_FILE",
@@ -116,7 +117,7 @@ const USEFUL: &[&str] = &[
     "ZDOTDIR",
 ];
 
-/// The process, but for its `links`; `None` when it cannot be looked at as a whole.
+/// Returns the process without its `links`; `None` when a part of it cannot be read.
 pub(super) fn process(pid: u32) -> Option<Process> {
     if pid == 0 {
         return None;
@@ -124,8 +125,8 @@ pub(super) fn process(pid: u32) -> Option<Process> {
     let environ = open_to_read(Path::new(&format!("/proc/{pid}/environ")), Links::Followed).ok()?;
     let owner = environ.metadata().ok()?.uid();
     let env = useful(&at_most(environ, ENVIRONMENT_BYTES_MAX).ok()??)?;
-    // The kernel gives the files of a process to its effective user, or to the superuser while it keeps others from looking
-    // into it (proc(5)).
+    // The kernel assigns the files of a process to its effective user, or to the superuser while others must not
+    // inspect the process (proc(5)).
     let user = match owner {
         0 => effective_user(&of_system(&format!("/proc/{pid}/status"), ENVIRONMENT_BYTES_MAX)?)?,
         user => user,
@@ -136,8 +137,8 @@ pub(super) fn process(pid: u32) -> Option<Process> {
     Some(Process { env, home, is_root: user == 0, links: Vec::new(), network })
 }
 
-/// The useful variables of `NAME=value`s that end with NUL. `None` when one of them is no text: it would be another value
-/// here than there.
+/// Returns the useful variables of `NAME=value` entries that end with NUL. `None` when one of them is no valid text,
+/// because its value would change here.
 fn useful(environ: &[u8]) -> Option<Vec<(String, String)>> {
     let vars = environ.split(|byte| *byte == 0).filter_map(|entry| {
         let at = entry.iter().position(|byte| *byte == b'=')?;

@@ -9,8 +9,8 @@ use rustix::fs::{Access, AtFlags, CWD, FileType};
 use super::{FileSystem, look};
 
 impl FileSystem {
-    /// The file that runs when `name` is looked up, as a shell does it: the first regular file that may be executed.
-    /// `None` over the limit, and when a relative entry comes before it: which directory that is, is not known here.
+    /// The file that a shell runs for `name`: the first executable regular file. `None` over the limit, and when a
+    /// relative entry comes before it, because its directory is unknown here.
     pub(super) fn executable(&self, name: &str, path: &str) -> Option<Option<String>> {
         if name.is_empty() || name.contains('/') {
             return None;
@@ -35,8 +35,8 @@ impl FileSystem {
         Some(None)
     }
 
-    /// The nearest directory at or above `of` that has a `.git`: a directory, or the file of a worktree or submodule. Symlinks are
-    /// followed there, as git does; one that leads to neither is none. `None` over the limit.
+    /// The nearest directory at or above `of` with a `.git`: a directory, or the file of a worktree or submodule.
+    /// Follows symlinks there like git, and ignores broken ones. `None` over the limit.
     pub(super) fn repository(&self, of: &str) -> Option<Option<String>> {
         let real = self.resolve(of)?;
         for directory in real.ancestors() {
@@ -50,8 +50,8 @@ impl FileSystem {
         Some(None)
     }
 
-    /// The file of a directory that was changed last, among those with such names. `None` over the limit, and when the
-    /// directory cannot be read although it is there.
+    /// The last changed file of a directory among those with matching names. `None` over the limit, and for an existing
+    /// directory that cannot be read.
     pub(super) fn newest(&self, directory: &str, prefix: &str, suffix: &str) -> Option<Option<String>> {
         let real = self.resolve(directory)?;
         if self.is_missing(&real) {
@@ -70,7 +70,7 @@ impl FileSystem {
             let Some(name) = name.filter(|name| name.starts_with(prefix) && name.ends_with(suffix)) else {
                 continue;
             };
-            // One that is gone by now is none.
+            // A file that was removed meanwhile is ignored.
             let Ok(changed) = entry.metadata().and_then(|metadata| metadata.modified()) else { continue };
             newest = newest.max(Some((changed, name)));
         }

@@ -1,4 +1,5 @@
-//! Obligations on calls that say themselves what two stages find and demand: `ask; contain a exempts; checkpoint else ask`.
+//! Obligations, on calls whose command lists the findings and demands of two stages:
+//! `ask; contain a exempts; checkpoint else ask`.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -56,7 +57,8 @@ fn demands(case: &Case<'_>, _: &Reading<'_>) -> Found {
     Found { findings: Vec::new(), obligations: parts(case).filter_map(obligation).collect() }
 }
 
-/// `contain NAME`, `checkpoint`, `review` or `hold`, with `exempts` where findings of rules that ask are exempt, and `else VERDICT`.
+/// Parses `contain NAME`, `checkpoint`, `review` or `hold`. `exempts` exempts findings of rules that ask;
+/// `else VERDICT` is the fallback.
 fn obligation(part: &str) -> Option<Obligation> {
     let words: Vec<&str> = part.split(' ').collect();
     let action = match words.as_slice() {
@@ -71,7 +73,7 @@ fn obligation(part: &str) -> Option<Obligation> {
     Some(Obligation { action, exempts, or_else })
 }
 
-/// Judges a call and meets its obligations, but those of the `broken` kinds. Returns what was met, in order, too.
+/// Judges a call and meets its obligations except the `broken` kinds. Also returns the met obligations in order.
 fn fulfilled(command: &str, broken: &[ObligationKind], state: &State<'_>) -> (Decision, StateChange, String) {
     let met = RefCell::new(Vec::new());
     let mut meet = |action: &Action| {
@@ -93,7 +95,7 @@ fn unmet(decision: &Decision) -> Vec<&str> {
     findings.map(|finding| finding.message.as_str()).collect()
 }
 
-/// Checks the verdict of a call, what was met, and how many obligations were not; `broken`: the parts that fail between decision and
+/// Checks the verdict, the met obligations and the number of unmet ones. `broken`: kinds that fail between decision and
 /// answer.
 fn check(command: &str, broken: &[ObligationKind], expected: (Verdict, &str, usize)) {
     let session = Session::default();
@@ -110,7 +112,7 @@ fn an_obligation_that_is_met_exempts_what_its_stage_admits() {
     check("insist; contain a exempts", &[], (Verdict::Ask, "", 0));
     check("ask; contain a", &[], (Verdict::Ask, "contain a", 0));
     check("ask; checkpoint exempts", &[], (Verdict::Ask, "", 0));
-    // Nothing runs, and nothing is to be met.
+    // Nothing runs, so there is nothing to meet.
     check("deny; contain a exempts; checkpoint else ask", &[], (Verdict::Deny, "", 0));
     check("contain a exempts", &[], (Verdict::Defer, "", 0));
     check("contain a; checkpoint; review", &[], (Verdict::Defer, "review, checkpoint, contain a", 0));
@@ -121,16 +123,16 @@ fn an_obligation_that_is_met_exempts_what_its_stage_admits() {
 
 #[test]
 fn a_part_that_fails_before_the_answer_yields_the_fallback() {
-    // The launcher is gone.
+    // The launcher is missing.
     check("ask; contain a exempts", &[Contain], (Verdict::Ask, "", 1));
     check("contain a else deny", &[Contain], (Verdict::Deny, "", 1));
     // The disk is full.
     check("checkpoint else ask", &[], (Verdict::Defer, "checkpoint", 0));
     check("checkpoint else ask", &[Checkpoint], (Verdict::Ask, "", 1));
-    // The reviewer is silent.
+    // The reviewer does not answer.
     check("ask; review exempts", &[Review], (Verdict::Ask, "", 1));
     check("ask; review exempts else deny", &[Review], (Verdict::Deny, "", 1));
-    // Several: what was met stays so, and is not done twice.
+    // Several failures: a met obligation stays met and is not repeated.
     check("ask; contain a exempts; checkpoint else ask", &[Contain], (Verdict::Ask, "checkpoint", 1));
     check("ask; contain a exempts; checkpoint else ask", &[Checkpoint], (Verdict::Ask, "contain a", 1));
     check(
@@ -173,7 +175,7 @@ fn why_an_obligation_is_not_met_is_recorded_and_a_person_may_do_without() {
     let granted = State { grant: grant.as_ref(), ..plain };
     let (decision, change, _) = fulfilled("checkpoint else ask", &[Checkpoint], &granted);
     assert_eq!((decision.verdict, change.used_grant), (Verdict::Allow, true));
-    // A fallback that denies is nothing that a person could answer.
+    // A person cannot grant a fallback that denies.
     let (decision, ..) = fulfilled("checkpoint else deny", &[Checkpoint], &plain);
     assert_eq!(Grant::of(&decision, &Facts::default()), None);
 }
@@ -189,13 +191,13 @@ fn nothing_is_met_where_decisions_are_not_carried_out() {
             ("", demanded, Verdict::Defer)
         );
     }
-    // An agent that holds no ask is told to deny: nothing runs.
+    // For an agent that cannot ask, the answer is deny, so nothing runs.
     let state = State { agent_asks: false, ..State::plain(&session) };
     let (decision, _, met) = fulfilled("insist; contain a", &[], &state);
     assert_eq!((met.as_str(), decision.obligations.len(), decision.answer), ("", 0, Verdict::Deny));
 }
 
-/// Checks whether a call is held that can wait for a person, and how many obligations it has then.
+/// Checks whether a call that can wait for a person is held, and its number of obligations.
 #[track_caller]
 fn check_hold(command: &str, change: impl Fn(&mut State<'_>), expected: (bool, &str, usize)) {
     let session = Session::default();
@@ -210,7 +212,7 @@ fn check_hold(command: &str, change: impl Fn(&mut State<'_>), expected: (bool, &
 fn a_call_that_a_person_can_grant_is_held_before_anything_else_is_met() {
     check_hold("insist", |_| {}, (true, "", 1));
     check_hold("insist; contain a", |_| {}, (true, "", 2));
-    // A stage that demands it has a person asked, and the call is held as any other that asks.
+    // A stage that demands a hold makes castellan ask, and the call is held like any other ask.
     check_hold("hold; contain a", |_| {}, (true, "", 2));
     check_hold("hold; contain a", |state| state.hold = None, (false, "contain a", 1));
     check_hold("hold else deny", |_| {}, (false, "", 0));
@@ -226,7 +228,7 @@ fn a_call_that_a_person_can_grant_is_held_before_anything_else_is_met() {
     let (decision, ..) = fulfilled("insist", &[], &state);
     assert_eq!((decision.answer, decision.hold()), (Verdict::Ask, None));
     assert_eq!(unmet(&decision), ["the obligation `hold 9` is not met: no room"]);
-    // The request is the same one: a person may look at it already.
+    // The request stays the same, because a person may already read it.
     assert!(Grant::of(&decision, &Facts::default()).is_some());
 }
 
@@ -299,7 +301,7 @@ proptest! {
         let (none, ..) = fulfilled(&text(&findings, &[]), &[], &state);
         let (all_broken, ..) = fulfilled(&command, &ObligationKind::ALL, &state);
         prop_assert!(all_broken.verdict >= none.verdict && all_broken.due().is_empty());
-        // What the answer depends on was met.
+        // The obligations behind the answer were met.
         for one in after.due() {
             prop_assert!(met.split(", ").any(|met| met == one.action.to_string()), "{command}: {met}");
         }

@@ -1,29 +1,29 @@
-//! A short rule as the condition of a rule in the Falco language, for whoever moves from one to the other. It must not know where the
-//! short rule came from.
+//! Converts a short rule to the condition of a rule in the Falco language. Does not depend on the origin of the short
+//! rule.
 //!
-//! What denies or asks is read generously: the command as it is written, and by its subcommand and arguments wherever they stand. What
-//! allows is read narrowly: the command begins with exactly these words, or the whole path is meant.
+//! A condition that denies or asks is wide: it matches the command as written, and its subcommand and arguments at any
+//! place. A condition that allows is narrow: the command begins with exactly these words, or the whole path matches.
 
 use crate::operator::pattern::{Content, HostPattern, Parts, PathFrom, Pattern, ToolPattern};
 
-/// What a condition is for.
+/// Use of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// To deny or ask: it fires on every way to write what is meant.
+    /// To deny or ask: fires on every spelling of the command or path.
     Wide,
-    /// To allow: it fires on what is meant and on nothing else.
+    /// To allow: fires only on the exact command or path.
     Narrow,
 }
 
-/// The beginning of commands: for each place the words that may stand there.
+/// The beginning of commands: for each place the possible words.
 pub type Words = Vec<Vec<String>>;
 
-/// White space, and what is none, in the patterns of the Falco language: POSIX's.
+/// POSIX white space and its complement, in patterns of the Falco language.
 const S: &str = "[[:space:]]";
 const N: &str = "[^[:space:]]";
 
-/// The condition that a short rule such as `Bash(git push:*)` stands for. The error says what is wrong with it, or why no condition
-/// says the same.
+/// Returns the condition for a short rule such as `Bash(git push:*)`. The error gives the reason why the rule is
+/// invalid or has no equivalent condition.
 pub fn short_condition(text: &str, reach: Reach) -> Result<String, String> {
     let pattern = Pattern::parse(text)?;
     match (&pattern.content, &pattern.parts) {
@@ -38,7 +38,7 @@ pub fn short_condition(text: &str, reach: Reach) -> Result<String, String> {
     }
 }
 
-/// The condition of commands that begin with these words.
+/// Returns the condition for commands that begin with these words.
 pub fn prefix_condition(words: &Words, reach: Reach) -> Result<String, String> {
     if words.is_empty() || words.iter().any(Vec::is_empty) {
         return Err("it names no command".to_owned());
@@ -48,7 +48,7 @@ pub fn prefix_condition(words: &Words, reach: Reach) -> Result<String, String> {
 
 fn tool(tool: &ToolPattern, reach: Reach) -> Result<String, String> {
     Ok(match tool {
-        // What allows shell text has to be true of each command in it.
+        // A condition that allows shell text must be true for each command in it.
         ToolPattern::Shell if reach == Reach::Narrow => "tool.name = Bash and cmd.name exists".to_owned(),
         ToolPattern::Shell => "tool.name = Bash".to_owned(),
         ToolPattern::Read => "tool.name in (Read, Glob, Grep, LS, NotebookRead)".to_owned(),
@@ -76,12 +76,12 @@ fn commands(words: &Words, goes_on: bool, reach: Reach) -> Result<String, String
     match (reach, is_plain) {
         (Reach::Narrow, true) => Ok(format!("{} and {line} and {}", one_of("cmd.name", names)?, said()?)),
         (Reach::Narrow, false) => Ok(format!("{line} and {}", said()?)),
-        // What stands for any text is compared with the text.
+        // A word with `*` is matched against the text.
         (Reach::Wide, false) => Ok(line),
         (Reach::Wide, true) => {
             let mut parts = parts(names, rest)?;
             if !goes_on {
-                // However it is written, it has no more words.
+                // In any spelling, the command has no more words.
                 let more = format!("{S}*{N}+({S}+{N}+){{{}}}{S}*", rest.len());
                 parts = format!("({parts}) and cmd.line regex {}", quoted(&more)?);
             }
@@ -90,8 +90,8 @@ fn commands(words: &Words, goes_on: bool, reach: Reach) -> Result<String, String
     }
 }
 
-/// The words of a command say all about it: it reads nothing but its files, and what it says goes nowhere. Redirects stand in the
-/// text alone, so none may be there but those that neither give nor keep anything.
+/// Requires that the words of a command describe all its effects: it reads only its files, and its output goes nowhere.
+/// Redirects appear only in the text, so only redirects without input or stored output are permitted.
 fn said() -> Result<String, String> {
     const NOWHERE: &str = "(2>&1|> ?/dev/null)";
     let text = format!("[^<>]*({NOWHERE}[[:space:];|&)][^<>]*)*{NOWHERE}?");
@@ -101,7 +101,7 @@ fn said() -> Result<String, String> {
     ))
 }
 
-/// The command as it is written.
+/// Matches the command as written.
 fn line(words: &Words, goes_on: bool, reach: Reach) -> Result<String, String> {
     let alternatives = |words: &Vec<String>| {
         let globs: Vec<String> = words.iter().map(|word| glob(word, "(.|\\n)*")).collect();
@@ -115,7 +115,8 @@ fn line(words: &Words, goes_on: bool, reach: Reach) -> Result<String, String> {
     Ok(format!("cmd.line regex {}", quoted(&regex)?))
 }
 
-/// The command as its program reads it: where its subcommand ends is the program's to say, so each way to part the words counts.
+/// Matches the parsed command. The program defines the end of its subcommand, so the condition includes every split of
+/// the words.
 fn parts(names: &[String], rest: &[Vec<String>]) -> Result<String, String> {
     let name = one_of("cmd.name", names)?;
     let (flags, plain): (Vec<_>, Vec<_>) =
@@ -141,7 +142,7 @@ fn parts(names: &[String], rest: &[Vec<String>]) -> Result<String, String> {
     Ok(all.join(" and "))
 }
 
-/// `is_whole`: a longer one begins with these words, too.
+/// `is_whole`: also matches a longer subcommand that begins with these words.
 fn subcommand_is(words: &[&Vec<String>], is_whole: bool) -> Result<String, String> {
     if words.is_empty() {
         return Ok("not cmd.subcommand exists".to_owned());
@@ -157,7 +158,7 @@ fn subcommand_is(words: &[&Vec<String>], is_whole: bool) -> Result<String, Strin
     Ok(format!("cmd.subcommand regex {}", quoted(&regex)?))
 }
 
-/// A flag, alone or among others.
+/// Matches a flag, alone or in a cluster.
 fn given(flag: &str) -> Result<String, String> {
     let letters = match flag.strip_prefix('-') {
         Some(letters) if !letters.starts_with('-') && letters.chars().count() > 1 => letters,
@@ -175,7 +176,8 @@ fn paths(tool: &ToolPattern, from: PathFrom, names: &str, reach: Reach) -> Resul
         (ToolPattern::Read, Reach::Wide) => "fx.kind in (read, link)",
         (ToolPattern::Read, Reach::Narrow) => "tool.name != Bash and fx.kind = read",
         (_, Reach::Wide) => "fx.kind in (write, delete, link, permission)",
-        // By the agent's own tools: what else a command does that reads a path, the path does not say. A link gives what it leads to another name.
+        // Only with the agent's own tools, because a command that reads a path may have other effects. A link would
+        // give the target another name.
         (_, Reach::Narrow) => "tool.name != Bash and fx.kind in (write, delete, permission)",
     };
     let below = glob_path(names) + "(/(.|\\n)*)?";
@@ -191,7 +193,7 @@ fn paths(tool: &ToolPattern, from: PathFrom, names: &str, reach: Reach) -> Resul
             format!("fx.path startswith val(agent.real_cwd_prefix) and {}", is(&anywhere)?)
         }
     };
-    // A tree is meant with what lies in it.
+    // A tree includes its contents.
     let above = match (from, reach) {
         (PathFrom::Root, Reach::Wide) => above(names)?,
         _ => None,
@@ -202,7 +204,7 @@ fn paths(tool: &ToolPattern, from: PathFrom, names: &str, reach: Reach) -> Resul
     })
 }
 
-/// The directories above a path, as far as they are known.
+/// The known directories above a path.
 fn above(names: &str) -> Result<Option<String>, String> {
     let mut all = vec![quoted("/")?];
     let mut path = String::new();
@@ -237,7 +239,7 @@ fn one_of(field: &str, words: &[String]) -> Result<String, String> {
     })
 }
 
-/// A path with `*` for text within a name, and `**` for any names.
+/// Converts a path with `*` for text within a name and `**` for any names.
 fn glob_path(names: &str) -> String {
     let within = |name: &str| glob(name, "[^/]*");
     let mut regex = String::new();
@@ -261,7 +263,7 @@ fn glob(word: &str, any: &str) -> String {
     word.split('*').map(regex::escape).collect::<Vec<_>>().join(any)
 }
 
-/// As a constant of a condition.
+/// Quotes a text as a constant of a condition.
 pub fn quoted(text: &str) -> Result<String, String> {
     if text.chars().any(char::is_control) {
         return Err("a control character stands in it".to_owned());
