@@ -1,5 +1,5 @@
-//! [`Operators`]: the short rules of every layer, each by themselves, because a lower layer's lift nothing of a higher one.
-//! It must not know what a pattern means.
+//! [`Operators`]: the short rules of every layer, kept apart, because a lower layer's rules exempt no finding of a
+//! higher one. Does not depend on the meaning of a pattern.
 
 use castellan_event::{Answers, Call, CallRow, Layer};
 
@@ -10,14 +10,14 @@ use crate::operator::{Operator, ShortMatch};
 pub struct Operators(Vec<(Layer, Operator)>);
 
 impl Operators {
-    /// Returns those of some layers, each at most once.
+    /// Combines the rules of some layers, each given at most once.
     pub fn new(layers: impl IntoIterator<Item = (Layer, Operator)>) -> Operators {
         let mut layers: Vec<_> = layers.into_iter().collect();
         layers.sort_by_key(|(layer, _)| *layer);
         Operators(layers)
     }
 
-    /// The same with one allow pattern more, of the user. The error says what is wrong with it.
+    /// Adds an allow pattern of the user. The error gives the reason why the pattern is invalid.
     pub fn allowing_also(&self, pattern: &str) -> Result<Operators, String> {
         let added = Operator::parse(&[], &[], &[pattern.to_owned()])?;
         let mut layers = self.0.clone();
@@ -51,20 +51,21 @@ impl Operators {
         self.0.iter().map(move |(layer, operator)| (*layer, operator.asks(call, rows, answers)))
     }
 
-    /// The layers that have allow patterns.
+    /// The layers with allow patterns.
     pub(crate) fn allowing(&self) -> impl Iterator<Item = Layer> {
         self.0.iter().filter(|(_, operator)| operator.allows()).map(|(layer, _)| *layer)
     }
 
-    /// Whether an allow pattern of this layer covers a leaf: what the row describes, and nothing else. What another layer
-    /// allows is not added, as a layer more would loosen then; only a project, which a person trusts, has the user's too.
+    /// Reports whether an allow pattern of this layer covers the row and nothing else in it happens. Allow patterns of
+    /// other layers do not add up, because then an additional layer would loosen. Exception: a project, which a person
+    /// trusts, includes the user's patterns.
     pub(crate) fn cover(&self, layer: Layer, call: &Call, row: &CallRow<'_>, answers: &Answers) -> bool {
         let is_meant = |of: Layer| of == layer || (of == Layer::User && layer == Layer::Project);
         self.0.iter().filter(|(of, _)| is_meant(*of)).any(|(_, operator)| operator.covers(call, row, answers))
     }
 }
 
-/// The user's own.
+/// Rules of the user only.
 impl From<Operator> for Operators {
     fn from(operator: Operator) -> Operators {
         Operators(vec![(Layer::User, operator)])

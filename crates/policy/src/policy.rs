@@ -1,5 +1,5 @@
-//! [`Policy`]: the compiled rules of every layer and the settings that calls are judged by, and the hash that names them in
-//! the record. It must not know what follows from a match.
+//! [`Policy`]: the compiled rules of every layer, the settings for decisions, and the hash of both for the record. Does
+//! not depend on the effect of a match.
 
 use castellan_event::{Call, CallRow, Layer, ToolKind, Verdict};
 use castellan_rules::{Options, Part, RowsHit, Rule, RuleSet, Source};
@@ -10,31 +10,31 @@ use crate::settings::Settings;
 use crate::stages::{STAGES, Stage};
 use crate::tags::{LIFTABLE, RuleVerdict, Tags};
 
-/// The rules of one layer, loaded by themselves: their lists and macros are no other layer's.
+/// The rules of one layer, loaded separately: their lists and macros are not visible to other layers.
 #[derive(Debug)]
 pub struct LayerRules<'s> {
-    /// Whose rules.
+    /// Layer of the rules.
     pub layer: Layer,
-    /// The rules, compiled.
+    /// The compiled rules.
     pub rules: RuleSet,
-    /// The texts that they were loaded from.
+    /// The source texts.
     pub sources: &'s [Source],
-    /// How they were loaded.
+    /// The options for loading.
     pub options: &'s Options,
 }
 
-/// What calls are judged by. Immutable: a reload builds another.
+/// The basis of decisions. Immutable: a reload builds another.
 #[derive(Debug)]
 pub struct Policy {
     layers: Vec<Ruled>,
     settings: Settings,
-    /// The stages of a decision: [`STAGES`], but in tests.
+    /// The stages of a decision: [`STAGES`], except in tests.
     stages: &'static [Stage],
     hash: String,
     missing: Option<String>,
 }
 
-/// A layer's rules, with what each says, in the same order.
+/// A layer's rules with their verdicts, in the same order.
 #[derive(Debug)]
 struct Ruled {
     layer: Layer,
@@ -50,24 +50,24 @@ struct Says {
     state: RuleState,
 }
 
-/// A rule as the policy has it.
+/// A rule of the policy.
 #[derive(Debug, Clone, Copy)]
 pub struct PolicyRule<'p> {
-    /// Whose rule it is.
+    /// Layer of the rule.
     pub layer: Layer,
     /// The rule.
     pub rule: &'p Rule,
     /// Its verdict.
     pub verdict: RuleVerdict,
-    /// Nothing lifts its findings.
+    /// Nothing exempts its findings.
     pub is_firm: bool,
     /// Labels of the marks that it sets.
     pub marks: &'p [String],
-    /// How far it counts.
+    /// Its state.
     pub state: RuleState,
 }
 
-/// A rule that fired on a call, with the rows that made it fire.
+/// A rule that fired on a call, with the rows on which it fired.
 #[derive(Debug)]
 pub(crate) struct RuleMatch<'p> {
     pub(crate) of: PolicyRule<'p>,
@@ -78,7 +78,7 @@ pub(crate) struct RuleMatch<'p> {
 }
 
 impl Policy {
-    /// Returns the policy of loaded rules, the highest layer first. Every layer's matches count, and the strictest decides.
+    /// Returns the policy of loaded rules, the highest layer first. Matches of all layers apply; the strictest decides.
     pub fn new(layers: Vec<LayerRules<'_>>, settings: Settings) -> Policy {
         let hash = hash(&layers, &settings);
         let layers = layers.into_iter().map(|LayerRules { layer, rules, .. }| Ruled {
@@ -89,13 +89,13 @@ impl Policy {
         Policy { layers: layers.collect(), settings, stages: STAGES, hash, missing: None }
     }
 
-    /// Returns the policy that stands in when none could be loaded: everything but reading is denied. `problem` says why,
-    /// with file and line.
+    /// Returns the policy for the case that none could be loaded: it denies everything but reading. `problem` gives the
+    /// reason with file and line.
     pub fn missing(problem: impl Into<String>) -> Policy {
         Policy { missing: Some(problem.into()), ..Policy::new(Vec::new(), Settings::default()) }
     }
 
-    /// The same policy, where not every rule counts. `state_of` says how far one does.
+    /// Returns the same policy with other rule states. `state_of` returns the state of a rule.
     #[must_use]
     pub fn with_states(mut self, state_of: impl Fn(&PolicyRule<'_>) -> RuleState) -> Policy {
         let mut held = String::new();
@@ -116,17 +116,18 @@ impl Policy {
         self
     }
 
-    /// Hex SHA-256 over every layer's rule files, names and texts, their options, the settings, and what does not count of them: the record's `policy`.
+    /// Hex SHA-256 over every layer's rule files, names and texts, their options, the settings and the rule states: the
+    /// record's `policy`.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// The rules of every layer in the order of evaluation, disabled ones too.
+    /// The rules of every layer in the order of evaluation, including disabled ones.
     pub fn rules(&self) -> impl Iterator<Item = PolicyRule<'_>> {
         self.layers.iter().flat_map(|ruled| (0..ruled.says.len()).filter_map(|rule| ruled.rule(rule)))
     }
 
-    /// Why there is no policy, where there is none.
+    /// The reason why there is no policy, if there is none.
     pub fn problem(&self) -> Option<&str> {
         self.missing.as_deref()
     }
@@ -140,7 +141,7 @@ impl Policy {
         self.stages
     }
 
-    /// What is answered when nothing was found. A tool that nobody knows is never allowed by default.
+    /// Returns the verdict without findings. An unknown tool is never allowed by default.
     pub(crate) fn default_for(&self, call: &Call, headless: bool) -> Verdict {
         let Settings { default_verdict, headless_default, .. } = self.settings;
         let default = if headless { headless_default } else { default_verdict };
@@ -148,7 +149,7 @@ impl Policy {
         if is_unknown && default == Verdict::Allow { Verdict::Defer } else { default }
     }
 
-    /// Tests every rule on every row. A rule that fired is reported once, in the order of layers and rules.
+    /// Tests every rule on every row. Reports each rule that fired once, in the order of layers and rules.
     pub(crate) fn matches(&self, rows: &[CallRow<'_>]) -> Vec<RuleMatch<'_>> {
         self.layers.iter().flat_map(|ruled| ruled.matches(rows)).collect()
     }
@@ -156,7 +157,7 @@ impl Policy {
 
 #[cfg(test)]
 impl Policy {
-    /// A policy without rules, by whose stages alone a call is judged.
+    /// A policy without rules; only its stages judge a call.
     pub(crate) fn of_stages(stages: &'static [Stage]) -> Policy {
         Policy { stages, ..Policy::new(Vec::new(), Settings::default()) }
     }
@@ -189,7 +190,7 @@ impl Ruled {
 fn says(layer: Layer, rules: &RuleSet, settings: &Settings) -> Vec<Says> {
     let default = Tags::default();
     let tags = match layer {
-        // Those of a project mean the same for whoever trusts it.
+        // A project's tags mean the same for every user who trusts the project.
         Layer::Organisation | Layer::Project => &default,
         Layer::User => &settings.tags,
     };
@@ -202,7 +203,7 @@ fn says(layer: Layer, rules: &RuleSet, settings: &Settings) -> Vec<Says> {
     rules.rules().iter().map(of).collect()
 }
 
-/// Lengths go into the hash so that no two sets of files run together.
+/// Hashes the lengths, too, so that different sets of files give different input.
 fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
     let Settings {
         profile,
@@ -224,9 +225,9 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
         ungoverned,
         operators,
         tags: Tags { deny, ask, review, allow, seen, mark },
-        // Told by the states of rules.
+        // The states of rules are hashed separately.
         tiers: _,
-        // How a person's consent is got changes no decision.
+        // The way of getting a person's consent changes no decision.
         presence: _,
         ask_wait_s: _,
         notify: _,
@@ -268,7 +269,7 @@ fn hex(hasher: Sha256) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The options that change what rules answer, as text that differs where they do.
+/// Returns the options that change the results of rules, as text for the hash.
 fn what_matters(options: &Options) -> String {
     let Options {
         source,
@@ -277,7 +278,7 @@ fn what_matters(options: &Options) -> String {
         engine,
         matching,
         regex_compat_falco,
-        // A file that it refuses has no policy.
+        // A rejected file has no policy.
         redefined_in_file: _,
         priority,
         selection,

@@ -1,5 +1,5 @@
-//! What a call that was denied was about, so that it is recognised in other words: the rules that decided, and what they found it
-//! do to what. It must not know what follows from several of them.
+//! Denial keys: the deciding rules of a denied call and its effects on targets, to recognize the same attempt in other
+//! words. Does not depend on the reaction to repeated denials.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use castellan_event::{Call, CallRow, Command, Effect, EffectKind, Facts, Finding
 
 use crate::limits::PURPOSES_MAX;
 
-/// The purposes of a call that something stops, each once: the rules that decide, by layer and name; the kind of each effect that
-/// they were found on, with its path, host or target; where what decides is no rule and names nothing, the call itself. What would
-/// only ask beside a deny tells nothing: it may stand in any call.
+/// Returns the denial keys of a stopped call, without duplicates. A key is a deciding rule by layer and name, or the
+/// kind of an effect of its rows with path, host or target. If the deciding finding has neither rule nor target, the
+/// key is the call itself. Findings that ask beside a deny give no key, because any call may have them.
 pub(crate) fn of_denied(call: &Call, findings: &[Finding], rows: &[CallRow<'_>]) -> Vec<String> {
     let stops = || findings.iter().filter(|finding| finding.counts() && finding.stops());
     let Some(strictest) = stops().map(|finding| finding.verdict).max() else { return Vec::new() };
@@ -25,12 +25,13 @@ pub(crate) fn of_denied(call: &Call, findings: &[Finding], rows: &[CallRow<'_>])
         }
         purposes.extend(targets);
     }
-    // Targets are what a call can have any number of: none of them crowds out a rule.
+    // A call may have any number of targets, so they must not displace a rule.
     let rules: Vec<String> = rules.into_iter().take(PURPOSES_MAX).collect();
     purposes.into_iter().take(PURPOSES_MAX - rules.len()).chain(rules).collect()
 }
 
-/// What is about castellan's own answers, whatever is answered: an agent that asks beforehand what would be denied.
+/// Returns the key for a query about castellan's own answers, whatever the verdict: the agent asks in advance what
+/// would be denied.
 pub(crate) fn of_asking(facts: &Facts) -> Option<String> {
     const ASKING: &[&str] = &["check", "explain", "replay"];
     let asks = |command: &Command| {
@@ -41,7 +42,7 @@ pub(crate) fn of_asking(facts: &Facts) -> Option<String> {
     facts.commands.iter().any(asks).then(|| "asks castellan".to_owned())
 }
 
-/// What an effect does to what, where that is known.
+/// Returns the kind and target of an effect, if known.
 fn target(effect: &Effect) -> Option<String> {
     if effect.kind == EffectKind::Opaque {
         return None;

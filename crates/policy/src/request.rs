@@ -1,25 +1,25 @@
-//! [`RequestId`]: what an agent is told to tell the user, short enough to be said: `K7`.
+//! [`RequestId`]: the id that an agent gives to the user, short enough to be spoken: `K7`.
 
 use std::fmt;
 
-/// A short id of a denied or asked call. Ids repeat after 2,376 of them; the record holds the correlation id as well. There are
-/// 57,024 longer ones (`KB7`) for when the short ones are all in use.
+/// A short id of a denied or asked call. Ids repeat after 2,376 of them; the record also has the correlation id. There
+/// are 57,024 longer ones (`KB7`) for the case that all short ones are in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestId(u32);
 
-/// No I and no O, which read like digits.
+/// Without I and O, which look like digits.
 const LETTERS: &[u8; 24] = b"ABCDEFGHJKLMNPQRSTUVWXYZ";
 const NUMBERS: u32 = 99;
 const COUNT: u32 = LETTERS.len() as u32 * NUMBERS;
 const COUNT_OF_ALL: u32 = COUNT + LETTERS.len() as u32 * COUNT;
 
 impl RequestId {
-    /// Returns an id for a seed; any number will do.
+    /// Returns an id for a seed; any number is valid.
     pub fn from_seed(seed: u64) -> RequestId {
         RequestId(u32::try_from(seed % u64::from(COUNT)).unwrap_or_default())
     }
 
-    /// Returns the id of a number, short or long; any number will do.
+    /// Returns the id of a number, short or long; any number is valid.
     pub fn nth(number: u32) -> RequestId {
         RequestId(number % COUNT_OF_ALL)
     }

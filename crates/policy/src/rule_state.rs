@@ -1,27 +1,27 @@
-//! [`RuleState`]: how far a rule counts, and [`Tiers`]: how far those with a verdict do. It must not know which rule is
-//! whose, nor why it is held back.
+//! [`RuleState`]: the effect of a rule, and [`Tiers`]: the states by verdict. Does not depend on the owner of a rule or
+//! on the reason for its state.
 
 use std::str::FromStr;
 
-/// How far a rule counts, the mildest first.
+/// State of a rule, the mildest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum RuleState {
-    /// As if it were not there.
+    /// The rule has no effect.
     Off,
-    /// What it finds is recorded with the verdict that it would have, and has no say. Marks it sets: whether a session is
-    /// marked is for the rules that look at marks.
+    /// Findings are recorded with the verdict that they would have, without effect. Marks are still set: the rules that
+    /// check marks decide about their effect.
     Observe,
-    /// What it finds counts.
+    /// Findings take effect.
     #[default]
     Enforce,
 }
 
-/// How far rules count that ask; those that deny always do.
+/// States of rules that ask. Rules that deny are always enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tiers {
-    /// Those that ask.
+    /// Rules that ask.
     pub ask: RuleState,
-    /// Those that ask unless the user wanted it.
+    /// Rules that ask unless the user wanted the call.
     pub review: RuleState,
 }
 

@@ -1,4 +1,4 @@
-//! [`Settings`] of the decision, and the [`Profile`]s that preset them. It must not know files.
+//! [`Settings`] of the decision, and the [`Profile`]s that preset them. Does not depend on files.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,57 +13,59 @@ use crate::ungoverned::{OnUngoverned, Ungoverned};
 /// Settings of the decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The preset that the others come from.
+    /// The preset of the other settings.
     pub profile: Profile,
     /// The session may use tools.
     pub tools: bool,
-    /// What is answered when nothing was found.
+    /// The verdict without findings.
     pub default_verdict: Verdict,
-    /// The same where nobody is there to be asked.
+    /// The same for a headless session.
     pub headless_default: Verdict,
-    /// The access level that sessions have; `None`: levels do not count.
+    /// The access level of sessions; `None`: no levels.
     pub level: Option<AccessLevel>,
-    /// The highest one where nobody has said that the workspace is trusted; `None`: the same.
+    /// The highest level in a workspace that no person has trusted; `None`: no limit.
     pub unknown_workspace: Option<AccessLevel>,
-    /// The one that the organisation gives them: what is short of it, no allow list lifts.
+    /// The access level that the organisation gives. No allow list exempts a call that needs more.
     pub organisation_level: Option<AccessLevel>,
-    /// The organisation says `allow_understood` itself: to its level, too, the project's own code is a part of the workspace.
+    /// The organisation itself sets `allow_understood`. Then the project's own code is part of the workspace for its
+    /// level, too.
     pub organisation_allows_understood: bool,
-    /// What a call is answered that needs a higher one: ask or deny.
+    /// The verdict for a call that needs a higher level: ask or deny.
     pub on_insufficient: Verdict,
-    /// What is answered to a program, target or code that was not understood: defer, ask or deny.
+    /// The verdict for an Opaque program, target or code: defer, ask or deny.
     pub opaque: Verdict,
-    /// The same where nobody is there to be asked.
+    /// The same for a headless session.
     pub headless_opaque: Verdict,
-    /// What is answered to such parts of the project's own code, where a person sits at the agent's prompt: defer, or ask, which is what
-    /// is answered to the others.
+    /// The verdict for Opaque parts of the project's own code when a person is at the agent's prompt: defer, or ask.
+    /// Ask means the verdict for other Opaque parts.
     pub own_opaque: Verdict,
-    /// What is answered to a tool that castellan does not know: defer or deny.
+    /// The verdict for an unknown tool: defer or deny.
     pub unknown_tool: Verdict,
-    /// What is answered to a tool of an MCP server that came after castellan and that nobody has agreed to: defer, ask or deny.
+    /// The verdict for a tool of an MCP server that is newer than castellan and that nobody has agreed to: defer, ask
+    /// or deny.
     pub new_server: Verdict,
-    /// What is answered to a session that tries again and again what is denied: defer or ask.
+    /// The verdict for a session that repeatedly attempts denied calls: defer or ask.
     pub probing: Verdict,
-    /// A call that was understood whole and is safe runs without a prompt.
+    /// A call that was understood completely and is safe runs without a prompt.
     pub allow_understood: bool,
-    /// What is done about calls that ran as nobody decided.
+    /// Reaction to calls that ran against the decision.
     pub ungoverned: Ungoverned,
     /// The operators' short rules.
     pub operators: Operators,
-    /// How far the shipped rules count, by what they answer.
+    /// States of the shipped rules, by verdict.
     pub tiers: Tiers,
-    /// Which tags of the user's rules say what. The organisation's and a project's rules use the default ones, which
-    /// nobody can take from them.
+    /// The meaning of tags in the user's rules. Rules of the organisation and of projects use the default tags, which
+    /// nobody can change.
     pub tags: Tags,
-    /// What proves that a person is there.
+    /// The user presence check.
     pub presence: Presence,
-    /// For how many seconds a call that is asked about waits for a person's answer elsewhere, before its agent is told.
+    /// Seconds that an asked call waits for a person's answer elsewhere before its agent gets an answer.
     pub ask_wait_s: u32,
-    /// Whether a call that waits is shown on the desktop, where there is one.
+    /// Whether a pending call is shown on the desktop, if there is one.
     pub notify: bool,
 }
 
-/// What proves that a person is there when something is to be loosened, from the weakest on. All ask for the terminal.
+/// Proof of a person's presence for a request that loosens, from the weakest on. All include the terminal check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Presence {
     /// A terminal that a person has opened, without an agent above it.
@@ -71,7 +73,7 @@ pub enum Presence {
     Terminal,
     /// A PIN.
     Pin,
-    /// The password of the person's account, which nobody can remove or set anew without the system's say.
+    /// The password of the person's account, which only the system can remove or reset.
     Password,
 }
 
@@ -101,15 +103,16 @@ impl FromStr for Presence {
 /// A named preset of the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Profile {
-    /// Stops the catastrophic, asks about what cannot be undone or understood, leaves the rest to the agent.
+    /// Denies catastrophic calls, asks about calls that cannot be undone or understood, and leaves the rest to the
+    /// agent.
     Standard,
-    /// The workspace is the border; what is not understood is denied.
+    /// The workspace is the limit; Opaque calls are denied.
     Strict,
-    /// For agents that run unattended: what is understood and safe runs without a prompt.
+    /// For agents that run unattended: understood and safe calls run without a prompt.
     Autonomous,
-    /// No tools at all.
+    /// No tools.
     Observer,
-    /// As Falco's coding-agents-kit: what no rule names is allowed.
+    /// Like Falco's coding-agents-kit: allows a call that no rule matches.
     Kit,
 }
 
@@ -129,7 +132,7 @@ impl Profile {
         }
     }
 
-    /// What the profile presets.
+    /// The preset settings of the profile.
     pub fn settings(self) -> Settings {
         use Verdict::{Allow, Ask, Defer, Deny};
         let standard = Settings {
@@ -185,7 +188,7 @@ impl Profile {
                 opaque: Defer,
                 headless_opaque: Defer,
                 new_server: Defer,
-                // Its rules know no such tag.
+                // The kit's rules have no such tag.
                 tiers: Tiers { review: RuleState::Observe, ..standard.tiers },
                 ..standard
             },
@@ -194,13 +197,13 @@ impl Profile {
 }
 
 impl Settings {
-    /// What is answered to what was not understood.
+    /// Returns the verdict for Opaque parts.
     pub(crate) fn opaque_verdict(&self, headless: bool) -> Verdict {
         if headless { self.headless_opaque.max(self.opaque) } else { self.opaque }
     }
 
-    /// Whether code counts as not understood that would lie in a file of the project that is not there. Where nobody looks at what an
-    /// agent does, another call may make it in time.
+    /// Reports whether code in a missing file of the project is Opaque. If nobody watches the agent, another call may
+    /// create the file in time.
     pub(crate) fn minds_missing_code(&self) -> bool {
         match self.profile {
             Profile::Standard | Profile::Kit => false,
@@ -208,14 +211,14 @@ impl Settings {
         }
     }
 
-    /// Whether parts of the project's own code that were not understood are left to it. Where the agent prompts nobody, or the others are
-    /// denied, these are no better.
+    /// Reports whether Opaque parts of the project's own code get no finding. False if the agent does not prompt or if
+    /// other Opaque parts are denied.
     pub(crate) fn leaves_own_code(&self, headless: bool) -> bool {
         let prompts = !headless && self.default_verdict == Verdict::Defer;
         prompts && self.own_opaque == Verdict::Defer && self.opaque < Verdict::Deny
     }
 
-    /// Whether anything is answered otherwise where nobody is there to be asked.
+    /// Reports whether any verdict differs in a headless session.
     pub fn minds_headless(&self) -> bool {
         self.headless_default != self.default_verdict
             || self.opaque_verdict(true) != self.opaque

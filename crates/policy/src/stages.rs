@@ -1,5 +1,5 @@
-//! [`STAGES`]: the stages of a decision, in order. A stage looks at the call and returns what it finds. No stage knows another one, and
-//! no order among them can loosen a decision, because the strictest finding decides.
+//! [`STAGES`]: the stages of a decision, in order. A stage checks the call and returns findings. Stages are
+//! independent, and their order cannot loosen a decision, because the strictest finding decides.
 
 mod access;
 mod allow;
@@ -32,33 +32,33 @@ pub(crate) use understood::is_safe;
 pub(crate) struct Stage {
     /// Its name in the documents.
     pub(crate) name: &'static str,
-    /// What it does.
+    /// Its function.
     pub(crate) find: Find,
-    /// What may exempt its findings.
+    /// Exemptions that apply to its findings.
     pub(crate) lifted_by: &'static [Exemption],
-    /// What it finds, for a person, in Markdown.
+    /// Its findings, for a person, in Markdown.
     pub(crate) finds: &'static str,
-    /// What it answers, for a person, in Markdown.
+    /// Its verdicts, for a person, in Markdown.
     pub(crate) answers: &'static str,
 }
 
-/// What a stage looks at.
+/// Input of a stage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Find {
-    /// The call alone. Such a stage counts in every mode.
+    /// The call alone. Such a stage applies in every mode.
     OnCall(fn(&Case<'_>) -> Found),
-    /// What was read of the call as well. Mode passthrough reads nothing.
+    /// The call and its effects. Passthrough mode reads no effects.
     OnReading(fn(&Case<'_>, &Reading<'_>) -> Found),
 }
 
-/// What a stage returns.
+/// Result of a stage.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) findings: Vec<Finding>,
     pub(crate) obligations: Vec<Obligation>,
 }
 
-/// The stages, in the order in which findings are recorded.
+/// The stages, in the order of findings in the record.
 pub(crate) const STAGES: &[Stage] = &[
     Stage {
         name: "intake",
@@ -214,7 +214,7 @@ pub(crate) const STAGES: &[Stage] = &[
 ];
 
 impl Stage {
-    /// Looks at a call. Every finding gets the exemptions that the stage admits.
+    /// Runs the stage. Every finding gets the exemptions that the stage permits.
     pub(crate) fn look(&self, case: &Case<'_>) -> Found {
         let mut found = match (self.find, case.reading()) {
             (OnCall(find), _) => find(case),
@@ -229,7 +229,7 @@ impl Stage {
 }
 
 impl Found {
-    /// Nearly all stages find nothing, which costs nothing here.
+    /// Adds another result. An empty result, the usual case, costs nothing.
     pub(crate) fn add(&mut self, other: Found) {
         if self.findings.is_empty() {
             self.findings = other.findings;
@@ -297,7 +297,7 @@ mod tests {
             "level",
         ];
         assert_eq!(admitting(Grant), granted);
-        // The state of a rule says that it is only observed, and no feature meets obligations yet.
+        // The state of a rule exempts its findings at the source, and no feature meets obligations yet.
         let others =
             |one: &&Stage| one.lifted_by.iter().any(|exemption| !matches!(exemption, Grant | Operator));
         assert_eq!(STAGES.iter().filter(others).count(), 0);

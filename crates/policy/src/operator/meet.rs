@@ -1,20 +1,20 @@
-//! Whether two patterns of paths may stand for the same path. It must not know what either is for.
+//! Tests whether two path patterns may match the same path. Does not depend on the use of either.
 
 use crate::limits::GLOB_BYTES_MAX;
 
-/// A part of a pattern.
+/// Part of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Letter {
     Is(u8),
     One,
     /// Any text within a name.
     Within,
-    /// Any text, slashes too.
+    /// Any text, including slashes.
     Any,
 }
 
-/// Whether a path that `glob` names, or one below it, may be one that a shell's pattern stands for. `is_tree`: the shell's
-/// pattern stands for all that is below it, too. Yes where it is not sure.
+/// Reports whether a shell glob may match a path of `glob` or a path below one. `is_tree`: the shell glob also includes
+/// everything below its matches. Returns true when it is not sure.
 pub(super) fn may_meet(glob: &str, shell: &str, is_tree: bool) -> bool {
     if shell.len() > GLOB_BYTES_MAX {
         return true;
@@ -35,8 +35,9 @@ pub(super) fn may_meet(glob: &str, shell: &str, is_tree: bool) -> bool {
     meet(&path, &shell)
 }
 
-/// Whether two patterns, last letter first, can be the same text. For each letter of the one, from its end on, there is one
-/// row: whether the rest of it and the rest of the other can be the same, the shortest rest first.
+/// Reports whether two patterns, last letter first, can match the same text. Computes one row for each letter of `one`,
+/// from the end of the text on. An entry says whether the rest of `one` and a rest of `other` can match; the shortest
+/// rest is first.
 fn meet(one: &[Letter], other: &[Letter]) -> bool {
     let mut row = vec![true];
     for letter in other {
@@ -62,7 +63,7 @@ fn meet(one: &[Letter], other: &[Letter]) -> bool {
     row.last() == Some(&true)
 }
 
-/// A shell's pattern. What stands between brackets has more ways than one: any text stands for a group, and for what has no end.
+/// Parses a shell glob. Any text replaces a group, because a group has alternatives, and an unclosed one.
 fn of_shell(pattern: &str) -> Vec<Letter> {
     let mut letters = Vec::new();
     let mut rest = pattern.as_bytes();
@@ -84,7 +85,7 @@ fn of_shell(pattern: &str) -> Vec<Letter> {
     letters
 }
 
-/// What stands behind a group that begins here; nothing where it does not end.
+/// Returns the text after the group that begins here; empty if the group has no end.
 fn behind(text: &[u8], open: u8, close: u8) -> &[u8] {
     let mut depth = 0_usize;
     for (at, byte) in text.iter().enumerate() {
@@ -100,14 +101,14 @@ fn behind(text: &[u8], open: u8, close: u8) -> &[u8] {
     &[]
 }
 
-/// What stands behind a bracket that has begun: at its last end within the name, because a `]` may stand in it.
+/// Returns the text after an open bracket. Uses the last `]` within the name, because a bracket may contain a `]`.
 fn behind_bracket(text: &[u8]) -> &[u8] {
     let name = text.split(|byte| *byte == b'/').next().unwrap_or_default();
     let end = name.iter().rposition(|byte| *byte == b']').map_or(0, |at| at + 1);
     text.get(end..).unwrap_or_default()
 }
 
-/// `a/**/b` is `a/b`, too.
+/// `a/**/b` also matches `a/b`.
 fn of_operator(glob: &str) -> Vec<Letter> {
     let shorter = glob.replace("**/", "*");
     shorter.bytes().map(|byte| if byte == b'*' { Letter::Any } else { Letter::Is(byte) }).collect()

@@ -1,36 +1,36 @@
-//! [`Pattern`]: one short rule, read. `Tool`, or `Tool(content)`; `\(`, `\)` and `\\` stand for themselves. It must not know
+//! [`Pattern`]: a parsed short rule, `Tool` or `Tool(content)`. `\(`, `\)` and `\\` are escapes. Does not depend on
 //! calls.
 
 use regex::Regex;
 
-/// A short rule, read.
+/// A parsed short rule.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     pub(crate) tool: ToolPattern,
     pub(crate) content: Content,
     pub(crate) parts: Parts,
-    /// What it was read from: two patterns of one text are equal.
+    /// The source text; patterns with the same text are equal.
     text: String,
 }
 
-/// Which tools are meant.
+/// The matching tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ToolPattern {
-    /// Those that run shell text.
+    /// Tools that run shell text.
     Shell,
-    /// Those that read files.
+    /// Tools that read files.
     Read,
-    /// Those that change files.
+    /// Tools that change files.
     Change,
-    /// Those that fetch from the web.
+    /// Tools that fetch from the web.
     Web,
-    /// One server's, or one tool of it.
+    /// All tools of an MCP server, or one tool.
     Mcp { server: String, tool: Option<String> },
-    /// The one of this name, lower case.
+    /// The tool of this name, in lower case.
     Named(String),
 }
 
-/// What of a tool's calls is meant.
+/// The matching calls of a tool.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
     Any,
@@ -42,49 +42,49 @@ pub(crate) enum Content {
     Host(HostPattern),
 }
 
-/// What a content is made of.
+/// Parts of a content.
 #[derive(Debug, Clone)]
 pub(crate) enum Parts {
-    /// Its words, and whether further ones may follow.
+    /// The words, and whether more words may follow.
     Command { words: Vec<String>, goes_on: bool },
-    /// The path from where it begins, without what stands for all that is below it.
+    /// The path from its beginning, without a `/**` at the end.
     Path(String),
-    /// Nothing more than is known of it anyway.
+    /// No parts beyond the content itself.
     None,
 }
 
 /// A command, by its words.
 #[derive(Debug, Clone)]
 pub(crate) struct CommandPattern {
-    /// What its words, in their order and parted by [`SEPARATOR`], are compared with.
+    /// Matches the words in their order, joined by [`SEPARATOR`].
     pub(crate) line: Regex,
-    /// The same without the flags, for commands that write flags elsewhere.
+    /// The same without flags, for commands with flags elsewhere.
     pub(crate) words: Regex,
-    /// The flags that it names.
+    /// The named flags.
     pub(crate) flags: Vec<String>,
-    /// Further words may follow.
+    /// More words may follow.
     pub(crate) goes_on: bool,
 }
 
-/// A path, with all that is below it.
+/// A path with everything below it.
 #[derive(Debug, Clone)]
 pub(crate) struct PathPattern {
-    /// Where it begins.
+    /// Where the path begins.
     pub(crate) from: PathFrom,
-    /// What a path from there is compared with.
+    /// Matches a path from there.
     pub(crate) regex: Regex,
-    /// What a pattern of a shell from there is compared with.
+    /// The glob from there, to compare with a shell glob.
     pub(crate) glob: String,
 }
 
-/// Where the path of a pattern begins.
+/// Beginning of a pattern's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathFrom {
-    /// At the root of the file system; the path has its first `/`.
+    /// The root of the file system; the path includes its first `/`.
     Root,
-    /// In the home directory.
+    /// The home directory.
     Home,
-    /// In any directory.
+    /// Any directory.
     Anywhere,
 }
 
@@ -92,14 +92,14 @@ pub(crate) enum PathFrom {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostPattern {
     pub(crate) name: String,
-    /// `*.` stood before it.
+    /// The name had the prefix `*.`.
     pub(crate) is_domain: bool,
 }
 
-/// Stands between the words of a command; no argument that a program gets could be taken for two.
+/// Joins the words of a command. No argument of a program can contain it, so no argument looks like two words.
 pub(crate) const SEPARATOR: char = '\u{0}';
 
-/// Names of tools, lower case, that mean a kind of tool: those of the agents, and what people call them.
+/// Tool names, in lower case, for each kind of tool: the agents' names and common ones.
 const ALIASES: &[(&[&str], ToolPattern)] = &[
     (
         &[
@@ -143,14 +143,14 @@ impl PartialEq for Pattern {
 impl Eq for Pattern {}
 
 impl Pattern {
-    /// Reads a pattern. The error says what is wrong, and what to write instead.
+    /// Parses a pattern. The error contains the reason and a correct form.
     pub(crate) fn parse(text: &str) -> Result<Pattern, String> {
         let (name, inside) = split(text)?;
         let tool = tool(name)?;
         let is_of_files = matches!(tool, ToolPattern::Read | ToolPattern::Change);
         let content = match inside.as_deref() {
             None | Some("") => Content::Any,
-            // Every path, by whatever program.
+            // Every path, with any program.
             Some("*") if is_of_files => path("**")?,
             Some("*") => Content::Any,
             Some(content) => read_content(&tool, content)?,
@@ -167,7 +167,7 @@ impl Pattern {
     }
 }
 
-/// The tool's name, and what stands in the brackets, escapes taken off.
+/// Returns the tool's name and the text in the brackets without escapes.
 fn split(text: &str) -> Result<(&str, Option<String>), String> {
     let Some((name, rest)) = text.split_once('(') else {
         return if text.contains(')') { Err("a `)` without `(`".to_owned()) } else { Ok((text, None)) };
@@ -223,7 +223,8 @@ fn read_content(tool: &ToolPattern, content: &str) -> Result<Content, String> {
     }
 }
 
-/// `git push` is that command alone, `git push:*` and `git push *` with any further words, and `*` anywhere else is any text.
+/// `git push` matches exactly that command. `git push:*` and `git push *` match with any further words. `*` elsewhere
+/// matches any text.
 fn command(content: &str) -> Result<CommandPattern, String> {
     let (words, goes_on) = words(content);
     if words.is_empty() {
@@ -239,7 +240,7 @@ fn command(content: &str) -> Result<CommandPattern, String> {
     Ok(CommandPattern { line: compile_words(&words)?, words: compile_words(&plain)?, flags, goes_on })
 }
 
-/// The words of a command, and whether further ones may follow.
+/// Returns the words of a command, and whether more words may follow.
 fn words(content: &str) -> (Vec<&str>, bool) {
     let (words, goes_on) = match content.strip_suffix(":*").or_else(|| content.strip_suffix(" *")) {
         Some(words) => (words, true),
@@ -248,8 +249,8 @@ fn words(content: &str) -> (Vec<&str>, bool) {
     (words.split_whitespace().collect(), goes_on)
 }
 
-/// `//etc/x` is an absolute path, `~/x` one below the home, `x` or `./a/x` one anywhere. Each is meant with all that is below
-/// it. `*` is any text within a name, `**` any names.
+/// `//etc/x` is an absolute path, `~/x` a path below the home, `x` or `./a/x` a path in any directory. Each includes
+/// everything below it. `*` matches any text within a name, `**` any names.
 fn path(content: &str) -> Result<Content, String> {
     if content.split('/').any(|name| name == "..") {
         return Err("a path with `..` never matches one that is resolved".to_owned());
@@ -264,16 +265,16 @@ fn path(content: &str) -> Result<Content, String> {
     } else {
         (PathFrom::Anywhere, content.strip_prefix("./").unwrap_or(content).to_owned())
     };
-    // With all that is below it, as every path is.
+    // Every path includes everything below it anyway.
     let path = path.trim_end_matches("/**").trim_end_matches('/');
     let names: Vec<String> = path.split('/').map(|name| glob(name, "[^/]*")).collect();
-    // `a/**/b` is `a/b`, too.
+    // `a/**/b` also matches `a/b`.
     let joined = names.join("/").replace(&format!("{ANY_NAMES}/"), "(?:.*/)?").replace(ANY_NAMES, ".*");
     let regex = compile(&format!("{joined}(?:/.*)?"))?;
     Ok(Content::Path(PathPattern { from, regex, glob: path.to_owned() }))
 }
 
-/// What `**` is while a path is put together; no regex of ours says so elsewhere.
+/// Placeholder for `**` while a path is built; no other regex here contains it.
 const ANY_NAMES: &str = "(?:.*)";
 
 fn host(content: &str) -> Result<HostPattern, String> {
@@ -285,7 +286,7 @@ fn host(content: &str) -> Result<HostPattern, String> {
     Ok(HostPattern { name: name.trim_end_matches('.').to_lowercase(), is_domain })
 }
 
-/// A word with `*` in it; `?` and `[` are themselves.
+/// Converts a word with `*`; `?` and `[` are literal.
 fn glob(word: &str, any: &str) -> String {
     if word == "**" && any != ".*" {
         return ANY_NAMES.to_owned();

@@ -1,5 +1,5 @@
-//! What a short rule is compared with: the words of a command in every way in which they can be read, the paths and hosts of
-//! effects, the tool. It must not know how patterns are written.
+//! Matches short rules with calls: with every reading of a command's words, with the paths and hosts of effects, and
+//! with the tool. Does not depend on the syntax of patterns.
 
 use castellan_event::{Call, CallRow, Command, Effect, EffectKind, Level, Row as _, ToolKind};
 
@@ -8,7 +8,7 @@ use crate::operator::meet::may_meet;
 use crate::operator::pattern::{Content, HostPattern, PathFrom, PathPattern, Pattern, ToolPattern};
 use crate::operator::words;
 
-/// Whether a deny or ask pattern fires on a row: if it may mean it, it does.
+/// Reports whether a deny or ask pattern fires on a row. It fires if it may match.
 pub(super) fn is_matched(pattern: &Pattern, call: &Call, row: &CallRow<'_>, homes: Homes<'_>) -> bool {
     match (&pattern.content, row.level()) {
         (Content::Any, Level::Call) => is_tool(&pattern.tool, call) || is_patch(&pattern.tool, call),
@@ -16,7 +16,7 @@ pub(super) fn is_matched(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home
         (Content::Command(meant), Level::Command) => {
             row.command().is_some_and(|(_, command)| words::may_be(meant, command))
         }
-        // The text as a whole, as other tools would compare it.
+        // Matches the whole text, as other tools do.
         (Content::Command(meant), Level::Call) => {
             let text = call.command.as_deref().filter(|_| call.tool.kind == ToolKind::Shell);
             text.is_some_and(|text| meant.line.is_match(&words::joined(text.split_whitespace())))
@@ -35,7 +35,7 @@ pub(super) fn is_matched(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home
     }
 }
 
-/// Whether an allow pattern covers a leaf of the call: it means all that the leaf does.
+/// Reports whether an allow pattern covers all effects of a leaf of the call.
 pub(super) fn is_covered(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home: Option<&str>) -> bool {
     match &pattern.content {
         Content::Any => is_tool(&pattern.tool, call),
@@ -49,7 +49,7 @@ pub(super) fn is_covered(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home
                 && effect.kind != EffectKind::Link
                 && is_plain_row(row)
                 && path_of(effect).is_some_and(|one| match path.from {
-                    // Below the working directory: a name above it is nobody's choice.
+                    // Matches only below the working directory, because nobody chose the names above it.
                     PathFrom::Anywhere => below(Some(row.real_cwd()), one)
                         .is_some_and(|rest| ends(rest).any(|end| path.regex.is_match(end))),
                     PathFrom::Root | PathFrom::Home => is_path(path, one, home),
@@ -85,15 +85,15 @@ fn is_tool(tool: &ToolPattern, call: &Call) -> bool {
     }
 }
 
-/// A patch that stands in shell text, and that the agent takes for one.
+/// Reports whether the call has a patch in shell text that the agent applies as a patch.
 fn is_patch(tool: &ToolPattern, call: &Call) -> bool {
     *tool == ToolPattern::Change && call.files.iter().any(|file| file.patch_op.is_some())
 }
 
-/// Whether an effect is what a tool of the pattern's kind would do.
+/// Reports whether a tool of the pattern's kind would have this effect.
 fn is_access(tool: &ToolPattern, effect: &Effect) -> bool {
     match tool {
-        // A link gives what it leads to another name.
+        // A link gives its target another name.
         ToolPattern::Read => matches!(effect.kind, EffectKind::Read | EffectKind::Link),
         ToolPattern::Shell
         | ToolPattern::Change
@@ -111,13 +111,13 @@ fn path_of(effect: &Effect) -> Option<&str> {
     effect.path.as_deref().or(effect.path_raw.as_deref())
 }
 
-/// Every path that an effect is about: of a link, what it leads to as well.
+/// Every path of an effect, including the target of a link.
 fn paths_of(effect: &Effect) -> impl Iterator<Item = &str> {
     let target = effect.target.as_deref().filter(|_| effect.kind == EffectKind::Link);
     path_of(effect).into_iter().chain(target)
 }
 
-/// Whether a path is one that is meant. Below a home that is not known there is none.
+/// Reports whether a path matches. Without a known home, no home path matches.
 fn is_path(pattern: &PathPattern, path: &str, home: Option<&str>) -> bool {
     match pattern.from {
         PathFrom::Root => pattern.regex.is_match(path),
@@ -126,16 +126,16 @@ fn is_path(pattern: &PathPattern, path: &str, home: Option<&str>) -> bool {
     }
 }
 
-/// Whether a directory that is changed as a whole has the path that is meant from the working directory on. What lies
-/// elsewhere in a tree is not known; and whoever searches a tree does not mean every name that may lie in it.
+/// Reports whether a change of a whole tree includes the path of the pattern, from the working directory on. The names
+/// elsewhere in the tree are unknown. A search in a tree does not match every name that may be in it.
 fn is_above(pattern: &PathPattern, effect: &Effect, cwd: &str) -> bool {
     let is_tree = pattern.from == PathFrom::Anywhere && effect.recursive == Some(true) && is_change(effect);
     let whole = || format!("{}/{}", cwd.trim_end_matches('/'), pattern.glob);
     is_tree && paths_of(effect).any(|path| may_meet(&whole(), path, true))
 }
 
-/// Whether a path may be one that is meant: it is, or it is a pattern that may stand for one, or one lies in the tree below
-/// it, or it lies in a home that is not known.
+/// Reports whether a path may match: it matches, or is a glob that may match a path of the pattern, or is a tree that
+/// contains one. Without a known home, a home pattern matches in any directory.
 fn may_be(pattern: &PathPattern, path: &str, is_tree: bool, homes: Homes<'_>) -> bool {
     let is_pattern = path.contains(['*', '?', '[', '{', '(']);
     let meets =
@@ -156,7 +156,7 @@ fn below<'p>(home: Option<&str>, path: &'p str) -> Option<&'p str> {
     path.strip_prefix(home?.trim_end_matches('/'))?.strip_prefix('/')
 }
 
-/// A path without its first names, one after the other.
+/// Yields the path and the path without its first names.
 fn ends(path: &str) -> impl Iterator<Item = &str> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let later = path.match_indices('/').filter_map(|(at, _)| path.get(at + 1..));
@@ -172,7 +172,7 @@ fn is_host(host: &HostPattern, name: &str) -> bool {
     }
 }
 
-/// Whether its words say all about a command: who runs it, where, and with what.
+/// Reports whether the words describe the command completely: no other user, host or variables.
 fn is_plain(command: &Command) -> bool {
     (command.wrappers.is_empty() || command.wrappers_are_neutral)
         && command.remote.is_none()
@@ -183,8 +183,8 @@ fn is_plain_row(row: &CallRow<'_>) -> bool {
     row.command().is_none_or(|(_, command)| is_plain(command))
 }
 
-/// Whether a command's words say all that an effect of it is about. They do not where a file says it, or what the command reads:
-/// a redirect, a pipe, a here-document. A redirect stands nowhere in the words, so none may be in the whole text.
+/// Reports whether a command's words describe an effect completely. A script file, a pipe or a here-document may define
+/// the effect instead. Redirects are not among the words, so the whole text must not contain one.
 fn is_said(call: &Call, command: &Command, effect: &Effect) -> bool {
     effect.script_path.is_none()
         && command.pipe_from.is_none()
@@ -192,10 +192,10 @@ fn is_said(call: &Call, command: &Command, effect: &Effect) -> bool {
         && !has_redirect(call.command.as_deref().unwrap_or_default())
 }
 
-/// Where commands stand that the call's own text names.
+/// Origin of commands in the call's own text.
 const TEXT: &str = "text";
 
-/// Redirects that neither give nor keep anything.
+/// Redirects without input or stored output.
 const HARMLESS: &[&str] = &["2>&1", "2>/dev/null", ">/dev/null", "> /dev/null"];
 
 fn has_redirect(text: &str) -> bool {

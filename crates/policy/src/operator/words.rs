@@ -1,25 +1,25 @@
-//! The words of a command, in every way in which they can be read, against a pattern of them. It must not know calls.
+//! Matches the words of a command, in every reading, with a pattern. Does not depend on calls.
 
 use castellan_event::Command;
 
 use crate::limits::SUBCOMMAND_PLACES_MAX;
 use crate::operator::pattern::{CommandPattern, SEPARATOR};
 
-/// Whether a command is one that is meant, however it is written: its words as they are, or its words without the flags
-/// while it has the flags that are named.
+/// Reports whether a command in any spelling matches: by its words, or by its words without flags if it has the named
+/// flags.
 pub(super) fn may_be(meant: &CommandPattern, command: &Command) -> bool {
     readings(command).iter().any(|text| meant.line.is_match(text))
         || (has_flags(meant, command)
             && plain_readings(command).iter().any(|text| meant.words.is_match(text)))
 }
 
-/// The command as a program gets it.
+/// The command as the program gets it.
 pub(super) fn of(command: &Command) -> Option<String> {
     let name = command.name.as_deref()?;
     Some(joined(std::iter::once(name).chain(command.args.iter().map(String::as_str))))
 }
 
-/// Words as patterns read them.
+/// Joins words into the text that patterns match.
 pub(super) fn joined<'w>(words: impl Iterator<Item = &'w str>) -> String {
     let mut text = String::new();
     for (at, word) in words.enumerate() {
@@ -31,7 +31,8 @@ pub(super) fn joined<'w>(words: impl Iterator<Item = &'w str>) -> String {
     text
 }
 
-/// As it is written, as the program gets it, and without the options before its subcommand; each also after its wrappers.
+/// Returns the command as written, as the program gets it, and without the options before its subcommand. The last two
+/// also after its wrappers.
 fn readings(command: &Command) -> Vec<String> {
     let written = joined(command.line.split_whitespace());
     let Some(name) = command.name.as_deref() else { return vec![written] };
@@ -49,7 +50,8 @@ fn readings(command: &Command) -> Vec<String> {
     all
 }
 
-/// Where a subcommand's word may stand: options before it and words after it may be the same word.
+/// Returns the possible positions of a subcommand's word, because options before it and words after it may be the same
+/// word.
 fn places(word: &str, args: &[&str]) -> impl Iterator<Item = usize> {
     let all: Vec<usize> =
         args.iter().enumerate().filter(|(_, arg)| **arg == word).map(|(at, _)| at).collect();
@@ -60,7 +62,7 @@ fn places(word: &str, args: &[&str]) -> impl Iterator<Item = usize> {
         .map(|(_, at)| at)
 }
 
-/// Without any flag: its name, subcommand and operands; also after its wrappers.
+/// Returns the command without flags: name, subcommand and operands. Also after its wrappers.
 fn plain_readings(command: &Command) -> Vec<String> {
     let Some(name) = command.name.as_deref() else { return Vec::new() };
     let subcommand = command.subcommand.iter().flat_map(|words| words.split(' '));
@@ -68,7 +70,7 @@ fn plain_readings(command: &Command) -> Vec<String> {
     wrapped(&[joined(words)], command)
 }
 
-/// The readings, and each after its wrappers, the innermost first.
+/// Returns the readings, alone and after its wrappers, the innermost wrapper first.
 fn wrapped(readings: &[String], command: &Command) -> Vec<String> {
     let mut all = readings.to_vec();
     let mut outer = readings.to_vec();
@@ -81,7 +83,8 @@ fn wrapped(readings: &[String], command: &Command) -> Vec<String> {
     all
 }
 
-/// Whether it has every flag that is named, in any spelling, and where no further word may follow, no other.
+/// Reports whether the command has every named flag, in any spelling. Other flags are not permitted if no more words
+/// may follow.
 fn has_flags(meant: &CommandPattern, command: &Command) -> bool {
     let named: Vec<Vec<String>> = meant.flags.iter().map(|flag| cluster(flag)).collect();
     let given = |flag: &String| command.flags.contains(flag) || command.flag_spellings.contains(flag);
@@ -90,7 +93,7 @@ fn has_flags(meant: &CommandPattern, command: &Command) -> bool {
         && (meant.goes_on || command.flags.len() <= named.iter().map(Vec::len).sum())
 }
 
-/// The flags that `-rf` stands for; another flag stands for itself.
+/// Splits a cluster such as `-rf` into its flags; another flag stays whole.
 fn cluster(flag: &str) -> Vec<String> {
     match flag.strip_prefix('-') {
         Some(letters) if !letters.starts_with('-') => {

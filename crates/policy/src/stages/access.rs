@@ -1,4 +1,4 @@
-//! The access level that a call needs, by its effects, against the one that its session has. It must not know rules.
+//! Compares the access level that a call needs by its effects with the level of its session. Does not depend on rules.
 
 use castellan_event::{
     AccessLevel, Call, CallRow, Code, Effect, EffectKind, Finding, HostClass, Layer, Level, Role, Row as _,
@@ -11,18 +11,18 @@ use crate::stages::own_code::OwnCode;
 use crate::stages::{Found, is_safe};
 use crate::state::Standing;
 
-/// Why a call needs its level: the first of its parts that needs as much.
+/// The access level of a call, and the first of its parts that needs this level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Need {
     pub(crate) level: AccessLevel,
     /// The row of that part.
     row: Option<usize>,
-    /// What it does, as a person says it.
+    /// Its effect, in words for a person.
     because: String,
 }
 
-/// The level that the session has: the profile's, unless the agent's own mode lowers it, or nobody has said that the workspace
-/// is trusted.
+/// The level of the session: the profile's level, lowered by the agent's own mode and in a workspace that no person has
+/// trusted.
 pub(crate) fn active_level(
     settings: &Settings,
     standing: Standing,
@@ -32,8 +32,9 @@ pub(crate) fn active_level(
     settings.level.map(|level| level.min(ceiling).min(of_unknown.unwrap_or(AccessLevel::FullAccess)))
 }
 
-/// A call that needs more than the session has, or than the organisation gives, which no allow list lifts. What the organisation gives means
-/// what it does in its own profile: there, other code may be the project's own.
+/// Finds a call that needs more than the session's level or the organisation's level. No allow list exempts a call
+/// above the organisation's level. That level uses the organisation's own choice of `allow_understood`, so other code
+/// may be the project's own.
 pub(super) fn level(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let settings = case.settings();
     if let Some(given) = settings.organisation_level {
@@ -56,7 +57,7 @@ fn short_of(need: &Need, active: AccessLevel, layer: Option<Layer>, settings: &S
     Finding { layer, rows, ..Finding::new(settings.on_insufficient, Code::Access, message) }
 }
 
-/// What a call needs: the most that one of its parts needs. `own_code`: what counts as a part of the workspace, and not as one more
+/// The highest level that a part of the call needs. `own_code`: code that is part of the workspace and no additional
 /// program.
 pub(crate) fn need(call: &Call, rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> Need {
     let mut most = Need {
@@ -83,13 +84,13 @@ pub(crate) fn need(call: &Call, rows: &[CallRow<'_>], own_code: &OwnCode<'_>) ->
     most
 }
 
-/// What a tool needs whatever its effects are: all that is known of one that has none.
+/// The level that a tool needs independently of its effects. For a tool without effects nothing else is known.
 fn of_tool(call: &Call, rows: &[CallRow<'_>]) -> AccessLevel {
     let has_effects = rows.iter().any(|row| row.level() == Level::Effect);
     match call.tool.kind {
         ToolKind::Shell if call.command.is_none() => AccessLevel::FullAccess,
         ToolKind::Shell | ToolKind::Read | ToolKind::Internal => AccessLevel::ReadOnly,
-        // A sub-agent's own calls are judged.
+        // castellan judges a sub-agent's own calls.
         ToolKind::Subagent => AccessLevel::ReadOnly,
         ToolKind::Web => AccessLevel::WorkspaceWrite,
         ToolKind::Write | ToolKind::Edit | ToolKind::Patch if has_effects => AccessLevel::ReadOnly,
@@ -110,12 +111,12 @@ fn of_effect(effect: &Effect) -> AccessLevel {
         EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission => {
             of_place(effect)
         }
-        // A repository in the workspace is a part of it; any other system is not.
+        // A repository in the workspace is part of it; any other system is not.
         EffectKind::Mutate | EffectKind::Destroy => of_place(effect),
         EffectKind::Connect | EffectKind::Download => WorkspaceWrite,
         EffectKind::Upload if effect.host_class == Some(HostClass::Loopback) => WorkspaceWrite,
         EffectKind::Listen if effect.host_class == Some(HostClass::Loopback) => WorkspaceWrite,
-        // A sub-agent's own calls are judged; an agent that a command starts is another matter.
+        // castellan judges a sub-agent's own calls. It may not judge those of an agent that a command starts.
         EffectKind::Spawn if effect.command.is_none() => ReadOnly,
         EffectKind::Opaque if effect.role == Some(Role::Operand) => ReadOnly,
         EffectKind::Upload
@@ -137,7 +138,8 @@ fn of_effect(effect: &Effect) -> AccessLevel {
     }
 }
 
-/// What changes the workspace or temporary files, unless other programs take their orders from it.
+/// The level for a change of the workspace or of temporary files, unless other programs read instructions from the
+/// file.
 fn of_place(effect: &Effect) -> AccessLevel {
     let is_near = matches!(effect.place, Some(Scope::Workspace | Scope::Temporary));
     let is_plain =

@@ -1,15 +1,15 @@
-//! Allow rules. Where every other rule needs one row, allow needs them all: each part of the call that does something by
-//! itself, a leaf, must be covered by a rule. It must not know what other stages found.
+//! Allow rules. Any other rule needs one row; allow needs all: a rule must cover each leaf, which is a part of the call
+//! with its own effect. Does not depend on the findings of other stages.
 //!
-//! Leaves are the effects, the commands and files that have none, and the call itself where it has no parts at all. What files
-//! would do when they are run that the call writes is none: it is not done.
+//! Leaves are the effects, the commands and files without effects, and the call itself if it has no parts. The effects
+//! of files that the call writes are no leaves, because they do not happen yet.
 
 use castellan_event::{Call, CallRow, Command, Level, Row, ToolKind, field_index};
 use castellan_rules::Rule;
 
 use crate::policy::RuleMatch;
 
-/// Whether the allow rules that fired cover every leaf of the call.
+/// Reports whether the allow rules that fired cover every leaf of the call.
 pub(super) fn cover(call: &Call, rows: &[CallRow<'_>], allows: &[&RuleMatch<'_>]) -> bool {
     if allows.is_empty() {
         return false;
@@ -19,19 +19,19 @@ pub(super) fn cover(call: &Call, rows: &[CallRow<'_>], allows: &[&RuleMatch<'_>]
     leaves(rows).all(|leaf| !is_opaque(leaf.row) && covered(&leaf))
 }
 
-/// Whether a rule that fired on the whole call covers its leaves: it understands nothing of the commands in it, nor of
-/// shell text in which none were found.
+/// Reports whether a rule that fired on the whole call covers its leaves. Such a rule does not understand commands in
+/// the call, or shell text without recognized commands.
 fn whole_counts(call: &Call, rows: &[CallRow<'_>]) -> bool {
     call.tool.kind != ToolKind::Shell && rows.iter().all(|row| row.command().is_none())
 }
 
 pub(super) struct Leaf<'r> {
     pub(super) row: &'r CallRow<'r>,
-    /// Positions and levels of the rows on the way to it and of its own, coarse ones first.
+    /// Positions and levels of the rows above the leaf and of its own row, coarse ones first.
     way: Vec<(usize, Level)>,
 }
 
-/// The leaves of a call.
+/// Returns the leaves of a call.
 pub(super) fn leaves<'r>(rows: &'r [CallRow<'r>]) -> impl Iterator<Item = Leaf<'r>> {
     let is_leaf = |row: &CallRow<'_>| match (row.level(), row.file()) {
         (Level::Effect, _) => true,
@@ -51,8 +51,8 @@ pub(super) fn leaves<'r>(rows: &'r [CallRow<'r>]) -> impl Iterator<Item = Leaf<'
 }
 
 impl Leaf<'_> {
-    /// Whether a rule covers the leaf. The coarsest row on the way that the rule fired on says how much the rule knows of
-    /// it: what is true of a whole command is true of its effects too, without a look at them.
+    /// Reports whether a rule covers the leaf. The coarsest row on which the rule fired decides: a rule about a whole
+    /// command also covers the command's effects without checking them.
     fn is_covered(&self, allow: &RuleMatch<'_>, whole_counts: bool) -> bool {
         let fired = |(position, _): &&(usize, Level)| allow.rows.binary_search(position).is_ok();
         match self.way.iter().find(fired) {
@@ -69,7 +69,7 @@ impl Leaf<'_> {
     }
 }
 
-/// Whether a row describes what the other one is a part of. What names no file belongs to all of the call's.
+/// Reports whether `part` is part of the row. A part without a file belongs to all files of the call.
 fn is_above(row: &CallRow<'_>, part: &CallRow<'_>) -> bool {
     let command = |row: &CallRow<'_>| row.command().map(|(position, _)| position);
     row.level() < part.level()
@@ -84,8 +84,8 @@ pub(super) fn is_opaque(row: &CallRow<'_>) -> bool {
     row.effect().is_some_and(|effect| effect.is_opaque())
 }
 
-/// Whether a rule says all about a command: it has no circumstances that could make another one of it, but those that the
-/// rule names.
+/// Reports whether a rule describes a command completely: the command has no circumstances that could change it, except
+/// those that the rule names.
 fn is_plain(command: &Command, rule: &Rule) -> bool {
     let circumstances = [
         ("cmd.wrappers", !command.wrappers.is_empty() && !command.wrappers_are_neutral),

@@ -1,18 +1,18 @@
-//! What is typed behind a program's name, as far as it can be told from the words alone that it makes the program do nothing but its
-//! work in the workspace. It must not know programs.
+//! Checks the arguments of a program: do the words alone show that the program only does its work in the workspace?
+//! Does not depend on the program.
 
 use castellan_event::Command;
 
 use crate::stages::variables;
 
-/// The arguments of a command that is typed.
+/// The arguments of a command.
 pub(crate) struct Arguments<'r> {
     pub(crate) command: &'r Command,
-    /// The directory that the call begins in.
+    /// The directory in which the call begins.
     pub(crate) cwd: &'r str,
 }
 
-/// Words of a program that has others see what it works on.
+/// Words that make a program send or offer its data to others.
 const OUTWARD: &[&str] = &[
     "deploy",
     "host",
@@ -32,13 +32,13 @@ const OUTWARD: &[&str] = &[
     "upload",
 ];
 
-/// Programs that build what is to be fast with an option of such a name.
+/// Programs whose option of such a name only selects an optimised build.
 const OPTIMISED: &[(&str, &str)] =
     &[("cargo", "--release"), ("flutter", "--release"), ("wasm-pack", "--release")];
 
 const PROGRAM_OPTIONS: &[&str] = &["config", "exec", "overlay", "pkgdir", "toolexec", "vettool"];
 
-/// Wrappers that give a command other variables, which are looked at, or watch how it runs.
+/// Wrappers that only set variables, which are checked separately, or observe the command.
 const FRAMES: &[&str] = &[
     "bundle",
     "c8",
@@ -63,7 +63,7 @@ const FRAMES: &[&str] = &[
     "xvfb-run",
 ];
 
-/// Words by which a program of the project is told to change, end or start something, also as a part of an option.
+/// Words that make a program of the project change, end or start something, also as a part of an option.
 const ORDERS: &[&str] = &[
     "apply",
     "bash",
@@ -110,25 +110,25 @@ const ORDERS: &[&str] = &[
     "yes",
 ];
 
-/// Characters by which a word may be code or another command line.
+/// Characters that may make a word code or another command line.
 const CODE: &[char] = &[' ', '\t', '\n', ';', '|', '&', '$', '`', '(', ')', '<', '>', '"', '\'', '\\', '#'];
 
-/// Characters behind which a path may begin within a word.
+/// Characters after which a path may begin within a word.
 const BEFORE_PATHS: &[char] =
     &['=', ',', ':', ';', '@', '"', '\'', '(', '[', '{', '|', ' ', '\t', '\n', '!', '<', '>'];
 
 impl Arguments<'_> {
-    /// Whether every path that they may name lies in the directory of the call, and nothing is reached over the network.
+    /// Reports whether every path in the arguments is in the call's directory and no word reaches the network.
     pub(crate) fn stay_inside(&self) -> bool {
         self.is_by_itself() && self.words().all(|word| self.is_inside(word) && !self.is_outward(word))
     }
 
-    /// The same, and none of them may be code.
+    /// The same, and no argument may be code.
     pub(crate) fn are_plain(&self) -> bool {
         self.are_harmless() && !self.words().any(|word| self.is_outward(word))
     }
 
-    /// Whether one of them is an option by which compilers and test runners start another program than they would.
+    /// Reports whether an option makes a compiler or test runner start another program.
     pub(crate) fn name_programs(&self) -> bool {
         self.words().any(|word| {
             let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
@@ -136,24 +136,24 @@ impl Arguments<'_> {
         })
     }
 
-    /// Whether one of them may be an order to change, end or start something.
+    /// Reports whether an argument may be an order to change, end or start something.
     pub(crate) fn are_orders(&self) -> bool {
         let is_order = |part: &str| ORDERS.contains(&part.to_ascii_lowercase().as_str());
         self.words().any(|word| word.split(['-', '_', '=', ':', '/', '.', ',']).any(is_order))
     }
 
-    /// Whether the command runs as itself, on this machine.
+    /// Reports whether the command runs under its own name on this machine.
     pub(crate) fn are_here(&self) -> bool {
         self.is_by_itself()
     }
 
-    /// That none of them may be code, nor lead out of the directory of the call, whatever it is called that they name.
+    /// Reports whether no argument may be code or a path outside of the call's directory. Ignores the meaning of words.
     pub(crate) fn are_harmless(&self) -> bool {
         let is_harmless = |word: &str| !word.contains(CODE) && self.is_inside(word);
         self.is_by_itself() && self.words().all(is_harmless)
     }
 
-    /// Whether nothing but its arguments makes another program of it: as another user, elsewhere, with variables that name files.
+    /// Reports whether only its arguments change the program: no other user or host, and no variables with files.
     fn is_by_itself(&self) -> bool {
         let is_plain_value = |pair: &String| {
             let value = pair.split_once('=').map_or(pair.as_str(), |(_, value)| value);
@@ -170,7 +170,7 @@ impl Arguments<'_> {
     }
 
     fn is_inside(&self, word: &str) -> bool {
-        // The value of a short option may stand close by.
+        // The value of a short option may follow without a space.
         let attached = word.strip_prefix('-').and_then(|rest| rest.get(1..)).unwrap_or_default();
         let parts = word.split(BEFORE_PATHS).chain([word, attached]);
         let is_known = !word.contains(['$', '`']) && !word.contains("://");
@@ -187,7 +187,7 @@ impl Arguments<'_> {
         !is_above && !path.starts_with('~') && (!path.starts_with('/') || is_here())
     }
 
-    /// Whether a word is one of those by which others see something, or an option of that name.
+    /// Reports whether a word or the option of that name makes a program send or offer data to others.
     fn is_outward(&self, word: &str) -> bool {
         let name = word.trim_start_matches('-').split(['=', ':']).next().unwrap_or_default();
         let is_other = || OPTIMISED.contains(&(self.command.name.as_deref().unwrap_or_default(), word));
