@@ -1,5 +1,5 @@
-//! [`State`]: what a decision depends on besides the call, its facts and the policy; and [`StateChange`]: what it leaves behind. It must not
-//! know how either is stored.
+//! [`State`]: the input of a decision besides the call, its facts and the policy. [`StateChange`]: the resulting
+//! changes. Does not depend on the storage of either.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::request::RequestId;
 use crate::tries::{NO_TRIES, Tries};
 use crate::ungoverned::Bar;
 
-/// What a person has said of a workspace.
+/// Workspace trust: a person's decision about a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
-    /// Sessions may work there as the profile says.
+    /// Sessions may work there as the profile permits.
     Trusted,
-    /// Nothing. Some profiles let sessions only look around there.
+    /// No decision. Some profiles then allow only reading.
     Unknown,
     /// Sessions there have no tools.
     Denied,
@@ -24,52 +24,53 @@ pub enum Standing {
 /// The state in which a call is judged. A caller sets every field: none is completed later.
 #[derive(Debug, Clone, Copy)]
 pub struct State<'s> {
-    /// How decisions are carried out.
+    /// The mode of enforcement.
     pub mode: Mode,
-    /// Whether the agent, told "ask" at this event, asks a person. Where it would run the call instead, ask becomes deny.
+    /// Whether the agent asks a person when the answer at this event is ask. If it would run the call instead, ask
+    /// becomes deny.
     pub agent_asks: bool,
-    /// Nobody is there to be asked.
+    /// No person can be asked.
     pub headless: bool,
-    /// The highest access level that the session may have, whatever the profile says: the agent's own mode lowers it.
+    /// Highest access level of the session, independent of the profile: the agent's own mode lowers it.
     pub ceiling: AccessLevel,
-    /// What a person has said of the session's workspace.
+    /// Trust in the session's workspace.
     pub standing: Standing,
-    /// The call is of an MCP server that came after castellan and that nobody has agreed to.
+    /// The call uses an MCP server that is newer than castellan and that nobody has agreed to.
     pub is_new_server: bool,
-    /// Why the session may do nothing, where that is so.
+    /// The reason why the session is blocked, if it is.
     pub bar: Option<&'s Bar>,
-    /// The id for this call, should a person have to look at it.
+    /// The request id for this call if a person has to decide.
     pub next_request: RequestId,
-    /// What the session left behind in earlier calls.
+    /// Marks of the session's earlier calls.
     pub session: &'s Session,
-    /// What was denied in the session so far.
+    /// Denials in the session so far.
     pub tries: &'s Tries,
-    /// What a person has granted of this call.
+    /// The grant for this call.
     pub grant: Option<&'s Grant>,
-    /// The same call, where it waits for a person already.
+    /// The same call, if it is already pending.
     pub pending: Option<&'s Pending>,
     /// A person has refused the call while it was held.
     pub is_refused: bool,
-    /// The agent has asked about the call before: the session has its marks.
+    /// The agent has asked about the call before, so the session already has its marks.
     pub is_repeated: bool,
     /// How long the call can be held for a person; `None`: it is not held.
     pub hold: Option<Duration>,
     /// The obligations that this agent and this machine can meet for the call.
     pub able: &'s [ObligationKind],
-    /// Obligations of this call that castellan has tried to meet in vain.
+    /// Obligations of this call that castellan has failed to meet.
     pub failed: &'s [Failed],
 }
 
-/// A call that waits for a person.
+/// A pending call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
     /// Its id.
     pub id: RequestId,
-    /// What the person can grant of it.
+    /// The grant that a person can give for it.
     pub grant: Grant,
 }
 
-/// An obligation that castellan has tried to meet in vain.
+/// An obligation that castellan has failed to meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
     /// Its kind. No obligation of this kind is tried again for the call.
@@ -79,8 +80,8 @@ pub struct Failed {
 }
 
 impl<'s> State<'s> {
-    /// The state in which a call is judged that no agent makes now: enforced, a person can be asked, every obligation can be met, nothing
-    /// is held.
+    /// The state for a call that no agent makes now: enforce mode, a person can be asked, every obligation can be met,
+    /// nothing is held.
     pub fn plain(session: &'s Session) -> State<'s> {
         State {
             mode: Mode::Enforce,
@@ -104,17 +105,19 @@ impl<'s> State<'s> {
     }
 }
 
-/// What is to be remembered of a decision.
+/// Changes after a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateChange {
-    /// The request id of a call that a person can look at.
+    /// The request id of a call that a person can look up.
     pub request: Option<RequestId>,
     /// The answer, for the agent's second question about the same call.
     pub answer: Verdict,
-    /// The grant has let the call happen.
+    /// The grant has allowed the call.
     pub used_grant: bool,
-    /// Labels of the marks that the call sets on its session, sorted, each once. A call that is denied sets none but [`crate::PROBING`].
+    /// Labels of the marks that the call sets on its session, sorted, without duplicates. A denied call sets only
+    /// [`crate::PROBING`].
     pub marks: Vec<String>,
-    /// Purposes to count of a call that is answered: those of a denied call, and that a call asks for the answers of castellan.
+    /// Denial keys to count for an answered call: those of a denied call, and the key for a query about castellan's
+    /// answers.
     pub purposes: Vec<String>,
 }

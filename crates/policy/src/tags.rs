@@ -1,8 +1,8 @@
-//! What a rule says by its tags: a verdict, and marks to set. It must not know whose rule it is.
+//! The meaning of a rule's tags: a verdict, and marks to set. Does not depend on the owner of a rule.
 
 use castellan_rules::{Options, Rule, TagWords};
 
-/// Which tags say what.
+/// The meaning of tags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tags {
     /// Denies.
@@ -15,7 +15,7 @@ pub struct Tags {
     pub allow: String,
     /// The kit's bookkeeping rule, which is not a finding.
     pub seen: String,
-    /// Sets the mark whose label stands behind it. A tag that ends here has no label and sets nothing.
+    /// Prefix of a tag that sets a mark; the label follows. A tag without label sets nothing.
     pub mark: String,
 }
 
@@ -32,7 +32,7 @@ impl Default for Tags {
     }
 }
 
-/// What a rule says by its tags.
+/// The verdict of a rule's tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleVerdict {
     /// Deny.
@@ -43,7 +43,7 @@ pub enum RuleVerdict {
     Review,
     /// Allow without the agent's prompt.
     Allow,
-    /// The kit's bookkeeping: nothing.
+    /// The kit's bookkeeping: no verdict.
     Seen,
     /// No verdict: recorded only.
     Notice,
@@ -63,15 +63,15 @@ impl RuleVerdict {
     }
 }
 
-/// The tag of an organisation's rule that lets a person or the operator lift what it asks.
+/// The tag of an organisation's rule whose ask may be exempted by a person or the operator.
 pub(crate) const LIFTABLE: &str = "coding_agent_liftable";
 
-/// How every tag begins that castellan reads, unless the configuration names others.
+/// Prefix of every tag that castellan reads, unless the configuration names others.
 const BEGIN: &str = "coding_agent_";
 
 impl Tags {
-    /// The tags that rules may have, those of the organisation's and a project's rules among them. One that begins as they do and is
-    /// none of them would leave its rule without effect.
+    /// Returns the permitted tags, including those of the organisation's and of projects' rules. Any other tag with the
+    /// prefix would leave its rule without effect.
     pub fn words(&self) -> TagWords {
         let default = Tags::default();
         let whole = |tags: &Tags| {
@@ -88,12 +88,12 @@ impl Tags {
         TagWords { begin: BEGIN.to_owned(), words, openings }
     }
 
-    /// How rule files are read whose rules have these tags: else as Falco does.
+    /// Options for reading rule files with these tags; otherwise as Falco reads them.
     pub fn options(&self) -> Options {
         Options { tags: self.words(), ..Options::default() }
     }
 
-    /// The strictest verdict among a rule's tags. Marks are none: a rule that only sets a mark is a notice.
+    /// The strictest verdict among a rule's tags. A mark is no verdict: a rule that only sets a mark is a notice.
     pub fn verdict_of(&self, rule: &Rule) -> RuleVerdict {
         let verdicts = [
             (&self.deny, RuleVerdict::Deny),
@@ -106,7 +106,7 @@ impl Tags {
         strictest.map_or(RuleVerdict::Notice, |(_, verdict)| verdict)
     }
 
-    /// The labels of the marks that a rule sets.
+    /// Labels of the marks that a rule sets.
     pub(crate) fn marks_of(&self, rule: &Rule) -> Vec<String> {
         let labels = rule.tags.iter().filter_map(|tag| tag.strip_prefix(&self.mark));
         labels.filter(|label| !label.is_empty()).map(str::to_owned).collect()

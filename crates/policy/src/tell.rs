@@ -1,5 +1,5 @@
-//! What people and agents read about a decision. The agent's text never says how to be let through; it names a request id
-//! that the user can look up.
+//! Texts about a decision for people and agents. The agent's text never contains a way around the decision. It contains
+//! a request id that the user can look up.
 
 use castellan_event::{Exemption, Verdict};
 

@@ -34,7 +34,7 @@ pub(crate) fn call_in(cwd: &str, command: &str) -> Call {
     }
 }
 
-/// The verdict of every stage together on a call that does nothing, by the default settings and without rules.
+/// The verdict of all stages on a call without effects, with default settings and without rules.
 pub(crate) fn verdict_of(call: &Call) -> Verdict {
     let (policy, session) = (Policy::new(Vec::new(), Settings::default()), Session::default());
     let mut world = Recorder::new(&Lexical);

@@ -1,30 +1,30 @@
-//! [`Tries`]: how often a session was denied the same. It must not know what a purpose is, nor when the session ends.
+//! [`Tries`]: counts of a session's denials by denial key. Does not depend on the meaning of a key or on the end of the
+//! session.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::limits::PROBING_AT;
 
-/// How often each purpose of a session was denied.
+/// Number of denials for each denial key of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tries(BTreeMap<PurposeHash, u32>);
 
-/// Those of a session that was denied nothing.
+/// Counts of a session without denials.
 pub(crate) static NO_TRIES: Tries = Tries(BTreeMap::new());
 
-/// Names a purpose as long as the process runs.
+/// Hash of a denial key, valid while the process runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PurposeHash(u64);
 
 impl Tries {
-    /// Reports whether the session is probing once these purposes are denied as well.
+    /// Reports whether the session is probing once these keys are denied as well.
     pub fn is_probing_with(&self, purposes: &[String]) -> bool {
         let before = |purpose: &String| self.0.get(&hash(purpose)).copied().unwrap_or_default();
         purposes.iter().any(|purpose| before(purpose) + 1 >= PROBING_AT)
     }
 
-    /// Counts these purposes. A purpose that makes the session probing is counted from zero again. Returns the purposes that were not
-    /// counted before.
+    /// Counts these keys. A key that makes the session probing restarts at zero. Returns the keys that were new.
     pub fn count(&mut self, purposes: &[String]) -> Vec<PurposeHash> {
         let mut added = Vec::new();
         for purpose in purposes {
@@ -41,7 +41,7 @@ impl Tries {
         added
     }
 
-    /// Forgets a purpose.
+    /// Forgets a key.
     pub fn forget(&mut self, purpose: PurposeHash) {
         self.0.remove(&purpose);
     }
@@ -62,7 +62,7 @@ fn hash(purpose: &str) -> PurposeHash {
 mod tests {
     use super::*;
 
-    /// Denials one after the other, each `PURPOSE,PURPOSE`, and those of them that show that the session is probing.
+    /// Checks a series of denials, each `KEY,KEY`, and which of them show that the session is probing.
     fn check(denials: &[&str], expected: &[usize]) {
         let mut tries = Tries::default();
         let mut is_probing = |denial: &str| {

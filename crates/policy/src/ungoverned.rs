@@ -1,46 +1,46 @@
-//! What is done about calls that ran without a decision, against one, or with another input than the one judged, and about hooks of
-//! others that could bring that about. It must not know how that is found out.
+//! Reaction to calls that ran without a decision, against a decision, or with another input than the judged one, and to
+//! foreign hooks that could cause that. Does not depend on the way of detection.
 
 use std::str::FromStr;
 
 use castellan_event::{AccessLevel, Code};
 
-/// Settings of that.
+/// Settings for the reaction.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ungoverned {
-    /// What is done.
+    /// The reaction.
     pub action: OnUngoverned,
-    /// The highest access level that the session has from then on; `None`: as before.
+    /// Highest access level of the session from then on; `None`: unchanged.
     pub level: Option<AccessLevel>,
-    /// Nothing runs while a hook of somebody else's could change it after it was judged, unless that hook is trusted.
+    /// Nothing runs while an untrusted hook of another program could change the call after the decision.
     pub bars_foreign_hooks: bool,
-    /// Hooks of others that are trusted, by their command lines.
+    /// Trusted hooks of other programs, by command line.
     pub trusted_hooks: Vec<String>,
 }
 
-/// What is done about it, from the most lenient to the strictest.
+/// Reactions, from the most lenient to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum OnUngoverned {
-    /// It is recorded, and shown in the status.
+    /// Record it, and show it in the status.
     #[default]
     Record,
-    /// The user is told as well.
+    /// Also notify the user.
     Notify,
-    /// The session may do nothing more as well.
+    /// Also block the session.
     Stop,
 }
 
-/// Why a session may do nothing more, until a person has looked.
+/// Why a session is blocked until a person has decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bar {
-    /// What kind of reason.
+    /// Kind of the reason.
     pub code: Code,
     /// The reason, for a person and for the agent.
     pub message: String,
 }
 
 impl OnUngoverned {
-    /// All of them, the most lenient first.
+    /// All reactions, the most lenient first.
     pub const ALL: [OnUngoverned; 3] = [OnUngoverned::Record, OnUngoverned::Notify, OnUngoverned::Stop];
 
     /// Returns the word used in configuration and records.

@@ -1,4 +1,5 @@
-//! What stops a call whatever it does: its payload, its session, its workspace, a missing policy. It must not know rules.
+//! Stages that stop a call independently of its effects: its payload, its session, its workspace, a missing policy.
+//! Does not depend on rules.
 
 use castellan_event::{Code, Finding, ToolKind, Verdict};
 
@@ -6,32 +7,32 @@ use crate::case::{Case, Reading};
 use crate::stages::Found;
 use crate::state::Standing;
 
-/// A payload that two readers could take for two calls.
+/// Denies a payload that two parsers could read as two different calls.
 pub(super) fn intake(case: &Case<'_>) -> Found {
     let problems = case.call.problems.iter();
     problems.map(|problem| Finding::new(Verdict::Deny, Code::Malformed, problem.to_string())).collect()
 }
 
-/// A session that has no tools.
+/// Denies in a session without tools.
 pub(super) fn session(case: &Case<'_>) -> Found {
     let settings = case.settings();
     let message = || format!("sessions of the profile {} have no tools", settings.profile);
     (!settings.tools).then(|| Finding::new(Verdict::Deny, Code::NoTools, message())).into()
 }
 
-/// A workspace in which sessions may do nothing.
+/// Denies in a denied workspace.
 pub(super) fn workspace(case: &Case<'_>) -> Found {
     let message = "sessions in this workspace are denied";
     let is_denied = case.state.standing == Standing::Denied;
     is_denied.then(|| Finding::new(Verdict::Deny, Code::DeniedWorkspace, message)).into()
 }
 
-/// A session that may do nothing more.
+/// Denies in a blocked session.
 pub(super) fn barred(case: &Case<'_>) -> Found {
     case.state.bar.map(|bar| Finding::new(Verdict::Deny, bar.code, bar.message.clone())).into()
 }
 
-/// Without a policy nothing but reading is let through.
+/// Denies everything but reading without a policy.
 pub(super) fn policy_present(case: &Case<'_>, _: &Reading<'_>) -> Found {
     let problem = case.policy.problem().filter(|_| case.call.tool.kind != ToolKind::Read);
     let message = |problem| format!("no rules could be loaded: {problem}");

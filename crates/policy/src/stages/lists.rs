@@ -1,4 +1,4 @@
-//! The operator's own lists: deny, ask and allow patterns of each layer. It must not know what a pattern means.
+//! The operator's own lists: deny, ask and allow patterns of each layer. Does not depend on the meaning of a pattern.
 
 use castellan_event::{Code, Finding, Layer, Verdict};
 
@@ -18,7 +18,7 @@ pub(super) fn ask(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     lists.flat_map(|(layer, list)| of(layer, list, Verdict::Ask, Code::OperatorAsk)).collect()
 }
 
-/// Layers whose allow patterns cover every leaf of the call. A part that was not understood is never covered.
+/// Layers whose allow patterns cover every leaf of the call. An Opaque part is never covered.
 pub(super) fn allow(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let operators = &case.settings().operators;
     let covers = |layer: &Layer| {

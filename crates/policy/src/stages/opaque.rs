@@ -1,13 +1,13 @@
-//! Parts of a call that were not understood, by what they stand for. An operand of something harmless is nothing; the rest
-//! is what the profile says. It must not know why something was not understood.
+//! Opaque parts of a call, by role. An Opaque operand of a harmless command gives no finding; the profile decides about
+//! other roles. Does not depend on the reason why a part is Opaque.
 
 use castellan_event::{Code, Effect, Finding, Role, Why};
 
 use crate::case::{Case, Reading};
 use crate::stages::Found;
 
-/// Programs, targets and code that were not understood, told as one finding. Parts that are left to the project's own code are none of
-/// them. Code in a file of the project that is not there is one where the profile says so: nothing runs as long as nobody makes that file.
+/// Finds Opaque programs, targets and code, as one finding. Excludes parts that are left to the project's own code. The
+/// profile decides about code in a missing file of the project: nothing runs until somebody creates the file.
 pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let (settings, rows) = (case.settings(), reading.rows());
     let with_missing = settings.minds_missing_code();
@@ -36,9 +36,9 @@ pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
 fn counts(effect: &Effect) -> bool {
     effect.is_opaque()
         && match effect.role {
-            // What it stands for is not known either: it may be anything.
+            // The role is unknown, so the part may be anything.
             None | Some(Role::Program | Role::Target | Role::Code) => true,
-            // A tool is judged by itself.
+            // Tools have their own stage.
             Some(Role::Operand | Role::Tool) => false,
         }
 }

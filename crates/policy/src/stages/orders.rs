@@ -1,5 +1,5 @@
-//! What is written into files from which package managers and builds take their orders, where nobody can know what it is. It must not know
-//! how it is written.
+//! Unknown text that is written into files from which package managers and builds read instructions. Does not depend on
+//! the way of writing.
 
 use castellan_event::{CallRow, Code, Effect, EffectKind, Finding, Role, Why};
 
@@ -7,7 +7,7 @@ use crate::case::{Case, Reading};
 use crate::stages::Found;
 use crate::stages::understood::says_what_is_installed;
 
-/// A part of a command that is not known, which changes such a file, where the profile minds code that is not there.
+/// Finds an Opaque part of a command that changes such a file. Only in profiles that also check code in missing files.
 pub(super) fn unknown_orders(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let (settings, rows) = (case.settings(), reading.rows());
     if !settings.minds_missing_code() {

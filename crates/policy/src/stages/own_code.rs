@@ -1,5 +1,5 @@
-//! The project's own code, as far as the autonomous profile lets it run: tests, builds, tasks and programs that the project has written
-//! down and that the session did not put there. It must not know what else a call does.
+//! The project's own code that the autonomous profile runs: tests, builds, tasks and programs that the project declares
+//! and that the session did not create. Does not depend on other effects of a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use castellan_event::{CallRow, Command, Effect, EffectKind, FileOrigin, Scope, S
 use crate::stages::arguments::Arguments;
 use crate::stages::variables;
 
-/// A tool that tests, checks or builds, what of all that it does is that, and how it may be given its arguments.
+/// A tool that tests, checks or builds, with its verbs for that and its permitted arguments.
 struct Tool {
     name: &'static str,
     verbs: &'static [&'static str],
@@ -17,13 +17,13 @@ struct Tool {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Given {
-    /// Options that its model does not know only say how it runs the project's code.
+    /// Unknown options only change how the tool runs the project's code.
     Open,
-    /// Such an option may name a program (`go test -exec`).
+    /// An unknown option may name a program (`go test -exec`).
     Exact,
-    /// The arguments are those of the project's own program: nothing in them is an order to change or send something.
+    /// The arguments go to the project's own program. They must not contain an order to change or send something.
     Plain,
-    /// It runs a task by a name: one that tests, checks or builds.
+    /// The tool runs a named task, which must test, check or build.
     Task,
 }
 
@@ -95,7 +95,7 @@ const TASKS: &[&str] = &[
     "typecheck",
 ];
 
-/// What git is told of itself that changes neither where it looks nor what it runs.
+/// git settings that change neither where git looks nor what it runs.
 const SETTINGS: &[&str] = &[
     "advice.detachedHead",
     "color.ui",
@@ -118,31 +118,31 @@ const SETTINGS: &[&str] = &[
     "user.name",
 ];
 
-/// Runners whose tasks are read: what a task does is found in it, if it is there.
+/// Runners whose tasks are parsed, so that the effects of a task are known.
 const RUNNERS: &[&str] = &["composer", "just", "make", "npm", "task"];
 
-/// What an installation brings that the project has written down.
+/// Verbs of installations that the project declares.
 const DECLARED: &[&str] = &["declared", "lockfile", "manifest"];
 
 const PROGRAMS: &[&str] = &[".cjs", ".cts", ".js", ".mjs", ".mts", ".php", ".py", ".rb", ".ts"];
 
-/// What is the project's own among the effects of a call.
+/// The project's own code in a call.
 #[derive(Debug, Default)]
 pub(crate) struct OwnCode<'r> {
-    /// Files of which something runs that was read; `None` where the project's own code is a program like others.
+    /// Parsed files from which something runs; `None` if the project's own code gets no special treatment.
     scripts: Option<BTreeSet<&'r str>>,
-    /// The commands, by their positions.
+    /// The commands, by position.
     commands: BTreeMap<usize, &'r Command>,
-    /// Those that a tool runs which tests or builds, with whether options that nobody knows matter.
+    /// Commands of a tool that tests or builds, and whether the tool permits unknown options.
     tools: BTreeMap<usize, bool>,
-    /// Files that the session wrote, of which everything that they do is known, and is no more than anybody may do.
+    /// Files that were read and whose effects are all safe.
     harmless: BTreeSet<&'r str>,
-    /// The directory that the call begins in.
+    /// The directory in which the call begins.
     cwd: &'r str,
 }
 
 impl<'r> OwnCode<'r> {
-    /// That of a call, which has these rows and runs these files. None counts where what is understood is not allowed.
+    /// Finds the own code of a call with these rows that runs these files. Empty if `allows_understood` is false.
     pub(crate) fn of(
         rows: &[CallRow<'r>],
         ran: &'r [ScriptFile],
@@ -160,12 +160,12 @@ impl<'r> OwnCode<'r> {
             let mut own = effects().filter(|effect| effect.script_path.as_deref() == Some(path));
             own.all(|effect| is_safe(effect) || is_declared_module(effect, &commands))
         };
-        // Of a manifest in JSON it is known which tasks it has; of other files only what was found in them.
+        // All tasks of a JSON manifest are known. In other files only the found tasks are known.
         let manifests = read().filter(|path| path.ends_with(".json"));
         let scripts = effects().filter_map(|effect| effect.script_path.as_deref()).chain(manifests).collect();
         let tools = effects().filter(|effect| is_old(effect)).filter_map(|effect| {
             let system = effect.system.as_deref()?;
-            // What is typed behind a task's name comes to the task.
+            // Arguments after a task's name go to the task.
             let is_open = RUNNERS.contains(&system);
             let is_open = is_open || tool(system, effect.verb.as_deref())?.given == Given::Open;
             Some((effect.command?, is_open))
@@ -179,7 +179,7 @@ impl<'r> OwnCode<'r> {
         }
     }
 
-    /// Whether an effect runs the project's own code, or brings what the project has written down, and does nothing else.
+    /// Reports whether an effect only runs the project's own code or installs dependencies that the project declares.
     pub(crate) fn runs(&self, effect: &Effect) -> bool {
         match (&self.scripts, effect.kind) {
             (Some(scripts), EffectKind::Execute) => self.executes(effect, scripts),
@@ -197,7 +197,7 @@ impl<'r> OwnCode<'r> {
         }
     }
 
-    /// Whether `git config NAME VALUE` says something of the repository that is the same for all that is done with it.
+    /// Reports whether `git config NAME VALUE` sets a harmless option of this repository.
     fn sets_git(&self, effect: &Effect) -> bool {
         let command = effect.command.and_then(|command| self.commands.get(&command));
         let is_setting = |command: &&Command| {
@@ -218,13 +218,14 @@ impl<'r> OwnCode<'r> {
                 .is_some_and(|command| is_setting(command) && self.is_given(effect, |given| given.are_here()))
     }
 
-    /// Whether an option that no model knows says no more than how a tool runs the project's code.
+    /// Reports whether an unknown option only changes how a tool runs the project's code.
     pub(crate) fn has_open_options(&self, effect: &Effect) -> bool {
         let is_open = effect.command.and_then(|command| self.tools.get(&command));
         is_open == Some(&true) && self.is_given(effect, |given| given.stay_inside())
     }
 
-    /// Whether what runs was put there by the session, and neither does anything that it may not do by itself nor was it fetched.
+    /// Reports whether the session wrote the file that runs, and its effects are all safe. A downloaded file is not
+    /// harmless.
     pub(crate) fn is_harmless(&self, effect: &Effect) -> bool {
         effect.place == Some(Scope::Workspace)
             && effect.scope == Some(Scope::Workspace)
@@ -232,8 +233,8 @@ impl<'r> OwnCode<'r> {
             && effect.path.as_deref().is_some_and(|path| self.harmless.contains(path))
     }
 
-    /// Whether what runs is a program, and no shell script, that was read and does no more than it may do by itself: what a script does
-    /// depends on more than its text.
+    /// Reports whether a parsed program runs whose effects are all safe. Excludes shell scripts, because their effects
+    /// depend on more than their text.
     fn is_program(&self, effect: &Effect) -> bool {
         effect.path.as_deref().is_some_and(|path| {
             self.harmless.contains(path) && PROGRAMS.iter().any(|ending| path.ends_with(ending))
@@ -241,7 +242,7 @@ impl<'r> OwnCode<'r> {
     }
 
     fn executes(&self, effect: &Effect, scripts: &BTreeSet<&str>) -> bool {
-        // That it runs is known, and nothing of what it does.
+        // The effects of this code are unknown.
         if matches!(effect.why, Some(Why::Language | Why::Shadowed)) {
             return false;
         }
@@ -265,20 +266,20 @@ impl<'r> OwnCode<'r> {
                 }
                 None => false,
             },
-            // A program by its name, or a file, in a task or a script of the project.
+            // A program by name or a file, in a task or script of the project.
             (None, Some(_)) => {
                 let is_own = is_old || of_package(effect) || self.is_harmless(effect);
                 is_own || effect.file_origin.is_none() && is_by_name(effect)
             }
-            // What a person or an agent types.
+            // A command line by a person or an agent.
             (None, None) if effect.verb.as_deref() == Some("declared") => {
                 let is_installed = matches!(effect.place, None | Some(Scope::System | Scope::Home));
                 (of_package(effect) || is_installed) && self.is_given(effect, |given| given.are_plain())
             }
-            // Modules that a tool is told to load, and the file of the tool or of a package's program itself.
+            // Modules that a tool loads, the file of the tool, or the file of a package's program.
             (None, None) => {
                 let of_tool = effect.command.is_some_and(|command| self.tools.contains_key(&command));
-                // A program in a language that is read, and does nothing by itself that it may not do.
+                // A parsed program whose effects are all safe.
                 let is_known = || is_old && self.is_program(effect);
                 let is_named = effect.path.as_deref().is_some_and(|path| path.contains("/.bin/"));
                 let is_own = is_old && of_tool || of_package(effect) && (of_tool || !is_named) || is_known();
@@ -288,8 +289,8 @@ impl<'r> OwnCode<'r> {
         }
     }
 
-    /// Whether the arguments of the command that an effect belongs to are as they have to be. The project's own files say theirs
-    /// themselves; what is typed behind a task's name comes to the task.
+    /// Reports whether the arguments of an effect's command pass a check. Commands in the project's own files always
+    /// pass; arguments after a task's name go to the task.
     fn is_given(&self, effect: &Effect, are_fine: fn(&Arguments<'_>) -> bool) -> bool {
         let command = effect.command.and_then(|command| self.commands.get(&command));
         effect.script_path.is_some()
@@ -297,7 +298,8 @@ impl<'r> OwnCode<'r> {
     }
 }
 
-/// Whether what runs lies in the workspace, is nothing from which other programs take orders, and was there before the session.
+/// Reports whether a file of the workspace runs that existed before the session and is no source of instructions for
+/// other programs.
 fn is_old(effect: &Effect) -> bool {
     effect.kind == EffectKind::Execute
         && effect.place == Some(Scope::Workspace)
@@ -305,7 +307,7 @@ fn is_old(effect: &Effect) -> bool {
         && effect.file_origin == Some(FileOrigin::Repository)
 }
 
-/// Whether what runs is a file of an installed package, which the session has not touched.
+/// Reports whether a file of an installed package runs that the session has not changed.
 fn of_package(effect: &Effect) -> bool {
     effect.place == Some(Scope::Workspace)
         && matches!(effect.scope, Some(Scope::Workspace | Scope::Hijack))
@@ -313,7 +315,7 @@ fn of_package(effect: &Effect) -> bool {
         && effect.path.as_deref().is_some_and(|path| path.contains("/node_modules/"))
 }
 
-/// Whether a package is loaded that the project's manifest names, and not a program run that is nowhere.
+/// Reports whether a package is loaded that the project's manifest declares. False for a program that was not found.
 fn is_declared_module(effect: &Effect, commands: &BTreeMap<usize, &Command>) -> bool {
     let command = effect.command.and_then(|command| commands.get(&command));
     let is_program = command.is_none_or(|command| command.name == effect.target);
@@ -321,7 +323,8 @@ fn is_declared_module(effect: &Effect, commands: &BTreeMap<usize, &Command>) -> 
     effect.kind == EffectKind::Execute && is_module && !is_program
 }
 
-/// Whether the machine's own program of that name runs, or a module that the project declares: no file that somebody names.
+/// Reports whether the machine's own program of that name runs, or a module that the project declares, and no file
+/// given by path.
 fn is_by_name(effect: &Effect) -> bool {
     let is_bare = effect.target.as_deref().is_some_and(|name| !name.contains('/'));
     is_bare || effect.path.is_none() || effect.place == Some(Scope::System)

@@ -1,28 +1,29 @@
-//! Parts of the project's own code that were not understood, and about which nobody is asked where a person sits at the agent's prompt:
-//! the user has opened this repository, and its tests and builds are what agents are for. It must not know how a file's origin was found.
+//! Opaque parts of the project's own code about which castellan does not ask when a person is at the agent's prompt.
+//! The user has opened this repository, and agents exist to run its tests and builds. Does not depend on the way a
+//! file's origin was found.
 
 use std::collections::BTreeSet;
 
 use castellan_event::{CallRow, Command, Effect, EffectKind, Facts, Role, Scope, Why};
 
-/// What is the project's own among the parts of a call that were not understood.
+/// The Opaque parts of a call that belong to the project.
 #[derive(Debug, Default)]
 pub(crate) struct OwnParts<'r> {
-    /// Files of the project; `None` where its own code is code like others.
+    /// Files of the project; `None` if its own code gets no special treatment.
     files: Option<&'r BTreeSet<String>>,
-    /// Commands of which nothing is left to the project.
+    /// Commands whose Opaque parts are not left to the project.
     grave: BTreeSet<usize>,
-    /// Commands that delete or change what is not known.
+    /// Commands that delete or change unknown files.
     deleting: BTreeSet<usize>,
-    /// Its files that fetch something: which code they run may come from there.
+    /// Files of the project that fetch something, so their code may come from the network.
     fetching: BTreeSet<String>,
 }
 
 impl<'r> OwnParts<'r> {
-    /// Those of a call.
+    /// Finds those of a call.
     pub(crate) fn of(rows: &[CallRow<'_>], facts: &'r Facts) -> OwnParts<'r> {
         let effects = || rows.iter().filter_map(CallRow::effect);
-        // What the call itself leaves open may be what the project's code is given.
+        // An Opaque part of the call itself may be an argument of the project's code.
         if facts.own_scripts.is_empty() || effects().any(|effect| is_open(effect, &facts.own_scripts)) {
             return OwnParts::default();
         }
@@ -45,13 +46,13 @@ impl<'r> OwnParts<'r> {
         OwnParts { files: Some(&facts.own_scripts), grave, deleting, fetching }
     }
 
-    /// Whether a part that was not understood is the project's own, and of a kind that is left to it.
+    /// Reports whether an Opaque part belongs to the project and is of a kind that is left to it.
     pub(crate) fn has(&self, effect: &Effect) -> bool {
         let Some(files) = self.files else { return false };
         let (Some(file), Some(role)) = (file_of(effect, files), effect.role) else { return false };
         let is_grave = effect.command.is_some_and(|command| self.grave.contains(&command));
         let is_fetched = role != Role::Target && self.fetching.contains(file);
-        // What the project's own code makes is its own, as long as nobody else changes anything in the project.
+        // Output of the project's own code belongs to the project while nothing else changes files of the project.
         let is_made = effect.why == Some(Why::Shadowed);
         let is_untouched = || files.iter().any(|one| holds(one, file));
         let is_its = !is_made || role != Role::Target && is_untouched();
@@ -61,8 +62,8 @@ impl<'r> OwnParts<'r> {
 }
 
 impl OwnParts<'_> {
-    /// Whether a file is written whose name begins in the project and ends in what a command writes (`app-$(cat VERSION).tgz`): whatever
-    /// that is, it leads nowhere else, because no directory is called as the name begins.
+    /// Reports whether a file is written whose name begins in the project and ends in a command's output
+    /// (`app-$(cat VERSION).tgz`). No output leads elsewhere, because no directory has the beginning of the name.
     fn is_version(&self, effect: &Effect) -> bool {
         let is_output = matches!(effect.why, Some(Why::Substitution | Why::File));
         let deletes = effect.command.is_none_or(|command| self.deleting.contains(&command));
@@ -82,12 +83,13 @@ impl OwnParts<'_> {
     }
 }
 
-/// Whether what stands for all files of a directory (`/w/**`) stands for this one.
+/// Reports whether a pattern for all files of a directory (`/w/**`) includes this file.
 fn holds(all: &str, file: &str) -> bool {
     all.strip_suffix("**").is_some_and(|directory| directory.ends_with('/') && file.starts_with(directory))
 }
 
-/// The file that a part stands in: of what is typed, the program that the project's own code makes in this call.
+/// The file that contains a part. For the call's own text, it is the program that the project's own code creates in
+/// this call.
 fn file_of<'e>(effect: &'e Effect, files: &BTreeSet<String>) -> Option<&'e String> {
     let is_made = effect.why == Some(Why::Shadowed) && effect.role != Some(Role::Target);
     effect
@@ -96,22 +98,23 @@ fn file_of<'e>(effect: &'e Effect, files: &BTreeSet<String>) -> Option<&'e Strin
         .or_else(|| effect.target.as_ref().filter(|file| is_made && files.contains(*file)))
 }
 
-/// Whether a part stands in the call itself and is not known. A pattern stands for files, which are there; options are the call's own.
+/// Reports whether a part of the call itself is Opaque. Excludes globs, because they match existing files, and options,
+/// because they are the call's own.
 fn is_open(effect: &Effect, files: &BTreeSet<String>) -> bool {
     effect.is_opaque()
         && file_of(effect, files).is_none()
         && !matches!(effect.why, Some(Why::Glob | Why::Flag | Why::Unsupported))
 }
 
-/// Whether a command of the call itself gives the project's code a text of several words, which may be code too, or the project's file
-/// holds orders for another system.
+/// Reports whether a command of the call gives the project's code an argument of several words, which may be code. Also
+/// true if the project's file contains commands for another system.
 fn is_told(command: &Command, effect: &Effect) -> bool {
     let is_text = |arg: &String| arg.contains(char::is_whitespace) || arg.contains('(');
     let is_master = command.name.as_deref().is_some_and(|name| MASTERS.contains(&name));
     is_master || effect.script_path.is_none() && command.args.iter().any(is_text)
 }
 
-/// Programs whose files are orders for another system, and no programs of the project.
+/// Programs whose files contain commands for another system and are no programs of the project.
 const MASTERS: &[&str] = &[
     "ansible-playbook",
     "cqlsh",
@@ -131,7 +134,8 @@ const MASTERS: &[&str] = &[
     "terraform",
 ];
 
-/// Whether an effect reads a secret, sends something or gains rights: what a command does so, or runs besides, is not left to the project.
+/// Reports whether an effect reads a secret, sends or fetches something or gains rights. The Opaque parts of such a
+/// command are not left to the project.
 fn is_grave(effect: &Effect) -> bool {
     match effect.kind {
         EffectKind::Upload | EffectKind::Download | EffectKind::Publish | EffectKind::Elevate => true,
@@ -162,13 +166,13 @@ fn is_grave(effect: &Effect) -> bool {
     }
 }
 
-/// Files in which text of a shell stands, by how their names end: what a variable holds there decides which command runs.
+/// Name endings of files with shell text. There a variable's value may decide which command runs.
 const SHELL: &[&str] = &[
     ".bash", ".bats", ".dash", ".ksh", ".mak", ".mk", ".sh", ".zsh", "akefile", "ustfile", ".yml", ".yaml",
     ".json", ".toml",
 ];
 
-/// What is left to the project in text of a shell. Of one that cannot be read as a whole nothing is judged.
+/// Kinds that are left to the project in shell text. A shell text with a syntax error is not.
 const IN_SHELL: &[(Role, &[Why])] = &[
     (
         Role::Code,
@@ -188,7 +192,7 @@ const IN_SHELL: &[(Role, &[Why])] = &[
     (Role::Target, &[Why::Unsupported, Why::Nesting, Why::Budget, Why::Parameter, Why::Glob, Why::Dynamic]),
 ];
 
-/// The same in a program of another language, where nothing is computed as exactly.
+/// The same for programs of other languages, which are analysed less exactly.
 const IN_PROGRAM: &[(Role, &[Why])] = &[
     (
         Role::Code,
@@ -254,7 +258,8 @@ fn is_shell_text(file: &str) -> bool {
     !name.contains('.') || SHELL.iter().any(|end| name.ends_with(end))
 }
 
-/// Whether a variable begins a text that says what counts where nobody has set it: `${CC:-cc}`. That was found as what it is.
+/// Reports whether a text begins with a variable that has a default, as in `${CC:-cc}`. The analysis already judged the
+/// default.
 fn says_what_else(text: &str) -> bool {
     let name =
         |rest: &str| rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').to_owned();

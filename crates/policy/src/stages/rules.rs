@@ -1,4 +1,4 @@
-//! Findings of rules, by what their tags answer. It must not know how a rule is matched.
+//! Findings of rules, by the verdicts of their tags. Does not depend on the matching of rules.
 
 use std::collections::BTreeSet;
 
@@ -20,12 +20,13 @@ pub(super) fn ask(_: &Case<'_>, reading: &Reading<'_>) -> Found {
     of(&reading.matches, RuleVerdict::Ask, Verdict::Ask, Code::AskRule)
 }
 
-/// Rules tagged review: soft denials, fine if the user asked for it. They ask as long as nobody else can judge that.
+/// Rules tagged review: soft denials, harmless if the user asked for the call. They ask while no other component can
+/// judge that.
 pub(super) fn review(_: &Case<'_>, reading: &Reading<'_>) -> Found {
     of(&reading.matches, RuleVerdict::Review, Verdict::Ask, Code::ReviewRule)
 }
 
-/// Rules tagged allow: they count only if together they cover every leaf of the call.
+/// Rules tagged allow: they apply only if together they cover every leaf of the call.
 pub(super) fn allow(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let is_meant =
         |m: &&RuleMatch<'_>| m.of.verdict == RuleVerdict::Allow && m.of.state == RuleState::Enforce;
@@ -35,12 +36,12 @@ pub(super) fn allow(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     of(&reading.matches, RuleVerdict::Allow, verdict, Code::AllowRule)
 }
 
-/// Rules without a verdict tag: they are recorded.
+/// Rules without a verdict tag: only recorded.
 pub(super) fn notices(_: &Case<'_>, reading: &Reading<'_>) -> Found {
     of(&reading.matches, RuleVerdict::Notice, Verdict::Defer, Code::Notice)
 }
 
-/// The labels of the marks that the call's rules set, whatever else the rules say.
+/// Labels of the marks that the matching rules set, independently of their verdicts.
 pub(crate) fn marks(matches: &[RuleMatch<'_>]) -> BTreeSet<String> {
     matches.iter().flat_map(|m| m.of.marks).cloned().collect()
 }

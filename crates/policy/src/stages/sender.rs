@@ -1,5 +1,5 @@
-//! Findings about where a call comes from: another program's decision, a tool or a server that is not known, a session that was denied
-//! again and again. It must not know rules.
+//! Findings about the origin of a call: another program's decision, an unknown tool, a new server, a session with
+//! repeated denials. Does not depend on rules.
 
 use castellan_event::{Code, Finding, Override, ToolKind, Verdict};
 
@@ -7,8 +7,8 @@ use crate::PROBING;
 use crate::case::{Case, Reading};
 use crate::stages::{Found, allow};
 
-/// The decision of a program that embeds the agent, or of another hook. Its allow is one among others, and like those it
-/// covers nothing that was not understood. Its deny is final.
+/// The decision of a program that embeds the agent, or of another hook. Its allow has the same weight as a rule's allow
+/// and covers no Opaque part. Its deny is final.
 pub(super) fn overriding(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let Some(Override { verdict, reason }) = case.call.agent.overriding.as_ref() else {
         return Found::default();
@@ -22,12 +22,12 @@ pub(super) fn overriding(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     };
     let reason = if reason.is_empty() { "it says no more" } else { reason };
     let message = format!("decided before castellan was asked: {reason}");
-    // A person can answer an ask, and nothing else of it.
+    // A person can only grant an ask.
     let is_firm = verdict != Verdict::Ask;
     Some(Finding { is_firm, ..Finding::new(verdict, code, message) }).into()
 }
 
-/// A tool that this version does not know is recorded and, where the profile says nothing else, left to the agent's prompt.
+/// Records an unknown tool. Without a profile verdict the agent's prompt decides.
 pub(super) fn unknown_tool(case: &Case<'_>, _: &Reading<'_>) -> Found {
     let (tool, verdict) = (&case.call.tool, case.settings().unknown_tool);
     let message = || format!("unknown tool `{}`", tool.name_raw);
@@ -35,7 +35,7 @@ pub(super) fn unknown_tool(case: &Case<'_>, _: &Reading<'_>) -> Found {
     is_unknown.then(|| Finding::new(verdict, Code::UnknownTool, message())).into()
 }
 
-/// A tool of an MCP server that is new here: asked about until somebody has agreed.
+/// Finds a tool of a new MCP server. castellan asks until somebody has agreed to the server.
 pub(super) fn new_server(case: &Case<'_>, _: &Reading<'_>) -> Found {
     let server = case.call.tool.mcp.as_ref().filter(|_| case.state.is_new_server);
     let message = |server| {
@@ -45,7 +45,8 @@ pub(super) fn new_server(case: &Case<'_>, _: &Reading<'_>) -> Found {
     server.map(|(server, _)| finding(server)).into()
 }
 
-/// A session that tries again and again what is denied. What changes the agent's own state alone is free.
+/// Finds calls of a session that repeatedly attempts denied calls. Excludes calls that only change the agent's own
+/// state.
 pub(super) fn probing(case: &Case<'_>, _: &Reading<'_>) -> Found {
     let is_marked = case.state.session.marks.contains_key(PROBING);
     let message = "this session has tried again and again what was denied";

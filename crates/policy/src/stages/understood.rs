@@ -1,5 +1,5 @@
-//! What the autonomous profile lets run without a prompt: a call of which every part was understood and is safe. It must not
-//! know rules: what a rule asks or denies stands whatever this says.
+//! Calls that the autonomous profile runs without a prompt: every part was understood and is safe. Does not depend on
+//! rules: their deny and ask findings apply anyway.
 
 use castellan_event::{
     Call, CallRow, Code, Command, Effect, EffectKind, FileOrigin, Finding, Role, Scope, ToolKind, Verdict,
@@ -10,7 +10,7 @@ use crate::case::{Case, Reading};
 use crate::stages::Found;
 use crate::stages::own_code::OwnCode;
 
-/// A call that stays within its level, where the profile lets such calls run.
+/// Allows a call within its level, in profiles that permit it.
 pub(super) fn understood(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let Reading { need, own_code, level, .. } = reading;
     let rows = reading.rows();
@@ -25,8 +25,8 @@ pub(super) fn understood(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     is_safe.then(|| Finding::new(Verdict::Allow, Code::Understood, message)).into()
 }
 
-/// Whether a call's effects are all that it does. Searches read more than the one path that they name, and what changes the
-/// agent's own state may change what it is let do.
+/// Reports whether the effects describe the call completely. A search reads more than its one path. A change of the
+/// agent's own state may change the agent's permissions.
 fn is_known(call: &Call) -> bool {
     match call.tool.kind {
         ToolKind::Shell => call.command.is_some(),
@@ -37,8 +37,8 @@ fn is_known(call: &Call) -> bool {
     }
 }
 
-/// Whether nothing runs that the session has put there itself, unless all is known of it and harmless, and it is known which task runs:
-/// what one of the project starts counts as the project's own.
+/// Reports whether no file runs that the session wrote or downloaded, except a harmless one, and every task that runs
+/// is known. A program that a task of the project starts belongs to the project.
 fn is_untouched(rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
     let is_strange = |effect: &Effect| {
         effect.kind == EffectKind::Execute
@@ -66,8 +66,8 @@ fn is_each_safe(rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
     })
 }
 
-/// Whether what the commands print is said by their words: a variable that another one names may be a secret (`${!name}`), and so may what
-/// a shell shows of its commands while it runs them.
+/// Reports whether the words of the commands describe their output. An indirect variable (`${!name}`) may be a secret,
+/// and a shell's trace may show one.
 fn is_said(rows: &[CallRow<'_>]) -> bool {
     let commands = || rows.iter().filter_map(CallRow::command).map(|(_, command)| command);
     let shows = |command: &Command| {
@@ -88,13 +88,13 @@ fn is_said(rows: &[CallRow<'_>]) -> bool {
     !shows_one && !commands().any(|command| names_another(command) || prints_all(command))
 }
 
-/// Shells, and the word by which one that runs is told.
+/// Shells, and `set`, which changes the options of a running shell.
 const SHELLS: &[&str] = &["ash", "bash", "dash", "ksh", "mksh", "set", "sh", "zsh"];
 
-/// What prints every variable when it is given none.
+/// Commands that print every variable when they get no argument.
 const ENVIRONMENTS: &[&str] = &["declare", "env", "export", "printenv", "set", "typeset"];
 
-/// Directories that builds and tests make anew, and what package managers fetch again.
+/// Directories that builds and tests recreate or that package managers fetch again.
 const OUTPUTS: &[&str] = &[
     ".angular",
     ".astro",
@@ -156,8 +156,9 @@ const OUTPUTS: &[&str] = &[
 const OUTPUT_ENDINGS: &[&str] =
     &[".dSYM", ".egg-info", ".log", ".map", ".o", ".pyc", ".tgz", ".tmp", ".tsbuildinfo", "~"];
 
-/// Whether an effect deletes what the project makes again: a task or a script of the project clears what it lies in, or a person or an
-/// agent names output by its usual name. Never the working directory, nor what it lies in.
+/// Reports whether an effect deletes files that the project can recreate. Either a task or script of the project
+/// deletes inside the project, or the path has a usual name of build output. Never the working directory or a directory
+/// above it.
 fn is_of_output(effect: &Effect, cwd: &str) -> bool {
     let is_inside = effect.place == Some(Scope::Workspace) && effect.scope == Some(Scope::Workspace);
     let Some(path) = effect.path.as_deref().filter(|_| effect.kind == EffectKind::Delete && is_inside) else {
@@ -176,8 +177,8 @@ fn is_of_output(effect: &Effect, cwd: &str) -> bool {
     !is_whole && (is_named || effect.script_path.is_some())
 }
 
-/// An operand of something harmless that is known only when it runs, and that no file is made of. An option that is not known may
-/// change what is done; in a task of the project that is the project's.
+/// Reports whether an operand of a harmless command is only known at run time and does not become a file's contents. An
+/// unknown option may change the effect; in a task of the project the option is the project's own.
 fn is_plain_operand(effect: &Effect, rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
     if effect.kind != EffectKind::Opaque || effect.role != Some(Role::Operand) {
         return false;
@@ -188,7 +189,7 @@ fn is_plain_operand(effect: &Effect, rows: &[CallRow<'_>], own_code: &OwnCode<'_
         same.any(|other| other.kind == EffectKind::Write)
     };
     match effect.why {
-        // Which files it may be is told of each.
+        // Each matching file has its own effect.
         Some(Why::Glob) => true,
         Some(Why::Flag) => effect.script_path.is_some() || own_code.has_open_options(effect),
         Some(
@@ -203,14 +204,14 @@ fn is_plain_operand(effect: &Effect, rows: &[CallRow<'_>], own_code: &OwnCode<'_
     }
 }
 
-/// Reads what is no secret, changes what lies in the workspace, and sends nothing anywhere.
+/// Reports whether an effect reads no secret, changes only the workspace and sends nothing.
 pub(crate) fn is_safe(effect: &Effect) -> bool {
-    // What lies below a directory may be anything.
+    // The contents of a directory tree are unknown.
     let is_tree = effect.recursive == Some(true);
     match effect.kind {
         EffectKind::Read | EffectKind::Delete | EffectKind::Permission if is_tree => false,
         EffectKind::Read => effect.path.is_some() && is_plain(effect.scope, READABLE),
-        // What a task of the project writes there is the project's.
+        // Text that a task of the project writes there belongs to the project.
         EffectKind::Write
             if effect.script_path.is_none() && effect.path.as_deref().is_some_and(says_what_is_installed) =>
         {
@@ -221,10 +222,10 @@ pub(crate) fn is_safe(effect: &Effect) -> bool {
         }
         EffectKind::Mutate if !is_ordinary(effect) => false,
         EffectKind::Query if is_of_machine(effect) => true,
-        // Of the repository in the workspace; another system's have no place.
+        // Only for the repository in the workspace; other systems have no place.
         EffectKind::Query | EffectKind::Mutate => is_plain(effect.place, CHANGEABLE),
         EffectKind::Spawn => effect.command.is_none(),
-        // What these are depends on what else the call does.
+        // These depend on the other effects of the call.
         EffectKind::Execute | EffectKind::Opaque => false,
         EffectKind::Link
         | EffectKind::Destroy
@@ -246,17 +247,17 @@ pub(crate) fn is_safe(effect: &Effect) -> bool {
     }
 }
 
-/// Whether a question is about what the project has written down, and is answered on this machine.
+/// Reports whether a query is about the project's own data and is answered on this machine.
 fn is_of_machine(effect: &Effect) -> bool {
     let asked = (effect.system.as_deref().unwrap_or_default(), effect.verb.as_deref().unwrap_or_default());
     effect.host.is_none() && effect.url.is_none() && ASKED.contains(&asked)
 }
 
-/// Systems, and what they are asked.
+/// Systems and their queries.
 const ASKED: &[(&str, &str)] = &[("cargo", "show"), ("coverage", "")];
 
-/// What agents do in a repository all day, and what can be taken back: nothing that brings what nobody has looked at (a patch), changes
-/// where git looks or what it runs, or loses history.
+/// Reports whether a git operation is common and can be undone. Excludes operations that import unreviewed content (a
+/// patch), change where git looks or what it runs, or lose history.
 fn is_ordinary(effect: &Effect) -> bool {
     effect.system.as_deref() != Some("git")
         || effect.verb.as_deref().is_some_and(|verb| ORDINARY.contains(&verb))
@@ -296,7 +297,7 @@ const ORDINARY: &[&str] = &[
     "worktree-add",
 ];
 
-/// Files that say what package managers install, and from where.
+/// Reports whether a file tells package managers what to install and from where.
 pub(super) fn says_what_is_installed(path: &str) -> bool {
     let mut components = path.rsplit('/');
     let (name, above) = (components.next().unwrap_or_default(), components.next().unwrap_or_default());

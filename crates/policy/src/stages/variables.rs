@@ -1,16 +1,16 @@
-//! Variables of the environment that change what programs do, with values that only say how: optimise so, warn of that, use this compiler.
-//! It must not know which program gets them.
+//! Environment variables that change the behaviour of programs, with values that only choose how: optimisation,
+//! warnings, a known compiler. Does not depend on the program.
 
-/// A variable, and what its value may be.
+/// A variable and its permitted values.
 type Row = (&'static str, Value);
 
 #[derive(Clone, Copy)]
 enum Value {
-    /// Words, each one of these or beginning with one that ends with `*`.
+    /// Words from this list; `*` at the end matches any rest.
     Words(&'static [&'static str]),
     /// Options of rustc: alone, or a letter and its value in one word or two.
     Rust,
-    /// A compiler by its name, with a number of its version.
+    /// A compiler by name, optionally with a version number.
     Compiler,
 }
 
@@ -40,7 +40,7 @@ const ROWS: &[Row] = &[
 
 const PAGERS: &[&str] = &["", "cat", "less", "more"];
 
-/// Options of Node.js 24 that load nothing, open nothing and say nothing of where code comes from.
+/// Options of Node.js 24 that load nothing, open nothing and do not change where code comes from.
 const NODE: &[&str] = &[
     "--enable-source-maps",
     "--experimental-json-modules",
@@ -65,7 +65,7 @@ const NODE: &[&str] = &[
     "--unhandled-rejections=*",
 ];
 
-/// What may stand behind `-C` of rustc: nothing that names a program, a library or a file.
+/// Permitted names after `-C` of rustc: none of them takes a program, a library or a file.
 const CODEGEN: &[&str] = &[
     "codegen-units",
     "debug-assertions",
@@ -84,7 +84,7 @@ const CODEGEN: &[&str] = &[
 
 const COMPILERS: &[&str] = &["c++", "cc", "clang", "clang++", "g++", "gcc", "musl-gcc", "tcc"];
 
-/// Whether `NAME=value` says only how something is done.
+/// Reports whether `NAME=value` only changes how something is done.
 pub(super) fn is_harmless(pair: &str) -> bool {
     let Some((name, value)) = pair.split_once('=') else { return false };
     let words = || value.split_ascii_whitespace();

@@ -8,7 +8,8 @@ use proptest::prelude::*;
 
 use crate::support::{bash, call, judge, layered, policy, rule};
 
-/// Commands in order; an effect names its command, if one does it, and the file that the tool does it to, if one.
+/// Effects: the index of the command, if a command has the effect; the index of the file, if the tool changes one; the
+/// kind.
 type Effects = [(Option<usize>, Option<usize>, &'static str)];
 
 fn facts(commands: &[&Command], effects: &Effects) -> Facts {
@@ -16,7 +17,7 @@ fn facts(commands: &[&Command], effects: &Effects) -> Facts {
         command: *command,
         file: *file,
         kind: kind.parse().unwrap(),
-        // Of an opaque part: one that asks nothing by itself.
+        // For an Opaque part: a role that does not ask by itself.
         role: Some(Role::Operand),
         ..Effect::default()
     };
@@ -31,7 +32,7 @@ fn command(name: &str) -> Command {
     Command { name: Some(name.to_owned()), line: name.to_owned(), ..Command::default() }
 }
 
-/// Checks whether a call is allowed when each of the conditions is an allow rule's.
+/// Checks whether a call is allowed with an allow rule for each condition.
 fn check(call: &Call, facts: &Facts, conditions: &[&str], allowed: bool) {
     let rules: String = conditions
         .iter()
@@ -63,10 +64,10 @@ fn every_effect_needs_a_match() {
     check(&shell, &two, &[READ, WRITE], true);
     check(&shell, &two, &[LS], true);
     check(&shell, &redirect, &[WRITE], true);
-    // What was not understood is a leaf that nothing covers.
+    // Nothing covers an Opaque leaf.
     check(&shell, &opaque, &[LS], false);
     check(&shell, &opaque, &["fx.kind exists"], false);
-    // A command without effects is a leaf beside the effects of another.
+    // A command without effects is a leaf beside the effects of another command.
     let beside = facts(&[&ls, &cat], &[(Some(0), None, "read")]);
     check(&shell, &beside, &[READ], false);
     check(&shell, &beside, &[LS], false);
@@ -79,7 +80,7 @@ fn a_rule_on_the_whole_call_counts_only_without_commands() {
     let write = call("Write", ToolKind::Write, "", &["/w/a"]);
     let patch = call("Edit", ToolKind::Patch, "", &["/w/a", "/w/b"]);
     let nothing = Facts::default();
-    // Shell text in which no commands were found is not understood.
+    // Shell text without recognized commands is Opaque.
     check(&bash("ls"), &nothing, &[BASH], false);
     check(&bash("ls"), &facts(&[&command("ls")], &[]), &[BASH], false);
     check(&bash("> a"), &facts(&[], &[(None, None, "write")]), &[BASH], false);
@@ -89,7 +90,7 @@ fn a_rule_on_the_whole_call_counts_only_without_commands() {
     check(&write, &facts(&[], &[(None, Some(0), "write")]), &["tool.file_path = /w/b"], false);
     check(&write, &facts(&[&command("ls")], &[(None, Some(0), "write")]), &["tool.name = Write"], false);
     check(&write, &facts(&[], &[(None, Some(0), OPAQUE)]), &["tool.name = Write"], false);
-    // Of several files each needs its own; what names no file belongs to all of them.
+    // Each of several files needs its own match; an effect without file belongs to all of them.
     let each = facts(&[], &[(None, Some(0), "write"), (None, Some(1), "delete")]);
     check(&patch, &each, &["tool.file_path = /w/a"], false);
     check(&patch, &each, &["tool.file_path = /w/a", "tool.file_path = /w/b"], true);
@@ -122,12 +123,12 @@ fn a_rule_on_a_command_covers_it_unless_something_makes_it_another() {
         check(&remote, &["cmd.name = ls and cmd.remote = host"], true);
         check(&env, &["cmd.name = ls and cmd.env exists"], true);
         check(&all, &["cmd.name = ls and cmd.wrappers in (sudo) and cmd.remote = host"], false);
-        // A further alternative on a finer field makes no more of a rule than it says of the command or the call.
+        // A second alternative on a finer field does not widen a rule on the command or the call.
         check(&wrapped, &["cmd.name = ls or fx.kind = connect"], false);
         check(&command("ls"), &["tool.name = Bash or fx.kind = connect"], false);
         check(&command("ls"), &["tool.name = Bash or cmd.name = cat"], false);
     }
-    // An effect is covered by what is said of it, whoever does it.
+    // A rule on an effect covers it for any command.
     let effects = [(Some(0), None, "read")];
     check(&bash("x"), &facts(&[&wrapped], &effects), &[READ], true);
     check(&bash("x"), &facts(&[&wrapped], &effects), &["cmd.name = ls and fx.kind = read"], true);
@@ -159,7 +160,7 @@ fn a_rule_is_reported_once_with_its_rows() {
     let decision = judge(&bash("x"), &facts, &policy(&rules, Verdict::Defer));
     let found: Vec<_> =
         decision.findings.iter().map(|finding| (finding.rule.as_str(), finding.rows.clone())).collect();
-    // A rule is not tested on rows finer than what it names.
+    // A rule is not tested on rows finer than its fields.
     assert_eq!(found, [("list", vec![1, 3]), ("shell", vec![0])]);
 }
 
@@ -176,7 +177,7 @@ const CONDITIONS: [&str; 8] = [
 const TAGS: [&str; 5] =
     ["coding_agent_allow", "coding_agent_deny", "coding_agent_ask", "coding_agent_review", ""];
 
-/// Rules by number: each condition under each tag.
+/// Rules by number: each condition with each tag.
 fn text(picked: &BTreeSet<usize>) -> String {
     let rule = |number: &usize| {
         let (condition, tag) = (CONDITIONS[number % CONDITIONS.len()], TAGS[number / CONDITIONS.len()]);

@@ -1,4 +1,4 @@
-//! What a person grants is what they were shown, and nothing lifts a deny.
+//! A grant applies only to the findings that the person was shown, and nothing exempts a deny.
 
 use castellan_event::{Call, Exemption, Facts, Layer, Mode, Recorder, ScriptFile, Verdict};
 use castellan_policy::{Decision, Grant, Policy, Settings, State, StateChange, drive};
@@ -30,12 +30,12 @@ fn a_granted_call_is_allowed() {
 fn what_was_not_shown_is_not_granted() {
     let shown = policy(&ask("push"), Verdict::Defer);
     let grant = Grant::of(&judge(&bash("git push"), &shown, None).0, &Facts::default()).unwrap();
-    // Another rule asks now.
+    // Now another rule asks.
     let more = policy(&(ask("push") + &ask("git")), Verdict::Defer);
     let (decision, change) = judge(&bash("git push"), &more, Some(&grant));
     assert_eq!((decision.verdict, change.used_grant), (Verdict::Ask, false));
     assert_eq!(decision.reason, "ask git: out of ask git");
-    // A call that nothing is found of needs no grant, and uses none.
+    // A call without findings needs no grant and uses none.
     let (decision, change) = judge(&bash("ls"), &shown, Some(&grant));
     assert_eq!((decision.verdict, change.used_grant), (Verdict::Defer, false));
 }
@@ -46,18 +46,18 @@ fn nothing_can_be_granted_of_what_is_denied() {
     let denying = policy(&(deny + &ask("push")), Verdict::Defer);
     let (decision, _) = judge(&bash("git push"), &denying, None);
     assert_eq!(Grant::of(&decision, &Facts::default()), None);
-    // A grant of before does not help either.
+    // An earlier grant has no effect either.
     let grant = Grant::of(
         &judge(&bash("git push"), &policy(&ask("push"), Verdict::Defer), None).0,
         &Facts::default(),
     )
     .unwrap();
     assert_eq!(judge(&bash("git push"), &denying, Some(&grant)).0.verdict, Verdict::Deny);
-    // The organisation's rules are no user's to grant.
+    // A user cannot grant an ask of the organisation's rules.
     let firm = layered(&[(Layer::Organisation, &ask("push"))], Settings::default());
     assert_eq!(Grant::of(&judge(&bash("git push"), &firm, None).0, &Facts::default()), None);
     assert_eq!(judge(&bash("git push"), &firm, Some(&grant)).0.verdict, Verdict::Ask);
-    // Nor is there anything to grant where nothing is asked.
+    // Without an ask there is nothing to grant.
     assert_eq!(Grant::of(&judge(&bash("ls"), &firm, None).0, &Facts::default()), None);
 }
 
@@ -77,13 +77,13 @@ fn two_grants_of_one_call_lift_together() {
     together.add(&git);
     let (decision, change) = judge(&bash("git push"), &both, Some(&together));
     assert_eq!((decision.answer, change.used_grant), (Verdict::Allow, true));
-    // Each has lifted its own.
+    // Each has exempted its own finding.
     assert!(push.is_used(&decision, &none) && git.is_used(&decision, &none));
     let (decision, _) = judge(&bash("git push"), &policy(&ask("git"), Verdict::Defer), Some(&together));
     assert!(!push.is_used(&decision, &none) && git.is_used(&decision, &none));
 }
 
-/// Two layers may have rules of one name that say the same: a person has seen one of them.
+/// Two layers may have equal rules: the person has seen only one of them.
 #[test]
 fn a_grant_of_one_layers_rule_is_none_of_anothers() {
     let user = layered(&[(Layer::User, &ask("push"))], Settings::default());
@@ -95,8 +95,8 @@ fn a_grant_of_one_layers_rule_is_none_of_anothers() {
     assert!(Grant::of(&decision, &Facts::default()).is_some(), "it could be granted, had it been shown");
 }
 
-/// A grant for always outlives the rules that it was given under. It lifts what a person has read, and nothing that has become another
-/// thing since: another rule that says the same, the same rule that says something else, or that answers otherwise.
+/// A lasting grant outlives the rules under which it was given. It exempts only the text that the person has read: not
+/// a renamed rule, not a rule with another message, and not a rule with another verdict.
 #[test]
 fn a_grant_lifts_nothing_that_has_changed_since() {
     let (tag, review) = ("coding_agent_ask", "coding_agent_review");
@@ -114,7 +114,7 @@ fn a_grant_lifts_nothing_that_has_changed_since() {
     assert_eq!(verdict(&text("ask", "said", "coding_agent_deny")), Verdict::Deny);
 }
 
-/// What an organisation takes back from its users, what they granted before does not lift.
+/// An earlier grant does not exempt a rule that the organisation has made final since.
 #[test]
 fn a_grant_lifts_nothing_that_nobody_may_grant_any_more() {
     let ask = |tags: &str| {

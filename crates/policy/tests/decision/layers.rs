@@ -1,4 +1,4 @@
-//! Layers: each in a namespace of its own, and no word of a lower one changes a higher one's rules.
+//! Layers: each has its own namespace, and a lower layer cannot change a higher one's rules.
 
 use castellan_event::{Facts, Layer, Verdict};
 use castellan_policy::{Settings, Tags};
@@ -13,7 +13,7 @@ fn upper() -> String {
     UPPER.to_owned() + &rule("no rm", "bad", "coding_agent_deny")
 }
 
-/// Checks that the upper layer's rule denies, beside a lower layer's text.
+/// Checks that the upper layer's rule denies, together with a lower layer's text.
 fn check(lower: &str, settings: Settings) {
     let policy = layered(&[(Layer::Organisation, &upper()), (Layer::User, lower)], settings);
     let decision = judge(&bash("rm"), &Facts::default(), &policy);
@@ -30,7 +30,7 @@ fn a_lower_layer_changes_nothing_of_a_higher_one() {
     check(&rule("no rm", "tool.name = none", "coding_agent_allow"), Settings::default());
     check(&(rule("no rm", "tool.name = none", "") + "  enabled: false\n"), Settings::default());
     check(&rule("allow all", "tool.name exists", "coding_agent_allow"), Settings::default());
-    // What the user's deny tag is called concerns the user's rules alone.
+    // The name of the user's deny tag applies only to the user's rules.
     let tags = Tags { deny: "stop".into(), allow: "coding_agent_deny".into(), ..Tags::default() };
     check("", Settings { tags, default_verdict: Verdict::Allow, ..Settings::default() });
 }

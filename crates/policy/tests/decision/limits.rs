@@ -13,11 +13,11 @@ use castellan_policy::{Operator, RequestId, Settings, drive};
 
 use crate::support::{Lexical, bash, call, layered, policy, rule, state};
 
-/// Limits, with the tests that drive them.
+/// Limits whose tests are here.
 const DRIVEN: &[&str] =
     &["MESSAGE_BYTES_MAX", "PURPOSES_MAX", "ROUNDS_MAX", "SUBCOMMAND_PLACES_MAX", "GLOB_BYTES_MAX"];
 
-/// Limits that other tests drive.
+/// Limits whose tests are elsewhere.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("PATTERNS_MAX", "driven by operator::limits_hold_for_lists_and_patterns"),
     ("PATTERN_BYTES_MAX", "driven by operator::limits_hold_for_lists_and_patterns"),
@@ -29,7 +29,7 @@ fn no_limit_is_forgotten() {
     listed::check(include_str!("../../src/limits.rs"), DRIVEN.iter().copied(), ELSEWHERE);
 }
 
-/// A world in which each answer says another thing, so that more and more is asked.
+/// A world that answers each query differently, so that the queries never end.
 #[derive(Default)]
 struct Endless(Cell<usize>);
 
@@ -95,7 +95,7 @@ fn many_targets_crowd_out_no_rule() {
     assert!(change.purposes.contains(&"rule user no deletes".to_owned()), "{:?}", change.purposes);
 }
 
-/// What the operator denies, judged on a command of git with these words.
+/// The verdict of a deny pattern on a git command with these words.
 fn denied(pattern: &str, args: &[&str], operands: &[&str]) -> Verdict {
     let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let command = Command {

@@ -1,4 +1,4 @@
-//! Decisions as tables, and the laws that no stage may break.
+//! Decisions as tables, and the invariants that no stage may break.
 
 #![cfg(test)]
 

@@ -1,4 +1,4 @@
-//! Marks: what a call sets on its session, and what later calls see of it.
+//! Marks: those that a call sets on its session, and their effect on later calls.
 
 use castellan_event::{Call, Facts, Mark, Mode, Recorder, Session, ToolKind, Verdict};
 use castellan_policy::{Policy, State, drive};
@@ -49,7 +49,7 @@ fn a_call_sets_each_of_its_marks_once_unless_it_is_denied() {
     check(&bash("empty"), Enforce, true, &[]);
     check(&call("Edit", ToolKind::Patch, "", &["/tmp/a", "/tmp/b"]), Enforce, true, &["tmp"]);
     check(&bash("git"), Enforce, true, &["git"]);
-    // What counts is what the agent is told.
+    // The verdict for the agent decides.
     check(&bash("git"), Enforce, false, &[]);
     check(&bash("rm"), Enforce, true, &[]);
     check(&bash("rm secret"), Enforce, true, &[]);
@@ -58,7 +58,7 @@ fn a_call_sets_each_of_its_marks_once_unless_it_is_denied() {
     check(&bash("secret"), Passthrough, true, &[]);
 }
 
-/// Checks the verdict on a call in a session in which `secret` was marked so often, the last time at `at_ms`.
+/// Checks the verdict on a call in a session with `count` marks `secret`, the last at `at_ms`.
 fn check_later(command: &str, count: u64, at_ms: u64, now_ms: u64, expected: Verdict) {
     let marks = if count == 0 { vec![] } else { vec![("secret".to_owned(), Mark { count, at_ms })] };
     let session = Session { marks: marks.into_iter().collect(), now_ms };

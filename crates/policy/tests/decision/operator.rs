@@ -1,5 +1,5 @@
-//! The operator's short rules: how they are written, and that no allow of theirs reaches further than it says. What they
-//! mean for real commands stands with `castellan check`.
+//! The operator's short rules: their syntax, and the limits of their allows. `castellan check` has the tests with real
+//! commands.
 
 use castellan_event::{
     Call, Change, Command, Effect, EffectKind, Facts, FileTarget, Layer, PatchOp, Scope, ToolKind, Verdict,
@@ -125,7 +125,7 @@ fn an_allow_covers_what_the_words_say_and_lifts_what_asks() {
     check(add(), vec![effect("out")], "", Verdict::Allow);
     check(add(), vec![effect("out")], &ask, Verdict::Allow);
     check(add(), vec![effect("out")], &deny, Verdict::Deny);
-    // A redirect stands in none of its words.
+    // A redirect is not among the words.
     let redirected = "git add out > .bashrc";
     check_text(redirected, add(), vec![effect(".bashrc")], "", Verdict::Defer);
     check_text(redirected, add(), vec![effect(".bashrc")], &ask, Verdict::Ask);
@@ -133,7 +133,7 @@ fn an_allow_covers_what_the_words_say_and_lifts_what_asks() {
     check_text("git add out >/dev/nullx", add(), vec![effect("out")], &ask, Verdict::Ask);
     check_text("git add out 2>&1x", add(), vec![effect("out")], &ask, Verdict::Ask);
     check_text("git add out 2>&1", add(), vec![effect("out")], &ask, Verdict::Allow);
-    // What a file with code does is in none of its words either, nor what a command reads.
+    // The words do not describe the effects of a file with code, or a command's input.
     let of_script = Effect { script_path: Some("/w/x".to_owned()), ..effect("out") };
     check(add(), vec![of_script], &ask, Verdict::Ask);
     check(Command { pipe_from: Some("cat".to_owned()), ..add() }, vec![effect("out")], &ask, Verdict::Ask);
@@ -201,7 +201,7 @@ proptest! {
         let before = verdict(&deny, &ask);
         let longer = |list: &[&'static str]| [list, &[more]].concat();
         let after = if denies { verdict(&longer(&deny), &ask) } else { verdict(&deny, &longer(&ask)) };
-        // What asks where an allow pattern covers it is lifted: then it is allowed as before.
+        // An ask that an allow pattern covers is exempt, so the call is allowed as before.
         prop_assert!(after >= before, "{before} became {after}");
     }
 

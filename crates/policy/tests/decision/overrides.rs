@@ -1,4 +1,4 @@
-//! What a program that embeds the agent has decided: it tightens as it likes, and its allow is one among others.
+//! Decisions of a program that embeds the agent: they may tighten freely, and their allow weighs as much as any other.
 
 use castellan_event::{Call, Code, Effect, EffectKind, Exemption, Facts, Override, Role, ToolKind, Verdict};
 use castellan_policy::Profile;
@@ -34,7 +34,7 @@ fn the_strictest_of_override_and_rules_wins() {
     check(Deny, &ask, Deny);
 }
 
-/// A grant answers an ask. Of an override that denies or allows a person can change nothing, and is not told so.
+/// A grant can only exempt an override that asks, so nothing else is offered to the person.
 #[test]
 fn a_grant_lifts_nothing_but_an_override_that_asks() {
     for (verdict, expected) in [(Deny, false), (Ask, true), (Allow, false), (Defer, false)] {

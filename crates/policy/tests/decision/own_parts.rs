@@ -1,4 +1,4 @@
-//! What was not understood in the project's own code, by what it stands for, where it stands, and what the call does besides.
+//! Opaque parts of the project's own code: by role, by file, and by the call's other effects.
 
 use castellan_event::Verdict::{self, Ask, Defer, Deny};
 use castellan_event::{Command, Effect, EffectKind, Facts, Mode, Recorder, Role, Scope, Why};
@@ -69,7 +69,7 @@ fn by_what_it_stands_for_and_why() {
     ] {
         check(&facts("node|a.js", vec![part(role, why, file)]), expected);
     }
-    // What the project's code makes, while nobody else changes anything in it.
+    // Output of the project's code, while nothing else changes files there.
     for (all, expected) in [("/w/**", Defer), ("/w/b/**", Ask), ("/other/**", Ask)] {
         let mut facts = facts("node|a.js", vec![part(Role::Code, Why::Shadowed, "/w/a.js")]);
         facts.own_scripts.insert(all.to_owned());

@@ -1,11 +1,11 @@
-//! What a person who has refused a call, and a call that the agent asks about again, make of a decision.
+//! Decisions after a person's refusal, and about a repeated call.
 
 use castellan_event::{Facts, Mode, Recorder, Verdict};
 use castellan_policy::{State, StateChange, drive};
 
 use crate::support::{Lexical, bash, policy, rule, state};
 
-/// What is to be remembered of a call on which one rule fires, with a mark.
+/// The state change of a call on which one rule fires, with a mark.
 fn change(tags: &str, state: &State<'_>) -> StateChange {
     let tags = format!("{tags}, \"coding_agent_mark:seen\"");
     let policy = policy(&rule("r", "tool.name = Bash", &tags), Verdict::Defer);
@@ -17,7 +17,7 @@ fn a_call_that_a_person_refused_is_denied_and_is_no_try() {
     let (ask, deny) = ("coding_agent_ask", "coding_agent_deny");
     for (tags, mode, agent_asks, expected, is_counted) in [
         (ask, Mode::Enforce, true, Verdict::Deny, false),
-        // Its agent would have been told to deny anyway.
+        // The agent cannot ask, so the answer is deny anyway.
         (ask, Mode::Enforce, false, Verdict::Deny, true),
         (deny, Mode::Enforce, true, Verdict::Deny, true),
         ("coding_agent_allow", Mode::Enforce, true, Verdict::Defer, false),

@@ -1,4 +1,4 @@
-//! What the profiles make of the same calls: what was not understood, access levels, sessions without tools.
+//! The same calls under each profile: Opaque parts, access levels, sessions without tools.
 
 use castellan_event::{
     AccessLevel, Call, Code, Command, Effect, EffectKind, Facts, HostClass, Layer, Mode, Recorder, Role,
@@ -69,7 +69,7 @@ fn the_table_of_profiles() {
     // Outside of the workspace.
     let outside = of(vec![at(EffectKind::Write, "/etc/x", Scope::System, Scope::System)]);
     check(&shell, &outside, false, [Defer, Ask, Ask, Deny, Allow]);
-    // Understood, within the level, and still nothing that runs without a question.
+    // Understood and within the level, but not safe enough to run without a question.
     let secret = of(vec![at(EffectKind::Read, "/w/.env", Scope::Secret, Scope::Workspace)]);
     check(&shell, &secret, false, [Defer, Defer, Defer, Deny, Allow]);
     let fetch = Effect {
@@ -96,11 +96,11 @@ fn what_a_call_needs() {
         check(&shell, &one(inside(kind)), WorkspaceWrite);
         check(&shell, &one(at(kind, "/tmp/x", Scope::Temporary, Scope::Temporary)), WorkspaceWrite);
         check(&shell, &one(at(kind, "/etc/x", Scope::System, Scope::System)), FullAccess);
-        // In the workspace, and other programs take their orders from it.
+        // In the workspace, but other programs read instructions from it.
         for scope in [Scope::Agent, Scope::Hijack, Scope::Startup, Scope::Castellan] {
             check(&shell, &one(at(kind, "/w/x", scope, Scope::Workspace)), FullAccess);
         }
-        // Nobody knows where.
+        // The place is unknown.
         check(&shell, &one(effect(kind)), FullAccess);
     }
     let git = Effect { system: Some("git".into()), ..effect(EffectKind::Mutate) };
@@ -114,7 +114,7 @@ fn what_a_call_needs() {
     {
         check(&shell, &one(effect(kind)), FullAccess);
     }
-    // On another machine nothing is of this workspace.
+    // On another machine nothing belongs to this workspace.
     let mut remote = of(vec![inside(EffectKind::Read)]);
     remote.commands.iter_mut().for_each(|command| command.remote = Some("host".into()));
     check(&shell, &remote, FullAccess);
@@ -146,7 +146,7 @@ fn a_call_that_needs_more_says_what_it_needs_and_what_the_session_has() {
         );
         assert_eq!(decision.active, Some(AccessLevel::WorkspaceWrite));
     }
-    // An agent that plans has less than its profile gives it.
+    // An agent in plan mode has a lower level than its profile gives.
     let plans = State { ceiling: AccessLevel::ReadOnly, ..state(Mode::Enforce, true) };
     let decision = judge(&bash("x"), &of(vec![inside(EffectKind::Write)]), strict, &plans);
     assert_eq!(decision.reason, "this needs workspace-write, and the session has read-only: write /w/x");
@@ -194,7 +194,7 @@ fn an_unknown_workspace_is_only_looked_at_where_the_workspace_is_the_border() {
         let decision = judge(&bash("x"), &write, profile.settings(), &state);
         assert_eq!(decision.verdict, expected, "{profile} {standing:?}");
     }
-    // Whatever level the operator gives to sessions.
+    // Independent of the operator's level for sessions.
     let full = Settings { level: Some(AccessLevel::FullAccess), ..Profile::Strict.settings() };
     let unknown = State { standing: Standing::Unknown, ..state(Mode::Enforce, true) };
     assert_eq!(judge(&bash("x"), &write, full, &unknown).active, Some(AccessLevel::ReadOnly));
@@ -212,7 +212,7 @@ fn a_denied_workspace_has_no_tools_and_nothing_lifts_that() {
         assert_eq!(decision.verdict, Deny, "{profile}");
         assert!(decision.findings.iter().any(|one| one.code == Code::DeniedWorkspace && one.counts()));
     }
-    // As everything but a session without tools, in monitor mode it is only recorded.
+    // In monitor mode it is only recorded; only a session without tools is stopped in every mode.
     let denied = State { standing: Standing::Denied, ..state(Mode::Monitor, true) };
     let decision = judge(&bash("x"), &read, Profile::Standard.settings(), &denied);
     assert_eq!((decision.verdict, decision.answer), (Deny, Defer));

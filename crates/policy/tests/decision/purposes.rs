@@ -1,4 +1,4 @@
-//! What a denied call was about: the same in other words is the same, and something else is not.
+//! Denial keys: the same attempt in other words has the same key, another attempt has another.
 
 use castellan_event::{Command, Effect, EffectKind, Facts, Layer, Mode, Recorder, Role};
 use castellan_policy::{Profile, Settings, drive};
@@ -18,7 +18,7 @@ fn facts(effects: &[(EffectKind, &str)], words: &[&str]) -> Facts {
     Facts { commands: vec![command], effects: effects.iter().map(effect).collect(), ..Facts::default() }
 }
 
-/// Checks the purposes of a command with these facts; the agent can ask or is told deny.
+/// Checks the denial keys of a command with these facts. An agent that cannot ask gets deny.
 fn check(command: &str, facts: &Facts, agent_asks: bool, settings: Settings, expected: &[&str]) {
     let rules = rule("no one", "fx.kind = delete", "coding_agent_deny")
         + &rule("no two", "tool.input_command contains two", "coding_agent_deny")
@@ -40,12 +40,12 @@ fn a_denied_call_is_about_its_rules_and_targets() {
     let delete = facts(&[(EffectKind::Delete, "/w/a"), (EffectKind::Read, "/w/b")], &["x"]);
     check("one x", &delete, true, standard(), &["does delete /w/a", "rule user no one"]);
     check("two", &delete, true, standard(), &["does delete /w/a", "rule user no one", "rule user no two"]);
-    // What is only asked about was not denied, unless the agent cannot ask.
+    // An asked call was not denied, unless the agent cannot ask.
     let read = facts(&[(EffectKind::Read, "/w/b")], &["x"]);
     check("x", &read, true, standard(), &[]);
     check("x", &read, false, standard(), &["rule user ask"]);
     check("y", &read, false, standard(), &[]);
-    // What nobody understood is about itself alone.
+    // The only key of an Opaque call is the call itself.
     let opaque = facts(&[(EffectKind::Opaque, "")], &["x"]);
     let call = format!("call Bash {}", bash("y").input_text);
     check("y", &opaque, true, Profile::Strict.settings(), &[call.as_str()]);

@@ -1,4 +1,4 @@
-//! Rules that are off or only observed: what they find decides nothing, and hides nothing.
+//! Rules that are off or only observed: their findings decide nothing and hide nothing.
 
 use castellan_event::{Exemption, Facts, Layer, Mode, Recorder, ToolKind, Verdict};
 use castellan_policy::{Decision, Policy, RuleState, Settings, StateChange, drive};
@@ -8,7 +8,7 @@ use crate::support::{Lexical, call, loaded_with, rule, state};
 
 use castellan_event::Verdict::{Allow, Ask, Defer, Deny};
 
-/// Three rules about the same file, each named after what it says.
+/// Three rules about the same file, each named after its verdict.
 fn rules() -> String {
     let of = |name: &str, tags: &str| rule(name, "tool.file_path endswith x", tags);
     of("deny", "coding_agent_deny")
@@ -33,7 +33,7 @@ fn judge(held: &[(&str, RuleState)], matching: Matching) -> (Policy, Decision, S
     (policy, decision, change)
 }
 
-/// Checks the verdict, and the rules that only would have said something.
+/// Checks the verdict and the observed rules.
 fn check(
     held: &[(&str, RuleState)],
     matching: Matching,
@@ -58,7 +58,7 @@ fn what_is_held_back_decides_nothing() {
     check(&[("deny", OBSERVE)], all, Ask, &[("deny", Deny)]);
     check(&[("deny", OBSERVE), ("ask", OBSERVE)], all, Allow, &[("deny", Deny), ("ask", Ask)]);
     check(&[("deny", OFF), ("ask", OFF), ("allow", OFF)], all, Defer, &[]);
-    // An allow that is only observed does not let the call run either.
+    // An observed allow does not allow the call either.
     check(&[("deny", OFF), ("ask", OFF), ("allow", OBSERVE)], all, Defer, &[("allow", Defer)]);
 }
 

@@ -1,4 +1,4 @@
-//! What the stages make of a call's matches.
+//! Verdicts of the stages on a call's matches.
 
 use castellan_event::{Answer, Call, Facts, IntakeProblem, Mode, Query, Recorder, ToolKind, Verdict, World};
 use castellan_policy::{Policy, agent_text, drive, user_text};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::support::{Lexical, bash, call, policy, rule, state};
 
-/// Answers nothing, as a replay without its record.
+/// Answers nothing, like a replay without its record.
 struct Silent;
 
 impl World for Silent {
@@ -56,11 +56,11 @@ fn verdict_answer_and_findings() {
     check(&bash("rm x"), Monitor, true, (Deny, Defer, 1));
     check(&bash("git x"), Monitor, false, (Ask, Defer, 1));
     check(&bash("rm x"), Passthrough, true, (Defer, Defer, 0));
-    // A rule on the whole text understands nothing of it: `ls; curl x` is not `ls`.
+    // A rule on the whole text covers none of its commands: `ls; curl x` is not `ls`.
     check(&bash("ls"), Enforce, true, (Defer, Defer, 1));
     check(&call("Write", ToolKind::Write, "", &["/tmp/a"]), Enforce, true, (Allow, Allow, 1));
     check(&call("Edit", ToolKind::Patch, "", &["/tmp/a", "/tmp/b"]), Enforce, true, (Allow, Allow, 1));
-    // One file that no allow rule covers defeats the allow.
+    // One file without an allow rule prevents the allow.
     check(&call("Edit", ToolKind::Patch, "", &["/tmp/a", "/etc/b"]), Enforce, true, (Defer, Defer, 1));
     check(&call("Magic", ToolKind::Unknown, "", &[]), Enforce, true, (Defer, Defer, 1));
 }
