@@ -1,6 +1,5 @@
-//! The daemon's state between calls: sessions with their marks and writes, grants, workspace trust, answers and the
-//! next request id. Lasting state changes only through an [`Entry`], for live events and for entries read from a
-//! journal.
+//! The daemon's state between calls: sessions with their marks and writes, grants, workspace trust, answers, the next
+//! request id. Lasting state changes only through an [`Entry`], live or read from a journal.
 
 mod changes;
 mod consequences;
@@ -160,8 +159,7 @@ impl Memory {
         self.watched = ids;
     }
 
-    /// Registers a session of an agent's process. Returns the reason as an error when there is no room for another
-    /// session.
+    /// Registers a session of an agent's process. Returns the reason as an error when there is no room for it.
     pub(crate) fn enter(&mut self, id: SessionKey, process: AgentProcess) -> Result<Entered, String> {
         let now_ms = self.now_ms();
         let is_new = self.lasting.sessions.root(&id).is_none();
@@ -207,8 +205,7 @@ impl Memory {
         self.put(Entry::Session { id, root, seen_ms, workspace: Some(workspace) });
     }
 
-    /// The access level of an agent of the session that declares the level `own`. A sub-agent's level is never above
-    /// that of the main agent.
+    /// The access level of an agent that declares the level `own`. A sub-agent's level never exceeds the main agent's.
     pub(crate) fn ceiling(&mut self, id: &SessionKey, is_main: bool, own: AccessLevel) -> AccessLevel {
         if is_main && self.lasting.sessions.ceiling(id) != own {
             self.put(Entry::Ceiling { id: *id, ceiling: own });
@@ -259,7 +256,6 @@ impl Memory {
         self.denials.of(root)
     }
 
-    /// Counts the denial keys of a denied call.
     pub(crate) fn count_denial(&mut self, root: SessionKey, purposes: &[String]) {
         self.denials.count(root, purposes);
     }
@@ -307,7 +303,6 @@ impl Memory {
         self.lasting.consequences.of(&root)
     }
 
-    /// Adds a consequence for a session.
     pub(crate) fn follow(&mut self, id: &SessionKey, consequence: Consequence) {
         let root = self.lasting.sessions.root(id).unwrap_or(*id);
         if consequence != Consequence::default() && self.lasting.consequences.of(&root) != consequence {
@@ -492,8 +487,7 @@ impl Memory {
         if self.lasting.requests.is_crowded() { id.next_of_all() } else { id.next() }
     }
 
-    /// Stores an answer for a second question. A grant of a past epoch is dropped, because a person may have revoked it
-    /// since.
+    /// Stores an answer for a second question. Drops a grant of a past epoch, because a person may have revoked it.
     pub(crate) fn remember(&mut self, key: CallKey, mut given: Given) {
         given.grant = given.grant.filter(|_| given.epoch == self.epoch);
         if self.answers.insert(key, given).is_none() {
@@ -512,7 +506,6 @@ impl Memory {
         self.epoch = Epoch(self.epoch.0.wrapping_add(1));
     }
 
-    /// The current epoch.
     pub(crate) fn epoch(&self) -> Epoch {
         self.epoch
     }

@@ -19,8 +19,7 @@ use crate::timed::wait_or_kill;
 const PROGRAMS: &[&str] =
     &["/usr/bin/notify-send", "/usr/local/bin/notify-send", "/run/current-system/sw/bin/notify-send"];
 
-/// Set while a notification is shown, so that a flood of calls starts no flood of processes. `castellan pending` lists
-/// the calls in between.
+/// Set while a notification is shown, so that many calls start one process. `castellan pending` lists the others.
 static SHOWING: AtomicBool = AtomicBool::new(false);
 
 /// Shows a pending call. Returns at once.
@@ -51,8 +50,7 @@ fn send(text: &(String, String)) {
     }
 }
 
-/// Title and body. The name of a rule is the user's own. The rule's message is omitted, because it may contain the
-/// agent's words.
+/// Title and body. The name of a rule is the user's own. Omits its message, which may contain the agent's words.
 fn text(agent: AgentId, cwd: &str, id: RequestId, reasons: &[String]) -> (String, String) {
     let rule = reasons.first().and_then(|reason| reason.split(": ").next()).unwrap_or_default();
     let body = format!("request {id}, {}, in {}", plain(rule), plain(cwd));

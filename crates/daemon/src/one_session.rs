@@ -13,7 +13,6 @@ use crate::memory::{Changes, Marks, SessionKey, Workspace};
 use crate::record::{Judged, Told};
 use crate::workspace::workspace_of;
 
-/// Key of the only session.
 const KEY: SessionKey = SessionKey([0; 32]);
 
 /// Time between two calls, on the clock of marks.
@@ -79,8 +78,7 @@ impl OneSession {
         Judged { call, decision, answers, change, policy: "", workspace, told }.record(duration)
     }
 
-    /// Registers a finished call and its marks. Returns an error when there is no room for them; the daemon would have
-    /// denied the call.
+    /// Registers a finished call and its marks. Without room, returns an error; the daemon would have denied the call.
     pub fn done(&mut self, call: &Call, facts: Facts, marks: &[String]) -> Result<(), String> {
         self.marks.check_room(&KEY, marks)?;
         self.marks.set(KEY, marks, self.done * CALL_MS);

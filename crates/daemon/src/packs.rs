@@ -1,5 +1,4 @@
-//! Shipped packs: the pack of a rule, and the rule's state by the configuration. Does not depend on the effects of a
-//! rule's state.
+//! Shipped packs: the pack of a rule, and the rule's state by the configuration. Independent of the state's effects.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -46,8 +45,7 @@ impl Packs {
         self.trial.iter().map(|(rule, since)| (rule.as_str(), trial::ends(*since)))
     }
 
-    /// The state of a rule: the mildest state of its pack, its tier and its trial. A rule of no shipped pack is always
-    /// enforced.
+    /// The mildest state of a rule's pack, tier and trial. A rule of no shipped pack is always enforced.
     pub(crate) fn state_of(&self, of: &PolicyRule<'_>) -> RuleState {
         let Some(pack) = pack_of(of) else { return RuleState::Enforce };
         let tier = match of.verdict {

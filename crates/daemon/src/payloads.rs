@@ -30,8 +30,8 @@ pub(crate) struct Room<'p> {
 }
 
 impl Payloads {
-    /// Reserves room for a payload of `bytes` and waits at most `time`. Returns `None` when no room became free or too
-    /// many wait.
+    /// Reserves room for a payload of `bytes`, waiting at most `time`. `None` when no room became free or too many
+    /// wait.
     pub(crate) fn room(&self, bytes: usize, time: Duration) -> Option<Room<'_>> {
         if bytes <= SMALL_PAYLOAD_BYTES_MAX {
             return Some(Room { payloads: self, bytes: 0 });

@@ -43,8 +43,7 @@ pub(crate) struct Admission<'a> {
 }
 
 impl Admission<'_> {
-    /// Stores the agent for the user presence check, after it asked about a call. A peer that only tests the socket is
-    /// no agent.
+    /// Stores an agent that asked about a call, for the user presence check. A peer that only tests the socket is none.
     pub(crate) fn guard_agent(&self) {
         if self.is_agent {
             self.peers.lock().guard(self.agent);
@@ -56,8 +55,7 @@ impl Admission<'_> {
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "busybox"];
 
 impl Peers {
-    /// Admits a connection of the hook process `hook`. Returns its agent as an error when the agent has too many
-    /// connections.
+    /// Admits a connection of the hook process `hook`. The error is its agent, when that has too many connections.
     pub(crate) fn admit(&self, hook: u32) -> Result<Admission<'_>, AgentProcess> {
         let Caller { agent, is_agent } = caller_of(hook, Process::read, role);
         let mut inner = self.lock();
@@ -69,8 +67,7 @@ impl Peers {
         Ok(Admission { peers: self, agent, is_agent })
     }
 
-    /// Guards agents of an earlier daemon that still run. Checks their role again, because a person may have tried a
-    /// hook at a shell.
+    /// Guards agents of an earlier daemon. Checks their role again: a person may have tried a hook at a shell.
     pub(crate) fn guard_again(&self, known: impl IntoIterator<Item = AgentProcess>) {
         let runs = |agent: &AgentProcess| {
             let process = Process::read(agent.pid).filter(|process| process.started == agent.started);
@@ -97,8 +94,7 @@ impl Inner {
         if agent.pid == 0 || !self.guarded.insert(agent) {
             return;
         }
-        // A running agent is never removed, so other processes cannot displace it. The system's process limit bounds
-        // the set.
+        // Never removes a running agent, so no process can displace it. The system's process limit bounds the set.
         if self.guarded.len() > GUARDED_AGENTS_MAX.max(2 * self.running_at_last_count) {
             self.guarded.retain(AgentProcess::lives);
             self.running_at_last_count = self.guarded.len();
@@ -172,8 +168,8 @@ fn shell_role(arguments: &[Vec<u8>]) -> Role {
 mod tests {
     use super::*;
 
-    /// Process `n` has parent `n - 1`; `names` begins at pid 1. The last one is the hook. `sh` runs a command, `bash`
-    /// does not.
+    /// Process `n` has parent `n - 1`; `names` begins at pid 1. The last is the hook. `sh` runs a command, `bash` does
+    /// not.
     fn check(names: &[&str], expected: (u32, bool)) {
         let read = |pid: u32| {
             let name = names.get((pid as usize).checked_sub(1)?)?;

@@ -56,7 +56,6 @@ struct InForce {
     set: Option<Arc<Layers>>,
     /// Hash of the set; empty when nothing is in force.
     hash: String,
-    /// The mode in the files.
     mode: Mode,
     /// The organisation's mode and its place in the files. No request sets a milder mode.
     floor: Option<(Mode, String)>,
@@ -288,8 +287,7 @@ impl PolicyState {
             }
             // Watched rule files are never pending: they are in force or do not load.
             pending.retain(|name| reload == Reload::Apply || name == "config.toml");
-            // Only castellan writes the file of the applied set. A change by another program would come into force at
-            // the next start.
+            // Only castellan writes this file. Another program's change would come into force at the next start.
             if applied::read(&self.layout).ok().as_ref() != Some(&**set) {
                 problems.push(format!(
                     "the applied set on disk is not the one in force: {REMEDY} to write it again"
@@ -299,8 +297,7 @@ impl PolicyState {
         Report { origin, problems, applied, reload, pending, awaits_organisation }
     }
 
-    /// Compiles a set, stores it, records it and swaps it in, in this order. So every set in force is recorded, and the
-    /// next start finds it.
+    /// Compiles, stores, records and swaps in a set, in this order. So every set in force is recorded and found again.
     fn put(&self, judge: &Judge, set: Layers, cause: Cause<'_>) -> Result<(), String> {
         let (config, compiled) = set.load(&self.layout)?;
         let InForce { set: before, mode: said, .. } = self.in_force().clone();

@@ -133,7 +133,7 @@ where
         if opened { Ok(()) } else { Err(Refusal::LostAncestry) }
     }
 
-    /// Climbs to the top and rejects an agent on the way. Returns whether a program on the way opens terminals for
+    /// Climbs to the top; an agent on the way is an error. Returns whether a program on the way opens terminals for
     /// people.
     fn climb(&self, pid: u32, multiplexers: u32) -> Result<bool, Refusal> {
         let mut process = (self.read)(pid).ok_or(Refusal::Unidentified)?;
@@ -238,8 +238,8 @@ mod tests {
         assert_eq!(machine(rows).is_within_agent(asking), expected, "{rows:?}");
     }
 
-    /// Checks a person's request of a process that started at 1. From its `n`-th read on, the pid `reused` belongs to a
-    /// process that started later.
+    /// Checks a person's request. From its `n`-th read on, the pid `reused` belongs to a process that started later
+    /// than 1.
     fn check_reused(reused: u32, n: u32, expected: Result<(), Refusal>) {
         let rows = [INIT, TERMINAL, SHELL, (11, 10, 10, 7, "castellan")];
         let looks = std::cell::Cell::new(0);

@@ -6,7 +6,6 @@ use std::path::Path;
 use crate::limits::ENVIRONMENT_BYTES_MAX;
 use castellan_files::of_system;
 
-/// A process in `/proc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
@@ -35,8 +34,7 @@ impl Process {
         pids.filter_map(Process::read).collect()
     }
 
-    /// Parses `pid (name) state ppid pgrp session tty_nr ... starttime`. The name may contain any characters,
-    /// parentheses included.
+    /// Parses `pid (name) state ppid pgrp session tty_nr ... starttime`. The name may contain any character, also `)`.
     fn parse(pid: u32, stat: &str) -> Option<Process> {
         let (head, tail) = stat.rsplit_once(')')?;
         let name = head.split_once('(')?.1.to_owned();
@@ -77,8 +75,7 @@ impl Process {
         uid.is_some_and(|uid| uid != rustix::process::geteuid().as_raw())
     }
 
-    /// File names in the start of the process: its executable, and its first two arguments (an interpreter and its
-    /// script).
+    /// File names at the start of the process: its executable and first two arguments (an interpreter and its script).
     pub(crate) fn program_names(&self) -> Vec<String> {
         let base = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
         let mut names = vec![self.name.clone()];
@@ -90,8 +87,7 @@ impl Process {
     }
 }
 
-/// The arguments of a process, its own name first. `None` when they cannot be read or are empty: the process may have
-/// had any arguments.
+/// The arguments of a process, its own name first. `None`, which means any arguments, when unreadable or empty.
 pub(crate) fn arguments_of(pid: u32) -> Option<Vec<Vec<u8>>> {
     let line = of_system(&format!("/proc/{pid}/cmdline"), ENVIRONMENT_BYTES_MAX)?;
     let line = line.strip_suffix(b"\0").unwrap_or(&line);

@@ -42,13 +42,11 @@ pub(crate) struct Lost {
 }
 
 impl Projects {
-    /// The projects below a set.
     pub(crate) fn below(layout: &Layout, set: Arc<Layers>) -> Projects {
         Projects { base: Some((layout.clone(), set)), known: Mutex::default() }
     }
 
-    /// Returns the policy for a workspace whose own files had this hash when a person trusted them. Files that do not
-    /// load allow only reading.
+    /// Returns the policy for own files that had this hash when a person trusted them. Allows only reading on an error.
     pub(crate) fn get(&self, hash: &str) -> Result<Arc<Projected>, Lost> {
         let Some((layout, set)) = &self.base else {
             let policy = Arc::new(Policy::missing("nothing is in force"));

@@ -1,5 +1,4 @@
-//! Converts judged calls and events to records. The `audit` crate owns the record format, `event` the vocabulary; only
-//! this module knows both.
+//! Converts calls and events to records. Only this module knows the format, of `audit`, and the vocabulary, of `event`.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +17,6 @@ use castellan_wire::Gap;
 
 use crate::limits::{TOLD_EVERY, TOLD_MAX};
 
-/// A judged call.
 pub(crate) struct Judged<'a> {
     pub(crate) call: &'a Call,
     pub(crate) decision: &'a Decision,
@@ -117,8 +115,7 @@ pub(crate) fn ungoverned(agent: &Agent, record: UngovernedRecord) -> Record {
     })
 }
 
-/// The record of files whose code a call ran and that may differ from the judged content. `id`: the agent's id of the
-/// call.
+/// The record of files whose code a call ran and that may differ from the judged content. `id`: the agent's call id.
 pub(crate) fn scripts(agent: &Agent, id: &str, scripts: Vec<ScriptRecord>) -> Record {
     let is_changed = scripts.iter().any(|script| !script.sha256.is_empty());
     let message = if is_changed { "script_changed" } else { "script_unchecked" };
@@ -173,7 +170,6 @@ pub(crate) fn failed_answer(
     })
 }
 
-/// Returns the answer to a failure.
 fn failure_answer(mode: Mode) -> &'static str {
     match mode {
         Mode::Enforce => "deny",
@@ -294,8 +290,7 @@ pub(crate) fn query_text(query: &Query, brief: impl Fn(&str) -> String) -> Strin
     }
 }
 
-/// The answer for a path that resolves to itself. Nearly all paths do, and the question contains the path. No path has
-/// this form.
+/// The answer for a path that resolves to itself, as nearly all do; the question contains the path. No path is `=`.
 pub(crate) const AS_WRITTEN: &str = "=";
 
 fn is_as_written(base: &str, path: &str, real: &str) -> bool {
@@ -348,7 +343,6 @@ impl Told {
         if text.len() <= BRIEF_BYTES_MAX { text.to_owned() } else { self.shorter(text.to_owned()) }
     }
 
-    /// Returns the hash of file contents.
     fn hash_of_contents(&self, bytes: &[u8]) -> String {
         if bytes.len() <= HASHED_BYTES_MAX {
             return crate::shipped::hash(bytes);

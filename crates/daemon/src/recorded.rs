@@ -16,8 +16,7 @@ use crate::world::FileSystem;
 const CUT: &str = "…[cut ";
 const REDACTED: &str = "[redacted ";
 
-/// Texts by their hash, because records contain a text in full only from time to time. Learns from every record of the
-/// log, oldest first.
+/// Texts by hash, because records contain a text in full only from time to time. Learns from the log, oldest first.
 #[derive(Debug, Default)]
 pub struct ToldTexts {
     by_hash: HashMap<String, String>,
@@ -123,7 +122,7 @@ impl World for RecordedWorld<'_> {
         self.asked_now.set(self.asked_now.get() + 1);
         match query {
             // The process has ended or its pid was reused. Agents of this user start in the same environment as this
-            // process.
+            // one.
             Query::Process { .. } => self.machine.answer(&Query::Process { pid: std::process::id() }),
             Query::RealPath { .. }
             | Query::FileKind { .. }
@@ -156,8 +155,7 @@ fn kind(word: &str) -> Option<FileKind> {
     kinds.into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(word))
 }
 
-/// Parses the output of `record::process_text` up to its cut. A line of no known form continues a variable with several
-/// lines.
+/// Parses the output of `record::process_text` up to its cut. An unknown line continues a variable of several lines.
 fn process(text: &str) -> Process {
     let mut process = Process::default();
     let whole = text.split(CUT).next().unwrap_or(text);

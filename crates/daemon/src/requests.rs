@@ -136,7 +136,6 @@ impl Requests {
         self.waiting.was_refused(id)
     }
 
-    /// Ends a grant.
     pub(crate) fn end(&mut self, id: RequestId) {
         self.grants.end(id);
     }

@@ -73,8 +73,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     layout.create()?;
     let lock = lock(&layout)?;
     layout.remove_leftovers();
-    // Runs beside the loading of rules, which takes longer. If no thread can be started, opening the log prepares the
-    // patterns.
+    // Runs beside the slower loading of rules. If no thread can be started, opening the log prepares the patterns.
     let _ = spawn("patterns", castellan_audit::prepare);
     write_shipped(&layout).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))?;
 

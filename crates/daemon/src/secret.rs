@@ -62,8 +62,8 @@ impl fmt::Display for SecretError {
     }
 }
 
-/// The file's format: Argon2id salt and hash in hex with the parameters of this version, if a PIN is set, and the tries
-/// since the last right one.
+/// The file: Argon2id salt and hash in hex with this version's parameters, if a PIN is set, and the tries since
+/// success.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
@@ -80,7 +80,6 @@ struct Kept {
 const VERSION: u32 = 1;
 
 impl Secrets {
-    /// The secrets stored in `file`.
     pub(crate) fn new(file: PathBuf) -> Secrets {
         Secrets { file, trying: Mutex::default() }
     }
@@ -90,7 +89,6 @@ impl Secrets {
         self.read().map_or(true, |kept| kept.hash.is_some())
     }
 
-    /// Checks a PIN at `now`.
     pub(crate) fn check_pin(&self, pin: &str, now: SystemTime) -> Result<(), SecretError> {
         if !self.has_pin() {
             return Err(SecretError::NotSet);
@@ -102,7 +100,6 @@ impl Secrets {
         })
     }
 
-    /// Checks the password of an account at `now`.
     pub(crate) fn check_password(
         &self,
         account: &Account,

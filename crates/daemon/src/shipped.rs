@@ -1,5 +1,4 @@
-//! The shipped files, compiled in, so that castellan can create a home from nothing. Writes them without ever replacing
-//! a user's change.
+//! The shipped files, compiled in, so that castellan can create a home. Writing them never replaces a user's change.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -35,8 +34,7 @@ const RULES: &[(&str, &str)] = &[
     ("27-audit.yaml", include_str!("../../../rules/audit.yaml")),
 ];
 
-/// The organisation's rule files, by their name in problems and lists. They exist only here, so that no file of a home
-/// can change them.
+/// The organisation's rule files, by their name in lists. They exist only here, so no file of a home can change them.
 const ORGANISATION: &[(&str, &str)] = &[("built-in/self.yaml", include_str!("../../../rules/self.yaml"))];
 
 /// Files of an earlier castellan whose rules are now elsewhere, with the SHA-256 of every shipped text.
@@ -50,8 +48,7 @@ const RETIRED: &[(&str, &[&str])] = &[
     ("80-self.yaml", &["c9dc8d0df1a4d36010dda442deadda5319a532ffbbd2cd41632a80c019bbccf7"]),
 ];
 
-/// A tool that no agent has and that the pack `self` denies. `castellan doctor` uses it to test that calls are judged.
-/// An agent makes no such call.
+/// A tool of no agent, denied by the pack `self`: `castellan doctor` tests with it that calls are judged.
 pub const CANARY_TOOL: &str = "castellan_canary";
 
 /// Lists the files that castellan wrote with their hashes: a file with another hash is the user's.
@@ -76,7 +73,6 @@ pub fn shipped_rules() -> &'static [(&'static str, &'static str)] {
     RULES
 }
 
-/// Reports whether a text is that of a shipped rule file.
 pub(crate) fn is_shipped_text(text: &str) -> bool {
     RULES.iter().any(|(_, shipped)| *shipped == text)
 }
@@ -117,8 +113,7 @@ pub fn organisation_rules() -> Vec<Source> {
     ORGANISATION.iter().map(source).collect()
 }
 
-/// Writes the default configuration and the shipped rules if they are missing or were written by an earlier castellan.
-/// Returns only the changes.
+/// Writes the default configuration and the shipped rules if missing or from an earlier castellan. Returns the changes.
 pub fn write_shipped(layout: &Layout) -> io::Result<Vec<Shipped>> {
     let mut done = Vec::new();
     let config = layout.config_file();

@@ -147,8 +147,7 @@ impl Lock {
         }
     }
 
-    /// Takes the lock again if another file is at its path, because a starting daemon tests that path. Returns whether
-    /// it was necessary.
+    /// Takes the lock again if another file is at its path, where a starting daemon looks. Returns whether it did.
     fn mend(&mut self) -> io::Result<bool> {
         let own = place(&self.file.metadata()?);
         if place_of(&self.path).is_ok_and(|found| found == own) {

@@ -34,7 +34,6 @@ impl Trial {
         Trial { rules: BTreeMap::new(), shipped: String::new() }
     }
 
-    /// The same trial with other rules.
     pub(crate) fn with(&self, rules: BTreeMap<String, u64>) -> Trial {
         Trial { rules, shipped: self.shipped.clone() }
     }
@@ -57,8 +56,7 @@ pub(crate) fn name_of(of: &PolicyRule<'_>) -> Option<String> {
     Some(format!("{pack}/{}", of.rule.name))
 }
 
-/// Returns the trial after a change of policy: the rules that were on trial and are still as shipped, and the rules of
-/// an upgrade.
+/// The trial after a change of policy: rules on trial that are still as shipped, and the new rules of an upgrade.
 pub(crate) fn after(before: (&Trial, &Policy), after: (&FileSet, &Policy), now: SystemTime) -> Trial {
     let ((trial, old), (files, new)) = (before, after);
     let since = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -158,7 +156,6 @@ mod tests {
         assert_eq!(got, Trial::new().with(expected));
     }
 
-    /// The trial of an earlier castellan.
     fn earlier(rules: &[(&str, u64)]) -> Trial {
         let rules = rules.iter().map(|(name, since)| ((*name).to_owned(), *since)).collect();
         Trial { rules, shipped: "of another".to_owned() }
@@ -213,7 +210,6 @@ mod tests {
         check(&[split], &earlier(&[]), &[new], &[]);
     }
 
-    /// A rule that asks about a tool.
     fn rule(name: &str, tool: &str) -> String {
         format!(
             "- rule: {name}\n  desc: d\n  condition: tool.name = {tool}\n  output: o\n  priority: WARNING\n  \

@@ -1,5 +1,4 @@
-//! Users of this machine, from the lines of `/etc/passwd`: `name:password:uid:gid:comment:home:shell` (passwd(5)). Does
-//! not read the file.
+//! Users, from lines of `/etc/passwd`: `name:password:uid:gid:comment:home:shell` (passwd(5)). Does not read the file.
 
 /// The name of the first user with this id.
 pub(crate) fn name_of(user: u32, users: &[u8]) -> Option<&str> {

@@ -1,5 +1,4 @@
-//! [`Watch`]: detects changed files by checking their folders from time to time. Does not depend on the handling of a
-//! change.
+//! [`Watch`]: detects changed files by checking their folders from time to time. Independent of their handling.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

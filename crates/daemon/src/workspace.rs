@@ -35,8 +35,7 @@ pub fn find_workspace(directory: &Path) -> io::Result<String> {
     Ok(found.path)
 }
 
-/// Finds the workspace of a session whose first directory is `cwd`, of the agent's process `pid`. `None` if the
-/// directory cannot be read.
+/// Finds the workspace of the agent's process `pid` whose session begins in `cwd`. `None` if `cwd` is unreadable.
 pub(crate) fn workspace_of(cwd: &str, pid: u32, world: &mut Recorder<'_>) -> Option<Workspace> {
     let real = real_path(cwd, world)?;
     let homes = homes(pid, world);
@@ -49,8 +48,7 @@ pub(crate) fn workspace_of(cwd: &str, pid: u32, world: &mut Recorder<'_>) -> Opt
     Some(Workspace { is_border: is_border(&path), path })
 }
 
-/// The homes of the agent's user. The daemon's own home belongs to the same user, because the daemon serves only its
-/// own user.
+/// The homes of the agent's user, who is also the user of the daemon: the daemon serves only its own user.
 fn homes(pid: u32, world: &mut Recorder<'_>) -> Vec<String> {
     let mut homes = vec!["/".to_owned()];
     for pid in [std::process::id(), pid] {

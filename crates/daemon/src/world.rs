@@ -79,8 +79,8 @@ impl World for FileSystem {
 }
 
 impl FileSystem {
-    /// Returns the real path of an absolute path. `None` also for a relative path, because it would refer to the
-    /// daemon's own directory.
+    /// Returns the real path of an absolute path. `None` for a relative one, which would refer to the daemon's
+    /// directory.
     fn resolve(&self, path: &str) -> Option<PathBuf> {
         let path = Path::new(path);
         self.real_path(path).filter(|_| path.is_absolute())
@@ -160,13 +160,11 @@ impl FileSystem {
         seen
     }
 
-    /// Reports whether this path was already found missing.
     fn is_missing(&self, path: &Path) -> bool {
         matches!(self.seen.borrow().get(path.as_os_str()), Some(Seen::Missing))
     }
 
-    /// Returns the process with the real paths of the paths in its environment. `None` when a part of it cannot be
-    /// read.
+    /// Returns the process with the real paths of its environment. `None` when a part of it cannot be read.
     fn process(&self, pid: u32) -> Option<Process> {
         let mut process = owner::process(pid)?;
         let values =

@@ -1,5 +1,4 @@
-//! The conclusion: from findings and obligations to the decision and its state changes. Does not depend on the inputs
-//! of stages.
+//! From findings and obligations to the decision and its state changes. Independent of the inputs of stages.
 
 use castellan_event::{
     Action, Code, Exemption, Fallback, Finding, Mode, Obligation, ObligationKind, Verdict,

@@ -40,8 +40,7 @@ pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, an
     Step::Done(decision, change)
 }
 
-/// Judges a call with a world: answers queries until the decision is made. Denies when the decision cannot be
-/// completed.
+/// Judges a call: answers its queries from a world until the decision is made. Denies when it cannot be completed.
 pub fn drive(
     call: &Call,
     facts: &Facts,

@@ -21,8 +21,7 @@ pub struct DecisionParts {
     pub reason: String,
     /// All findings, in the order of the stages.
     pub findings: Vec<Finding>,
-    /// Obligations of a call that may run, in the order in which castellan meets them; a hold is last. In monitor mode
-    /// castellan only reports them.
+    /// Obligations of a call that may run, in the order of meeting them; a hold is last. In monitor mode only reported.
     pub obligations: Vec<Obligation>,
     /// The mode in force.
     pub mode: Mode,

@@ -5,8 +5,7 @@ use castellan_event::{Code, Exemption, Finding, Layer, ObligationKind};
 
 use crate::case::Case;
 
-/// Applies the exemptions of the operators' allow lists and of a person's grant. A finding that is already exempt stays
-/// unchanged.
+/// Applies the exemptions of the operators' allow lists and of a person's grant. Earlier exemptions stay.
 pub(crate) fn exempt(findings: Vec<Finding>, case: &Case<'_>) -> Vec<Finding> {
     let allowing = |finding: &Finding| finding.layer.filter(|_| finding.code == Code::OperatorAllow);
     let layers: Vec<Layer> = findings.iter().filter_map(allowing).collect();
@@ -27,8 +26,7 @@ pub(crate) fn by_obligation(findings: Vec<Finding>, kind: ObligationKind, codes:
 fn allows(layer: Layer, finding: &Finding) -> bool {
     // A finding without a layer comes from the user's settings.
     match finding.layer.unwrap_or(Layer::User) {
-        // The organisation's rules decide themselves about exemptions. An access level of the organisation also binds
-        // the layers below.
+        // The organisation's rules decide themselves about exemptions. Its access level also binds the layers below.
         Layer::Organisation => finding.code != Code::Access,
         Layer::User => layer != Layer::Organisation,
         Layer::Project => layer == Layer::Project,

@@ -17,8 +17,8 @@ pub struct Grant {
 /// One grant of a person for one call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GrantPart {
-    /// The shown findings without duplicates, sorted. A slice, because there may be thousands of grants and a tree for
-    /// each would take a kilobyte.
+    /// The shown findings, sorted, without duplicates. A slice, because a tree for each of thousands of grants takes 1
+    /// KB.
     pub lifts: Box<[FindingName]>,
     /// The files whose code ran, with their state.
     pub scripts: Vec<ScriptFile>,

@@ -17,8 +17,8 @@ pub(crate) const PATTERN_BYTES_MAX: usize = 1024;
 /// longer one may match anything.
 pub(crate) const GLOB_BYTES_MAX: usize = 512;
 
-/// Number of positions from either end of a command at which a repeated subcommand word may be the subcommand. Real
-/// commands have one or two.
+/// Positions from either end of a command at which a repeated word may be the subcommand. Real commands have one or
+/// two.
 pub(crate) const SUBCOMMAND_PLACES_MAX: usize = 4;
 
 /// Denial keys of one denied call. A command that deletes a thousand files has a handful of keys.

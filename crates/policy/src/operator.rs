@@ -24,7 +24,6 @@ pub struct Operator {
     allow: Vec<ShortRule>,
 }
 
-/// A short rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ShortRule {
     text: String,

@@ -51,7 +51,6 @@ impl Operators {
         self.0.iter().map(move |(layer, operator)| (*layer, operator.asks(call, rows, answers)))
     }
 
-    /// The layers with allow patterns.
     pub(crate) fn allowing(&self) -> impl Iterator<Item = Layer> {
         self.0.iter().filter(|(_, operator)| operator.allows()).map(|(layer, _)| *layer)
     }

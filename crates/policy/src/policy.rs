@@ -89,8 +89,8 @@ impl Policy {
         Policy { layers: layers.collect(), settings, stages: STAGES, hash, missing: None }
     }
 
-    /// Returns the policy for the case that none could be loaded: it denies everything but reading. `problem` gives the
-    /// reason with file and line.
+    /// Returns the policy for the case that none loads: only reading is allowed. `problem` is the reason with file and
+    /// line.
     pub fn missing(problem: impl Into<String>) -> Policy {
         Policy { missing: Some(problem.into()), ..Policy::new(Vec::new(), Settings::default()) }
     }
@@ -116,8 +116,8 @@ impl Policy {
         self
     }
 
-    /// Hex SHA-256 over every layer's rule files, names and texts, their options, the settings and the rule states: the
-    /// record's `policy`.
+    /// Hex SHA-256 over the rule files' names and texts, their options, the settings and rule states: the record's
+    /// `policy`.
     pub fn hash(&self) -> &str {
         &self.hash
     }

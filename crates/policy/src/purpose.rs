@@ -30,8 +30,7 @@ pub(crate) fn of_denied(call: &Call, findings: &[Finding], rows: &[CallRow<'_>])
     purposes.into_iter().take(PURPOSES_MAX - rules.len()).chain(rules).collect()
 }
 
-/// Returns the key for a query about castellan's own answers, whatever the verdict: the agent asks in advance what
-/// would be denied.
+/// The key for a query about castellan's own answers, whatever the verdict: the agent asks in advance about denials.
 pub(crate) fn of_asking(facts: &Facts) -> Option<String> {
     const ASKING: &[&str] = &["check", "explain", "replay"];
     let asks = |command: &Command| {

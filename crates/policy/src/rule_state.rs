@@ -1,5 +1,5 @@
-//! [`RuleState`]: the effect of a rule, and [`Tiers`]: the states by verdict. Does not depend on the owner of a rule or
-//! on the reason for its state.
+//! [`RuleState`]: the effect of a rule, and [`Tiers`]: states by verdict. Independent of a rule's owner and of the
+//! reason.
 
 use std::str::FromStr;
 

@@ -27,8 +27,8 @@ pub struct Settings {
     pub unknown_workspace: Option<AccessLevel>,
     /// The access level that the organisation gives. No allow list exempts a call that needs more.
     pub organisation_level: Option<AccessLevel>,
-    /// The organisation itself sets `allow_understood`. Then the project's own code is part of the workspace for its
-    /// level, too.
+    /// The organisation itself sets `allow_understood`: for its level, too, the workspace includes the project's own
+    /// code.
     pub organisation_allows_understood: bool,
     /// The verdict for a call that needs a higher level: ask or deny.
     pub on_insufficient: Verdict,
@@ -41,8 +41,7 @@ pub struct Settings {
     pub own_opaque: Verdict,
     /// The verdict for an unknown tool: defer or deny.
     pub unknown_tool: Verdict,
-    /// The verdict for a tool of an MCP server that is newer than castellan and that nobody has agreed to: defer, ask
-    /// or deny.
+    /// The verdict for a tool of an MCP server that is new and that nobody has agreed to: defer, ask or deny.
     pub new_server: Verdict,
     /// The verdict for a session that repeatedly attempts denied calls: defer or ask.
     pub probing: Verdict,
@@ -54,8 +53,7 @@ pub struct Settings {
     pub operators: Operators,
     /// States of the shipped rules, by verdict.
     pub tiers: Tiers,
-    /// The meaning of tags in the user's rules. Rules of the organisation and of projects use the default tags, which
-    /// nobody can change.
+    /// The tags of the user's rules. Rules of the organisation and of projects use the default tags, which are fixed.
     pub tags: Tags,
     /// The user presence check.
     pub presence: Presence,
@@ -103,8 +101,7 @@ impl FromStr for Presence {
 /// A named preset of the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Profile {
-    /// Denies catastrophic calls, asks about calls that cannot be undone or understood, and leaves the rest to the
-    /// agent.
+    /// Denies catastrophic calls, asks about irreversible and Opaque ones, and leaves the rest to the agent.
     Standard,
     /// The workspace is the limit; Opaque calls are denied.
     Strict,
@@ -197,13 +194,11 @@ impl Profile {
 }
 
 impl Settings {
-    /// Returns the verdict for Opaque parts.
     pub(crate) fn opaque_verdict(&self, headless: bool) -> Verdict {
         if headless { self.headless_opaque.max(self.opaque) } else { self.opaque }
     }
 
-    /// Reports whether code in a missing file of the project is Opaque. If nobody watches the agent, another call may
-    /// create the file in time.
+    /// Reports whether code in a missing file is Opaque. Another call may create the file in time if nobody watches.
     pub(crate) fn minds_missing_code(&self) -> bool {
         match self.profile {
             Profile::Standard | Profile::Kit => false,

@@ -26,8 +26,8 @@ pub enum Standing {
 pub struct State<'s> {
     /// The mode of enforcement.
     pub mode: Mode,
-    /// Whether the agent asks a person when the answer at this event is ask. If it would run the call instead, ask
-    /// becomes deny.
+    /// If true, the agent asks a person when the answer at this event is ask. If it would run the call, ask becomes
+    /// deny.
     pub agent_asks: bool,
     /// No person can be asked.
     pub headless: bool,
@@ -80,8 +80,8 @@ pub struct Failed {
 }
 
 impl<'s> State<'s> {
-    /// The state for a call that no agent makes now: enforce mode, a person can be asked, every obligation can be met,
-    /// nothing is held.
+    /// The state for a call of no agent: enforce mode, a person can be asked, every obligation can be met, nothing is
+    /// held.
     pub fn plain(session: &'s Session) -> State<'s> {
         State {
             mode: Mode::Enforce,
@@ -114,10 +114,8 @@ pub struct StateChange {
     pub answer: Verdict,
     /// The grant has allowed the call.
     pub used_grant: bool,
-    /// Labels of the marks that the call sets on its session, sorted, without duplicates. A denied call sets only
-    /// [`crate::PROBING`].
+    /// Labels of the marks of the session, sorted, without duplicates. A denied call sets only [`crate::PROBING`].
     pub marks: Vec<String>,
-    /// Denial keys to count for an answered call: those of a denied call, and the key for a query about castellan's
-    /// answers.
+    /// Denial keys to count for an answered call: those of a denied call, and the key of a query about answers.
     pub purposes: Vec<String>,
 }

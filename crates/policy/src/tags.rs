@@ -106,7 +106,6 @@ impl Tags {
         strictest.map_or(RuleVerdict::Notice, |(_, verdict)| verdict)
     }
 
-    /// Labels of the marks that a rule sets.
     pub(crate) fn marks_of(&self, rule: &Rule) -> Vec<String> {
         let labels = rule.tags.iter().filter_map(|tag| tag.strip_prefix(&self.mark));
         labels.filter(|label| !label.is_empty()).map(str::to_owned).collect()

@@ -1,5 +1,4 @@
-//! [`Tries`]: counts of a session's denials by denial key. Does not depend on the meaning of a key or on the end of the
-//! session.
+//! [`Tries`]: counts a session's denials by denial key. Independent of the keys' meaning and of the session's end.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

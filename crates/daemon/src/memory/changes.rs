@@ -1,5 +1,4 @@
-//! Files that a session has written or may be writing. A program that an agent replaced is not the program of that
-//! name.
+//! Files that a session has written or may be writing. A replaced program is no longer the program of that name.
 
 mod within;
 
@@ -42,7 +41,6 @@ pub(crate) struct Begun<'a> {
     pub(crate) call: u64,
     /// The agent's id of the call.
     pub(crate) id: &'a str,
-    /// Written paths.
     pub(crate) paths: BTreeSet<String>,
     /// The subset whose contents come from the network.
     pub(crate) downloaded: BTreeSet<String>,

@@ -26,18 +26,15 @@ pub(crate) struct Consequence {
 }
 
 impl Consequences {
-    /// Returns the consequence for the session `root`.
     pub(super) fn of(&self, root: &SessionKey) -> Consequence {
         self.sessions.get(root).cloned().unwrap_or_default()
     }
 
-    /// Adds a consequence to the existing one.
     pub(super) fn add(&mut self, root: SessionKey, consequence: Consequence) {
         let own = self.sessions.entry(root).or_default();
         *own = std::mem::take(own).and(consequence);
     }
 
-    /// Merges the consequences of two sessions that are the same session.
     pub(super) fn merge(&mut self, from: &SessionKey, into: SessionKey) {
         if let Some(consequence) = self.sessions.remove(from) {
             self.add(into, consequence);

@@ -1,5 +1,4 @@
-//! Decisions about calls by the agent's own call id, to compare running calls with. The oldest are forgotten; the log
-//! still has them.
+//! Decisions by the agent's own call id, to compare running calls with. The oldest are forgotten, except in the log.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,7 +9,6 @@ use crate::limits::DECIDED_CALLS_MAX;
 use crate::memory::{CallKey, SessionKey};
 use crate::requests::GrantKey;
 
-/// The decisions about the last calls.
 #[derive(Debug, Default)]
 pub(crate) struct DecidedCalls {
     calls: HashMap<UseKey, Decided>,
@@ -57,8 +55,7 @@ impl Decided {
 }
 
 impl DecidedCalls {
-    /// Stores the decision about a call. Ignores a call without id: some agents send none, and a second question has
-    /// none.
+    /// Stores the decision about a call. Ignores a call without id, as from some agents and in a second question.
     pub(crate) fn put(&mut self, session: SessionKey, id: &str, decided: Decided) {
         if id.is_empty() {
             return;

@@ -1,5 +1,4 @@
-//! [`Entry`]: an event that must outlive the daemon, as a line of the journal. Does not depend on the consequences of
-//! the event.
+//! [`Entry`]: an event that must outlive the daemon, as a line of the journal. Independent of its consequences.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -39,9 +38,18 @@ pub(super) struct Header {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Entry {
     /// A known session id and the root of its merged sessions.
-    Session { id: SessionKey, root: SessionKey, seen_ms: u64, workspace: Option<Workspace> },
+    Session {
+        id: SessionKey,
+        root: SessionKey,
+        seen_ms: u64,
+        workspace: Option<Workspace>,
+    },
     /// An agent's process that makes calls of these sessions. Invalid after a reboot.
-    Process { pid: u32, started: u64, root: SessionKey },
+    Process {
+        pid: u32,
+        started: u64,
+        root: SessionKey,
+    },
     /// The access level that the main agent of a session declares.
     Ceiling {
         id: SessionKey,
@@ -49,13 +57,27 @@ pub(super) enum Entry {
         ceiling: AccessLevel,
     },
     /// Two sessions were found to be the same session.
-    Merged { from: SessionKey, into: SessionKey },
+    Merged {
+        from: SessionKey,
+        into: SessionKey,
+    },
     /// Sessions forgotten after a long time without calls.
-    Forgotten { ids: Vec<SessionKey> },
+    Forgotten {
+        ids: Vec<SessionKey>,
+    },
     /// A call has set marks.
-    Marked { root: SessionKey, labels: Vec<String>, at_ms: u64 },
+    Marked {
+        root: SessionKey,
+        labels: Vec<String>,
+        at_ms: u64,
+    },
     /// Count of a mark and time of the last one.
-    Mark { root: SessionKey, label: String, count: u64, at_ms: u64 },
+    Mark {
+        root: SessionKey,
+        label: String,
+        count: u64,
+        at_ms: u64,
+    },
     /// A call that writes something may run.
     Begun {
         root: SessionKey,
@@ -65,30 +87,51 @@ pub(super) enum Entry {
         downloaded: Vec<String>,
         in_background: bool,
     },
-    /// Calls have ended.
-    Ended { root: SessionKey, calls: Vec<u64> },
+    Ended {
+        root: SessionKey,
+        calls: Vec<u64>,
+    },
     /// Writes so far.
-    Written { root: SessionKey, paths: Vec<String>, downloaded: Vec<String>, is_full: bool },
+    Written {
+        root: SessionKey,
+        paths: Vec<String>,
+        downloaded: Vec<String>,
+        is_full: bool,
+    },
     /// The session's past is unknown. castellan assumes that it did everything possible.
-    Suspect { root: SessionKey },
+    Suspect {
+        root: SessionKey,
+    },
     /// Calls of a session ran against the decision, with this consequence.
-    Follows { root: SessionKey, consequence: Consequence },
-    /// The state was lost. The past of agents started up to this clock tick since boot is unknown. Invalid after a
-    /// reboot.
-    Lost { ticks: u64 },
+    Follows {
+        root: SessionKey,
+        consequence: Consequence,
+    },
+    /// The state was lost. The past of agents started up to this tick since boot is unknown. Invalid after a reboot.
+    Lost {
+        ticks: u64,
+    },
     /// A person has granted a call.
     Granted(Box<GrantEntry>),
     /// A grant is used up or revoked, by the number of its request.
-    GrantOver { request: u32 },
+    GrantOver {
+        request: u32,
+    },
     /// A person has decided about a workspace; `None` removes the decision.
-    Trust { workspace: String, decided: Option<WorkspaceDecision> },
+    Trust {
+        workspace: String,
+        decided: Option<WorkspaceDecision>,
+    },
     /// MCP servers without a question: a person has agreed to them, or they existed before castellan.
-    Servers { names: Vec<String> },
+    Servers {
+        names: Vec<String>,
+    },
     /// Request ids up to this one are reserved.
-    Requests { next: u32 },
+    Requests {
+        next: u32,
+    },
 }
 
-/// Serializes an access level as its word.
 mod level_word {
     use castellan_event::AccessLevel;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

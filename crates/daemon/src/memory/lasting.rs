@@ -32,7 +32,6 @@ pub(super) struct Lasting {
     pub(super) trust: Trust,
     /// MCP servers without a question.
     pub(super) servers: Servers,
-    /// Number of the next request id.
     pub(super) next_request: Option<u32>,
     /// Roots of sessions with an unknown past.
     suspects: HashSet<SessionKey>,
@@ -60,8 +59,7 @@ impl Lasting {
 
     /// The state after an unreadable one.
     pub(super) fn lost(now: &Moment) -> Lasting {
-        // Agents that an earlier daemon served are older than this daemon. If this daemon cannot read its own process,
-        // any agent may be older.
+        // Agents of earlier daemons are older. If this daemon cannot read its own process, any agent may be older.
         let ticks = Process::read(std::process::id()).map_or(u64::MAX, |own| own.started);
         let mut lasting = Lasting { lost_ticks: Some(ticks), ..Lasting::new(now) };
         // The servers that existed before castellan are no longer known, so castellan asks about each.
@@ -102,7 +100,6 @@ impl Lasting {
         entries.try_for_each(|entry| writeln!(file, "{}", line(&entry)))
     }
 
-    /// Applies an entry.
     pub(super) fn apply(&mut self, entry: Entry) {
         match entry {
             Entry::Session { id, root, seen_ms, workspace } => {
@@ -155,7 +152,6 @@ impl Lasting {
         self.suspects.contains(root)
     }
 
-    /// Sessions that may be forgotten.
     pub(super) fn forgettable(&self, now_ms: u64, lives: impl Fn(&AgentProcess) -> bool) -> Vec<SessionKey> {
         let is_plain = |root: &SessionKey| {
             !self.marks.is_marked(root)

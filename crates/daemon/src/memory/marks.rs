@@ -52,7 +52,6 @@ impl Marks {
         }
     }
 
-    /// Adds an earlier count of a mark.
     pub(super) fn add(&mut self, root: SessionKey, label: &str, more: Mark) {
         let mark = self.sessions.entry(root).or_default().entry(label.to_owned()).or_default();
         mark.count = mark.count.saturating_add(more.count);
@@ -69,7 +68,6 @@ impl Marks {
         self.sessions.remove(root);
     }
 
-    /// Returns all marks as entries.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         let all = self.sessions.iter().flat_map(|(root, marks)| marks.iter().map(move |mark| (root, mark)));
         all.map(|(root, (label, Mark { count, at_ms }))| Entry::Mark {

@@ -1,5 +1,4 @@
-//! The end of calls: a call that is over is no longer pending, and a grant for it alone ends with it. Does not depend
-//! on how the end became known.
+//! The end of calls: the call is no longer pending, and a grant for it alone ends. Independent of the way of detection.
 
 use castellan_event::Verdict;
 use castellan_policy::RequestId;

@@ -9,7 +9,6 @@ use castellan_policy::{PurposeHash, Tries};
 use super::sessions::SessionKey;
 use crate::limits::DENIALS_REMEMBERED_MAX;
 
-/// Denials by session.
 #[derive(Debug, Default)]
 pub(crate) struct Denials {
     sessions: HashMap<SessionKey, Arc<Tries>>,

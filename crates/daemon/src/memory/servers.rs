@@ -6,7 +6,6 @@ use std::collections::{BTreeSet, HashMap};
 use super::sessions::SessionKey;
 use crate::limits::{MCP_SERVERS_MAX, SERVERS_PER_SESSION_MAX};
 
-/// The known servers.
 #[derive(Debug, Default)]
 pub(crate) struct Servers {
     /// Names known in every session. `None`: the servers that existed before castellan are still to be read.

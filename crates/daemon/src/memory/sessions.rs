@@ -1,6 +1,5 @@
-//! Sessions by the agent's session id and by the agent's process. A process that continues under another id is the same
-//! session; an id that continues in another process is too. Such sessions share their state. Does not depend on that
-//! state.
+//! Sessions by the agent's session id and by the agent's process. Ids that share a process, and processes that share an
+//! id, are the same session and share their state. Independent of that state.
 
 use std::collections::{HashMap, HashSet};
 
@@ -68,12 +67,10 @@ struct Known {
 }
 
 impl Sessions {
-    /// Returns the root of a known session.
     pub(crate) fn root(&self, id: &SessionKey) -> Option<SessionKey> {
         self.known.get(id).map(|known| known.root)
     }
 
-    /// Returns the session's workspace, if fixed.
     pub(crate) fn workspace(&self, id: &SessionKey) -> Option<&Workspace> {
         self.known.get(id)?.workspace.as_ref()
     }
@@ -95,7 +92,6 @@ impl Sessions {
         self.known.get(id).map_or(AccessLevel::FullAccess, |known| known.ceiling)
     }
 
-    /// Returns the lowest ceiling of the merged sessions.
     fn ceiling_of_root(&self, root: &SessionKey) -> AccessLevel {
         let ceilings = self.known.values().filter(|known| known.root == *root).map(|known| known.ceiling);
         ceilings.min().unwrap_or(AccessLevel::FullAccess)
@@ -119,7 +115,6 @@ impl Sessions {
         self.known.iter().filter(|(_, known)| known.root == *root).map(|(id, _)| *id).collect()
     }
 
-    /// Returns every known process of an agent.
     pub(super) fn processes(&self) -> impl Iterator<Item = AgentProcess> {
         self.processes.keys().copied()
     }
@@ -167,8 +162,7 @@ impl Sessions {
         known.workspace = workspace.or(known.workspace.take());
     }
 
-    /// Adds a process. Removes ended processes when there is no room, because a session may continue in any number of
-    /// processes.
+    /// Adds a process. Without room, removes ended ones, because a session may continue in any number of processes.
     pub(super) fn add_process(
         &mut self,
         process: AgentProcess,
@@ -249,7 +243,6 @@ impl Sessions {
         gone
     }
 
-    /// Returns all sessions as entries.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         let sessions = self.known.iter().map(|(id, Known { root, seen_ms, workspace, .. })| Entry::Session {
             id: *id,

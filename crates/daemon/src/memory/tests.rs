@@ -140,7 +140,6 @@ fn what_follows_for_a_session_outlives_the_daemon_and_its_id() {
     assert_eq!(memory.consequence(&none.root), Consequence::default());
 }
 
-/// Events of a memory.
 #[derive(Debug, Clone)]
 enum Event {
     Enter(usize, u32),
@@ -306,8 +305,7 @@ fn a_file_that_was_removed_is_written_again() {
     assert_eq!(kept(&again(&path)), kept(&memory));
 }
 
-/// Saves a loosened and marked state and damages its file. Then no grant or trust may remain, and sessions of earlier
-/// agents must be suspect.
+/// Damages the file of a loosened and marked state. No grant or trust may remain; earlier sessions must be suspect.
 fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
     let (_dir, path, mut memory) = new();
     let root = memory.enter(session(1), UNSEEN).unwrap().root;

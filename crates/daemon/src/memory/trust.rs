@@ -10,12 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::Workspace;
 use crate::limits::DECIDED_WORKSPACES_MAX;
 
-/// The decision about one workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum WorkspaceDecision {
-    /// Sessions may work there. `project` is the hash of the workspace's own files at the decision, if it had any; only
-    /// these apply.
+    /// Sessions may work there. `project` is the hash of the only own files that apply, if it had any at the decision.
     Trusted { project: Option<String> },
     /// Sessions there and below have no tools.
     Denied,
@@ -41,13 +39,11 @@ impl Trust {
         self.workspaces.len() < DECIDED_WORKSPACES_MAX || self.workspaces.contains_key(workspace)
     }
 
-    /// Returns the decision about the workspace itself.
     pub(crate) fn get(&self, workspace: &str) -> Option<&WorkspaceDecision> {
         self.workspaces.get(workspace)
     }
 
-    /// Returns the workspace trust of a path. A denial applies to all paths below; trust applies to the workspace
-    /// alone.
+    /// The workspace trust of a path. A denial applies to all paths below; trust applies to the workspace alone.
     pub(crate) fn of(&self, workspace: &str) -> Standing {
         if self.denies(workspace) {
             return Standing::Denied;

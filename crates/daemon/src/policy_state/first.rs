@@ -1,6 +1,5 @@
-//! The first set of a home whose first start found the organisation's files broken. It comes into force once they are
-//! repaired. Nobody has applied anything yet, so only the user's files of that start apply. Does not depend on their
-//! contents.
+//! The first set of a home whose first start found the organisation's files broken, until they are repaired. Nobody has
+//! applied anything yet, so only the user's files of that start apply. Independent of their contents.
 
 use std::sync::PoisonError;
 

@@ -15,8 +15,7 @@ impl PolicyState {
     /// Puts changed files of the organisation in force. Unusable files change only the status.
     pub(crate) fn reload_organisation(&self, judge: &Judge) {
         let _changing = self.changing();
-        // With nothing in force there is only a waiting first set to update. `castellan apply` reads the organisation's
-        // files itself.
+        // With nothing in force, only a waiting first set needs an update. `castellan apply` reads the files itself.
         let Some(set) = self.in_force().set.clone() else { return self.put_first(judge) };
         let put = || match organisation_now(&self.layout) {
             Ok(organisation) if organisation == set.organisation => Ok(()),

@@ -1,6 +1,5 @@
 //! Changes one word of the user's configuration in force: the profile, or the state of a pack or tier. The effective
-//! value of every key before and after shows whether the change loosens anything. Does not depend on the permission to
-//! loosen.
+//! values of all keys show whether the change loosens anything. Independent of the permission to loosen.
 
 use castellan_event::Layer;
 
@@ -43,7 +42,7 @@ impl PolicyState {
         Ok(Switch { key: name.to_owned(), word: word.to_owned(), set, of, loosens })
     }
 
-    /// Puts the change in force and stores it in the applied set and in the user's file, so that later applies include
+    /// Puts the change in force, and stores it in the applied set and in the user's file, so that later applies keep
     /// it.
     pub(crate) fn switch(&self, judge: &Judge, switch: Switch, peer: (u32, u32)) -> Result<(), String> {
         let Switch { key, word, set, of, loosens: _ } = switch;

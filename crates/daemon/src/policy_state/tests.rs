@@ -51,7 +51,6 @@ impl Place {
         Served { judge, state }
     }
 
-    /// The configuration file of a layer.
     fn file(&self, layer: Layer) -> PathBuf {
         match layer {
             Layer::Organisation => self.layout.organisation().dir.join("config.toml"),
@@ -430,8 +429,7 @@ fn a_projects_files_only_tighten() {
     );
 }
 
-/// Prepares and makes a switch, and checks which keys it loosens. `Err`: part of the error when the switch is
-/// impossible.
+/// Prepares and makes a switch; checks the loosened keys. `Err`: part of the error of an impossible switch.
 fn check_switch(organisation: &str, (key, word): (&str, &str), expected: Result<&[&str], &str>) {
     let place = Place::new();
     place.write(Layer::Organisation, format!("version = 1\n{organisation}").as_bytes());

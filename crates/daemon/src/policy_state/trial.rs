@@ -1,5 +1,4 @@
-//! Rules on trial in the set in force: the rules that an upgrade adds, and the end of their trial. Does not depend on
-//! the choice of these rules.
+//! Rules on trial in the set in force: those that an upgrade adds, and their end. Independent of the choice of rules.
 
 use super::{Cause, PolicyState};
 use crate::clock::wall;

@@ -1,5 +1,4 @@
-//! The table of programs that open terminals for people, by executable name. Any other program opens terminals for
-//! anybody.
+//! Programs that open terminals for people, by executable name. Any other program opens terminals for anybody.
 
 use std::net::IpAddr;
 
@@ -91,7 +90,6 @@ pub(super) fn opener(name: &str) -> Option<Opener> {
     }
 }
 
-/// Returns the multiplexer of this name.
 pub(super) fn multiplexer(name: &str) -> Opener {
     let known = MULTIPLEXERS.iter().find(|known| **known == name);
     Opener::Multiplexer(known.copied().unwrap_or_default())

@@ -22,7 +22,6 @@ pub(crate) enum Scope {
     Always,
 }
 
-/// A grant by a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Granted {
     pub(crate) id: RequestId,
@@ -52,7 +51,6 @@ pub(crate) struct Taken {
 /// Number of grants from which on many short ids are in use.
 const CROWDED: usize = 1000;
 
-/// All grants.
 #[derive(Debug, Default)]
 pub(crate) struct Grants {
     granted: HashMap<RequestId, Box<Granted>>,
@@ -146,7 +144,6 @@ impl Grants {
         self.granted.len() > CROWDED
     }
 
-    /// Ends a grant.
     pub(super) fn end(&mut self, id: RequestId) {
         self.granted.remove(&id);
     }

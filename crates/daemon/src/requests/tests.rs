@@ -44,7 +44,6 @@ fn ask(use_id: &str, waits: Waits) -> Ask {
     }
 }
 
-/// A grant for the findings of one rule.
 fn lifting(rule: &str) -> Grant {
     let name = FindingName { rule: rule.to_owned(), ..FindingName::default() };
     Grant { parts: vec![GrantPart { lifts: Box::new([name]), scripts: Vec::new() }] }

@@ -75,7 +75,6 @@ pub(crate) enum Over<'a> {
     Prompt,
     /// The agent is now in this turn.
     Turn(&'a str),
-    /// The session has ended.
     Session,
 }
 
@@ -147,8 +146,7 @@ impl Waiting {
         self.calls.retain(|request| request.id != id);
     }
 
-    /// Ends a call of a session by the agent's call id. If it ran, earlier denials of the same call are no longer
-    /// pending either.
+    /// Ends a call by the agent's call id. If it ran, its earlier denials are no longer pending either.
     pub(super) fn over(&mut self, key: &GrantKey, session: &SessionKey, use_id: &str, ran: bool) {
         let is_it = |one: &&mut Request| one.key == *key && one.session == *session;
         let Some(request) = self.calls.iter_mut().find(is_it) else { return };
@@ -214,8 +212,7 @@ impl Request {
         self.asks.iter().any(|ask| ask.waits == Waits::AtPrompt)
     }
 
-    /// The agent's ids of the call for all questions after which it did not run. Excludes calls at the agent's own
-    /// prompt, which may still run.
+    /// The agent's ids of the questions after which the call did not run. At the agent's own prompt it may still run.
     pub(crate) fn not_run(&self) -> Vec<String> {
         let not_run = self.asks.iter().filter(|ask| ask.waits != Waits::AtPrompt);
         not_run.map(|ask| ask.use_id.clone()).collect()

@@ -1,6 +1,5 @@
-//! [`Account`]: checks the password of an account as PAM's pam_unix does for an unprivileged program: with the system's
-//! helper `unix_chkpwd` (measured with Linux-PAM 1.5). Does not depend on the reason for asking or on the number of
-//! tries.
+//! [`Account`]: checks an account's password as PAM's pam_unix does for an unprivileged program: with the system's
+//! helper `unix_chkpwd` (measured with Linux-PAM 1.5). Independent of the reason for asking and of the number of tries.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -103,8 +102,7 @@ impl Account {
 /// Runs a command with `input` in a pipe, and returns its exit code; `None` when a signal ended it.
 fn run(mut command: Command, input: &[u8], time: Duration) -> io::Result<Option<i32>> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    // The input fits into the pipe's buffer, so the write does not block. A helper that does not read it does not
-    // report success.
+    // The input fits into the pipe's buffer, so writing does not block. A helper that ignores it reports no success.
     let _ = child.stdin.take().map(|mut pipe| pipe.write_all(input));
     let ended = wait_or_kill(&mut child, time)?;
     ended.map(|status| status.code()).ok_or_else(|| io::Error::other("it has not ended in time"))

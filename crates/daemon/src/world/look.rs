@@ -9,7 +9,6 @@ use rustix::io::Errno;
 use crate::limits::CONTENTS_BYTES_MAX;
 use castellan_files::{Links, at_most, open_to_read};
 
-/// Returns the kind of the file at a path.
 pub(super) fn kind(real: &Path) -> FileKind {
     match rustix::fs::lstat(real) {
         Ok(stat) => kind_of(FileType::from_raw_mode(stat.st_mode)),

@@ -75,8 +75,7 @@ pub(super) fn network_of(pid: u32) -> Option<Vec<String>> {
     own.as_ref().map(|own| own.network.clone())
 }
 
-/// This process's mounts, shared by all processes with the same mount namespace. Reading the table takes longer than
-/// all other data of a process.
+/// This process's mounts, shared by processes with the same view. The table is the slowest part of reading a process.
 static OWN: Mutex<Option<Own>> = Mutex::new(None);
 
 struct Own {

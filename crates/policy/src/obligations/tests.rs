@@ -95,8 +95,7 @@ fn unmet(decision: &Decision) -> Vec<&str> {
     findings.map(|finding| finding.message.as_str()).collect()
 }
 
-/// Checks the verdict, the met obligations and the number of unmet ones. `broken`: kinds that fail between decision and
-/// answer.
+/// Checks the verdict, the met obligations and the number of unmet ones. `broken`: kinds that fail before the answer.
 fn check(command: &str, broken: &[ObligationKind], expected: (Verdict, &str, usize)) {
     let session = Session::default();
     let (decision, _, met) = fulfilled(command, broken, &State::plain(&session));

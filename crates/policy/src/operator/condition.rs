@@ -115,8 +115,7 @@ fn line(words: &Words, goes_on: bool, reach: Reach) -> Result<String, String> {
     Ok(format!("cmd.line regex {}", quoted(&regex)?))
 }
 
-/// Matches the parsed command. The program defines the end of its subcommand, so the condition includes every split of
-/// the words.
+/// Matches the parsed command. Only the program knows the end of its subcommand, so every split of the words counts.
 fn parts(names: &[String], rest: &[Vec<String>]) -> Result<String, String> {
     let name = one_of("cmd.name", names)?;
     let (flags, plain): (Vec<_>, Vec<_>) =

@@ -1,5 +1,4 @@
-//! [`Pattern`]: a parsed short rule, `Tool` or `Tool(content)`. `\(`, `\)` and `\\` are escapes. Does not depend on
-//! calls.
+//! [`Pattern`]: a parsed short rule, `Tool` or `Tool(content)`, with the escapes `\(`, `\)` and `\\`. Knows no calls.
 
 use regex::Regex;
 
@@ -13,7 +12,6 @@ pub(crate) struct Pattern {
     text: String,
 }
 
-/// The matching tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ToolPattern {
     /// Tools that run shell text.
@@ -24,8 +22,10 @@ pub(crate) enum ToolPattern {
     Change,
     /// Tools that fetch from the web.
     Web,
-    /// All tools of an MCP server, or one tool.
-    Mcp { server: String, tool: Option<String> },
+    Mcp {
+        server: String,
+        tool: Option<String>,
+    },
     /// The tool of this name, in lower case.
     Named(String),
 }
@@ -34,15 +34,11 @@ pub(crate) enum ToolPattern {
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
     Any,
-    /// A command.
     Command(CommandPattern),
-    /// A path.
     Path(PathPattern),
-    /// A host.
     Host(HostPattern),
 }
 
-/// Parts of a content.
 #[derive(Debug, Clone)]
 pub(crate) enum Parts {
     /// The words, and whether more words may follow.
@@ -223,8 +219,7 @@ fn read_content(tool: &ToolPattern, content: &str) -> Result<Content, String> {
     }
 }
 
-/// `git push` matches exactly that command. `git push:*` and `git push *` match with any further words. `*` elsewhere
-/// matches any text.
+/// `git push` is exactly that command, `git push:*` and `git push *` allow further words; any other `*` is any text.
 fn command(content: &str) -> Result<CommandPattern, String> {
     let (words, goes_on) = words(content);
     if words.is_empty() {

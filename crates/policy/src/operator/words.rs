@@ -5,8 +5,7 @@ use castellan_event::Command;
 use crate::limits::SUBCOMMAND_PLACES_MAX;
 use crate::operator::pattern::{CommandPattern, SEPARATOR};
 
-/// Reports whether a command in any spelling matches: by its words, or by its words without flags if it has the named
-/// flags.
+/// Reports whether a command matches in any spelling: by its words, or without flags if it has the named flags.
 pub(super) fn may_be(meant: &CommandPattern, command: &Command) -> bool {
     readings(command).iter().any(|text| meant.line.is_match(text))
         || (has_flags(meant, command)
@@ -31,8 +30,8 @@ pub(super) fn joined<'w>(words: impl Iterator<Item = &'w str>) -> String {
     text
 }
 
-/// Returns the command as written, as the program gets it, and without the options before its subcommand. The last two
-/// also after its wrappers.
+/// The command as written, as the program gets it, and without options before its subcommand. The last two also
+/// wrapped.
 fn readings(command: &Command) -> Vec<String> {
     let written = joined(command.line.split_whitespace());
     let Some(name) = command.name.as_deref() else { return vec![written] };
@@ -50,8 +49,7 @@ fn readings(command: &Command) -> Vec<String> {
     all
 }
 
-/// Returns the possible positions of a subcommand's word, because options before it and words after it may be the same
-/// word.
+/// Possible positions of a subcommand's word: options before it and words after it may be the same word.
 fn places(word: &str, args: &[&str]) -> impl Iterator<Item = usize> {
     let all: Vec<usize> =
         args.iter().enumerate().filter(|(_, arg)| **arg == word).map(|(at, _)| at).collect();
@@ -83,8 +81,7 @@ fn wrapped(readings: &[String], command: &Command) -> Vec<String> {
     all
 }
 
-/// Reports whether the command has every named flag, in any spelling. Other flags are not permitted if no more words
-/// may follow.
+/// Reports whether the command has every named flag in any spelling, and no other if no more words may follow.
 fn has_flags(meant: &CommandPattern, command: &Command) -> bool {
     let named: Vec<Vec<String>> = meant.flags.iter().map(|flag| cluster(flag)).collect();
     let given = |flag: &String| command.flags.contains(flag) || command.flag_spellings.contains(flag);

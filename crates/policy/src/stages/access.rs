@@ -15,14 +15,12 @@ use crate::state::Standing;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Need {
     pub(crate) level: AccessLevel,
-    /// The row of that part.
     row: Option<usize>,
     /// Its effect, in words for a person.
     because: String,
 }
 
-/// The level of the session: the profile's level, lowered by the agent's own mode and in a workspace that no person has
-/// trusted.
+/// The level of the session: the profile's, lowered by the agent's own mode and in a workspace without trust.
 pub(crate) fn active_level(
     settings: &Settings,
     standing: Standing,
@@ -57,8 +55,7 @@ fn short_of(need: &Need, active: AccessLevel, layer: Option<Layer>, settings: &S
     Finding { layer, rows, ..Finding::new(settings.on_insufficient, Code::Access, message) }
 }
 
-/// The highest level that a part of the call needs. `own_code`: code that is part of the workspace and no additional
-/// program.
+/// The highest level that a part of the call needs. `own_code` belongs to the workspace and is no additional program.
 pub(crate) fn need(call: &Call, rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> Need {
     let mut most = Need {
         level: of_tool(call, rows),
@@ -138,8 +135,7 @@ fn of_effect(effect: &Effect) -> AccessLevel {
     }
 }
 
-/// The level for a change of the workspace or of temporary files, unless other programs read instructions from the
-/// file.
+/// The level for a change of the workspace or of temporary files, unless other programs read instructions there.
 fn of_place(effect: &Effect) -> AccessLevel {
     let is_near = matches!(effect.place, Some(Scope::Workspace | Scope::Temporary));
     let is_plain =

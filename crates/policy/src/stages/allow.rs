@@ -31,7 +31,6 @@ pub(super) struct Leaf<'r> {
     way: Vec<(usize, Level)>,
 }
 
-/// Returns the leaves of a call.
 pub(super) fn leaves<'r>(rows: &'r [CallRow<'r>]) -> impl Iterator<Item = Leaf<'r>> {
     let is_leaf = |row: &CallRow<'_>| match (row.level(), row.file()) {
         (Level::Effect, _) => true,
@@ -84,8 +83,7 @@ pub(super) fn is_opaque(row: &CallRow<'_>) -> bool {
     row.effect().is_some_and(|effect| effect.is_opaque())
 }
 
-/// Reports whether a rule describes a command completely: the command has no circumstances that could change it, except
-/// those that the rule names.
+/// Reports whether a rule describes a command completely: it names all circumstances that could change the command.
 fn is_plain(command: &Command, rule: &Rule) -> bool {
     let circumstances = [
         ("cmd.wrappers", !command.wrappers.is_empty() && !command.wrappers_are_neutral),

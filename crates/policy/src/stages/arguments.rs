@@ -5,7 +5,6 @@ use castellan_event::Command;
 
 use crate::stages::variables;
 
-/// The arguments of a command.
 pub(crate) struct Arguments<'r> {
     pub(crate) command: &'r Command,
     /// The directory in which the call begins.

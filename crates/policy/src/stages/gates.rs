@@ -1,5 +1,4 @@
-//! Stages that stop a call independently of its effects: its payload, its session, its workspace, a missing policy.
-//! Does not depend on rules.
+//! Stages that stop any call: by its payload, its session, its workspace, a missing policy. Independent of rules.
 
 use castellan_event::{Code, Finding, ToolKind, Verdict};
 

@@ -1,5 +1,4 @@
-//! Unknown text that is written into files from which package managers and builds read instructions. Does not depend on
-//! the way of writing.
+//! Unknown text in files from which package managers and builds read instructions. Independent of the way of writing.
 
 use castellan_event::{CallRow, Code, Effect, EffectKind, Finding, Role, Why};
 

@@ -131,7 +131,6 @@ const PROGRAMS: &[&str] = &[".cjs", ".cts", ".js", ".mjs", ".mts", ".php", ".py"
 pub(crate) struct OwnCode<'r> {
     /// Parsed files from which something runs; `None` if the project's own code gets no special treatment.
     scripts: Option<BTreeSet<&'r str>>,
-    /// The commands, by position.
     commands: BTreeMap<usize, &'r Command>,
     /// Commands of a tool that tests or builds, and whether the tool permits unknown options.
     tools: BTreeMap<usize, bool>,
@@ -224,8 +223,7 @@ impl<'r> OwnCode<'r> {
         is_open == Some(&true) && self.is_given(effect, |given| given.stay_inside())
     }
 
-    /// Reports whether the session wrote the file that runs, and its effects are all safe. A downloaded file is not
-    /// harmless.
+    /// Reports whether the session wrote the file that runs, without a download, and its effects are all safe.
     pub(crate) fn is_harmless(&self, effect: &Effect) -> bool {
         effect.place == Some(Scope::Workspace)
             && effect.scope == Some(Scope::Workspace)
@@ -298,8 +296,7 @@ impl<'r> OwnCode<'r> {
     }
 }
 
-/// Reports whether a file of the workspace runs that existed before the session and is no source of instructions for
-/// other programs.
+/// Reports whether a workspace file runs that is older than the session and gives no instructions to other programs.
 fn is_old(effect: &Effect) -> bool {
     effect.kind == EffectKind::Execute
         && effect.place == Some(Scope::Workspace)
@@ -323,8 +320,7 @@ fn is_declared_module(effect: &Effect, commands: &BTreeMap<usize, &Command>) -> 
     effect.kind == EffectKind::Execute && is_module && !is_program
 }
 
-/// Reports whether the machine's own program of that name runs, or a module that the project declares, and no file
-/// given by path.
+/// Reports whether the machine's own program of that name or a declared module runs, and no file given by path.
 fn is_by_name(effect: &Effect) -> bool {
     let is_bare = effect.target.as_deref().is_some_and(|name| !name.contains('/'));
     is_bare || effect.path.is_none() || effect.place == Some(Scope::System)

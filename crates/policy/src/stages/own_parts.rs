@@ -88,8 +88,7 @@ fn holds(all: &str, file: &str) -> bool {
     all.strip_suffix("**").is_some_and(|directory| directory.ends_with('/') && file.starts_with(directory))
 }
 
-/// The file that contains a part. For the call's own text, it is the program that the project's own code creates in
-/// this call.
+/// The file of a part. For the call's own text: the program that the project's own code creates in this call.
 fn file_of<'e>(effect: &'e Effect, files: &BTreeSet<String>) -> Option<&'e String> {
     let is_made = effect.why == Some(Why::Shadowed) && effect.role != Some(Role::Target);
     effect
@@ -258,8 +257,7 @@ fn is_shell_text(file: &str) -> bool {
     !name.contains('.') || SHELL.iter().any(|end| name.ends_with(end))
 }
 
-/// Reports whether a text begins with a variable that has a default, as in `${CC:-cc}`. The analysis already judged the
-/// default.
+/// Reports whether a text begins with a variable with a default (`${CC:-cc}`), which the analysis already judged.
 fn says_what_else(text: &str) -> bool {
     let name =
         |rest: &str| rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').to_owned();

@@ -20,8 +20,7 @@ pub(super) fn ask(_: &Case<'_>, reading: &Reading<'_>) -> Found {
     of(&reading.matches, RuleVerdict::Ask, Verdict::Ask, Code::AskRule)
 }
 
-/// Rules tagged review: soft denials, harmless if the user asked for the call. They ask while no other component can
-/// judge that.
+/// Rules tagged review: soft denials, harmless if the user asked for the call. They ask while nothing can judge that.
 pub(super) fn review(_: &Case<'_>, reading: &Reading<'_>) -> Found {
     of(&reading.matches, RuleVerdict::Review, Verdict::Ask, Code::ReviewRule)
 }

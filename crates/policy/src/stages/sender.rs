@@ -45,8 +45,7 @@ pub(super) fn new_server(case: &Case<'_>, _: &Reading<'_>) -> Found {
     server.map(|(server, _)| finding(server)).into()
 }
 
-/// Finds calls of a session that repeatedly attempts denied calls. Excludes calls that only change the agent's own
-/// state.
+/// Finds calls of a session that repeatedly attempts denied calls, except changes of the agent's own state.
 pub(super) fn probing(case: &Case<'_>, _: &Reading<'_>) -> Found {
     let is_marked = case.state.session.marks.contains_key(PROBING);
     let message = "this session has tried again and again what was denied";

@@ -8,8 +8,7 @@ use proptest::prelude::*;
 
 use crate::support::{bash, call, judge, layered, policy, rule};
 
-/// Effects: the index of the command, if a command has the effect; the index of the file, if the tool changes one; the
-/// kind.
+/// Effects: the index of the command with the effect, the index of the file that the tool changes, and the kind.
 type Effects = [(Option<usize>, Option<usize>, &'static str)];
 
 fn facts(commands: &[&Command], effects: &Effects) -> Facts {

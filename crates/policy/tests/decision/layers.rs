@@ -64,7 +64,6 @@ fn the_hash_names_each_layer() {
     assert_ne!(hash(&[(Layer::User, &text)]), hash(&[(Layer::Organisation, &text)]));
 }
 
-/// Checks whether an option is part of the hash.
 fn check_option(options: &Options, matters: bool) {
     let text = upper();
     let hash = |options: &Options| {

@@ -30,7 +30,6 @@ fn rules() -> String {
     .concat()
 }
 
-/// Checks the marks that a call sets.
 fn check(call: &Call, mode: Mode, agent_asks: bool, expected: &[&str]) {
     let policy = policy(&rules(), Verdict::Defer);
     let (decision, change) =

@@ -1,5 +1,4 @@
-//! The operator's short rules: their syntax, and the limits of their allows. `castellan check` has the tests with real
-//! commands.
+//! The operator's short rules: syntax and limits of allows. `castellan check` has the tests with real commands.
 
 use castellan_event::{
     Call, Change, Command, Effect, EffectKind, Facts, FileTarget, Layer, PatchOp, Scope, ToolKind, Verdict,

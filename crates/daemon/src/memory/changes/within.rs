@@ -1,5 +1,4 @@
-//! Limits the size of a path set without losing a path: over the limit, a directory replaces its paths. Does not depend
-//! on the use of the paths.
+//! Limits the size of a path set without losing a path: a directory replaces its paths. Independent of their use.
 
 use std::collections::BTreeSet;
 

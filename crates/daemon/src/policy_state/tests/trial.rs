@@ -27,8 +27,7 @@ fn pack() -> Pack {
 }
 
 impl Place {
-    /// A home after an upgrade. The earlier castellan shipped the pack without its rule. The new file exists but is not
-    /// applied yet.
+    /// A home after an upgrade from a castellan without the pack's rule. The new file exists but is not applied yet.
     fn upgraded(pack: &Pack) -> Place {
         let place = Place::new();
         place.ship(pack.file, &pack.old);
