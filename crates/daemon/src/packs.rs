@@ -40,7 +40,7 @@ impl Packs {
         &self.trial
     }
 
-    /// The same rules with the time from which each is enforced.
+    /// These rules with the time from which each is enforced.
     pub fn trial_ends(&self) -> impl Iterator<Item = (&str, SystemTime)> {
         self.trial.iter().map(|(rule, since)| (rule.as_str(), trial::ends(*since)))
     }

@@ -77,7 +77,7 @@ impl Inner {
 }
 
 impl Room<'_> {
-    /// Whether the room is that of a large payload, which may have waited.
+    /// Reports whether the room is that of a large payload, which may have waited.
     pub(crate) fn is_shared(&self) -> bool {
         self.bytes > 0
     }

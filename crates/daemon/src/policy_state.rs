@@ -96,7 +96,7 @@ pub(crate) struct Report {
     pub(crate) reload: Reload,
     /// Short names of edited files that wait to be applied.
     pub(crate) pending: Vec<String>,
-    /// Whether nothing is in force until the organisation's files are repaired.
+    /// Nothing is in force until the organisation's files are repaired.
     pub(crate) awaits_organisation: bool,
 }
 

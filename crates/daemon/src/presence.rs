@@ -74,7 +74,7 @@ pub(crate) fn is_within_agent(pid: u32, guarded: impl Fn(u32, u64) -> bool) -> b
     machine.is_within_agent(pid)
 }
 
-/// The same for this process itself, without a list of guarded agents.
+/// Applies `is_within_agent` to this process itself, without a list of guarded agents.
 pub fn is_own_within_agent() -> bool {
     is_within_agent(std::process::id(), |_, _| false)
 }

@@ -37,7 +37,7 @@ pub(crate) struct Projected {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Lost {
     pub(crate) why: String,
-    /// Whether this is the first report.
+    /// This is the first report.
     pub(crate) is_news: bool,
 }
 
@@ -46,7 +46,7 @@ impl Projects {
         Projects { base: Some((layout.clone(), set)), known: Mutex::default() }
     }
 
-    /// Returns the policy for own files that had this hash when a person trusted them. Allows only reading on an error.
+    /// Returns the policy for own files with this hash at the decision. Files that do not load allow only reading.
     pub(crate) fn get(&self, hash: &str) -> Result<Arc<Projected>, Lost> {
         let Some((layout, set)) = &self.base else {
             let policy = Arc::new(Policy::missing("nothing is in force"));

@@ -338,7 +338,7 @@ impl Told {
         if is_due { format!("{hash}\n{text}") } else { hash }
     }
 
-    /// The same for mostly short texts: a short text is always written in full.
+    /// Like `shorter`, for mostly short texts: a short text is always written in full.
     fn brief(&self, text: &str) -> String {
         if text.len() <= BRIEF_BYTES_MAX { text.to_owned() } else { self.shorter(text.to_owned()) }
     }

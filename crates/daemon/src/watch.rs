@@ -25,7 +25,7 @@ impl Watch {
         self.settled(stamps(layout))
     }
 
-    /// The same for all files of the organisation.
+    /// Checks all files of the organisation in the same way.
     pub(crate) fn has_organisation_changed(&mut self, layout: &Layout) -> bool {
         self.settled(organisation_stamps(layout))
     }

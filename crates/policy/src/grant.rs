@@ -17,8 +17,7 @@ pub struct Grant {
 /// One grant of a person for one call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GrantPart {
-    /// The shown findings, sorted, without duplicates. A slice, because a tree for each of thousands of grants takes 1
-    /// KB.
+    /// The shown findings, sorted, without duplicates. A slice, because each of thousands of trees takes a kilobyte.
     pub lifts: Box<[FindingName]>,
     /// The files whose code ran, with their state.
     pub scripts: Vec<ScriptFile>,

@@ -89,8 +89,7 @@ impl Policy {
         Policy { layers: layers.collect(), settings, stages: STAGES, hash, missing: None }
     }
 
-    /// Returns the policy for the case that none loads: only reading is allowed. `problem` is the reason with file and
-    /// line.
+    /// Returns the policy for the case that none loads: it denies all but reading. `problem`: reason, file and line.
     pub fn missing(problem: impl Into<String>) -> Policy {
         Policy { missing: Some(problem.into()), ..Policy::new(Vec::new(), Settings::default()) }
     }
@@ -116,8 +115,7 @@ impl Policy {
         self
     }
 
-    /// Hex SHA-256 over the rule files' names and texts, their options, the settings and rule states: the record's
-    /// `policy`.
+    /// Hex SHA-256 over rule files (names, texts), their options, settings and rule states: the record's `policy`.
     pub fn hash(&self) -> &str {
         &self.hash
     }

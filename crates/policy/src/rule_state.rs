@@ -1,5 +1,4 @@
-//! [`RuleState`]: the effect of a rule, and [`Tiers`]: states by verdict. Independent of a rule's owner and of the
-//! reason.
+//! [`RuleState`]: the effect of a rule, and [`Tiers`]: states by verdict. Knows neither a rule's owner nor the reason.
 
 use std::str::FromStr;
 

@@ -19,7 +19,7 @@ pub struct Settings {
     pub tools: bool,
     /// The verdict without findings.
     pub default_verdict: Verdict,
-    /// The same for a headless session.
+    /// The verdict without findings in a headless session.
     pub headless_default: Verdict,
     /// The access level of sessions; `None`: no levels.
     pub level: Option<AccessLevel>,
@@ -34,14 +34,14 @@ pub struct Settings {
     pub on_insufficient: Verdict,
     /// The verdict for an Opaque program, target or code: defer, ask or deny.
     pub opaque: Verdict,
-    /// The same for a headless session.
+    /// The verdict for Opaque parts in a headless session.
     pub headless_opaque: Verdict,
     /// The verdict for Opaque parts of the project's own code when a person is at the agent's prompt: defer, or ask.
     /// Ask means the verdict for other Opaque parts.
     pub own_opaque: Verdict,
     /// The verdict for an unknown tool: defer or deny.
     pub unknown_tool: Verdict,
-    /// The verdict for a tool of an MCP server that is new and that nobody has agreed to: defer, ask or deny.
+    /// The verdict for a tool of an MCP server that came after castellan and that nobody approved: defer, ask or deny.
     pub new_server: Verdict,
     /// The verdict for a session that repeatedly attempts denied calls: defer or ask.
     pub probing: Verdict,
@@ -59,7 +59,7 @@ pub struct Settings {
     pub presence: Presence,
     /// Seconds that an asked call waits for a person's answer elsewhere before its agent gets an answer.
     pub ask_wait_s: u32,
-    /// Whether a pending call is shown on the desktop, if there is one.
+    /// Pending calls are shown on the desktop, if there is one.
     pub notify: bool,
 }
 

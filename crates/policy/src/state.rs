@@ -47,7 +47,7 @@ pub struct State<'s> {
     pub tries: &'s Tries,
     /// The grant for this call.
     pub grant: Option<&'s Grant>,
-    /// The same call, if it is already pending.
+    /// This call, if it is already pending.
     pub pending: Option<&'s Pending>,
     /// A person has refused the call while it was held.
     pub is_refused: bool,

@@ -72,7 +72,6 @@ impl DecidedCalls {
         }
     }
 
-    /// Returns the decision about a call.
     pub(crate) fn of(&self, session: SessionKey, id: &str) -> Option<Decided> {
         self.calls.get(&use_key(session, id)).copied()
     }

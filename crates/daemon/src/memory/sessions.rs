@@ -21,7 +21,7 @@ pub(crate) struct SessionKey(pub(crate) [u8; 32]);
 pub(crate) struct Workspace {
     /// The repository or else the directory, with symlinks resolved; empty if castellan could not read the directory.
     pub(crate) path: String,
-    /// Whether paths can be inside the workspace. False for `/`, for a home and for a directory that contains a home.
+    /// Paths can be inside the workspace. False for `/`, for a home and for a directory that contains a home.
     pub(crate) is_border: bool,
 }
 

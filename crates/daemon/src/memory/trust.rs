@@ -19,7 +19,6 @@ pub(crate) enum WorkspaceDecision {
     Denied,
 }
 
-/// All decisions.
 #[derive(Debug, Default)]
 pub(crate) struct Trust {
     workspaces: BTreeMap<String, WorkspaceDecision>,

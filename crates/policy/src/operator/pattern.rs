@@ -54,7 +54,7 @@ pub(crate) enum Parts {
 pub(crate) struct CommandPattern {
     /// Matches the words in their order, joined by [`SEPARATOR`].
     pub(crate) line: Regex,
-    /// The same without flags, for commands with flags elsewhere.
+    /// Like `line` without flags, for commands with flags elsewhere.
     pub(crate) words: Regex,
     /// The named flags.
     pub(crate) flags: Vec<String>,

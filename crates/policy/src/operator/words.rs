@@ -30,8 +30,7 @@ pub(super) fn joined<'w>(words: impl Iterator<Item = &'w str>) -> String {
     text
 }
 
-/// The command as written, as the program gets it, and without options before its subcommand. The last two also
-/// wrapped.
+/// The command as written, as the program gets it, and without options before its subcommand. With or without wrappers.
 fn readings(command: &Command) -> Vec<String> {
     let written = joined(command.line.split_whitespace());
     let Some(name) = command.name.as_deref() else { return vec![written] };

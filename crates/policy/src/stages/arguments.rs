@@ -1,5 +1,4 @@
-//! Checks the arguments of a program: do the words alone show that the program only does its work in the workspace?
-//! Does not depend on the program.
+//! Tests whether a program's arguments alone show that it only does its work in the workspace. Knows no programs.
 
 use castellan_event::Command;
 
@@ -122,7 +121,7 @@ impl Arguments<'_> {
         self.is_by_itself() && self.words().all(|word| self.is_inside(word) && !self.is_outward(word))
     }
 
-    /// The same, and no argument may be code.
+    /// Like `stay_inside`, and no argument may be code.
     pub(crate) fn are_plain(&self) -> bool {
         self.are_harmless() && !self.words().any(|word| self.is_outward(word))
     }

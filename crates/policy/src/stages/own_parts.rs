@@ -171,7 +171,7 @@ const SHELL: &[&str] = &[
     ".json", ".toml",
 ];
 
-/// Kinds that are left to the project in shell text. A shell text with a syntax error is not.
+/// Kinds that are left to the project in shell text. Text that could not be parsed completely is not left.
 const IN_SHELL: &[(Role, &[Why])] = &[
     (
         Role::Code,
@@ -191,7 +191,7 @@ const IN_SHELL: &[(Role, &[Why])] = &[
     (Role::Target, &[Why::Unsupported, Why::Nesting, Why::Budget, Why::Parameter, Why::Glob, Why::Dynamic]),
 ];
 
-/// The same for programs of other languages, which are analysed less exactly.
+/// Kinds that are left to the project in programs of other languages, which are analysed less exactly.
 const IN_PROGRAM: &[(Role, &[Why])] = &[
     (
         Role::Code,

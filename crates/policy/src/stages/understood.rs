@@ -204,7 +204,7 @@ fn is_plain_operand(effect: &Effect, rows: &[CallRow<'_>], own_code: &OwnCode<'_
     }
 }
 
-/// Reports whether an effect reads no secret, changes only the workspace and sends nothing.
+/// Reports whether an effect reads no secret, changes only the workspace or temporary files, and sends nothing.
 pub(crate) fn is_safe(effect: &Effect) -> bool {
     // The contents of a directory tree are unknown.
     let is_tree = effect.recursive == Some(true);

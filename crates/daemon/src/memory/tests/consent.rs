@@ -64,7 +64,7 @@ fn what_is_granted_holds_over_a_kill_and_what_is_used_does_not() {
         all.of.iter().map(RequestId::to_string).collect::<BTreeSet<_>>(),
         ids(&["A2", "A3", "A4", "A6"])
     );
-    // Both one-time grants lift the same findings, so both are used.
+    // Both one-time grants exempt the same findings, so both are used.
     memory.settle_grants(&all, |_| true);
     memory.save().unwrap();
     let mut memory = again(&path);
