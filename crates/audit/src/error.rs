@@ -1,19 +1,19 @@
-//! [`AuditError`]: why a record could not be written or read, and what to do about it.
+//! [`AuditError`]: the reason why a record could not be written or read, and the remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A record could not be written or the log not be read. Whoever decides a call must deny on it.
+/// A record could not be written or the log could not be read. The code that decides a call must deny on this error.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("cannot {action} `{}`: {}", path.display(), castellan_files::explained(error))]
     Io {
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// The answer of the system.
+        /// The error of the system.
         error: io::Error,
     },
     /// Another process writes the same directory.
@@ -36,7 +36,7 @@ pub enum AuditError {
 }
 
 impl AuditError {
-    /// Returns a function for `map_err` that adds what was tried on which path.
+    /// Returns a function for `map_err` that adds the attempted action and the path.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> AuditError {
         move |error| AuditError::Io { action, path: path.to_owned(), error }
     }

@@ -1,7 +1,7 @@
-//! [`Follower`]: the entries that are new since it last looked, for `castellan log -f`. Polled by its caller.
+//! [`Follower`]: returns the entries that are new since its last step, for `castellan log -f`. The caller polls it.
 //!
-//! It holds each live segment open: after a rotation the rest of the old file is read before the next one is begun, so
-//! that no line is lost or repeated. Segments that retention deleted before they were read are gone.
+//! The follower keeps each live segment open. After a rotation it reads the rest of the old file before the next
+//! segment, so that no line is lost or repeated. A segment that retention deletes before the follower reads it is lost.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -34,8 +34,8 @@ impl Follower {
         Ok(Follower { positions })
     }
 
-    /// Returns what is new. After a long pause it comes in several steps: empty means that nothing is left. Lines that
-    /// are not understood are passed over; `verify` reports them.
+    /// Returns the new entries. After a long pause they take several steps: an empty list means that nothing is left.
+    /// The follower skips lines that it cannot parse; `verify` reports them.
     pub fn next_entries(&mut self) -> Result<Vec<Entry>, AuditError> {
         let mut entries = Vec::new();
         for position in &mut self.positions {
@@ -46,12 +46,12 @@ impl Follower {
     }
 }
 
-/// Where in a stream the follower is.
+/// The follower's position in a stream.
 #[derive(Debug)]
 struct Position {
     dir: PathBuf,
     stream: Stream,
-    /// Number of the segment it is in; 0 before the first.
+    /// Number of the current segment; 0 before the first.
     number: u64,
     lines: Option<Lines>,
 }
@@ -78,7 +78,8 @@ impl Position {
                 }
                 closed = false;
             } else {
-                // Once more after it is known to be closed: lines may have come between the last read and that.
+                // Read once more after the segment is known to be closed: lines may have arrived between the last read
+                // and the check.
                 closed = self.is_closed();
                 if !closed {
                     return Ok(());
@@ -94,7 +95,7 @@ impl Position {
         lines.next_line().map_err(|error| AuditError::io("read", &path())(error))
     }
 
-    /// Reports whether the segment it is in no longer grows: it is not the live one, or there is none yet.
+    /// Reports whether the current segment no longer grows: it is not the live one, or there is none yet.
     fn is_closed(&self) -> bool {
         let Some(lines) = &self.lines else { return true };
         let Ok(ours) = lines.file().metadata() else { return true };
@@ -102,10 +103,10 @@ impl Position {
         !live.is_ok_and(|live| (live.dev(), live.ino()) == (ours.dev(), ours.ino()))
     }
 
-    /// Goes to the start of the segment after this one. False where there is none yet.
+    /// Goes to the start of the next segment. Returns false if there is none yet.
     fn next_segment(&mut self) -> Result<bool, AuditError> {
         for _ in 0..LISTING_ATTEMPTS {
-            // The live one is opened before the others are listed: one that is closed in between shows in the list.
+            // The live segment is opened before the listing: if it is closed in between, the listing shows it.
             let live = self.open_live()?;
             let closed = closed_numbers(&self.dir, self.stream)?;
             let Some(number) = closed.into_iter().find(|number| *number > self.number) else {
@@ -121,7 +122,7 @@ impl Position {
                     (self.number, self.lines) = (number, Some(Lines::new(file)));
                     return Ok(true);
                 }
-                // Deleted by retention since it was listed.
+                // Retention deleted it after the listing.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(AuditError::io("open", &path)(error)),
             }
@@ -129,7 +130,7 @@ impl Position {
         Ok(false)
     }
 
-    /// Opens the live segment, if there is one with a finished anchor. The lines stand after the anchor.
+    /// Opens the live segment if it exists and its anchor is complete. The returned lines begin after the anchor.
     fn open_live(&self) -> Result<Option<(u64, Lines)>, AuditError> {
         let path = live_path(&self.dir, self.stream);
         let file = match segment::open(&path) {

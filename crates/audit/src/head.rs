@@ -1,7 +1,8 @@
-//! The file `head`: the last line of each stream, noted after every append. It shows when finished lines at the end of
-//! a segment are missing or changed, which the chain alone cannot.
+//! The file `head`: the last line of each stream, updated after every append. It shows that complete lines at the end
+//! of a segment are missing or changed. The chain alone cannot show this.
 //!
-//! One line of fixed size, written over in place, so that it needs no new disk space and no rename for each record.
+//! The file is one line of fixed size and is overwritten in place: a record needs no new disk space and no rename for
+//! it.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -16,10 +17,10 @@ use crate::limits::HEAD_BYTES_MAX;
 use crate::line::Link;
 use crate::record::Stream;
 
-/// Version of the file's format, which is not that of the lines.
+/// Version of this file's format, independent of the version of the lines.
 const VERSION: u32 = 1;
 
-/// Size of the file: two hashes, two numbers and their keys fit, padded with spaces.
+/// Size of the file, padded with spaces: two hashes, two numbers and their keys fit.
 const BYTES: usize = 320;
 
 /// Last lines of both streams.
@@ -48,7 +49,7 @@ impl Head {
         self.routine.seq.max(self.notable.seq)
     }
 
-    /// Reads the file. `Ok(None)` where there is none yet; an unreadable one is the inner error.
+    /// Reads the file. Returns `Ok(None)` if it does not exist or is empty, and an inner error if it cannot be parsed.
     pub(crate) fn load(dir: &Path) -> Result<Option<Result<Head, String>>, AuditError> {
         let path = path(dir);
         let read = open_to_read(&path, Links::Refused).and_then(|file| at_most(file, HEAD_BYTES_MAX));
@@ -68,7 +69,7 @@ impl Head {
     }
 }
 
-/// The file, opened to be written over.
+/// The file, opened for overwriting.
 #[derive(Debug)]
 pub(crate) struct HeadFile {
     file: File,
@@ -83,7 +84,7 @@ impl HeadFile {
         let file = open_with(&mut options, &path, Links::Refused).map_err(AuditError::io("open", &path))?;
         let bytes = file.metadata().map_err(AuditError::io("read", &path))?.len();
         if bytes > BYTES as u64 {
-            // Somebody else has written it: the rest would stay behind what is written over.
+            // Another program has written the file: its end would remain after the overwritten part.
             file.set_len(0).map_err(AuditError::io("mend", &path))?;
         }
         Ok(HeadFile { file, buffer: Vec::with_capacity(BYTES) })

@@ -1,12 +1,12 @@
-//! L3: the record of what castellan decided. One JSON line for each call, in two append-only streams with a hash chain
-//! each and one sequence of numbers over both.
+//! L3: the record of castellan's decisions. One JSON line for each call, in two append-only streams. Each stream has
+//! its own hash chain; the sequence numbers run over both.
 //!
-//! The crate owns one directory of files and nothing else: the clock is an argument, and it knows no sockets, agents or
-//! rules. Only the daemon that holds the home's lock may write (a `flock` on the directory's `lock` file defends this);
-//! any process of the user may read, follow and verify.
+//! The crate owns one directory of files and nothing else: the clock is an argument, and the crate knows no sockets,
+//! agents or rules. Only the daemon that holds the home's lock may write (a `flock` on the directory's `lock` file
+//! defends this). Any process of the user may read, follow and verify.
 //!
-//! The chain shows a change made by someone who does not know the format, a crash or a bad disk. It is no proof against
-//! a program of the same user that recomputes the whole chain.
+//! The chain shows a crash, a bad disk, or a change by someone who does not know the format. It is no proof against a
+//! program of the same user: such a program can recompute the whole chain.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -1,6 +1,6 @@
-//! One line of a segment: its version, number, time and chain around a [`Record`], and the anchor that begins a segment.
+//! One line of a segment: version, number, time and chain around a [`Record`]. Also the anchor that begins a segment.
 //!
-//! A line's hash is the SHA-256 of its exact bytes without the newline. This file alone knows the keys around a record.
+//! A line's hash is the SHA-256 of its exact bytes without the newline. Only this file knows the keys around a record.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -19,24 +19,24 @@ use crate::record::{
 /// Version of the format, the first key of every line.
 const VERSION: u32 = 2;
 
-/// The version before, which is read as well: a segment may hold lines of both.
+/// The previous version. A segment may hold lines of both versions, so both are read.
 const VERSION_BEFORE: u32 = 1;
 
 /// `type` of the line that begins a segment.
 pub(crate) const ANCHOR: &str = "anchor";
 
-/// SHA-256 of a line; zeros stand for "no line before".
+/// SHA-256 of a line; zeros mean that there is no previous line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Hash([u8; 32]);
 
-/// A line as the next one refers to it: number of the last record so far, hash of the line itself.
+/// Reference to a line from the next line: number of the last record so far, and hash of the line itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Link {
     pub(crate) seq: u64,
     pub(crate) hash: Hash,
 }
 
-/// What surrounds the record of any line: all that the chain needs.
+/// The part of every line around its record: all that the chain needs.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Frame {
     v: u32,
@@ -46,16 +46,16 @@ pub(crate) struct Frame {
     #[serde(deserialize_with = "time")]
     pub(crate) time: SystemTime,
     pub(crate) prev: Hash,
-    /// Anchors only.
+    /// Only in anchors.
     pub(crate) stream: Option<Stream>,
-    /// Anchors only: number of the stream's last record before the segment.
+    /// Only in anchors: number of the stream's last record before the segment.
     pub(crate) prev_seq: Option<u64>,
     pub(crate) retention: Option<RetentionRecord>,
     pub(crate) recovery: Option<RecoveryRecord>,
 }
 
 impl Frame {
-    /// Parses a line without looking into calls and notices.
+    /// Parses a line without parsing calls and notices.
     pub(crate) fn parse(line: &[u8]) -> Result<Frame, String> {
         let frame: Frame = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         version(frame.v)?;
@@ -87,7 +87,7 @@ struct Line {
     recovery: Option<RecoveryRecord>,
 }
 
-/// Parses a line whole. An anchor is `None`.
+/// Parses a whole line. Returns `None` for an anchor.
 pub(crate) fn parse(line: &[u8]) -> Result<Option<(u64, SystemTime, Record)>, String> {
     let line: Line = serde_json::from_slice(line).map_err(|error| error.to_string())?;
     version(line.v)?;
@@ -109,7 +109,7 @@ pub(crate) fn parse(line: &[u8]) -> Result<Option<(u64, SystemTime, Record)>, St
     Ok(Some((line.seq, line.time, record)))
 }
 
-/// Whether a line that this crate has written is of a type, without parsing it.
+/// Reports whether a line written by this crate is of a type, without parsing it.
 pub(crate) fn is_of_type(line: &[u8], kind: &str) -> bool {
     let begins = |version: u32| line.starts_with(format!(r#"{{"v":{version},"type":"{kind}","#).as_bytes());
     begins(VERSION) || begins(VERSION_BEFORE)
@@ -122,8 +122,8 @@ fn version(v: u32) -> Result<(), String> {
     }
 }
 
-/// A record, redacted, cut and encoded: all of a line that does not depend on its place in the chain, and all of its
-/// cost that grows with the record but the hash.
+/// A record, redacted, cut and encoded: the part of a line that does not depend on its place in the chain. Except for
+/// the hash, all cost that grows with the record is spent here.
 #[derive(Debug)]
 pub(crate) struct Body {
     pub(crate) stream: Stream,
@@ -140,7 +140,7 @@ impl Body {
     }
 }
 
-/// Writes a record as one line, newline included, over what is in the buffer.
+/// Writes a record as one line with its newline; replaces the contents of the buffer.
 pub(crate) fn encode(buffer: &mut Vec<u8>, seq: u64, now: SystemTime, prev: Hash, body: &Body) {
     let (kind, time) = (body.kind, format_time(now));
     let frame = format!(r#"{{"v":{VERSION},"type":"{kind}","seq":{seq},"time":"{time}","prev":"{prev}","#);
@@ -150,7 +150,7 @@ pub(crate) fn encode(buffer: &mut Vec<u8>, seq: u64, now: SystemTime, prev: Hash
     buffer.push(b'\n');
 }
 
-/// Writes the line that begins a segment, newline included, over what is in the buffer.
+/// Writes the line that begins a segment with its newline; replaces the contents of the buffer.
 pub(crate) fn encode_anchor(
     buffer: &mut Vec<u8>,
     stream: Stream,
@@ -167,7 +167,7 @@ pub(crate) fn encode_anchor(
     Ok(())
 }
 
-/// Formats a time in UTC with microseconds. A clock outside of the years 1970 to 9999 is moved to the nearest of them.
+/// Formats a time in UTC with microseconds. A time outside of the years 1970 to 9999 becomes the nearest time within.
 pub(crate) fn format_time(now: SystemTime) -> String {
     const LAST_SECOND: Duration = Duration::from_secs(253_402_300_799);
     let since = now.duration_since(UNIX_EPOCH).unwrap_or_default().min(LAST_SECOND);

@@ -1,6 +1,6 @@
-//! [`Log`]: the writing end of the whole log. One mutex, one buffer, one sequence of numbers over both streams.
+//! [`Log`]: writes the whole log. One mutex, one buffer, one sequence of numbers over both streams.
 //!
-//! A record is in its file when [`Log::append`] returns; on any error it is not, and the caller denies the call.
+//! A record is in its file when [`Log::append`] returns. On any error it is not, and the caller denies the call.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
@@ -19,23 +19,23 @@ use crate::record::{Record, RecoveryRecord, Stream};
 use crate::redact;
 use crate::writer::Writer;
 
-/// How much of the log is kept.
+/// Retention of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// Bytes after which a routine segment is closed.
     pub routine_segment_bytes: u64,
-    /// Closed routine segments that are kept.
+    /// Number of closed routine segments to keep.
     pub routine_segments: u32,
     /// Bytes after which a notable segment is closed.
     pub notable_segment_bytes: u64,
-    /// Days that notable records are kept.
+    /// Number of days to keep notable records.
     pub notable_days: u32,
-    /// Bytes of notable records from which [`Status::limit_reached`] is reported. They are still written and kept: a
-    /// flood of denied calls must not push out young records. Only at twice this size the oldest segment is deleted
-    /// before its days are over, so that the log cannot fill the disk; a retention record says so.
+    /// Bytes of notable records from which [`Status::limit_reached`] is reported. Further records are still written and
+    /// kept: a flood of denied calls must not displace young records. At twice this size the oldest segment is deleted
+    /// before its days are over, so that the log cannot fill the disk. A retention record reports the deletion.
     pub notable_bytes: u64,
-    /// Whether every record is flushed to the disk. Without, a crash of the machine (not of castellan) can lose the
-    /// last records; this is noticed and recorded at the next start.
+    /// Whether every record is flushed to the disk. Without the flush, a crash of the machine (not of castellan) can
+    /// lose the last records; the next start detects and records the loss.
     pub fsync: bool,
 }
 
@@ -53,7 +53,7 @@ impl Default for Config {
     }
 }
 
-/// The log, open for writing. Only one process can have it.
+/// The log, open for writing. Only one process can open it.
 #[derive(Debug)]
 pub struct Log {
     dir: PathBuf,
@@ -63,17 +63,17 @@ pub struct Log {
     _lock: File,
 }
 
-/// How the log is, for `castellan status`.
+/// State of the log, for `castellan status`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     /// Whether the notable stream has reached its size limit before its days are over.
     pub limit_reached: bool,
-    /// Number of the last record; 0 where there is none.
+    /// Number of the last record; 0 if there is none.
     pub last_seq: u64,
 }
 
 impl Log {
-    /// Opens the log in `dir`, creates what is missing and mends what a crash left, recording it.
+    /// Opens the log in `dir`. Creates missing files, repairs the traces of a crash and records the repair.
     pub fn open(dir: &Path, config: Config, now: SystemTime) -> Result<Log, AuditError> {
         redact::prepare();
         prepare_dir(dir)?;
@@ -101,47 +101,47 @@ impl Log {
         Ok(Log { dir: dir.to_owned(), config, state: Mutex::new(state), _lock: lock })
     }
 
-    /// Returns the directory that it lies in.
+    /// Returns the directory of the log.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
     /// Writes a record and returns its sequence number.
     pub fn append(&self, record: &Record, now: SystemTime) -> Result<u64, AuditError> {
-        // Before the lock: a record that is slow to redact must not hold up the calls of others.
+        // Before the lock: a record with slow redaction must not delay the calls of others.
         let body = Body::of(record)?;
         let mut state = self.state();
         let (seq, rotated) = state.append(&body, now)?;
         if rotated {
-            // The record is written: that old segments could not be deleted is no reason to deny its call. The next
-            // `maintain` tries again and reports it.
+            // The record is written, so a failed deletion of old segments is no reason to deny its call. The next
+            // `maintain` tries again and reports the failure.
             let _ = state.retain(&self.config, now);
         }
         Ok(seq)
     }
 
-    /// Deletes what is over its retention and looks whether someone else touched the live segments. To be called about
-    /// once a minute.
+    /// Deletes segments over their retention, and checks whether another program touched the live segments. The caller
+    /// runs it about once a minute.
     pub fn maintain(&self, now: SystemTime) -> Result<(), AuditError> {
         let mut state = self.state();
         state.recover(now)?;
         state.retain(&self.config, now)
     }
 
-    /// Returns how the log is.
+    /// Returns the state of the log.
     pub fn status(&self) -> Status {
         let state = self.state();
         let notable_bytes: u64 = state.notable.segments().map(|segment| segment.bytes).sum();
         Status { limit_reached: notable_bytes >= self.config.notable_bytes, last_seq: state.last_seq }
     }
 
-    /// A panic while the lock was held leaves the state usable: it changes only after a line is written.
+    /// Ignores a poisoned lock: the state changes only after a line is written, so a panic leaves it usable.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Both streams and what they share.
+/// Both streams and their shared parts.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) routine: Writer,
@@ -152,7 +152,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Writes a record under the next number. Tells the number and whether a new segment was begun.
+    /// Writes a record under the next number. Returns the number and whether a new segment was begun.
     pub(crate) fn append(&mut self, body: &Body, now: SystemTime) -> Result<(u64, bool), AuditError> {
         if self.writer(body.stream).needs_recovery()? {
             self.recover(now)?;
@@ -160,9 +160,11 @@ impl State {
         self.write(body, now)
     }
 
-    /// Begins again what someone else moved or removed of the live segments, takes up what they changed, and records it.
+    /// Recreates live segments that another program moved or removed, accepts its changes to them, and records the
+    /// damage.
     fn recover(&mut self, now: SystemTime) -> Result<(), AuditError> {
-        // Both streams before any record: the one about the routine stream must not go to a notable file that is gone.
+        // Both streams before any record: the record about the routine stream must not go to a notable file that is
+        // missing.
         for stream in Stream::ALL {
             self.writer_mut(stream).check()?;
             self.begin(stream, now)?;
@@ -192,7 +194,7 @@ impl State {
         Ok(())
     }
 
-    /// Notes the last lines. Best effort: an old note only shows less, and the record itself is written.
+    /// Updates `head`. Errors are ignored: an old `head` only shows less, and the record itself is written.
     fn note(&mut self) {
         let _ = self.head.write(&Head::new(self.routine.last(), self.notable.last()));
     }
@@ -216,7 +218,7 @@ impl State {
     }
 }
 
-/// A missing or damaged note of the last lines, where there are lines, is damage as well.
+/// Reports damage if there are lines, but the note of the last lines is missing or damaged.
 fn head_damage(noted: Option<Result<Head, String>>, existed: bool, state: &State) -> Option<RecoveryRecord> {
     let message = match noted {
         Some(Ok(_)) => return None,
