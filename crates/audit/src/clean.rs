@@ -1,6 +1,7 @@
-//! Writes the values of a record redacted and cut, straight into the line and without a copy of the input.
+//! Writes the values of a record straight into the line, redacted and cut, without a copy of the input.
 //!
-//! Every string of a record that comes from outside goes through here. Knows nothing of files and streams.
+//! Every string of a record that comes from outside passes through this module. The module knows no files and no
+//! streams.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -26,8 +27,8 @@ pub(crate) fn input<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok
     Bounded { value, budget: &budget, depth: 0 }.serialize(serializer)
 }
 
-/// Serializes a list whose entries are texts, each under its key. From the first entry on that finds no place, entries
-/// are left out unread; one more, with its text under the key `marked`, says how many.
+/// Serializes a list of entries; each text of an entry has its own key. The first entry over `bytes_max` ends the list:
+/// the rest is left out unread, and a last entry gives the number of omitted entries under the key `marked`.
 pub(crate) fn list<T, const N: usize, S: Serializer>(
     entries: &[T],
     texts: fn(&T) -> [(&'static str, &str); N],
@@ -70,8 +71,8 @@ impl<const N: usize> Serialize for Texts<'_, N> {
     }
 }
 
-/// Returns the text redacted, and cut at a character's boundary if it is long. Secrets are searched a little beyond the
-/// cut and no further, so that the cost does not grow with the text.
+/// Returns the text redacted, and cut at a character boundary if it is long. The search for secrets ends shortly after
+/// the cut, so the cost does not grow with the text.
 fn cleaned(text: &str) -> Cow<'_, str> {
     let window = text.floor_char_boundary(TEXT_BYTES_MAX.saturating_add(REDACT_LOOKAHEAD_BYTES));
     let spans = spans(text.get(..window).unwrap_or_default());
@@ -91,12 +92,12 @@ fn cleaned(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Reports whether JSON writes the text within its limit. Only a longer one needs to be looked at.
+/// Reports whether the text, as JSON writes it, is within its limit. Only a long text needs the exact width.
 fn fits(text: &str) -> bool {
     text.len().saturating_mul(LONGEST_ESCAPE) <= WRITTEN_BYTES_MAX || width(text) <= WRITTEN_BYTES_MAX
 }
 
-/// Returns how many bytes of a text that does not fit do, in whole characters.
+/// Returns the length of the longest prefix that fits, in whole characters. The text itself must be too long.
 fn fitting(text: &str) -> usize {
     let mut written: usize = 0;
     let over = text.bytes().position(|byte| {
@@ -108,7 +109,8 @@ fn fitting(text: &str) -> usize {
 
 /// Returns the bytes of a text as JSON writes it, without its quotes.
 fn width(text: &str) -> usize {
-    // Sums of one byte each, which cannot overflow, and no branches: sixteen bytes are looked at together.
+    // Each sum is of one byte and cannot overflow, and there are no branches: the compiler can process sixteen bytes at
+    // once.
     let escapes = text.as_bytes().chunks(32).map(|chunk| {
         let sum = chunk.iter().fold(0, |sum: u8, byte| sum.wrapping_add(escape_width(*byte)));
         usize::from(sum)
@@ -116,12 +118,12 @@ fn width(text: &str) -> usize {
     escapes.fold(text.len(), usize::saturating_add)
 }
 
-/// Bytes that JSON writes for a byte beside the byte itself.
+/// Returns the number of bytes that JSON adds to a byte by its escape.
 fn escape_width(byte: u8) -> u8 {
     let control = u8::from(byte < 0x20);
     let short = u8::from(matches!(byte, 0x08..=0x0a | 0x0c | 0x0d));
     let quoted = u8::from(byte == b'"') | u8::from(byte == b'\\');
-    // `\u0001` or `\n` or `\"`.
+    // The three forms: `\u0001`, `\n` and `\"`.
     control.wrapping_mul(5).wrapping_sub(short.wrapping_mul(4)).wrapping_add(quoted)
 }
 
@@ -132,15 +134,15 @@ fn marker(count: usize, unit: &str) -> String {
     format!("…[cut {count} {unit}]")
 }
 
-/// What is left of an input's limits.
+/// The remaining limits of an input.
 struct Budget {
     bytes: Cell<usize>,
     items: Cell<usize>,
 }
 
 impl Budget {
-    /// Returns the cleaned text, or a marker in its place when the bytes are used up. Texts that find no place are not
-    /// searched for secrets: the cost of an input is bounded as its length is.
+    /// Returns the cleaned text, or a marker when the bytes are used up. A text replaced by a marker is not searched
+    /// for secrets, so the cost of an input is bounded like its length.
     fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if text.len().min(TEXT_BYTES_MAX) > self.bytes.get() {
             return Cow::Owned(marker(text.len(), "bytes"));
@@ -150,7 +152,7 @@ impl Budget {
         text
     }
 
-    /// Takes one item; false when they are used up.
+    /// Takes one item. Returns false when the items are used up.
     fn take_item(&self) -> bool {
         let left = self.items.get().checked_sub(1);
         self.items.set(left.unwrap_or(0));
@@ -200,7 +202,7 @@ impl Bounded<'_> {
                 Some(label) if holds_secret(item) => seq.serialize_element(&placeholder(label))?,
                 _ => seq.serialize_element(&self.inner(item))?,
             }
-            // An argument list: the value of `--password` is the next item.
+            // In an argument list the value of `--password` is the next item.
             secret = item.as_str().filter(|flag| flag.starts_with("--")).and_then(secret_name);
         }
         seq.end()
@@ -227,7 +229,8 @@ impl Bounded<'_> {
     }
 }
 
-/// A switch or nothing under a secret's name (`"password": true`) tells no secret.
+/// Reports whether a value under a secret's name can hold a secret. A switch (`"password": true`) or an empty value
+/// cannot.
 fn holds_secret(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => false,
@@ -308,7 +311,7 @@ mod tests {
         assert!(written(&nest(INPUT_DEPTH_MAX)).to_string().contains("…[cut 2 items]"));
     }
 
-    /// Every byte of these becomes more in the line: by its escape, by the placeholder for a secret.
+    /// Each byte of these texts becomes several in the line, by its escape or by the placeholder for a secret.
     #[test]
     fn escapes_and_placeholders_make_no_text_longer_than_its_limit() {
         for unit in ["\u{1}", "\n", "\"", "\\", "token=a ", "a://:b@", "ü\u{7f}\u{0}"] {
@@ -321,7 +324,7 @@ mod tests {
             );
             assert!(count.ends_with(" bytes]\""), "{unit:?} {written}");
         }
-        // The longest that stay whole.
+        // The longest text that remains whole.
         let lines = "\n".repeat(WRITTEN_BYTES_MAX / 2);
         assert_eq!(cleaned(&lines), lines);
     }
@@ -345,7 +348,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_input_is_written_as_json_within_the_limit(value in any_json()) {
-            // The last text may be over by its marker and its escapes, and each item costs some bytes beside its text.
+            // The last text may exceed the limit by its marker and its escapes. Each item costs some bytes beside its
+            // text.
             let limit = INPUT_BYTES_MAX + 2 * WRITTEN_BYTES_MAX + 64 * INPUT_ITEMS_MAX;
             prop_assert!(written(&value).to_string().len() <= limit);
         }
