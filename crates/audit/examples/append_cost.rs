@@ -1,4 +1,4 @@
-//! Measures what one append costs: `cargo run --release -p castellan-audit --example append_cost`.
+//! Measures the cost of one append: `cargo run --release -p castellan-audit --example append_cost`.
 
 use std::path::Path;
 use std::time::{Instant, SystemTime};

@@ -1,4 +1,5 @@
-//! Reads records back, filtered, merged over both streams by their number. Takes no lock: a daemon may write meanwhile.
+//! Reads records back: filtered, and merged over both streams by their number. Takes no lock: a daemon may write
+//! meanwhile.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -19,17 +20,17 @@ use crate::verify::Broken;
 pub struct Entry {
     /// Number over both streams.
     pub seq: u64,
-    /// When it was written.
+    /// Time of writing.
     pub time: SystemTime,
-    /// The stream it stands in.
+    /// The record's stream.
     pub stream: Stream,
-    /// What it says.
+    /// The parsed record.
     pub record: Record,
-    /// The line as it stands in the file, without its newline: JSON.
+    /// The line as it is in the file, without its newline: JSON.
     pub line: String,
 }
 
-/// Which entries are wanted. Each condition that is set must hold; records without the property do not match it.
+/// A selection of entries. Each condition that is set must hold; a record without the property does not match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The verdict of a call (`deny`).
@@ -38,7 +39,7 @@ pub struct Filter {
     pub agent: Option<String>,
     /// The session's id.
     pub session: Option<String>,
-    /// Part of the name of a rule that made a finding, in any case.
+    /// Part of the name of a rule that made a finding; letter case is ignored.
     pub rule: Option<String>,
     /// The tool, by its canonical or the agent's name.
     pub tool: Option<String>,
@@ -48,20 +49,20 @@ pub struct Filter {
     pub since: Option<SystemTime>,
     /// Before this time.
     pub until: Option<SystemTime>,
-    /// Only the last so many that match.
+    /// Only the last matches, at most this many.
     pub limit: Option<usize>,
 }
 
-/// What [`read`] found.
+/// Result of [`read`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reading {
-    /// The entries that match, by number.
+    /// The matching entries, by number.
     pub entries: Vec<Entry>,
-    /// Lines that are not understood. [`crate::verify()`] tells whether they were changed.
+    /// Lines that could not be parsed. [`crate::verify()`] reports whether they were changed.
     pub unreadable: Vec<Broken>,
 }
 
-/// Reads the entries that match. With a limit, only as many of the newest segments as it needs.
+/// Reads the matching entries. With a limit, it reads only as many of the newest segments as it needs.
 pub fn read(dir: &Path, filter: &Filter) -> Result<Reading, AuditError> {
     let mut reading = Reading::default();
     for stream in Stream::ALL {
@@ -73,13 +74,13 @@ pub fn read(dir: &Path, filter: &Filter) -> Result<Reading, AuditError> {
     Ok(reading)
 }
 
-/// Returns what the last control record that names files names ([`crate::ControlRecord::files`]); `None` when none does.
+/// Returns the hash of files ([`crate::ControlRecord::files`]) in the last control record that has one, else `None`.
 pub fn last_files(dir: &Path) -> Result<Option<String>, AuditError> {
     let last = last_control(dir, |control| !control.files.is_empty())?;
     Ok(last.map(|control| control.files))
 }
 
-/// Returns the last control record that is wanted.
+/// Returns the last control record that `is_wanted` accepts.
 pub fn last_control(
     dir: &Path,
     is_wanted: impl Fn(&ControlRecord) -> bool,
@@ -91,7 +92,7 @@ pub fn last_control(
             let line = match lines.next_line() {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
-                // Longer than any record: the next piece of it is none, either.
+                // Longer than any record, so the next piece of the line is no record either.
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => continue,
                 Err(error) => return Err(AuditError::io("read", &dir.join(&name))(error)),
             };
@@ -109,7 +110,8 @@ pub fn last_control(
     Ok(None)
 }
 
-/// Returns what an agent was answered to a call of a session, by the agent's id of it; `None` where the last records do not tell.
+/// Returns the answer to a call of a session, found by the agent's id of the call. Returns `None` if the last records
+/// do not contain it.
 pub fn answer_to(dir: &Path, agent: &str, session: &str, use_id: &str) -> Result<Option<String>, AuditError> {
     for stream in Stream::ALL {
         for (name, file) in open_all(dir, stream)?.into_iter().rev().take(ANSWER_SEGMENTS) {
@@ -125,11 +127,11 @@ pub fn answer_to(dir: &Path, agent: &str, session: &str, use_id: &str) -> Result
     Ok(None)
 }
 
-/// The last answer of a segment to a call that is meant.
+/// Returns the last answer in a segment to a call that `is_meant` accepts.
 fn answer_in(file: File, is_meant: impl Fn(&CallRecord) -> bool) -> io::Result<Option<String>> {
     let size = file.metadata()?.size();
     let mut lines = Lines::new(file);
-    // Most likely into a line, which is then no record.
+    // This offset is most likely inside a line; the rest of that line is no record.
     lines.skip_to(size.saturating_sub(ANSWER_BYTES))?;
     let mut answer = None;
     loop {
@@ -148,7 +150,7 @@ fn answer_in(file: File, is_meant: impl Fn(&CallRecord) -> bool) -> io::Result<O
     }
 }
 
-/// Reads from the newest segment back, until the limit is reached.
+/// Reads from the newest segment backwards until the limit is reached.
 fn read_stream(dir: &Path, stream: Stream, filter: &Filter, reading: &mut Reading) -> Result<(), AuditError> {
     let mut wanted = filter.limit.unwrap_or(usize::MAX);
     for (name, file) in open_all(dir, stream)?.into_iter().rev() {
@@ -177,15 +179,15 @@ fn read_stream(dir: &Path, stream: Stream, filter: &Filter, reading: &mut Readin
     Ok(())
 }
 
-/// Parses a line; `None` for an anchor.
+/// Parses a line. Returns `None` for an anchor.
 pub(crate) fn entry(line: &[u8], stream: Stream) -> Result<Option<Entry>, String> {
     let parsed = line::parse(line)?;
     let text = || String::from_utf8_lossy(line).into_owned();
     Ok(parsed.map(|(seq, time, record)| Entry { seq, time, stream, record, line: text() }))
 }
 
-/// Opens all segments of a stream, oldest first, under the names they had. Starts again when one was rotated or deleted
-/// between listing and opening.
+/// Opens all segments of a stream, oldest first, with the names from the listing. Starts again when a segment was
+/// rotated or deleted between listing and opening.
 pub(crate) fn open_all(dir: &Path, stream: Stream) -> Result<Vec<(String, File)>, AuditError> {
     let mut result = try_open_all(dir, stream);
     for _ in 1..LISTING_ATTEMPTS {
@@ -199,7 +201,8 @@ pub(crate) fn open_all(dir: &Path, stream: Stream) -> Result<Vec<(String, File)>
 }
 
 fn try_open_all(dir: &Path, stream: Stream) -> Result<Option<Vec<(String, File)>>, AuditError> {
-    // The live one first: when it is closed meanwhile, it is the same file under another name, and none is left out.
+    // The live segment first: if it is closed meanwhile, the listing has the same file under another name, so none is
+    // missed.
     let live_path = live_path(dir, stream);
     let live = match segment::open(&live_path) {
         Ok(file) => Some((file_name(&live_path), file)),
@@ -225,7 +228,7 @@ fn try_open_all(dir: &Path, stream: Stream) -> Result<Option<Vec<(String, File)>
 }
 
 impl Filter {
-    /// Reports whether an entry is wanted; the limit is not looked at.
+    /// Reports whether an entry matches; ignores the limit.
     pub fn matches(&self, entry: &Entry) -> bool {
         let view = View::of(&entry.record);
         let call = view.call;
@@ -248,7 +251,7 @@ fn names_rule(call: &CallRecord, part: &str) -> bool {
     call.findings.iter().any(|finding| finding.rule.to_lowercase().contains(&part))
 }
 
-/// The properties that records of several kinds share; empty where a kind has none.
+/// Properties that several kinds of record share; empty if a kind has none.
 #[derive(Default)]
 struct View<'a> {
     call: Option<&'a CallRecord>,

@@ -1,8 +1,10 @@
-//! The records, as they stand in the log: format version 2. Version 1 has numbers where this one has strings of digits ([`wide`]).
+//! The records, as they are in the log: format version 2. Version 1 has numbers where version 2 has strings of digits
+//! ([`wide`]).
 //!
-//! These structs are the file format and nothing else. Keys keep their order; a new version may add keys (readers take
-//! absent ones as empty and skip unknown ones), and gives a new version number to anything else. Strings are redacted
-//! and cut while they are written, and long lists end early, so what is read back may be shorter than what was appended.
+//! These structs are the file format and nothing else. Keys keep their order. A new version may add keys: readers take
+//! absent keys as empty and skip unknown ones. Any other change needs a new version number. Strings are redacted and
+//! cut while they are written, and long lists end early, so a record that is read back may be shorter than the appended
+//! one.
 
 use std::fmt;
 
@@ -12,13 +14,13 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::limits::{LIST_BYTES_MAX, OBLIGATIONS_BYTES_MAX, WORLD_BYTES_MAX};
 use crate::{clean, wide};
 
-/// One of the two files a record goes to.
+/// The stream, with its own files, that a record goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stream {
-    /// Calls allowed or deferred, and notices of sessions: many, kept by size.
+    /// Allowed and deferred calls, and notices of sessions. These are many; their size limits how long they are kept.
     Routine,
-    /// Everything a person may ask about later: kept by time.
+    /// Everything that a person may ask about later; kept for a number of days.
     Notable,
 }
 
@@ -41,7 +43,7 @@ impl fmt::Display for Stream {
     }
 }
 
-/// What one line of the log says. Serialized under the key that is its [`Record::kind`].
+/// The contents of one line. Serialized under the key [`Record::kind`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(
@@ -49,21 +51,21 @@ impl fmt::Display for Stream {
     reason = "nearly all records are calls, and they are not kept in memory"
 )]
 pub enum Record {
-    /// A tool call that was judged.
+    /// A judged tool call.
     Call(CallRecord),
-    /// A notice of an agent that precedes no call: prompt, session start and end, a call that is done.
+    /// A notice of an agent that precedes no call: a prompt, the start or end of a session, a completed call.
     Session(SessionRecord),
     /// A request on the control socket.
     Control(ControlRecord),
     /// A failure of castellan itself.
     Failure(FailureRecord),
-    /// A call that ran as nobody decided, or what makes such calls possible.
+    /// A call that ran without a matching decision, or a setting that makes such calls possible.
     Ungoverned(UngovernedRecord),
-    /// Events that nobody recorded while the daemon was away.
+    /// Events that were not recorded while the daemon was not running.
     Gap(GapRecord),
-    /// A segment that castellan deletes. Written by the log itself.
+    /// A segment that castellan deletes. The log itself writes this record.
     Retention(RetentionRecord),
-    /// Damage that the log found in its own files. Written by the log itself.
+    /// Damage that the log found in its own files. The log itself writes this record.
     Recovery(RecoveryRecord),
 }
 
@@ -82,7 +84,7 @@ impl Record {
         }
     }
 
-    /// Returns the stream the record belongs to. A verdict that is no known word is notable.
+    /// Returns the record's stream. A call with an unknown verdict is notable.
     pub fn stream(&self) -> Stream {
         match self {
             Record::Call(call) => match call.verdict.parse() {
@@ -101,14 +103,14 @@ impl Record {
     }
 }
 
-/// A tool call and what castellan decided.
+/// A tool call and castellan's decision.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CallRecord {
-    /// Random id, also in the reason the agent is told.
+    /// Random id, also part of the reason that the agent gets.
     #[serde(with = "wide")]
     pub correlation_id: u64,
-    /// The request a person can grant (`K7`); empty where there is none.
+    /// The request that a person can grant (`K7`); empty if there is none.
     #[serde(serialize_with = "clean::text")]
     pub request: String,
     /// The agent's own event name (`PreToolUse`).
@@ -134,7 +136,7 @@ pub struct CallRecord {
     /// Working directory, resolved.
     #[serde(serialize_with = "clean::text")]
     pub real_cwd: String,
-    /// The session's workspace; empty where there is none.
+    /// The session's workspace; empty if there is none.
     #[serde(serialize_with = "clean::text")]
     pub workspace: String,
     /// Canonical tool name.
@@ -149,25 +151,25 @@ pub struct CallRecord {
     /// The tool's input: redacted, long values cut.
     #[serde(serialize_with = "clean::input")]
     pub input: serde_json::Value,
-    /// Files that the call names. A list that is too long ends in an entry that says how many are left out.
+    /// Files that the call names. A list that is too long ends in an entry with the number of omitted entries.
     #[serde(serialize_with = "files")]
     pub files: Vec<FileRecord>,
-    /// What the world answered while the call was judged; cut like `files`.
+    /// Answers of the world while the call was judged; cut like `files`.
     #[serde(serialize_with = "world")]
     pub world: Vec<WorldRecord>,
     /// All findings, lifted or not, in the order of the stages; cut like `files`.
     #[serde(serialize_with = "findings")]
     pub findings: Vec<FindingRecord>,
-    /// Obligations that the answer depends on; cut like `files`. Absent where there are none.
+    /// Obligations that the answer depends on; cut like `files`. Absent if there are none.
     #[serde(serialize_with = "obligations", skip_serializing_if = "Vec::is_empty")]
     pub obligations: Vec<ObligationRecord>,
     /// Marks that the call set on its session; cut like `files`.
     #[serde(serialize_with = "marks")]
     pub marks: Vec<MarkRecord>,
-    /// What policy says, whatever the mode.
+    /// The verdict of the policy, independent of the mode.
     #[serde(serialize_with = "clean::text")]
     pub verdict: String,
-    /// What the agent was told.
+    /// The answer sent to the agent.
     #[serde(serialize_with = "clean::text")]
     pub answer: String,
     /// Whether the answer carries out the verdict.
@@ -175,16 +177,16 @@ pub struct CallRecord {
     /// `enforce`, `monitor` or `passthrough`.
     #[serde(serialize_with = "clean::text")]
     pub mode: String,
-    /// The access level that the call needs; empty where nobody looked.
+    /// The access level that the call needs; empty if it was not determined.
     #[serde(serialize_with = "clean::text")]
     pub required_level: String,
-    /// The access level that the session has; empty where levels do not count.
+    /// The access level of the session; empty if levels are off.
     #[serde(serialize_with = "clean::text")]
     pub active_level: String,
-    /// Why, as the agent is told.
+    /// The reason sent to the agent.
     #[serde(serialize_with = "clean::text")]
     pub reason: String,
-    /// Hash of the policy it was judged by.
+    /// Hash of the policy that judged the call.
     #[serde(serialize_with = "clean::text")]
     pub policy: String,
     /// Time from the frame to this record, in microseconds.
@@ -199,7 +201,7 @@ pub struct FileRecord {
     pub path: String,
     /// The path, resolved.
     pub real_path: String,
-    /// What a patch does to it; empty for other tools.
+    /// The operation of a patch on this file; empty for other tools.
     pub op: String,
 }
 
@@ -207,44 +209,45 @@ pub struct FileRecord {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct WorldRecord {
-    /// What was asked.
+    /// The question.
     pub query: String,
-    /// What came back; `=` for a path that leads where the question says.
+    /// The answer; `=` for a path that resolves to itself.
     pub answer: String,
 }
 
-/// What a stage found.
+/// A finding of a stage.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct FindingRecord {
-    /// What this finding alone would answer.
+    /// The verdict of this finding alone.
     pub verdict: String,
     /// Kind of the finding.
     pub code: String,
-    /// Name of the rule; empty where none made it.
+    /// Name of the rule; empty if no rule made the finding.
     pub rule: String,
-    /// The layer of the rule (`organisation`, `user`); empty where none made it.
+    /// The layer of the rule (`organisation`, `user`); empty if no rule made the finding.
     pub layer: String,
-    /// Positions of the rows that the rule fired on, parted by blanks: first the call's, its text and each of its files,
-    /// then its commands, then its effects; empty where none made it.
+    /// Positions of the rows that the rule matched, separated by blanks: first those of the call, its text and each of
+    /// its files, then its commands, then its effects. Empty if no rule made the finding.
     pub rows: String,
-    /// What lifted it: `grant`, `operator`, `observe` where its rule is only observed, or the kind of an obligation; empty where it
-    /// stands.
+    /// The reason why the finding has no effect: `grant`, `operator`, `observe` if its rule is only observed, or the
+    /// kind of an obligation. Empty if the finding is in force.
     pub lifted: String,
-    /// What happened.
+    /// Description of the finding.
     pub message: String,
 }
 
-/// What castellan had to do for the answer to hold.
+/// A condition that castellan had to meet for the answer to be valid.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ObligationRecord {
-    /// Its kind: `contain`, `checkpoint`, `review`, `hold`. A later version may write others: read [`ObligationRecord::or_else`] then.
+    /// Its kind: `contain`, `checkpoint`, `review`, `hold`. For an unknown kind of a later version, use
+    /// [`ObligationRecord::or_else`].
     pub kind: String,
-    /// The name of the containment policy, or the longest wait in seconds; empty where there is nothing to say.
+    /// The name of the containment policy, or the longest wait in seconds; empty for other kinds.
     pub detail: String,
-    /// The fallback: the verdict that the call has at least where this obligation is not met. Findings that it lifted are in force
-    /// again, too.
+    /// The fallback: the least strict verdict of the call if this obligation is not met. The findings that the
+    /// obligation lifted are then in force again.
     pub or_else: String,
 }
 
@@ -314,7 +317,7 @@ impl MarkRecord {
     }
 }
 
-/// A notice of an agent that asks nothing.
+/// A notice of an agent that needs no decision.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionRecord {
@@ -335,32 +338,33 @@ pub struct SessionRecord {
     /// Working directory as the agent gave it.
     #[serde(serialize_with = "clean::text")]
     pub cwd: String,
-    /// Canonical name of the tool that is done; else empty.
+    /// Canonical name of the completed tool; else empty.
     #[serde(serialize_with = "clean::text")]
     pub tool: String,
-    /// The agent's id of the call that is done; else empty.
+    /// The agent's id of the completed call; else empty.
     #[serde(serialize_with = "clean::text")]
     pub use_id: String,
-    /// The prompt, or the reason of the start or end; `script_changed` or `script_unchecked` where it is about `scripts`.
+    /// The prompt, or the reason of the start or end. `script_changed` or `script_unchecked` if the notice is about
+    /// `scripts`.
     #[serde(serialize_with = "clean::text")]
     pub message: String,
-    /// Of a call that is done: files whose code ran and which are not what was judged, or of which that is not known. A list
-    /// that is too long ends in an entry that says how many are left out.
+    /// For a completed call: files whose code ran and differs from the judged contents, or could not be compared. A
+    /// list that is too long ends in an entry with the number of omitted entries.
     #[serde(serialize_with = "scripts", skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<ScriptRecord>,
 }
 
-/// A file whose code ran, as it was judged and as it is after the call.
+/// A file whose code ran, as it was when judged and as it is after the call.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ScriptRecord {
-    /// Where it lies, symlinks resolved.
+    /// Its path, with symlinks resolved.
     pub path: String,
-    /// SHA-256 of what was judged, hex; empty where something ran that was not read.
+    /// SHA-256 of the judged contents, hex; empty if the code that ran was not read.
     pub sha256: String,
-    /// SHA-256 of what it holds after the call, hex; empty where that cannot be read.
+    /// SHA-256 of the contents after the call, hex; empty if they cannot be read.
     pub found: String,
-    /// What that means.
+    /// Explanation.
     pub message: String,
 }
 
@@ -374,32 +378,33 @@ impl ScriptRecord {
     }
 }
 
-/// A request on the control socket and what became of it, or a start of the daemon.
+/// A request on the control socket with its result, or a start of the daemon.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ControlRecord {
-    /// What was asked for (`mode`, `stop`, ...), or what the daemon did by itself (`start`, `reload`).
+    /// The requested action (`mode`, `stop`, ...), or an action of the daemon itself (`start`, `reload`).
     #[serde(serialize_with = "clean::text")]
     pub action: String,
-    /// Its argument (`monitor`); empty where there is none.
+    /// Its argument (`monitor`); empty if there is none.
     #[serde(serialize_with = "clean::text")]
     pub argument: String,
-    /// Whether it was done.
+    /// Whether the action was done.
     pub accepted: bool,
-    /// Why it was refused, or what the presence check saw.
+    /// The reason of a rejection, or the result of the user presence check.
     #[serde(serialize_with = "clean::text")]
     pub message: String,
-    /// Process id of the one who asked.
+    /// Process id of the peer.
     pub peer_pid: u32,
-    /// User id of the one who asked.
+    /// User id of the peer.
     pub peer_uid: u32,
-    /// Number of the record of the call that this is about ([`CallRecord::correlation_id`]); 0 where it is about none.
+    /// Number of the record of the call that this is about ([`CallRecord::correlation_id`]); 0 if there is none.
     #[serde(with = "wide")]
     pub call: u64,
-    /// SHA-256, in hex, of that call's input as compact JSON; empty where this is about none.
+    /// SHA-256, in hex, of that call's input as compact JSON; empty if there is none.
     #[serde(serialize_with = "clean::text")]
     pub input_sha256: String,
-    /// SHA-256, in hex, of the configuration and rule files in force from here on; empty where this says nothing of them.
+    /// SHA-256, in hex, of the configuration and rule files in force from here on; empty if the action does not set
+    /// them.
     #[serde(serialize_with = "clean::text")]
     pub files: String,
 }
@@ -411,31 +416,31 @@ pub struct FailureRecord {
     /// Kind of the failure, one stable word (`panic`, `policy`, `frame`, ...).
     #[serde(serialize_with = "clean::text")]
     pub code: String,
-    /// What happened, with file, line and remedy.
+    /// Description with file, line and remedy.
     #[serde(serialize_with = "clean::text")]
     pub message: String,
-    /// The agent concerned; empty where none is.
+    /// The agent concerned; empty if there is none.
     #[serde(serialize_with = "clean::text")]
     pub agent: String,
-    /// The agent's own event name; empty where none is concerned.
+    /// The agent's own event name; empty if there is none.
     #[serde(serialize_with = "clean::text")]
     pub event: String,
-    /// Process id of the peer; 0 where none is concerned.
+    /// Process id of the peer; 0 if there is none.
     pub peer_pid: u32,
-    /// What the agent was told; empty where none is concerned.
+    /// The answer sent to the agent; empty if there is none.
     #[serde(serialize_with = "clean::text")]
     pub answer: String,
 }
 
-/// A call that ran without a decision, against one, or with another input than the one judged; or a change of an agent's
-/// settings by which calls could.
+/// A call that ran without a decision, against a decision, or with another input than the judged one. Also a change of
+/// an agent's settings that makes such calls possible.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UngovernedRecord {
     /// `no_decision`, `against_decision`, `other_input`, `hooks_off` or `foreign_hook`.
     #[serde(serialize_with = "clean::text")]
     pub why: String,
-    /// What shows it: the agent's event (`PostToolUse`), else `transcript` or `settings`.
+    /// The evidence: the agent's event (`PostToolUse`), else `transcript` or `settings`.
     #[serde(serialize_with = "clean::text")]
     pub seen: String,
     /// `claude_code`, `codex`, ...
@@ -446,51 +451,51 @@ pub struct UngovernedRecord {
     /// The agent's session id.
     #[serde(serialize_with = "clean::text")]
     pub session_id: String,
-    /// The sub-agent's id; empty for the main agent, and where it is not known.
+    /// The sub-agent's id; empty for the main agent or if it is not known.
     #[serde(serialize_with = "clean::text")]
     pub subagent_id: String,
     /// Working directory as the agent gave it.
     #[serde(serialize_with = "clean::text")]
     pub cwd: String,
-    /// Canonical name of the tool that ran; empty where it is about settings.
+    /// Canonical name of the tool that ran; empty if the record is about settings.
     #[serde(serialize_with = "clean::text")]
     pub tool: String,
     /// The agent's id of the call that ran.
     #[serde(serialize_with = "clean::text")]
     pub use_id: String,
-    /// What ran, as far as it is known: redacted, long values cut.
+    /// The input that ran, as far as it is known: redacted, long values cut.
     #[serde(serialize_with = "clean::input")]
     pub input: serde_json::Value,
-    /// The transcript or settings file that shows it; empty where an event does.
+    /// The transcript or settings file with the evidence; empty if an event is the evidence.
     #[serde(serialize_with = "clean::text")]
     pub file: String,
-    /// What it means.
+    /// Explanation.
     #[serde(serialize_with = "clean::text")]
     pub message: String,
-    /// What castellan does about it: `record`, `notify` or `stop`.
+    /// castellan's reaction: `record`, `notify` or `stop`.
     #[serde(serialize_with = "clean::text")]
     pub action: String,
-    /// The access level that the session has from here on at most; empty where it stays.
+    /// The upper limit of the session's access level from here on; empty if it does not change.
     #[serde(serialize_with = "clean::text")]
     pub ceiling: String,
 }
 
-/// Events that nobody recorded while the daemon was away.
+/// Events that were not recorded while the daemon was not running.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GapRecord {
-    /// The agent concerned; empty where it is not known.
+    /// The agent concerned; empty if it is not known.
     #[serde(serialize_with = "clean::text")]
     pub agent: String,
-    /// The agent's own event name; empty where it is not known.
+    /// The agent's own event name; empty if it is not known.
     #[serde(serialize_with = "clean::text")]
     pub event: String,
-    /// Events known to be missing; 0 where nobody counted.
+    /// Number of missing events; 0 if it is not known.
     pub count: u64,
-    /// Start of the gap, RFC 3339; empty where it is not known.
+    /// Start of the gap, RFC 3339; empty if it is not known.
     #[serde(serialize_with = "clean::text")]
     pub since: String,
-    /// Why nothing was recorded.
+    /// The reason why nothing was recorded.
     #[serde(serialize_with = "clean::text")]
     pub message: String,
 }
@@ -510,17 +515,17 @@ pub struct RetentionRecord {
     /// SHA-256 of its last line, in hex.
     #[serde(serialize_with = "clean::text")]
     pub last_hash: String,
-    /// Which limit was reached.
+    /// The limit that was reached.
     #[serde(serialize_with = "clean::text")]
     pub reason: String,
-    /// Where the routine stream begins after the deletion. Both are repeated in every retention record, because older
-    /// ones may be deleted themselves.
+    /// Last line of the routine stream that retention has deleted. Every retention record repeats both cuts, because
+    /// older retention records may be deleted themselves.
     pub routine_cut: Cut,
-    /// Where the notable stream begins after the deletion.
+    /// Last line of the notable stream that retention has deleted.
     pub notable_cut: Cut,
 }
 
-/// The last line of a stream that retention deleted; zeros where it deleted nothing.
+/// The last line of a stream that retention deleted; zeros if it deleted nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cut {
     /// Its sequence number.
@@ -530,7 +535,7 @@ pub struct Cut {
     pub hash: String,
 }
 
-/// Damage that the log found in its own files and went on after.
+/// Damage that the log found in its own files and repaired.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecoveryRecord {
     /// The stream concerned.
@@ -538,15 +543,15 @@ pub struct RecoveryRecord {
     /// Name of the damaged file.
     #[serde(serialize_with = "clean::text")]
     pub file: String,
-    /// Bytes of an unfinished last line that were cut off. Such a line was never answered.
+    /// Bytes that were cut off as an unfinished last line. A call with such a line never got an answer.
     pub cut_bytes: u64,
-    /// Whether finished lines are missing or changed, which a crash of the daemon alone does not do.
+    /// Whether complete lines are missing or changed. A crash of the daemon alone does not cause this.
     pub lost: bool,
     /// Last sequence number of the stream before the lost lines.
     pub after_seq: u64,
-    /// Last sequence number that may be lost; `after_seq` when none is.
+    /// Last sequence number that may be lost; `after_seq` if none is.
     pub up_to_seq: u64,
-    /// What was found.
+    /// Description of the damage.
     #[serde(serialize_with = "clean::text")]
     pub message: String,
 }

@@ -1,7 +1,7 @@
 //! Finds secrets in text by their shape. The shapes are a table of linear-time patterns.
 //!
-//! A placeholder says what stood there (`[redacted github token]`). What only looks like a secret stays: a record that
-//! hides the command is of no use. Knows nothing of records.
+//! A placeholder names the kind of secret (`[redacted github token]`). Text that only resembles a secret stays: a
+//! record that hides the command is of no use. This module knows no records.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -12,17 +12,17 @@ use regex::{Regex, RegexSet};
 pub(crate) struct Span {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// What it is.
+    /// Kind of the secret.
     pub(crate) label: &'static str,
 }
 
-/// What a secret looks like. The first group that takes part is the secret, without groups the whole match.
+/// The form of a kind of secret. The secret is the first group that matched, or the whole match if there are no groups.
 struct Shape {
     label: &'static str,
     pattern: &'static str,
 }
 
-/// More specific shapes stand first: where two overlap, the first gives the label.
+/// More specific shapes come first: the first of two overlapping shapes gives the label.
 #[rustfmt::skip]
 const SHAPES: &[Shape] = &[
     Shape { label: "private key", pattern: r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[\sA-Za-z0-9+/=:,.\\-]*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|[\sA-Za-z0-9+/=:,.\\-]{16,})"# },
@@ -48,20 +48,20 @@ const SHAPES: &[Shape] = &[
     Shape { label: "api key", pattern: r#"(?i-u:(?:x-api-key|x-auth-token|private-token)[ \t]*:[ \t]*)([A-Za-z0-9._~+/=-]+)"# },
     Shape { label: "password", pattern: r#"(?i-u:\bcurl\b)[^\n|;&]*?[ \t](?:-u|--user)[ \t=]?["']?[^\s:"'$]+:([^\s"'$\[][^\s"']*)"# },
     Shape { label: "password", pattern: r#"(?i-u:\b[a-z][a-z0-9+.-]*)://[^\s/:@"'<>]*:([^\s/@"'<>${\[][^\s/@"'<>]*)@"# },
-    // `name=value`: no spaces, or a quoted value. A value that is a variable, a template or a comparison is none.
+    // `name=value` without spaces, or a quoted value. A variable, a template or a comparison is no value.
     Shape { label: "password", pattern: r#"(?i-u:password|passwd|passphrase|mysql_pwd)(?:[ \t]*=[ \t]*(?:"([^"$\[{][^"]*)|'([^'\[][^']*))|=([^\s"'=$<>{(\[&;|%][^\s"'&;,|)]*))"# },
     Shape { label: "token", pattern: r#"(?i-u:token)(?:[ \t]*=[ \t]*(?:"([^"$\[{][^"]*)|'([^'\[][^']*))|=([^\s"'=$<>{(\[&;|%][^\s"'&;,|)]*))"# },
     Shape { label: "secret", pattern: r#"(?i-u:secret)(?:[ \t]*=[ \t]*(?:"([^"$\[{][^"]*)|'([^'\[][^']*))|=([^\s"'=$<>{(\[&;|%][^\s"'&;,|)]*))"# },
     Shape { label: "key", pattern: r#"(?i-u:(?:api|access|secret|private|account|encryption|signing)[_-]?key)(?:[ \t]*=[ \t]*(?:"([^"$\[{][^"]*)|'([^'\[][^']*))|=([^\s"'=$<>{(\[&;|%][^\s"'&;,|)]*))"# },
     // `"name": "value"`, also with escaped quotes, as in JSON inside of a command.
     Shape { label: "secret", pattern: r#"(?i-u:(?:password|passwd|passphrase|token|secret|(?:api|access|secret|private)[_-]?key)\\?["'][ \t]*:[ \t]*\\?["'])([^\s"'\\$\[{][^"'\\]*)"# },
-    // `name: value` alone on a line, as in YAML; a type name has no digit.
+    // `name: value` alone on a line, as in YAML. The value must contain a digit: the name of a type has none.
     Shape { label: "secret", pattern: r#"(?m)(?i-u:^[ \t-]*[a-z0-9_.-]*(?:password|passwd|passphrase|token|secret|(?:api|access|secret|private)[_-]?key):[ \t]+)["']?([^\s"'$<{\[]*[0-9][^\s"']*)["']?[ \t]*$"# },
     // `--name value`
     Shape { label: "secret", pattern: r#"(?i-u:--(?:[a-z0-9]+-)*(?:password|passwd|passphrase|token|secret-key|access-key|api-?key|client-secret)[ \t]+)(?:"([^"$\[][^"]*)|'([^'\[][^']*)|([^\s"'$<>{(\[&;|-][^\s"'&;|)]*))"# },
 ];
 
-/// Names whose values are secrets, as their last part without `_`, `-` and `.`, in lower case.
+/// Suffixes of names whose values are secrets, without `_`, `-` and `.`, in lower case.
 const NAMES: &[(&str, &str)] = &[
     ("password", "password"),
     ("passwd", "password"),
@@ -78,23 +78,23 @@ const NAMES: &[(&str, &str)] = &[
     ("credentials", "credentials"),
 ];
 
-/// No secret of the table is shorter; most strings of a record are.
+/// No secret of the table is shorter, but most strings of a record are.
 const SHORTEST: usize = "token=x".len();
 
-/// All shapes at once, compiled once; the patterns are constants.
+/// All shapes at once, compiled once. The patterns are constants.
 static ALL: LazyLock<Option<RegexSet>> =
     LazyLock::new(|| RegexSet::new(SHAPES.iter().map(|shape| shape.pattern)).ok());
 
-/// Each shape by itself, compiled when it is first found: few ever are.
+/// Each shape by itself, compiled on its first match, because most shapes never match.
 static EACH: [OnceLock<Option<Regex>>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
 
-/// Compiles what every text is searched for now, so that no call waits for it. It may be called by any thread, and again.
+/// Compiles [`ALL`] now, so that no call waits for it. Any thread may call it, also repeatedly.
 pub fn prepare() {
     LazyLock::force(&ALL);
 }
 
-/// Returns the start of the text, up to `cut`, with the spans replaced, and where in the text it really ends (a secret
-/// across the cut is replaced whole).
+/// Returns the start of the text, up to `cut`, with the spans replaced, and the end of the consumed text. A secret
+/// across the cut is replaced whole, so that end may be after `cut`.
 pub(crate) fn replace(text: &str, spans: &[Span], cut: usize) -> (String, usize) {
     let mut out = String::with_capacity(cut);
     let mut position = 0;
@@ -107,7 +107,7 @@ pub(crate) fn replace(text: &str, spans: &[Span], cut: usize) -> (String, usize)
     (out, position.max(cut))
 }
 
-/// Returns what stands in a record for a secret.
+/// Returns the replacement for a secret.
 pub(crate) fn placeholder(label: &str) -> String {
     format!("[redacted {label}]")
 }
@@ -123,7 +123,7 @@ pub(crate) fn spans(text: &str) -> Vec<Span> {
     })
 }
 
-/// The secrets of a text; `None` where a pattern is broken.
+/// Returns the secrets of a text, or `None` if a pattern is broken.
 fn find(text: &str) -> Option<Vec<Span>> {
     let all = ALL.as_ref()?;
     if !all.is_match(text) {
@@ -161,7 +161,7 @@ fn merge(mut found: Vec<(Span, usize)>) -> Vec<Span> {
     merged.into_iter().map(|(span, _)| span).collect()
 }
 
-/// Returns what the value under a key of this name is, when it is a secret.
+/// Returns the kind of secret that a key of this name holds, if it holds one.
 pub(crate) fn secret_name(name: &str) -> Option<&'static str> {
     let plain: String =
         name.chars().filter(|c| !matches!(c, '_' | '-' | '.')).map(|c| c.to_ascii_lowercase()).collect();

@@ -1,5 +1,5 @@
-//! Which segments are deleted, and when. A record of the deletion is written before the file goes, so that the chains
-//! still verify and a deletion by someone else shows.
+//! Selects and deletes old segments. A record of the deletion is written before the file is removed. So the chains
+//! still verify, and a deletion by another program is visible.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +12,7 @@ use crate::writer::Writer;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Why a segment is deleted.
+/// The reason of a deletion.
 enum Reason {
     Segments(u32),
     Days(u32),
@@ -34,7 +34,7 @@ impl State {
             return Some((Stream::Routine, Reason::Segments(config.routine_segments)));
         }
         let oldest = self.notable.closed.front()?;
-        // A clock that went back makes no record old.
+        // No record becomes old when the clock is set back.
         let age = now.duration_since(oldest.newest).unwrap_or_default();
         if age > DAY.saturating_mul(config.notable_days) {
             return Some((Stream::Notable, Reason::Days(config.notable_days)));
@@ -78,7 +78,7 @@ impl State {
     }
 }
 
-/// The line before the oldest segment that is kept.
+/// Returns the line before the oldest segment on disk.
 fn begin(writer: &Writer) -> Link {
     writer.segments().next().map_or(Link::default(), |segment| segment.before)
 }

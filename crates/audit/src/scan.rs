@@ -1,5 +1,5 @@
-//! [`scan`]: goes through the whole log, both streams together, one entry at a time: a log is longer than what memory should hold.
-//! Takes no lock: a daemon may write meanwhile.
+//! [`scan`]: visits both streams of the whole log together, one entry at a time, because a log can be larger than
+//! memory. Takes no lock: a daemon may write meanwhile.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -12,17 +12,17 @@ use crate::record::Stream;
 use crate::segment::Lines;
 use crate::verify::Broken;
 
-/// What [`scan`] comes by.
+/// An item that [`scan`] visits.
 #[derive(Debug)]
 pub enum Scanned {
     /// An entry.
     Entry(Box<Entry>),
-    /// A line that is not understood. [`crate::verify()`] tells whether it was changed.
+    /// A line that could not be parsed. [`crate::verify()`] reports whether it was changed.
     Unreadable(Broken),
 }
 
-/// Goes through every line of the log but anchors, entries by their numbers. An unreadable line comes before the entry that stands
-/// behind it in its stream. Ends where a reader of the lines fails, or says so.
+/// Visits every line of the log except anchors; entries in the order of their numbers. An unreadable line is visited
+/// before the entry that follows it in its stream. Ends with the error of `visit` or of reading.
 pub fn scan<E: From<AuditError>>(
     dir: &Path,
     mut visit: impl FnMut(Scanned) -> Result<(), E>,
@@ -47,9 +47,9 @@ pub fn scan<E: From<AuditError>>(
 /// The entries of one stream.
 struct Entries {
     stream: Stream,
-    /// Segments that come after the one that is read.
+    /// Segments after the current one.
     segments: VecDeque<(String, File)>,
-    /// The segment that is read.
+    /// The current segment.
     current: Option<Segment>,
 }
 
@@ -57,9 +57,9 @@ struct Entries {
 struct Segment {
     name: String,
     lines: Lines,
-    /// How many lines were read.
+    /// Number of lines read.
     number: u64,
-    /// What comes next is the rest of a line that was too long, and was told.
+    /// The next piece is the rest of a line that was too long and is already reported.
     is_rest: bool,
 }
 
@@ -68,7 +68,7 @@ impl Entries {
         Ok(Entries { stream, segments: open_all(dir, stream)?.into(), current: None })
     }
 
-    /// The next entry; lines before it that are not understood are told.
+    /// Returns the next entry. Visits the unreadable lines before it.
     fn next<E: From<AuditError>>(
         &mut self,
         dir: &Path,

@@ -1,7 +1,7 @@
-//! Files of a stream: their names, their lines, and what is known of one without reading it whole.
+//! Files of a stream: their names, their lines, and facts about a segment that need no full read.
 //!
-//! `routine.jsonl` is written to; `routine.<number>.jsonl` are closed and never change. The number is that of the
-//! segment's anchor: the first sequence number that the segment may hold.
+//! The log appends to `routine.jsonl`. The files `routine.<number>.jsonl` are closed and never change. The number is
+//! that of the segment's anchor: the first sequence number that the segment may hold.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
@@ -16,7 +16,7 @@ use crate::limits::{LINE_BYTES_MAX, LINELESS_BYTES_MAX, TAIL_BYTES, TAIL_BYTES_M
 use crate::line::{Frame, Hash, Link};
 use crate::record::Stream;
 
-/// Returns the path of the segment that is written to.
+/// Returns the path of the live segment.
 pub(crate) fn live_path(dir: &Path, stream: Stream) -> PathBuf {
     dir.join(format!("{stream}.jsonl"))
 }
@@ -44,36 +44,36 @@ fn number(name: &str, stream: Stream) -> Option<u64> {
     number.parse().ok().filter(|_| canonical)
 }
 
-/// Returns the last part of a path, as records and reports name it.
+/// Returns the last part of a path, for records and reports.
 pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Opens a segment for reading. A symbolic link is refused: the log makes none.
+/// Opens a segment for reading. A symbolic link is rejected: the log creates none.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     open_to_read(path, Links::Refused)
 }
 
-/// A segment, as the writer remembers it.
+/// The writer's data about a segment.
 #[derive(Debug, Clone)]
 pub(crate) struct Segment {
     /// Sequence number of its anchor.
     pub(crate) number: u64,
     /// The stream's last line before it.
     pub(crate) before: Link,
-    /// Its last line so far; `seq` is that of the last record, in it or before it.
+    /// Its last line so far; `seq` is that of the last record in it or before it.
     pub(crate) last: Link,
     pub(crate) bytes: u64,
     /// Sequence number of its first record.
     pub(crate) first_seq: Option<u64>,
     /// Time of its last line.
     pub(crate) newest: SystemTime,
-    /// Whether a retention record of it is written; the file could not be removed then.
+    /// Whether its retention record is written. The file is then still to be removed.
     pub(crate) deletion_recorded: bool,
 }
 
 impl Segment {
-    /// Reads the first two lines and the end of a segment. None if it has no finished line.
+    /// Reads the first two lines and the end of a segment. Returns `None` if it has no finished line.
     pub(crate) fn load(file: &File, number: u64) -> io::Result<Option<(Segment, Tail)>> {
         let bytes = file.metadata()?.len();
         let tail = Tail::load(file, bytes)?;
@@ -101,13 +101,13 @@ impl Segment {
 /// The end of a segment.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tail {
-    /// Bytes up to and with the last newline. What comes after is an unfinished line.
+    /// Bytes up to and including the last newline. The rest is an unfinished line.
     pub(crate) end: u64,
     /// Hash of the last finished line.
     pub(crate) hash: Hash,
-    /// What the last finished line refers to as the line before.
+    /// The previous line's hash in the last finished line.
     pub(crate) prev: Option<Hash>,
-    /// Number of the last record that can be read.
+    /// Number of the last readable record.
     pub(crate) seq: Option<u64>,
     time: Option<SystemTime>,
     /// Whether the last finished line itself can be read.
@@ -134,13 +134,13 @@ impl Tail {
         }
     }
 
-    /// Looks at the last block of a file, which begins at `start`.
+    /// Parses the last block of a file, which begins at `start`.
     fn of(block: &[u8], start: u64) -> Tail {
         let Some(newline) = block.iter().rposition(|byte| *byte == b'\n') else { return Tail::default() };
         let finished = block.get(..newline).unwrap_or_default();
         let mut lines: Vec<_> = finished.split(|byte| *byte == b'\n').collect();
         if start > 0 {
-            // The block begins in the middle of this one.
+            // The block begins in the middle of this line.
             lines.remove(0);
         }
         let end = u64::try_from(newline).unwrap_or(u64::MAX).saturating_add(1).saturating_add(start);
@@ -151,7 +151,7 @@ impl Tail {
         tail.readable = frame.is_some();
         tail.prev = frame.map(|frame| frame.prev);
         if let Some(frame) = lines.iter().rev().find_map(|line| Frame::parse(line).ok()) {
-            // An anchor carries the number of the next record.
+            // An anchor has the number of the next record.
             tail.seq = if frame.is_anchor() { frame.prev_seq } else { Some(frame.seq) };
             tail.time = Some(frame.time);
         }
@@ -159,16 +159,16 @@ impl Tail {
     }
 }
 
-/// Reads finished lines. An unfinished one at the end is read again when it has grown.
+/// Reads finished lines. An unfinished line at the end is read again when it has grown.
 #[derive(Debug)]
 pub(crate) struct Lines {
     reader: BufReader<File>,
     line: Vec<u8>,
     /// Start of the next line.
     offset: u64,
-    /// Whether the file ended in an unfinished line.
+    /// Whether the last read met an unfinished line at the end of the file.
     pub(crate) torn: bool,
-    /// Bytes read since the last line that had an end.
+    /// Bytes read since the last line with an end.
     lineless: usize,
 }
 
@@ -189,8 +189,8 @@ impl Lines {
         self.reader.seek(SeekFrom::Start(offset)).map(|_| ())
     }
 
-    /// Returns the next line without its newline, or `None` where no finished line follows. The error is `InvalidData` for a piece of
-    /// a line that is too long: the next call reads on behind it.
+    /// Returns the next line without its newline, or `None` if no finished line follows. Returns the error
+    /// `InvalidData` for a piece of a line that is too long; the next call continues after this piece.
     pub(crate) fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
         self.line.clear();
         let max = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);

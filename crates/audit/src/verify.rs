@@ -1,8 +1,8 @@
-//! Checks the chains of both streams and that no number is missing or used twice. Takes no lock: a daemon may write
+//! Checks the chains of both streams, and that no number is missing or repeated. Takes no lock: a daemon may write
 //! meanwhile.
 //!
-//! Shows a changed, moved or missing line, a missing segment that no retention record explains, and missing lines at
-//! the end. Losses that the log noticed itself at a start are told apart, and are no success either.
+//! Finds a changed, moved or missing line, a missing segment without a retention record, and missing lines at the end.
+//! Losses that the log itself recorded at a start are reported separately; they are no success either.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,7 +16,7 @@ use crate::read::open_all;
 use crate::record::{Cut, RecoveryRecord, Stream};
 use crate::segment::{Lines, closed_path, live_path};
 
-/// What [`verify()`] found.
+/// Result of [`verify()`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
     /// The routine stream.
@@ -27,14 +27,14 @@ pub struct Verification {
     pub missing: Vec<Missing>,
     /// Numbers that are used more than once.
     pub repeated: Vec<u64>,
-    /// Losses that were noticed and recorded when castellan started.
+    /// Losses that castellan found and recorded at a start.
     pub losses: Vec<Loss>,
-    /// What is wrong with the note of the last lines (the file `head`).
+    /// Error in the note of the last lines (the file `head`).
     pub head: Option<String>,
 }
 
 impl Verification {
-    /// Reports whether every record that must be there is there, unchanged.
+    /// Reports whether every expected record is there, unchanged.
     pub fn ok(&self) -> bool {
         let streams = [&self.routine, &self.notable];
         streams.iter().all(|stream| stream.broken.is_none())
@@ -58,22 +58,22 @@ pub struct StreamVerification {
     pub first_seq: Option<u64>,
     /// Number of the last record.
     pub last_seq: Option<u64>,
-    /// The first place that does not fit.
+    /// The first error.
     pub broken: Option<Broken>,
 }
 
-/// A place in the log that does not fit.
+/// An error in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// Name of the file in the log's directory.
     pub file: String,
-    /// Line, from 1; 0 where the file as a whole is meant.
+    /// Line, from 1; 0 for the file as a whole.
     pub line: u64,
-    /// What is wrong.
+    /// Description of the error.
     pub what: String,
 }
 
-/// Numbers that stand in no stream.
+/// A range of numbers that are in no stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// First number.
@@ -82,10 +82,10 @@ pub struct Missing {
     pub last: u64,
 }
 
-/// Lines that were found missing or changed when castellan started.
+/// Lines that castellan found missing or changed at a start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// Number of the record that says so.
+    /// Number of the recovery record.
     pub recorded_seq: u64,
     /// The stream concerned.
     pub stream: Stream,
@@ -93,13 +93,13 @@ pub struct Loss {
     pub after_seq: u64,
     /// Last number that may be lost.
     pub up_to_seq: u64,
-    /// What was found.
+    /// Description of the damage.
     pub message: String,
 }
 
 /// Checks the log in `dir`.
 pub fn verify(dir: &Path) -> Result<Verification, AuditError> {
-    // Read first: what is noted here is in the files by the time that they are read.
+    // Read first: the lines noted in `head` are then in the files by the time the files are read.
     let noted = Head::load(dir)?;
     let (head, head_problem) = match noted {
         Some(Ok(head)) => (Some(head), None),
@@ -113,7 +113,7 @@ pub fn verify(dir: &Path) -> Result<Verification, AuditError> {
     routine.check_begin(&cuts);
     notable.check_begin(&cuts);
 
-    // Numbers after the noted one may still be on their way into the stream that was read first.
+    // Records after the noted one may still be written to the stream that was read first.
     let up_to = head.map_or(u64::MAX, |head| head.last_seq());
     let (missing, repeated) = numbers(&routine, &notable, &notable.losses, up_to);
     let losses = notable.losses.iter().filter(|(_, loss)| loss.lost);
@@ -134,12 +134,12 @@ struct Scan {
     result: StreamVerification,
     /// Numbers of all records, ascending.
     seqs: Vec<u64>,
-    /// The line before the oldest segment, as its anchor says.
+    /// The line before the oldest segment, according to its anchor.
     begin: Option<(String, Link)>,
-    /// Last line so far; `hash` is none before the first.
+    /// Last line so far; `last_hash` is `None` before the first.
     last_seq: u64,
     last_hash: Option<Hash>,
-    /// The line that was noted as the last, until it is seen.
+    /// The last line according to `head`, until it is found.
     awaited: Option<Link>,
     /// Ends of deleted segments, from retention records.
     cuts: Vec<(Stream, Cut)>,
@@ -179,7 +179,7 @@ impl Scan {
                 number = number.saturating_add(1);
                 self.line(name, number, line);
             } else if lines.torn && attempts < LISTING_ATTEMPTS {
-                // A daemon may be in the middle of writing it.
+                // A daemon may be writing this line.
                 attempts = attempts.saturating_add(1);
                 std::thread::yield_now();
             } else {
@@ -189,7 +189,8 @@ impl Scan {
         if lines.torn {
             self.broken(name, number.saturating_add(1), "the last line is not finished");
         } else if number == 0 && Path::new(name) != live_path(Path::new(""), self.result.stream) {
-            // The live one is empty for a moment when it is begun. Emptied by someone else, it lacks the last line noted.
+            // The live segment is briefly empty when it is created. If another program emptied it, the last noted line
+            // is missing.
             self.broken(name, 0, "the file is empty");
         }
         Ok(())
@@ -256,7 +257,7 @@ impl Scan {
     fn check_end(&mut self) {
         let Some(awaited) = self.awaited else { return };
         if awaited.seq <= self.deleted_up_to() && self.deleted_up_to() > 0 {
-            // Rotated and deleted since it was noted; `check_begin` wants to know why.
+            // Rotated and deleted after it was noted; `check_begin` checks the reason.
             return;
         }
         let what = format!("the last line noted, with number {}, is missing or was changed", awaited.seq);
@@ -264,7 +265,7 @@ impl Scan {
         self.broken(&name, 0, &what);
     }
 
-    /// The oldest segment begins with the log, or where retention cut it.
+    /// Checks that the oldest segment begins with the log or after a recorded deletion.
     fn check_begin(&mut self, cuts: &HashSet<(Stream, Cut)>) {
         let Some((name, begin)) = self.begin.clone() else { return };
         let explained = begin == Link::default() || cuts.contains(&(self.result.stream, begin.to_cut()));
@@ -275,19 +276,19 @@ impl Scan {
         }
     }
 
-    /// Keeps the first place only: what follows is often its consequence.
+    /// Stores the first error only: later errors are often its consequence.
     fn broken(&mut self, file: &str, line: u64, what: &str) {
         let broken = || Broken { file: file.to_owned(), line, what: what.to_owned() };
         self.result.broken.get_or_insert_with(broken);
     }
 
-    /// Up to this number, records of the stream may have been deleted.
+    /// Returns the number up to which records of the stream may have been deleted.
     fn deleted_up_to(&self) -> u64 {
         self.begin.as_ref().map_or(0, |(_, begin)| begin.seq)
     }
 }
 
-/// Finds numbers that stand in no stream, and those that stand in both.
+/// Finds numbers that are in no stream, and numbers that are used twice.
 fn numbers(
     routine: &Scan,
     notable: &Scan,
@@ -316,7 +317,7 @@ fn numbers(
     (missing, repeated)
 }
 
-/// Returns the first number from `first` on that no recorded loss covers.
+/// Returns the first number, from `first` on, that no recorded loss covers.
 fn after_losses(first: u64, known: &[(u64, RecoveryRecord)]) -> u64 {
     let covers = |loss: &RecoveryRecord| loss.lost && loss.after_seq < first && first <= loss.up_to_seq;
     match known.iter().find(|(_, loss)| covers(loss)) {

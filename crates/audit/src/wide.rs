@@ -1,6 +1,6 @@
-//! Numbers of 64 bits in JSON: a string of decimal digits. `jq` and JavaScript keep 53 bits of a JSON number, and round the rest away.
+//! 64-bit numbers in JSON as a string of decimal digits: `jq` and JavaScript round a JSON number to 53 bits.
 //!
-//! For `#[serde(with = "castellan_audit::wide")]` on a [`u64`]. Zero, which names nothing, is the empty string.
+//! For `#[serde(with = "castellan_audit::wide")]` on a [`u64`]. Zero means "none" and becomes the empty string.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
-//! [`Writer`]: appends lines to one stream, rotates its segments, and mends what a crash or a full disk left behind.
+//! [`Writer`]: appends lines to one stream, rotates its segments, and repairs the traces of a crash or a full disk.
 //!
-//! A line is in the file whole or not at all. Knows neither the other stream nor when a segment may be deleted.
+//! A line is written whole or not at all. The writer knows neither the other stream nor the retention of segments.
 
 use std::collections::VecDeque;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
@@ -17,7 +17,7 @@ use crate::line::{self, Body, Hash, Link};
 use crate::record::{RecoveryRecord, Stream};
 use crate::segment::{self, Segment};
 
-/// The writing end of one stream.
+/// Writes one stream.
 #[derive(Debug)]
 pub(crate) struct Writer {
     dir: PathBuf,
@@ -26,11 +26,11 @@ pub(crate) struct Writer {
     fsync: bool,
     /// Closed segments, oldest first.
     pub(crate) closed: VecDeque<Segment>,
-    /// None between closing a segment and creating the next, which a full disk can separate.
+    /// `None` between closing a segment and creating the next. A full disk can separate these steps.
     live: Option<Live>,
     /// The stream's last line.
     last: Link,
-    /// What [`Writer::check`] found, until it is recorded: the disk may be full then.
+    /// Damage found by [`Writer::check`], until it is recorded: the disk may be full at first.
     pub(crate) damage: Option<RecoveryRecord>,
 }
 
@@ -38,13 +38,13 @@ pub(crate) struct Writer {
 struct Live {
     file: File,
     segment: Segment,
-    /// Whether the file may hold a part of a line after `segment.bytes`, because cutting it off failed as well.
+    /// Whether the file may hold a part of a line after `segment.bytes`, because truncating it failed too.
     torn: bool,
 }
 
 impl Writer {
-    /// Opens the stream, cuts off an unfinished line, and tells what was damaged. `head` is the last line that was
-    /// noted. Creates no segment: the number of the next record is not known before both streams are open.
+    /// Opens the stream, cuts off an unfinished line, and returns the damage. `head` is the noted last line. Creates no
+    /// segment: the number of the next record is known only when both streams are open.
     pub(crate) fn open(
         dir: &Path,
         stream: Stream,
@@ -57,7 +57,7 @@ impl Writer {
             let path = segment::closed_path(dir, stream, number);
             let file = segment::open(&path).map_err(AuditError::io("open", &path))?;
             let loaded = Segment::load(&file, number).map_err(AuditError::io("read", &path))?;
-            // An empty file under a segment's name is none of ours: `verify` reports it.
+            // An empty file with a segment's name is not ours: `verify` reports it.
             closed.extend(loaded.map(|(segment, _)| Segment { number, ..segment }));
         }
         let last = closed.back().map_or(Link::default(), |segment| segment.last);
@@ -68,7 +68,7 @@ impl Writer {
         Ok((writer, recovery))
     }
 
-    /// Opens the live segment where there is one with a finished line, and cuts off what follows that line.
+    /// Opens the live segment if it has a finished line, and cuts off the rest after the last one.
     fn open_live(&mut self) -> Result<Found, AuditError> {
         let path = segment::live_path(&self.dir, self.stream);
         let mut options = OpenOptions::new();
@@ -82,7 +82,7 @@ impl Writer {
         let bytes = file.metadata().map_err(AuditError::io("read", &path))?.len();
         let loaded = Segment::load(&file, 0).map_err(AuditError::io("read", &path))?;
         let Some((segment, tail)) = loaded else {
-            // Not even its anchor is finished: begin it again.
+            // Even its anchor is unfinished: the segment is created again.
             fs::remove_file(&path).map_err(AuditError::io("remove", &path))?;
             return Ok(Found { cut_bytes: bytes, ..Found::default() });
         };
@@ -95,11 +95,11 @@ impl Writer {
         Ok(Found { cut_bytes, unreadable: !tail.readable, prev: tail.prev })
     }
 
-    /// Compares what was found with what was noted.
+    /// Compares the end of the live segment with `head`.
     fn recovery(&self, found: Found, head: Option<Link>) -> Option<RecoveryRecord> {
         let head = head.unwrap_or(self.last);
         let missing = head.seq > self.last.seq;
-        // A segment that was begun right before the crash ends in an anchor that nobody noted.
+        // A segment created right before the crash ends in an anchor that `head` does not contain.
         let known =
             head.hash == self.last.hash || found.prev == Some(head.hash) || head.hash == Hash::default();
         let changed = !missing && head.seq == self.last.seq && !known;
@@ -120,8 +120,8 @@ impl Writer {
         })
     }
 
-    /// Writes a record under the number `seq`. On an error nothing of it stays, and the next append works if its cause
-    /// is gone. Tells whether a new segment was begun.
+    /// Writes a record under the number `seq`. On an error no part of it remains, and the next append works once the
+    /// cause is gone. Returns whether a new segment was begun.
     pub(crate) fn append(
         &mut self,
         seq: u64,
@@ -158,7 +158,7 @@ impl Writer {
         })
     }
 
-    /// Gives the live segment its closed name. The next append begins a new one.
+    /// Renames the live segment to its closed name. The next append begins a new one.
     fn close(&mut self) -> Result<(), AuditError> {
         let Some(live) = &mut self.live else { return Ok(()) };
         live.mend().map_err(AuditError::io("mend", &segment::live_path(&self.dir, self.stream)))?;
@@ -169,7 +169,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Creates the live segment with its anchor, if there is none. Tells whether it did.
+    /// Creates the live segment with its anchor, if there is none. Returns whether it did.
     pub(crate) fn begin_if_none(
         &mut self,
         seq: u64,
@@ -186,7 +186,8 @@ impl Writer {
         let mut file =
             open_with(&mut options, &path, Links::Refused).map_err(AuditError::io("create", &path))?;
         if let Err(error) = file.write_all(buffer) {
-            // Best effort: where it fails too, `open` begins the segment again, and until then `create_new` refuses.
+            // Best effort: if this fails too, `open` creates the segment again; until then `create_new` returns an
+            // error.
             let _ = fs::remove_file(&path);
             return Err(AuditError::io("write", &path)(error));
         }
@@ -228,8 +229,8 @@ impl Writer {
         }
     }
 
-    /// Reports whether there is damage to record, or a next line would go to a file without a name and be lost with it.
-    /// One call of the system, as it is asked before every record; what is left unseen, [`Writer::check`] finds.
+    /// Reports whether there is damage to record, or the live file has no name, so that the next line would be lost
+    /// with it. One system call, because it runs before every record; [`Writer::check`] finds the rest.
     pub(crate) fn needs_recovery(&self) -> Result<bool, AuditError> {
         let Some(live) = &self.live else { return Ok(self.damage.is_some()) };
         let path = || segment::live_path(&self.dir, self.stream);
@@ -238,8 +239,8 @@ impl Writer {
         Ok(ours.st_nlink == 0 || self.damage.is_some())
     }
 
-    /// Looks whether someone else moved, removed or changed the live segment, takes up what is there, and notes it as
-    /// damage.
+    /// Checks whether another program moved, removed or changed the live segment. Accepts the present state and stores
+    /// the damage.
     pub(crate) fn check(&mut self) -> Result<(), AuditError> {
         let Some(live) = &mut self.live else { return Ok(()) };
         let path = segment::live_path(&self.dir, self.stream);
@@ -259,7 +260,8 @@ impl Writer {
             live.segment.bytes = ours.len();
         } else {
             if there.is_some() {
-                // As an editor does. Moved aside, it stands in the way of no record, and a person can still look at it.
+                // An editor replaces files like this. Moved aside, the file blocks no record, and a person can still
+                // inspect it.
                 let aside = path.with_added_extension("replaced");
                 fs::rename(&path, aside).map_err(AuditError::io("rename", &path))?;
             }
@@ -268,7 +270,7 @@ impl Writer {
         let (stream, file) = (self.stream, segment::file_name(&path));
         let (lost, up_to_seq, message) = (true, self.last.seq, message.to_owned());
         let damage = RecoveryRecord { stream, file, cut_bytes: 0, lost, after_seq, up_to_seq, message };
-        // An older one that is still to be recorded begins before this one.
+        // Earlier damage that is not yet recorded begins before this one.
         self.damage.get_or_insert(damage).up_to_seq = up_to_seq;
         Ok(())
     }
@@ -303,7 +305,7 @@ impl Writer {
 }
 
 impl Live {
-    /// Cuts off a part of a line that an earlier append left.
+    /// Cuts off the partial line of an earlier append.
     fn mend(&mut self) -> io::Result<()> {
         if self.torn {
             self.file.set_len(self.segment.bytes)?;
@@ -313,7 +315,7 @@ impl Live {
     }
 }
 
-/// What `open` saw at the end of the live segment.
+/// Result of `open_live`: the end of the live segment.
 #[derive(Debug, Default, Clone, Copy)]
 struct Found {
     cut_bytes: u64,

@@ -1,5 +1,5 @@
-//! What must be redacted and what must stay. Secrets are put together from parts, so that no scanner of this repository
-//! takes one for real.
+//! Texts that must be redacted and texts that must stay. Secrets are assembled from parts, so that no scanner of this
+//! repository reports them.
 
 use super::*;
 

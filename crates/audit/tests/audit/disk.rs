@@ -1,4 +1,4 @@
-//! Disks that refuse: full, without permission, read-only. Real ones, in private namespaces, for which a test starts
+//! Disk errors: full, without permission, read-only. The disks are real, in private namespaces, for which a test runs
 //! itself again.
 
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use castellan_audit::{Config, Filter, Log, read, verify};
 
 use crate::support::*;
 
-/// Names the directory to the test that was started again.
+/// Environment variable with the directory for the test that runs again.
 const INSIDE: &str = "CASTELLAN_TEST_INSIDE";
 
 /// Runs a test again under `unshare` with these options, after a shell has run `setup` on the directory `$1`.

@@ -1,4 +1,4 @@
-//! What is kept and what is deleted, with a clock of the test.
+//! Retention and deletion, with a test clock.
 
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};

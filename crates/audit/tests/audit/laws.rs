@@ -1,4 +1,4 @@
-//! The law of the log: whatever is appended, rotated, deleted, reopened or torn, it verifies.
+//! Invariant of the log: after any sequence of appends, rotations, deletions, restarts and torn lines it verifies.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::support::*;
 
-/// One step of a log's life.
+/// A step in the history of a log.
 #[derive(Debug, Clone)]
 enum Step {
     Append {

@@ -1,6 +1,6 @@
 //! The log through its public interface, on throw-away directories.
 
-// `cfg(test)` tells Clippy that the functions the tests share are tests too.
+// With `cfg(test)` Clippy treats the shared functions of the tests as tests.
 #[cfg(test)]
 mod disk;
 #[cfg(test)]

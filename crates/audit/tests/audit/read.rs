@@ -57,7 +57,7 @@ fn the_files_of_the_last_control_record_that_names_any_are_found() {
     check_files(&[("stop", "")], keep, None);
     check_files(&[("start", "a"), ("apply", "b")], keep, Some("b"));
     check_files(&[("start", "a"), ("apply", "b"), ("mode", ""), ("stop", "")], keep, Some("b"));
-    // What a call says is no control record, and what is too long for a record hides none.
+    // A call's contents are no control record, and a line that is too long hides none.
     let more = |dir: &TestDir| {
         let forged = r#"{"v":2,"type":"call","seq":1,"call":{"files":"x"},"control":{"files":"x"}}"#;
         let live = dir.live(Stream::Notable);
@@ -130,7 +130,7 @@ fn a_line_that_is_not_understood_is_told_and_the_others_are_read() {
     assert_eq!((reading.unreadable[0].file.as_str(), reading.unreadable[0].line), ("routine.jsonl", 3));
 }
 
-/// Records from before marks, and before findings named layer and rows, are read as having none.
+/// Older records have no marks, and their findings have no layer and rows: these read as empty.
 #[test]
 fn a_call_without_the_newer_keys_is_read() {
     let old =
@@ -146,7 +146,7 @@ fn a_call_without_the_newer_keys_is_read() {
     assert_eq!(call, CallRecord { verdict: "deny".into(), findings: vec![finding], ..CallRecord::default() });
 }
 
-/// A log that castellan 0.1.0 wrote: its numbers are read, its chain holds, and a daemon of now goes on with it.
+/// A log written by castellan 0.1.0: it is read, its chain verifies, and the present daemon continues it.
 #[test]
 fn a_log_of_the_version_before_is_read_verified_and_gone_on_with() {
     let dir = TestDir::new();

@@ -1,4 +1,4 @@
-//! What a crash leaves behind, and what the next start makes of it.
+//! Traces of a crash, and their repair at the next start.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -87,7 +87,7 @@ fn a_live_segment_that_someone_removed_is_noticed_and_begun_again() {
 type Kinds = Vec<(u64, &'static str)>;
 type Losses = Vec<(Stream, u64, u64)>;
 
-/// Kinds of all entries, and the stream and range of each loss that a recovery record tells.
+/// Returns the kinds of all entries, and the stream and range of each loss in a recovery record.
 fn told(dir: &TestDir) -> (Kinds, Losses) {
     let entries = dir.entries(&Filter::default());
     let mut losses = Losses::new();
@@ -100,7 +100,7 @@ fn told(dir: &TestDir) -> (Kinds, Losses) {
     (entries.iter().map(|entry| (entry.seq, entry.record.kind())).collect(), losses)
 }
 
-/// A log of one routine record (1) and one notable (2), to which `damage` is done.
+/// A log of one routine record (1) and one notable (2), changed by `damage`.
 fn damaged(damage: impl Fn(&TestDir)) -> (TestDir, Log) {
     let dir = TestDir::new();
     let log = dir.open(Config::default());
@@ -134,7 +134,7 @@ fn no_record_goes_to_a_file_that_someone_removed() {
     let verification = verify(dir.path()).unwrap();
     assert_eq!((verification.missing.len(), verification.losses.len()), (0, 2), "{verification:#?}");
 
-    // The next ones find nothing amiss.
+    // Later appends find no damage.
     log.append(&call("allow"), at(2)).unwrap();
     log.maintain(at(2)).unwrap();
     assert_eq!(log.status().last_seq, 6);

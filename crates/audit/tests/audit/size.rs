@@ -1,4 +1,4 @@
-//! What a record may be at most: no call is so large that it is refused, holds others up or fills the log.
+//! Largest records: no call is so large that it is rejected, delays others or fills the log.
 
 use std::fs;
 
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::support::*;
 
-/// Bytes of the longest line there is.
+/// Bytes of the longest possible line.
 const LINE_MAX: usize = 272 * 1024;
 
-/// Bytes of the longest string there is, as JSON writes it: cut, with its marker.
+/// Bytes of the longest possible string, as JSON writes it: cut, with its marker.
 const STRING_MAX: usize = 4096 + 64 + "…[cut 1000000 bytes]".len();
 
 /// Appends to a new log and returns the line.
@@ -28,7 +28,7 @@ fn line(record: &Record) -> String {
     entry.line
 }
 
-/// Reports every string, keys included.
+/// Calls `look` with every string, keys included.
 fn for_each_string(value: &Value, look: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => look(text),
@@ -55,8 +55,8 @@ fn script_of(text: &str) -> ScriptRecord {
     ScriptRecord { path: t(), sha256: t(), found: t(), message: t() }
 }
 
-/// One record of each kind that comes from outside, with `text` in every string. Lists every field, so that a new one
-/// is not forgotten here.
+/// A record of each kind that comes from outside, with `text` in every string. Lists every field, so that a new field
+/// is not forgotten.
 fn full_of(text: &str, entries: usize) -> Vec<Record> {
     let t = || text.to_owned();
     let file = FileRecord { path: t(), real_path: t(), op: t() };
@@ -168,7 +168,7 @@ fn every_string_of_every_record_is_cut() {
 
 #[test]
 fn no_call_makes_a_line_that_is_long() {
-    // Sizes around those that the limits treat differently: a line is longest where each part just fits.
+    // Sizes near the limits: a line is longest if each part just fits.
     for bytes in [1, 20, 100, 690, 1000, 3000, 4096, 10_000] {
         for unit in ["x", "\u{1}", "token=a ", "a://:b@"] {
             let text: String = unit.chars().cycle().take(bytes).collect();
@@ -201,7 +201,7 @@ fn a_list_that_is_too_long_ends_in_the_count_of_what_is_left_out() {
     let (mark, world) = written.world.split_last().unwrap();
     assert_eq!(world, &call.world[..world.len()]);
     assert_eq!(mark.answer, format!("…[cut {} items]", 1024 - world.len()));
-    // Nothing else pays for them.
+    // The limits of these lists shorten no other field.
     assert_eq!(
         CallRecord { files: expected.files.clone(), world: expected.world.clone(), ..written },
         expected
@@ -225,7 +225,7 @@ fn a_patch_of_a_hundred_files_is_recorded_whole() {
     assert_eq!(dir.entries(&Filter::default()).pop().unwrap().record, Record::Call(call));
 }
 
-/// The parser's message quotes what it found in the file.
+/// The parser's message quotes the contents of the file.
 #[test]
 fn a_record_of_the_log_itself_is_cut_too() {
     let dir = TestDir::new();

@@ -1,4 +1,4 @@
-//! What the tests of the log share: a throw-away directory and records to put into it.
+//! Shared parts of the log's tests: a temporary directory and records.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ pub(crate) fn small() -> Config {
     }
 }
 
-/// A day of the tests' calendar.
+/// A day in the tests' calendar.
 pub(crate) fn at(day: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs((20_500 + day) * 24 * 60 * 60)
 }

@@ -1,4 +1,4 @@
-//! What `verify` shows of changes by someone else.
+//! Changes by other programs that `verify` reports.
 
 use std::fs;
 
@@ -134,7 +134,7 @@ fn a_changed_last_line() {
     check(change, live_name, 0, "is missing or was changed");
 }
 
-/// After a restart the chain goes on from what is there; the record of the recovery keeps the finding.
+/// After a restart the chain continues from the present state; the recovery record keeps the finding.
 #[test]
 fn changes_at_the_end_are_still_shown_after_a_restart() {
     let after_restart = |change: &dyn Fn(&mut Vec<String>)| -> Verification {

@@ -1,4 +1,4 @@
-//! What is written: streams, secrets, modes, locks, threads.
+//! Writing: streams, secrets, modes, locks, threads.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
