@@ -52,7 +52,7 @@ pub(crate) fn list<T, const N: usize, S: Serializer>(
     seq.end()
 }
 
-/// One entry of a list, cleaned.
+/// An entry of a list, cleaned.
 struct Texts<'a, const N: usize>([(&'static str, Cow<'a, str>); N]);
 
 impl<const N: usize> Texts<'_, N> {

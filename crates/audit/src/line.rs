@@ -1,4 +1,4 @@
-//! One line of a segment: version, number, time and chain around a [`Record`]. Also the anchor that begins a segment.
+//! A line of a segment: version, number, time and chain around a [`Record`]. Also the anchor that begins a segment.
 //!
 //! A line's hash is the SHA-256 of its exact bytes without the newline. Only this file knows the keys around a record.
 

@@ -34,7 +34,7 @@ pub struct Config {
     /// kept: a flood of denied calls must not displace young records. At twice this size the oldest segment is deleted
     /// before its days are over, so that the log cannot fill the disk. A retention record reports the deletion.
     pub notable_bytes: u64,
-    /// Whether every record is flushed to the disk. Without the flush, a crash of the machine (not of castellan) can
+    /// True if every record is flushed to the disk. Without the flush, a crash of the machine (not of castellan) can
     /// lose the last records; the next start detects and records the loss.
     pub fsync: bool,
 }
@@ -66,7 +66,7 @@ pub struct Log {
 /// State of the log, for `castellan status`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
-    /// Whether the notable stream has reached its size limit before its days are over.
+    /// True if the notable stream has reached its size limit before its days are over.
     pub limit_reached: bool,
     /// Number of the last record; 0 if there is none.
     pub last_seq: u64,

@@ -172,7 +172,7 @@ pub struct CallRecord {
     /// The answer sent to the agent.
     #[serde(serialize_with = "clean::text")]
     pub answer: String,
-    /// Whether the answer carries out the verdict.
+    /// True if the answer carries out the verdict.
     pub enforced: bool,
     /// `enforce`, `monitor` or `passthrough`.
     #[serde(serialize_with = "clean::text")]
@@ -205,7 +205,7 @@ pub struct FileRecord {
     pub op: String,
 }
 
-/// One question to the world and its answer.
+/// A question to the world and its answer.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct WorldRecord {
@@ -388,7 +388,7 @@ pub struct ControlRecord {
     /// Its argument (`monitor`); empty if there is none.
     #[serde(serialize_with = "clean::text")]
     pub argument: String,
-    /// Whether the action was done.
+    /// True if the action was done.
     pub accepted: bool,
     /// The reason of a rejection, or the result of the user presence check.
     #[serde(serialize_with = "clean::text")]
@@ -545,7 +545,7 @@ pub struct RecoveryRecord {
     pub file: String,
     /// Bytes that were cut off as an unfinished last line. A call with such a line never got an answer.
     pub cut_bytes: u64,
-    /// Whether complete lines are missing or changed. A crash of the daemon alone does not cause this.
+    /// True if complete lines are missing or changed. A crash of the daemon alone does not cause this.
     pub lost: bool,
     /// Last sequence number of the stream before the lost lines.
     pub after_seq: u64,

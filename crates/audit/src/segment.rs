@@ -68,7 +68,7 @@ pub(crate) struct Segment {
     pub(crate) first_seq: Option<u64>,
     /// Time of its last line.
     pub(crate) newest: SystemTime,
-    /// Whether its retention record is written. The file is then still to be removed.
+    /// True if its retention record is written. The file is then still to be removed.
     pub(crate) deletion_recorded: bool,
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct Tail {
     /// Number of the last readable record.
     pub(crate) seq: Option<u64>,
     time: Option<SystemTime>,
-    /// Whether the last finished line itself can be read.
+    /// True if the last finished line itself can be read.
     pub(crate) readable: bool,
 }
 
@@ -166,7 +166,7 @@ pub(crate) struct Lines {
     line: Vec<u8>,
     /// Start of the next line.
     offset: u64,
-    /// Whether the last read met an unfinished line at the end of the file.
+    /// True if the last read met an unfinished line at the end of the file.
     pub(crate) torn: bool,
     /// Bytes read since the last line with an end.
     lineless: usize,

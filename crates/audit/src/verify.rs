@@ -45,7 +45,7 @@ impl Verification {
     }
 }
 
-/// One stream, checked.
+/// A stream, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamVerification {
     /// The stream.

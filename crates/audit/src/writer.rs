@@ -38,7 +38,7 @@ pub(crate) struct Writer {
 struct Live {
     file: File,
     segment: Segment,
-    /// Whether the file may hold a part of a line after `segment.bytes`, because truncating it failed too.
+    /// True if the file may hold a part of a line after `segment.bytes`, because truncating it failed too.
     torn: bool,
 }
 

@@ -1,6 +1,6 @@
-//! The applied set on disk: the configuration and rule files that a person has put in force, with the organisation's above
-//! them, as they were then. A daemon that starts loads
-//! it, never the files that it was made from. It must not know whether they have been edited since.
+//! The applied set on disk: a copy of the configuration and rule files, taken when a person applied them, with the
+//! organisation's files above them. The daemon loads this set at a start, never the original files. It must not know
+//! whether those were edited since.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,11 +15,11 @@ use crate::limits::APPLIED_BYTES_MAX;
 use crate::trial::Trial;
 use castellan_files::{Guard, read_guarded, sync_folder, write_private};
 
-/// The format that is written: with what is on trial. The one before, without it, is still read.
+/// The written format, which includes the trials. The previous version without them is still read.
 const VERSION: u32 = 2;
 const VERSION_BEFORE: u32 = 1;
 
-/// What a file of any version says: read first, so that one of a newer castellan is told as such and not by a field of it.
+/// The version, parsed first: a file of a newer castellan is reported by its version, not by an unknown field.
 #[derive(Debug, Deserialize)]
 struct Versioned {
     version: u32,
@@ -52,13 +52,13 @@ struct KeptSource {
     text: String,
 }
 
-/// Why there is no applied set.
+/// The reason why there is no applied set.
 #[derive(Debug, thiserror::Error)]
 pub enum AppliedError {
-    /// None was written, or it is gone.
+    /// No set was written, or it was removed.
     #[error("no rules and settings have been applied")]
     None,
-    /// What was written cannot be read.
+    /// The set cannot be read.
     #[error("the applied rules and settings cannot be read: `{0}`: {1}")]
     Unreadable(PathBuf, io::Error),
 }
@@ -114,7 +114,7 @@ fn kept(set: &FileSet) -> Vec<KeptSource> {
         .collect()
 }
 
-/// Writes the applied set: after this it is on the disk, whole.
+/// Writes the applied set and syncs it: on return the whole set is on the disk.
 pub(crate) fn write(layout: &Layout, set: &Layers) -> io::Result<()> {
     let organisation = set.organisation.as_ref().map(KeptLayer::of);
     let (config, sources) = (set.user.config.clone(), kept(&set.user));
@@ -126,7 +126,7 @@ pub(crate) fn write(layout: &Layout, set: &Layers) -> io::Result<()> {
         trial: Some(set.trial.clone()),
     })?;
     if text.len() as u64 > APPLIED_BYTES_MAX {
-        // It could not be read back.
+        // A larger set could not be read back.
         return Err(io::Error::other(format!(
             "configuration and rules have more than {APPLIED_BYTES_MAX} bytes"
         )));
@@ -176,7 +176,7 @@ mod tests {
         let user = FileSet { config: "version = 1\n".to_owned(), rules };
         let expected = Layers { organisation: None, user, project: None, trial: Trial::unknown() };
         assert_eq!(before, expected);
-        // Whatever it holds, it is told by its version.
+        // The version is reported, independent of the other contents.
         let newer = parse(r#"{"version":3,"settings":{},"trial":[]}"#).unwrap_err().to_string();
         assert_eq!(newer, "its version is 3, as of another castellan; this one reads 1 and 2");
     }

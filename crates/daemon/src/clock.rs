@@ -1,21 +1,21 @@
-//! Clocks: the time as people set it; and milliseconds for marks and sessions, on one clock that goes on over restarts of the daemon and of the machine, and
-//! never back. It must not know what is measured with it.
+//! Clocks: the wall clock, and a clock in milliseconds for marks and sessions. The second never goes back; it continues
+//! over restarts of the daemon and of the machine. This module must not know what is measured.
 
 use std::time::SystemTime;
 
 use castellan_files::of_system;
 
-/// Bytes of the kernel's name of a boot: a UUID and a line's end.
+/// Bytes of the kernel's boot id: a UUID and a newline.
 const BOOT_BYTES_MAX: u64 = 64;
 
 /// A time on the machine's clocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Moment {
-    /// Which boot of the machine; empty when that cannot be told.
+    /// Id of the machine's boot; empty if it cannot be read.
     pub(crate) boot: String,
-    /// Milliseconds since then, those asleep too.
+    /// Milliseconds since the boot, including suspended time.
     pub(crate) boot_ms: u64,
-    /// Milliseconds since 1970, as people set it.
+    /// Milliseconds since 1970 by the wall clock.
     pub(crate) wall_ms: u64,
 }
 
@@ -27,7 +27,6 @@ pub(crate) struct Clock {
 }
 
 impl Moment {
-    /// Now.
     pub(crate) fn read() -> Moment {
         let boot = of_system("/proc/sys/kernel/random/boot_id", BOOT_BYTES_MAX).unwrap_or_default();
         let wall = wall().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -38,20 +37,20 @@ impl Moment {
         }
     }
 
-    /// Whether both are of one boot. Of boots that cannot be told apart it is not known, and they are not.
+    /// Reports whether the moment and `boot` are of the same boot. An unknown boot never matches.
     pub(crate) fn is_of_boot(&self, boot: &str) -> bool {
         !boot.is_empty() && self.boot == boot
     }
 }
 
 impl Clock {
-    /// A clock that shows `at_ms` at this moment.
+    /// Returns a clock that shows `at_ms` at this moment.
     pub(crate) fn showing(at_ms: u64, moment: &Moment) -> Clock {
         Clock { at_ms, at_boot_ms: moment.boot_ms }
     }
 
-    /// What a clock shows now that showed `at_ms` at a moment before. Over a boot it goes on by what people's clock says, and
-    /// stands still where that was set back.
+    /// Continues a clock that showed `at_ms` at an earlier moment. After a reboot it advances by the wall clock, and by
+    /// nothing if the wall clock was set back.
     pub(crate) fn going_on(at_ms: u64, before: &Moment, now: &Moment) -> Clock {
         let passed = if now.is_of_boot(&before.boot) {
             now.boot_ms.saturating_sub(before.boot_ms)
@@ -61,24 +60,24 @@ impl Clock {
         Clock::showing(at_ms.saturating_add(passed), now)
     }
 
-    /// Whichever of two is ahead; both were read at the same moment.
+    /// Returns the later of two clocks that were read at the same moment.
     pub(crate) fn no_earlier(self, other: Clock) -> Clock {
         if other.at_ms > self.at_ms { other } else { self }
     }
 
-    /// Milliseconds that it shows now.
+    /// Returns the milliseconds that it shows now.
     pub(crate) fn now_ms(&self) -> u64 {
         self.at_ms.saturating_add(boot_ms().saturating_sub(self.at_boot_ms))
     }
 }
 
-/// The time as people set it.
+/// Returns the wall clock's time.
 pub(crate) fn wall() -> SystemTime {
     shown(SystemTime::now())
 }
 
-/// What counts of a clock's time. One before 1970 is that of a machine whose clock nobody has set: it counts as 1970, as no format of a
-/// time begins before.
+/// Replaces a time before 1970 by 1970. Such a time comes from a machine whose clock was never set, and no time format
+/// can represent it.
 fn shown(time: SystemTime) -> SystemTime {
     time.max(SystemTime::UNIX_EPOCH)
 }
@@ -103,13 +102,13 @@ mod tests {
     fn the_clock_goes_on_over_a_boot_and_never_back() {
         let before = moment("a", 1000, 50_000);
         let cases = [
-            // The same boot: whatever people's clock says.
+            // The same boot: the wall clock is ignored.
             (moment("a", 1700, 90_000), 5700),
             (moment("a", 1700, 10), 5700),
-            // Another one.
+            // Another boot.
             (moment("b", 30, 50_900), 5900),
             (moment("b", 30, 10), 5000),
-            // Nobody knows whether it is.
+            // The boot is unknown.
             (moment("", 30, 50_900), 5900),
         ];
         for (now, expected) in cases {

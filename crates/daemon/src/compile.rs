@@ -1,5 +1,5 @@
-//! Rule files → policy: the one place where texts are compiled into what calls are judged by. It must not know where the
-//! texts come from.
+//! Rule files → policy: the only place that compiles rule texts into the policy that judges calls. It must not know the
+//! origin of the texts.
 
 use castellan_event::{FIELDS, Layer};
 use castellan_policy::{LayerRules, Policy, Tags};
@@ -8,27 +8,27 @@ use castellan_rules::{self as rules, Options, Problem, RuleSet, Severity, Source
 use crate::config::Config;
 use crate::shipped::organisation_rules;
 
-/// A policy, and what was found in its rule files.
+/// A policy, and the problems in its rule files.
 #[derive(Debug)]
 pub struct Compiled {
-    /// To be used only when [`Compiled::error`] is none.
+    /// May be used only if [`Compiled::error`] is `None`.
     pub policy: Policy,
     /// Errors and warnings, in the order of layers, files and lines.
     pub problems: Vec<Problem>,
 }
 
 impl Compiled {
-    /// The first error, in one line: then the policy must not be used.
+    /// Returns the first error, in one line. The policy must not be used then.
     pub fn error(&self) -> Option<String> {
         let errors = self.problems.iter().filter(|problem| problem.severity == Severity::Error);
         errors.map(Problem::one_line).next()
     }
 }
 
-/// Compiles the user's rule files, in their order, with the settings of a configuration, between the organisation's rules and
-/// a project's. Each layer is loaded by itself, and only the user's with the options of the configuration: nothing that
-/// files of one say reaches another. castellan's own rules stand apart from the organisation's files, which cannot change
-/// them either.
+/// Compiles the rules of all layers with the settings of a configuration: the user's files, in their order, between
+/// those of the organisation and of a project. Each layer is loaded separately, so its definitions do not affect
+/// another layer. Only the user's layer uses the options of the configuration. castellan's own rules are loaded
+/// separately from the organisation's files, which therefore cannot change them either.
 pub fn compile(sources: &[Source], config: &Config) -> Compiled {
     let built_in = organisation_rules();
     let plain = Tags::default().options();
@@ -56,8 +56,8 @@ pub fn compile(sources: &[Source], config: &Config) -> Compiled {
     Compiled { policy: policy.with_states(|of| config.packs.state_of(of)), problems }
 }
 
-/// Says so where a file misses something of castellan's own rules. Those of an earlier castellan lay among the
-/// user's files, which could change them.
+/// Adds a help text if a file refers to a missing item that is one of castellan's own rules, macros or lists. An
+/// earlier castellan kept these among the user's files, where they could be changed.
 fn explain_built_in(problem: &mut Problem, own: &RuleSet) {
     if !problem.message.starts_with("there is no ") {
         return;
@@ -86,7 +86,7 @@ mod tests {
     use crate::facts::facts_after;
     use crate::world::FileSystem;
 
-    /// Every rule of the organisation, as its layer has it.
+    /// Returns every rule of the organisation by name: its condition, its verdict and whether it is enabled.
     fn organisation(compiled: &Compiled) -> BTreeMap<String, (String, &'static str, bool)> {
         let rules = compiled.policy.rules().filter(|of| of.layer == Layer::Organisation);
         let described = rules.map(|of| {
@@ -115,7 +115,7 @@ mod tests {
         drive(&call, &facts, &compiled.policy, &state, &mut Recorder::new(&world)).0.verdict
     }
 
-    /// Checks that a user's rule file and configuration leave the organisation's rules as they are, and that they deny.
+    /// Checks that a user's rule file and configuration leave the organisation's rules unchanged, and that these deny.
     fn check(text: &str, config: &Config) {
         let alone = compile(&[], &Config::default());
         let compiled = compile(&[Source { name: "mine.yaml".into(), text: text.to_owned() }], config);
@@ -135,7 +135,7 @@ mod tests {
         assert!(rules.values().all(|(_, verdict, enabled)| stops(verdict) && *enabled), "{rules:?}");
     }
 
-    /// Every definition of the organisation's files again, as a user would write it to be rid of them.
+    /// Redefines every definition of the organisation's files, as a user would do to disable them.
     #[test]
     fn no_rule_file_of_a_user_changes_them() {
         let config = Config::default();
@@ -157,7 +157,7 @@ mod tests {
             &each(&names, &|name| format!("- rule: {name}\n{never}  tags: [coding_agent_allow]\n")),
             &config,
         );
-        // Their own text, all switched off: the user's copy is, and nothing else.
+        // The same text with all rules disabled: only the user's copy is disabled.
         let off = sources.iter().map(|source| source.text.as_str()).collect::<String>()
             + &each(&names, &|name| {
                 format!("- rule: {name}\n  enabled: false\n  override: {{enabled: replace}}\n")
@@ -215,7 +215,7 @@ mod tests {
         check(all, &config);
     }
 
-    /// Every shipped rule, off by its pack: nothing of it is left, and castellan's own rules stand.
+    /// All packs are off: every shipped rule is gone, and castellan's own rules remain.
     #[test]
     fn packs_that_are_off_leave_the_built_in_rules() {
         use castellan_policy::RuleState;
@@ -238,7 +238,7 @@ mod tests {
             assert_eq!(pack_of(&of).is_some(), of.layer == Layer::User);
         }
         assert_eq!(verdict(&compiled, "castellan_canary", ""), Verdict::Deny);
-        // The user's own files are no packs.
+        // The user's own files belong to no pack.
         let own =
             [Source { name: "/h/rules/user/12-git.yaml".into(), text: shipped_rules()[2].1.to_owned() }];
         let compiled = compile(&own, &config);

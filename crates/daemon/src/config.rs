@@ -1,5 +1,4 @@
-//! [`Config`]: `config.toml`, strictly read: an unknown key is an error, because a misspelt setting is one that is not in
-//! force.
+//! [`Config`]: `config.toml`, parsed strictly. An unknown key is an error, because a misspelt setting is not in force.
 
 mod edit;
 mod keys;
@@ -31,44 +30,44 @@ pub use self::merge::{Preset, Setting, Settled, Sourced, presets};
 pub use self::schema::{json_schema, markdown};
 pub use self::text::{Mistake, Value};
 
-/// The configuration that a new home gets.
+/// The configuration of a new home.
 pub(crate) const DEFAULT_TEXT: &str = include_str!("default_config.toml");
 
 /// Settings of one home.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// How decisions are carried out when the daemon starts.
+    /// The enforcement mode at the daemon's start.
     pub mode: Mode,
     /// Settings of the decision.
     pub settings: Settings,
-    /// How far the shipped packs count.
+    /// The states of the shipped packs.
     pub packs: Packs,
     /// Options of the rule loader.
     pub rule_options: rules::Options,
-    /// When edited rule files come into force.
+    /// When edited rule files take effect.
     pub reload: Reload,
     /// Sizes and times of the log.
     pub log: audit::Config,
-    /// What counts of every key, and where it is from.
+    /// The effective value of every key, and its origin.
     pub settled: Settled,
-    /// The organisation's rule files, which stand above those of every home.
+    /// The organisation's rule files, which rank above those of every home.
     pub organisation_rules: Vec<Source>,
-    /// The rule files of a workspace that a person trusts.
+    /// The rule files of a trusted workspace.
     pub project_rules: Vec<Source>,
 }
 
-/// When edited rule files come into force.
+/// When edited rule files take effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reload {
-    /// When a person has applied them.
+    /// After a person has applied them.
     #[default]
     Apply,
-    /// At once, whoever has edited them.
+    /// Immediately, no matter which program edited them.
     Watch,
 }
 
 impl Reload {
-    /// The word of the configuration.
+    /// Returns the word in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Reload::Apply => "apply",
@@ -77,7 +76,7 @@ impl Reload {
     }
 }
 
-/// Why a configuration cannot be used.
+/// The reason why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file could not be read.
@@ -91,16 +90,16 @@ pub enum ConfigError {
 /// The text of one layer's `config.toml`.
 #[derive(Debug, Clone, Copy)]
 pub struct LayerText<'t> {
-    /// Whose it is.
+    /// The layer of the file.
     pub layer: Layer,
-    /// Where it lies, or how it is called.
+    /// The path of the file, or a name for it.
     pub file: &'t Path,
-    /// What it says.
+    /// The contents.
     pub text: &'t str,
 }
 
 impl Config {
-    /// Reads what the layers' files say together. The error is the first mistake of the highest file that has one.
+    /// Parses and merges the layers' files. Returns the first mistake of the highest layer that has one.
     pub fn of(layers: &[LayerText<'_>]) -> Result<Config, ConfigError> {
         let mut spoken = Vec::new();
         for LayerText { layer, file, text } in layers {
@@ -123,36 +122,37 @@ impl Config {
         })
     }
 
-    /// The same with the settings of a profile and nothing else that is said of these. How far each pack counts stays.
+    /// Replaces all decision settings by those of a profile. The state of each pack stays.
     pub fn with_profile(self, profile: Profile) -> Config {
         let settings = profile.settings();
         let packs = Packs { tiers: settings.tiers, ..self.packs };
         Config { settings, packs, ..self }
     }
 
-    /// Every mistake in the text of a layer's file, in its order.
+    /// Returns every mistake in the text of a layer's file, in the order of the text.
     pub fn mistakes(text: &str, layer: Layer) -> Vec<Mistake> {
         text::read(text, layer).err().unwrap_or_default()
     }
 
-    /// The mode that a layer's file says, whatever the others do, and where: `file:line`.
+    /// Returns the mode that a layer's file sets, even if other layers override it, and its place: `file:line`.
     pub fn mode_said_by(&self, layer: Layer) -> Option<(Mode, String)> {
         let (mode, sourced) = meaning::mode_said_by(&self.settled, layer)?;
         let place = sourced.at.as_ref().map(|(file, line)| format!("`{file}`:{line}"));
         Some((mode, place.unwrap_or_else(|| "the default, which is locked".to_owned())))
     }
 
-    /// What the files say in vain, a line each: keys that the organisation has locked.
+    /// Returns a line for each value without effect because the organisation has locked its key.
     pub fn ignored(&self) -> Vec<String> {
         self.settled.ignored()
     }
 
-    /// What files below the organisation's say in vain, a line each: because it has locked the key, or says something stricter.
+    /// Returns a line for each value below the organisation without effect, because the organisation has locked the key
+    /// or has a stricter value.
     pub fn in_vain(&self) -> Vec<String> {
         self.settled.in_vain()
     }
 
-    /// Reads the text of a user's file; the default text where there is none.
+    /// Reads a user's file. Returns the default text if the file does not exist.
     pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
         match read_guarded(file, CONFIG_BYTES_MAX, Guard::User) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(DEFAULT_TEXT.to_owned()),
@@ -160,7 +160,7 @@ impl Config {
         }
     }
 
-    /// Reads a user's text by itself.
+    /// Parses a user's text alone.
     #[cfg(test)]
     pub(crate) fn parse(text: &str) -> Result<Config, String> {
         let user = LayerText { layer: Layer::User, file: Path::new("config.toml"), text };
@@ -168,7 +168,7 @@ impl Config {
     }
 }
 
-/// What a user's file without a key says: the defaults, of which the table tells.
+/// The configuration of a user's file without keys: the defaults of [`KEYS`].
 impl Default for Config {
     fn default() -> Config {
         meaning::config(merge(&[])).unwrap_or_else(|_| Config {
@@ -185,7 +185,7 @@ impl Default for Config {
     }
 }
 
-/// Reads the text of a configuration file, whosever it is, to look for mistakes in it.
+/// Reads the text of any layer's configuration file, to check it for mistakes.
 pub fn read_config(file: &Path) -> std::io::Result<String> {
     read_guarded(file, CONFIG_BYTES_MAX, Guard::User)
 }

@@ -1,5 +1,5 @@
-//! The MCP servers that the user had configured before castellan was there, from the agents' own files. Looked at once, at the first
-//! start: what comes later is asked about. It must not know what an agent's file looks like.
+//! The MCP servers that the user had configured before castellan was installed, from the agents' own files. Read once,
+//! at the first start: later servers cause a prompt. This module must not know the formats of agents' files.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::limits::{AGENT_STATE_BYTES_MAX, USER_DATABASE_BYTES_MAX};
 use crate::users;
 use castellan_files::read_text;
 
-/// Where a castellan's home lies in a user's, if nothing says otherwise.
+/// The default location of castellan's home in a user's home.
 const DEFAULT_HOME: &str = ".local/share/castellan";
 
-/// Those of the user whom castellan guards.
+/// Returns the configured servers of the user that castellan guards.
 pub(crate) fn servers_before(layout: &Layout) -> Vec<String> {
     let accounts = read_text(Path::new("/etc/passwd"), USER_DATABASE_BYTES_MAX).unwrap_or_default();
     let user = rustix::process::geteuid().as_raw();
@@ -21,15 +21,15 @@ pub(crate) fn servers_before(layout: &Layout) -> Vec<String> {
     user_of(layout, account).map(servers_of).unwrap_or_default()
 }
 
-/// The home of the user whom castellan guards: the one that it was installed for. A home that nobody has installed is the user's that
-/// the daemon runs as if it lies where that user's would, by what the system says: the environment may be anybody's. Any other,
-/// such as one of a test, is nobody's.
+/// Returns the home of the user that castellan guards: the user of the installation. Without an installation it is the
+/// user of the daemon, if castellan's home is the default of that user by the system's account database. The
+/// environment is not used, because anybody may set it. Any other home, such as that of a test, belongs to no user.
 fn user_of<'a>(layout: &'a Layout, account: Option<&'a Path>) -> Option<&'a Path> {
     let is_default = |home: &&Path| layout.home().dir() == home.join(DEFAULT_HOME);
     layout.user().or_else(|| account.filter(is_default))
 }
 
-/// Those that stand in the files of a home, for any agent.
+/// Returns the servers in the agents' files of a user's home.
 fn servers_of(home: &Path) -> Vec<String> {
     let of = |agent| {
         let text =

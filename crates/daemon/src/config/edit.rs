@@ -1,4 +1,4 @@
-//! One word of a `config.toml` changed, and nothing else in it. It must not know what the word leads to.
+//! Changes a single word of a `config.toml` and leaves the rest untouched. It must not know the meaning of the word.
 
 use std::path::Path;
 
@@ -8,12 +8,10 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, TomlError, Value};
 use super::{Config, ConfigError};
 use castellan_files::write_private;
 
-/// Changes the mode in a configuration file.
 pub fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
     write_word(file, "mode", mode.as_str())
 }
 
-/// Changes the word of a key in a configuration file.
 pub(crate) fn write_word(file: &Path, key: &str, word: &str) -> Result<(), ConfigError> {
     let malformed = |message| ConfigError::Malformed(file.to_owned(), message);
     let text = Config::read_text(file)?;
@@ -24,8 +22,8 @@ pub(crate) fn write_word(file: &Path, key: &str, word: &str) -> Result<(), Confi
     write_private(file, changed.as_bytes()).map_err(|error| ConfigError::Io(file.to_owned(), error))
 }
 
-/// Changes the word of a key, which may be one of a table (`packs.git`), in a configuration's text. What stands beside the
-/// word stays.
+/// Changes the word of a key, which may be in a table (`packs.git`), in a configuration's text. Preserves comments and
+/// spacing around the word.
 pub(crate) fn with_word(text: &str, key: &str, word: &str) -> Result<String, String> {
     let mut document: DocumentMut =
         text.parse().map_err(|error: TomlError| error.to_string().trim_end().to_owned())?;
@@ -41,13 +39,13 @@ pub(crate) fn with_word(text: &str, key: &str, word: &str) -> Result<String, Str
 }
 
 fn put(table: &mut dyn TableLike, name: &str, word: &str) {
-    // However it is quoted.
+    // Compares without regard to the kind of quotes.
     if table.get(name).and_then(Item::as_str) == Some(word) {
         return;
     }
     let mut value = Value::from(word);
     match table.get_mut(name) {
-        // In its place: putting in another one would take the comment above with it.
+        // Assigned in place: an insert would drop the comment above the key.
         Some(item) => {
             if let Some(before) = item.as_value() {
                 *value.decor_mut() = before.decor().clone();

@@ -1,35 +1,35 @@
-//! [`KEYS`]: every key of `config.toml`, in one table, from which the reader, the merging of layers, the suggestions, the
-//! JSON schema and docs/configuration.md are made. It must not know what a value leads to.
+//! [`KEYS`]: every key of `config.toml` in one table. The parser, the merging of layers, the suggestions, the JSON
+//! schema and docs/configuration.md use it. It must not know the effect of a value.
 
-/// One key.
+/// A key.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Key {
-    /// As it is written, with its table: `level.session`.
+    /// Its name as it is written, with its table: `level.session`.
     pub name: &'static str,
-    /// What a value of it is.
+    /// The type of its values.
     pub kind: Kind,
-    /// What comes of it where several layers say it.
+    /// The merge rule if several layers set it.
     pub merge: Merge,
-    /// Which layers' files may say it.
+    /// The layers whose files may set it.
     pub place: Place,
-    /// The value where it is left out, as it is written; what a profile presets has none of its own.
+    /// The value if it is absent, in TOML. Empty for a key that a profile presets.
     pub default: &'static str,
-    /// What it is for, in a sentence or two.
+    /// Description in a sentence or two.
     pub about: &'static str,
 }
 
-/// What a value is.
+/// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The format's version: 1.
     Version,
-    /// One of some words, the mildest first.
+    /// A word from a list, the mildest first.
     Word(&'static [&'static str]),
     /// A text.
     Text,
     /// True or false.
     Flag,
-    /// A whole number, at least so much.
+    /// A whole number with a minimum.
     Count(u32),
     /// A list of short rules.
     Patterns,
@@ -37,41 +37,41 @@ pub enum Kind {
     Texts,
     /// A list of names of keys.
     Names,
-    /// A list of tables that switch rules on and off.
+    /// A list of tables that enable and disable rules.
     Selections,
     /// A list of tables that add to outputs.
     Outputs,
 }
 
-/// What comes of a key that several layers say.
+/// The merge rule of a key that several layers set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merge {
-    /// It is about its own file.
+    /// Concerns only its own file.
     Own,
-    /// The strictest counts, and the user's default is one of them.
+    /// The strictest value applies; the user's default takes part.
     Strictest,
-    /// All of them count.
+    /// All values apply.
     United,
-    /// All of them count, for what their own layer finds.
+    /// All values apply, each to the findings of its own layer.
     Lifting,
-    /// The highest layer's that says it counts.
+    /// The value of the highest layer that sets it applies.
     Highest,
 }
 
-/// Which files may say a key.
+/// The layers whose files may set a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Every layer's.
+    /// Every layer.
     Every,
-    /// The organisation's alone.
+    /// The organisation only.
     Organisation,
-    /// The organisation's and the user's: in a project's it could loosen.
+    /// The organisation and the user: a project's file could loosen with it.
     AboveProject,
-    /// None's: a profile presets it.
+    /// No file: a profile presets it.
     Profile,
 }
 
-/// The keys, in the order in which they are shown.
+/// The keys, in the order of the documentation.
 pub const KEYS: &[Key] = &[
     Key {
         name: "version",
@@ -378,21 +378,21 @@ pub const KEYS: &[Key] = &[
     },
 ];
 
-/// How far rules count, the mildest first.
+/// The states of rules, the mildest first.
 const STATES: &[&str] = &["off", "observe", "enforce"];
 
-/// How far a shipped pack counts. Its rules only tighten, so that a lower layer may enforce it.
+/// The state of a shipped pack. Its rules only tighten, so a lower layer may enforce it.
 const fn pack(name: &'static str, about: &'static str) -> Key {
     let (kind, merge) = (Kind::Word(STATES), Merge::Strictest);
     Key { name, kind, merge, place: Place::Every, default: "\"enforce\"", about }
 }
 
-/// How far those rules of shipped packs count that have one verdict.
+/// The state of all shipped rules with a certain verdict.
 const fn tier(name: &'static str, about: &'static str) -> Key {
     Key { name, kind: Kind::Word(STATES), merge: Merge::Strictest, place: Place::Every, default: "", about }
 }
 
-/// What only a profile says.
+/// A key that only a profile sets.
 const fn preset(name: &'static str, words: &'static [&'static str], about: &'static str) -> Key {
     Key { name, kind: Kind::Word(words), merge: Merge::Strictest, place: Place::Profile, default: "", about }
 }
@@ -407,12 +407,12 @@ const fn size(name: &'static str, least: u32, default: &'static str, about: &'st
     Key { name, kind: Kind::Count(least), merge: Merge::Highest, place: Place::AboveProject, default, about }
 }
 
-/// The key of a name.
+/// Returns the key with a name.
 pub(crate) fn key(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// The names of all keys that a file can say.
+/// Returns the names of all keys that a file can set.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
     KEYS.iter().filter(|key| key.place != Place::Profile).map(|key| key.name)
 }

@@ -1,5 +1,5 @@
-//! The lists of tables below `[rules]`, in Falco's form: which rules are switched off and on, and what is added to outputs. It
-//! must not know what the loader makes of them.
+//! The lists of tables below `[rules]`, in Falco's form: enabled and disabled rules, and additions to outputs. It must
+//! not know how the loader uses them.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeValue, ValueDeserializer};
 
-/// What is wrong, and where.
+/// A mistake with its place.
 pub(super) type Wrong = (Range<usize>, String);
 
 /// `{enable = ...}` or `{disable = ...}`.
@@ -49,12 +49,12 @@ struct MatchEntry {
     tags: Vec<String>,
 }
 
-/// Reads `rules.select`.
+/// Parses `rules.select`.
 pub(super) fn selections(value: Spanned<DeValue<'_>>) -> Result<Vec<Selection>, Wrong> {
     read(value, SelectEntry::into_selection)
 }
 
-/// Reads `rules.append_output`.
+/// Parses `rules.append_output`.
 pub(super) fn outputs(value: Spanned<DeValue<'_>>) -> Result<Vec<AppendOutput>, Wrong> {
     read(value, AppendEntry::into_options)
 }
@@ -100,7 +100,7 @@ impl AppendEntry {
     }
 }
 
-/// A field's name, or one name with a format.
+/// Parses a field's name, or a table of a name with a format.
 fn extra_field(value: &toml::Value) -> Result<ExtraField, String> {
     if let Some(field) = value.as_str().filter(|field| !field.is_empty()) {
         return Ok(ExtraField::Field(field.to_owned()));

@@ -1,5 +1,5 @@
-//! What counts of every key → [`Config`]: the words become what the daemon works with. It must not know layers, but where
-//! what one says alone has a meaning of its own.
+//! Merged keys → [`Config`]: converts the words into the daemon's settings. It must not know layers, except for keys
+//! whose value in a single layer has a meaning of its own.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ use crate::packs::Packs;
 
 const RELOADS: &[(&str, Reload)] = &[("apply", Reload::Apply), ("watch", Reload::Watch)];
 
-/// What the keys mean together, or which two of them contradict each other.
+/// Builds the configuration. Returns an error if two keys contradict each other.
 pub(super) fn config(settled: Settled) -> Result<Config, String> {
     let settings = settings(&settled)?;
     let packs = Packs { states: packs(&settled)?, tiers: settings.tiers, ..Packs::default() };
@@ -78,7 +78,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
     })
 }
 
-/// The packs that are not enforced.
+/// Returns the packs that are not enforced.
 fn packs(settled: &Settled) -> Result<BTreeMap<&'static str, RuleState>, String> {
     let mut states = BTreeMap::new();
     for setting in settled.settings() {
@@ -109,7 +109,7 @@ fn operators(settled: &Settled) -> Result<Operators, String> {
     Ok(Operators::new(operators))
 }
 
-/// Of two equal tags, one would not count.
+/// Reads the tags. Rejects equal tags, because one of them would have no effect.
 fn tags(settled: &Settled) -> Result<Tags, String> {
     let default = Tags::default();
     let of = |name: &str, default: String| {
@@ -181,7 +181,6 @@ fn ask_wait(settled: &Settled) -> Result<u32, String> {
     Ok(wait)
 }
 
-/// The number that counts of a key.
 fn count(settled: &Settled, name: &str) -> Option<u32> {
     match settled.counts(name).first().map(|sourced| &sourced.value) {
         Some(Value::Count(count)) => Some(*count),
@@ -193,7 +192,7 @@ fn flag(settled: &Settled, name: &str) -> Option<bool> {
     settled.counts(name).first().map(|sourced| sourced.value == Value::Flag(true))
 }
 
-/// The mode that a layer alone says.
+/// Returns the mode that a layer alone sets.
 pub(super) fn mode_said_by(settled: &Settled, layer: Layer) -> Option<(Mode, &Sourced)> {
     let sourced = settled.said_by(layer, "mode")?;
     Some((sourced.value.word()?.parse().ok()?, sourced))
@@ -209,12 +208,10 @@ fn chosen<T: Copy>(settled: &Settled, name: &str, words: &[(&str, T)]) -> Result
     known.map(|(_, meaning)| *meaning).ok_or_else(|| format!("`{name}`: `{given}` has no meaning"))
 }
 
-/// The elements that count of a list of texts.
 fn texts(settled: &Settled, name: &str) -> Vec<String> {
     settled.counts(name).iter().filter_map(|sourced| sourced.value.text()).map(str::to_owned).collect()
 }
 
-/// The word that counts of a key.
 fn word(settled: &Settled, name: &str) -> Option<&'static str> {
     settled.counts(name).first().and_then(|sourced| sourced.value.word())
 }

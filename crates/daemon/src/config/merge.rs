@@ -1,9 +1,9 @@
-//! [`merge`]: what the layers' files say → what counts of it, key by key, with where it is from. This is the one place where
-//! layers meet. It must not know what a value leads to.
+//! [`merge`]: the layers' files → the effective value of every key, with its origin. Only this module combines layers.
+//! It must not know the effect of a value.
 //!
-//! A lower layer only tightens. Of a key whose words have an order the strictest counts, and the user's file says all of
-//! them, because what it leaves out is as if it said the default. A profile presets, for its own layer, what that layer's
-//! file leaves out.
+//! A lower layer can only tighten. For a key whose words have an order, the strictest word applies. An absent key in
+//! the user's file has its default, so the user's layer has a value for every such key. A profile presets the absent
+//! keys of its own layer.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use castellan_policy::Profile;
 use super::keys::{KEYS, Key, Kind, Merge, key};
 use super::text::{Said, Value, default_of};
 
-/// What the file of one layer says.
+/// The parsed file of a layer.
 #[derive(Debug, Clone)]
 pub(crate) struct Spoken {
     pub(crate) layer: Layer,
@@ -22,55 +22,55 @@ pub(crate) struct Spoken {
     pub(crate) said: Vec<Said>,
 }
 
-/// A value, and where it is from.
+/// A value and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sourced {
-    /// The value; of a list of patterns, one of its elements.
+    /// The value; for a list of patterns, an element of it.
     pub value: Value,
-    /// Whose it is.
+    /// The layer that sets it.
     pub layer: Layer,
-    /// The file and line that say it; nothing where it is a default.
+    /// The file and line that set it; `None` for a default.
     pub at: Option<(Arc<str>, usize)>,
-    /// The profile that stands there presets it.
+    /// True if it is preset by the profile at that place.
     pub is_preset: bool,
 }
 
-/// A key, what counts of it, and what does not.
+/// A key with its effective and its overridden values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// The key.
     pub key: &'static Key,
-    /// What counts: one value, or the elements of a list, the highest layer's first.
+    /// The effective value, or the elements of a list, those of the highest layer first.
     pub counts: Vec<Sourced>,
-    /// What files say, or their profiles preset, without an effect.
+    /// The values of files and profiles without effect.
     pub overruled: Vec<Sourced>,
-    /// The organisation has locked it, and the file and line where it says so.
+    /// The file and line of the organisation's lock, if the key is locked.
     pub locked: Option<(Arc<str>, usize)>,
 }
 
-/// What counts of every key.
+/// The effective value of every key.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Settled(Vec<Setting>);
 
 impl Settled {
-    /// Every key, in the order of the table.
+    /// Returns every key, in the order of the table.
     pub fn settings(&self) -> &[Setting] {
         &self.0
     }
 
-    /// What counts of a key.
+    /// Returns the effective value or elements of a key.
     pub(crate) fn counts(&self, name: &str) -> &[Sourced] {
         self.0.iter().find(|setting| setting.key.name == name).map_or(&[], |setting| &setting.counts)
     }
 
-    /// What a layer alone says of a key, whether it counts or not: of a list, its first element.
+    /// Returns the value that a layer sets for a key, effective or not; for a list, its first element.
     pub(crate) fn said_by(&self, layer: Layer, name: &str) -> Option<&Sourced> {
         let setting = self.0.iter().find(|setting| setting.key.name == name)?;
         setting.counts.iter().chain(&setting.overruled).find(|sourced| sourced.layer == layer)
     }
 
-    /// The keys of which something milder counts here than there; also those of which something else counts, and no order says
-    /// which of it is milder.
+    /// Returns the keys whose effective value is milder here than in `other`. A key without an order of its values is
+    /// included if the values differ.
     pub(crate) fn milder_than(&self, other: &Settled) -> Vec<&'static str> {
         let is_milder = |setting: &&Setting| {
             let other = other.counts(setting.key.name);
@@ -86,7 +86,7 @@ impl Settled {
         self.0.iter().filter(is_milder).map(|setting| setting.key.name).collect()
     }
 
-    /// Why what a layer says of a key has no effect at all, where a higher one says something stricter.
+    /// Explains why a layer's value for a key has no effect, if a higher layer sets a stricter value.
     pub(crate) fn held_above(&self, layer: Layer, name: &str) -> Option<String> {
         let setting = self.0.iter().find(|setting| setting.key.name == name)?;
         let counts = setting.counts.first().filter(|sourced| sourced.layer < layer)?;
@@ -98,7 +98,7 @@ impl Settled {
         ))
     }
 
-    /// What files say of locked keys in vain, a line each.
+    /// Returns a line for each value without effect because its key is locked.
     pub(crate) fn ignored(&self) -> Vec<String> {
         self.0
             .iter()
@@ -107,7 +107,8 @@ impl Settled {
             .collect()
     }
 
-    /// What files below the organisation's say in vain, a line each: because it has locked the key, or says something stricter.
+    /// Returns a line for each value below the organisation without effect, because the organisation has locked the key
+    /// or has a stricter value.
     pub(crate) fn in_vain(&self) -> Vec<String> {
         self.0.iter().flat_map(|setting| self.in_vain_of(setting)).collect()
     }
@@ -125,7 +126,7 @@ impl Settled {
         let why =
             locked.or_else(|| if is_of_hooks { barring() } else { setting.counts.first().and_then(says) });
         let Some(why) = why else { return Vec::new() };
-        // What counts all the same is not said in vain.
+        // A value equal to an effective value is not reported.
         let counts = |sourced: &&Sourced| setting.counts.iter().any(|other| other.value == sourced.value);
         let below = setting.overruled.iter().filter(|sourced| sourced.layer > Layer::Organisation);
         let named = below.filter(|sourced| !sourced.is_preset && !counts(sourced));
@@ -134,19 +135,19 @@ impl Settled {
         named.filter_map(|sourced| sourced.at.as_ref()).map(line).collect()
     }
 
-    /// Where the organisation says that hooks of others bar sessions.
+    /// Returns the organisation's value that bars sessions with foreign hooks, if it sets one.
     fn bars_hooks(&self) -> Option<&Sourced> {
         self.said_by(Layer::Organisation, BARS_HOOKS)
             .filter(|sourced| sourced.value.word() == Some(flag(true)))
     }
 }
 
-/// Merges what files say. A user's that is not there says nothing but the defaults.
+/// Merges the files of the layers. An absent user's file contributes the defaults.
 pub(crate) fn merge(spoken: &[Spoken]) -> Settled {
     let locks = locks(spoken);
     let layers: Vec<Vec<(&'static Key, Sourced)>> =
         Layer::ALL.iter().map(|layer| says(*layer, spoken, &locks)).collect();
-    // Of hooks that the organisation's word bars, nobody else says that they are trusted.
+    // If the organisation bars foreign hooks, only the organisation can trust a hook.
     let of_organisation = layers.first().into_iter().flatten();
     let bars = |(key, sourced): &(&'static Key, Sourced)| {
         key.name == BARS_HOOKS && sourced.value.word() == Some(flag(true))
@@ -164,7 +165,8 @@ pub(crate) fn merge(spoken: &[Spoken]) -> Settled {
     Settled(KEYS.iter().map(setting).collect())
 }
 
-/// What counts of what the layers say of a key, the highest first, and what does not. `is_held`: no lower layer loosens it.
+/// Splits the layers' values of a key, the highest layer first, into effective and overridden values. If `is_held`,
+/// lower layers cannot loosen it.
 fn settle(key: &Key, layers: Vec<Vec<Sourced>>, is_held: bool) -> (Vec<Sourced>, Vec<Sourced>) {
     let all: Vec<Sourced> = layers.into_iter().flatten().collect();
     let of_organisation = |sourced: &Sourced| sourced.layer == Layer::Organisation;
@@ -180,19 +182,19 @@ fn settle(key: &Key, layers: Vec<Vec<Sourced>>, is_held: bool) -> (Vec<Sourced>,
     }
 }
 
-/// The first that is meant, and the others.
+/// Returns the first match, and all other values.
 fn one(mut all: Vec<Sourced>, is_meant: impl Fn(&Sourced) -> bool) -> (Vec<Sourced>, Vec<Sourced>) {
     let Some(at) = all.iter().position(is_meant) else { return (Vec::new(), all) };
     (vec![all.remove(at)], all)
 }
 
-/// How strict a word is.
+/// Returns the strictness of a word.
 fn rank(key: &Key, sourced: &Sourced) -> usize {
     let (Kind::Word(words), Value::Word(word)) = (key.kind, &sourced.value) else { return 0 };
     words.iter().position(|known| known == word).unwrap_or_default()
 }
 
-/// The keys that the organisation has locked, and where.
+/// Returns the keys that the organisation has locked, with the places of the locks.
 fn locks(spoken: &[Spoken]) -> Vec<(String, (Arc<str>, usize))> {
     let organisation = spoken.iter().filter(|file| file.layer == Layer::Organisation);
     let lock = |file: &Spoken, said: &Said| {
@@ -202,8 +204,8 @@ fn locks(spoken: &[Spoken]) -> Vec<(String, (Arc<str>, usize))> {
     organisation.flat_map(|file| file.said.iter().filter_map(move |said| lock(file, said))).collect()
 }
 
-/// Everything that a layer says: its file, the defaults of the keys that it locks or, being the user's, leaves out, and what
-/// its profile presets.
+/// Returns all values of a layer: those of its file, the presets of its profile, and defaults. The user's layer gets
+/// the defaults of all absent keys, the organisation's only those of its locked keys.
 fn says(
     layer: Layer,
     spoken: &[Spoken],
@@ -219,7 +221,7 @@ fn says(
     let mut says: Vec<(&'static Key, Sourced)> =
         file.iter().flat_map(|file| file.said.iter().map(|said| (said.key, sourced(file, said)))).collect();
     let is_locked = |key: &Key| {
-        // What follows from a key is locked with it.
+        // A lock includes the key's variant for sessions without a person.
         let name = key.name.strip_prefix("headless_").unwrap_or(key.name);
         locks.iter().any(|(locked, _)| locked == name)
     };
@@ -236,7 +238,7 @@ fn says(
             says.push((key, Sourced { value, layer, at: None, is_preset: false }));
         }
     }
-    // A lock of what a profile presets holds what the default one does.
+    // A locked key that a profile presets has the value of the default profile, if the layer has no profile.
     let held: Vec<&'static Key> = match layer {
         Layer::Organisation => KEYS.iter().filter(|key| is_locked(key) && !has(&says, key.name)).collect(),
         Layer::User | Layer::Project => Vec::new(),
@@ -252,7 +254,7 @@ fn says(
     says
 }
 
-/// Adds what a layer's profile presets, and what follows from its defaults for where nobody is there to be asked.
+/// Adds the presets of a layer's profile. The layer's `default` and `opaque` also apply to sessions without a person.
 fn preset(layer: Layer, says: &mut Vec<(&'static Key, Sourced)>) {
     let profile = says.iter().find(|(key, _)| key.name == "profile").map(|(_, sourced)| sourced.clone());
     let known = profile.as_ref().and_then(|sourced| sourced.value.word()?.parse::<Profile>().ok());
@@ -260,7 +262,7 @@ fn preset(layer: Layer, says: &mut Vec<(&'static Key, Sourced)>) {
         let denies =
             known.and_then(|profile| preset_word(profile, key(headless)?)) == Some(Verdict::Deny.as_str());
         let own = says.iter().find(|(key, _)| key.name == said).map(|(_, sourced)| sourced.clone());
-        // What the profile denies where nobody is there stays denied.
+        // The profile's denial for sessions without a person stays in force.
         if let (Some(own), Some(headless), false) = (own, key(headless), denies) {
             says.push((headless, Sourced { is_preset: true, ..own }));
         }
@@ -279,15 +281,15 @@ fn has(says: &[(&'static Key, Sourced)], name: &str) -> bool {
     says.iter().any(|(key, _)| key.name == name)
 }
 
-/// A key that a profile presets, and the word.
+/// A key that a profile presets, with its word.
 pub type Preset = (&'static Key, &'static str);
 
-/// What a profile presets.
+/// Returns the presets of a profile.
 pub fn presets(profile: Profile) -> Vec<Preset> {
     KEYS.iter().filter_map(|key| Some((key, preset_word(profile, key)?))).collect()
 }
 
-/// What a profile presets of a key.
+/// Returns the preset of a profile for a key.
 fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
     let settings = profile.settings();
     let word = match key.name {
@@ -314,11 +316,11 @@ fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
     Some(word)
 }
 
-/// The key whose words trust hooks of others, and the one that says whether they bar a session.
+/// The key for trusted foreign hooks, and the key that makes untrusted ones bar a session.
 const TRUSTED_HOOKS: &str = "hooks.trusted";
 const BARS_HOOKS: &str = "bars_foreign_hooks";
 
-/// The word for no level at all.
+/// The word for "no level".
 pub(super) const OFF: &str = "off";
 
 fn flag(value: bool) -> &'static str {

@@ -1,9 +1,9 @@
-//! [`nearest`]: the known word that a misspelt one is most like. It must not know what the words are.
+//! [`nearest`]: the known word that is most similar to a misspelt one. It must not know the meaning of the words.
 
 use crate::limits::MISSPELT_CHARS_MAX;
 
-/// The known word that is meant: the one with the fewest letters added, left out, changed or swapped, if that is a third of
-/// the letters at most. A word without a dot may lack the table of a known one.
+/// Returns the known word with the fewest added, omitted, changed or swapped letters, if these are at most a third of
+/// the letters. A word without a dot may lack the table of a known word.
 pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let letters: Vec<char> = word.chars().flat_map(char::to_lowercase).take(MISSPELT_CHARS_MAX + 1).collect();
     if letters.is_empty() || letters.len() > MISSPELT_CHARS_MAX {
@@ -18,12 +18,12 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
     nearest.filter(|(wrong, _)| *wrong <= (letters.len() / 3).max(1)).map(|(_, known)| known)
 }
 
-/// `: did you mean ...?`, or nothing.
+/// Returns `: did you mean ...?`, or an empty text.
 pub(crate) fn meant<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     nearest(word, known).map_or_else(String::new, |known| format!(": did you mean `{known}`?"))
 }
 
-/// The optimal string alignment distance: edits of one letter, and swaps of two that stand together.
+/// Returns the optimal string alignment distance: edits of a letter, and swaps of two adjacent letters.
 fn distance(ours: &[char], theirs: &str) -> usize {
     let theirs: Vec<char> = theirs.chars().collect();
     let (mut last_but_one, mut last): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=theirs.len()).collect());

@@ -1,11 +1,11 @@
-//! What the table of keys says, for other readers: a JSON schema for editors, and the reference in the documentation.
+//! Exports the table of keys: a JSON schema for editors, and the reference in the documentation.
 
 use serde_json::{Map, Value as Json, json};
 
 use super::keys::{KEYS, Key, Kind, Merge, Place};
 
-/// A JSON schema (draft 2020-12) of `config.toml`, as editors check TOML by it. It is of every layer's file: which keys one
-/// may say is told in words.
+/// Returns a JSON schema (draft 2020-12) of `config.toml`, for editors that check TOML. It covers the files of all
+/// layers; the descriptions name the layers that may set a key.
 pub fn json_schema() -> Json {
     let mut root = Map::new();
     let mut tables: Vec<(&str, Map<String, Json>)> = Vec::new();
@@ -105,7 +105,7 @@ fn outputs() -> Json {
     }})
 }
 
-/// The names that `locked` may have.
+/// Returns the names that `locked` may contain.
 pub(super) fn lockable() -> impl Iterator<Item = &'static str> {
     settable().filter(|key| key.merge != Merge::Own).map(|key| key.name)
 }
@@ -132,7 +132,7 @@ fn values(kind: Kind) -> String {
     }
 }
 
-/// Who may say it, and what comes of it where several do.
+/// Returns the layers that may set a key, and its merge rule.
 fn layers(key: &Key) -> &'static str {
     match (key.place, key.merge) {
         (Place::Organisation, _) => "organisation",

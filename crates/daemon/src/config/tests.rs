@@ -13,7 +13,7 @@ fn check(text: &str, expected: Result<Mode, &str>) {
     }
 }
 
-/// Everything but where it is from.
+/// Formats everything except the origin of the values.
 fn meaning(config: Config) -> String {
     format!("{:?}", Config { settled: Settled::default(), ..config })
 }
@@ -23,7 +23,7 @@ fn the_default_text_says_what_the_defaults_are() {
     assert_eq!(meaning(Config::parse(DEFAULT_TEXT).unwrap()), meaning(Config::default()));
 }
 
-/// The table's defaults are those of the crates that the values are for.
+/// The table's defaults are those of the crates that use the values.
 #[test]
 fn the_defaults_of_the_table_are_those_of_the_code() {
     let plain = Config {
@@ -85,7 +85,7 @@ fn the_same_mode_again_does_not_touch_the_file() {
         ("version = 1\nmode = \"enforce\"\n", true),
     ] {
         std::fs::write(&file, text).unwrap();
-        // A file that is written is another one.
+        // A written file has a new inode.
         let before = std::fs::File::open(&file).unwrap();
         write_mode(&file, Mode::Monitor).unwrap();
         let is_other = file.metadata().unwrap().ino() != before.metadata().unwrap().ino();
@@ -110,7 +110,7 @@ fn a_misspelt_setting_is_an_error() {
         "version = 1\na = 1\nb = 2\nc = 3",
         Err("2:1: unknown key `a` (and 2 more: `castellan config check`)"),
     );
-    // With what a key that is left out means, too.
+    // The default of an absent key takes part too.
     check(
         "version = 1\n[tags]\nask = \"x\"\nmark = \"x\"",
         Err("`tags.ask` and `tags.mark` are both `x`: give each its own"),
@@ -138,7 +138,7 @@ fn a_profile_presets_what_is_left_out() {
     assert_eq!(settings("profile = \"strict\"\n[level]\nsession = \"off\"").level, None);
 }
 
-/// Every key that a file can say changes what comes of it: none is read and forgotten.
+/// Every key that a file can set changes the configuration: none is parsed and then ignored.
 #[test]
 fn every_key_has_a_meaning() {
     for key in KEYS.iter().filter(|key| matches!(key.place, Place::Every | Place::AboveProject)) {

@@ -1,5 +1,5 @@
-//! [`read`]: the text of one `config.toml` → what it says, key by key, or every mistake in it with line and column. Strict: an
-//! unknown key is a mistake, because a misspelt setting is one that is not in force. It must not know what other layers say.
+//! [`read`]: parses the text of a `config.toml` into its keys, or returns every mistake with line and column. It is
+//! strict: an unknown key is a mistake, because a misspelt setting is not in force. It must not know other layers.
 
 use std::ops::Range;
 
@@ -15,22 +15,22 @@ use super::nearest::meant;
 use super::schema::lockable;
 use crate::limits::MISTAKES_MAX;
 
-/// The version that this castellan reads.
+/// The supported version.
 const VERSION: u32 = 1;
 
-/// A key that a file says. Of a list of patterns or names, each element is one of its own.
+/// A key in a file. Each element of a list of patterns or names is a separate entry.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Said {
     pub(crate) key: &'static Key,
     pub(crate) value: Value,
-    /// The line where it stands, the first is 1.
+    /// The line, from 1.
     pub(crate) line: usize,
 }
 
 /// The value of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// One of the key's words.
+    /// A word of the key's list.
     Word(&'static str),
     /// A text, a pattern or a key's name.
     Text(String),
@@ -38,24 +38,22 @@ pub enum Value {
     Flag(bool),
     /// A number.
     Count(u32),
-    /// Switches of rules.
+    /// Rules to enable and disable.
     Selections(Vec<Selection>),
     /// Additions to outputs.
     Outputs(Vec<AppendOutput>),
 }
 
 impl Value {
-    /// The word, if it is one.
     pub(crate) fn word(&self) -> Option<&'static str> {
         if let Value::Word(word) = self { Some(word) } else { None }
     }
 
-    /// The text, if it is one.
     pub(crate) fn text(&self) -> Option<&str> {
         if let Value::Text(text) = self { Some(text) } else { None }
     }
 
-    /// As JSON; of the tables of a list, how many there are.
+    /// Returns the value as JSON; for a list of tables, the number of tables.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
             Value::Word(word) => (*word).into(),
@@ -68,7 +66,7 @@ impl Value {
     }
 }
 
-/// As a file says it; the tables of a list are only counted.
+/// Writes the value as TOML; for a list of tables, the number of tables.
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -86,14 +84,14 @@ fn tables(f: &mut std::fmt::Formatter<'_>, count: usize) -> std::fmt::Result {
     if count == 0 { write!(f, "[]") } else { write!(f, "[{count} tables]") }
 }
 
-/// What is wrong in a file, and where: line and column, the first are 1.
+/// A mistake in a file with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// The line.
+    /// The line, from 1.
     pub line: usize,
-    /// The column, in characters.
+    /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong, and what may be meant.
+    /// The mistake, and a suggestion if there is one.
     pub message: String,
 }
 
@@ -103,7 +101,7 @@ impl std::fmt::Display for Mistake {
     }
 }
 
-/// Reads a layer's file. Mistakes come in the order of the text, as many as are worth reading.
+/// Parses a layer's file. Returns at most [`MISTAKES_MAX`] mistakes in the order of the text.
 pub(crate) fn read(text: &str, layer: Layer) -> Result<Vec<Said>, Vec<Mistake>> {
     let mut reader =
         Reader { text, starts: line_starts(text), layer, said: Vec::new(), mistakes: Vec::new() };
@@ -112,7 +110,7 @@ pub(crate) fn read(text: &str, layer: Layer) -> Result<Vec<Said>, Vec<Mistake>> 
         let message = error.message().replace('\n', "; ");
         reader.mistake(&error.span().unwrap_or_default(), message);
     }
-    // What a broken text recovers to is not what was meant.
+    // The recovered part of a malformed text may differ from the intended text.
     if reader.mistakes.is_empty() && reader.version(table.get_ref()) {
         reader.table("", table.get_ref());
     }
@@ -121,7 +119,7 @@ pub(crate) fn read(text: &str, layer: Layer) -> Result<Vec<Said>, Vec<Mistake>> 
     if mistakes.is_empty() { Ok(said) } else { Err(mistakes) }
 }
 
-/// The value of a key where it is left out; nothing for one that has none of its own, and for a list without elements.
+/// Returns the default of a key; `None` for a key without a default and for an empty list.
 pub(crate) fn default_of(key: &'static Key) -> Option<Value> {
     let value = DeValue::parse(key.default).ok()?;
     let mut reader = Reader {
@@ -137,7 +135,7 @@ pub(crate) fn default_of(key: &'static Key) -> Option<Value> {
 
 struct Reader<'t> {
     text: &'t str,
-    /// Where lines start.
+    /// Offsets of the lines' starts.
     starts: Vec<usize>,
     layer: Layer,
     said: Vec<Said>,
@@ -145,7 +143,7 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    /// Whether the text is of the version that is read: of another one nothing else can be said.
+    /// Checks the version of the text. A text of another version is not parsed further.
     fn version(&mut self, table: &DeTable<'_>) -> bool {
         let before = self.mistakes.len();
         match table.get("version") {
@@ -164,7 +162,7 @@ impl Reader<'_> {
         self.mistakes.len() == before
     }
 
-    /// Reads the keys of a table, of which `above` is the name with a dot behind it.
+    /// Parses the keys of a table; `above` is its name with a dot.
     fn table(&mut self, above: &str, table: &DeTable<'_>) {
         for (name, value) in table {
             let full = format!("{above}{}", name.get_ref());
@@ -213,7 +211,7 @@ impl Reader<'_> {
     fn value(&mut self, key: &'static Key, value: &Spanned<DeValue<'_>>) {
         let (span, given) = (value.span(), value.get_ref());
         match key.kind {
-            // Looked at before all others.
+            // Already checked by `version`.
             Kind::Version => {}
             Kind::Word(words) => match given.as_str() {
                 Some(given) => match words.iter().find(|word| **word == given) {
@@ -246,7 +244,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The elements of a list of texts.
+    /// Parses the elements of a list of texts.
     fn elements(&mut self, key: &'static Key, value: &Spanned<DeValue<'_>>) {
         let DeValue::Array(elements) = value.get_ref() else {
             return self.wrong(&value.span(), key.name, "a list of texts", value.get_ref());
@@ -272,7 +270,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A list of tables, which is read as one value.
+    /// Parses a list of tables as a single value.
     fn list<T>(
         &mut self,
         key: &'static Key,
@@ -329,13 +327,13 @@ fn count(value: &DeValue<'_>) -> Option<u32> {
     u32::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
-/// What is wrong with the name of a key that is to be locked.
+/// Returns the error in a name of `locked`.
 fn lock_error(text: &str) -> Option<String> {
     let is_known = lockable().any(|name| name == text);
     (!is_known).then(|| format!("`locked`: `{text}` is no key that can be locked{}", meant(text, lockable())))
 }
 
-/// What is wrong with a short rule. In which list it stands makes no difference to its form.
+/// Returns the error in a short rule. Its form is the same in all lists.
 fn pattern_error(name: &str, text: &str) -> Option<String> {
     let list = [text.to_owned()];
     let read = match name {

@@ -19,7 +19,7 @@ fn settled(organisation: &str, user: &str, project: &str) -> Settled {
     Config::of(&texts).unwrap().settled
 }
 
-/// Checks what counts of a key, and where it is from: `value layer line`, with `*` where a profile presets it.
+/// Checks the effective values of a key and their origin: `value layer line`, with `*` for a preset of a profile.
 fn check(key: &str, (organisation, user, project): (&str, &str, &str), expected: &[&str]) {
     let settled = settled(organisation, user, project);
     let shown = |sourced: &Sourced| {
@@ -46,7 +46,7 @@ fn the_strictest_counts() {
     check("mode", ("mode = 'enforce'", "mode = 'monitor'", ""), &["enforce organisation 2"]);
     check("mode", ("", "mode = 'monitor'", "mode = 'enforce'"), &["enforce project 2"]);
     check("mode", ("mode = 'monitor'", "mode = 'enforce'", "mode = 'passthrough'"), &["enforce user 2"]);
-    // What the user's file leaves out is as if it said the default.
+    // A key that is absent in the user's file has its default.
     check("mode", ("mode = 'monitor'", "", ""), &["enforce user default"]);
     check("opaque", ("opaque = 'defer'", "", ""), &["ask user default*"]);
     check("opaque", ("opaque = 'deny'", "opaque = 'defer'", ""), &["deny organisation 2"]);
@@ -84,7 +84,7 @@ fn profiles_are_expanded_before_they_meet() {
     check("unknown_workspace", ("profile = 'strict'", "", ""), &["read-only organisation 2*"]);
     check("tools", ("", "", "profile = 'observer'"), &["false project 2*"]);
     check("profile", ("profile = 'kit'", "profile = 'strict'", ""), &["strict user 2"]);
-    // Where nobody is there, what the profile denies stays denied.
+    // In sessions without a person, the profile's denial stays in force.
     check(
         "headless_default",
         ("default = 'defer'", "profile = 'strict'\ndefault = 'allow'", ""),
@@ -113,7 +113,7 @@ fn a_locked_key_is_the_organisations() {
     check("opaque", ("locked = ['opaque']", "opaque = 'defer'", ""), &["ask organisation default*"]);
     check("opaque", ("locked = ['opaque']\nopaque = 'ask'", "opaque = 'defer'", ""), &["ask organisation 3"]);
     check("headless_opaque", ("locked = ['opaque']", "opaque = 'defer'", ""), &["ask organisation default*"]);
-    // Who wants more may have it.
+    // A lower layer may be stricter.
     check("opaque", ("locked = ['opaque']", "opaque = 'deny'", ""), &["deny user 2"]);
     check("mode", ("locked = ['mode']", "mode = 'monitor'", ""), &["enforce organisation default"]);
     check(
@@ -147,7 +147,7 @@ fn what_is_locked_in_vain_is_told() {
             "`{USER}`:{line}: `{key}` does not count: the organisation has locked it (`{ORGANISATION}`:4)"
         )
     };
-    // The mode is the same: what it says counts.
+    // The mode is equal, so it is not reported.
     let expected = [line(2, "opaque"), line(3, "allow"), line(4, "tags.deny")];
     assert_eq!(settled.ignored(), expected);
 }
@@ -167,7 +167,7 @@ fn nobody_below_trusts_a_hook_that_the_organisations_word_bars() {
         ("profile = 'strict'\nhooks.trusted = ['ours']", trusted, ""),
         &["ours organisation 3"],
     );
-    // With or without the same word of the user's.
+    // With and without the same profile in the user's file.
     check("hooks.trusted", ("profile = 'strict'", &format!("profile = 'strict'\n{trusted}"), ""), &[]);
 }
 

@@ -3,7 +3,7 @@ use crate::config::DEFAULT_TEXT;
 use crate::config::text::read;
 use castellan_event::Layer;
 
-/// Whether a value is as a schema of ours says: the few words of the language that it uses, and no other.
+/// Reports whether a value matches our schema. Supports only the keywords that the schema uses.
 fn fits(value: &Json, schema: &Json) -> bool {
     let Json::Object(schema) = schema else { panic!("{schema}") };
     schema.iter().all(|(word, wanted)| match (word.as_str(), value) {
@@ -49,7 +49,7 @@ fn fits(value: &Json, schema: &Json) -> bool {
     })
 }
 
-/// Checks that schema and reader say the same of a text.
+/// Checks that schema and parser agree on a text.
 fn check(text: &str, expected: bool) {
     let value: Json = toml::from_str(text).unwrap();
     assert_eq!(fits(&value, &json_schema()), expected, "schema: {text}");

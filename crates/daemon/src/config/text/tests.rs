@@ -1,6 +1,6 @@
 use super::*;
 
-/// Reads a text as a layer's; `expected` are the mistakes, each whole.
+/// Parses a text as the file of a layer; `expected` are the mistakes, each whole.
 fn check_as(layer: Layer, text: &str, expected: &[&str]) {
     let mistakes = read(text, layer).err().unwrap_or_default();
     let mistakes: Vec<String> = mistakes.iter().map(Mistake::to_string).collect();
@@ -66,7 +66,7 @@ fn wrong_types_are_told() {
 fn the_version_comes_first() {
     check("", &["1:1: `version` is missing: begin with `version = 1`"]);
     check("mode = \"monitor\"", &["1:1: `version` is missing: begin with `version = 1`"]);
-    // Of a newer format nothing else can be said.
+    // A newer format is not parsed further.
     check("version = 2\nnew_key = true", &["1:11: `version` is 2, this castellan reads 1"]);
     check("version = \"1\"", &["1:11: `version` is a number, and this is a value of the type string"]);
 }
@@ -82,13 +82,13 @@ fn what_is_no_toml_is_told_with_its_place() {
     assert_eq!(places("version = 1\n[log]\n[log]\n"), [(3, 2)]);
     assert_eq!(places("version = 1\nlevel.session = \"off\"\n[level]\n"), [(3, 2)]);
     assert_eq!(places("version = 1\n\u{0}").first(), Some(&(2, 1)));
-    // Deep nesting is a mistake, and no crash.
+    // Deep nesting is a mistake and does not crash.
     assert!(read(&format!("version = 1\ndeny = {}", "[".repeat(100_000)), Layer::User).is_err());
     assert!(
         read(&format!("version = 1\ndeny = {}{}", "[".repeat(100_000), "]".repeat(100_000)), Layer::User)
             .is_err()
     );
-    // As many as are worth reading.
+    // The number of reported mistakes is limited.
     let many: String = (0..1000).map(|number| format!("key{number} = 1\n")).collect();
     assert_eq!(places(&format!("version = 1\n{many}")).len(), MISTAKES_MAX);
 }
@@ -137,7 +137,7 @@ fn each_short_rule_is_read_where_it_stands() {
     }
 }
 
-/// Reads the tables below `[rules]`; of an error, `expected` is a part.
+/// Parses the tables below `[rules]`; for an error, `expected` is a part of the message.
 fn check_list(text: &str, expected: Result<Value, &str>) {
     match (read(&format!("version = 1\n{text}"), Layer::User), expected) {
         (Ok(said), Ok(expected)) => {
