@@ -1,7 +1,7 @@
-//! The control protocol: what `castellan` asks the daemon over the control socket.
+//! The control protocol between `castellan` and the daemon.
 //!
-//! One frame of JSON each way: an envelope with the version, and in it the request or the response. Requests that loosen
-//! anything pass the presence check in `control_server`.
+//! A frame of JSON in each direction: an envelope with the version, around a request or a response. Requests that
+//! loosen anything need the user presence check in `control_server`.
 
 mod client;
 mod listener;
@@ -17,7 +17,7 @@ use crate::explanation::Explanation;
 /// Version of the control protocol.
 pub(crate) const CONTROL_VERSION: u32 = 1;
 
-/// What goes over the socket, either way: the version first, so that it can be read whatever else has changed.
+/// The message in either direction. The version comes first, so that it can be read from a message of any version.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Envelope<T> {
     /// [`CONTROL_VERSION`] of the sender.
@@ -27,7 +27,7 @@ pub(crate) struct Envelope<T> {
     pub(crate) known: Known,
 }
 
-/// What only the person who asks knows, where the daemon has asked for it. It stands nowhere else, least of all in the log.
+/// The secrets that the daemon asked the user for. They are stored nowhere else, in particular not in the log.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Known {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,12 +42,12 @@ impl Known {
     }
 }
 
-/// A kind of it.
+/// A kind of secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Secret {
     /// The PIN of `presence = "pin"`.
     Pin,
-    /// The password of their account.
+    /// The password of the user's account.
     Password,
 }
 
@@ -60,92 +60,94 @@ impl fmt::Display for Secret {
     }
 }
 
-/// What is asked.
+/// A request.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_debug_implementations, reason = "a PIN may stand in it, which is written nowhere")]
 pub enum ControlRequest {
-    /// How the daemon is.
+    /// Reports the daemon's status.
     Status,
-    /// Change the mode, to `enforce`, `monitor` or `passthrough`. Loosens, unless it tightens.
+    /// Changes the mode to `enforce`, `monitor` or `passthrough`. Loosens, unless it tightens.
     Mode(String),
-    /// Change one word of the configuration in force: the profile, how far a pack counts. Loosens, unless it tightens.
+    /// Changes a word of the configuration in force: the profile or the state of a pack. Loosens, unless it tightens.
     Switch {
         /// The key: `profile`, `packs.git`, `tiers.review`.
         key: String,
         /// The word.
         word: String,
     },
-    /// Put the shipped rules in force that an upgrade has brought and that are only observed yet. Tightens.
+    /// Enforces the shipped rules that an upgrade has added and that are only observed so far. Tightens.
     EndTrial,
-    /// Put the configuration and rule files on disk in force, if they are still those that the person was shown. Loosens.
+    /// Puts the configuration and rule files on disk in force, if they are still the files shown to the person.
+    /// Loosens.
     Apply {
-        /// [`crate::FileSet::hash`] of what was shown.
+        /// [`crate::FileSet::hash`] of the shown files.
         hash: String,
     },
-    /// Stop, and stay stopped until `castellan start`. Loosens.
+    /// Stops the daemon until `castellan start`. Loosens.
     Stop,
-    /// End, so that the next hook starts the daemon of the installed version. Loosens.
+    /// Ends the daemon, so that the next hook starts the daemon of the installed version. Loosens.
     Restart,
-    /// The calls that wait for a person.
+    /// Lists the pending calls.
     Pending,
-    /// What persons have granted.
+    /// Lists the grants.
     Granted,
-    /// All of one call that waits.
+    /// Returns the details of a pending call.
     Show {
         /// Its request id, such as `K7`.
         id: String,
     },
-    /// Let a call that waits happen, if it is still the one that the person was shown. Loosens.
+    /// Grants a pending call, if it is still the call shown to the person. Loosens.
     Approve {
         /// Its request id, such as `K7`.
         id: String,
-        /// [`ShownCall::shown`] of what was shown.
+        /// [`ShownCall::shown`] of the shown call.
         shown: String,
-        /// For how long.
+        /// The validity of the grant.
         scope: GrantScope,
     },
-    /// Do not let a call happen that waits, or was granted.
+    /// Refuses a pending call, or revokes a grant.
     Refuse {
         /// Its request id.
         id: String,
     },
-    /// What was decided about workspaces.
+    /// Lists the decisions about workspaces.
     Trusted,
-    /// Decide about a workspace. Loosens, unless it denies.
+    /// Decides about a workspace. Loosens, unless it denies.
     Trust {
         /// Its real path.
         workspace: String,
-        /// What to do about sessions there.
+        /// The decision.
         standing: WorkspaceStanding,
-        /// Hash of its own files as the person saw them: these are trusted, and no others. Nothing where there were none.
+        /// Hash of the workspace's own files, as shown to the person: only these files are trusted. `None` if there
+        /// were none.
         #[serde(default)]
         project: Option<String>,
     },
-    /// Set the PIN of `presence = "pin"`, or another one. Loosens; another one needs the one of before.
+    /// Sets or changes the PIN of `presence = "pin"`. Loosens; a change needs the old PIN.
     SetPin {
-        /// The new one.
+        /// The new PIN.
         new: String,
     },
-    /// May the requesting process loosen something that the daemon does not do itself, such as an uninstall? Says what,
+    /// Asks for permission to loosen something outside of the daemon, such as an uninstall. The text names the action,
     /// for the record.
     Loosen(String),
 }
 
-/// What a person has decided about a workspace.
+/// A person's decision about a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkspaceStanding {
     /// Sessions may work there.
     Trusted,
-    /// Sessions there have no tools, nor below it.
+    /// Sessions in the workspace or below have no tools.
     Denied,
-    /// Nothing, or not any more.
+    /// No decision, or a revoked one.
     Unknown,
 }
 
 impl WorkspaceStanding {
-    /// The word that a person reads.
+    /// Returns the word for messages.
     pub fn as_str(&self) -> &'static str {
         match self {
             WorkspaceStanding::Trusted => "trusted",
@@ -155,31 +157,31 @@ impl WorkspaceStanding {
     }
 }
 
-/// A workspace that a person has decided about.
+/// A workspace with a person's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecidedWorkspace {
     /// Its real path.
     pub workspace: String,
-    /// What was decided.
+    /// The decision.
     pub standing: WorkspaceStanding,
-    /// How the files of its own are that it was trusted with. Nothing where there were none, and are none.
+    /// State of the workspace's own files since they were trusted. `None` if there were none and are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<ProjectFiles>,
 }
 
-/// A trusted workspace's own files.
+/// State of a trusted workspace's own files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProjectFiles {
-    /// They are those that were trusted.
+    /// They are unchanged.
     Same,
-    /// They are others by now: those that were trusted count.
+    /// They have changed since: the trusted copy applies.
     Changed,
-    /// What was trusted cannot be read any more: the workspace counts as unknown.
+    /// The trusted copy cannot be read any more: the workspace is unknown.
     Lost,
 }
 
-/// For how long a grant holds. Only for the same call, made in the same session unless it is said otherwise.
+/// Validity of a grant. A grant applies only to the same call, in the same session unless the scope says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantScope {
@@ -193,7 +195,7 @@ pub enum GrantScope {
     Always,
 }
 
-/// A call that waits for a person.
+/// A pending call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingCall {
     /// Its request id, such as `K7`.
@@ -202,91 +204,91 @@ pub struct PendingCall {
     pub agent: String,
     /// The agent's session id.
     pub session: String,
-    /// Directory that it was made in.
+    /// Working directory of the call.
     pub cwd: String,
     /// Canonical name of the tool.
     pub tool: String,
-    /// What it was made with, shortened.
+    /// The input, shortened.
     pub input: String,
-    /// Why it did not simply run, one line for each finding.
+    /// The reasons why it was not allowed at once, a line for each finding.
     pub reasons: Vec<String>,
-    /// Seconds since it was asked last.
+    /// Seconds since the last attempt.
     pub age_s: u64,
-    /// How often it was asked.
+    /// Number of attempts.
     pub times: u32,
-    /// The agent waits for the answer just now.
+    /// The agent is waiting for the answer now.
     #[serde(default)]
     pub held: bool,
-    /// The agent's own prompt is open for it: it runs only by a yes there.
+    /// The agent's own prompt is open for the call: only a yes there runs it.
     #[serde(default)]
     pub at_prompt: bool,
 }
 
-/// All of a call that waits for a person.
+/// A pending call with its details.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShownCall {
-    /// What the list says of it.
+    /// The entry in the list.
     #[serde(flatten)]
     pub call: PendingCall,
     /// Number of its record in the log.
     #[serde(with = "castellan_audit::wide")]
     pub record: u64,
-    /// What it was made with, whole, by the agent's names.
+    /// The whole input, with the agent's names.
     pub whole_input: Json,
-    /// SHA-256 of that as compact JSON, in hex.
+    /// SHA-256 of `whole_input` as compact JSON, in hex.
     pub input_sha256: String,
-    /// What it would do.
+    /// The call's effects.
     pub explanation: Explanation,
-    /// Names the call and what of it can be granted, in hex.
+    /// Identifies the call and its grantable part, in hex.
     pub shown: String,
 }
 
-/// A call that a person has granted.
+/// A granted call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrantedCall {
-    /// The request id that it had, by which it is refused.
+    /// The request id that it had; the grant is revoked by this id.
     pub id: String,
     /// The agent's name.
     pub agent: String,
-    /// Directory that it is made in.
+    /// Working directory of the call.
     pub cwd: String,
     /// Canonical name of the tool.
     pub tool: String,
-    /// What it is made with, shortened.
+    /// The input, shortened.
     pub input: String,
-    /// For how long.
+    /// The validity of the grant.
     pub scope: GrantScope,
     /// Seconds since it was granted.
     pub age_s: u64,
 }
 
-/// The answer.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ControlResponse {
-    /// Done.
+    /// The request is carried out.
     Done,
-    /// How the daemon is.
+    /// The daemon's status.
     Status(Box<StatusReport>),
-    /// The calls that wait, the oldest first.
+    /// The pending calls, the oldest first.
     Pending(Vec<PendingCall>),
-    /// The workspaces that a person has decided about, by path.
+    /// The decisions about workspaces, by path.
     Trusted(Vec<DecidedWorkspace>),
-    /// What is granted, the oldest first.
+    /// The grants, the oldest first.
     Granted(Vec<GrantedCall>),
-    /// All of a call.
+    /// The details of a call.
     Shown(Box<ShownCall>),
-    /// Not without the person's PIN.
+    /// The request needs the person's PIN.
     PinNeeded,
-    /// Not without the password of their account.
+    /// The request needs the password of the person's account.
     PasswordNeeded,
-    /// Not allowed: why.
+    /// Rejected, with the reason.
     Refused(String),
-    /// Allowed, and it did not work: why.
+    /// Permitted, but failed, with the reason.
     Failed(String),
 }
 
-/// How the daemon is.
+/// The daemon's status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusReport {
     /// Process id.
@@ -299,9 +301,10 @@ pub struct StatusReport {
     pub policy: String,
     /// `current`, `last_good` or `missing`.
     pub policy_origin: String,
-    /// Why it is not the current one; problems of configuration and rule files, one line each.
+    /// The reason why it is not the current policy, and the problems of configuration and rule files, each on a line.
     pub problems: Vec<String>,
-    /// Whether nothing is in force until the organisation's files are mended, which then count by themselves.
+    /// True if no policy is in force until the organisation's files are repaired. The repaired files take effect by
+    /// themselves.
     #[serde(default)]
     pub awaits_organisation: bool,
     /// Rules in force.
@@ -310,31 +313,32 @@ pub struct StatusReport {
     /// the daemon is of a version that cannot tell.
     #[serde(default)]
     pub applied: String,
-    /// When edited rule files come into force: `apply` or `watch`.
+    /// When edited rule files take effect: `apply` or `watch`.
     #[serde(default)]
     pub reload: String,
     /// Edited files that wait for `castellan apply`, by folder and name.
     #[serde(default)]
     pub pending: Vec<String>,
-    /// How many shipped rules an upgrade has brought that are only observed yet. Which, is for persons: agents read a status, too.
+    /// Number of shipped rules that an upgrade has added and that are only observed so far. Their names are only for
+    /// persons, because agents can read a status too.
     #[serde(default)]
     pub on_trial: usize,
-    /// Calls since the start of tools that castellan does not know.
+    /// Calls of unknown tools since the start.
     #[serde(default)]
     pub unknown_tools: u64,
-    /// The tool of the last of them; empty when there was none.
+    /// The tool of the last such call; empty if there was none.
     #[serde(default)]
     pub last_unknown_tool: String,
-    /// Whether who asks runs within a guarded agent, by what the daemon knows.
+    /// True if the daemon knows that the requesting process runs within a guarded agent.
     #[serde(default)]
     pub within_agent: bool,
-    /// Sessions that are kept in mind.
+    /// Number of known sessions.
     #[serde(default)]
     pub sessions: usize,
-    /// Grants that hold.
+    /// Number of valid grants.
     #[serde(default)]
     pub grants: usize,
-    /// Workspaces that a person has decided about.
+    /// Number of workspaces with a decision.
     #[serde(default)]
     pub workspaces: usize,
     /// Seconds since the start.
@@ -343,27 +347,28 @@ pub struct StatusReport {
     pub verdicts: VerdictCounts,
     /// Failures of castellan's own since the start.
     pub failures: u64,
-    /// The last of them; empty when there was none.
+    /// The last failure; empty if there was none.
     pub last_failure: String,
-    /// Requests to loosen something that were refused since the start, because no person was there.
+    /// Loosening requests since the start that failed the user presence check.
     #[serde(default)]
     pub refused: u64,
-    /// The last of them; empty when there was none.
+    /// The last such request; empty if there was none.
     #[serde(default)]
     pub last_refused: String,
-    /// Calls that wait for a person.
+    /// Number of pending calls.
     #[serde(default)]
     pub waiting: usize,
-    /// Calls since the start that ran as nobody decided, and changes of settings by which they could.
+    /// Calls since the start that ran without a matching decision, and changes of settings that make such calls
+    /// possible.
     #[serde(default)]
     pub ungoverned: u64,
-    /// The last of them; empty when there was none.
+    /// The last of these; empty if there was none.
     #[serde(default)]
     pub last_ungoverned: String,
-    /// Agents that run and do not ask castellan.
+    /// Running agents that do not ask castellan.
     #[serde(default)]
     pub unguarded: Vec<UnguardedAgent>,
-    /// Hooks of others that are trusted, by their command lines.
+    /// Trusted foreign hooks, by their command lines.
     #[serde(default)]
     pub trusted_hooks: Vec<String>,
     /// The log's directory.
@@ -374,16 +379,16 @@ pub struct StatusReport {
     pub log_limit_reached: bool,
 }
 
-/// An agent that runs and does not ask castellan.
+/// A running agent that does not ask castellan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnguardedAgent {
-    /// The agent, by its word on the command line.
+    /// The agent's name on the command line.
     pub agent: String,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
-    /// The directory that it works in.
+    /// Its working directory.
     pub cwd: String,
-    /// Why it does not ask.
+    /// The reason why it does not ask.
     pub why: String,
 }
 
@@ -401,7 +406,7 @@ pub struct VerdictCounts {
 }
 
 impl ControlRequest {
-    /// Whether a person may be asked for what only they know, for this.
+    /// Reports whether the client may ask the person for a secret for this request.
     fn may_loosen(&self) -> bool {
         match self {
             ControlRequest::Status

@@ -1,4 +1,4 @@
-//! The control socket: everything that changes anything goes over it, and what loosens anything passes the one presence
+//! The control socket: every change goes over it. Every request that loosens anything needs the same user presence
 //! check.
 
 mod consent;
@@ -46,23 +46,23 @@ pub(crate) struct ControlServer {
     pub(crate) signals: Sender<Signal>,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
-    /// Held while something is decided about a workspace: one copy of its files at a time.
+    /// Held during a decision about a workspace, so that only one copy of its files is made at a time.
     pub(crate) deciding: Mutex<()>,
     /// Held while the mode is changed.
     pub(crate) mode_changes: Mutex<()>,
 }
 
-/// Characters of a hash that a record shows.
+/// Characters of a hash in a record.
 const HASH_CHARS: usize = 16;
 
-/// Who asks.
+/// The requesting process.
 #[derive(Clone, Copy)]
 struct Peer<'a> {
     pid: u32,
-    /// When the process of that number started, as it was seen when it connected; 0 where it was not.
+    /// Start time of the process when it connected; 0 if it could not be read.
     started: u64,
     uid: u32,
-    /// What they have said that only they know.
+    /// The secrets that came with the request.
     known: &'a Known,
 }
 
@@ -73,7 +73,7 @@ impl ControlServer {
             let stream = match socket.accept() {
                 Ok(stream) => stream,
                 Err(_) if socket.is_closed() => return,
-                // Out of descriptors, most likely.
+                // The process most likely has no free file descriptors.
                 Err(_) => {
                     std::thread::sleep(ACCEPT_PAUSE);
                     continue;
@@ -97,7 +97,7 @@ impl ControlServer {
     fn answer(&self, stream: &UnixStream) {
         let Ok(credentials) = rustix::net::sockopt::socket_peercred(stream) else { return };
         let pid = credentials.pid.as_raw_nonzero().get().unsigned_abs();
-        // Before anything is waited for: its number could become somebody else's.
+        // Read before any wait: the process id could be reused.
         let started = Process::read(pid).map_or(0, |process| process.started);
         if credentials.uid != rustix::process::geteuid() {
             return self.judge.fail("peer", "another user's process tried to connect for control");
@@ -116,13 +116,13 @@ impl ControlServer {
         let envelope = Envelope { version: CONTROL_VERSION, body, known: Known::default() };
         let _ = stream.set_write_timeout(Some(FRAME_TIME));
         let _ = write_frame(&mut &*stream, Kind::Control, &serde_json::to_vec(&envelope).unwrap_or_default());
-        // Only now: who asked for the end is to read the answer.
+        // Only now, so that the requesting process can read the answer before the daemon ends.
         if ends {
             let _ = self.signals.send(Signal::End);
         }
     }
 
-    /// Carries a request out. What is refused or fails is an error, which is the response as well.
+    /// Carries out a request. A rejection or failure is an error, and the error is the response.
     fn carry_out(
         &self,
         request: &ControlRequest,
@@ -163,12 +163,13 @@ impl ControlServer {
         Ok(ControlResponse::Done)
     }
 
-    /// Whatever the files say, that they come into force is a person's to decide: what they tighten and loosen by, only a
-    /// reader can tell.
+    /// Applies the files after a user presence check, whatever they contain: only a person can judge what they tighten
+    /// and loosen.
     fn apply(&self, hash: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let files = format!("files {}", printable(hash));
         self.check_presence("apply", &files, peer)?;
-        // Nobody locks themselves out: a password that is to count is one that can be checked, and that they know.
+        // Prevents a lockout: before `password` takes effect, the password must be checkable and the person must know
+        // it.
         let now = self.judge.terms().policy.settings().presence;
         let next = match self.policy.presence_on_disk(hash) {
             Ok(next) => next,
@@ -185,7 +186,8 @@ impl ControlServer {
 
     fn change_mode(&self, word: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let mode: Mode = word.parse().map_err(ControlResponse::Failed)?;
-        // One after the other: what is the same as before, or stricter, needs no person, and must stay so until it is done.
+        // Serialized: a mode that is not milder needs no person, and this comparison must stay valid until the change
+        // is done.
         let _changing = self.mode_changes.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.judge.terms().mode;
         if mode < before {
@@ -196,7 +198,7 @@ impl ControlServer {
         }
     }
 
-    /// The one check that whatever loosens anything passes. A refusal is recorded.
+    /// Checks user presence, for every request that loosens anything. Records a rejection.
     fn check_presence(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         self.check_terminal(action, argument, peer)?;
         match self.judge.terms().policy.settings().presence {
@@ -206,23 +208,24 @@ impl ControlServer {
         }
     }
 
-    /// The half of it that looks at where the request comes from.
+    /// Checks the origin of the request, the first half of the user presence check.
     fn check_terminal(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let guarded = |pid, started| self.peers.is_guarded(pid, started);
         presence::check(peer.pid, peer.started, guarded)
             .map_err(|refusal| self.refused(action, argument, peer, refusal.to_string()))
     }
 
-    /// The half of it that asks for what only the person knows.
+    /// Checks the PIN, the second half of the user presence check.
     fn check_pin(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
-        // Nobody has got anything wrong yet: nothing is recorded.
+        // A missing PIN is no wrong PIN: nothing is recorded.
         let pin = peer.known.pin.as_deref().ok_or(ControlResponse::PinNeeded);
         let pin = if self.secrets.has_pin() { pin? } else { "" };
         let checked = self.secrets.check_pin(pin, wall());
         checked.map_err(|error| self.refused(action, argument, peer, error.to_string()))
     }
 
-    /// The same, of what the system knows too. An account that has no password to be checked is told before one is asked for.
+    /// Checks the account's password, which the system knows too. An account without a checkable password is rejected
+    /// before the client asks for one.
     fn check_password(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let refused = |error: SecretError| self.refused(action, argument, peer, error.to_string());
         let account = Account::own(PASSWORD_TIME)
@@ -237,13 +240,13 @@ impl ControlServer {
         ControlResponse::Refused(why)
     }
 
-    /// A first PIN needs a person at a terminal, another one the person who knows it.
+    /// Sets the PIN. The first PIN needs a person at a terminal, a change also needs the old PIN.
     fn set_pin(&self, new: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         self.check_terminal("set_pin", "", peer)?;
         if self.secrets.has_pin() {
             self.check_pin("set_pin", "", peer)?;
         }
-        // Recorded first: a PIN of somebody else's is to show. And once more where something else has become of it.
+        // Recorded first, so that a PIN set by another person is visible. A failure is recorded in addition.
         self.conclude("set_pin", "", peer, Secrets::check_new(new))?;
         match self.secrets.set_pin(new) {
             Ok(()) => Ok(()),
@@ -251,8 +254,8 @@ impl ControlServer {
         }
     }
 
-    /// Records what became of a request, and what is in force then: also a change that failed may have come halfway. One
-    /// that cannot be recorded has failed.
+    /// Records the result of a request and the files in force then: a failed change may be partly done. A request that
+    /// cannot be recorded has failed.
     fn conclude(
         &self,
         action: &str,
@@ -316,12 +319,12 @@ impl ControlServer {
     }
 }
 
-/// The beginning of a hash, or of what somebody gave for one.
+/// Returns the beginning of a hash, or of the client's text in place of one.
 fn printable(hash: &str) -> String {
     hash.chars().filter(char::is_ascii_alphanumeric).take(HASH_CHARS).collect()
 }
 
-/// Reads a request, or says why it is none.
+/// Parses a request, or returns the reason why it is none.
 fn read_request(frame: &Frame) -> Result<(ControlRequest, Known), String> {
     let unreadable = |error: serde_json::Error| format!("the request cannot be read: {error}");
     match frame.kind {

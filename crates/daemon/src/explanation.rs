@@ -1,5 +1,5 @@
-//! [`Explanation`]: what one call would do, in words, as it is shown to a person: commands, their effects, and which rules
-//! fired on what. It must not know how that is shown.
+//! [`Explanation`]: the effects of a call in words for a person: its commands, their effects, and the matched rules. It
+//! must not know how it is displayed.
 
 use castellan_event::{Call, CallRow, Command, Effect, Facts, Finding, Verdict};
 use castellan_policy::Decision;
@@ -7,32 +7,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{EXPLAINED_BYTES_MAX, EXPLAINED_PARTS_MAX};
 
-/// What one call would do. Lists are in the order of the call.
+/// The effects of a call. Lists are in the order of the call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
-    /// Rules that fired on the call as a whole.
+    /// Rules that matched the call as a whole.
     pub rules: Vec<FiredRule>,
     /// Its commands.
     pub commands: Vec<ExplainedCommand>,
-    /// What the tool itself does.
+    /// Effects of the tool itself.
     pub effects: Vec<ExplainedEffect>,
-    /// What is done when a file is run that the call writes.
+    /// Effects of running a file that the call writes.
     pub written: Vec<ExplainedEffect>,
-    /// Commands and effects that are left out, because there are too many for anybody to read.
+    /// Number of omitted commands and effects, because they are too many to read.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: usize,
 }
 
-/// A rule that fired.
+/// A rule that matched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FiredRule {
     /// Its name.
     pub rule: String,
-    /// What it answers.
+    /// Its verdict.
     pub verdict: String,
 }
 
-/// One command: fields as [`Command`] has them.
+/// A command, with the fields of [`Command`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each field is the one of this name of `Command`, or what stands below it")]
 pub struct ExplainedCommand {
@@ -53,7 +53,7 @@ pub struct ExplainedCommand {
     pub rules: Vec<FiredRule>,
 }
 
-/// One effect: fields as [`Effect`] has them, by their words; only what there is.
+/// An effect, with the fields of [`Effect`] as words; absent fields are omitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(missing_docs, reason = "each field is the one of this name of `Effect`, or what stands below it")]
@@ -100,12 +100,12 @@ pub struct ExplainedEffect {
 }
 
 impl Explanation {
-    /// Explains a call. `rows` are those that the decision was made on.
+    /// Explains a call. `rows` are the rows that the decision used.
     pub fn of(facts: &Facts, rows: &[CallRow<'_>], decision: &Decision) -> Explanation {
         Explaining { facts, rows, decision }.whole()
     }
 
-    /// The same, but no more of it than is kept of a call that waits.
+    /// Explains a call within the limits for a pending call.
     pub(crate) fn brief(
         call: &Call,
         facts: &Facts,
@@ -122,7 +122,7 @@ impl Explanation {
         explanation
     }
 
-    /// How long it is, as JSON.
+    /// Returns its length as JSON.
     pub(crate) fn bytes(&self) -> usize {
         serde_json::to_vec(self).map_or(usize::MAX, |json| json.len())
     }
@@ -146,7 +146,7 @@ impl Explanation {
     }
 }
 
-/// A call and what is known of it.
+/// A call with its facts and its decision.
 struct Explaining<'a> {
     facts: &'a Facts,
     rows: &'a [CallRow<'a>],
@@ -222,7 +222,7 @@ impl Explaining<'_> {
         }
     }
 
-    /// The rules that fired on a row.
+    /// Returns the rules that matched a row.
     fn fired(&self, is_row: impl Fn(&CallRow<'_>) -> bool) -> Vec<FiredRule> {
         let findings: Vec<&Finding> =
             self.decision.findings.iter().filter(|finding| !finding.rule.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! What a call would do, as the analysis of `castellan_facts` finds it on this machine.
+//! Effects of a call on this machine, found by the analysis of `castellan_facts`.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use crate::layout::{Layout, OrganisationPlace};
 use crate::memory::{Changed, Workspace};
 use crate::workspace::workspace_of;
 
-/// Finds what a call would do, as the first of its session. `own`: castellan's own files, see [`own_paths`].
+/// Analyses a call as the first of its session. `own` are castellan's own files, see [`own_paths`].
 pub fn facts_of(call: &Call, own: &[String], world: &mut Recorder<'_>) -> Facts {
     let workspace = workspace_of(&call.agent.cwd, call.agent.pid, world);
     let inside = workspace.as_ref().map_or("", Workspace::inside);
     facts_after(call, own, inside, None, world)
 }
 
-/// The same, with where the session works and what earlier calls of it wrote.
+/// Analyses a call with its session's workspace and the files that earlier calls wrote.
 pub(crate) fn facts_after(
     call: &Call,
     own: &[String],
@@ -36,7 +36,8 @@ pub(crate) fn facts_after(
     analyse(call, &setting, world)
 }
 
-/// castellan's own files: its home, configuration and state, the organisation's files, and the programs themselves; as they are called and as they lie.
+/// Returns castellan's own paths: its home, configuration and state, the organisation's files, and the programs. Each
+/// path is included as written and, if it differs, as resolved.
 pub fn own_paths(layout: &Layout) -> Vec<String> {
     let organisation = OrganisationPlace::default().dir;
     let home = layout.home().dir().to_owned();

@@ -1,5 +1,5 @@
-//! [`FileSet`]: configuration and rule files of one layer, as text. It must not know whether they are what lies on
-//! disk now or what was last applied.
+//! [`FileSet`]: the text of a layer's configuration and rule files. It must not know whether the text is on disk now or
+//! was applied before.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,32 +20,32 @@ use castellan_files::{Guard, is_distrusted, read_bytes, read_guarded};
 pub struct FileSet {
     /// The text of `config.toml`.
     pub config: String,
-    /// Rule files, named by their paths, in the order in which they load.
+    /// Rule files, named by their paths, in the order of loading.
     pub rules: Vec<Source>,
 }
 
-/// Why the files on disk cannot be read.
+/// The reason why the files on disk cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FileSetError {
-    /// The configuration.
+    /// The configuration cannot be read.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A rule file, or the folder of some.
+    /// A rule file or a folder of rule files cannot be read.
     #[error("`{0}`: {1}")]
     Rules(PathBuf, io::Error),
-    /// A rule file that is no text.
+    /// A rule file is no text.
     #[error("{}", .0.one_line())]
     NotText(Box<Problem>),
 }
 
 impl FileSet {
-    /// Reads the user's files as they are now; the default configuration where there is none.
+    /// Reads the user's present files. An absent configuration is replaced by the default.
     pub fn read(layout: &Layout) -> Result<FileSet, FileSetError> {
         let config = Config::read_text(&layout.config_file())?;
         Ok(FileSet { config, rules: read_rules(layout)? })
     }
 
-    /// Hex SHA-256 over every text and its short name: two homes with the same files have the same.
+    /// Returns the hex SHA-256 over every text and its short name: two homes with the same files have the same hash.
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         for (name, text) in self.files() {
@@ -57,18 +57,18 @@ impl FileSet {
         hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Every file's short name (`config.toml`, `default/10-secrets.yaml`, `user/mine.yaml`) and text.
+    /// Returns every file's short name (`config.toml`, `default/10-secrets.yaml`, `user/mine.yaml`) and text.
     pub fn files(&self) -> impl Iterator<Item = (String, &str)> {
         let rules = self.rules.iter().map(|source| (short_name(&source.name), source.text.as_str()));
         std::iter::once(("config.toml".to_owned(), self.config.as_str())).chain(rules)
     }
 
-    /// The text of a file, by its short name.
+    /// Returns the text of a file by its short name.
     pub fn text_of(&self, name: &str) -> Option<&str> {
         self.files().find(|(file, _)| file == name).map(|(_, text)| text)
     }
 
-    /// Short names of the files that are not the same in both sets.
+    /// Returns the short names of the files that differ between both sets.
     pub fn differing(&self, other: &FileSet) -> Vec<String> {
         let (ours, theirs): (BTreeMap<_, _>, BTreeMap<_, _>) =
             (self.files().collect(), other.files().collect());
@@ -78,7 +78,7 @@ impl FileSet {
 }
 
 impl FileSetError {
-    /// Whether a file was refused because somebody else can have written it.
+    /// Reports whether a file was rejected because another user may have written it.
     pub fn is_distrusted(&self) -> bool {
         match self {
             FileSetError::Config(ConfigError::Io(_, error)) | FileSetError::Rules(_, error) => {
@@ -89,17 +89,17 @@ impl FileSetError {
     }
 }
 
-/// The configuration of a layer that has rule files only.
+/// The configuration of a layer that has only rule files.
 const NOTHING_SAID: &str = "version = 1\n";
 
-/// Reads the organisation's files. `None` where there are none. The error names the first that cannot be read, or that
-/// somebody else can have written.
+/// Reads the organisation's files. Returns `None` if there are none. The error names the first file that cannot be
+/// read, or that another user may have written.
 pub fn read_organisation(place: &OrganisationPlace) -> Result<Option<FileSet>, FileSetError> {
     read_folder(&place.dir, Guard::Owner(place.owner))
 }
 
-/// Reads a workspace's own files, in `.castellan/`. `None` where there are none. The error names the first that cannot be
-/// read.
+/// Reads a workspace's own files in `.castellan/`. Returns `None` if there are none. The error names the first file
+/// that cannot be read.
 pub fn read_project(workspace: &Path) -> Result<Option<FileSet>, FileSetError> {
     read_folder(&workspace.join(PROJECT_FOLDER), Guard::Project)
 }
@@ -129,7 +129,7 @@ fn read_folder(dir: &Path, guard: Guard) -> Result<Option<FileSet>, FileSetError
     Ok(Some(FileSet { config: config.unwrap_or_else(|| NOTHING_SAID.to_owned()), rules }))
 }
 
-/// Whether there is such a folder. An error where it is no folder, or somebody else can have written it.
+/// Reports whether such a folder exists. Returns an error if it is no folder, or if another user may have written it.
 fn is_guarded_folder(dir: &Path, guard: Guard) -> Result<bool, FileSetError> {
     let wrong = |error| FileSetError::Rules(dir.to_owned(), error);
     let found = match std::fs::symlink_metadata(dir) {
@@ -143,10 +143,10 @@ fn is_guarded_folder(dir: &Path, guard: Guard) -> Result<bool, FileSetError> {
     Ok(true)
 }
 
-/// Reads every rule file of a home: the shipped ones, then the user's, each folder by name.
+/// Reads every rule file of a home: the shipped files, then the user's, each folder in the order of names.
 pub(crate) fn read_rules(layout: &Layout) -> Result<Vec<Source>, FileSetError> {
     let mut sources = Vec::new();
-    // What cannot be applied need not be read.
+    // A set over this limit could not be applied.
     let mut left = APPLIED_BYTES_MAX;
     for dir in [layout.rules_shipped(), layout.rules_user()] {
         read_rule_files(&dir, Guard::User, &mut left, &mut sources)?;
@@ -154,7 +154,7 @@ pub(crate) fn read_rules(layout: &Layout) -> Result<Vec<Source>, FileSetError> {
     Ok(sources)
 }
 
-/// Reads the rule files of a folder, of at most `left` bytes together, which become fewer.
+/// Reads the rule files of a folder, at most `left` bytes together, and reduces `left` by their size.
 fn read_rule_files(
     dir: &Path,
     guard: Guard,
@@ -174,17 +174,17 @@ fn read_rule_files(
     Ok(())
 }
 
-/// The end of the name of the file with a rule file's cases: `mine.yaml` has them in `mine_cases.yaml`.
+/// The end of the name of a file with the cases of a rule file: `mine_cases.yaml` belongs to `mine.yaml`.
 pub const CASES_ENDING: &str = "_cases.yaml";
 
-/// Whether a file holds cases, and no rules: by its name, and because it is a map. A list is rules, whatever its file is called, and
-/// what cannot be read is an error of a rule file.
+/// Reports whether a file holds cases: it has the name of a case file and is a YAML map. A list holds rules, whatever
+/// the file's name is. A file that cannot be parsed causes an error as a rule file.
 pub fn is_case_file(file: &Source) -> bool {
     file.name.ends_with(CASES_ENDING)
         && Yaml::read(file).is_ok_and(|root| matches!(root.value, YamlValue::Map(_)))
 }
 
-/// The rule files of a folder, by name, and their cases.
+/// Returns the rule files of a folder and their case files, sorted by name.
 pub(crate) fn rule_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(dir)? {
@@ -200,7 +200,7 @@ pub(crate) fn rule_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The last folder and the name: the same however the way to the home is written.
+/// Returns the last folder and the name, which do not depend on the path of the home.
 fn short_name(path: &str) -> String {
     let path = Path::new(path);
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -1,4 +1,5 @@
-//! Gaps: calls and events that hooks answered without a daemon. Hooks leave a line each; here they go into the log.
+//! Gaps: calls and events that hooks answered without a daemon. Each hook leaves a line in a file; this module moves
+//! the lines into the log.
 
 use std::io;
 
@@ -8,14 +9,14 @@ use crate::judge::Judge;
 use crate::record;
 use castellan_files::read_text;
 
-/// Records the gaps that lie in a home, if any. The file is taken away first, and removed when all is recorded: a crash
-/// in between records it twice rather than never.
+/// Records the gaps of a home, if there are any. The file is renamed first, and removed when all lines are recorded.
+/// After a crash in between the lines are recorded twice instead of never.
 pub(crate) fn collect(home: &Home, judge: &Judge) {
     let taken = home.gaps_taken();
     if !taken.exists() && std::fs::rename(home.gaps(), &taken).is_err() {
         return;
     }
-    // A hook that was about to stop adding may have added one line more; twice the limit takes them all.
+    // A hook that is about to stop may have added a line over the limit; twice the limit reads them all.
     let recorded = read_text(&taken, 2 * GAPS_BYTES_MAX).map(|text| {
         text.lines().all(|line| judge.append(&record::gap(Gap::parse(line).as_ref(), line)).is_ok())
     });
@@ -28,7 +29,7 @@ pub(crate) fn collect(home: &Home, judge: &Judge) {
         }
     };
     if removed.is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
-        // A folder in its place, most likely. Out of the way, so that it is not reported for ever.
+        // Most likely a folder. It is renamed, so that it is not reported again and again.
         let _ = std::fs::rename(&taken, taken.with_extension("unreadable"));
     }
 }

@@ -8,6 +8,7 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, TomlError, Value};
 use super::{Config, ConfigError};
 use castellan_files::write_private;
 
+/// Changes the mode in a configuration file.
 pub fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
     write_word(file, "mode", mode.as_str())
 }

@@ -1,5 +1,5 @@
-//! [`ControlClient`]: asks the daemon over the control socket, and the person for what only they know where the daemon wants it. It
-//! must not know what becomes of an answer.
+//! [`ControlClient`]: sends requests to the daemon over the control socket. If the daemon needs a secret, the client
+//! asks the person for it. The client must not know the use of a response.
 
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
@@ -13,19 +13,19 @@ use super::{
 };
 use crate::limits::CONTROL_ANSWER_TIME;
 
-/// Why a control request got no answer.
+/// The reason why a control request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// Nobody listens.
+    /// No process listens.
     #[error("the daemon is not running: start it with `castellan start`")]
     NotRunning,
-    /// It has taken the request, and no answer came in these seconds.
+    /// The daemon has accepted the request, but no answer came within these seconds.
     #[error(
         "the daemon has not answered within {0} s, and may still do what was asked: look at `castellan status` and \
              `castellan log`"
     )]
     NoAnswer(u64),
-    /// What listens need not be castellan's daemon: why.
+    /// The listening process may not be castellan's daemon, with the reason.
     #[error(
         "{0}: you are not asked for your PIN or password. End that process, or use the `castellan` that it is of"
     )]
@@ -33,7 +33,7 @@ pub enum ControlError {
     /// The connection broke.
     #[error("the daemon could not be asked")]
     Wire(#[from] WireError),
-    /// The answer is none.
+    /// The answer cannot be parsed.
     #[error(
         "the daemon's answer cannot be read: is it of another version? restart it with `castellan restart`"
     )]
@@ -44,18 +44,18 @@ pub enum ControlError {
              `castellan start`"
     )]
     Version(u32),
-    /// Not allowed.
+    /// The daemon rejected the request.
     #[error("{0}")]
     Refused(String),
-    /// Allowed, and it did not work.
+    /// The request was permitted, but failed.
     #[error("{0}")]
     Failed(String),
 }
 
-/// Asks the person at the terminal for what only they know.
+/// Asks the person at the terminal for a secret.
 pub type AskSecret = fn(Secret) -> std::io::Result<String>;
 
-/// Talks to the daemon of one home.
+/// A client for the daemon of a home.
 #[derive(Debug, Clone)]
 pub struct ControlClient {
     home: Home,
@@ -68,7 +68,7 @@ impl ControlClient {
         ControlClient { home, ask_secret: None }
     }
 
-    /// The same, for a person who can be asked for what only they know, where the daemon wants it.
+    /// Returns a client that can ask the person for a secret if the daemon needs it.
     pub fn with_person(home: Home, ask_secret: AskSecret) -> ControlClient {
         ControlClient { home, ask_secret: Some(ask_secret) }
     }
@@ -90,12 +90,12 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Mode(mode.to_owned()))
     }
 
-    /// Changes one word of the configuration in force.
+    /// Changes a word of the configuration in force.
     pub fn switch(&self, key: &str, word: &str) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Switch { key: key.to_owned(), word: word.to_owned() })
     }
 
-    /// Puts all rules in force that are only observed yet because an upgrade has brought them.
+    /// Enforces all rules that are only observed so far because an upgrade has added them.
     pub fn end_trial(&self) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::EndTrial)
     }
@@ -105,45 +105,45 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Apply { hash: hash.to_owned() })
     }
 
-    /// Asks which calls wait for a person.
+    /// Returns the pending calls.
     pub fn pending(&self) -> Result<Vec<PendingCall>, ControlError> {
         let response = self.ask(&ControlRequest::Pending)?;
         let ControlResponse::Pending(calls) = response else { return Err(no("calls")) };
         Ok(calls)
     }
 
-    /// Asks what is granted.
+    /// Returns the grants.
     pub fn granted(&self) -> Result<Vec<GrantedCall>, ControlError> {
         let response = self.ask(&ControlRequest::Granted)?;
         let ControlResponse::Granted(calls) = response else { return Err(no("calls")) };
         Ok(calls)
     }
 
-    /// Asks for all of a call that waits.
+    /// Returns the details of a pending call.
     pub fn show(&self, id: &str) -> Result<ShownCall, ControlError> {
         let response = self.ask(&ControlRequest::Show { id: id.to_owned() })?;
         let ControlResponse::Shown(call) = response else { return Err(no("call")) };
         Ok(*call)
     }
 
-    /// Lets the call happen that was `shown`.
+    /// Grants the call that was `shown`.
     pub fn approve(&self, id: &str, shown: &str, scope: GrantScope) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Approve { id: id.to_owned(), shown: shown.to_owned(), scope })
     }
 
-    /// Does not let a call happen.
+    /// Refuses a call.
     pub fn refuse(&self, id: &str) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Refuse { id: id.to_owned() })
     }
 
-    /// Asks what was decided about workspaces.
+    /// Returns the decisions about workspaces.
     pub fn trusted(&self) -> Result<Vec<DecidedWorkspace>, ControlError> {
         let response = self.ask(&ControlRequest::Trusted)?;
         let ControlResponse::Trusted(workspaces) = response else { return Err(no("workspaces")) };
         Ok(workspaces)
     }
 
-    /// Decides about the workspace at this real path. `project`: hash of its own files as the person saw them.
+    /// Decides about the workspace at this real path. `project` is the hash of its own files as the person saw them.
     pub fn trust(
         &self,
         workspace: &str,
@@ -153,7 +153,7 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Trust { workspace: workspace.to_owned(), standing, project })
     }
 
-    /// Checks that castellan's daemon listens, before a person is asked for what only they are to know.
+    /// Checks that castellan's daemon listens, before a person is asked for a secret.
     pub fn check_listener(&self) -> Result<(), ControlError> {
         listener::check(&self.connect()?).map_err(ControlError::Listener)
     }
@@ -163,7 +163,7 @@ impl ControlClient {
         self.carry_out(&ControlRequest::SetPin { new })
     }
 
-    /// Stops the daemon for good.
+    /// Stops the daemon until `castellan start`.
     pub fn stop(&self) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Stop)
     }
@@ -173,7 +173,7 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Restart)
     }
 
-    /// Asks whether this process may loosen something.
+    /// Asks for permission to loosen something outside of the daemon.
     pub fn loosen(&self, action: &str) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Loosen(action.to_owned()))
     }
@@ -182,11 +182,11 @@ impl ControlClient {
         self.ask(request).map(drop)
     }
 
-    /// What is answered; what is refused or fails is an error.
+    /// Returns the response; a rejection or failure becomes an error.
     fn ask(&self, request: &ControlRequest) -> Result<ControlResponse, ControlError> {
         let mut known = Known::default();
         let mut response = self.exchange(request, &known)?;
-        // Each is asked for once.
+        // The client asks for each secret once.
         for _ in [Secret::Pin, Secret::Password] {
             let (secret, given) = if response == ControlResponse::PinNeeded {
                 (Secret::Pin, &mut known.pin)
@@ -226,7 +226,7 @@ impl ControlClient {
 
     fn exchange(&self, request: &ControlRequest, known: &Known) -> Result<ControlResponse, ControlError> {
         let mut stream = self.connect()?;
-        // It may be somebody else by now.
+        // Another process may listen by now.
         if known.is_some() || matches!(request, ControlRequest::SetPin { .. }) {
             listener::check(&stream).map_err(ControlError::Listener)?;
         }
@@ -245,7 +245,7 @@ impl ControlClient {
     }
 }
 
-/// A request that is not answered in time may still be carried out.
+/// Maps a timeout to [`ControlError::NoAnswer`]: the daemon may still carry out the request.
 fn unanswered(error: WireError) -> ControlError {
     let is_late = |error: &WireError| matches!(error, WireError::Io(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
     if is_late(&error) {
@@ -254,7 +254,7 @@ fn unanswered(error: WireError) -> ControlError {
     ControlError::Wire(error)
 }
 
-/// The daemon has answered something else.
+/// Returns the error for a response of another kind.
 fn no(wanted: &str) -> ControlError {
     ControlError::Failed(format!("the daemon sent no {wanted}"))
 }

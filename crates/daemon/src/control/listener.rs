@@ -1,8 +1,8 @@
-//! Who listens on the control socket: nobody tells their PIN or password to another program than castellan. It must not know what is
-//! asked for.
+//! Checks the process that listens on the control socket, so that a person enters a PIN or password only for castellan.
+//! It must not know the request.
 //!
-//! This keeps out a program that has put its own socket there. It does not keep out one that hides what it runs, as the daemon does
-//! itself, nor one that was put into castellan's own place.
+//! The check detects a program that has put its own socket there. It does not detect a program that hides its
+//! executable, as the daemon itself does, or a program that has replaced castellan's own executable.
 
 use std::fs::Metadata;
 use std::io::{self, Read};
@@ -14,10 +14,10 @@ use castellan_files::{Links, open_to_read};
 
 use crate::limits::EXECUTABLE_BYTES_MAX;
 
-/// What the kernel adds to the path of an executable that is gone from there.
+/// The kernel's suffix for the path of a deleted executable.
 const DELETED: &str = " (deleted)";
 
-/// Whether what listens at the other end may be castellan's daemon. The error says who it is.
+/// Checks whether the listening process may be castellan's daemon. The error names the process.
 pub(super) fn check(stream: &UnixStream) -> Result<(), String> {
     let peer = rustix::net::sockopt::socket_peercred(stream);
     let peer =
@@ -26,7 +26,7 @@ pub(super) fn check(stream: &UnixStream) -> Result<(), String> {
     if peer.uid != rustix::process::geteuid() {
         return Err(format!("process {pid} of user {} listens on castellan's socket", peer.uid.as_raw()));
     }
-    // Elsewhere it is not told what a process runs.
+    // Other systems do not show the executable of a process.
     if !cfg!(target_os = "linux") {
         return Ok(());
     }
@@ -34,7 +34,7 @@ pub(super) fn check(stream: &UnixStream) -> Result<(), String> {
     let ours = Executable::of("self");
     let is_ours = match (&theirs, &ours) {
         (Ok(theirs), Ok(ours)) => theirs.is_of_the_program(ours),
-        // The daemon lets nobody look into it.
+        // The daemon does not permit other processes to inspect it.
         (Err(error), _) => error.kind() == io::ErrorKind::PermissionDenied,
         (Ok(_), Err(_)) => false,
     };
@@ -51,10 +51,10 @@ pub(super) fn check(stream: &UnixStream) -> Result<(), String> {
     }
 }
 
-/// What a process runs.
+/// The executable of a process.
 #[derive(Debug)]
 struct Executable {
-    /// The file itself, whatever is at its path by now.
+    /// Path of the executed file itself, even if another file has replaced it.
     file: PathBuf,
     there: Metadata,
     path: PathBuf,
@@ -67,14 +67,14 @@ impl Executable {
         Ok(Executable { there: file.metadata()?, path, file })
     }
 
-    /// Whether it is the same file, another copy of it, or was at its place before that was updated.
+    /// Reports whether this is the same file or a copy of it, or the file that an update has replaced.
     fn is_of_the_program(&self, ours: &Executable) -> bool {
         let is_same = (self.there.dev(), self.there.ino()) == (ours.there.dev(), ours.there.ino());
         let was_there = self.there.nlink() == 0 && self.place() == ours.place();
         is_same || was_there || has_same_bytes(&self.file, &ours.file).unwrap_or(false)
     }
 
-    /// Where it is, or was.
+    /// Returns its present or former path.
     fn place(&self) -> PathBuf {
         let path = self.path.to_string_lossy();
         match path.strip_suffix(DELETED) {
@@ -108,7 +108,7 @@ fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Bytes that are compared at a time.
+/// Bytes compared at a time.
 const PIECE: usize = 64 * 1024;
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(check(&UnixStream::connect(&socket).unwrap()), Ok(()));
     }
 
-    /// Runs a program until its input ends, has something happen meanwhile, and checks of which programs it is.
+    /// Runs a program until its input ends, calls `meanwhile`, and checks which programs match.
     fn check_running(program: &Path, meanwhile: impl FnOnce(), cases: &[(&Path, bool)]) {
         let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         meanwhile();
@@ -150,10 +150,10 @@ mod tests {
         }
         std::fs::copy("/bin/sh", &other).unwrap();
         check_running(&ours, || (), &[(&ours, true), (&copy, true), (&other, false)]);
-        // An update: another file is in its place.
+        // An update: another file is at the path.
         let update = || std::fs::rename(&other, &ours).unwrap();
         check_running(&ours, update, &[(&ours, true)]);
-        // A name is not enough.
+        // An equal name is not enough.
         check_running(&fake, || (), &[(&ours, false)]);
     }
 }

@@ -1,4 +1,4 @@
-//! What a person says about calls over the control socket: what waits, what is granted, approve and refuse.
+//! A person's requests about calls over the control socket: list pending calls and grants, approve, refuse.
 
 use std::time::SystemTime;
 
@@ -9,7 +9,7 @@ use crate::record;
 use crate::requests::{Granted, Request, Scope, Subject, Ungrantable};
 
 impl ControlServer {
-    /// The calls that wait, the oldest first.
+    /// Returns the pending calls, the oldest first.
     pub(super) fn pending(&self) -> Vec<PendingCall> {
         self.judge.waiting().iter().map(|request| self.pending_call(request)).collect()
     }
@@ -31,7 +31,7 @@ impl ControlServer {
         }
     }
 
-    /// What is granted, the oldest first.
+    /// Returns the grants, the oldest first.
     pub(super) fn granted(&self) -> Vec<GrantedCall> {
         let call = |Granted { id, subject, scope, given, .. }: Granted| GrantedCall {
             id: id.to_string(),
@@ -42,11 +42,11 @@ impl ControlServer {
             scope: told(scope),
             age_s: age_s(given.wall),
         };
-        // What a frame has room for.
+        // As many as a frame can hold.
         self.judge.granted().into_iter().map(call).take(GRANTED_LISTED_MAX).collect()
     }
 
-    /// All of one call.
+    /// Returns the details of a pending call.
     pub(super) fn show(&self, id: &str) -> Result<ControlResponse, ControlResponse> {
         let request = self.judge.waiting_as(id);
         let request = request.ok_or_else(|| ControlResponse::Failed(nothing_called(id)))?;
@@ -60,7 +60,7 @@ impl ControlServer {
         })))
     }
 
-    /// The record comes first: what is not recorded is not granted.
+    /// Grants a call. The record is written first: a grant that cannot be recorded is not made.
     pub(super) fn approve(
         &self,
         id: &str,
@@ -95,12 +95,12 @@ impl ControlServer {
                 self.judge.held().answer(granted.id, End::Judge);
                 Ok(())
             }
-            // The record before says that it was granted.
+            // The previous record says that the call was granted.
             Err(why) => self.conclude_consent("approve", &argument, call, peer, Err(why)),
         }
     }
 
-    /// Nothing stands in the way of refusing: it tightens.
+    /// Refuses a call. Needs no user presence check, because it tightens.
     pub(super) fn refuse(&self, id: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let call = self.judge.waiting_as(id).map(|request| (request.record, request.input_sha256));
         let refused = self.judge.refuse(id);
@@ -111,7 +111,7 @@ impl ControlServer {
         self.conclude_consent("refuse", &printable(id), call, peer, outcome)
     }
 
-    /// Records what became of a request about a call. One that cannot be recorded has failed.
+    /// Records the result of a request about a call. A request that cannot be recorded has failed.
     fn conclude_consent(
         &self,
         action: &str,

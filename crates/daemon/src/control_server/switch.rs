@@ -1,4 +1,5 @@
-//! The profile and the packs, changed live. A change by which nothing gets milder is free; any other needs a person.
+//! Live changes of the profile and the packs. A change that makes nothing milder is free; any other change needs a
+//! person.
 
 use std::sync::PoisonError;
 
@@ -7,7 +8,7 @@ use crate::control::ControlResponse;
 
 impl ControlServer {
     pub(super) fn switch(&self, key: &str, word: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
-        // One after the other: what needs no person must not need one by the time that it is done.
+        // Serialized: the result of the check for a person must stay valid until the change is done.
         let _changing = self.mode_changes.lock().unwrap_or_else(PoisonError::into_inner);
         let argument = format!("{key} {word}");
         let switch = match self.policy.prepare_switch(key, word) {
@@ -23,7 +24,7 @@ impl ControlServer {
         }
     }
 
-    /// Rules that an upgrade has brought count from now on: that only tightens.
+    /// Enforces the rules that an upgrade has added. This only tightens.
     pub(super) fn end_trial(&self, peer: Peer<'_>) -> Result<(), ControlResponse> {
         match self.policy.end_trial(&self.judge, true, (peer.pid, peer.uid)) {
             Ok(()) => Ok(()),

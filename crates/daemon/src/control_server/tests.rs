@@ -1,5 +1,5 @@
-//! What is asked over the socket by somebody of whom it is not known who they are: what loosens is refused and recorded, the rest is not.
-//! The commands look for themselves before they ask; here nothing stands before the daemon.
+//! Requests from a process that castellan cannot identify: loosening requests are rejected and recorded, the others are
+//! not. The commands check by themselves before they send a request; these tests bypass that check.
 
 use std::sync::mpsc::channel;
 
@@ -9,10 +9,10 @@ use super::*;
 use crate::control::{GrantScope, WorkspaceStanding};
 use crate::memory::Memory;
 
-/// A process that cannot be seen.
+/// A process that cannot be inspected.
 const NOBODY: (u32, u64) = (0, 0);
 
-/// Every request that loosens, with a word that does where there are several.
+/// Every loosening request, with loosening arguments.
 fn loosening(workspace: &str) -> Vec<(&'static str, ControlRequest)> {
     let trust = |standing| ControlRequest::Trust { workspace: workspace.to_owned(), standing, project: None };
     let approve = |scope| ControlRequest::Approve { id: "K7".to_owned(), shown: String::new(), scope };
@@ -36,7 +36,7 @@ fn loosening(workspace: &str) -> Vec<(&'static str, ControlRequest)> {
     ]
 }
 
-/// Every request that does not.
+/// Every request that does not loosen.
 fn others(workspace: &str) -> Vec<ControlRequest> {
     let denied = WorkspaceStanding::Denied;
     vec![
@@ -71,7 +71,7 @@ fn serve(layout: &Layout) -> ControlServer {
     }
 }
 
-/// The actions that the log says were refused.
+/// Returns the actions that the log shows as rejected.
 fn refusals(layout: &Layout) -> Vec<String> {
     let entries = castellan_audit::read(&layout.log(), &Filter::default()).unwrap().entries;
     let controls = entries
@@ -104,7 +104,7 @@ fn whatever_loosens_needs_a_person() {
     }
     assert_eq!(refusals(&layout), expected);
     assert_eq!(server.judge.tally().refusals().0, expected.len() as u64);
-    // Nothing of it was done.
+    // None of them was carried out.
     let now = server.judge.terms();
     assert_eq!((now.mode, now.policy.hash()), (before.mode, before.policy.hash()));
     assert!(!server.secrets.has_pin() && !layout.home().stopped_marker().exists());

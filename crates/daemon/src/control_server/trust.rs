@@ -1,4 +1,4 @@
-//! A person's decisions about workspaces. That sessions may not work in one, anybody may say; everything else needs a person.
+//! A person's decisions about workspaces. Any process may deny a workspace; every other decision needs a person.
 
 use std::path::Path;
 use std::sync::PoisonError;
@@ -12,8 +12,8 @@ use crate::projects::{forget_copies, keep_copy};
 use crate::workspace::workspace_at;
 
 impl ControlServer {
-    /// The record comes first: what is not recorded is not trusted. `project`: the hash of the workspace's own files that the person
-    /// saw.
+    /// Decides about a workspace. The record is written first: a decision that cannot be recorded is not made.
+    /// `project` is the hash of the workspace's own files that the person saw.
     pub(super) fn trust(
         &self,
         workspace: &str,
@@ -39,16 +39,16 @@ impl ControlServer {
             WorkspaceStanding::Denied => {
                 ("trust_denied", Some(WorkspaceDecision::Denied), is_there(workspace, standing))
             }
-            // It may be gone by now.
+            // The workspace may no longer exist.
             WorkspaceStanding::Unknown => ("trust_resolved", None, Ok(())),
         };
         self.conclude(action, &argument, peer, there)?;
         let done = self.judge.decide(workspace, decided);
-        // A copy that stays is there in vain, and nothing more.
+        // A copy that remains is unused and harmless.
         let _ = forget_copies(&self.layout, |hash| self.judge.needs_copy(hash));
         match done {
             Ok(()) => Ok(()),
-            // The record before says that it was decided.
+            // The previous record says that the decision was made.
             Err(error) => {
                 let why = format!("the decision could not be kept: {error}");
                 self.conclude(action, &argument, peer, Err(why))
@@ -56,7 +56,7 @@ impl ControlServer {
         }
     }
 
-    /// Keeps a copy of the workspace's own files, if they are those that the person saw.
+    /// Stores a copy of the workspace's own files, if they are still the files that the person saw.
     fn copy_project(&self, workspace: &str, seen: Option<&str>) -> Result<(), String> {
         let found = read_project(Path::new(workspace)).map_err(|error| error.to_string())?;
         if found.as_ref().map(FileSet::hash).as_deref() != seen {
@@ -70,14 +70,14 @@ impl ControlServer {
     }
 }
 
-/// Decisions are about real paths, and trust about a whole workspace: whoever asks has looked at that.
+/// Checks that the path is an existing real path and, for trust, a whole workspace. The client has checked the same.
 fn is_there(workspace: &str, standing: &WorkspaceStanding) -> Result<(), String> {
     let found = workspace_at(workspace).map_err(|error| error.to_string())?;
     match standing {
         WorkspaceStanding::Trusted if !found.is_border => {
             Err(format!("`{}` can be no workspace: it is, or holds, a home", shown(workspace)))
         }
-        // A session there would be one of the repository around it. Denied is whoever works below.
+        // A session there would belong to the repository around it. A denial also applies to all folders below.
         WorkspaceStanding::Trusted if found.path != workspace => {
             Err(format!("`{}` is no workspace: `{}` is", shown(workspace), shown(&found.path)))
         }
@@ -85,7 +85,7 @@ fn is_there(workspace: &str, standing: &WorkspaceStanding) -> Result<(), String>
     }
 }
 
-/// A path on one line.
+/// Returns a path for a single line.
 fn shown(path: &str) -> String {
     let shown: String = path.chars().take(SHOWN_PATH_CHARS).collect();
     shown.escape_debug().to_string()
