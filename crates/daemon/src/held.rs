@@ -1,5 +1,5 @@
-//! Calls that are held for a person's answer while their agent waits. Each is an open connection and what it asked, not a
-//! thread: a held call costs others nothing. It must not know how a call is judged.
+//! Calls that are held for a person's answer while their agent waits. A held call is an open connection with its
+//! request, not a thread, so it costs other calls nothing. This module must not know how a call is judged.
 
 use std::os::unix::net::UnixStream;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,21 +12,21 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::limits::{HELD_BYTES_MAX, HELD_MAX, HELD_PER_AGENT_MAX};
 use crate::peers::AgentProcess;
 
-/// One held call.
+/// A held call.
 #[derive(Debug)]
 pub(crate) struct HeldCall {
     pub(crate) id: RequestId,
     pub(crate) stream: UnixStream,
     pub(crate) request: Request,
     pub(crate) process: AgentProcess,
-    /// When its agent is told without a person's answer.
+    /// Time of the reply if no person answers.
     pub(crate) until: Instant,
 }
 
-/// Why a held call is answered.
+/// The reason why a held call gets its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// A person has granted it, or its time is over.
+    /// A person has granted it, or its time is over: it is judged again.
     Judge,
     /// A person has refused it.
     Refused,
@@ -47,17 +47,17 @@ struct Inner {
 }
 
 impl HeldCall {
-    /// Whether nobody waits for the answer any more.
+    /// Reports whether the hook has closed its connection.
     pub(crate) fn is_abandoned(&self) -> bool {
         let mut watched = [PollFd::new(&self.stream, PollFlags::IN)];
         let polled = poll(&mut watched, Some(&Timespec::default()));
-        // A hook sends nothing after its request: what can be read is its end.
+        // A hook sends nothing after its request, so only the end of the connection is readable.
         polled.is_err() || watched.iter().any(|fd| !fd.revents().is_empty())
     }
 }
 
 impl Held {
-    /// Holds a call; gives it back where there is no room.
+    /// Holds a call. Returns it if there is no room.
     pub(crate) fn hold(&self, call: HeldCall) -> Result<(), Box<HeldCall>> {
         let mut inner = self.lock();
         let calls = &inner.calls;
@@ -75,18 +75,17 @@ impl Held {
         Ok(())
     }
 
-    /// Whether a call of this id is held.
     pub(crate) fn holds(&self, id: RequestId) -> bool {
         self.lock().calls.iter().any(|call| call.id == id)
     }
 
-    /// A person has spoken: the calls of this id are answered now.
+    /// Releases the held calls with this id after a person's decision.
     pub(crate) fn answer(&self, id: RequestId, end: End) {
         self.lock().take(end, |call| call.id == id);
         self.changed.notify_all();
     }
 
-    /// No call is held any more: all are answered now.
+    /// Releases all calls and holds no more.
     pub(crate) fn end(&self) {
         let mut inner = self.lock();
         inner.is_ending = true;
@@ -95,7 +94,7 @@ impl Held {
         self.changed.notify_all();
     }
 
-    /// Waits for the next call that is to be answered; `None` when there will be none.
+    /// Waits for the next released call. Returns `None` after [`Held::end`] when none is left.
     pub(crate) fn next(&self) -> Option<(HeldCall, End)> {
         let mut inner = self.lock();
         loop {
@@ -114,7 +113,7 @@ impl Held {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nothing in this module panics while it holds the lock.
+        // No code in this module panics while it holds the lock.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

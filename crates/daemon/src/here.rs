@@ -1,4 +1,4 @@
-//! [`Here`]: what a person has decided about a directory, and which of its workspace's own files count, for whoever judges or lists without
+//! [`Here`]: workspace trust of a directory and its workspace's trusted files, for commands that judge or list without
 //! the daemon. It must not know a call.
 
 use std::path::Path;
@@ -15,21 +15,21 @@ use crate::projects::read_copy;
 use crate::workspace::workspace_of;
 use crate::world::FileSystem;
 
-/// What counts in a directory besides the files of the home.
+/// Settings of a directory in addition to the files of the home.
 #[derive(Debug)]
 pub struct Here {
-    /// What a person has said of its workspace, or of a directory above.
+    /// A person's decision about its workspace or a directory above.
     pub standing: Standing,
-    /// The workspace's own files as they were trusted, where there were any.
+    /// The workspace's own files as they were trusted, if there are any.
     pub project: Option<FileSet>,
 }
 
 impl Here {
-    /// Finds it by what the journal of a home says now. An error when the journal cannot be read: why.
+    /// Reads the journal of a home. Returns the reason if the journal cannot be read.
     pub fn find(layout: &Layout, directory: &Path) -> Result<Here, String> {
         let trust = read_trust(&layout.journal())?;
         let Ok(real) = std::fs::canonicalize(directory) else {
-            // Where it cannot be told which directory it is, it may be a denied one.
+            // A directory that cannot be resolved may be a denied one.
             let standing = if trust.has_denied() { Standing::Denied } else { Standing::Unknown };
             return Ok(Here { standing, project: None });
         };
@@ -42,13 +42,13 @@ impl Here {
         match hash.map(|hash| read_copy(layout, hash)) {
             None => Ok(Here { standing, project: None }),
             Some(Ok(project)) => Ok(Here { standing, project: Some(project) }),
-            // What it was trusted with is not known any more.
+            // The trusted copy cannot be read, so the workspace is not trusted.
             Some(Err(_)) => Ok(Here { standing: Standing::Unknown, project: None }),
         }
     }
 }
 
-/// The decisions in a journal, which the daemon may be writing. Without a journal there are none.
+/// Reads the decisions in a journal while the daemon may write it. An absent journal has none.
 fn read_trust(journal: &Path) -> Result<Trust, String> {
     let mut why = String::new();
     for _ in 0..JOURNAL_READS_MAX {

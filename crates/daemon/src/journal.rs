@@ -1,8 +1,9 @@
-//! [`Journal`]: what must outlive the daemon, a line each, in one file of the state directory. What happened is appended before
-//! anybody is answered; from time to time the file is written anew, with what still counts. It must not know what lines mean.
+//! [`Journal`]: state that must survive the daemon, as lines in a file of the state directory. Events are appended
+//! before any reply is sent. From time to time the file is rewritten with the valid state. This module must not know
+//! the meaning of lines.
 //!
-//! A daemon that is killed loses nothing that was appended: it is the kernel's then. Only the last line can be torn, and its
-//! caller was not answered.
+//! A killed daemon loses no appended line, because the kernel has it. Only the last line can be torn, and no reply was
+//! sent for it.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -12,27 +13,27 @@ use std::path::{Path, PathBuf};
 use crate::limits::{JOURNAL_BYTES_MAX, JOURNAL_GROWTH_BYTES};
 use castellan_files::{Guard, Links, is_changed, open_guarded, open_with, sync_folder, write_private_by};
 
-/// Ending of the name of a file that was put aside.
+/// Extension of a file that was moved aside.
 pub(crate) const DAMAGED: &str = "damaged";
 
-/// The file, and what is to be written to it.
+/// The file and its pending lines.
 #[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
-    /// `None` when it has to be written anew before anything can be appended.
+    /// `None` if the file must be rewritten before the next append.
     file: Option<File>,
-    /// How the file was after it was last written.
+    /// Stamp of the file after the last write.
     left: Option<Stamp>,
-    /// Somebody else had changed it when it was to be written: nobody was told yet.
+    /// True if another program had changed the file at the last write, and this is not yet reported.
     was_touched: bool,
     bytes: u64,
-    /// Bytes after it was last written anew.
+    /// Size after the last rewrite.
     bytes_anew: u64,
-    /// Lines that have happened and are not written yet.
+    /// Lines that are not written yet.
     due: String,
 }
 
-/// What of a file cannot stay the same when somebody else writes it: whoever sets its times back changes that of its last change.
+/// Properties of a file that show a write by another program: resetting the file's times changes its ctime.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     file: (u64, u64),
@@ -52,19 +53,19 @@ impl Stamp {
     }
 }
 
-/// What was there when a daemon started.
+/// The file's state when the daemon starts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Nothing.
+    /// There is no file.
     Nothing,
-    /// Lines, each of them whole. All were taken.
+    /// Complete lines; all were passed on.
     Lines,
-    /// Something that is no journal of ours, or not whole: why. What was taken of it counts for nothing.
+    /// Damaged or no journal of ours, with the reason. The lines passed on so far must be discarded.
     Damaged(String),
 }
 
 impl Journal {
-    /// A journal that is written by the first [`Journal::write`].
+    /// Returns a journal whose file the first [`Journal::write`] creates.
     pub(crate) fn new(path: PathBuf) -> Journal {
         Journal {
             path,
@@ -77,8 +78,8 @@ impl Journal {
         }
     }
 
-    /// Reads what a daemon before has left, line by line: a long journal must not stay in memory. A last line without its end was
-    /// never acknowledged, and is left out.
+    /// Reads the journal of an earlier daemon line by line, because a long journal must not stay in memory. Skips a
+    /// last line without a newline: no reply was sent for it.
     pub(crate) fn read(path: &Path, take: impl FnMut(&str) -> Result<(), String>) -> Found {
         match read(path, take) {
             Ok(()) => Found::Lines,
@@ -87,31 +88,31 @@ impl Journal {
         }
     }
 
-    /// Puts what is there out of the way, beside it, for a person to look at; the one before goes.
+    /// Moves the present file aside for a person to inspect. Replaces an earlier such file.
     pub(crate) fn set_aside(path: &Path) -> io::Result<PathBuf> {
         let aside = path.with_extension(DAMAGED);
         std::fs::rename(path, &aside)?;
         Ok(aside)
     }
 
-    /// Notes a line, without its end, for the next [`Journal::write`].
+    /// Adds a line, given without its newline, for the next [`Journal::write`].
     pub(crate) fn note(&mut self, line: &str) {
-        // What is written anew holds it anyway.
+        // A rewrite contains it anyway.
         if self.file.is_some() {
             self.due.push_str(line);
             self.due.push('\n');
         }
     }
 
-    /// Writes what has happened; nobody may be answered before. `whole` writes everything that counts, for when the file has
-    /// doubled, or could not be written the last time: half a line in its middle would spoil the rest.
+    /// Writes the pending lines; no reply may be sent before. Rewrites the file with `whole`, the valid state, if it
+    /// has doubled. Also rewrites it after a failed write: a partial line in the middle would make the rest unreadable.
     pub(crate) fn write(&mut self, whole: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let grown = self.bytes + self.due.len() as u64;
         if self.file.is_some() && grown <= 2 * self.bytes_anew + JOURNAL_GROWTH_BYTES {
             if self.due.is_empty() {
                 return Ok(());
             }
-            // What is appended to what somebody else has written would make it look like ours.
+            // Appending to another program's contents would make them look like ours.
             if self.is_unchanged() {
                 return self.append(grown);
             }
@@ -137,9 +138,9 @@ impl Journal {
         }
     }
 
-    /// Whether the file was all the time the one that was written: somebody may have removed or changed it.
+    /// Reports whether no other program has removed or changed the file since it was written.
     pub(crate) fn is_ours(&self) -> bool {
-        // Not written yet is nobody else's.
+        // A file that is not written yet cannot be changed by others.
         !self.was_touched && (self.file.is_none() || self.is_unchanged())
     }
 
@@ -148,7 +149,7 @@ impl Journal {
         there.is_ok_and(|there| there.bytes == self.bytes && self.left.as_ref() == Some(&there))
     }
 
-    /// The next [`Journal::write`] writes the whole, and it is ours again.
+    /// Makes the next [`Journal::write`] rewrite the file, which is then ours again.
     pub(crate) fn distrust(&mut self) {
         self.was_touched = false;
         self.forget();
@@ -180,7 +181,7 @@ impl Journal {
     }
 }
 
-/// Writes no more than could be read back.
+/// Rejects writes beyond the size that can be read back.
 struct Counted<'f> {
     file: &'f mut File,
     bytes: u64,
@@ -204,13 +205,13 @@ impl Write for Counted<'_> {
 fn read(path: &Path, mut take: impl FnMut(&str) -> Result<(), String>) -> io::Result<()> {
     let own = rustix::process::geteuid().as_raw();
     let (opened, before) = open_guarded(path, JOURNAL_BYTES_MAX, Guard::Private(own))?;
-    // One byte more, so that a file that grows meanwhile is seen to be longer.
+    // One byte more, to detect a file that grows meanwhile.
     let mut lines = BufReader::new((&opened).take(before.len() + 1));
     let (mut line, mut number, mut bytes) = (Vec::new(), 0, 0);
     loop {
         line.clear();
         bytes += lines.read_until(b'\n', &mut line)? as u64;
-        // The rest has no end: nothing, or a torn line.
+        // The rest has no newline: it is empty or a torn line.
         let Some(whole) = line.strip_suffix(b"\n") else { break };
         number += 1;
         let wrong = |why: String| io::Error::other(format!("line {number}: {why}"));
@@ -238,7 +239,7 @@ mod tests {
         (dir, path)
     }
 
-    /// Checks the lines that are found.
+    /// Checks the lines that are read.
     fn finds(path: &Path, expected: &[&str]) {
         let mut lines = Vec::new();
         let found = Journal::read(path, |line| {
@@ -249,7 +250,7 @@ mod tests {
         assert!(lines == expected, "{} lines are not {expected:?}", lines.len());
     }
 
-    /// Writes a whole.
+    /// Writes a text as the whole state.
     fn whole(text: &str) -> impl FnOnce(&mut dyn Write) -> io::Result<()> {
         move |file| file.write_all(text.as_bytes())
     }
@@ -316,7 +317,7 @@ mod tests {
         };
         check(&|| std::fs::remove_file(&path).unwrap());
         check(&|| std::fs::write(&path, "head\nmore\n").unwrap());
-        // In place, as long as before, and its time set back.
+        // In place, with the same length, and its time set back.
         check(&|| {
             let file = File::options().write(true).open(&path).unwrap();
             let before = file.metadata().unwrap().modified().unwrap();
@@ -346,7 +347,7 @@ mod tests {
         assert!(journal.is_ours());
     }
 
-    /// Returns once the clock of the file system has gone on since the file was written.
+    /// Waits until the file system's clock is later than the file's last write.
     fn later(path: &Path) {
         let changed = |path: &Path| path.metadata().map(|file| (file.ctime(), file.ctime_nsec())).unwrap();
         let (before, probe) = (changed(path), path.with_extension("probe"));
@@ -358,7 +359,7 @@ mod tests {
         }
     }
 
-    /// Checks why a file that was put there is not read.
+    /// Checks the reason why a file is rejected.
     fn check(make: impl FnOnce(&Path), expected: &str) {
         let (_dir, path) = place();
         make(&path);

@@ -1,5 +1,5 @@
-//! One call from payload to reply: decode, decide, record, encode, in this order. Whatever fails on the way is a decision
-//! too, and is recorded.
+//! Handles a call from payload to reply: decode, decide, record, encode, in this order. A failure on the way is a
+//! decision too, and is recorded.
 
 mod asked;
 mod begun;
@@ -42,23 +42,23 @@ use crate::record;
 use crate::requests::Over;
 use crate::tally::Tally;
 
-// The hook sends what the decoder reads, and one byte more of what it refuses.
+// The hook sends as much as the decoder reads. Of a payload over the limit, which is rejected, it sends one byte more.
 const _: () = assert!(agents::PAYLOAD_BYTES_MAX == castellan_wire::PAYLOAD_BYTES_MAX);
 
 #[derive(Debug)]
 pub(crate) struct Judge {
     terms: RwLock<Arc<Terms>>,
     memory: Mutex<Memory>,
-    /// The sessions whose agents run.
+    /// Sessions with a running agent.
     live: LiveSessions,
-    /// When this process started, in the kernel's count.
+    /// Start time of this process in the kernel's unit.
     own_start: OnceLock<u64>,
-    /// What is to be looked at when the answer is sent.
+    /// Scripts to check after the reply is sent.
     due: Mutex<Vec<scripts::Check>>,
     /// Calls whose agents wait for a person.
     held: Held,
     log: Log,
-    /// What its records have told.
+    /// The contents of earlier records that later records can refer to.
     told: record::Told,
     /// castellan's own files.
     own: Vec<String>,
@@ -66,7 +66,7 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    /// `own`: castellan's own files.
+    /// `own` are castellan's own files.
     pub(crate) fn new(terms: Terms, log: Log, own: Vec<String>, memory: Memory) -> Judge {
         Judge {
             terms: RwLock::new(Arc::new(terms)),
@@ -82,7 +82,7 @@ impl Judge {
         }
     }
 
-    /// Answers a hook, or says that it is to wait for a person. Always: a panic on the way denies.
+    /// Replies to a hook, or returns that the hook must wait for a person. A panic on the way denies.
     pub(crate) fn answer(
         &self,
         request: &Request,
@@ -117,7 +117,7 @@ impl Judge {
         Outcome::Decided(self.failed(&asked(), &Failure::unsettled()))
     }
 
-    /// A panic is a decision: the failure's.
+    /// Runs `work`. A panic becomes the decision of a failure.
     fn caught(&self, asked: &Asked<'_>, work: impl FnOnce() -> Attempt) -> Attempt {
         let done = catch_unwind(AssertUnwindSafe(work));
         done.unwrap_or_else(|_| self.failed(asked, &Failure::panicked()).into())
@@ -135,7 +135,7 @@ impl Judge {
                 let whose = self.whose(asked, &call.agent)?;
                 self.hear(asked, &whose, &call.agent);
                 let answered = self.question(asked, &call, &whose, None);
-                // Only now: the same call of the turn before keeps its id.
+                // Only now, because the same call of the previous turn keeps its id.
                 if !call.agent.turn_id.is_empty() {
                     self.wait_no_more(&whose, Over::Turn(&call.agent.turn_id));
                 }
@@ -175,38 +175,37 @@ impl Judge {
         }
     }
 
-    /// Nothing waits for an answer: recorded, and no opinion.
+    /// Records an event that needs no decision and returns an empty reply.
     fn note(&self, record: &Record) -> Result<Attempt, Failure> {
         self.append(record)?;
         Ok(Reply::default().into())
     }
 }
 
-/// What the rest of the daemon does with the judge.
+/// Interface for the rest of the daemon.
 impl Judge {
-    /// Calls whose agents wait for a person.
+    /// Returns the calls whose agents wait for a person.
     pub(crate) fn held(&self) -> &Held {
         &self.held
     }
 
-    /// The log.
+    /// Returns the log.
     pub(crate) fn log(&self) -> &Log {
         &self.log
     }
 
-    /// What was done so far.
+    /// Returns the counters.
     pub(crate) fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// Records a failure that concerns no call: `code` is one stable word. That the record itself fails shows in the
-    /// status.
+    /// Records a failure that concerns no call; `code` is a stable word. If the record fails too, the status shows it.
     pub(crate) fn fail(&self, code: &str, message: &str) {
         self.tally.failed(message);
         let _ = self.append(&record::failure(code, message));
     }
 
-    /// Records a failure that the status tells for as long as it lasts, and so does not count.
+    /// Records a failure that the status shows as long as it lasts. It is therefore not counted.
     pub(crate) fn record_problem(&self, code: &str, message: &str) {
         let _ = self.append(&record::failure(code, message));
     }
@@ -225,7 +224,7 @@ impl Judge {
     }
 }
 
-/// Lengths go in so that no two lists run together.
+/// Hashes the parts with their lengths, so that different lists never give the same input.
 pub(crate) fn digest(parts: &[&str]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -239,7 +238,7 @@ fn reply(reply: agents::Reply) -> Reply {
     Reply { exit: reply.exit, stdout: reply.stdout, stderr: reply.stderr }
 }
 
-/// A random number that is not 0. Ids need not be secret, only different: without a random source, time will do.
+/// Returns a random number other than 0. Ids must be different, not secret: without a random source the time is used.
 pub(crate) fn random() -> u64 {
     let clock =
         || wall().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |since| since.subsec_nanos().into());

@@ -1,4 +1,5 @@
-//! What the steps of judging one event share: what the hook asked, and whose event it is. It must not know what is decided.
+//! Shared data of the steps that judge an event: the hook's request, and the session of the event. This module must not
+//! know the decision.
 
 use std::cell::OnceCell;
 use std::path::Path;
@@ -16,23 +17,23 @@ use crate::memory::{Entered, Epoch, Workspace};
 use crate::peers::AgentProcess;
 use crate::process::{arguments_of, executable_of};
 
-/// One call being judged: what the steps below share.
+/// An event that is being judged.
 pub(super) struct Asked<'a> {
     pub(super) agent: AgentId,
     pub(super) request: &'a Request,
     pub(super) process: AgentProcess,
     pub(super) started: Instant,
-    /// When that was. It is looked at before what counts then.
+    /// Epoch at the arrival. It is read before the data that it protects.
     pub(super) epoch: Epoch,
-    /// Those that were in force when the call came in.
+    /// Terms in force at the arrival.
     pub(super) in_force: Arc<Terms>,
-    /// Those of its session's workspace, as soon as that is known.
+    /// Terms of the session's workspace, once the workspace is known.
     pub(super) in_workspace: OnceCell<Arc<Terms>>,
     pub(super) holding: Holding,
 }
 
 impl Asked<'_> {
-    /// What the call is judged by.
+    /// Returns the terms that judge the call.
     pub(super) fn terms(&self) -> &Terms {
         self.in_workspace.get().unwrap_or(&self.in_force)
     }
@@ -41,19 +42,19 @@ impl Asked<'_> {
         if self.process.pid == 0 { self.request.parent_pid } else { self.process.pid }
     }
 
-    /// Whether the agent is known to hold an ask about the call.
+    /// Reports whether the agent is known to wait for a person when castellan asks about the call.
     pub(super) fn holds_ask(&self, call: &Call, facts: &Facts) -> bool {
         agents::holds_ask(self.agent, || self.agent_version(), call, facts)
             && !(agents::denies_unattended_asks(self.agent) && self.is_headless(&call.agent.permission_mode))
     }
 
-    /// Whether it is known that nobody is there to answer at the agent's own prompt.
+    /// Reports whether certainly no person can answer the agent's own prompt.
     pub(super) fn is_known_headless(&self, permission_mode: &str) -> bool {
         let arguments = arguments_of(self.agent_pid());
         arguments.is_some_and(|known| agents::is_headless(self.agent, Some(&known), permission_mode))
     }
 
-    /// Whether nobody is there to be asked. Of a process that cannot be looked at it is not known, and it counts as such.
+    /// Reports whether no person can be asked. A process that cannot be inspected counts as headless.
     pub(super) fn is_headless(&self, permission_mode: &str) -> bool {
         agents::is_headless(self.agent, arguments_of(self.agent_pid()).as_deref(), permission_mode)
     }
@@ -66,17 +67,17 @@ impl Asked<'_> {
     }
 }
 
-/// Whose event it is.
+/// The session of an event.
 #[derive(Debug, Clone)]
 pub(super) struct Whose {
     pub(super) session: Entered,
-    /// Where the session works.
+    /// The session's workspace.
     pub(super) workspace: Option<Workspace>,
-    /// What a person has said of that.
+    /// Workspace trust.
     pub(super) standing: Standing,
-    /// The hash of the workspace's own files, where it is trusted with some.
+    /// Hash of the workspace's own files, if it is trusted with some.
     pub(super) project: Option<String>,
-    /// The highest access level that the agent gives itself, and the one that it works for.
+    /// Returns the state that a decision depends on.
     pub(super) ceiling: AccessLevel,
 }
 

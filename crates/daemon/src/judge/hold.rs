@@ -1,4 +1,5 @@
-//! Holding a call until a person has decided: whether a hook can wait, and how its wait ended. It must not know how a call waits.
+//! Holding a call until a person decides: whether a hook can wait, and how its wait ended. It must not know how a call
+//! waits.
 
 use std::time::Duration;
 
@@ -10,20 +11,20 @@ use super::Asked;
 use crate::held::End;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, HOLD_GRACE, HOLDABLE_PAYLOAD_BYTES_MAX};
 
-/// Whether a call may be held.
+/// States whether a call may be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holding {
-    /// It may.
+    /// It may be held.
     May,
-    /// There is no room for it.
+    /// There is no room to hold it.
     No,
-    /// It was held, and this came of it.
+    /// It was held, with this result.
     Was(End),
 }
 
 impl Asked<'_> {
-    /// How long the call can be held for a person; `None`: it is answered now. A call that was answered before is not held, nor is one
-    /// that a person cannot be shown whole.
+    /// Returns how long the call can be held for a person, or `None` if it gets its reply now. A call with an earlier
+    /// answer is not held. A call too long to be shown whole is not held either.
     pub(super) fn hold_time(&self, call: &Call, is_repeated: bool) -> Option<Duration> {
         let wait = Duration::from_secs(self.terms().policy.settings().ask_wait_s.into());
         let is_holdable = !is_repeated
@@ -34,12 +35,12 @@ impl Asked<'_> {
         (is_holdable && !time.is_zero()).then_some(time)
     }
 
-    /// A person has refused the call: it is not asked about at the agent's own prompt.
+    /// Reports whether a person has refused the call. The agent's own prompt does not ask about it then.
     pub(super) fn is_refused(&self) -> bool {
         self.holding == Holding::Was(End::Refused)
     }
 
-    /// Why the call is not held any more, or not at all, where it could be.
+    /// Returns the reason why a call that could be held is not held, or not any more.
     pub(super) fn failed_to_hold(&self) -> Option<Failed> {
         let why = match self.holding {
             Holding::May | Holding::Was(End::Refused) => return None,
@@ -50,7 +51,7 @@ impl Asked<'_> {
     }
 }
 
-/// How long a hook of this event can wait, with time to be answered before its agent gives up.
+/// Returns the longest wait for a hook of this event, minus the time to reply before its agent gives up.
 fn longest(agent: AgentId, event: &str) -> Option<Duration> {
     let event = hook_events(agent).iter().find(|known| known.name == event)?;
     Duration::from_secs(event.timeout_s).checked_sub(2 * HOLD_GRACE)

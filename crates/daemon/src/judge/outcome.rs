@@ -1,30 +1,30 @@
-//! What becomes of a hook's question. It must not know how a call is judged.
+//! Results for a hook's question. It must not know how a call is judged.
 
 use std::time::Duration;
 
 use castellan_policy::RequestId;
 use castellan_wire::Reply;
 
-/// What is done about a hook.
+/// The result for a hook.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It is answered.
+    /// The hook gets its reply.
     Decided(Reply),
-    /// It waits for a person.
+    /// The hook waits for a person.
     Held {
-        /// The id under which its call waits.
+        /// The id of its pending call.
         id: RequestId,
         /// The longest wait.
         time: Duration,
     },
 }
 
-/// What comes of one attempt to judge a hook's event.
+/// The result of an attempt to judge a hook's event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
     /// The outcome is final.
     Settled(Outcome),
-    /// What the event was judged by has changed meanwhile.
+    /// The basis of the decision has changed meanwhile: the event must be judged again.
     JudgeAgain,
 }
 
