@@ -1,5 +1,5 @@
-//! [`Layers`]: the files of every layer, and the one way from them to what calls are judged by. It must not know whether
-//! they are what lies on disk now or what was put in force.
+//! [`Layers`]: the files of every layer, and the only way to compile them into policy. It must not know whether the
+//! files are on disk now or were put in force before.
 
 use std::path::{Path, PathBuf};
 
@@ -13,30 +13,30 @@ use crate::file_set::{FileSet, FileSetError, PROJECT_FOLDER, read_organisation};
 use crate::layout::Layout;
 use crate::trial::Trial;
 
-/// The files that count together.
+/// The files that apply together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layers {
-    /// The organisation's, where there are any.
+    /// The organisation's files, if there are any.
     pub organisation: Option<FileSet>,
-    /// The user's.
+    /// The user's files.
     pub user: FileSet,
-    /// Those of a workspace that a person trusts, where there are any.
+    /// The files of a trusted workspace, if there are any.
     pub project: Option<FileSet>,
-    /// The shipped rules that are only observed yet.
+    /// The shipped rules that are only observed so far.
     pub trial: Trial,
 }
 
-/// Files compiled: what they say, and what calls are judged by.
+/// Compiled files: the configuration and the policy.
 pub(crate) type Loaded = (Config, Compiled);
 
 impl Layers {
-    /// The organisation's files as they are now, above the user's.
+    /// Combines the organisation's present files with the user's.
     pub fn above(user: FileSet, layout: &Layout) -> Result<Layers, FileSetError> {
         let organisation = organisation_now(layout)?;
         Ok(Layers { organisation, user, project: None, trial: trial_now(layout) })
     }
 
-    /// Hex SHA-256 over every layer's files. Where there are only the user's, it is that of [`FileSet::hash`].
+    /// Returns the hex SHA-256 over every layer's files. If there are only the user's, it equals [`FileSet::hash`].
     pub fn hash(&self) -> String {
         let Layers { organisation, user, project, trial } = self;
         if organisation.is_none() && project.is_none() && trial.rules.is_empty() {
@@ -44,7 +44,7 @@ impl Layers {
         }
         let mut hasher = Sha256::new();
         for set in [organisation.as_ref(), Some(user), project.as_ref()] {
-            // As long as every other, and none of a file set.
+            // Has the length of every hash, but is the hash of no file set.
             hasher.update(set.map_or("0".repeat(HASH_CHARS), FileSet::hash));
         }
         for (name, since) in &trial.rules {
@@ -53,7 +53,7 @@ impl Layers {
         hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// What the files say together, without compiling the user's rules.
+    /// Merges the configurations, without compiling the user's rules.
     pub fn config(&self, layout: &Layout) -> Result<Config, ConfigError> {
         let mut config =
             config(self.organisation.as_ref(), &self.user.config, self.project.as_ref(), layout)?;
@@ -61,14 +61,14 @@ impl Layers {
         Ok(config)
     }
 
-    /// Compiles everything. An error when a configuration is none; whether the rules are sound tells [`Compiled::error`].
+    /// Compiles everything. Returns an error if a configuration is invalid; [`Compiled::error`] reports invalid rules.
     pub fn compile(&self, layout: &Layout) -> Result<(Config, Compiled), ConfigError> {
         let config = self.config(layout)?;
         let compiled = compile(&self.user.rules, &config);
         Ok((config, compiled))
     }
 
-    /// Compiles everything for use: an error in any of the files is one of the whole.
+    /// Compiles everything for use: an error in any file makes the whole set unusable.
     pub(crate) fn load(&self, layout: &Layout) -> Result<Loaded, String> {
         let (config, compiled) = self.compile(layout).map_err(|error| error.to_string())?;
         match compiled.error() {
@@ -82,12 +82,12 @@ impl Layers {
 const HASH_CHARS: usize = 64;
 
 impl Config {
-    /// What the organisation's and the user's files say now, applied or not; the defaults where there are none.
+    /// Merges the present files of the organisation and the user, applied or not. Absent files have the defaults.
     pub fn of_home(layout: &Layout) -> Result<Config, FileSetError> {
         Config::with_project(layout, None)
     }
 
-    /// The same with a workspace's own files below, as if a person trusted it.
+    /// Merges the same files with a workspace's own files, as if the workspace were trusted.
     pub fn with_project(layout: &Layout, project: Option<&FileSet>) -> Result<Config, FileSetError> {
         let organisation = organisation_now(layout)?;
         let user = Config::read_text(&layout.config_file())?;
@@ -97,12 +97,12 @@ impl Config {
     }
 }
 
-/// What is on trial in what was last applied; nothing where that cannot be read.
+/// Returns the trial of the last applied set; an empty one if that cannot be read.
 fn trial_now(layout: &Layout) -> Trial {
     applied::read(layout).map(|set| set.trial).unwrap_or_default()
 }
 
-/// The organisation's files, but those that somebody else can have written: they say nothing.
+/// Reads the organisation's files. Files that another user may have written are ignored.
 fn organisation_now(layout: &Layout) -> Result<Option<FileSet>, FileSetError> {
     match read_organisation(layout.organisation()) {
         Err(error) if error.is_distrusted() => Ok(None),

@@ -1,8 +1,8 @@
-//! [`Layout`]: where configuration, rules and state of a home lie.
+//! [`Layout`]: the directories of a home's configuration, rules and state.
 //!
-//! Without a `layout` file everything lies below the home itself. `castellan install` writes one that points to the XDG
-//! directories, and to the home of the user whose agents it guards; they are resolved then, once, because a daemon must not take paths
-//! from an environment.
+//! Without a `layout` file all of them are below the home. `castellan install` writes a file that points to the XDG
+//! directories, and to the home of the user whose agents castellan guards. The paths are resolved only at the
+//! installation, because a daemon must not take paths from an environment.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -15,10 +15,10 @@ use crate::journal::DAMAGED;
 use crate::limits::LAYOUT_BYTES_MAX;
 use castellan_files::{explained, read_text};
 
-/// Version 2 says whose agents are guarded; version 1, which ended before that, is still read.
+/// Version 2 names the user whose agents are guarded. Version 1, which lacks that line, is still read.
 const FIRST_LINES: [&str; 2] = ["castellan-layout 1", "castellan-layout 2"];
 
-/// Absolute directories of one home.
+/// Absolute directories of a home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     home: Home,
@@ -28,13 +28,13 @@ pub struct Layout {
     organisation: OrganisationPlace,
 }
 
-/// Where the organisation's files lie, and whose they must be. Fixed: neither environment nor home nor command line say
-/// another place.
+/// The directory of the organisation's files, and their required owner. Both are fixed: no environment variable, home
+/// or command line can change them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrganisationPlace {
     /// The folder of `config.toml` and `rules/`.
     pub dir: PathBuf,
-    /// The user id that must own all of it.
+    /// The user id that must own all files.
     pub owner: u32,
 }
 
@@ -44,25 +44,25 @@ impl Default for OrganisationPlace {
     }
 }
 
-/// Why a layout cannot be used.
+/// The reason why a layout cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
     /// The home is not absolute.
     #[error("the home `{0}` is not an absolute path: give an absolute one")]
     Relative(PathBuf),
-    /// The layout file is none, or one of a newer castellan.
+    /// The layout file is malformed, or of a newer castellan.
     #[error(
         "`{0}`:{1}: not a layout that this castellan reads: install the castellan that wrote it, or remove the file and run \
          `castellan install`"
     )]
     Malformed(PathBuf, usize),
-    /// A directory or file could not be made or read.
+    /// A directory could not be created, or a file could not be read.
     #[error("`{0}`: {why}", why = explained(.1))]
     Io(PathBuf, io::Error),
 }
 
 impl Layout {
-    /// Reads the layout of a home. A home that does not exist yet has the plain one.
+    /// Reads the layout of a home. A home that does not exist yet has the default layout.
     pub fn read(dir: &Path) -> Result<Layout, LayoutError> {
         let home = Home::new(dir).ok_or_else(|| LayoutError::Relative(dir.to_owned()))?;
         let file = Layout::file(dir);
@@ -75,17 +75,17 @@ impl Layout {
         }
     }
 
-    /// The layout file of the home `dir`.
+    /// Returns the layout file of the home `dir`.
     pub fn file(dir: &Path) -> PathBuf {
         dir.join("layout")
     }
 
-    /// Returns the layout of a home whose configuration and state lie elsewhere.
+    /// Returns the layout of a home with separate directories for configuration and state.
     pub fn new(home: Home, config: PathBuf, state: PathBuf) -> Layout {
         Layout { home, config, state, user: None, organisation: OrganisationPlace::default() }
     }
 
-    /// The same, of the user whose home this is.
+    /// Sets the home of the guarded user.
     #[must_use]
     pub fn of_user(self, home: &Path) -> Layout {
         Layout { user: Some(home.to_owned()), ..self }
@@ -113,13 +113,13 @@ impl Layout {
         text + &user.unwrap_or_default()
     }
 
-    /// The same with the organisation's files elsewhere, as tests need it.
+    /// Moves the organisation's files, for tests.
     #[cfg(test)]
     pub(crate) fn with_organisation(self, dir: &Path, owner: u32) -> Layout {
         Layout { organisation: OrganisationPlace { dir: dir.to_owned(), owner }, ..self }
     }
 
-    /// Makes every directory, each for this user alone.
+    /// Creates every directory, accessible only to this user.
     pub fn create(&self) -> Result<(), LayoutError> {
         for dir in [
             self.home.run(),
@@ -135,7 +135,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Removes what a castellan that was killed has left of files that it was writing.
+    /// Removes partly written files of a killed castellan.
     pub fn remove_leftovers(&self) {
         let dirs = [self.home.dir(), &self.config, &self.state].map(Path::to_owned);
         let below =
@@ -145,72 +145,72 @@ impl Layout {
         }
     }
 
-    /// What hooks and daemon share.
+    /// Returns the directory that hooks and daemon share.
     pub fn home(&self) -> &Home {
         &self.home
     }
 
-    /// `config.toml`, the user's.
+    /// Returns the user's `config.toml`.
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
     }
 
-    /// The directory that holds configuration and rules.
+    /// Returns the directory of configuration and rules.
     pub fn config(&self) -> &Path {
         &self.config
     }
 
-    /// The directory that holds the log and the applied rules.
+    /// Returns the directory of the log and the applied rules.
     pub fn state(&self) -> &Path {
         &self.state
     }
 
-    /// The home of the user whose agents are guarded, where the layout says it.
+    /// Returns the home of the user whose agents are guarded, if the layout has it.
     pub(crate) fn user(&self) -> Option<&Path> {
         self.user.as_deref()
     }
 
-    /// Rule files that castellan ships; loaded first.
+    /// Returns the folder of shipped rule files, which load first.
     pub fn rules_shipped(&self) -> PathBuf {
         self.config.join("rules/default")
     }
 
-    /// The user's rule files; loaded after the shipped ones, which they may override.
+    /// Returns the folder of the user's rule files, which load after the shipped ones and may override them.
     pub fn rules_user(&self) -> PathBuf {
         self.config.join("rules/user")
     }
 
-    /// The organisation's files.
+    /// Returns the place of the organisation's files.
     pub fn organisation(&self) -> &OrganisationPlace {
         &self.organisation
     }
 
-    /// The audit log.
+    /// Returns the folder of the audit log.
     pub fn log(&self) -> PathBuf {
         self.state.join("log")
     }
 
-    /// What sessions did, what was granted and who is trusted.
+    /// Returns the journal of sessions, grants and workspace trust.
     pub(crate) fn journal(&self) -> PathBuf {
         self.state.join("journal")
     }
 
-    /// The files of the state: the journal, one that was damaged, and the PIN's hash.
+    /// Returns the files of the state: the journal, a damaged journal, and the file of the PIN.
     pub fn kept_state(&self) -> [PathBuf; 3] {
         [self.journal(), self.journal().with_extension(DAMAGED), self.secrets()]
     }
 
-    /// The hash of the presence PIN, and how often it or a password was got wrong.
+    /// Returns the file with the hash of the PIN, and the number of wrong PINs and passwords.
     pub(crate) fn secrets(&self) -> PathBuf {
         self.state.join("pin.json")
     }
 
-    /// Copies of trusted workspaces' own files.
+    /// Returns the folder with copies of trusted workspaces' own files.
     pub fn projects(&self) -> PathBuf {
         self.state.join("projects")
     }
 
-    /// The set that was last applied.
+    /// Returns the folder of the last applied set.
     pub fn applied(&self) -> PathBuf {
         self.state.join("last-good")
     }

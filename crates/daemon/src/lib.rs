@@ -1,8 +1,8 @@
-//! L4: the daemon. It keeps what a one-shot hook cannot: compiled policy, memory of calls, the log; and it answers the
-//! pure core's questions about the world.
+//! L4: the daemon. It keeps the state that a one-shot hook cannot: compiled policy, memory of calls, and the log. It
+//! also answers the pure core's questions about the world.
 //!
-//! Reading order: [`run`] starts everything; `server` takes a hook's frame; `judge` takes one call from payload to reply;
-//! `control` is the other socket, over which everything that changes anything goes.
+//! Reading order: [`run`] starts everything; `server` takes a hook's frame; `judge` takes a call from payload to reply;
+//! `control` is the other socket, for every change.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

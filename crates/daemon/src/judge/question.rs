@@ -1,5 +1,5 @@
-//! One question of an agent: may this call run? And the second one, at the agent's own prompt. It must not know how a hook is
-//! answered that asks anything else.
+//! An agent's question whether a call may run, and its second question at the agent's own prompt. This module must not
+//! know the other requests of a hook.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::requests::Waits;
 use crate::shipped::CANARY_TOOL;
 use crate::world::FileSystem;
 
-/// A call that was judged, before anything follows from that.
+/// A judged call, before any consequence.
 pub(super) struct Weighed<'a> {
     pub(super) asked: &'a Asked<'a>,
     pub(super) call: &'a Call,
@@ -34,8 +34,8 @@ pub(super) struct Weighed<'a> {
 }
 
 impl Judge {
-    /// The agent asks whether a call may run. When it has asked before, `before` is what it was answered then, and its marks
-    /// are set.
+    /// Judges the agent's question whether a call may run. If the agent has asked before, `before` is that answer, and
+    /// its marks are set.
     pub(super) fn question(
         &self,
         asked: &Asked<'_>,
@@ -44,15 +44,16 @@ impl Judge {
         before: Option<Given>,
     ) -> Result<Attempt, Failure> {
         let weighed = self.weigh(asked, call, whose, before);
-        // What was used up stays so, even of a call that fails from here on: it does not come back by a full disk.
+        // Settled before the record: a grant stays used up even if the call fails from here on. A full disk must not
+        // restore it.
         if !self.settle(&weighed) {
             return Ok(Attempt::JudgeAgain);
         }
         self.conclude(weighed).map(Attempt::from)
     }
 
-    /// Judges a call and meets its obligations. Nothing is recorded, kept or answered yet; nobody else has what was granted of the call. A
-    /// call that is judged again meets its obligations again.
+    /// Judges a call and meets its obligations. Records, stores and replies nothing yet. No other call can use the
+    /// call's grant meanwhile. A call that is judged again meets its obligations again.
     pub(super) fn weigh<'a>(
         &self,
         asked: &'a Asked<'a>,
@@ -72,7 +73,7 @@ impl Judge {
         Weighed { asked, call, whose, consent, grounds, answers, decision, change }
     }
 
-    /// Records what was decided, and keeps what follows from it.
+    /// Records the decision and stores its consequences.
     fn conclude(&self, weighed: Weighed<'_>) -> Result<Outcome, Failure> {
         let Weighed { asked, call, whose, ref decision, ref change, .. } = weighed;
         let policy = &asked.terms().policy;
@@ -98,7 +99,7 @@ impl Judge {
         Ok(Outcome::Decided(self.answered(weighed)))
     }
 
-    /// Keeps what was answered, for the agent's second question and for what it says of the call afterwards.
+    /// Stores the answer for the agent's second question and for its later report about the call. Returns the reply.
     fn answered(&self, weighed: Weighed<'_>) -> Reply {
         let is_at_prompt = waits(&weighed) == Waits::AtPrompt;
         let Weighed { asked, call, whose, consent, grounds, decision, change, .. } = weighed;
@@ -125,9 +126,9 @@ impl Judge {
         reply(agents::encode(asked.agent, &asked.request.event, &told))
     }
 
-    /// The agent asks again, at its own prompt, about a call that it has asked about before: the answer stands, and after
-    /// an ask the prompt is the answer. A call that was not asked about is judged now, and so is one that would be answered
-    /// more strictly by now: a symlink may have moved in between.
+    /// Judges the agent's second question, asked at its own prompt, about a call that it has asked about before. The
+    /// earlier answer stays valid; after an ask, the prompt decides. The call is judged now if there is no earlier
+    /// answer, or if the present decision would be stricter, because a symlink may have moved in between.
     pub(super) fn second_question(
         &self,
         asked: &Asked<'_>,
@@ -148,14 +149,14 @@ impl Judge {
                 let told = Told { verdict, reason: given.reason, user_note: String::new() };
                 Ok(reply(agents::encode(asked.agent, &asked.request.event, &told)).into())
             }
-            // A denied call set no marks: allowed by another policy, it is a new one.
+            // A denied call set no marks. If another policy allows it, it is a new call.
             Some(given) if given.verdict == Verdict::Deny => self.question(asked, call, whose, None),
             Some(given) => self.question(asked, call, whose, Some(given)),
             None => self.question(asked, call, whose, None),
         }
     }
 
-    /// The decision as it would be now, for comparison only.
+    /// Returns the present decision, only for comparison.
     fn judge_now(&self, asked: &Asked<'_>, call: &Call, whose: &Whose, given: &Given) -> Decision {
         let earlier = Earlier {
             first: Some(given.call),
@@ -171,8 +172,8 @@ impl Judge {
         drive(call, &grounds.facts, &asked.terms().policy, &state, &mut world).0
     }
 
-    /// What the call would do, after what its session has written; `but` for the call itself, when it is asked about again.
-    /// Passthrough looks at nothing.
+    /// Returns the facts of the call, after all writes of its session. If the call is asked about again, `but` excludes
+    /// its own writes. Passthrough analyses nothing.
     pub(super) fn facts(
         &self,
         call: &Call,
@@ -192,8 +193,8 @@ impl Judge {
         facts
     }
 
-    /// Writes a call's record, and then sets its marks, as one step: no other call's marks come between the look for room
-    /// and the marks.
+    /// Writes a call's record and then sets its marks, as one step: no other call can set marks between the check for
+    /// room and the marks of this call.
     fn commit(&self, record: &Record, whose: &Whose, marks: &[String]) -> Result<(), Failure> {
         if marks.is_empty() {
             return Ok(self.append(record)?);
@@ -206,16 +207,16 @@ impl Judge {
     }
 }
 
-/// Whether an answer is as strict as the decision of now, and every obligation of that was met for it.
+/// Reports whether an answer is at least as strict as the present decision, with every obligation of that decision met.
 fn stands(given: &Given, now: &Decision) -> bool {
     now.answer <= given.verdict && now.due().iter().all(|one| given.met.contains(&one.action))
 }
 
-/// Why a call may run where all that stood against it was granted.
+/// The reason for a call if all findings against it were granted.
 const GRANTED: &str = "the user has approved this call";
 
-/// Meets an obligation of a call that is about to be answered. This version can meet none: [`super::grounds`] says so before, and a call
-/// that is held is answered by a person.
+/// Meets an obligation of a call before its reply. This version can meet none here, as [`super::grounds`] states
+/// beforehand; a person answers a held call.
 fn meet(action: &Action) -> Result<(), String> {
     Err(format!("this version of castellan cannot meet `{action}`"))
 }

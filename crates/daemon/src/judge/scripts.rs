@@ -1,5 +1,5 @@
-//! Files whose code a call ran, when it is over: whether they are still what was judged. Nothing waits for it: it is done when
-//! the answer is sent.
+//! Checks, after a call, whether the files whose code it ran are unchanged since they were judged. The check runs after
+//! the reply, so nothing waits for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
@@ -13,7 +13,7 @@ use crate::record;
 use crate::shipped::hash;
 use crate::world::FileSystem;
 
-/// A call that is over, and whose.
+/// A completed call and its agent.
 #[derive(Debug)]
 pub(super) struct Check {
     agent: Agent,
@@ -21,14 +21,14 @@ pub(super) struct Check {
 }
 
 impl Judge {
-    /// Notes calls that are over, for [`Judge::check_scripts`].
+    /// Stores completed calls for [`Judge::check_scripts`].
     pub(super) fn check_later(&self, agent: &Agent, ended: impl IntoIterator<Item = Ended>) {
         let with_scripts = ended.into_iter().filter(|ended| !ended.scripts.is_empty());
         let checks = with_scripts.map(|ended| Check { agent: agent.clone(), ended });
         self.due.lock().unwrap_or_else(PoisonError::into_inner).extend(checks);
     }
 
-    /// Looks at what calls ran that are over by now, and records what is not as it was judged.
+    /// Checks the scripts of completed calls, and records each that differs from the judged contents.
     pub(crate) fn check_scripts(&self) {
         let due = std::mem::take(&mut *self.due.lock().unwrap_or_else(PoisonError::into_inner));
         for check in due {
@@ -40,7 +40,7 @@ impl Judge {
     }
 
     fn check(&self, Check { agent, ended }: &Check) {
-        // Its own share for each call, as for each decision.
+        // Each call has its own limit of steps, as each decision has.
         let machine = FileSystem::default();
         let scripts: Vec<_> = ended.scripts.iter().filter_map(|script| looked_at(script, &machine)).collect();
         if scripts.is_empty() {
@@ -52,7 +52,7 @@ impl Judge {
     }
 }
 
-/// What there is to tell of a file: nothing where it holds what was judged.
+/// Compares a file with its judged contents. Returns `None` if they are equal.
 fn looked_at(script: &ScriptFile, machine: &FileSystem) -> Option<ScriptRecord> {
     let found = match machine.answer(&Query::Contents { path: script.path.clone() }) {
         Some(Answer::Contents(Some(bytes))) => Some(hash(&bytes)),

@@ -1,4 +1,4 @@
-//! Whose event it is: the session, where it works, and what is known of both. It must not know what is decided.
+//! Finds the session of an event, its workspace, and the facts about both. This module must not know the decision.
 
 use std::io;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::record;
 use crate::workspace::workspace_of;
 use crate::world::FileSystem;
 
-/// When it is looked whether a person should say something about a workspace.
+/// The moment of a check whether a person should decide about a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     /// Before a call.
@@ -27,7 +27,7 @@ pub(super) enum Look {
 }
 
 impl Judge {
-    /// An agent's event: which session it is of. The first one fixes where the session works.
+    /// Finds the session of an agent's event. The session's first event fixes its workspace.
     pub(super) fn whose(&self, asked: &Asked<'_>, of: &Agent) -> Result<Whose, Failure> {
         let id = SessionKey(digest(&[asked.agent.word(), &of.session_id]));
         let mut memory = self.memory();
@@ -47,30 +47,30 @@ impl Judge {
         if memory.workspace(&id).is_none() {
             memory.fix_workspace(session, found);
         }
-        // As another event of the session may have fixed it in between.
+        // Read again, because another event of the session may have fixed it in between.
         let workspace = memory.workspace(&id).cloned();
         let standing = memory.standing(workspace.as_ref());
         let project = memory.project(workspace.as_ref());
         let own = agents::ceiling(asked.agent, &of.permission_mode);
-        // Not every event tells a mode.
+        // Not every event contains a permission mode.
         let is_main = of.subagent_id.is_empty() && !of.permission_mode.is_empty();
         let ceiling = memory.ceiling(&id, is_main, own);
         drop(memory);
         let terms = project.as_ref().map(|hash| self.terms_with(&asked.in_force, hash));
         let standing = match &terms {
             _ if is_denied_here => Standing::Denied,
-            // What the person trusted it with is not known any more.
+            // The copy of the trusted files cannot be read, so the workspace is not trusted.
             Some(None) => Standing::Unknown,
             Some(Some(_)) | None => standing,
         };
-        // One event is of one workspace: this is the first time.
+        // An event has a single workspace, so this is the first call of `set`.
         let terms = terms.flatten().unwrap_or_else(|| Arc::clone(&asked.in_force));
         let _ = asked.in_workspace.set(terms);
         Ok(Whose { session, workspace, standing, project, ceiling })
     }
 
-    /// Whether a person has denied the directory that an agent works in now, whichever workspace that is by now. Where that cannot be
-    /// told, it may be one.
+    /// Reports whether a person has denied the agent's present directory, whatever its workspace is now. A directory
+    /// that cannot be resolved may be a denied one.
     fn is_denied(&self, cwd: &str) -> bool {
         if !self.memory().trust().has_denied() {
             return false;
@@ -82,7 +82,8 @@ impl Judge {
         }
     }
 
-    /// What earlier calls of the session left behind. One of which nothing is known has set every mark that a rule sets, now.
+    /// Returns the state that earlier calls of the session left. A session with lost state gets every mark that a rule
+    /// can set, with the present time.
     pub(super) fn session(&self, whose: &Whose, policy: &Policy) -> Session {
         let memory = self.memory();
         let mut session = memory.session(&whose.session.root);
@@ -94,8 +95,8 @@ impl Judge {
         session
     }
 
-    /// Records, once a session, that a person should say whether it may work where it does, and whether the workspace's own files are to
-    /// count. Looks at these with the session's first call, and with each prompt.
+    /// Records once a session that a person should decide about its workspace, or about the workspace's own files.
+    /// Reads these files at the session's first call and at each prompt.
     pub(super) fn tell_trust(&self, whose: &Whose, agent: &Agent, policy: &Policy, when: Look) {
         let telling = self.memory().telling(&whose.session.id).copied();
         let why = match (telling, when) {
@@ -105,19 +106,19 @@ impl Judge {
             }
             (Some(Telling::Nothing), Look::Call) => undecided(whose, policy),
         };
-        // Another event of the session may have told it in between.
+        // Another event of the session may have recorded it in between.
         let before = self.memory().telling(&whose.session.id).map(|telling| {
             let now = if why.is_some() { Telling::Told } else { Telling::Nothing };
             std::mem::replace(telling, now.max(*telling))
         });
         if let Some(why) = why.filter(|_| before != Some(Telling::Told)) {
             let path = whose.workspace.as_ref().map_or("", |workspace| &workspace.path);
-            // That the record fails shows in the status; the call has its own.
+            // If the record fails, the status shows it; the call has its own record.
             let _ = self.append(&record::trust_required(agent, path, why));
         }
     }
 
-    /// What persons have decided about workspaces. Looks at the files of trusted ones.
+    /// Returns the decisions about workspaces. Reads the files of trusted ones.
     pub(crate) fn decided_workspaces(&self) -> Vec<DecidedWorkspace> {
         let decided: Vec<(String, WorkspaceDecision)> =
             self.memory().trust().all().map(|(path, decided)| (path.to_owned(), decided.clone())).collect();
@@ -135,7 +136,7 @@ impl Judge {
         decided.into_iter().map(told).collect()
     }
 
-    /// How a workspace's own files are now against those that it was trusted with. Files that cannot be read are others.
+    /// Compares a workspace's own files with the trusted ones. Files that cannot be read count as changed.
     fn project_files(&self, workspace: &str, trusted: Option<&str>, terms: &Terms) -> Option<ProjectFiles> {
         if trusted.is_some_and(|hash| self.terms_with(terms, hash).is_none()) {
             return Some(ProjectFiles::Lost);
@@ -148,10 +149,10 @@ impl Judge {
         }
     }
 
-    /// Decides about a workspace; `None` forgets what was decided. An error when it could not be kept.
+    /// Decides about a workspace; `None` removes the decision. Returns an error if the decision could not be stored.
     pub(crate) fn decide(&self, workspace: &str, decided: Option<WorkspaceDecision>) -> io::Result<()> {
         let mut memory = self.memory();
-        // What was answered before answers no second question any more.
+        // Earlier answers are no longer valid for a second question.
         memory.outdate();
         if let Some(WorkspaceDecision::Trusted { project: Some(hash) }) = &decided {
             self.terms().projects.look_again(hash);
@@ -159,27 +160,27 @@ impl Judge {
         memory.decide(workspace, decided)
     }
 
-    /// Whether some trusted workspace has files with this hash.
+    /// Reports whether a trusted workspace has files with this hash.
     pub(crate) fn needs_copy(&self, hash: &str) -> bool {
         self.memory().trust().needs(hash)
     }
 
-    /// How many grants are kept.
+    /// Returns the number of grants.
     pub(crate) fn grants(&self) -> usize {
         self.memory().grants()
     }
 
-    /// How many sessions are kept in mind.
+    /// Returns the number of known sessions.
     pub(crate) fn sessions(&self) -> usize {
         self.memory().sessions()
     }
 
-    /// Keeps what has happened: nobody is answered before.
+    /// Writes the state to disk. No reply may be sent before.
     pub(super) fn save(&self) -> Result<(), Failure> {
         self.memory().save().map_err(|error| Failure::unkept(format!("the state cannot be written: {error}")))
     }
 
-    /// Looks whether the state on disk is what was written, and writes it again if somebody else has changed or removed it.
+    /// Rewrites the state on disk if another program has changed or removed it.
     pub(crate) fn mend_state(&self) {
         let mended = self.memory().mend();
         match mended {
@@ -193,16 +194,17 @@ impl Judge {
     }
 }
 
-/// Whether a person should say something about a session's workspace as nobody has said anything, and that matters: without a word why.
+/// Returns an empty reason if no person has decided about a session's workspace and the policy limits unknown
+/// workspaces.
 fn undecided(whose: &Whose, policy: &Policy) -> Option<&'static str> {
     let matters = policy.settings().unknown_workspace.is_some();
     (whose.standing == Standing::Unknown && matters).then_some("")
 }
 
-/// Why a person should say something about a workspace's own files.
+/// Returns the reason why a person should decide about a workspace's own files.
 fn disregarded(whose: &Whose) -> Option<&'static str> {
     let border = whose.workspace.as_ref().filter(|workspace| workspace.is_border)?;
-    // Files that cannot be read are files.
+    // Files that cannot be read count as files.
     let own_files = || read_project(Path::new(&border.path)).map(|set| set.map(|set| set.hash()));
     match whose.standing {
         Standing::Denied => None,

@@ -1,4 +1,5 @@
-//! What calls are judged by, and how it is changed while the daemon runs. It must not know a call.
+//! [`Terms`]: the policy and mode that judge calls, and their changes while the daemon runs. This module must not know
+//! calls.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
@@ -12,17 +13,18 @@ use crate::memory::SessionKey;
 use crate::peers::AgentProcess;
 use crate::projects::{Lost, Projects};
 
-/// What calls are judged by. What is put in force together stands here together: a call sees all of it or none.
+/// The policy and mode that judge calls. Values that take effect together are in one struct: a call sees all of them or
+/// none.
 #[derive(Debug)]
 pub(crate) struct Terms {
     pub(crate) policy: Arc<Policy>,
     pub(crate) mode: Mode,
-    /// What workspaces with files of their own are judged by instead.
+    /// Policies for workspaces with their own files.
     pub(crate) projects: Arc<Projects>,
 }
 
 impl Terms {
-    /// How what fails is answered: a session without tools has none in any mode.
+    /// Returns the mode for failures: a session without tools has none in any mode.
     fn mode_of_failures(&self) -> Mode {
         if self.policy.settings().tools { self.mode } else { Mode::Enforce }
     }
@@ -30,19 +32,20 @@ impl Terms {
 
 #[cfg(test)]
 impl Terms {
-    /// Where no workspace has files of its own.
+    /// Returns terms without workspaces that have their own files.
     pub(crate) fn new(policy: Arc<Policy>, mode: Mode) -> Terms {
         Terms { policy, mode, projects: Arc::default() }
     }
 }
 
 impl Judge {
-    /// What is in force.
+    /// Returns the terms in force.
     pub(crate) fn terms(&self) -> Arc<Terms> {
         Arc::clone(&self.terms.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts terms in force that were made under the mode `seen`. One that somebody has set since holds on if it is stricter.
+    /// Puts terms in force that were made under the mode `seen`. If the mode was changed since, the stricter mode
+    /// applies.
     pub(crate) fn put(&self, seen: Mode, new: Terms) {
         self.swap(|terms| {
             let since = Some(terms.mode).filter(|since| *since > seen);
@@ -50,7 +53,7 @@ impl Judge {
         });
     }
 
-    /// Tightens the mode alone: a stricter one holds on.
+    /// Changes only the mode, and only to a stricter one.
     pub(crate) fn tighten(&self, mode: Mode) {
         self.swap(|Terms { policy, projects, mode: before }| Terms {
             policy: Arc::clone(policy),
@@ -59,7 +62,7 @@ impl Judge {
         });
     }
 
-    /// Changes the mode alone.
+    /// Changes only the mode.
     pub(crate) fn set_mode(&self, mode: Mode) {
         self.swap(|Terms { policy, projects, .. }| Terms {
             policy: Arc::clone(policy),
@@ -75,7 +78,8 @@ impl Judge {
         self.memory().outdate();
     }
 
-    /// What is in force, with a trusted workspace's own files below it. `None` where the copy of these cannot be used.
+    /// Returns the terms in force, with a trusted workspace's own files below them. Returns `None` if the copy of these
+    /// files cannot be used.
     pub(super) fn terms_with(&self, in_force: &Terms, hash: &str) -> Option<Arc<Terms>> {
         match in_force.projects.get(hash) {
             Ok(project) => Some(Arc::new(Terms {
@@ -94,7 +98,7 @@ impl Judge {
         }
     }
 
-    /// How an event is answered that fails: as its workspace's own files say, too.
+    /// Returns the mode for a failed event; its workspace's own files can tighten it.
     pub(super) fn mode_of_failure(&self, asked: &Asked<'_>) -> Mode {
         match asked.in_workspace.get() {
             Some(terms) => terms.mode_of_failures(),
@@ -102,13 +106,14 @@ impl Judge {
         }
     }
 
-    /// How a connection of an agent's process is turned away.
+    /// Returns the mode for the reply to a rejected connection of an agent's process.
     pub(crate) fn mode_of_refusal(&self, process: AgentProcess) -> Mode {
         self.mode_of_unknown(&self.terms(), process)
     }
 
-    /// How an event is answered of which it is not known which session it is of: as the strictest of those of its process. One of a
-    /// process that nobody knows could be of any workspace, so as the strictest of those that have a word of their own.
+    /// Returns the mode for an event of an unknown session: the strictest mode of its process's sessions. An event of
+    /// an unknown process may belong to any workspace, so the strictest mode of all trusted workspaces with own files
+    /// applies.
     fn mode_of_unknown(&self, in_force: &Terms, process: AgentProcess) -> Mode {
         let own = in_force.mode_of_failures();
         if own == Mode::Enforce {
@@ -121,7 +126,7 @@ impl Judge {
             false => sessions.iter().filter_map(|id| memory.project(memory.workspace(id))).collect(),
         };
         drop(memory);
-        // More than are kept compiled: to look what each of them says would take long.
+        // More than the compiled policies in memory: compiling each would take long.
         if projects.len() > PROJECTS_MAX {
             return Mode::Enforce;
         }
@@ -129,7 +134,7 @@ impl Judge {
         terms.map(|terms| terms.mode_of_failures()).fold(own, Mode::max)
     }
 
-    /// What calls of a session are judged by now.
+    /// Returns the terms that judge a session's calls now.
     pub(super) fn terms_of(&self, session: &SessionKey) -> Arc<Terms> {
         let in_force = self.terms();
         let memory = self.memory();

@@ -1,6 +1,6 @@
-//! What ran, held against what was decided: a call without a decision, against one, or with another input than the one judged; and
-//! changes of an agent's settings by which calls could run so. What happens to a call must not depend on how this was found out,
-//! only on what follows from it.
+//! Compares the calls that ran with the decisions. Finds calls without a decision, against a decision, or with another
+//! input than the judged one. Also finds changes of an agent's settings that make such calls possible. A later decision
+//! may depend on the consequences of a finding, but not on the way it was found.
 
 use std::path::{Path, PathBuf};
 
@@ -17,23 +17,23 @@ use crate::process::Process;
 use crate::requests::GrantKey;
 use crate::{notification, record};
 
-/// How a call ran.
+/// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
-    /// castellan was not asked about it, or did not answer.
+    /// castellan was not asked, or did not reply.
     NoDecision,
     /// castellan denied it.
     AgainstDecision,
-    /// castellan was asked about another.
+    /// castellan was asked about another input.
     OtherInput,
-    /// It may: castellan is not asked any more.
+    /// Such a call is possible: castellan is not asked any more.
     HooksOff,
-    /// It may: somebody else is asked, too.
+    /// Such a call is possible: a foreign hook is asked too.
     ForeignHook,
 }
 
 impl Why {
-    /// The word in records, and what it means.
+    /// Returns the word in records, and its meaning.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Why::NoDecision => ("no_decision", "a call ran without a decision"),
@@ -45,23 +45,23 @@ impl Why {
     }
 }
 
-/// What was found, for its record.
+/// A finding, for its record.
 struct Found<'a> {
     why: Why,
     session: SessionKey,
     agent: &'a Agent,
     record: UngovernedRecord,
-    /// Something follows from it for the session.
+    /// True if the finding has consequences for the session.
     counts: bool,
 }
 
 impl Judge {
-    /// The sessions whose agents run.
+    /// Returns the sessions with running agents.
     pub(crate) fn live(&self) -> &LiveSessions {
         &self.live
     }
 
-    /// A hook tells of a session.
+    /// Stores that a hook has reported an event of a session.
     pub(super) fn hear(&self, asked: &Asked<'_>, whose: &Whose, agent: &Agent) {
         let heard = self.live.hear(whose.session.id, asked.agent, agent, asked.process);
         if heard.is_err_and(|full| full.is_news) {
@@ -70,7 +70,7 @@ impl Judge {
         }
     }
 
-    /// Keeps what was decided about a call.
+    /// Stores the decision about a call.
     pub(super) fn keep_decision(
         &self,
         whose: &Whose,
@@ -92,7 +92,7 @@ impl Judge {
         memory.decided.put(whose.session.id, &call.tool.use_id, decided);
     }
 
-    /// A call has run that was not denied: a person who was asked about its MCP server has agreed, for the session.
+    /// Stores a person's consent to an MCP server for the session: a call that was not denied has run.
     pub(super) fn used_server(&self, whose: &Whose, call: &Call) {
         let Some((server, _)) = &call.tool.mcp else { return };
         let mut memory = self.memory();
@@ -102,12 +102,12 @@ impl Judge {
         }
     }
 
-    /// A call has run, as its agent says: with this input.
+    /// Checks a call that has run with this input according to its agent.
     pub(super) fn ran(&self, asked: &Asked<'_>, whose: &Whose, done: &Done) {
         let call = &done.call;
         let session = whose.session.id;
-        // Agents of older versions give no ids. What changes the agent's own state alone is answered by changing its input, as a
-        // person's answers are put into that of a question.
+        // Older versions of agents give no ids. A tool that changes only the agent's own state gets its answer as a
+        // changed input: a person's answers are put into the input of a question.
         if call.tool.use_id.is_empty() || call.tool.kind == ToolKind::Internal {
             return;
         }
@@ -129,7 +129,8 @@ impl Judge {
         self.found(Found { why, session, agent: &call.agent, record, counts: true });
     }
 
-    /// A call has run, as a transcript says. With which input it does not say: what stands there is what the model asked for.
+    /// Checks a call that has run according to a transcript. A transcript contains only the input that the model
+    /// requested, not the input that ran.
     pub(crate) fn transcribed(&self, live: &Live, subagent: &str, call: &TranscriptCall, file: &Path) {
         if call.is_harmless {
             return;
@@ -151,7 +152,7 @@ impl Judge {
         self.found(Found { why, session: live.session, agent: &live.agent, record, counts: true });
     }
 
-    /// Looks at a session's settings again.
+    /// Checks a session's settings again.
     pub(crate) fn look_at_settings(&self, live: &Live) {
         for changed in live.look_at_settings() {
             self.changed(live, changed);
@@ -173,7 +174,7 @@ impl Judge {
                     return;
                 }
                 let message = format!("a hook for {} was added: {}", hook.event, hook.command);
-                // What it changes shows when the call is done.
+                // A change of the input by this hook is found when the call is done.
                 (Why::ForeignHook, file, message, false)
             }
         };
@@ -186,7 +187,7 @@ impl Judge {
         self.found(Found { why, session: live.session, agent: &live.agent, record, counts });
     }
 
-    /// What follows for a session that wants to make a call.
+    /// Returns the consequences for a session that wants to make a call.
     pub(super) fn consequence(&self, asked: &Asked<'_>, session: &SessionKey) -> Consequence {
         let mut follows = self.memory().consequence(session);
         let Ungoverned { bars_foreign_hooks, trusted_hooks, .. } =
@@ -200,8 +201,8 @@ impl Judge {
         follows
     }
 
-    /// A hook of somebody else's that nobody has said is trusted. The settings are looked at now: one that was added since the
-    /// last look runs with this call.
+    /// Returns a bar for a foreign hook that is not trusted. Reads the settings now: a hook that was added since the
+    /// last check runs with this call.
     pub(super) fn untrusted(&self, live: &Live, process: AgentProcess, trusted: &[String]) -> Option<Bar> {
         self.look_at_settings(live);
         let is_untrusted = |(_, hook): &(PathBuf, Foreign)| !trusted.contains(&hook.command);
@@ -221,7 +222,8 @@ impl Judge {
         Some(Bar { code: Code::ForeignHook, message })
     }
 
-    /// What was decided about a call: by this daemon, or as the log says where an earlier one may have, or where it is forgotten.
+    /// Returns the decision about a call. The log replaces the memory if an earlier daemon may have decided, or if
+    /// decisions were dropped.
     fn decision(&self, session: SessionKey, agent: &Agent, started: u64, id: &str) -> Option<Decided> {
         let memory = self.memory();
         let decided = memory.decided.of(session, id);
@@ -237,12 +239,12 @@ impl Judge {
         Some(decided)
     }
 
-    /// When this daemon started; 0 where that cannot be seen, as of agents.
+    /// Returns this daemon's start time; 0 if it cannot be read, as for agents.
     fn own_start(&self) -> u64 {
         *self.own_start.get_or_init(|| Process::read(std::process::id()).map_or(0, |own| own.started))
     }
 
-    /// Records what was found, and what follows from it. That it cannot be recorded shows in the status.
+    /// Records a finding and its consequences. If it cannot be recorded, the status shows it.
     fn found(&self, Found { why, session, agent, record, counts }: Found<'_>) {
         let (word, meaning) = why.words();
         let terms = self.terms_of(&session);
@@ -284,14 +286,14 @@ impl Judge {
     }
 }
 
-/// Nobody knows whether there is a hook that could change a call.
+/// Returns the bar for a session whose hooks cannot be checked.
 fn unseen(why: &str) -> Bar {
     let message =
         format!("it cannot be told whether a hook could change the call after it was judged: {why}");
     Bar { code: Code::ForeignHook, message }
 }
 
-/// The input of a call: the same whatever the order of its keys.
+/// Hashes the input of a call, independent of the order of its keys.
 fn input(call: &Call) -> [u8; 32] {
     digest(&[&agents::call_key_input(call)])
 }
