@@ -307,11 +307,10 @@ pub struct StatusReport {
     /// themselves.
     #[serde(default)]
     pub awaits_organisation: bool,
+    /// Rules in force.
+    pub rules: usize,
     /// Hash of the configuration and rule files in force ([`crate::FileSet::hash`]). Empty if none are in force, or if
     /// the daemon's version does not report it.
-    pub rules: usize,
-    /// Hash of the configuration and rule files in force ([`crate::FileSet::hash`]); empty when nothing is in force, or when
-    /// the daemon is of a version that cannot tell.
     #[serde(default)]
     pub applied: String,
     /// When edited rule files take effect: `apply` or `watch`.

@@ -213,8 +213,8 @@ pub(crate) const LIVE_SESSIONS_MAX: usize = 256;
 /// person could react within a quarter of a second.
 pub(crate) const LOOK: Duration = Duration::from_millis(250);
 
-/// Time that a session's files are still monitored after the end of its agent's process. Without access to processes,
-/// it counts from the last event. By then the last lines are written.
+/// Time that a session's files are still monitored after its last event, when its agent's process has ended or cannot
+/// be seen. By then the last lines are written.
 pub(crate) const LINGER: Duration = Duration::from_secs(10);
 
 /// Bytes of a transcript read at each check, so that no transcript delays the others: 4 MiB a second.

@@ -1,5 +1,5 @@
-//! [`Lookout`]: looks at the transcripts and settings of the agents that run, a few times a second and never while a call waits for
-//! it. What is found there is held against what was decided. Nothing that is found loosens anything.
+//! [`Lookout`]: monitors the transcripts and settings of running agents, a few times a second and never while a call
+//! waits for it. Compares them with castellan's decisions. A finding never loosens anything.
 
 mod live;
 mod processes;
@@ -27,18 +27,18 @@ pub use settings::{AgentStart, HookSettings};
 pub(crate) use settings::{Own, SettingsChange};
 use tail::Tail;
 
-/// What looks.
+/// The monitor.
 #[derive(Debug)]
 pub(crate) struct Lookout {
     judge: Arc<Judge>,
     sessions: HashMap<SessionKey, Transcripts>,
 }
 
-/// Those of a session.
+/// Transcripts of a session.
 #[derive(Debug, Default)]
 struct Transcripts {
     all: Vec<Transcript>,
-    /// That there are more than are read was told.
+    /// True if it is already reported that further transcripts are not read.
     told: bool,
 }
 
@@ -46,13 +46,13 @@ struct Transcripts {
 #[derive(Debug)]
 struct Transcript {
     tail: Tail,
-    /// The sub-agent whose it is; empty for the main agent.
+    /// The sub-agent that writes it; empty for the main agent.
     subagent: String,
-    /// Calls that have begun and are not over.
+    /// Calls that have begun and not ended.
     begun: VecDeque<TranscriptCall>,
-    /// That a line of it cannot be read was told.
+    /// True if it is already reported that a line cannot be read.
     told: bool,
-    /// That a call was forgotten before it was over was told.
+    /// True if it is already reported that a call was dropped before its end.
     is_cut: bool,
 }
 
@@ -61,7 +61,7 @@ impl Lookout {
         Lookout { judge, sessions: HashMap::new() }
     }
 
-    /// Looks, for as long as the daemon runs.
+    /// Monitors as long as the daemon runs.
     pub(crate) fn run(mut self) {
         loop {
             let live = self.judge.live().wait();
@@ -116,7 +116,7 @@ impl Transcript {
         }
         for line in &look.lines {
             match transcript_line(live.id, line) {
-                // Texts of this form are in the order of their times.
+                // The textual order of this format is the order of time.
                 Ok(line) if !line.time.is_empty() && line.time < live.since => {}
                 Ok(line) => line.entries.into_iter().for_each(|entry| self.entry(entry, live, judge)),
                 Err(why) if !std::mem::replace(&mut self.told, true) => {
@@ -150,15 +150,15 @@ impl Transcript {
         }
     }
 
-    /// What cannot be read may hide a call.
+    /// Records trouble with the transcript: an unreadable part may hide a call.
     fn tell(&self, judge: &Judge, what: &str) {
         let path = self.tail.path().display();
         judge.fail("transcript", &format!("calls may be missing from what was looked at: `{path}`: {what}"));
     }
 }
 
-/// Transcripts of sub-agents in a folder, each with the sub-agent's id; and whether there may be more. Files of other names take no room
-/// from them.
+/// Returns the transcripts of sub-agents in a folder, each with the sub-agent's id, and whether there may be more.
+/// Files with other names do not count towards the limit.
 fn subagents(folder: &Path) -> (Vec<(PathBuf, String)>, bool) {
     let mut entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -167,7 +167,7 @@ fn subagents(folder: &Path) -> (Vec<(PathBuf, String)>, bool) {
     let mut found = Vec::new();
     for entry in entries.by_ref().take(TRANSCRIPT_FOLDER_MAX) {
         let Ok(entry) = entry else { return (found, true) };
-        // An agent names them in ASCII.
+        // Agents give them ASCII names.
         let name = entry.file_name();
         let id = name.to_str().and_then(|name| name.strip_prefix("agent-")?.strip_suffix(".jsonl"));
         found.extend(id.map(|id| (entry.path(), id.to_owned())));

@@ -22,7 +22,7 @@ use crate::world::FileSystem;
 pub(super) enum Look {
     /// Before a call.
     Call,
-    /// When the user has said something.
+    /// After a prompt of the user.
     Prompt,
 }
 

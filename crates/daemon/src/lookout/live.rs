@@ -1,4 +1,4 @@
-//! [`LiveSessions`]: the sessions whose agents run, as their hooks have told of them. It must not know what is looked at.
+//! [`LiveSessions`]: sessions with running agents, as reported by their hooks. It must not know the monitored data.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -18,81 +18,82 @@ use crate::peers::AgentProcess;
 use crate::process::{arguments_of, set_variable};
 use crate::world::FileSystem;
 
-/// The sessions that are looked at.
+/// The monitored sessions.
 #[derive(Debug, Default)]
 pub(crate) struct LiveSessions {
     sessions: Mutex<HashMap<SessionKey, Arc<Live>>>,
-    /// Rung when there is one again.
+    /// Signalled when a session is added.
     news: Condvar,
-    /// One more found no room, and none has since.
+    /// True after a session found no room, until there is room again.
     is_full: AtomicBool,
-    /// What is castellan's.
+    /// castellan's own hook and paths.
     own: Own,
 }
 
-/// As many sessions are looked at as can be.
+/// The error when the limit of monitored sessions is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Full {
-    /// Nobody was told before.
+    /// True if it is not yet reported.
     pub(crate) is_news: bool,
 }
 
-/// A session whose agent runs.
+/// A session with a running agent.
 #[derive(Debug)]
 pub(crate) struct Live {
     pub(crate) session: SessionKey,
     pub(crate) id: AgentId,
-    /// As it was heard of first.
+    /// The agent in the first event.
     pub(crate) agent: Agent,
-    /// When that was, as RFC 3339: what a transcript tells of before was not for castellan to judge.
+    /// Time of the first event, as RFC 3339: castellan did not judge earlier calls in a transcript.
     pub(crate) since: String,
-    /// Each agent that runs it, the first one first: one that goes on in a second terminal was started with other settings.
+    /// Each agent process that runs the session, the first one first. A session resumed in a second terminal may have
+    /// other settings.
     starts: Mutex<VecDeque<Started>>,
     own: Own,
     heard: Mutex<Heard>,
 }
 
-/// An agent's process, and what it was started with.
+/// An agent's process with its start settings.
 #[derive(Debug)]
 pub(crate) struct Started {
     process: AgentProcess,
     pub(crate) settings: HookSettings,
-    /// It was started so that no settings of its user or of a repository switch its hooks off.
+    /// True if the start options prevent user and repository settings from switching the hooks off.
     pub(crate) keeps_hooks: bool,
 }
 
-/// What changed in the settings of an agent.
+/// A change in the settings of an agent.
 #[derive(Debug)]
 pub(crate) struct Changed {
     pub(crate) change: SettingsChange,
-    /// castellan's hook is registered for the machine.
+    /// True if castellan's hook is registered for the machine.
     pub(crate) is_managed: bool,
-    /// The agent was started so that its hooks stay on.
+    /// True if the agent was started so that its hooks stay on.
     pub(crate) keeps_hooks: bool,
 }
 
-/// What was heard of a session.
+/// Data from the hooks of a session.
 #[derive(Debug)]
 struct Heard {
     process: AgentProcess,
-    /// When it was heard of last.
+    /// Time of the last event.
     at: Instant,
-    /// Its transcripts, by their paths.
+    /// Paths of its transcripts.
     transcripts: Vec<String>,
-    /// Those of them that nobody looks at yet.
+    /// Transcripts that are not monitored yet.
     new: Vec<Tail>,
-    /// There was one more than are looked at.
+    /// True if there were more transcripts than the limit.
     has_more: bool,
 }
 
 impl LiveSessions {
-    /// No session yet. `own`: what is castellan's.
+    /// Returns an empty set. `own` is castellan's own hook and paths.
     pub(crate) fn new(own: Own) -> LiveSessions {
         LiveSessions { own, ..LiveSessions::default() }
     }
 
-    /// A hook tells of a session. An error where there is no room to look at one more: one whose agent runs makes none, as what was seen
-    /// of it would be forgotten.
+    /// Stores a hook's event. Returns an error if the limit is reached. A session with a running agent is never dropped
+    /// for a new one, because its findings would be lost.
     pub(crate) fn hear(
         &self,
         session: SessionKey,
@@ -111,19 +112,19 @@ impl LiveSessions {
             return Err(Full { is_news: !self.is_full.swap(true, Ordering::Relaxed) });
         }
         self.is_full.store(false, Ordering::Relaxed);
-        // Its files are looked at while its first call waits: what that call changes is a change.
+        // Its files are read while its first call waits, so that a change by this call is detected as a change.
         let live = Arc::new(Live::new(session, id, agent, process, self.own.clone()));
         self.lock().entry(session).or_insert(live);
         self.news.notify_all();
         Ok(())
     }
 
-    /// A session that is looked at.
+    /// Returns a monitored session.
     pub(crate) fn of(&self, session: &SessionKey) -> Option<Arc<Live>> {
         self.lock().get(session).map(Arc::clone)
     }
 
-    /// Waits for the time of the next look, and for a session to look at. Returns all of them.
+    /// Waits for the time of the next check and for a session. Returns all sessions.
     pub(crate) fn wait(&self) -> Vec<Arc<Live>> {
         let waited = self.news.wait_timeout_while(self.lock(), LOOK, |_| true);
         let (sessions, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -131,12 +132,12 @@ impl LiveSessions {
         some.unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect()
     }
 
-    /// Which sessions they are.
+    /// Returns the keys of all sessions.
     pub(crate) fn ids(&self) -> HashSet<SessionKey> {
         self.lock().keys().copied().collect()
     }
 
-    /// Forgets those whose agents are gone, after their last look.
+    /// Drops sessions whose agents have ended, after their last check.
     pub(crate) fn forget_ended(&self) {
         self.lock().retain(|_, live| !live.is_over());
     }
@@ -177,7 +178,7 @@ impl Live {
         }
     }
 
-    /// The process that asks, with what it was started with. What the one before it was not is a change.
+    /// Adds the requesting process with its start settings. A difference from the previous process is a change.
     fn start(&self, agent: &Agent, process: AgentProcess) {
         let mut starts = self.starts();
         if starts.iter().any(|started| started.process == process) {
@@ -188,14 +189,14 @@ impl Live {
             started.settings.follow(&before.settings);
         }
         starts.retain(|started| started.process.lives());
-        // What is seen of one that runs is not forgotten for another: anybody can say that it is of this session.
+        // The data of a running process is never dropped for another: any process can claim to belong to this session.
         if starts.len() >= STARTS_PER_SESSION_MAX {
             return;
         }
         starts.push_back(started);
     }
 
-    /// Looks at the settings of its agents again.
+    /// Checks the settings of its agents again.
     pub(crate) fn look_at_settings(&self) -> Vec<Changed> {
         let mut all = Vec::new();
         for started in self.starts().iter_mut() {
@@ -206,7 +207,7 @@ impl Live {
         all
     }
 
-    /// What the settings of one of its agents say; `None` where it has more agents than are looked at.
+    /// Returns a value from the settings of one of its agents; `None` if this agent was over the limit.
     pub(crate) fn with_settings<T>(
         &self,
         process: AgentProcess,
@@ -217,7 +218,7 @@ impl Live {
         Some(ask(&started.settings))
     }
 
-    /// What stands in it already was before.
+    /// Monitors a transcript from its present end.
     fn add_transcript(&self, path: &str) {
         let mut heard = self.lock();
         if heard.transcripts.len() >= TRANSCRIPTS_PER_SESSION_MAX {
@@ -228,17 +229,17 @@ impl Live {
         }
     }
 
-    /// The transcripts that nobody looks at yet.
+    /// Returns the transcripts that are not monitored yet.
     pub(crate) fn take_new(&self) -> Vec<Tail> {
         std::mem::take(&mut self.lock().new)
     }
 
-    /// Whether it has more transcripts than are looked at.
+    /// Reports whether it has more transcripts than the limit.
     pub(crate) fn has_more_transcripts(&self) -> bool {
         self.lock().has_more
     }
 
-    /// The folders in which transcripts of its sub-agents lie.
+    /// Returns the folders with transcripts of its sub-agents.
     pub(crate) fn subagent_folders(&self) -> Vec<PathBuf> {
         let heard = self.lock();
         let folders = heard.transcripts.iter().filter_map(|path| agents::subagent_transcripts(self.id, path));
@@ -249,7 +250,7 @@ impl Live {
         self.lock().process
     }
 
-    /// Whether its agent is known to run no more.
+    /// Reports whether its agent is known to have ended.
     fn is_gone(&self) -> bool {
         let is_seen = self.process().pid != 0;
         self.is_over() || (is_seen && !self.runs())
@@ -260,7 +261,8 @@ impl Live {
         is_old && !self.runs()
     }
 
-    /// Whether one of its agents runs still. Anybody can say that they are the latest.
+    /// Reports whether any of its agents still runs. The last one alone is not enough, because any process can claim to
+    /// be it.
     fn runs(&self) -> bool {
         let process = self.process();
         let starts = self.starts();
@@ -285,13 +287,13 @@ impl Started {
     }
 }
 
-/// How an agent's process was started.
+/// Returns the start data of an agent's process.
 pub(crate) fn start_of(id: AgentId, pid: u32, cwd: PathBuf, arguments: Option<Vec<Vec<u8>>>) -> AgentStart {
     let off_variable = set_variable(pid, agents::off_variables(id));
     AgentStart { dir: directory(id, pid), cwd, arguments, off_variable }
 }
 
-/// Where an agent's process keeps the agent's own files: as its environment says.
+/// Returns the directory of an agent's own files, from the process's environment.
 fn directory(id: AgentId, pid: u32) -> Option<PathBuf> {
     let Some(Answer::Process(Some(process))) = FileSystem::default().answer(&Query::Process { pid }) else {
         return None;

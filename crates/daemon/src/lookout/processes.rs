@@ -1,5 +1,5 @@
-//! Agents that run and do not ask castellan, for the status: their processes, and what their settings say. It must not know what
-//! an agent does.
+//! Finds running agents that do not ask castellan, for the status, from their processes and settings. It must not know
+//! the actions of an agent.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use crate::control::UnguardedAgent;
 use crate::limits::ANCESTORS_MAX;
 use crate::process::{Process, arguments_of};
 
-/// Finds the agents of this user that run, have asked nothing, and whose settings say that they will not. `is_guarded` tells of
-/// a process, by pid and start, whether it has asked. `own`: castellan's files and folders.
+/// Finds this user's running agents that have asked nothing and whose settings show that they never will. `is_guarded`
+/// reports, for a pid and start time, whether the process has asked. `own` are castellan's files and folders.
 pub(crate) fn unguarded(own: &[String], is_guarded: impl Fn(u32, u64) -> bool) -> Vec<UnguardedAgent> {
     let found = Process::all().into_iter().filter_map(|process| Some((agent(&process)?, process)));
     found.filter_map(|(id, process)| look(id, &process, own, &is_guarded)).collect()
@@ -25,7 +25,7 @@ fn look(
     own: &[String],
     is_guarded: &impl Fn(u32, u64) -> bool,
 ) -> Option<UnguardedAgent> {
-    // A helper of an agent is told by it.
+    // A helper process of an agent is reported with the agent.
     let is_told = |above: &Process| is_guarded(above.pid, above.started) || agent(above) == Some(id);
     let is_ours = is_ours(process.pid) && !is_guarded(process.pid, process.started);
     if !is_ours || ancestors(process).any(|above| is_told(&above)) {
@@ -46,7 +46,7 @@ fn look(
     })
 }
 
-/// The agent whose program it is.
+/// Returns the agent whose program the process runs.
 fn agent(process: &Process) -> Option<AgentId> {
     let executable = std::fs::read_link(of(process.pid, "exe")).ok();
     let names = [
@@ -56,7 +56,7 @@ fn agent(process: &Process) -> Option<AgentId> {
     AgentId::ALL.into_iter().find(|id| names.contains(&Some(id.word())))
 }
 
-/// Whether it is this user's, and sees the same files.
+/// Reports whether the process belongs to this user and sees the same files.
 fn is_ours(pid: u32) -> bool {
     let owner = std::fs::metadata(of(pid, "")).ok().map(|found| found.uid());
     let root = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));

@@ -1,8 +1,9 @@
-//! [`HookSettings`]: the files from which one agent takes its hooks, and what changes in them that keeps castellan from being
-//! asked, or lets others change what it has judged. It must not know what follows from that.
+//! [`HookSettings`]: the files with an agent's hooks. Detects changes after which castellan is no longer asked, or
+//! other hooks can change a judged call. It must not know the consequences.
 //!
-//! Looked at anew, not watched (inotify): most of these files do not exist, so that every folder above them would have to be watched,
-//! through every symbolic link on the way, and a watch that the system refuses would be a gap. A look is a `stat` for each.
+//! The files are polled, not watched with inotify. Most of them do not exist, so every folder above them would need a
+//! watch, through every symbolic link on the path. A watch that the system refuses would be a gap. A check costs a
+//! `stat` per file.
 
 mod levels;
 mod own;
@@ -23,7 +24,7 @@ use super::watched::Watched;
 use crate::limits::SETTINGS_LEVELS_MAX;
 use castellan_files::read_text;
 
-/// The files from which an agent takes its hooks, as they were at the last look.
+/// The files with an agent's hooks, as they were at the last check.
 #[derive(Debug)]
 pub struct HookSettings {
     agent: AgentId,
@@ -31,30 +32,31 @@ pub struct HookSettings {
     files: Vec<Watched>,
     start: AgentStart,
     levels: Vec<PathBuf>,
-    /// There may be more levels than are looked at.
+    /// True if there may be more levels than the limit.
     is_cut: bool,
     sources: Sources,
-    /// What they came to at the last look.
+    /// Their contents at the last check.
     said: Said,
-    /// What is to be told at the next look.
+    /// Changes to report at the next check.
     pending: Vec<SettingsChange>,
 }
 
-/// How an agent was started, as far as that says where its hooks come from.
+/// The start data of an agent that determine the sources of its hooks.
 #[derive(Debug, Clone, Default)]
 pub struct AgentStart {
-    /// Where it keeps its own files; `None` where that cannot be seen.
+    /// The directory of its own files; `None` if it cannot be determined.
     pub dir: Option<PathBuf>,
     /// Its working directory.
     pub cwd: PathBuf,
-    /// Its command line; `None` where that cannot be seen.
+    /// Its command line; `None` if it cannot be read.
     pub arguments: Option<Vec<Vec<u8>>>,
     /// The variable of its environment that switches its hooks off.
     pub off_variable: Option<&'static str>,
 }
 
 impl HookSettings {
-    /// The files of an agent that was started so, as they are now. `own`: castellan's files and folders, the home among them.
+    /// Reads the present files of an agent with these start data. `own` are castellan's files and folders, including
+    /// the home.
     pub fn of(agent: AgentId, start: AgentStart, own: &[String]) -> HookSettings {
         HookSettings::new(agent, start, &Own::of(own))
     }
@@ -66,7 +68,7 @@ impl HookSettings {
                 Place::Machine => vec![PathBuf::from(file.path)],
                 Place::User => start.dir.iter().map(|dir| dir.join(file.path)).collect(),
                 Place::Workspace => levels.iter().map(|level| level.join(file.path)).collect(),
-                // Not of this table.
+                // Not in this table.
                 Place::CommandLine | Place::Plugin => Vec::new(),
             }
         };
@@ -75,7 +77,7 @@ impl HookSettings {
             .iter()
             .chain(agents::variable_files(agent))
             .flat_map(|file| place(file).into_iter().map(move |path| (file, path)));
-        // The user's own directory may lie above a repository, and is none of its.
+        // The user's own directory may be above a repository without belonging to it.
         let files = all.filter(|(_, path)| seen.insert(path.clone()));
         let files = files.map(|(file, path)| Watched::new(*file, path, None)).collect();
         let (sources, said, pending) = Default::default();
@@ -86,12 +88,12 @@ impl HookSettings {
         settings
     }
 
-    /// Tells at the next look what these settings say and those of another start of the same session did not.
+    /// Reports the differences from another start of the same session at the next check.
     pub(crate) fn follow(&mut self, before: &HookSettings) {
         self.pending = self.said.since(&before.said);
     }
 
-    /// Looks where plugins, skills and the command line bring hooks from.
+    /// Finds the hooks of plugins, skills and the command line.
     fn find_sources(&mut self) {
         let mut sources = Sources::of(self.agent, &self.start, &self.levels);
         if self.is_cut {
@@ -109,7 +111,7 @@ impl HookSettings {
         self.sources = sources;
     }
 
-    /// Looks at the files again: what has changed since the last look.
+    /// Checks the files again. Returns the changes since the last check.
     pub(crate) fn look(&mut self) -> Vec<SettingsChange> {
         let mut is_other = self.sources.is_outdated();
         if is_other {
@@ -141,12 +143,12 @@ impl HookSettings {
         }
     }
 
-    /// Whether castellan's hook is registered where no user and no repository can switch it off.
+    /// Reports whether castellan's hook is registered where no user and no repository can switch it off.
     pub(crate) fn is_managed(&self) -> bool {
         self.registering().any(|watched| watched.says().is_binding)
     }
 
-    /// Why this agent does not ask castellan, as far as its settings say; `None` where it does.
+    /// Returns the reason in the settings why this agent does not ask castellan; `None` if it does.
     pub(crate) fn unguarded(&self) -> Option<String> {
         if self.is_managed() {
             return None;
@@ -172,7 +174,7 @@ impl HookSettings {
         }
     }
 
-    /// Why the agent does not run castellan's hook although the user's settings, and no others, register it.
+    /// Returns the reason why the agent does not run castellan's hook, if only the user's settings register it.
     fn distrusted(&self) -> Option<(PathBuf, &'static str)> {
         let mut registering = self.registering();
         let (only, None) = (registering.next()?, registering.next()) else { return None };
@@ -182,26 +184,28 @@ impl HookSettings {
         let dir = self.start.dir.as_deref()?;
         let config_file = dir.join(agents::TRUST_FILE);
         let read = |file: &Path| read_text(file, agents::SETTINGS_BYTES_MAX as u64).unwrap_or_default();
-        // The path under which the agent knows it.
+        // The path under which the agent stores its trust.
         let known_as = real(dir)?.join(only.path.file_name()?);
         let (config, hooks, trusts_all) = (read(&config_file), read(&only.path), self.sources.trusts_all);
         let why = agents::distrust(&config, known_as.to_str()?, &hooks, trusts_all)?;
         Some((config_file, why))
     }
 
-    /// Files that switch the user's hooks off, and how: the user's own, a repository's, the machine's.
+    /// Returns the files that switch the user's hooks off, with the switch: the user's own, a repository's, the
+    /// machine's.
     pub fn switched_off(&self) -> Vec<(&Path, &'static str)> {
         let all = self.files.iter();
         all.filter_map(|watched| Some((watched.path.as_path(), self.switch(watched)?))).collect()
     }
 
-    /// The programs of castellan's hooks that the machine's settings register, so that nobody can switch them off.
+    /// Returns the programs of castellan's hooks that the machine's settings register. No user can switch these hooks
+    /// off.
     pub fn managed_programs(&self) -> impl Iterator<Item = &str> {
         let binding = self.files.iter().map(Watched::says).filter(|says| says.is_binding);
         binding.flat_map(|says| &says.ours).map(|hook| hook.program.as_str())
     }
 
-    /// Hooks of others that are asked about the same calls, and the files that register them.
+    /// Returns foreign hooks that get the same calls, with the files that register them.
     pub fn foreign(&self) -> Vec<(PathBuf, Foreign)> {
         let off = self.plugins_off();
         let is_off = |owners: &Owners| {
@@ -215,13 +219,14 @@ impl HookSettings {
         let is_on = |text: &&FoundText| text.owner.as_ref().is_none_or(|owner| !off.contains(owner));
         let texts = self.sources.texts.iter().filter(is_on);
         let of_texts = texts.flat_map(|text| self.others(&text.says, true, &text.place));
-        // What cannot be looked into may hold any.
+        // An unreadable source may contain any hook.
         let unread = self.sources.unread.iter().map(|(place, what)| (place.clone(), self.question(what)));
         let all: BTreeSet<_> = of_files.chain(of_texts).chain(unread).collect();
         all.into_iter().collect()
     }
 
-    /// What others register in a text, also a hook that only has castellan's name; `with_unread`: what cannot be read of it, too.
+    /// Returns the foreign hooks in a text, including a hook that only has castellan's name. With `with_unread`, an
+    /// unreadable part counts as a hook.
     fn others(&self, says: &HookFileReport, with_unread: bool, path: &Path) -> Vec<(PathBuf, Foreign)> {
         let named = says.named.iter().filter(|named| !self.own.is(named)).map(|named| named.shown.clone());
         let unread = says.unread.iter().filter(|_| with_unread);
@@ -234,7 +239,7 @@ impl HookSettings {
         Foreign { event: agents::question_event(self.agent).to_owned(), command: what.to_owned() }
     }
 
-    /// The switch of a file that switches hooks off, by itself or by the profile that the command line names.
+    /// Returns the switch in a file that switches hooks off, directly or by the profile of the command line.
     fn switch(&self, watched: &Watched) -> Option<&'static str> {
         let profile = self.sources.profile.as_ref();
         watched.counts().find_map(|says| {
@@ -243,7 +248,7 @@ impl HookSettings {
         })
     }
 
-    /// Plugins that some settings switch off and none on.
+    /// Returns the plugins that some settings disable and none enable.
     fn plugins_off(&self) -> BTreeSet<String> {
         let given = self.sources.texts.iter().map(|text| &text.says);
         let said = self.files.iter().map(Watched::says).chain(given).flat_map(|says| &says.plugins);
@@ -255,7 +260,7 @@ impl HookSettings {
         off
     }
 
-    /// Why it cannot be told which hooks the agent has, where that is so.
+    /// Returns the reason why the agent's hooks cannot be determined, if there is one.
     pub(crate) fn unseen(&self) -> Option<String> {
         if self.start.dir.is_none() {
             return Some("it cannot be seen where the agent has its settings".to_owned());
@@ -267,7 +272,7 @@ impl HookSettings {
         unread.map(|(path, why)| format!("`{}`: {why}", path.display()))
     }
 
-    /// The files that register castellan's hook.
+    /// Returns the files that register castellan's hook.
     fn registering(&self) -> impl Iterator<Item = &Watched> {
         let is_ours = |watched: &Watched| {
             watched.says().ours.iter().any(|hook| self.own.is_hook(&hook.program, &hook.home))

@@ -1,7 +1,8 @@
-//! Where an agent's hooks come from besides its settings files: installed plugins, skills, and what its command line names. It finds the
-//! files, and must not know what they say.
+//! Sources of an agent's hooks besides its settings files: installed plugins, skills, and the command line. This module
+//! finds the files and must not know their contents.
 //!
-//! What it cannot look into is unread, never nothing. Every list is walked once, and all of them share one amount of work.
+//! An unreadable source is reported as unread, never as empty. Every list is walked once, and all lists share a limit
+//! of steps.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -18,34 +19,34 @@ use super::watched::{Stamp, is_absent, stamp};
 use crate::limits::{HOOK_LOOKUPS_MAX, HOOK_SOURCES_MAX, HOOK_STEPS_MAX, PLUGINS_PER_FOLDER_MAX};
 use castellan_files::read_text;
 
-/// The plugins whose a file is. `None`: one that no settings can switch off.
+/// The plugins that a file belongs to. `None` is an owner that no settings can disable.
 pub(super) type Owners = BTreeSet<Option<String>>;
 
-/// What was found.
+/// The sources that were found.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     pub(super) files: BTreeMap<(PathBuf, HookFile), Owners>,
-    /// What stands in another text: on the command line, in a marketplace's list.
+    /// Hooks in other texts: on the command line, in a marketplace's list.
     pub(super) texts: Vec<FoundText>,
     /// Switches of the command line that switch hooks off.
     pub(super) off: Vec<String>,
-    /// The profile of the configuration that the command line names.
+    /// The configuration profile of the command line.
     pub(super) profile: Option<String>,
-    /// The command line lets hooks run that nobody has trusted.
+    /// True if the command line permits hooks without trust.
     pub(super) trusts_all: bool,
-    /// What may bring hooks and cannot be looked into, and where that is.
+    /// Unreadable sources that may contain hooks, with the reason.
     pub(super) unread: Vec<(PathBuf, String)>,
-    /// The folders and lists that they were found by: where one changes, there may be others.
+    /// The folders and lists that were read. If one changes, the sources must be found again.
     found_by: Vec<(PathBuf, Option<Stamp>)>,
-    /// The folders that were walked.
+    /// The walked folders.
     walked: HashSet<(u64, u64)>,
-    /// How many files and folders were walked.
+    /// Number of walked files and folders.
     steps: usize,
-    /// There was more than is looked at.
+    /// True if there was more than the limits permit.
     is_cut: bool,
 }
 
-/// What a text says that is no file of its own.
+/// Hooks in a text that is no file of its own.
 #[derive(Debug)]
 pub(super) struct FoundText {
     pub(super) place: PathBuf,
@@ -53,13 +54,13 @@ pub(super) struct FoundText {
     pub(super) says: HookFileReport,
 }
 
-/// Where something is that the command line says.
+/// The place of hooks on the command line.
 pub(super) fn command_line() -> PathBuf {
     PathBuf::from("the command line")
 }
 
 impl Sources {
-    /// Those of an agent that was started so, and reads a repository's in `levels`.
+    /// Finds the sources of an agent with these start data, including those of a repository in `levels`.
     pub(super) fn of(agent: AgentId, start: &AgentStart, levels: &[PathBuf]) -> Sources {
         let mut sources = Sources::default();
         for given in agents::given_hooks(agent, start.arguments.as_deref().unwrap_or_default()) {
@@ -80,7 +81,7 @@ impl Sources {
         sources
     }
 
-    /// Whether there may be others by now.
+    /// Reports whether a read folder or list has changed.
     pub(super) fn is_outdated(&self) -> bool {
         self.found_by.iter().any(|(path, before)| stamp(path).unwrap_or_default() != *before)
     }
@@ -132,7 +133,7 @@ impl Sources {
         }
     }
 
-    /// `MARKETPLACE/PLUGIN/VERSION`
+    /// Adds the folders `MARKETPLACE/PLUGIN/VERSION`.
     fn add_cache(&mut self, agent: AgentId, dir: &Path) {
         let mut folders = vec![dir.join(agents::CACHED_PLUGINS)];
         for _ in 0..3 {
@@ -143,7 +144,7 @@ impl Sources {
         }
     }
 
-    /// A folder each.
+    /// Adds the extensions, each in a folder.
     fn add_extensions(&mut self, agent: AgentId, dir: &Path) {
         for extension in self.entries(&dir.join(agents::EXTENSIONS)) {
             if extension.is_dir() {
@@ -152,7 +153,7 @@ impl Sources {
         }
     }
 
-    /// Folders that are not absolute are the agent's, below where it was started.
+    /// Adds installed plugins. Relative folders are resolved against the agent's working directory.
     fn add_installed(&mut self, agent: AgentId, dir: &Path, cwd: &Path) {
         let installed = self.list(&dir.join(agents::INSTALLED_PLUGINS), agents::installed_plugins);
         let known = self.list(&dir.join(agents::KNOWN_MARKETPLACES), agents::marketplaces);
@@ -190,7 +191,7 @@ impl Sources {
         }
     }
 
-    /// A plugin in the folder `root`, with files besides those that its manifest names.
+    /// Adds a plugin in the folder `root`, with files in addition to those of its manifest.
     fn add_plugin(&mut self, agent: AgentId, root: &Path, owner: Option<&str>, more: &PluginFiles) {
         let manifest = root.join(agents::plugin_manifest(agent));
         let files = self.list(&manifest, |text| agents::plugin_files(text).map(|files| vec![files]));
@@ -209,7 +210,7 @@ impl Sources {
         }
     }
 
-    /// Skills, commands and sub-agents below a folder.
+    /// Adds skills, commands and sub-agents below a folder.
     fn add_front_matter(&mut self, base: &Path, owner: Option<&str>) {
         for skill in self.entries(&base.join("skills")) {
             self.add(FRONT_MATTER, skill.join(FRONT_MATTER.path), owner);
@@ -219,7 +220,7 @@ impl Sources {
         }
     }
 
-    /// A Markdown file, or those in a folder and the folders in it, each folder once for whoever owns it.
+    /// Adds a Markdown file, or all in a folder and its subfolders. Each folder is walked once per call.
     fn walk(&mut self, path: PathBuf, owner: Option<&str>) {
         self.walked.clear();
         let mut paths = vec![path];
@@ -239,7 +240,7 @@ impl Sources {
                     self.add(FRONT_MATTER, path, owner);
                 }
                 Ok(_) => {}
-                // A folder that is not there yet, or is hidden.
+                // The folder does not exist yet, or is not accessible.
                 Err(error) => {
                     self.note(&path);
                     self.fail(&path, &error);
@@ -249,7 +250,7 @@ impl Sources {
     }
 
     fn add(&mut self, file: HookFile, path: PathBuf, owner: Option<&str>) {
-        // Without `./`: one file, one path.
+        // Removes `./`, so that each file has a single path.
         let key = (path.components().collect(), file);
         if self.files.len() >= HOOK_SOURCES_MAX && !self.files.contains_key(&key) {
             self.is_cut = true;
@@ -258,7 +259,7 @@ impl Sources {
         self.files.entry(key).or_default().insert(owner.map(str::to_owned));
     }
 
-    /// What a folder holds, by name.
+    /// Returns the entries of a folder, by name.
     fn entries(&mut self, folder: &Path) -> Vec<PathBuf> {
         if !self.note(folder) {
             return Vec::new();
@@ -278,7 +279,7 @@ impl Sources {
         entries
     }
 
-    /// What a list names. One that is not there names nothing; one that cannot be read may name any.
+    /// Returns the entries of a list. An absent list is empty; an unreadable list may name any source.
     fn list<T>(&mut self, file: &Path, parse: impl Fn(&str) -> Result<Vec<T>, String>) -> Vec<T> {
         if !self.note(file) {
             return Vec::new();
@@ -302,7 +303,7 @@ impl Sources {
         }
     }
 
-    /// Remembers what something was found by. `false`: that is enough.
+    /// Stores a folder or list that is read. Returns `false` if the limit is reached.
     fn note(&mut self, path: &Path) -> bool {
         if self.found_by.len() >= HOOK_LOOKUPS_MAX {
             self.is_cut = true;

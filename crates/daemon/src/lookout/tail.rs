@@ -1,6 +1,7 @@
-//! [`Tail`]: the lines that are added to a file, without ever waiting for it. It must not know what they say.
+//! [`Tail`]: reads the lines that are added to a file, without ever blocking. It must not know their contents.
 //!
-//! Only a regular file of this user's is read, and never through a symlink at its end: a transcript's path comes from a payload.
+//! It reads only a regular file of this user, and never follows a symlink as the last part of the path: a transcript's
+//! path comes from a payload.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -11,13 +12,13 @@ use castellan_files::{Links, open_to_read};
 
 use crate::limits::{TRANSCRIPT_BEHIND_MAX, TRANSCRIPT_LINE_BYTES_MAX, TRANSCRIPT_LOOK_BYTES};
 
-/// A file that grows.
+/// A growing file.
 #[derive(Debug)]
 pub(crate) struct Tail {
     path: PathBuf,
-    /// Which file it was at the last look: device and inode. `None`: none yet.
+    /// Device and inode at the last check; `None` if there was no file yet.
     file: Option<(u64, u64)>,
-    /// Up to where it was read.
+    /// End of the part that was read.
     offset: u64,
     /// The beginning of a line whose end is not there yet.
     part: Vec<u8>,

@@ -1,20 +1,20 @@
-//! The directories of a repository whose settings an agent reads. It must not know what these say.
+//! The directories of a repository whose settings an agent reads. It must not know the contents of settings.
 
 use std::path::{Path, PathBuf};
 
 use crate::limits::SETTINGS_LEVELS_MAX;
 
-/// The directories that are looked at.
+/// The directories to check.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Levels {
     /// The working directory first.
     pub(super) directories: Vec<PathBuf>,
-    /// The repository's root may lie further up than is looked: the agent may read settings between.
+    /// True if the repository's root may be above the limit: the agent may read settings in between.
     pub(super) is_cut: bool,
 }
 
-/// The working directory and those above it, up to the one that holds `.git`; only itself outside of a repository, and where that is
-/// further up than is looked.
+/// Returns the working directory and those above it, up to the directory with `.git`. Outside of a repository, or with
+/// the root above the limit, it returns only the working directory.
 pub(super) fn levels(cwd: &Path) -> Levels {
     let mut above = cwd.ancestors();
     let looked_at: Vec<&Path> = above.by_ref().take(SETTINGS_LEVELS_MAX).collect();

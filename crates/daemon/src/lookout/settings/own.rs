@@ -1,21 +1,21 @@
-//! [`Own`]: which hooks are castellan's own. It must not know where they are registered.
+//! [`Own`]: identifies castellan's own hooks. It must not know their places of registration.
 
 use std::path::{Path, PathBuf};
 
 use castellan_agents::NamedHook;
 use castellan_wire::ToldHome;
 
-/// What is castellan's.
+/// castellan's own hook and paths.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Own {
-    /// The hook that belongs to this daemon; `None` where that is not known.
+    /// The hook program of this daemon; `None` if it is not known.
     pub(super) hook: Option<PathBuf>,
-    /// Its files and folders, the home among them; none where that is not known.
+    /// Its files and folders, including the home; empty if they are not known.
     pub(super) paths: Vec<String>,
 }
 
 impl Own {
-    /// castellan's files and folders, the home among them.
+    /// Takes castellan's files and folders, including the home.
     pub(crate) fn of(paths: &[String]) -> Own {
         let hook = std::env::current_exe().ok().and_then(|own| real(&own.parent()?.join("castellan-hook")));
         Own { hook, paths: paths.to_vec() }
@@ -25,7 +25,7 @@ impl Own {
         self.is_hook(&named.hook.program, &named.hook.home)
     }
 
-    /// Whether it is this daemon's hook and asks this daemon, as far as it is known which those are.
+    /// Reports whether this is this daemon's hook and asks this daemon. An unknown part of [`Own`] matches everything.
     pub(super) fn is_hook(&self, program: &str, home: &str) -> bool {
         let user = rustix::process::geteuid().as_raw();
         let told = ToldHome::parse(home.as_ref()).and_then(|told| told.of(user));
@@ -37,7 +37,7 @@ impl Own {
     }
 }
 
-/// Where a path really leads.
+/// Resolves a path.
 pub(super) fn real(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
 }

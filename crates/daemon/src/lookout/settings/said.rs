@@ -1,21 +1,22 @@
-//! [`Said`]: what all files of an agent come to, and what of it is news. It must not know which files there are, nor how they are read.
+//! [`Said`]: the merged contents of all hook files of an agent, and their changes. It must not know the files or their
+//! formats.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use castellan_agents::Foreign;
 
-/// Something that has changed in an agent's settings.
+/// A change in an agent's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SettingsChange {
-    /// castellan is not asked any more.
+    /// castellan is no longer asked.
     HooksOff {
-        /// The file that says so.
+        /// The file with the switch.
         file: PathBuf,
-        /// How.
+        /// Description of the switch.
         how: String,
     },
-    /// A hook of somebody else's is asked about the same calls.
+    /// A foreign hook gets the same calls.
     ForeignHook {
         /// The file that registers it.
         file: PathBuf,
@@ -24,22 +25,22 @@ pub(crate) enum SettingsChange {
     },
 }
 
-/// What all files come to.
+/// The merged contents of all files.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Said {
-    /// Files that switch hooks off, and by which switch.
+    /// Files that switch hooks off, with the switch.
     pub(super) off: BTreeSet<(PathBuf, &'static str)>,
-    /// Settings that cannot be read, and why.
+    /// Unreadable settings, with the reason.
     pub(super) unread: BTreeMap<PathBuf, String>,
     /// Files that register castellan's hook.
     pub(super) registering: BTreeSet<PathBuf>,
     pub(super) foreign: BTreeSet<(PathBuf, Foreign)>,
-    /// Where the user does not trust castellan's hook, so that the agent does not run it, and why.
+    /// The file and reason why the agent does not run castellan's hook, if the user does not trust it.
     pub(super) distrusted: Option<(PathBuf, &'static str)>,
 }
 
 impl Said {
-    /// What is said now and was not before.
+    /// Returns the changes since `before`.
     pub(super) fn since(&self, before: &Said) -> Vec<SettingsChange> {
         let off = |file: &PathBuf, how: String| SettingsChange::HooksOff { file: file.clone(), how };
         let mut changes = Vec::new();
