@@ -1,4 +1,4 @@
-//! The judge without sockets: payload in, reply and records out.
+//! Tests of the judge without sockets: a payload goes in, a reply and records come out.
 
 mod consent;
 mod friction;
@@ -27,7 +27,7 @@ use crate::memory::SessionKey;
 /// A judge, and the directory of its log.
 struct Bench {
     judge: Judge,
-    /// The agent's; by default one that cannot be seen.
+    /// The agent's process; by default one that cannot be inspected.
     process: AgentProcess,
     dir: tempfile::TempDir,
 }
@@ -48,7 +48,8 @@ fn policy(rules: &[(&str, &str, &str)]) -> Policy {
         )
     };
     let sources = [Source { name: "test.yaml".into(), text: rules.iter().map(rule).collect() }];
-    // Nothing is known of these agents, so of no program where it lies: rules alone are to decide here.
+    // `opaque = "defer"`, because the processes of these agents cannot be inspected and their programs are opaque. Only
+    // the rules must decide here.
     let config = Config::parse("version = 1\nopaque = \"defer\"").unwrap();
     let compiled = compile(&sources, &config);
     assert_eq!(compiled.error(), None);
@@ -58,7 +59,7 @@ fn policy(rules: &[(&str, &str, &str)]) -> Policy {
 fn judge_at(dir: &Path, policy: Policy, mode: Mode) -> Judge {
     let (memory, trouble) = Memory::open(dir.join("journal"), !dir.join("journal").exists(), 1).unwrap();
     assert_eq!(trouble, None);
-    // A process that another test has just started holds what was open until it runs its own program.
+    // A process that another test has just started has the log's lock until it executes its own program.
     let until = Instant::now() + std::time::Duration::from_secs(20);
     let log = loop {
         match Log::open(&dir.join("log"), LogConfig::default(), SystemTime::now()) {
@@ -69,7 +70,7 @@ fn judge_at(dir: &Path, policy: Policy, mode: Mode) -> Judge {
     Judge::new(Terms::new(Arc::new(policy), mode), log, Vec::new(), memory)
 }
 
-/// What the hook of Claude Code sends, called in `/`.
+/// Returns a request of Claude Code's hook, started in `/`.
 fn claude(event: &str, payload: &Json) -> Request {
     Request {
         agent: "claude".into(),
@@ -87,7 +88,7 @@ impl Bench {
         Bench { judge, process: AgentProcess::default(), dir }
     }
 
-    /// Another daemon of the same home, after the one before was killed.
+    /// Starts another daemon in the same home, after the first was killed.
     fn restarted(self, policy: Policy) -> Bench {
         let mode = self.judge.terms().mode;
         drop(self.judge);
@@ -101,7 +102,7 @@ impl Bench {
         }
     }
 
-    /// What Claude Code asks, of a process that nobody knows.
+    /// Returns a question of Claude Code from an unknown process.
     fn asked<'r>(&self, request: &'r Request) -> Asked<'r> {
         Asked {
             agent: AgentId::CLAUDE,
@@ -115,7 +116,7 @@ impl Bench {
         }
     }
 
-    /// Judges a call, and settles it after what comes `meanwhile`. Returns what is to be remembered, and whether it is settled.
+    /// Judges a call, and settles it after `meanwhile`. Returns the change of state, and whether it is settled.
     fn settle_after(&self, request: &Request, meanwhile: impl FnOnce()) -> (StateChange, bool) {
         let asked = self.asked(request);
         let origin = Origin { correlation_id: 1, agent_pid: 7, hook_cwd: "/".to_owned() };
@@ -128,8 +129,8 @@ impl Bench {
         (weighed.change, is_settled)
     }
 
-    /// Asks about a command in a permission mode, as the main agent or a sub-agent. Returns the access level that the session
-    /// has for it.
+    /// Asks about a command in a permission mode, as the main agent or a sub-agent. Returns the session's access level
+    /// for it.
     fn active(&self, subagent: &str, mode: &str) -> String {
         let payload = json!({
             "session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
@@ -141,9 +142,9 @@ impl Bench {
         last.unwrap().active_level
     }
 
-    /// Asks about a command as Claude's event, and returns the decision in the reply; without one, "defer".
+    /// Asks about a command as Claude's event. Returns the decision in the reply, or "defer" if there is none.
     fn ask(&self, event: &str, session: &str, command: &str) -> String {
-        // `a/b` is sub-agent `b` of session `a`.
+        // `a/b` means sub-agent `b` of session `a`.
         let (session, subagent) = session.split_once('/').unwrap_or((session, ""));
         let payload = json!({
             "session_id": session, "permission_mode": "default", "cwd": "/", "hook_event_name": event, "tool_name": "Bash",
@@ -161,7 +162,7 @@ impl Bench {
         decision.unwrap_or("defer").to_owned()
     }
 
-    /// Checks the answer to a question, and the marks that its record says it set.
+    /// Checks the answer to a question, and the marks in its record.
     fn check(&self, session: &str, command: &str, answer: &str, marks: &[&str]) {
         let before = self.calls().len();
         assert_eq!(self.ask("PreToolUse", session, command), answer, "{command}");
@@ -171,7 +172,7 @@ impl Bench {
         assert_eq!(set, marks, "{command}");
     }
 
-    /// The user says something.
+    /// Sends a prompt of the user.
     fn prompt(&self, session: &str) {
         let event = "UserPromptSubmit";
         let payload = json!({ "session_id": session, "permission_mode": "default", "cwd": "/", "hook_event_name": event, "prompt": "go on" });
@@ -194,12 +195,12 @@ impl Bench {
     }
 }
 
-/// A session of Claude's, by its own id.
+/// Returns the key of a Claude session with this id.
 fn key_of(session: &str) -> SessionKey {
     SessionKey(digest(&["claude", session]))
 }
 
-/// Lets the judge panic in `mode` and checks the exit code of the reply and the record.
+/// Makes the judge panic in `mode`. Checks the exit code of the reply, and the record.
 fn check_panic(mode: Mode, exit: u8, answer: &str) {
     let bench = Bench::new(Policy::missing("test"), mode);
     let request = Request {
@@ -246,12 +247,13 @@ fn the_mode_says_whether_a_call_is_denied_and_whether_there_are_rules() {
     bench.check("a", "forbidden secret", "defer", &["denied", "secret"]);
     bench.judge.set_mode(Mode::Passthrough);
     bench.check("a", "secret", "defer", &[]);
-    // Neither a mode nor a policy takes marks away.
+    // Neither a mode nor a policy removes marks.
     bench.judge.put(Mode::Enforce, Terms::new(Arc::new(policy(RULES)), Mode::Enforce));
     bench.check("a", "git push", "deny", &[]);
 }
 
-/// Checks the second question about a call that marks its session, after `between`: its answer, and the records then.
+/// Checks the answer to a second question about a call that marks its session, after `between`, and the number of
+/// records.
 fn check_second(between: impl FnOnce(&Judge), answer: &str, records: usize) {
     let bench = Bench::new(policy(RULES), Mode::Enforce);
     let command = "git push secret";
@@ -259,7 +261,7 @@ fn check_second(between: impl FnOnce(&Judge), answer: &str, records: usize) {
     between(&bench.judge);
     assert_eq!(bench.ask("PermissionRequest", "a", command), answer);
     assert_eq!(bench.calls().len(), records);
-    // Once, whatever the second question was answered.
+    // Marked once, independent of the second answer.
     bench.check("a", "third", "defer", &[]);
     bench.check("a", "git push", "deny", &[]);
 }
@@ -284,7 +286,7 @@ fn a_second_question_meets_no_mark_of_its_own_and_sets_none() {
         "deny",
         2,
     );
-    // Asked at the agent's prompt alone, a call sets its marks.
+    // A call that is asked about only at the agent's prompt sets its marks.
     let bench = Bench::new(policy(RULES), Mode::Enforce);
     assert_eq!(bench.ask("PermissionRequest", "a", "secret"), "defer");
     bench.check("a", "git push", "deny", &[]);
@@ -304,7 +306,7 @@ fn a_second_question_does_not_meet_what_the_call_writes() {
     bench.judge.set_mode(Mode::Enforce);
     second("defer", 2);
     second("defer", 2);
-    // Another call does, and the first one meets what another has begun to write.
+    // Another call finds the file changing, and so does the first call once another has begun to write.
     bench.check("s", other, "deny", &[]);
     bench.judge.set_mode(Mode::Monitor);
     bench.check("s", other, "defer", &[]);
@@ -327,7 +329,8 @@ fn parallel_calls_are_each_counted_once() {
     assert_eq!(session.marks["secret"].count, CALLS as u64);
 }
 
-/// One that defers in enforce against one that denies in monitor: every mixture of both would answer otherwise.
+/// Policy and mode alternate between "defer in enforce" and "deny in monitor": any mixture of both would answer
+/// otherwise.
 #[test]
 fn a_call_sees_policy_and_mode_of_one_swap() {
     const CALLS: usize = 500;
@@ -350,7 +353,7 @@ fn a_call_sees_policy_and_mode_of_one_swap() {
     assert_eq!(seen, expected.map(|(policy, mode)| (policy.hash().to_owned(), mode.to_owned())).into());
 }
 
-/// Checks a call whose mark finds no room.
+/// Checks a call whose mark exceeds the limit.
 fn check_full(mode: Mode, answer: &str) {
     let bench = Bench::new(policy(RULES), mode);
     let labels: Vec<String> = (0..MARKS_PER_SESSION_MAX).map(|number| number.to_string()).collect();
@@ -488,7 +491,7 @@ fn what_a_session_did_outlives_the_daemon() {
     let bench = bench.restarted(policy(&rules));
     bench.check("a", "git push", "deny", &[]);
     bench.check("b", "git push", "defer", &[]);
-    // The call may still run.
+    // The call may still be running.
     bench.check("a", "cat /nowhere/made > /nowhere/made", "deny", &[]);
     bench.prompt("a");
     bench.check("a", "cat secret", "defer", &["secret"]);
@@ -505,7 +508,7 @@ fn a_process_is_one_session_under_whatever_id() {
     let mut bench = Bench { process: own, ..Bench::new(policy(RULES), Mode::Enforce) };
     bench.check("a", "cat secret", "defer", &["secret"]);
     bench.check("b", "git push", "deny", &[]);
-    // Another process of the same number is another one; with the id of before it goes on.
+    // Another process with the same id is another session. With the earlier session id it continues that session.
     bench.process = AgentProcess { pid: 7, started: 2 };
     bench.check("c", "git push", "defer", &[]);
     bench.check("b", "git push", "deny", &[]);
@@ -526,9 +529,9 @@ fn a_sub_agent_is_never_above_the_agent_that_it_works_for() {
     assert_eq!(bench.active("b", "plan"), "read-only");
     assert_eq!(bench.active("", "plan"), "read-only");
     assert_eq!(bench.active("b", "bypassPermissions"), "read-only");
-    // A mode that is not told is none.
+    // An event without a mode does not change the ceiling.
     assert_eq!(bench.active("b", ""), "read-only");
-    // The next daemon knows it, too.
+    // The next daemon knows the ceiling too.
     let bench = bench.restarted(compile(&[], &config).policy);
     assert_eq!(bench.active("b", "bypassPermissions"), "read-only");
     let bench = bench.restarted(compile(&[], &config).policy);
@@ -548,7 +551,7 @@ fn a_mode_that_was_tightened_meanwhile_holds_on() {
     assert_eq!(bench.judge.terms().mode, Mode::Enforce);
     bench.judge.tighten(Mode::Monitor);
     assert_eq!(bench.judge.terms().mode, Mode::Enforce);
-    // Whoever has seen the stricter one, and loosens it, does.
+    // A caller that has seen the stricter mode can loosen it.
     bench.judge.put(Mode::Enforce, Terms::new(Arc::new(policy(RULES)), Mode::Monitor));
     assert_eq!(bench.judge.terms().mode, Mode::Monitor);
 }

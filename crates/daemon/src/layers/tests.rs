@@ -1,4 +1,4 @@
-//! Laws of layers, over files that say anything: what counts, and what is decided by it.
+//! Invariants of layers over arbitrary files: the effective values, and the decisions.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -36,7 +36,7 @@ const PATTERNS: &[&str] = &[
     "Edit(x)",
 ];
 
-/// Each command as Claude Code would call it, and what it would do.
+/// Each command as a call of Claude Code, with its facts.
 fn calls() -> &'static [(Call, Facts)] {
     static CALLS: OnceLock<Vec<(Call, Facts)>> = OnceLock::new();
     CALLS.get_or_init(|| COMMANDS.iter().map(|command| call(command)).collect())
@@ -82,12 +82,12 @@ fn judge(layers: &Layers, (call, facts): &(Call, Facts)) -> Decision {
     drive(call, facts, &compiled.policy, &State::plain(&session), &mut Recorder::new(&machine)).0
 }
 
-/// Whether the agent is stopped: an allow and a defer let it go on.
+/// Returns how strictly the agent is stopped: allow and defer both let it continue.
 fn stops(decision: &Decision) -> Verdict {
     decision.verdict.max(Verdict::Allow)
 }
 
-/// Some of the keys that every layer may say, `without` one.
+/// Returns settings for some keys that every layer may set, except `without`.
 fn says(without: &'static str) -> impl Strategy<Value = String> {
     let is_said =
         move |key: &&Key| key.place == Place::Every && key.kind != Kind::Version && key.name != without;
@@ -121,7 +121,7 @@ fn settings(layers: &Layers) -> Vec<Setting> {
     layers.config(&layout()).unwrap().settled.settings().to_vec()
 }
 
-/// Fails where a key of `after` is milder than it is in `before`.
+/// Fails if a key of `after` is milder than in `before`.
 fn check_no_milder(before: &[Setting], after: &[Setting]) {
     let values = |setting: &Setting| -> BTreeSet<String> {
         setting.counts.iter().map(|sourced| format!("{:?}", sourced.value)).collect()
@@ -167,7 +167,7 @@ proptest! {
         };
         let (before, after) = (of(&some), of(&both));
         check_no_milder(&before, &after);
-        // An allow list becomes shorter, never longer.
+        // An allow list can only become shorter.
         let lists = before.iter().zip(&after).filter(|(before, _)| before.key.merge == Merge::Lifting);
         for (before, after) in lists {
             prop_assert!(after.counts.iter().all(|sourced| before.counts.contains(sourced)));
@@ -199,7 +199,7 @@ proptest! {
         prop_assert!(of(&both) >= of(&some));
     }
 
-    /// Whatever user and project say: also where they allow.
+    /// Holds for any user and project, even if they allow.
     #[test]
     fn what_the_organisation_finds_stands(
         upper in says(""), user in says(""), lower in says(""), call in prop::sample::select(calls()),
@@ -220,8 +220,8 @@ proptest! {
     }
 }
 
-/// A level means what it means in the profile of the layer that gives it: the project's own tests are more than the workspace,
-/// unless the organisation itself is autonomous.
+/// A level has the meaning of the profile of the layer that sets it. The project's own tests are more than the
+/// workspace, unless the organisation itself is autonomous.
 #[test]
 fn the_organisations_level_means_what_it_said() {
     let call = call("cargo test");
@@ -238,7 +238,7 @@ fn the_organisations_level_means_what_it_said() {
     check("level.session = 'full-access'", autonomous, &[allows]);
     check(given, autonomous, &[asks, allows]);
     check(&format!("{given}\n{autonomous}"), autonomous, &[allows]);
-    // What only the user's own profile asks is the user's to lift.
+    // A finding of only the user's own profile can be lifted by the user.
     check(autonomous, "", &[(Verdict::Ask, None)]);
 }
 
@@ -258,7 +258,7 @@ fn each_layers_rules_are_its_own() {
     let push = "tool.name = Bash and cmd.name = git";
     let with = |name, text: &str, config| FileSet { rules: rules(name, text), ..file_set(config) };
     let organisation = with("/etc/castellan/rules/a.yaml", &rule("r", push, "coding_agent_ask"), "");
-    // A rule of the same name that never fires, other tags, and an allow list.
+    // A rule of the same name that never matches, other tags, and an allow list.
     let config = "tags.ask = 'mine'\nallow = ['Bash(git push:*)']";
     let user = with("/u/user/a.yaml", &rule("r", "tool.name = never", "mine"), config);
     let project = with(".castellan/rules/a.yaml", &rule("r", push, "coding_agent_deny"), "");
@@ -307,7 +307,7 @@ fn the_hash_names_every_layer() {
     assert_eq!(layers(None, "", None).hash(), file_set("").hash());
 }
 
-/// A layer whose words say what it does about `git push`.
+/// Returns a layer; the words state its treatment of `git push`.
 fn about_push(words: &str) -> FileSet {
     let has = |word: &str| words.split(' ').any(|said| said == word);
     let mut config = String::new();
@@ -351,9 +351,9 @@ fn an_allow_list_lifts_what_its_own_layer_asks() {
     check("ask allow", "", "", Verdict::Ask);
     check("ask liftable", "allow", "", Verdict::Allow);
     check("locked", "ask allow", "", Verdict::Ask);
-    // Nothing lifts what somebody lists to be asked.
+    // No list lifts an ask of another list.
     check("", "list allow", "", Verdict::Ask);
-    // What the organisation's level is too low for, no list lifts.
+    // No list lifts a call above the organisation's level.
     check("", "level allow", "", Verdict::Allow);
     check("level", "allow", "", Verdict::Ask);
     check("level allow", "", "", Verdict::Ask);

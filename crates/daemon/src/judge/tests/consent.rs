@@ -1,4 +1,4 @@
-//! A person's word that comes while a call is judged, or before its hook is held.
+//! A person's answer while a call is judged, or before its hook is held.
 
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn request() -> Request {
     claude("PreToolUse", &payload)
 }
 
-/// Grants the only call that waits.
+/// Grants the only pending call.
 fn approve(bench: &Bench, scope: Scope) -> String {
     let waiting = bench.judge.waiting();
     let [call] = &waiting[..] else { panic!("{waiting:?}") };
@@ -26,7 +26,7 @@ fn approve(bench: &Bench, scope: Scope) -> String {
     id
 }
 
-/// Judges a granted call, and has `word` come before anything follows from it. Returns whether the decision holds.
+/// Judges a granted call, with `word` before its consequences. Returns whether the decision is still valid.
 fn holds(scope: Scope, word: impl FnOnce(&Bench, &str)) -> (Bench, bool) {
     let bench = Bench::new(policy(ASKED), Mode::Enforce);
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
@@ -50,7 +50,7 @@ fn what_is_granted_once_lets_one_call_run() {
     let (bench, is_settled) = holds(Scope::Once, |_, _| ());
     assert!(is_settled);
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
-    // Another word than about this grant: it is judged again, and the grant is there still.
+    // A change unrelated to this grant: the call is judged again, and the grant is still there.
     let (bench, is_settled) = holds(Scope::Once, |bench, _| bench.judge.set_mode(Mode::Enforce));
     assert!(!is_settled);
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "allow");
@@ -74,7 +74,7 @@ fn who_refuses_what_is_not_there_changes_nothing() {
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
 }
 
-/// Checks why a call is answered for which a person's word came before it was held.
+/// Checks how a call ends if a person's answer comes before it is held.
 fn check_word(word: impl FnOnce(&Judge, &str), expected: Option<End>) {
     let config = Config::parse("version = 1\nask_wait = 120\nask = [\"Bash(doubtful)\"]").unwrap();
     let bench = Bench::new(compile(&[], &config).policy, Mode::Enforce);

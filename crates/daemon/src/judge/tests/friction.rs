@@ -1,11 +1,11 @@
-//! What is asked once, and what is counted: new MCP servers, and sessions that try the same again and again.
+//! Prompts for new MCP servers, and the count of sessions' repeated denials.
 
 use castellan_policy::PROBING;
 
 use super::*;
 use crate::requests::Scope;
 
-/// A judge of a profile, which knows one server.
+/// Returns a judge with a profile. The judge knows the server `old`.
 fn bench(profile: &str) -> Bench {
     let config = Config::parse(&format!("version = 1\nprofile = \"{profile}\"\nopaque = \"defer\"")).unwrap();
     let rule = |name: &str, word: &str| {
@@ -22,7 +22,7 @@ fn bench(profile: &str) -> Bench {
 }
 
 impl Bench {
-    /// An event about a tool of an MCP server; what is answered.
+    /// Sends an event about a tool of an MCP server. Returns the answer.
     fn mcp(&self, event: &str, session: &str, server: &str) -> String {
         let payload = json!({
             "session_id": session, "permission_mode": "default", "cwd": "/", "hook_event_name": event, "tool_name": format!("mcp__{server}__look"),
@@ -33,12 +33,12 @@ impl Bench {
         output["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("defer").to_owned()
     }
 
-    /// Whether a session may use a server without being asked.
+    /// Checks the answer for a session's use of a server.
     fn check_server(&self, session: &str, server: &str, expected: &str) {
         assert_eq!(self.mcp("PreToolUse", session, server), expected, "{server} in {session}");
     }
 
-    /// Grants the only call that waits.
+    /// Grants the only pending call.
     fn grant(&self, scope: Scope) {
         let waiting = self.judge.waiting();
         let [call] = &waiting[..] else { panic!("{waiting:?}") };
@@ -56,17 +56,17 @@ fn a_new_server_is_asked_about_until_its_call_has_run() {
     let bench = bench("standard");
     bench.check_server("a", "old", "defer");
     bench.check_server("a", "new", "ask");
-    // Asked again before anybody has said anything.
+    // Asked again before any answer.
     bench.check_server("a", "new", "ask");
     bench.mcp("PostToolUse", "a", "new");
     bench.check_server("a", "new", "defer");
     bench.check_server("a", "other", "ask");
     bench.check_server("b", "new", "ask");
-    // Of another daemon it is asked again; what was there before castellan stays known.
+    // A new daemon asks again. Servers from before castellan stay known.
     let bench = bench.restarted(policy(&[]));
     bench.check_server("a", "new", "ask");
     bench.check_server("a", "old", "defer");
-    // The kit allows what no rule names.
+    // The profile `kit` allows calls without a matching rule.
     assert_eq!(self::bench("kit").mcp("PreToolUse", "a", "new"), "allow");
 }
 
@@ -78,7 +78,7 @@ fn a_person_agrees_to_a_server_for_a_session_or_for_good() {
         let bench = bench("standard");
         bench.check_server("a", "new", "ask");
         bench.grant(scope);
-        // Another call than the one that was granted.
+        // Another call than the granted one.
         let other = |bench: &Bench, session: &str| {
             let payload = json!({
                 "session_id": session, "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "mcp__new__other",
@@ -103,10 +103,11 @@ fn what_ran_although_it_was_denied_agrees_to_nothing() {
     bench.check_server("a", "new", "deny");
 }
 
-/// Commands one after the other in a session, and whether the last of them is asked about or marked.
+/// Runs commands one after the other in a session. Checks whether the session is marked, and the answer to the next
+/// command.
 fn check_probing(profile: &str, commands: &[&str], is_marked: bool, after: &str) {
     let bench = bench(profile);
-    // Strict denies what is beyond its border; here it is about the mark alone.
+    // The profile `strict` also denies calls outside of the workspace; this checks only the mark.
     for command in commands {
         bench.ask("PreToolUse", "s", command);
     }
@@ -135,8 +136,8 @@ fn three_denials_for_one_purpose_are_probing() {
     check_probing("strict", &["one", "one"], false, "");
 }
 
-/// Calls of a session that are denied while another one is judged: their numbers before and meanwhile, and whether the decision about the
-/// other one holds.
+/// Denies calls of a session before and while another call is judged. Checks whether the decision about that call is
+/// still valid.
 fn check_meanwhile(before: usize, meanwhile: usize, is_settled: bool) {
     let bench = bench("strict");
     let deny =
@@ -156,7 +157,7 @@ fn a_denial_that_would_be_the_third_by_now_is_judged_again() {
     check_meanwhile(1, 0, true);
     check_meanwhile(1, 1, false);
     check_meanwhile(0, 2, false);
-    // It was the third when it was judged, and is the first by now.
+    // It was the third denial when it was judged, and is the first now.
     check_meanwhile(2, 1, false);
     check_meanwhile(2, 0, true);
 }

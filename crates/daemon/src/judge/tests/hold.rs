@@ -1,4 +1,4 @@
-//! Which calls wait for a person, and what follows from one while it does.
+//! Held calls, and their effects while they wait.
 
 use super::*;
 use crate::held::End;
@@ -19,7 +19,6 @@ fn bench(config: &str, mode: Mode) -> Bench {
     Bench::new(compile(&[], &Config::parse(config).unwrap()).policy, mode)
 }
 
-/// Checks whether a call is held.
 fn check(config: &str, mode: Mode, request: &Request, expected: bool) {
     let bench = bench(config, mode);
     let outcome = bench.judge.answer(request, bench.process, Instant::now(), Holding::May);
@@ -35,14 +34,14 @@ fn what_a_person_could_grant_is_held_where_decisions_are_carried_out() {
     check(WAITS, Mode::Passthrough, &asked, false);
     check(&WAITS.replace("120", "0"), Mode::Enforce, &asked, false);
     check(WAITS, Mode::Enforce, &request("PreToolUse", "ls", 0), false);
-    // What is denied can be granted afterwards, and its agent is told at once.
+    // A denied call can be granted afterwards; its agent gets the denial at once.
     let denies = "version = 1\nask_wait = 120\nopaque = \"deny\"\n";
     check(denies, Mode::Enforce, &request("PreToolUse", "\"$X\"", 0), false);
     check(&denies.replace("deny", "ask"), Mode::Enforce, &request("PreToolUse", "\"$X\"", 0), true);
-    // A person is shown all of it, or cannot grant it.
+    // A call that is too long to be shown whole cannot be granted.
     let long = format!("doubtful {}", "x".repeat(GRANTABLE_INPUT_BYTES_MAX));
     check(WAITS, Mode::Enforce, &request("PreToolUse", &long, 0), false);
-    // What is kept while it waits has room.
+    // The payload of a held call is limited.
     check(WAITS, Mode::Enforce, &request("PreToolUse", "doubtful", HOLDABLE_PAYLOAD_BYTES_MAX), false);
 }
 
@@ -55,7 +54,7 @@ fn a_call_that_was_answered_is_not_held_when_it_is_asked_about_again() {
     assert!(matches!(ask("PreToolUse", Holding::No), Outcome::Decided(_)));
     bench.judge.set_mode(Mode::Enforce);
     assert!(matches!(ask("PermissionRequest", Holding::May), Outcome::Decided(_)));
-    // One that was not asked about before is.
+    // A call without an earlier question is held.
     let other = request("PermissionRequest", "doubtful 2", 0);
     let outcome = bench.judge.answer(&other, bench.process, Instant::now(), Holding::May);
     assert!(matches!(outcome, Outcome::Held { .. }), "{outcome:?}");
@@ -80,7 +79,7 @@ fn a_call_marks_its_session_when_it_is_answered_and_not_while_it_waits() {
     assert_eq!(marks, [0, 1]);
 }
 
-/// Checks what the record of a call says of its obligations, and of those that were not met; `before`: it was held.
+/// Checks the obligations in the record of a call, and the unmet ones. `before`: the call was held first.
 fn check_record(before: bool, holding: Holding, obligations: &[&str], unmet: &[&str]) {
     let bench = bench(WAITS, Mode::Enforce);
     let ask = |holding| {

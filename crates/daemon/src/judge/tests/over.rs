@@ -1,5 +1,5 @@
-//! Consent is to one call, and ends with it; and a call waits for a person until it has run or its turn is over. Each row is a play: steps
-//! parted by `;`, each what happens, and behind `=` what is answered or how many there are.
+//! A grant is for a single run of a call and ends with it. A call stays pending until it has run or its turn is over.
+//! Each row is a scenario: steps separated by `;`. After `=` a step has the expected answer or number.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::requests::Scope;
 
 const ASKED: &[(&str, &str, &str)] = &[("asked", "tool.input_command contains doubtful", "coding_agent_ask")];
 
-/// What one step is about, by its words: `ask u1 by codex, in s, of sub, at turn 2, of process 7, "doubtful; ls"`.
+/// The words of a step: `ask u1 by codex, in s, of sub, at turn 2, of process 7, "doubtful; ls"`.
 struct Step<'a> {
     words: Vec<&'a str>,
     expected: Option<&'a str>,
@@ -24,14 +24,14 @@ impl<'a> Step<'a> {
         Step { words: words.split_whitespace().collect(), expected }
     }
 
-    /// The word behind another one.
+    /// Returns the word after another one.
     fn behind(&self, word: &str) -> Option<&'a str> {
         let at = self.words.iter().position(|known| *known == word)?;
         self.words.get(at + 1).copied()
     }
 }
 
-/// A hook's request: the event of an agent about a call, by its id of it.
+/// Returns a hook's request: an agent's event about a call with an id.
 fn request(step: &Step<'_>, event: &str, use_id: &str) -> Request {
     let agent = step.behind("by").unwrap_or("claude");
     let cwd = step.behind("at").unwrap_or("/");
@@ -63,7 +63,7 @@ fn told(reply: &Reply) -> String {
     decision.unwrap_or("defer").to_owned()
 }
 
-/// Plays one step. Returns what came of it. `agents`: those that it starts.
+/// Runs a step and returns its result. Adds the agents that it starts to `agents`.
 fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child>) -> String {
     let [what, rest @ ..] = &step.words[..] else { panic!("an empty step") };
     let id = rest.first().copied().unwrap_or_default();
@@ -81,7 +81,7 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
             String::new()
         }
         "process" => {
-            // One that has ended, or this one.
+            // A process that has ended, or this one.
             let own = crate::process::Process::read(std::process::id()).unwrap();
             let started = own.started + u64::from(id == "ended");
             bench.process = AgentProcess { pid: std::process::id(), started };
@@ -131,7 +131,7 @@ fn start_headless(bench: &mut Bench) -> std::process::Child {
     let mut claude = std::process::Command::new("sh");
     let claude = claude.args(["-c", "read x", "-p"]).stdin(std::process::Stdio::piped());
     let claude = claude.spawn().unwrap();
-    // The kernel lets the parent go on before the child has its arguments.
+    // The kernel lets the parent continue before the child has its arguments.
     while crate::process::arguments_of(claude.id()).is_none() {
         std::thread::yield_now();
     }
@@ -140,7 +140,7 @@ fn start_headless(bench: &mut Bench) -> std::process::Child {
     claude
 }
 
-/// Asks about a call that is held for a person.
+/// Sends a call that is held for a person.
 fn hold(bench: &Bench, request: &Request) {
     let outcome = bench.judge.answer(request, bench.process, Instant::now(), Holding::May);
     let Outcome::Held { id, time } = outcome else { panic!("{outcome:?}") };
@@ -161,7 +161,7 @@ fn play(bench: &mut Bench, text: &str) {
         }
     }
     for mut agent in agents {
-        // Its input ends.
+        // The end of its input.
         drop(agent.stdin.take());
         agent.wait().unwrap();
     }
@@ -179,22 +179,22 @@ fn once_is_one_run() {
         // Approved, and answered with yes at the agent's own prompt.
         "ask u1 = ask; approve once; done u1; granted = 0; ask u2 = ask",
         "ask u1 = ask; approve once; failed u1; granted = 0; ask u2 = ask",
-        // What it is called with is another text by then: by its id it is the same call.
+        // Its input is another text afterwards: the id identifies the call.
         "ask u1 = ask; approve once; done u1 run doubtful,changed; granted = 0; ask u2 = ask",
         "ask u1 = ask; approve once; done u1 at /tmp; granted = 0; ask u2 = ask",
-        // The transcript says it where the hook's word is lost.
+        // The transcript replaces a lost event of the hook.
         "ask u1 = ask; approve once; ran u1; granted = 0; ask u2 = ask",
         "ask u1 = ask; approve once; ran u1; done u1; ask u2 = ask",
-        // A sub-agent's call, and the main agent's next.
+        // A sub-agent's call, and the main agent's next call.
         "ask u1 of sub = ask; approve once; done u1 of sub; ask u2 = ask",
         "ask u1 = ask; approve once; done u1; ask u2 of sub = ask",
-        // Asked about twice before anybody spoke: one of them runs by it.
+        // Asked about twice before any answer: the grant is for one of the two.
         "ask u1 = ask; ask u2 = ask; approve once; done u1; granted = 0; ask u3 = ask",
         "ask u1 = ask; ask u2 = ask; approve once; done u2; granted = 0; ask u3 = ask",
-        // The agent's second question, before and after.
+        // The agent's second question, before and after the grant.
         "ask u1 = ask; again = defer; approve once; again = defer; done u1; ask u2 = ask",
         "ask u1 = ask; approve once; done u1; again = defer; ask u2 = ask",
-        // The daemon was killed in between: by the call itself.
+        // The daemon was killed in between.
         "ask u1 = ask; approve once; restart; granted = 1; done u1; granted = 0; ask u2 = ask",
         // An agent of an older version gives no ids.
         "ask = ask; approve once; done; granted = 0; ask = ask",
@@ -212,15 +212,15 @@ fn what_was_denied_and_is_made_again_uses_its_grant_up_by_that() {
         // A reviewer of the agent asks about the same call, and about no other.
         "ask u1 by codex = deny; approve once; ask u2 by codex = defer; again by codex = allow; done u2 by codex; \
          again by codex = deny",
-        // A transcript tells that the first was stopped, as it was.
+        // The transcript shows that the first call was stopped, which is true.
         "ask u1 by codex = deny; approve once; stopped u1; ask u2 by codex = defer; ask u3 by codex = deny",
-        // That a call is done which was let run by one consent uses up no other one.
+        // The end of a call with its own grant uses up no other grant.
         "ask u1 by codex = deny; approve once; ask u2 by codex = defer; ask u3 by codex = deny; approve once; \
          done u2 by codex; granted = 1; ask u4 by codex = defer",
     ]);
 }
 
-/// Claude Code without a person denies by itself what it is to ask about, as its transcript tells.
+/// Claude Code without a person denies an asked call by itself, as its transcript shows.
 #[test]
 fn what_an_agent_without_a_person_is_asked_about_can_be_approved_after_its_session() {
     check(&[
@@ -238,7 +238,7 @@ fn a_no_at_the_agents_prompt_and_its_end_take_back_what_was_granted_once() {
         "ask u1 = ask; approve once; prompt; granted = 0; ask u2 = ask",
         "ask u1 = ask; approve once; end; granted = 0; ask u2 = ask",
         "ask u1 = ask; approve once; restart; prompt; granted = 0; ask u2 = ask",
-        // In another session nothing has ended.
+        // No event in another session ends the call.
         "ask u1 = ask; approve once; prompt in t; end in t; granted = 1; ask u2 = allow",
         "ask u1 = ask; ask u1 in t = ask; approve once; done u1; granted = 1; ask u2 in t = allow",
     ]);
@@ -266,10 +266,10 @@ fn a_call_that_ran_waits_no_more() {
         "ask u1 of sub = ask; done u1 of sub; waiting = 0",
         "ask u1 = ask; done u1 at /tmp; waiting = 0",
         "ask = ask; done; waiting = 0",
-        // One of two: the other one's prompt is open.
+        // Two calls: the other prompt is still open.
         "ask u1 = ask; ask u2 = ask; waiting = 1; done u1; waiting = 1; done u2; waiting = 0",
         "ask u1 = ask; done u2; waiting = 1; done u1 in t; waiting = 1; done u1 run ls in u; waiting = 1",
-        // It was denied, and a transcript tells so: the agent can make it again.
+        // It was denied, as the transcript shows: the agent can repeat it.
         "ask u1 by codex = deny; stopped u1; waiting = 1",
         "ask u1 by codex = deny; ask u2 by codex = deny; approve once; waiting = 0; ask u3 by codex = defer",
     ]);
@@ -285,13 +285,13 @@ fn a_call_whose_turn_is_over_waits_no_more() {
         "ask u1 by codex turn 1 = deny; ask u2 by codex turn 2 run ls; waiting = 0",
         "ask u1 by codex turn 1 = deny; ask u2 by codex turn 1 run ls; waiting = 1",
         "ask u1 by codex turn 1 = deny; ask u2 by codex turn 2 = deny; waiting = 1",
-        // Nobody waits for it, and it can be made again when its user goes on.
+        // The agent does not wait for it, and can repeat it when its user continues.
         "ask u1 by codex = deny; end by codex; waiting = 1; approve once; ask u2 by codex = defer",
         "ask u1 by codex = deny; prompt by codex; waiting = 0",
     ]);
 }
 
-/// How many calls wait so long after a play.
+/// Checks the number of pending calls after a scenario and a further time.
 fn check_later(text: &str, later: Duration, expected: usize) {
     let mut bench = Bench::new(policy(ASKED), Mode::Enforce);
     play(&mut bench, text);
@@ -317,7 +317,7 @@ fn a_call_that_is_held_waits_until_its_hook_is_told() {
     let config = Config::parse("version = 1\nask_wait = 120\nask = [\"Bash(doubtful)\"]").unwrap();
     let held = |text: &str| play(&mut Bench::new(compile(&[], &config).policy, Mode::Enforce), text);
     held("hold u1; prompt; waiting = 1; approve once; released = allow; granted = 0; waiting = 0");
-    // Made again while it is held, and approved: one of the two runs.
+    // Repeated while it is held, and approved: one of the two runs.
     held("hold u1; hold u2; approve once; released = allow; released = ask; waiting = 1");
     held("hold u1; hold u2; approve session; released = allow; released = allow; waiting = 0");
     held("hold u1; approve once; released = allow; done u1; granted = 0; hold u2; waiting = 1");

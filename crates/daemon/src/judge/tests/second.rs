@@ -1,5 +1,5 @@
-//! Which call is which: an answer and a grant are for this very call, and an answer stands at the second question for as long as it would
-//! be given again.
+//! Identity of calls: an answer and a grant are valid for exactly one call. An answer is valid at the second question
+//! as long as the same answer would be given again.
 
 use castellan_agents::Origin;
 
@@ -8,7 +8,7 @@ use crate::requests::Scope;
 
 const ASKED: (&str, &str, &str) = ("asked", "tool.input_command contains doubtful", "coding_agent_ask");
 
-/// A call, by everything that tells it from another.
+/// A call with everything that distinguishes it from others.
 #[derive(Debug, Clone, Copy)]
 struct Made {
     agent: &'static str,
@@ -36,7 +36,7 @@ impl Made {
     }
 }
 
-/// Asks about one call, and a second time about another. Returns how many of the two were judged.
+/// Asks about a call, and a second time about another. Returns the number of judged calls.
 fn judged(first: Made, second: Made) -> usize {
     let bench = Bench::new(policy(&[ASKED]), Mode::Enforce);
     bench.answer(&first.request("PreToolUse"));
@@ -59,7 +59,7 @@ fn an_answer_is_one_to_its_call_alone() {
     }
 }
 
-/// Where a path leads may change without a word of anybody's.
+/// The target of a symlink may change without any decision.
 #[test]
 fn what_would_be_answered_more_strictly_by_now_is() {
     let dir = tempfile::tempdir().unwrap();
@@ -89,7 +89,7 @@ fn a_denied_call_that_is_allowed_by_now_is_a_new_one() {
     bench.check("a", "git push secret", "deny", &[]);
     bench.judge.put(Mode::Enforce, Terms::new(Arc::new(policy(RULES)), Mode::Enforce));
     assert_eq!(bench.ask("PermissionRequest", "a", "git push secret"), "defer");
-    // It runs now, and is met by what it marks.
+    // The call runs now, so its mark counts.
     bench.check("a", "git push", "deny", &[]);
 }
 
@@ -111,7 +111,7 @@ fn what_somebody_says_while_it_is_compared_is_not_passed_over() {
     assert_eq!(stands(), Some(false), "it is to be judged again");
 }
 
-/// Codex was told no, and asks again before its own reviewer.
+/// Codex got a denial, and asks again before its own reviewer.
 #[test]
 fn what_is_approved_in_between_counts_at_the_second_question() {
     let codex = Made { agent: "codex", ..MADE };

@@ -1,4 +1,4 @@
-//! Where sessions work, what a person has said of that, and what a workspace's own files say.
+//! Workspaces of sessions, workspace trust, and a workspace's own files.
 
 use castellan_rules::Source;
 
@@ -10,7 +10,7 @@ use crate::memory::WorkspaceDecision;
 use crate::projects::{Projects, keep_copy};
 use crate::trial::Trial;
 
-/// Where no hook bars a session: these agents cannot be looked at.
+/// A strict policy without the bar for foreign hooks: the processes of these agents cannot be inspected.
 fn strict() -> Policy {
     let mut config = Config::parse("version = 1\nprofile = \"strict\"").unwrap();
     config.settings.ungoverned.bars_foreign_hooks = false;
@@ -22,7 +22,7 @@ fn standard() -> Policy {
 }
 
 impl Bench {
-    /// Writes another file in the workspace `path`, as Claude's tool.
+    /// Writes a new file in the workspace `path` with Claude's tool.
     fn write_in(&self, session: &str, path: &str) -> String {
         let payload = json!({
             "session_id": session, "permission_mode": "default", "cwd": path, "hook_event_name": "PreToolUse", "tool_name": "Write",
@@ -32,7 +32,7 @@ impl Bench {
         let request = Request {
             agent: "claude".into(),
             event: "PreToolUse".into(),
-            // Seen, and not one that runs by itself.
+            // A process that can be inspected and is not headless.
             parent_pid: std::process::id(),
             cwd: b"/".to_vec(),
             payload: payload.to_string().into_bytes(),
@@ -87,7 +87,8 @@ fn a_session_works_where_it_began() {
     });
     bench.trust(&first, Some(WorkspaceDecision::Trusted { project: None }));
     assert_eq!(bench.write_in("a", &first), "defer");
-    // It goes on in another directory, which is outside then; below the temporary one that needs no more, so look.
+    // The session continues in another directory, outside of its workspace. Writes below the temporary directory need
+    // no higher level, so the records are checked.
     bench.write_in("a", &other);
     let bench = bench.restarted(strict());
     bench.write_in("a", &other);
@@ -96,7 +97,7 @@ fn a_session_works_where_it_began() {
     assert_eq!(workspaces, [&first, &first, &first, &other].map(String::clone));
 }
 
-/// A directory with these in it, by its real path.
+/// Returns a directory with these subdirectories, and its real path.
 fn place(directories: &[&str]) -> (tempfile::TempDir, String) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().canonicalize().unwrap();
@@ -131,7 +132,7 @@ fn what_is_denied_stays_so_whatever_repository_it_is_in_by_now() {
     }
     assert_eq!(bench.write_in("beside", &format!("{path}/w/beside")), "defer");
     assert_eq!(bench.write_in("beside", &format!("{path}/w/denied")), "deny", "a session that goes there");
-    // Where it works cannot be told.
+    // A directory that cannot be resolved.
     std::os::unix::fs::symlink("loop", format!("{path}/loop")).unwrap();
     assert_eq!(bench.write_in("lost", &format!("{path}/loop")), "deny");
     bench.trust(&format!("{path}/w/denied"), None);
@@ -146,7 +147,7 @@ fn own_files_that_do_not_count_are_told_once_a_session() {
     bench.write_in("plain", &plain);
     bench.prompt("plain");
     assert_eq!(bench.told(), 0, "without files of its own nothing is to be decided");
-    // They are made in the middle of a session.
+    // The files are created in the middle of a session.
     std::fs::create_dir(format!("{plain}/.castellan")).unwrap();
     std::fs::write(format!("{plain}/.castellan/config.toml"), "version = 1\n").unwrap();
     bench.write_in("plain", &plain);
@@ -183,8 +184,8 @@ fn own_files_that_do_not_count_are_told_once_a_session() {
 
 const ENFORCE: &str = "version = 1\nmode = \"enforce\"\n";
 
-/// Has the own files of a trusted workspace say something where the user says `monitor`. `session` is of the process, and works there
-/// or elsewhere; `None`: the process is not known. Checks whether what fails is denied.
+/// Trusts a workspace with its own files while the user's mode is `monitor`. `works_there`: the session of the process
+/// works there or elsewhere; `None`: the process is unknown. Checks whether a failure is denied.
 fn check_unread(project: &str, works_there: Option<bool>, expected: bool) {
     let mut bench = Bench::new(standard(), Mode::Monitor);
     let (_dir, path) = place(&["there", "elsewhere"]);
@@ -232,7 +233,7 @@ fn what_cannot_be_read_is_answered_as_the_workspace_of_its_process_says() {
     check_unread(ENFORCE, Some(true), true);
     check_unread(ENFORCE, Some(false), false);
     check_unread(ENFORCE, None, true);
-    // What could be its workspace says nothing about that.
+    // The files of the possible workspace set no mode.
     let silent = "version = 1\nask = [\"Bash(rm:*)\"]\n";
     check_unread(silent, Some(true), false);
     check_unread(silent, None, false);

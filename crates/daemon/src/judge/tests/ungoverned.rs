@@ -1,4 +1,4 @@
-//! What ran, held against what was decided.
+//! Comparison of calls that ran with the decisions.
 
 use castellan_agents::TranscriptCall;
 use castellan_audit::UngovernedRecord;
@@ -9,7 +9,7 @@ use crate::limits::{LIVE_SESSIONS_MAX, STARTS_PER_SESSION_MAX};
 use crate::lookout::Runs;
 
 impl Bench {
-    /// The agent says that a call of session `s` is done.
+    /// Sends the agent's event that a call of session `s` is done.
     fn done(&self, id: &str, command: &str) {
         let payload = json!({
             "session_id": "s", "permission_mode": "default", "cwd": "/elsewhere", "hook_event_name": "PostToolUse", "tool_name": "Bash",
@@ -19,19 +19,19 @@ impl Bench {
         assert_eq!(self.answer(&request), Reply::default());
     }
 
-    /// A judge of an agent that runs.
+    /// Returns a judge for a running agent.
     fn of(runs: &Runs, policy: Policy) -> Bench {
         Bench { process: runs.process(), ..Bench::new(policy, Mode::Enforce) }
     }
 
-    /// A look at the settings of session `s`: why what is recorded of it, and in which words.
+    /// Checks the settings of session `s`. Returns the kind and message of each new record.
     fn looks(&self) -> Vec<(String, String)> {
         let before = self.ungoverned().len();
         self.judge.look_at_settings(&self.judge.live().of(&key_of("s")).unwrap());
         self.ungoverned().into_iter().skip(before).map(|record| (record.why, record.message)).collect()
     }
 
-    /// Checks what is recorded of a call that the transcript of session `s` tells of, and then of the same word again.
+    /// Checks the record of a call in the transcript of session `s`, and that a repetition is not recorded.
     fn check_transcribed(&self, id: &str, is_harmless: bool, why: Option<&str>) {
         let live = self.judge.live().of(&key_of("s")).unwrap();
         let (id, tool) = (id.to_owned(), "Bash".to_owned());
@@ -56,7 +56,7 @@ impl Bench {
         found.collect()
     }
 
-    /// Checks what is recorded of a call that is done, and then of the same word again.
+    /// Checks the record of a completed call, and that a repetition is not recorded.
     fn check_done(&self, id: &str, command: &str, why: Option<&str>) {
         for expected in [why, None] {
             let before = self.ungoverned().len();
@@ -72,7 +72,7 @@ impl Bench {
     }
 }
 
-/// A policy of a configuration, without rules.
+/// Returns a policy without rules.
 fn configured(config: &str) -> Policy {
     let config = Config::parse(&format!("version = 1\n{config}")).unwrap();
     let compiled = compile(&[], &config);
@@ -83,7 +83,7 @@ fn configured(config: &str) -> Policy {
 #[test]
 fn a_call_runs_as_it_was_decided_or_it_is_recorded() {
     let bench = Bench::new(policy(RULES), Mode::Enforce);
-    // Every question of the bench has the id `u`.
+    // Every question of these tests has the id `u`.
     assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "defer");
     bench.check_done("u", "echo a", None);
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
@@ -125,7 +125,7 @@ fn what_an_earlier_daemon_decided_is_in_the_log() {
     let bench = Bench::new(policy(RULES), Mode::Enforce);
     assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "defer");
     let bench = bench.restarted(policy(RULES));
-    // With which input is not known any more.
+    // The judged input is no longer known.
     bench.check_done("u", "echo a", None);
     bench.check_done("another", "echo a", Some("no_decision"));
 }
@@ -142,12 +142,12 @@ fn what_follows_is_what_the_operator_says() {
     assert_eq!(last.findings.first().map(|finding| finding.code.as_str()), Some("ungoverned"));
     assert_eq!(stopped.ungoverned()[0].action, "stop");
 
-    // The end of the daemon changes nothing of it.
+    // The end of the daemon does not change this.
     let stopped = stopped.restarted(stops());
     assert_eq!(stopped.ask("PreToolUse", "s", "echo a"), "deny");
     assert_eq!(stopped.ask("PreToolUse", "other", "echo a"), "defer");
 
-    // In a workspace that nobody trusts, the profiles that cap a session leave it no more in the first place.
+    // In an untrusted workspace, the profiles that limit a session already leave it no higher level.
     let mut config = Config::parse("version = 1\n[level]\nsession = \"workspace-write\"").unwrap();
     config.settings.ungoverned = Profile::Autonomous.settings().ungoverned;
     let capped = Bench::new(compile(&[], &config).policy, Mode::Enforce);
@@ -170,10 +170,10 @@ fn where_it_cannot_be_told_whether_a_hook_bars_a_session_one_does() {
         let findings = bench.calls().pop().unwrap().findings;
         findings.into_iter().find(|finding| finding.code == "foreign_hook").map(|finding| finding.message)
     };
-    // An agent that cannot be seen: where it has its settings is not known.
+    // An agent that cannot be inspected: the place of its settings is unknown.
     let unseen = Bench::new(strict(), Mode::Enforce);
     assert!(code(&unseen).is_some_and(|message| message.contains("where the agent has its settings")));
-    // More sessions than can be looked at.
+    // More sessions than the limit.
     let full = Bench::new(strict(), Mode::Enforce);
     let pid = std::process::id();
     let process = AgentProcess { pid, started: crate::process::Process::read(pid).unwrap().started };
@@ -195,10 +195,10 @@ fn a_transcript_is_held_against_what_was_decided() {
     bench.check_transcribed("u", false, None);
     bench.check_transcribed("never asked about", false, Some("no_decision"));
     bench.check_transcribed("nothing to decide", true, None);
-    // The id comes again, and its call is denied.
+    // The same id again, for a denied call.
     assert_eq!(bench.ask("PreToolUse", "s", "forbidden"), "deny");
     bench.check_transcribed("u", false, Some("against_decision"));
-    // What the hook has told of is not told again.
+    // A call already reported by the hook is not recorded again.
     bench.check_done("by the hook", "x", Some("no_decision"));
     bench.check_transcribed("by the hook", false, None);
 }
@@ -221,7 +221,7 @@ fn with_hook(command: &str) -> String {
         .to_string()
 }
 
-/// Whether a session of an agent that was started so is stopped once its settings switch hooks off.
+/// Checks whether a session of an agent with these arguments is stopped after its settings switch hooks off.
 fn check_switched_off(arguments: &[&str], stops: bool) {
     let runs = Runs::with(arguments);
     let bench = Bench::of(&runs, configured("on_ungoverned = \"stop\"\nopaque = \"defer\""));
@@ -271,12 +271,12 @@ fn strict_looks_at_the_settings_before_each_call() {
         findings.into_iter().find(|finding| finding.code == "foreign_hook").map(|finding| finding.message)
     };
     assert_eq!(foreign(&bench), None);
-    // Nobody has looked since.
+    // The monitor has not checked since.
     runs.write(&with_hook("/another"));
     assert!(foreign(&bench).is_some_and(|message| message.contains("/another")));
     runs.write("{}");
     assert_eq!(foreign(&bench), None);
-    // Of one agent more than are looked at nobody knows.
+    // Nothing is known of an agent over the limit.
     let others: Vec<Runs> = (0..STARTS_PER_SESSION_MAX).map(|_| Runs::new()).collect();
     let said: Vec<Option<String>> = others
         .iter()
@@ -310,7 +310,7 @@ fn what_follows_is_kept_before_anything_else_is_asked() {
     // The daemon is killed.
     let bench = bench.restarted(stops());
     assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "deny");
-    // What a transcript tells no hook has to tell: it is kept by itself.
+    // A finding in a transcript needs no event of a hook: it is stored by itself.
     let bench = Bench::new(stops(), Mode::Enforce);
     assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "defer");
     bench.check_transcribed("unknown", false, Some("no_decision"));

@@ -1,4 +1,4 @@
-//! Which sessions are looked at, and which agents' settings and transcripts of them.
+//! Monitored sessions, and the settings and transcripts of their agents.
 
 use std::process::{Child, Command, Stdio};
 
@@ -7,7 +7,7 @@ use crate::process::Process;
 
 const KEY: SessionKey = SessionKey([1; 32]);
 
-/// An agent's process, which runs until it is dropped, and where it keeps its settings.
+/// An agent's process with its settings directory; it runs until it is dropped.
 pub(crate) struct Runs {
     child: Child,
     pub(crate) dir: tempfile::TempDir,
@@ -18,7 +18,7 @@ impl Runs {
         Runs::with(&[])
     }
 
-    /// Started with these arguments besides.
+    /// Starts it with these additional arguments.
     pub(crate) fn with(arguments: &[&str]) -> Runs {
         let dir = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
@@ -44,7 +44,7 @@ impl Drop for Runs {
     }
 }
 
-/// Claude Code, which says that its transcript is this one.
+/// Claude Code with this transcript.
 fn claude(transcript: &str) -> Agent {
     Agent { cwd: "/nowhere".to_owned(), transcript_path: transcript.to_owned(), ..Agent::default() }
 }
@@ -97,17 +97,17 @@ fn whoever_else_says_to_be_of_a_session_hides_nothing_of_its_agent() {
     let live = sessions.of(&key).unwrap();
     let is_known = |process| live.with_settings(process, |_| ()).is_some();
     assert!(is_known(own));
-    // Gone already.
+    // Processes that have already ended.
     for pid in 1..100 {
         hear(AgentProcess { pid, started: 0 });
         assert!(is_known(own), "{pid}");
         assert!(live.runs() && !live.is_gone(), "{pid}");
     }
-    // That runs.
+    // A running process.
     let parent = of(rustix::process::getppid().unwrap().as_raw_nonzero().get().unsigned_abs());
     hear(parent);
     assert!(is_known(own) && is_known(parent));
-    // One that is gone makes room.
+    // Ended processes are dropped.
     assert!(live.starts().len() <= STARTS_PER_SESSION_MAX);
 }
 
@@ -126,11 +126,11 @@ fn what_the_settings_of_a_second_agent_say_is_a_change() {
         (file.as_path(), how.as_str()),
         (&*off.dir.path().join("settings.json"), "`disableAllHooks: true` is in it now")
     );
-    // Told once, however often it asks.
+    // Reported once, even if it asks repeatedly.
     hear(&off);
     hear(&calm);
     assert_eq!(changes(&live), []);
-    // Both are looked at from now on.
+    // Both are monitored from now on.
     calm.write(r#"{"disableAllHooks":true}"#);
     assert_eq!(changes(&live).len(), 1);
 }
@@ -180,7 +180,7 @@ fn a_transcript_is_read_from_where_it_was_when_it_was_heard_of() {
     assert_eq!(new[0].look().lines, [b""; 0]);
     std::fs::write(&path, "before\nafter\n").unwrap();
     assert_eq!(new[0].look().lines, [b"after"]);
-    // The same again, none, and one that would be the daemon's own.
+    // The same path again, an empty path, and relative paths, which would be resolved in the daemon's directory.
     for path in [path.to_str().unwrap(), "", "Cargo.toml", "./src/lib.rs"] {
         assert_eq!(hear(path).len(), 0, "{path}");
     }

@@ -1,4 +1,4 @@
-//! Which agents that run are told, with programs of an agent's name.
+//! Reported unguarded agents, tested with programs that have an agent's name.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -15,16 +15,16 @@ struct Runs {
     _dir: tempfile::TempDir,
 }
 
-/// How a process comes to be an agent's.
+/// The way a process is identified as an agent's.
 enum Named {
     /// By the name of the program.
     Program,
-    /// By the name of its file, which was started by another one.
+    /// By the name of its file, started through a symlink.
     File,
 }
 
 impl Runs {
-    /// As another user: `with` says.
+    /// `with` can change the command, for example its user.
     fn new(named: &Named, arguments: &[&str], with: impl FnOnce(&mut Command)) -> Runs {
         let dir = tempfile::tempdir().unwrap();
         let all = std::fs::Permissions::from_mode(0o755);
@@ -47,7 +47,7 @@ impl Runs {
         std::fs::set_permissions(&program, all).unwrap();
         command.args(arguments).env("CLAUDE_CONFIG_DIR", dir.path()).current_dir("/").stdin(Stdio::piped());
         with(&mut command);
-        // While another test starts a program, what was just written may count as being written still.
+        // While another test starts a program, the file just written may still be open for writing.
         let until = Instant::now() + Duration::from_secs(20);
         let child = loop {
             match command.spawn() {
@@ -58,7 +58,7 @@ impl Runs {
         Runs { child, _dir: dir }
     }
 
-    /// Whether it is told as an agent that does not ask.
+    /// Reports whether it is reported as an agent that does not ask.
     fn is_told(&self, is_guarded: impl Fn(u32, u64) -> bool) -> bool {
         unguarded(&[], is_guarded).iter().any(|agent| agent.pid == self.child.id())
     }
@@ -71,7 +71,7 @@ impl Drop for Runs {
     }
 }
 
-/// Whoever runs below an agent is its helper.
+/// Every process below an agent is its helper.
 fn is_below_agent() -> bool {
     presence::is_own_within_agent()
 }

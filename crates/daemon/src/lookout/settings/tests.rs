@@ -2,7 +2,7 @@ use castellan_agents::HookCommand;
 
 use super::*;
 
-/// A repository below a home, and what is looked at of an agent that was started within it.
+/// A repository below a home, and the settings of an agent that was started in it.
 struct Place {
     dir: tempfile::TempDir,
     settings: HookSettings,
@@ -20,7 +20,7 @@ impl Place {
         place
     }
 
-    /// The settings of an agent that is started now, with these arguments.
+    /// Returns the settings of an agent that is started now with these arguments.
     fn started(&self, agent: AgentId, arguments: &[&str]) -> HookSettings {
         let start = AgentStart {
             dir: Some(self.dir.path().join("own")),
@@ -37,12 +37,12 @@ impl Place {
         std::fs::write(&path, text).unwrap();
     }
 
-    /// The commands of others' hooks.
+    /// Returns the commands of foreign hooks.
     fn foreign(&self) -> Vec<String> {
         self.settings.foreign().into_iter().map(|(_, hook)| hook.command).collect()
     }
 
-    /// Writes a file and checks what is told of it.
+    /// Writes a file and checks the reported changes.
     fn check(&mut self, file: &str, text: &str, expected: &[&str]) {
         self.write(file, text);
         self.looks(expected);
@@ -82,7 +82,7 @@ fn switches_are_told_once_wherever_the_agent_reads_them() {
         claude.check(file, "{}", &[]);
         claude.check(file, OFF, &[&format!("{file}: `disableAllHooks: true` is in it now")]);
     }
-    // Above the repository, and of another name.
+    // Above the repository, and with another name.
     claude.check(".claude/settings.json", OFF, &[]);
     claude.check("repo/.claude/other.json", OFF, &[]);
     assert_eq!(claude.settings.switched_off().len(), 3);
@@ -102,7 +102,7 @@ fn a_hook_that_is_gone_is_told_and_one_that_is_elsewhere_still_is_not() {
     std::fs::remove_file(place.dir.path().join("own/settings.json")).unwrap();
     place.looks(&["own/settings.json: castellan's hook is not in it any more"]);
     place.check("own/settings.json", &ours(), &[]);
-    // It never matches.
+    // Its matcher never matches.
     let changed = ours().replacen("\"hooks\": [", "\"matcher\": \"Nothing\", \"hooks\": [", 2);
     assert_ne!(changed, ours());
     place.check(
@@ -126,18 +126,18 @@ fn hooks_of_others_are_told() {
         &["repo/.claude/settings.json: PreToolUse /y"],
     );
     place.check("repo/.claude/settings.json", "{}", &[]);
-    // One that only has castellan's name, where it is known which one is castellan's.
+    // A hook that only has castellan's name, while the path of castellan's own hook is known.
     let told = ["PermissionRequest", "PreToolUse"]
         .map(|event| format!("own/settings.json: {event} /b/castellan-hook --home /h"));
     let told: Vec<&str> = told.iter().map(String::as_str).collect();
     place.settings.own.hook = Some(PathBuf::from("/another/castellan-hook"));
     place.check("own/settings.json", &ours(), &told);
     place.check("own/settings.json", "{}", &[]);
-    // Nor does it help that castellan would not write it so.
+    // The result is the same for a form that castellan would not write.
     place.check("own/settings.json", &ours().replace("600", "1"), &told);
     assert_eq!(place.settings.unguarded().as_deref(), Some("no settings of it register castellan's hook"));
     place.check("own/settings.json", "{}", &[]);
-    // castellan's own, which would ask another daemon.
+    // castellan's own hook, but for another daemon.
     place.settings.own = Own { hook: None, paths: vec!["/another".to_owned()] };
     place.check("own/settings.json", &ours(), &told);
     place.settings.own = Own { hook: None, paths: vec!["/h".to_owned()] };
@@ -180,7 +180,7 @@ fn a_file_that_cannot_be_read_may_say_anything() {
     std::fs::write(&target, OFF).unwrap();
     std::os::unix::fs::symlink(&target, &file).unwrap();
     place.looks(&["repo/.claude/settings.json: `disableAllHooks: true` is in it now"]);
-    // A time that was set back does not hide a change.
+    // Resetting the time of modification does not hide a change.
     let before = std::fs::metadata(&target).unwrap();
     std::fs::write(&target, "{}").unwrap();
     place.looks(&[]);
@@ -215,27 +215,27 @@ fn plugins_bring_hooks_unless_settings_switch_them_off() {
     let mut place = with_plugin();
     let file = "own/plugins/cache/guard/hooks/hooks.json";
     place.check(file, OTHER, &[&format!("{file}: PreToolUse /x")]);
-    // The folder that it came from is read too: the agent reads either.
+    // The marketplace's folder is read too: the agent reads either.
     let source = "market/guard/hooks/hooks.json";
     place.check(source, &OTHER.replace("/x", "/y"), &[&format!("{source}: PreToolUse /y")]);
     place.check(source, "{}", &[]);
-    // A plugin switches nothing off.
+    // A plugin cannot switch hooks off.
     place.check(source, OFF, &[]);
     assert_eq!(place.settings.foreign().len(), 1);
     place.check("own/settings.json", r#"{"enabledPlugins":{"guard@local":false,"other@local":true}}"#, &[]);
     assert_eq!(place.settings.foreign(), []);
     place.check(file, &OTHER.replace("/x", "/z"), &[]);
-    // One that is switched on is told when that happens.
+    // A plugin is reported when it is enabled.
     let on = r#"{"enabledPlugins":{"guard@local":true}}"#;
     place.check("repo/.claude/settings.json", on, &[&format!("{file}: PreToolUse /z")]);
     assert_eq!(place.settings.foreign().len(), 1);
-    // In files that its manifest names, and in the manifest.
+    // In files named by its manifest, and in the manifest.
     place.check("own/plugins/cache/guard/more.json", &OTHER.replace("/x", "/m"), &[]);
     let named = "own/plugins/cache/guard/more.json: PreToolUse /m";
     place.check("own/plugins/cache/guard/.claude-plugin/plugin.json", r#"{"hooks":"./more.json"}"#, &[named]);
     let manifest = "own/plugins/cache/guard/.claude-plugin/plugin.json";
     place.check(manifest, OTHER, &[&format!("{manifest}: PreToolUse /x")]);
-    // Installed no more.
+    // No longer installed.
     place.check("own/plugins/installed_plugins.json", "{}", &[]);
     assert_eq!(place.settings.foreign(), []);
 }
@@ -396,13 +396,13 @@ fn plugins_lie_wherever_their_lists_say() {
         place.settings.look();
         place.check(file, OTHER, &[&format!("{file}: PreToolUse /x")]);
     };
-    // Relative to where the agent was started.
+    // Relative to the agent's working directory at its start.
     check(
         "repo/a/b/rel/hooks/hooks.json",
         "own/plugins/installed_plugins.json",
         r#"{"plugins":{"x@y":[{"installPath":"rel"}]}}"#,
     );
-    // Below the folder of plugins that the marketplace names.
+    // Below the marketplace's folder of plugins.
     check(
         "market/base/guard/hooks/hooks.json",
         "market/.claude-plugin/marketplace.json",
@@ -419,7 +419,7 @@ fn plugins_lie_wherever_their_lists_say() {
     let hooks = OTHER.trim_start_matches(r#"{"hooks":"#).trim_end_matches('}');
     let text = format!(r#"{{"plugins":[{{"name":"guard","hooks":{hooks}}}}}]}}"#);
     place.check(market, &text, &[&format!("{market}: PreToolUse /x")]);
-    // A folder of skills that a manifest names, through a symlink, in a loop.
+    // A folder of skills named by a manifest, through a symlink, in a loop.
     let mut place = with_plugin();
     let manifest = "own/plugins/cache/guard/.claude-plugin/plugin.json";
     place.check(manifest, r#"{"commands":"./more"}"#, &[]);
@@ -429,7 +429,7 @@ fn plugins_lie_wherever_their_lists_say() {
     std::os::unix::fs::symlink(&elsewhere, elsewhere.join("loop")).unwrap();
     std::os::unix::fs::symlink(&elsewhere, place.dir.path().join("own/plugins/cache/guard/more")).unwrap();
     place.looks(&["own/plugins/cache/guard/more/c.md: PreToolUse y"]);
-    // Of Codex.
+    // A plugin of Codex.
     let mut codex = Place::new(AgentId::CODEX);
     let file = "own/plugins/cache/market/name/1.0/hooks/hooks.json";
     codex.check(file, OTHER, &[&format!("{file}: PreToolUse /x")]);
@@ -464,7 +464,7 @@ fn a_folder_with_more_than_is_looked_at_may_hold_any_hook() {
 
 #[test]
 fn what_an_agent_keeps_counts_as_it_was_when_it_started() {
-    // Codex does not read its settings again.
+    // Codex does not reread its settings.
     let mut codex = Place::new(AgentId::CODEX);
     codex.write("repo/.codex/config.toml", "[features]\nhooks = false\n");
     codex.write("repo/.codex/hooks.json", OTHER);
@@ -473,7 +473,7 @@ fn what_an_agent_keeps_counts_as_it_was_when_it_started() {
     codex.check("repo/.codex/hooks.json", "", &[]);
     assert_eq!(codex.foreign(), ["/x"]);
     assert!(codex.settings.unguarded().is_some_and(|why| why.contains("features.hooks = false")));
-    // Claude Code does, but not what its command line names.
+    // Claude Code rereads its settings, but not the files of its command line.
     let mut claude = Place::new(AgentId::CLAUDE);
     claude.write("repo/.claude/settings.json", OTHER);
     claude.write("given.json", &OTHER.replace("/x", "/given"));
@@ -522,7 +522,7 @@ fn a_hook_that_codex_does_not_trust_is_not_run() {
     let off = format!("[hooks.state.\"{}:pre_tool_use:0:0\"]\nenabled = false\n", path.display());
     codex.check("own/config.toml", &off, &["own/config.toml: castellan's hook is switched off in `/hooks`"]);
     assert!(codex.settings.unguarded().is_some_and(|why| why.contains("switched off")));
-    // Where another file registers it too, that one may run.
+    // If another file registers the hook too, that hook may run.
     codex.check("repo/.codex/hooks.json", &ours_of(AgentId::CODEX), &[]);
     assert_eq!(codex.settings.unguarded(), None);
 }
@@ -546,7 +546,7 @@ fn what_changes_and_looks_the_same_is_read_again() {
     place.check(file, r#"{"disableAllHooks":null}"#, &[]);
     let path = place.dir.path().join(file);
     let before = std::fs::metadata(&path).unwrap();
-    // As long, as old, in the same place: only the time of change is another, once the clock of files has gone on.
+    // With the same length, time and inode: only the ctime differs, once the clock of the file system has advanced.
     loop {
         std::fs::write(&path, r#"{"disableAllHooks":true}"#).unwrap();
         let modified = before.modified().unwrap();
