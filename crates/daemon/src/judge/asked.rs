@@ -77,12 +77,12 @@ pub(super) struct Whose {
     pub(super) standing: Standing,
     /// Hash of the workspace's own files, if it is trusted with some.
     pub(super) project: Option<String>,
-    /// Returns the state that a decision depends on.
+    /// The highest access level that the agent and its main agent give themselves.
     pub(super) ceiling: AccessLevel,
 }
 
 impl Whose {
-    /// The directory in which things count as the workspace's; empty where there is none.
+    /// Returns the directory whose contents belong to the workspace; empty if there is none.
     pub(super) fn inside(&self) -> &str {
         self.workspace.as_ref().map_or("", Workspace::inside)
     }

@@ -1,5 +1,5 @@
-//! A person's consent to calls: what was granted is taken before a call is judged, and what a person could grant is kept after
-//! it. What happens to a call that nothing was granted of must not depend on anything here.
+//! A person's consent to calls: takes a call's grant before it is judged, and stores a grantable call afterwards. A
+//! call without a grant must not depend on anything here.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -23,7 +23,7 @@ use crate::requests::{
     Ask, GrantKey, Granted, Now, Over, Request, Scope, Subject, Taken, Ungrantable, Waits,
 };
 
-/// What there was for a call before it was judged.
+/// The consent for a call before it is judged.
 #[derive(Debug)]
 pub(super) struct Consent {
     key: GrantKey,
@@ -32,15 +32,14 @@ pub(super) struct Consent {
 }
 
 impl Consent {
-    /// Names the call, as persons grant it.
     pub(super) fn key(&self) -> GrantKey {
         self.key
     }
 }
 
 impl Judge {
-    /// Takes what was granted of a call: nobody else has it while the call is judged. A second question about a call takes nothing
-    /// more than the first: its agent may not be able to hear of it, and it would be used up.
+    /// Takes the grant of a call, so that no other call can use it meanwhile. A second question takes no new grant: its
+    /// agent may not receive the answer, and the grant would be used up.
     pub(super) fn consent(
         &self,
         (asked, call, whose): (&Asked<'_>, &Call, &Whose),
@@ -65,8 +64,8 @@ impl Judge {
         )
     }
 
-    /// Settles what a decision uses up: a grant for once that has let the call run, and one try more of what was denied. What was taken and
-    /// not used is given back. False, and nothing is used up, where what the call was judged by has changed since.
+    /// Settles a decision: uses up a grant for one call, counts a denied try, and returns an unused grant to the store.
+    /// Returns false, and uses up nothing, if the grounds of the decision have changed since.
     pub(super) fn settle(&self, weighed: &Weighed<'_>) -> bool {
         let Weighed { asked, whose, change, decision, grounds, consent, .. } = weighed;
         let root = whose.session.root;
@@ -85,8 +84,8 @@ impl Judge {
         is_settled
     }
 
-    /// Keeps a call that does not simply run for a person to look at, unless one has refused it just now. Where no agent asks that
-    /// person, they are told.
+    /// Stores a call that is not simply allowed for a person to inspect, unless a person has just refused it. Shows a
+    /// notification if no agent asks the person.
     pub(super) fn keep_waiting(&self, weighed: &Weighed<'_>) {
         let Weighed { asked, call, grounds, decision, change, .. } = weighed;
         if asked.is_refused() {
@@ -103,18 +102,18 @@ impl Judge {
         }
     }
 
-    /// A call is over, as its agent says. It has run.
+    /// Ends a call that has run according to its agent.
     pub(super) fn over(&self, asked: &Asked<'_>, whose: &Whose, done: &Call) {
         let as_it_ran = granted_as(asked.agent, done);
         self.memory().call_over(whose.session.id, &done.tool.use_id, Some(as_it_ran), true);
     }
 
-    /// Calls of a session wait no more, unless a hook waits.
+    /// Ends the pending calls of a session, except those with a waiting hook.
     pub(super) fn wait_no_more(&self, whose: &Whose, over: Over<'_>) {
         self.memory().wait_no_more(whose.session.id, over, |id| self.held.holds(id));
     }
 
-    /// A call is over, as a transcript says: it ran, or was refused.
+    /// Ends a call that ran or was refused according to a transcript.
     pub(crate) fn transcribed_over(&self, session: SessionKey, use_id: &str, ran: bool) {
         let mut memory = self.memory();
         memory.call_over(session, use_id, None, ran);
@@ -125,38 +124,38 @@ impl Judge {
         }
     }
 
-    /// Calls that wait for a person, the oldest first.
+    /// Returns the pending calls, the oldest first.
     pub(crate) fn waiting(&self) -> Vec<Request> {
         self.memory_of_waiting().requests().waiting().cloned().collect()
     }
 
-    /// The call that waits under an id.
+    /// Returns the pending call with an id.
     pub(crate) fn waiting_as(&self, id: &str) -> Option<Request> {
         self.memory_of_waiting().requests().waiting_as(id).cloned()
     }
 
-    /// The memory, without calls that wait no more because of the time or because their agents have ended.
+    /// Returns the memory without pending calls that have expired or whose agents have ended.
     fn memory_of_waiting(&self) -> MutexGuard<'_, Memory> {
         let mut memory = self.memory();
         memory.requests_mut().drop_over(wall(), AgentProcess::lives);
         memory
     }
 
-    /// What is granted, the oldest first.
+    /// Returns the grants, the oldest first.
     pub(crate) fn granted(&self) -> Vec<Granted> {
         self.memory().requests().granted(Now::read()).into_iter().cloned().collect()
     }
 
-    /// Grants the call that waits under `id`, if it is the one that was `shown`.
+    /// Grants the pending call with `id`, if it is the call that was `shown`.
     pub(crate) fn approve(&self, id: &str, shown: &str, scope: Scope) -> Result<Granted, Ungrantable> {
         let mut memory = self.memory();
         let granted = memory.approve(id, shown, scope)?;
-        // What was answered before answers no second question any more.
+        // Earlier answers are no longer valid for a second question.
         memory.outdate();
         Ok(granted)
     }
 
-    /// Holds a call until a person has spoken about it, who may have been quicker. Gives it back where there is no room.
+    /// Holds a call until a person decides, who may already have decided. Returns the call if there is no room.
     pub(crate) fn hold(&self, call: HeldCall) -> Result<(), Box<HeldCall>> {
         let id = call.id;
         self.held.hold(call)?;
@@ -174,11 +173,11 @@ impl Judge {
         Ok(())
     }
 
-    /// Refuses a call, and takes back what was granted of it: a call that it let run is not let run when it is asked about
-    /// again. The id, where there was something to refuse.
+    /// Refuses a call and revokes its grant, also for a repeated question about a call that already ran by it. Returns
+    /// the id if there was something to refuse.
     pub(crate) fn refuse(&self, id: &str) -> Option<RequestId> {
         let mut memory = self.memory();
-        // Anybody may refuse: who names nothing there changes nothing about calls that are being judged.
+        // Any process may refuse: an unknown id must not affect calls that are being judged.
         let refused = memory.refuse(id)?;
         memory.outdate();
         let saved = memory.save();
@@ -193,7 +192,7 @@ impl Judge {
     }
 }
 
-/// What a person could grant of a call that is not let run. Nothing of one that is too long to be shown.
+/// Returns the grant that a person could give for a stopped call; `None` for a call that is too long to be shown.
 pub(super) fn grantable(
     call: &Call,
     facts: &Facts,
@@ -233,7 +232,7 @@ fn request(id: RequestId, grant: Grant, weighed: &Weighed<'_>) -> Request {
     }
 }
 
-/// Where a call waits that is not simply let run. An agent without a person denies by itself what it is to ask about.
+/// Returns how a call that is not simply allowed waits. An agent without a person denies by itself.
 pub(super) fn waits(weighed: &Weighed<'_>) -> Waits {
     let Weighed { asked, call, change, decision, .. } = weighed;
     match (decision.hold(), change.answer) {
@@ -243,7 +242,7 @@ pub(super) fn waits(weighed: &Weighed<'_>) -> Waits {
     }
 }
 
-/// How a call is asked about.
+/// Describes how a call is asked about.
 fn ask(weighed: &Weighed<'_>) -> Ask {
     let Weighed { asked, call, .. } = weighed;
     Ask {
@@ -255,12 +254,12 @@ fn ask(weighed: &Weighed<'_>) -> Ask {
     }
 }
 
-/// Names a call, as persons grant it.
+/// Returns the key of a call for grants.
 fn granted_as(agent: AgentId, call: &Call) -> GrantKey {
     GrantKey(digest(&[agent.word(), call.agent.cwd.as_str(), &agents::call_key_input(call)]))
 }
 
-/// Names a call and what of it can be granted.
+/// Returns a hash of a call and its grantable part.
 fn shown(consent: &Consent, grant: &Grant) -> String {
     let mut hasher = Sha256::new();
     hasher.update(consent.key.0);
@@ -276,7 +275,7 @@ fn shown(consent: &Consent, grant: &Grant) -> String {
     hex(&hasher.finalize())
 }
 
-/// What a call is made with, in a line: the shell text, the files, else the whole input.
+/// Returns a call's input in a line: the shell text, else the files, else the whole input.
 fn preview(call: &Call) -> String {
     let files = || call.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>().join(" ");
     let text = match &call.command {

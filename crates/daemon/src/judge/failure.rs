@@ -1,4 +1,4 @@
-//! Failures of our own: each is a decision too, and is recorded. It must not know how a call is judged.
+//! castellan's own failures: each is a decision too, and is recorded. It must not know how a call is judged.
 
 use castellan_agents::{self as agents, Malformed};
 use castellan_audit::AuditError;
@@ -8,13 +8,13 @@ use castellan_wire::Reply;
 use super::{Asked, Judge, reply};
 use crate::record;
 
-/// A failure of our own.
+/// A failure of castellan itself.
 pub(super) struct Failure {
-    /// One stable word for the record.
+    /// A stable word for the record.
     pub(super) code: &'static str,
-    /// What the agent reads.
+    /// The message for the agent.
     pub(super) what: &'static str,
-    /// Why, for the user.
+    /// The reason, for the user.
     pub(super) why: String,
 }
 
@@ -23,23 +23,23 @@ impl Failure {
         Failure { code: "panic", what: "an internal error", why: "a panic while it was judged".to_owned() }
     }
 
-    /// What is granted of the call changes faster than it can be judged.
+    /// The grants of the call change faster than it can be judged.
     pub(super) fn unsettled() -> Failure {
         let why = "what persons say changes all the time".to_owned();
         Failure { code: "consent", what: "the call could not be judged", why }
     }
 
-    /// A mark that was lost would be one that no later rule sees.
+    /// A lost mark would be invisible to later rules.
     pub(super) fn unmarked(why: String) -> Failure {
         Failure { code: "marks", what: "the call could not be noted for later ones", why }
     }
 
-    /// A session of which nothing could be kept may not go on.
+    /// A session whose state cannot be stored may not continue.
     pub(super) fn crowded(why: String) -> Failure {
         Failure { code: "state", what: "there is no room for another session", why }
     }
 
-    /// Nothing may be answered that the next daemon would not know of.
+    /// No answer may be sent that the next daemon would not know.
     pub(super) fn unkept(why: String) -> Failure {
         Failure { code: "state", what: "the call could not be noted for later ones", why }
     }
@@ -61,15 +61,15 @@ impl Judge {
         })
     }
 
-    /// A failure of our own: recorded as far as possible, denied in enforce, left to the agent else. The agent reads what
-    /// failed; why, and what to do about it, is for the user.
+    /// Records a failure if possible, and denies in `enforce`, else leaves the call to the agent. The agent gets the
+    /// kind of the failure; the reason and the remedy are for the user.
     pub(super) fn failed(&self, asked: &Asked<'_>, Failure { code, what, why }: &Failure) -> Reply {
         let message = format!("{what}: {why}");
         self.tally.failed(&message);
         let (agent, event) = (asked.agent.name(), &asked.request.event);
         let mode = self.mode_of_failure(asked);
         let record = record::failed_answer(code, &message, agent, event, asked.agent_pid(), mode);
-        // That the record fails as well shows in the status.
+        // If the record fails too, the status shows it.
         let _ = self.append(&record);
         failure_reply(asked, mode, what)
     }

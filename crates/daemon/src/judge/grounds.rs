@@ -1,5 +1,4 @@
-//! [`Grounds`]: what a call is judged on, read from the memory and the agent's process before it is judged. It must not know what is
-//! decided.
+//! [`Grounds`]: the basis of a decision, read from the memory and the agent's process. It must not know the decision.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,28 +9,28 @@ use castellan_policy::{Bar, Failed, Pending, RequestId, State, Tries};
 use super::{Asked, Judge, Whose};
 use crate::requests::Taken;
 
-/// Obligations that this version meets. A later one contains, makes checkpoints and asks reviewers.
+/// Obligations that this version can meet. A later version will contain, make checkpoints and ask reviewers.
 const ABLE: &[ObligationKind] = &[ObligationKind::Hold];
 
-/// Facts of a call from before it is judged: its first question, its grants, the same call that waits.
+/// Facts from before the call is judged: its first question, its grants, and the same call if it is pending.
 pub(super) struct Earlier {
-    /// The number of the call's record, where it was asked about before.
+    /// The number of the call's record, if it was asked about before.
     pub(super) first: Option<u64>,
     /// The session as the call sees it.
     pub(super) session: Arc<Session>,
-    /// The grant of the call: of now, or of its first question.
+    /// The grant of the call: taken now, or by its first question.
     pub(super) granted: Option<Taken>,
-    /// The same call, where it waits already.
+    /// The same call, if it is already pending.
     pub(super) pending: Option<Pending>,
-    /// The id for another request.
+    /// The id for a new request.
     pub(super) next_request: RequestId,
 }
 
-/// What a call is judged on.
+/// The basis of a decision.
 pub(super) struct Grounds {
     pub(super) earlier: Earlier,
     pub(super) facts: Facts,
-    /// What was denied in its session.
+    /// The denials in its session.
     pub(super) tries: Arc<Tries>,
     ceiling: AccessLevel,
     bar: Option<Bar>,
@@ -43,7 +42,7 @@ pub(super) struct Grounds {
 }
 
 impl Judge {
-    /// Reads what a call is judged on.
+    /// Reads the basis of a decision.
     pub(super) fn grounds(
         &self,
         (asked, call, whose): (&Asked<'_>, &Call, &Whose),
@@ -69,7 +68,7 @@ impl Judge {
         }
     }
 
-    /// Whether a call is of an MCP server that nobody has agreed to.
+    /// Reports whether a call uses an MCP server that no person has agreed to.
     fn is_new_server(&self, call: &Call, whose: &Whose) -> bool {
         let server = call.tool.mcp.as_ref().map(|(server, _)| server);
         server.is_some_and(|server| !self.memory().knows_server(&whose.session.root, server))
@@ -77,7 +76,7 @@ impl Judge {
 }
 
 impl Grounds {
-    /// The state that a decision depends on.
+    /// Returns the state that a decision depends on.
     pub(super) fn state<'s>(&'s self, asked: &Asked<'_>, whose: &Whose) -> State<'s> {
         State {
             mode: asked.terms().mode,

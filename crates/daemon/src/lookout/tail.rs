@@ -20,25 +20,25 @@ pub(crate) struct Tail {
     file: Option<(u64, u64)>,
     /// End of the part that was read.
     offset: u64,
-    /// The beginning of a line whose end is not there yet.
+    /// The beginning of an incomplete line.
     part: Vec<u8>,
-    /// The line that is being read is not wanted: its beginning was not read, or it is too long.
+    /// True if the current line is skipped: its beginning was not read, or it is too long.
     is_skipping: bool,
-    /// What is wrong with the file was told.
+    /// True if trouble with the file is already reported.
     told: bool,
 }
 
-/// What a look at a file found.
+/// Result of a check.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// Whole lines, without their line breaks.
+    /// Complete lines, without their line breaks.
     pub(crate) lines: Vec<Vec<u8>>,
-    /// Something that keeps its lines from being known, told once as long as it lasts.
+    /// An error that hides lines; reported once as long as it lasts.
     pub(crate) trouble: Option<String>,
 }
 
 impl Tail {
-    /// The file at `path`, from its end on. A line that is being written belongs to what was before.
+    /// Reads the file at `path` from its end. A line that is being written counts as old.
     pub(crate) fn at_end(path: PathBuf) -> Tail {
         let mut tail = Tail::at_start(path);
         if let Ok((file, size)) = tail.open() {
@@ -51,7 +51,7 @@ impl Tail {
         tail
     }
 
-    /// The file at `path`, from its beginning on.
+    /// Reads the file at `path` from its beginning.
     pub(crate) fn at_start(path: PathBuf) -> Tail {
         Tail { path, file: None, offset: 0, part: Vec::new(), is_skipping: false, told: false }
     }
@@ -60,7 +60,7 @@ impl Tail {
         &self.path
     }
 
-    /// Returns what was added since the last look, as far as one look goes.
+    /// Returns the lines that were added since the last check, up to the limit of bytes.
     pub(crate) fn look(&mut self) -> Look {
         let mut look = Look::default();
         match self.read(&mut look) {
@@ -128,7 +128,7 @@ impl Tail {
         }
     }
 
-    /// Opens it, with its size, or says why it is not read.
+    /// Opens the file and returns its size, or the reason why it is not read.
     fn open(&self) -> io::Result<(File, u64)> {
         let file = open_to_read(&self.path, Links::Refused)?;
         let meta = file.metadata()?;
@@ -188,7 +188,7 @@ mod tests {
         add(&path, "c\n\nd\n");
         check(&mut tail, &["bc", "", "d"]);
         check(&mut tail, &[]);
-        // What was there, and the rest of its last line, is not new.
+        // The earlier lines and the rest of the last one are not new.
         add(&path, "half");
         let mut late = Tail::at_end(path.clone());
         add(&path, " line\nnew\n");

@@ -1,4 +1,4 @@
-//! [`Watched`]: a file from which an agent takes hooks, read again when it is another. It must not know what follows from what it says.
+//! [`Watched`]: a file with an agent's hooks, read again when it changes. It must not know the consequences.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -13,16 +13,16 @@ use castellan_files::read_text;
 pub(super) struct Watched {
     pub(super) file: HookFile,
     pub(super) path: PathBuf,
-    /// The plugins whose it is, where it is no settings file.
+    /// The plugins that it belongs to; `None` for a settings file.
     pub(super) owners: Option<Owners>,
-    /// How it was at the last look; the outer `None`: it was not looked at yet.
+    /// State at the last check. The outer `None` means that it was not checked yet.
     state: Option<Option<Stamp>>,
     says: HookFileReport,
-    /// What it said at the first look, where the agent goes by that whatever is written later.
+    /// Contents at the first check, if the agent does not reread the file.
     kept: Option<HookFileReport>,
 }
 
-/// What tells one state of a file from another, without its text. The last is the time of change, which nobody can set.
+/// Identifies a state of a file without its text. The last part is the time of change, which no program can set.
 pub(super) type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
 impl Watched {
@@ -30,17 +30,16 @@ impl Watched {
         Watched { file, path, owners, state: None, says: HookFileReport::default(), kept: None }
     }
 
-    /// What it says now.
     pub(super) fn says(&self) -> &HookFileReport {
         &self.says
     }
 
-    /// What the agent goes by, or may: what it says now, and what it said when the agent started.
+    /// Returns the contents that the agent uses or may use: the present ones, and those at the agent's start.
     pub(super) fn counts(&self) -> impl Iterator<Item = &HookFileReport> {
         std::iter::once(&self.says).chain(&self.kept)
     }
 
-    /// Reads it again if it is another than at the last look. Returns whether it is.
+    /// Reads the file again if it has changed since the last check. Returns whether it has.
     pub(super) fn look(&mut self, agent: AgentId) -> bool {
         let is_first = self.state.is_none();
         let stamp = match stamp(&self.path) {
@@ -57,7 +56,7 @@ impl Watched {
         self.says = match stamp.map(|_| read_text(&self.path, agents::SETTINGS_BYTES_MAX as u64)) {
             None => self.absent(is_first),
             Some(Ok(text)) => agents::read_hook_file(agent, &self.file, &text),
-            // Removed in between: the next look sees that.
+            // Removed in between: the next check detects it.
             Some(Err(error)) if is_absent(&error) => {
                 self.state = Some(None);
                 self.absent(is_first)
@@ -71,7 +70,8 @@ impl Watched {
         true
     }
 
-    /// An agent does not start with a file that is not there: it was.
+    /// Returns the report for an absent file. An agent does not start with an absent file on its command line, so this
+    /// file existed at the start.
     fn absent(&self, is_first: bool) -> HookFileReport {
         let is_gone = is_first && self.file.place == Place::CommandLine;
         let why = is_gone.then(|| "it is not there any more".to_owned());
@@ -83,12 +83,12 @@ fn unread(error: &io::Error) -> HookFileReport {
     HookFileReport { unread: Some(error.to_string()), ..HookFileReport::default() }
 }
 
-/// Whether there is nothing, to the agent neither.
+/// Reports whether the file is absent, also for the agent.
 pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Symlinks are followed, as the agents do. `None`: there is nothing.
+/// Returns the stamp of a file, or `None` if it does not exist. Follows symlinks, as the agents do.
 pub(super) fn stamp(path: &Path) -> io::Result<Option<Stamp>> {
     match std::fs::metadata(path) {
         Ok(found) => Ok(Some((
