@@ -1,7 +1,6 @@
 //! Writes the values of a record straight into the line, redacted and cut, without a copy of the input.
 //!
-//! Every string of a record that comes from outside passes through this module. The module knows no files and no
-//! streams.
+//! Every string of a record that comes from outside passes through this module. It must not know files and streams.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -109,8 +108,7 @@ fn fitting(text: &str) -> usize {
 
 /// Returns the bytes of a text as JSON writes it, without its quotes.
 fn width(text: &str) -> usize {
-    // Each sum is of one byte and cannot overflow, and there are no branches: the compiler can process sixteen bytes at
-    // once.
+    // Sums of one byte each, which cannot overflow, and no branches: sixteen bytes can be processed at once.
     let escapes = text.as_bytes().chunks(32).map(|chunk| {
         let sum = chunk.iter().fold(0, |sum: u8, byte| sum.wrapping_add(escape_width(*byte)));
         usize::from(sum)
@@ -229,8 +227,7 @@ impl Bounded<'_> {
     }
 }
 
-/// Reports whether a value under a secret's name can hold a secret. A switch (`"password": true`) or an empty value
-/// cannot.
+/// Reports whether a value under a secret's name can hold a secret. A switch (`"password": true`) cannot.
 fn holds_secret(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => false,
@@ -348,8 +345,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_input_is_written_as_json_within_the_limit(value in any_json()) {
-            // The last text may exceed the limit by its marker and its escapes. Each item costs some bytes beside its
-            // text.
+            // The last text may exceed the limit by its marker and escapes. Each item costs some bytes beside its text.
             let limit = INPUT_BYTES_MAX + 2 * WRITTEN_BYTES_MAX + 64 * INPUT_ITEMS_MAX;
             prop_assert!(written(&value).to_string().len() <= limit);
         }

@@ -78,8 +78,7 @@ impl Position {
                 }
                 closed = false;
             } else {
-                // Read once more after the segment is known to be closed: lines may have arrived between the last read
-                // and the check.
+                // Read once more after the check that it is closed: lines may have arrived after the last read.
                 closed = self.is_closed();
                 if !closed {
                     return Ok(());

@@ -1,8 +1,7 @@
 //! The file `head`: the last line of each stream, updated after every append. It shows that complete lines at the end
 //! of a segment are missing or changed. The chain alone cannot show this.
 //!
-//! The file is one line of fixed size and is overwritten in place: a record needs no new disk space and no rename for
-//! it.
+//! The file is one line of fixed size, overwritten in place: a record needs no new disk space and no rename.
 
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -120,8 +120,8 @@ impl Log {
         Ok(seq)
     }
 
-    /// Deletes segments over their retention, and checks whether another program touched the live segments. The caller
-    /// runs it about once a minute.
+    /// Deletes segments over their retention, and repairs live segments that another program touched. Runs about once a
+    /// minute.
     pub fn maintain(&self, now: SystemTime) -> Result<(), AuditError> {
         let mut state = self.state();
         state.recover(now)?;
@@ -160,11 +160,9 @@ impl State {
         self.write(body, now)
     }
 
-    /// Recreates live segments that another program moved or removed, accepts its changes to them, and records the
-    /// damage.
+    /// Recreates live segments that another program moved or removed, accepts its changes, and records the damage.
     fn recover(&mut self, now: SystemTime) -> Result<(), AuditError> {
-        // Both streams before any record: the record about the routine stream must not go to a notable file that is
-        // missing.
+        // Both streams before any record: the record about the routine stream must not go to a missing notable file.
         for stream in Stream::ALL {
             self.writer_mut(stream).check()?;
             self.begin(stream, now)?;

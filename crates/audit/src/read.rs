@@ -1,5 +1,4 @@
-//! Reads records back: filtered, and merged over both streams by their number. Takes no lock: a daemon may write
-//! meanwhile.
+//! Reads records back, filtered and merged over both streams by number. Takes no lock: a daemon may write meanwhile.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -110,8 +109,7 @@ pub fn last_control(
     Ok(None)
 }
 
-/// Returns the answer to a call of a session, found by the agent's id of the call. Returns `None` if the last records
-/// do not contain it.
+/// Returns the answer to a session's call with the agent's id `use_id`, if the last records contain it.
 pub fn answer_to(dir: &Path, agent: &str, session: &str, use_id: &str) -> Result<Option<String>, AuditError> {
     for stream in Stream::ALL {
         for (name, file) in open_all(dir, stream)?.into_iter().rev().take(ANSWER_SEGMENTS) {
@@ -201,8 +199,7 @@ pub(crate) fn open_all(dir: &Path, stream: Stream) -> Result<Vec<(String, File)>
 }
 
 fn try_open_all(dir: &Path, stream: Stream) -> Result<Option<Vec<(String, File)>>, AuditError> {
-    // The live segment first: if it is closed meanwhile, the listing has the same file under another name, so none is
-    // missed.
+    // The live segment first: if it is closed meanwhile, the listing has the same file under another name.
     let live_path = live_path(dir, stream);
     let live = match segment::open(&live_path) {
         Ok(file) => Some((file_name(&live_path), file)),

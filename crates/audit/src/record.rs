@@ -1,5 +1,4 @@
-//! The records, as they are in the log: format version 2. Version 1 has numbers where version 2 has strings of digits
-//! ([`wide`]).
+//! The records of the log in format version 2. Version 1 has numbers where version 2 has strings of digits ([`wide`]).
 //!
 //! These structs are the file format and nothing else. Keys keep their order. A new version may add keys: readers take
 //! absent keys as empty and skip unknown ones. Any other change needs a new version number. Strings are redacted and
@@ -241,8 +240,7 @@ pub struct FindingRecord {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ObligationRecord {
-    /// Its kind: `contain`, `checkpoint`, `review`, `hold`. For an unknown kind of a later version, use
-    /// [`ObligationRecord::or_else`].
+    /// Its kind: `contain`, `checkpoint`, `review`, `hold`. For unknown later kinds, use [`ObligationRecord::or_else`].
     pub kind: String,
     /// The name of the containment policy, or the longest wait in seconds; empty for other kinds.
     pub detail: String,
@@ -344,8 +342,7 @@ pub struct SessionRecord {
     /// The agent's id of the completed call; else empty.
     #[serde(serialize_with = "clean::text")]
     pub use_id: String,
-    /// The prompt, or the reason of the start or end. `script_changed` or `script_unchecked` if the notice is about
-    /// `scripts`.
+    /// The prompt, or the reason of the start or end. `script_changed` or `script_unchecked` if it is about `scripts`.
     #[serde(serialize_with = "clean::text")]
     pub message: String,
     /// For a completed call: files whose code ran and differs from the judged contents, or could not be compared. A
@@ -403,8 +400,7 @@ pub struct ControlRecord {
     /// SHA-256, in hex, of that call's input as compact JSON; empty if there is none.
     #[serde(serialize_with = "clean::text")]
     pub input_sha256: String,
-    /// SHA-256, in hex, of the configuration and rule files in force from here on; empty if the action does not set
-    /// them.
+    /// SHA-256, in hex, of the configuration and rule files in force from here on; empty if the action sets none.
     #[serde(serialize_with = "clean::text")]
     pub files: String,
 }

@@ -1,5 +1,4 @@
-//! Checks the chains of both streams, and that no number is missing or repeated. Takes no lock: a daemon may write
-//! meanwhile.
+//! Checks the chains of both streams and the sequence of numbers. Takes no lock: a daemon may write meanwhile.
 //!
 //! Finds a changed, moved or missing line, a missing segment without a retention record, and missing lines at the end.
 //! Losses that the log itself recorded at a start are reported separately; they are no success either.
@@ -189,8 +188,8 @@ impl Scan {
         if lines.torn {
             self.broken(name, number.saturating_add(1), "the last line is not finished");
         } else if number == 0 && Path::new(name) != live_path(Path::new(""), self.result.stream) {
-            // The live segment is briefly empty when it is created. If another program emptied it, the last noted line
-            // is missing.
+            // The live segment is briefly empty when created. If another program emptied it, the last noted line is
+            // missing.
             self.broken(name, 0, "the file is empty");
         }
         Ok(())

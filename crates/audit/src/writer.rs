@@ -186,8 +186,7 @@ impl Writer {
         let mut file =
             open_with(&mut options, &path, Links::Refused).map_err(AuditError::io("create", &path))?;
         if let Err(error) = file.write_all(buffer) {
-            // Best effort: if this fails too, `open` creates the segment again; until then `create_new` returns an
-            // error.
+            // Best effort: if this fails too, `open` creates the segment again, and `create_new` fails until then.
             let _ = fs::remove_file(&path);
             return Err(AuditError::io("write", &path)(error));
         }
@@ -239,8 +238,8 @@ impl Writer {
         Ok(ours.st_nlink == 0 || self.damage.is_some())
     }
 
-    /// Checks whether another program moved, removed or changed the live segment. Accepts the present state and stores
-    /// the damage.
+    /// Checks whether another program moved, removed or changed the live segment, accepts its state and stores the
+    /// damage.
     pub(crate) fn check(&mut self) -> Result<(), AuditError> {
         let Some(live) = &mut self.live else { return Ok(()) };
         let path = segment::live_path(&self.dir, self.stream);
@@ -260,8 +259,7 @@ impl Writer {
             live.segment.bytes = ours.len();
         } else {
             if there.is_some() {
-                // An editor replaces files like this. Moved aside, the file blocks no record, and a person can still
-                // inspect it.
+                // Editors replace files like this. Moved aside, it blocks no record, and a person can still inspect it.
                 let aside = path.with_added_extension("replaced");
                 fs::rename(&path, aside).map_err(AuditError::io("rename", &path))?;
             }

@@ -1,6 +1,6 @@
-//! The applied set on disk: a copy of the configuration and rule files, taken when a person applied them, with the
-//! organisation's files above them. The daemon loads this set at a start, never the original files. It must not know
-//! whether those were edited since.
+//! The applied set on disk: a copy of the configuration and rule files that a person applied, and of the organisation's
+//! files above them. The daemon loads this set at a start, never the original files, and must not know whether those
+//! were edited.
 
 use std::io;
 use std::path::PathBuf;

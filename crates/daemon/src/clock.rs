@@ -76,8 +76,7 @@ pub(crate) fn wall() -> SystemTime {
     shown(SystemTime::now())
 }
 
-/// Replaces a time before 1970 by 1970. Such a time comes from a machine whose clock was never set, and no time format
-/// can represent it.
+/// Replaces a time before 1970, from a clock that was never set, by 1970: no time format can represent it.
 fn shown(time: SystemTime) -> SystemTime {
     time.max(SystemTime::UNIX_EPOCH)
 }

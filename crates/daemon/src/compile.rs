@@ -1,5 +1,4 @@
-//! Rule files → policy: the only place that compiles rule texts into the policy that judges calls. It must not know the
-//! origin of the texts.
+//! Rule files → policy: the only place that compiles rule texts. It must not know the origin of the texts.
 
 use castellan_event::{FIELDS, Layer};
 use castellan_policy::{LayerRules, Policy, Tags};

@@ -146,8 +146,7 @@ impl Config {
         self.settled.ignored()
     }
 
-    /// Returns a line for each value below the organisation without effect, because the organisation has locked the key
-    /// or has a stricter value.
+    /// Returns a line for each value that a locked key or a stricter value of the organisation overrides.
     pub fn in_vain(&self) -> Vec<String> {
         self.settled.in_vain()
     }

@@ -78,8 +78,7 @@ pub enum ControlRequest {
     },
     /// Enforces the shipped rules that an upgrade has added and that are only observed so far. Tightens.
     EndTrial,
-    /// Puts the configuration and rule files on disk in force, if they are still the files shown to the person.
-    /// Loosens.
+    /// Puts the configuration and rule files on disk in force, if they are still those shown to the person. Loosens.
     Apply {
         /// [`crate::FileSet::hash`] of the shown files.
         hash: String,
@@ -119,8 +118,7 @@ pub enum ControlRequest {
         workspace: String,
         /// The decision.
         standing: WorkspaceStanding,
-        /// Hash of the workspace's own files, as shown to the person: only these files are trusted. `None` if there
-        /// were none.
+        /// Hash of the workspace's own files as shown to the person: only these are trusted. `None` if there were none.
         #[serde(default)]
         project: Option<String>,
     },
@@ -129,8 +127,7 @@ pub enum ControlRequest {
         /// The new PIN.
         new: String,
     },
-    /// Asks for permission to loosen something outside of the daemon, such as an uninstall. The text names the action,
-    /// for the record.
+    /// Asks for permission to loosen something outside of the daemon, such as an uninstall. The text is for the record.
     Loosen(String),
 }
 
@@ -303,8 +300,7 @@ pub struct StatusReport {
     pub policy_origin: String,
     /// The reason why it is not the current policy, and the problems of configuration and rule files, each on a line.
     pub problems: Vec<String>,
-    /// True if no policy is in force until the organisation's files are repaired. The repaired files take effect by
-    /// themselves.
+    /// True if no policy is in force until the organisation's files are repaired; these then take effect by themselves.
     #[serde(default)]
     pub awaits_organisation: bool,
     /// Rules in force.
@@ -358,8 +354,7 @@ pub struct StatusReport {
     /// Number of pending calls.
     #[serde(default)]
     pub waiting: usize,
-    /// Calls since the start that ran without a matching decision, and changes of settings that make such calls
-    /// possible.
+    /// Calls since the start without a matching decision, and changes of settings that make such calls possible.
     #[serde(default)]
     pub ungoverned: u64,
     /// The last of these; empty if there was none.

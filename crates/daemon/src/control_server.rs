@@ -1,5 +1,4 @@
-//! The control socket: every change goes over it. Every request that loosens anything needs the same user presence
-//! check.
+//! The control socket for every change. Every request that loosens anything needs the same user presence check.
 
 mod consent;
 mod switch;
@@ -163,13 +162,11 @@ impl ControlServer {
         Ok(ControlResponse::Done)
     }
 
-    /// Applies the files after a user presence check, whatever they contain: only a person can judge what they tighten
-    /// and loosen.
+    /// Applies files after a user presence check, whatever they contain: only a person can judge what they loosen.
     fn apply(&self, hash: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let files = format!("files {}", printable(hash));
         self.check_presence("apply", &files, peer)?;
-        // Prevents a lockout: before `password` takes effect, the password must be checkable and the person must know
-        // it.
+        // Prevents a lockout: before `password` takes effect, it must be checkable, and the person must know it.
         let now = self.judge.terms().policy.settings().presence;
         let next = match self.policy.presence_on_disk(hash) {
             Ok(next) => next,
@@ -186,8 +183,7 @@ impl ControlServer {
 
     fn change_mode(&self, word: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let mode: Mode = word.parse().map_err(ControlResponse::Failed)?;
-        // Serialized: a mode that is not milder needs no person, and this comparison must stay valid until the change
-        // is done.
+        // Serialized: a mode that is not milder needs no person, and must still not be milder when it is set.
         let _changing = self.mode_changes.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.judge.terms().mode;
         if mode < before {
@@ -224,8 +220,7 @@ impl ControlServer {
         checked.map_err(|error| self.refused(action, argument, peer, error.to_string()))
     }
 
-    /// Checks the account's password, which the system knows too. An account without a checkable password is rejected
-    /// before the client asks for one.
+    /// Checks the account's password. An account without a checkable one is rejected before the client asks for it.
     fn check_password(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let refused = |error: SecretError| self.refused(action, argument, peer, error.to_string());
         let account = Account::own(PASSWORD_TIME)
@@ -254,8 +249,8 @@ impl ControlServer {
         }
     }
 
-    /// Records the result of a request and the files in force then: a failed change may be partly done. A request that
-    /// cannot be recorded has failed.
+    /// Records the result of a request and the files in force: a failed change may be partly done. Without a record it
+    /// fails.
     fn conclude(
         &self,
         action: &str,

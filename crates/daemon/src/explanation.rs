@@ -1,5 +1,4 @@
-//! [`Explanation`]: the effects of a call in words for a person: its commands, their effects, and the matched rules. It
-//! must not know how it is displayed.
+//! [`Explanation`]: a call's commands, effects and matched rules in words for a person. It must not know the display.
 
 use castellan_event::{Call, CallRow, Command, Effect, Facts, Finding, Verdict};
 use castellan_policy::Decision;

@@ -1,5 +1,5 @@
-//! [`FileSet`]: the text of a layer's configuration and rule files. It must not know whether the text is on disk now or
-//! was applied before.
+//! [`FileSet`]: the text of a layer's configuration and rule files. It must not know whether that is on disk or was
+//! applied.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -98,8 +98,7 @@ pub fn read_organisation(place: &OrganisationPlace) -> Result<Option<FileSet>, F
     read_folder(&place.dir, Guard::Owner(place.owner))
 }
 
-/// Reads a workspace's own files in `.castellan/`. Returns `None` if there are none. The error names the first file
-/// that cannot be read.
+/// Reads a workspace's own files in `.castellan/`, if there are any. The error names the first that cannot be read.
 pub fn read_project(workspace: &Path) -> Result<Option<FileSet>, FileSetError> {
     read_folder(&workspace.join(PROJECT_FOLDER), Guard::Project)
 }

@@ -1,5 +1,4 @@
-//! Gaps: calls and events that hooks answered without a daemon. Each hook leaves a line in a file; this module moves
-//! the lines into the log.
+//! Gaps: events that hooks answered without a daemon. Hooks leave lines in a file; this module moves them into the log.
 
 use std::io;
 

@@ -1,5 +1,4 @@
-//! [`Here`]: workspace trust of a directory and its workspace's trusted files, for commands that judge or list without
-//! the daemon. It must not know a call.
+//! [`Here`]: workspace trust of a directory and its trusted files, for commands that run without the daemon.
 
 use std::path::Path;
 

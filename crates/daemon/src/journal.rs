@@ -1,9 +1,7 @@
-//! [`Journal`]: state that must survive the daemon, as lines in a file of the state directory. Events are appended
-//! before any reply is sent. From time to time the file is rewritten with the valid state. This module must not know
-//! the meaning of lines.
+//! [`Journal`]: state that must survive the daemon, as lines in a file. Events are appended before any reply is sent;
+//! from time to time the file is rewritten with the valid state. It must not know the meaning of lines.
 //!
-//! A killed daemon loses no appended line, because the kernel has it. Only the last line can be torn, and no reply was
-//! sent for it.
+//! A killed daemon loses no appended line: the kernel has it. Only the last line can be torn; no reply was sent for it.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};

@@ -1,5 +1,4 @@
-//! Handles a call from payload to reply: decode, decide, record, encode, in this order. A failure on the way is a
-//! decision too, and is recorded.
+//! Handles a call: decode, decide, record, encode, in this order. A failure on the way is a recorded decision too.
 
 mod asked;
 mod begun;

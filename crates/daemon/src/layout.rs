@@ -28,8 +28,8 @@ pub struct Layout {
     organisation: OrganisationPlace,
 }
 
-/// The directory of the organisation's files, and their required owner. Both are fixed: no environment variable, home
-/// or command line can change them.
+/// The organisation's directory and its required owner. Fixed: no environment variable, home or command line changes
+/// them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrganisationPlace {
     /// The folder of `config.toml` and `rules/`.

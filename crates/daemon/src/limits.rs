@@ -29,8 +29,7 @@ pub(crate) const SMALL_PAYLOAD_BYTES_MAX: usize = 64 * 1024;
 /// Large payloads that wait at a time, each in a worker: half of the workers, so that small calls always find one.
 pub(crate) const PAYLOADS_WAITING_MAX: usize = WORKERS_MAX / 2;
 
-/// Time that a large payload waits for room. With the time to read it, this is below the 10 s after which its hook
-/// denies.
+/// Time that a large payload waits for room. With the time to read it, this is below the 10 s timeout of its hook.
 pub(crate) const PAYLOAD_WAIT: Duration = Duration::from_secs(7);
 
 /// Time for the hook to take a reply.
@@ -51,8 +50,7 @@ pub(crate) const EXECUTABLE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Time that `castellan` waits for a control response: longer than a stop, which waits for calls in flight.
 pub(crate) const CONTROL_ANSWER_TIME: Duration = Duration::from_secs(15);
 
-/// Time for calls in flight to end after SIGTERM. Below the hook's own deadline, so that the reply still arrives in
-/// time.
+/// Time for calls in flight to end after SIGTERM. Below the hook's own deadline, so that the reply is in time.
 pub(crate) const SHUTDOWN_TIME: Duration = Duration::from_secs(8);
 
 /// Answers stored for the agent's second question, which follows within a second. The oldest are dropped first.
@@ -70,22 +68,20 @@ pub(crate) const HELD_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Payload bytes of a held call: the longest input that can be shown to a person, and the rest of the payload.
 pub(crate) const HOLDABLE_PAYLOAD_BYTES_MAX: usize = GRANTABLE_INPUT_BYTES_MAX + 64 * 1024;
 
-/// Time to judge a held call and send the reply before its hook gives up; the same time separates the timeouts of the
-/// hook and its agent.
+/// Time to judge a held call and reply before its hook gives up; also the hook's lead over the timeout of its agent.
 pub(crate) const HOLD_GRACE: Duration = Duration::from_secs(10);
 
 /// Seconds that a call may be held: the agents' timeout for hooks, less that time on either side.
 pub(crate) const ASK_WAIT_S_MAX: u32 = 580;
 
-/// Attempts to judge a call whose basis persons change meanwhile. Persons do this once; only programs continue. A call
-/// over the limit is denied.
+/// Attempts to judge a call whose basis persons change meanwhile. Only programs continue to do so. Over the limit it
+/// denies.
 pub(crate) const JUDGED_AGAIN_MAX: usize = 8;
 
 /// Pending calls; the oldest are dropped first. People look at the last few.
 pub(crate) const REQUESTS_MAX: usize = 256;
 
-/// Valid grants at a time. Grants are never dropped for new ones: over the limit, a person gets an error. Ten thousand
-/// take some megabytes.
+/// Valid grants at a time, in some megabytes. None is dropped for a new one: over the limit, a person gets an error.
 pub(crate) const GRANTS_MAX: usize = 10_000;
 
 /// Time in which a grant for a single call must be used. The agent tries again when its user says so.
@@ -98,8 +94,7 @@ pub(crate) const GRANTABLE_INPUT_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of the inputs of all pending calls; the oldest are dropped first.
 pub(crate) const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Time that a call stays pending after its agent has ended: the agent may be continued soon, and a person may be
-/// looking at the call.
+/// Time that a call stays pending after its agent has ended: the agent may be continued, and a person may be deciding.
 pub(crate) const ENDED_AGENT_TIME: Duration = Duration::from_secs(60);
 
 /// Stored asks of a pending call, the last ones: agents give up after a few tries.
@@ -115,8 +110,7 @@ pub(crate) const PREVIEW_BYTES_MAX: usize = 400;
 /// Commands and effects stored to explain a pending call: some screens.
 pub(crate) const EXPLAINED_PARTS_MAX: usize = 256;
 
-/// Bytes of that explanation as JSON: a frame of the control socket can hold it and the call's input, even with all
-/// escapes.
+/// Bytes of that explanation as JSON: a control frame can hold it and the call's input, even with all escapes.
 pub(crate) const EXPLAINED_BYTES_MAX: usize = 256 * 1024;
 
 /// Characters of a PIN: with the waits, trying all PINs of four digits takes years.
@@ -157,9 +151,9 @@ pub(crate) const MARKS_PER_SESSION_MAX: usize = 64;
 pub(crate) const MARK_LABEL_BYTES_MAX: usize = 128;
 
 /// Known sessions, with their marks and writes: weeks of work. An agent can create sessions at will, so a session is
-/// not dropped for a newer one while its agent runs, or within a week of its last call. Of many ids of the same agent
-/// process the oldest are dropped, because these ids share all facts. If no session can be dropped, calls of new
-/// sessions are denied.
+/// not dropped for a newer one while its agent runs, or within a week of its last call. Of many ids of one agent
+/// process the oldest are dropped, because they share all facts. If no session can be dropped, calls of new sessions
+/// are denied.
 pub(crate) const SESSIONS_MAX: usize = 4096;
 
 /// Session ids dropped at a time: the search for them takes some milliseconds.
@@ -197,8 +191,7 @@ pub(crate) const REQUESTS_RESERVED: u32 = 64;
 /// The count of each mark for a session with lost state: more than any rule requires.
 pub(crate) const SUSPECT_MARKS: u64 = 1_000_000;
 
-/// Running calls of a session. Agents run a handful at a time. Some ends are never reported; the oldest are dropped
-/// first.
+/// Running calls of a session. Agents run a handful at a time. Some ends are never reported: the oldest are dropped.
 pub(crate) const OPEN_CALLS_PER_SESSION_MAX: usize = 64;
 
 /// Calls of all sessions with a stored decision, some 200 bytes each; the oldest are dropped first. A call is over long
@@ -223,8 +216,7 @@ pub(crate) const TRANSCRIPT_LOOK_BYTES: u64 = 1024 * 1024;
 /// Bytes of a line of a transcript. A call that writes a file contains the file whole, as its payload does.
 pub(crate) const TRANSCRIPT_LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Bytes by which the monitor may fall behind a transcript. Agents write some KiB per call; bytes skipped over the
-/// limit are recorded.
+/// Bytes by which the monitor may fall behind a transcript. Agents write some KiB per call; skipped bytes are recorded.
 pub(crate) const TRANSCRIPT_BEHIND_MAX: u64 = 64 * 1024 * 1024;
 
 /// Transcripts of a session: its own and those of its sub-agents, some dozens in a long session.
@@ -258,12 +250,12 @@ pub(crate) const MULTIPLEXER_CLIENTS_MAX: usize = 16;
 /// Symlinks followed in a path, as in Linux.
 pub(crate) const SYMLINKS_MAX: usize = 40;
 
-/// Path components inspected for a decision. Patches of many files in deep folders need some thousands; this many take
-/// a tenth of a second.
+/// Path components inspected for a decision: patches of many files need some thousands, and this takes a tenth of a
+/// second.
 pub(crate) const STEPS_PER_DECISION_MAX: u32 = 20_000;
 
-/// Bytes of a file whose contents are read: scripts, manifests, settings. Longer files are generated, and no person
-/// reads them either.
+/// Bytes of a file whose contents are read: scripts, manifests, settings. Longer files are generated, not read by
+/// persons.
 pub(crate) const CONTENTS_BYTES_MAX: u64 = 256 * 1024;
 
 /// Bytes read at the cost of a path component: both take some microseconds.
@@ -286,8 +278,7 @@ pub(crate) const TOLD_EVERY: u32 = 256;
 /// Processes known to be described in a record: more than run at a time.
 pub(crate) const TOLD_MAX: usize = 256;
 
-/// Plugin and skill files searched for the hooks of an agent. People have some dozens; each costs a `stat` at every
-/// check.
+/// Plugin and skill files searched for an agent's hooks: people have some dozens. Each costs a `stat` at every check.
 pub(crate) const HOOK_SOURCES_MAX: usize = 512;
 
 /// Folders and lists searched for those files. A plugin has about five; each costs a `stat` at every check.
@@ -330,8 +321,7 @@ pub(crate) const HOUSEKEEPING: Duration = Duration::from_secs(1);
 /// Rounds of housekeeping between two retention checks of the log.
 pub(crate) const RETENTION_ROUNDS: u32 = 60;
 
-/// Time between two checks of watched rule files. A file that is still being written at the first check must be
-/// complete by the second.
+/// Time between two checks of watched rule files. A file still being written at the first has until the second.
 pub(crate) const WATCH: Duration = Duration::from_millis(250);
 
 /// Reported mistakes of a configuration file: after so many a reader starts again anyway.
@@ -344,8 +334,7 @@ pub(crate) const MISSPELT_CHARS_MAX: usize = 40;
 /// trust`, and each workspace with a decision may have a copy.
 pub(crate) const PROJECT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Workspaces with own files whose compiled policy is in memory. People work in a handful at a time; a further
-/// workspace must be compiled again.
+/// Workspaces with own files whose compiled policy is in memory: people work in a handful. Others are compiled again.
 pub(crate) const PROJECTS_MAX: usize = 32;
 
 /// Denial keys remembered over all sessions: some hundred KiB. A session gets tens of denials.
@@ -357,8 +346,7 @@ pub(crate) const MCP_SERVERS_MAX: usize = 1000;
 /// MCP servers that a session has used with a person's consent.
 pub(crate) const SERVERS_PER_SESSION_MAX: usize = 100;
 
-/// Bytes of the file in which an agent stores its data about the user, including servers. Claude Code's file grows with
-/// its projects.
+/// Bytes of an agent's file about its user, including servers. Claude Code's file grows with its projects.
 pub(crate) const AGENT_STATE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// Seconds in which a rule from an upgrade is only observed: two weeks of work show its findings.

@@ -1,5 +1,5 @@
-//! Texts that must be redacted and texts that must stay. Secrets are assembled from parts, so that no scanner of this
-//! repository reports them.
+//! Texts that must be redacted and texts that must stay. Secrets are assembled from parts, so that no scanner reports
+//! them.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Disk errors: full, without permission, read-only. The disks are real, in private namespaces, for which a test runs
-//! itself again.
+//! Disk errors: full, without permission, read-only. The disks are real, in private namespaces for a test that runs
+//! again.
 
 use std::ffi::OsStr;
 use std::fs;

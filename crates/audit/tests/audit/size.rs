@@ -55,8 +55,8 @@ fn script_of(text: &str) -> ScriptRecord {
     ScriptRecord { path: t(), sha256: t(), found: t(), message: t() }
 }
 
-/// A record of each kind that comes from outside, with `text` in every string. Lists every field, so that a new field
-/// is not forgotten.
+/// A record of each kind from outside, with `text` in every string. Lists every field, so that no new field is
+/// forgotten.
 fn full_of(text: &str, entries: usize) -> Vec<Record> {
     let t = || text.to_owned();
     let file = FileRecord { path: t(), real_path: t(), op: t() };

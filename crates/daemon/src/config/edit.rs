@@ -23,8 +23,7 @@ pub(crate) fn write_word(file: &Path, key: &str, word: &str) -> Result<(), Confi
     write_private(file, changed.as_bytes()).map_err(|error| ConfigError::Io(file.to_owned(), error))
 }
 
-/// Changes the word of a key, which may be in a table (`packs.git`), in a configuration's text. Preserves comments and
-/// spacing around the word.
+/// Changes the word of a key, such as `packs.git`, in a configuration's text. Preserves comments and spacing around it.
 pub(crate) fn with_word(text: &str, key: &str, word: &str) -> Result<String, String> {
     let mut document: DocumentMut =
         text.parse().map_err(|error: TomlError| error.to_string().trim_end().to_owned())?;

@@ -1,5 +1,4 @@
-//! The lists of tables below `[rules]`, in Falco's form: enabled and disabled rules, and additions to outputs. It must
-//! not know how the loader uses them.
+//! The lists of tables below `[rules]`, in Falco's form: selected rules and added outputs. It must not know the loader.
 
 use std::ops::Range;
 

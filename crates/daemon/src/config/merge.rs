@@ -2,8 +2,8 @@
 //! It must not know the effect of a value.
 //!
 //! A lower layer can only tighten. For a key whose words have an order, the strictest word applies. An absent key in
-//! the user's file has its default, so the user's layer has a value for every such key. A profile presets the absent
-//! keys of its own layer.
+//! the user's file has its default, so the user's layer sets every such key. A profile presets its own layer's absent
+//! keys.
 
 use std::sync::Arc;
 
@@ -69,8 +69,8 @@ impl Settled {
         setting.counts.iter().chain(&setting.overruled).find(|sourced| sourced.layer == layer)
     }
 
-    /// Returns the keys whose effective value is milder here than in `other`. A key without an order of its values is
-    /// included if the values differ.
+    /// Returns the keys with a milder effective value here than in `other`, or with a different one if values have no
+    /// order.
     pub(crate) fn milder_than(&self, other: &Settled) -> Vec<&'static str> {
         let is_milder = |setting: &&Setting| {
             let other = other.counts(setting.key.name);
@@ -107,8 +107,7 @@ impl Settled {
             .collect()
     }
 
-    /// Returns a line for each value below the organisation without effect, because the organisation has locked the key
-    /// or has a stricter value.
+    /// Returns a line for each value that a locked key or a stricter value of the organisation overrides.
     pub(crate) fn in_vain(&self) -> Vec<String> {
         self.0.iter().flat_map(|setting| self.in_vain_of(setting)).collect()
     }
@@ -165,8 +164,8 @@ pub(crate) fn merge(spoken: &[Spoken]) -> Settled {
     Settled(KEYS.iter().map(setting).collect())
 }
 
-/// Splits the layers' values of a key, the highest layer first, into effective and overridden values. If `is_held`,
-/// lower layers cannot loosen it.
+/// Splits a key's values, the highest layer first, into effective and overridden ones. `is_held`: no lower layer
+/// loosens it.
 fn settle(key: &Key, layers: Vec<Vec<Sourced>>, is_held: bool) -> (Vec<Sourced>, Vec<Sourced>) {
     let all: Vec<Sourced> = layers.into_iter().flatten().collect();
     let of_organisation = |sourced: &Sourced| sourced.layer == Layer::Organisation;

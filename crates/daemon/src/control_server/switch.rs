@@ -1,5 +1,4 @@
-//! Live changes of the profile and the packs. A change that makes nothing milder is free; any other change needs a
-//! person.
+//! Live changes of the profile and the packs. Only a change that makes something milder needs a person.
 
 use std::sync::PoisonError;
 

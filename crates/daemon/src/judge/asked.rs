@@ -1,5 +1,4 @@
-//! Shared data of the steps that judge an event: the hook's request, and the session of the event. This module must not
-//! know the decision.
+//! Shared data of the steps that judge an event: the hook's request and the session. It must not know the decision.
 
 use std::cell::OnceCell;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! Facts that the daemon stores about a call that may run: its writes, and whether it may outlast its turn. It must not
-//! know the decision.
+//! Facts about a call that may run: its writes, and whether it may outlast its turn. It must not know the decision.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! Holding a call until a person decides: whether a hook can wait, and how its wait ended. It must not know how a call
-//! waits.
+//! Holding a call for a person: whether a hook can wait, and how its wait ended. It must not know how a call waits.
 
 use std::time::Duration;
 

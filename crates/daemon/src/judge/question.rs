@@ -1,5 +1,5 @@
-//! An agent's question whether a call may run, and its second question at the agent's own prompt. This module must not
-//! know the other requests of a hook.
+//! An agent's question whether a call may run, and its second question at its own prompt. It must not know other
+//! requests.
 
 use std::sync::Arc;
 
@@ -34,8 +34,7 @@ pub(super) struct Weighed<'a> {
 }
 
 impl Judge {
-    /// Judges the agent's question whether a call may run. If the agent has asked before, `before` is that answer, and
-    /// its marks are set.
+    /// Judges the agent's question whether a call may run. `before` is an earlier answer, whose marks are already set.
     pub(super) fn question(
         &self,
         asked: &Asked<'_>,
@@ -44,8 +43,7 @@ impl Judge {
         before: Option<Given>,
     ) -> Result<Attempt, Failure> {
         let weighed = self.weigh(asked, call, whose, before);
-        // Settled before the record: a grant stays used up even if the call fails from here on. A full disk must not
-        // restore it.
+        // Before the record: a grant stays used up even if the call then fails. A full disk must not restore it.
         if !self.settle(&weighed) {
             return Ok(Attempt::JudgeAgain);
         }
@@ -193,8 +191,7 @@ impl Judge {
         facts
     }
 
-    /// Writes a call's record and then sets its marks, as one step: no other call can set marks between the check for
-    /// room and the marks of this call.
+    /// Writes a call's record and sets its marks as one step: no other call can set marks after the check for room.
     fn commit(&self, record: &Record, whose: &Whose, marks: &[String]) -> Result<(), Failure> {
         if marks.is_empty() {
             return Ok(self.append(record)?);

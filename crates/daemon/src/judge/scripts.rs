@@ -1,5 +1,5 @@
-//! Checks, after a call, whether the files whose code it ran are unchanged since they were judged. The check runs after
-//! the reply, so nothing waits for it.
+//! Checks after a call whether the files whose code it ran are as judged. It runs after the reply, so nothing waits for
+//! it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;

@@ -82,8 +82,8 @@ impl Judge {
         }
     }
 
-    /// Returns the state that earlier calls of the session left. A session with lost state gets every mark that a rule
-    /// can set, with the present time.
+    /// Returns the state left by the session's earlier calls. A session with lost state has every mark that a rule can
+    /// set.
     pub(super) fn session(&self, whose: &Whose, policy: &Policy) -> Session {
         let memory = self.memory();
         let mut session = memory.session(&whose.session.root);
@@ -194,8 +194,7 @@ impl Judge {
     }
 }
 
-/// Returns an empty reason if no person has decided about a session's workspace and the policy limits unknown
-/// workspaces.
+/// Returns an empty reason if no person has decided about the workspace and the policy limits unknown workspaces.
 fn undecided(whose: &Whose, policy: &Policy) -> Option<&'static str> {
     let matters = policy.settings().unknown_workspace.is_some();
     (whose.standing == Standing::Unknown && matters).then_some("")

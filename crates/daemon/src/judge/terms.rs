@@ -1,5 +1,4 @@
-//! [`Terms`]: the policy and mode that judge calls, and their changes while the daemon runs. This module must not know
-//! calls.
+//! [`Terms`]: the policy and mode that judge calls, and their changes at runtime. It must not know calls.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
@@ -13,8 +12,7 @@ use crate::memory::SessionKey;
 use crate::peers::AgentProcess;
 use crate::projects::{Lost, Projects};
 
-/// The policy and mode that judge calls. Values that take effect together are in one struct: a call sees all of them or
-/// none.
+/// The policy and mode that judge calls. They change together: a call sees all new values or none.
 #[derive(Debug)]
 pub(crate) struct Terms {
     pub(crate) policy: Arc<Policy>,
@@ -44,8 +42,7 @@ impl Judge {
         Arc::clone(&self.terms.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts terms in force that were made under the mode `seen`. If the mode was changed since, the stricter mode
-    /// applies.
+    /// Puts terms in force that were made under the mode `seen`. A stricter mode that was set since stays.
     pub(crate) fn put(&self, seen: Mode, new: Terms) {
         self.swap(|terms| {
             let since = Some(terms.mode).filter(|since| *since > seen);
@@ -78,8 +75,7 @@ impl Judge {
         self.memory().outdate();
     }
 
-    /// Returns the terms in force, with a trusted workspace's own files below them. Returns `None` if the copy of these
-    /// files cannot be used.
+    /// Returns the terms with a trusted workspace's own files below them; `None` if the copy of these cannot be used.
     pub(super) fn terms_with(&self, in_force: &Terms, hash: &str) -> Option<Arc<Terms>> {
         match in_force.projects.get(hash) {
             Ok(project) => Some(Arc::new(Terms {
@@ -111,9 +107,8 @@ impl Judge {
         self.mode_of_unknown(&self.terms(), process)
     }
 
-    /// Returns the mode for an event of an unknown session: the strictest mode of its process's sessions. An event of
-    /// an unknown process may belong to any workspace, so the strictest mode of all trusted workspaces with own files
-    /// applies.
+    /// Returns the mode for an event of an unknown session: the strictest of its process's sessions. For an unknown
+    /// process, any workspace is possible, so it is the strictest of all trusted workspaces with own files.
     fn mode_of_unknown(&self, in_force: &Terms, process: AgentProcess) -> Mode {
         let own = in_force.mode_of_failures();
         if own == Mode::Enforce {

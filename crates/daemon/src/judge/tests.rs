@@ -48,8 +48,7 @@ fn policy(rules: &[(&str, &str, &str)]) -> Policy {
         )
     };
     let sources = [Source { name: "test.yaml".into(), text: rules.iter().map(rule).collect() }];
-    // `opaque = "defer"`, because the processes of these agents cannot be inspected and their programs are opaque. Only
-    // the rules must decide here.
+    // These agents' processes cannot be inspected, so all programs are opaque. Only the rules must decide here.
     let config = Config::parse("version = 1\nopaque = \"defer\"").unwrap();
     let compiled = compile(&sources, &config);
     assert_eq!(compiled.error(), None);
@@ -129,8 +128,7 @@ impl Bench {
         (weighed.change, is_settled)
     }
 
-    /// Asks about a command in a permission mode, as the main agent or a sub-agent. Returns the session's access level
-    /// for it.
+    /// Asks about a command in a permission mode. Returns the access level of the main agent or sub-agent for it.
     fn active(&self, subagent: &str, mode: &str) -> String {
         let payload = json!({
             "session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
@@ -252,8 +250,7 @@ fn the_mode_says_whether_a_call_is_denied_and_whether_there_are_rules() {
     bench.check("a", "git push", "deny", &[]);
 }
 
-/// Checks the answer to a second question about a call that marks its session, after `between`, and the number of
-/// records.
+/// Checks the second answer about a call that marks its session, after `between`, and the number of records.
 fn check_second(between: impl FnOnce(&Judge), answer: &str, records: usize) {
     let bench = Bench::new(policy(RULES), Mode::Enforce);
     let command = "git push secret";
@@ -329,8 +326,7 @@ fn parallel_calls_are_each_counted_once() {
     assert_eq!(session.marks["secret"].count, CALLS as u64);
 }
 
-/// Policy and mode alternate between "defer in enforce" and "deny in monitor": any mixture of both would answer
-/// otherwise.
+/// Either defer in enforce or deny in monitor: any mixture of both would answer otherwise.
 #[test]
 fn a_call_sees_policy_and_mode_of_one_swap() {
     const CALLS: usize = 500;

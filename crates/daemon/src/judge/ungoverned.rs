@@ -129,8 +129,7 @@ impl Judge {
         self.found(Found { why, session, agent: &call.agent, record, counts: true });
     }
 
-    /// Checks a call that has run according to a transcript. A transcript contains only the input that the model
-    /// requested, not the input that ran.
+    /// Checks a call that ran according to a transcript, which shows only the input that the model requested.
     pub(crate) fn transcribed(&self, live: &Live, subagent: &str, call: &TranscriptCall, file: &Path) {
         if call.is_harmless {
             return;
@@ -201,8 +200,8 @@ impl Judge {
         follows
     }
 
-    /// Returns a bar for a foreign hook that is not trusted. Reads the settings now: a hook that was added since the
-    /// last check runs with this call.
+    /// Returns a bar for an untrusted foreign hook. Reads the settings now: a hook added since the last check also
+    /// runs.
     pub(super) fn untrusted(&self, live: &Live, process: AgentProcess, trusted: &[String]) -> Option<Bar> {
         self.look_at_settings(live);
         let is_untrusted = |(_, hook): &(PathBuf, Foreign)| !trusted.contains(&hook.command);
@@ -222,8 +221,7 @@ impl Judge {
         Some(Bar { code: Code::ForeignHook, message })
     }
 
-    /// Returns the decision about a call. The log replaces the memory if an earlier daemon may have decided, or if
-    /// decisions were dropped.
+    /// Returns the decision about a call, from the log if an earlier daemon may have decided or decisions were dropped.
     fn decision(&self, session: SessionKey, agent: &Agent, started: u64, id: &str) -> Option<Decided> {
         let memory = self.memory();
         let decided = memory.decided.of(session, id);

@@ -46,8 +46,8 @@ pub(crate) struct Live {
     pub(crate) agent: Agent,
     /// Time of the first event, as RFC 3339: castellan did not judge earlier calls in a transcript.
     pub(crate) since: String,
-    /// Each agent process that runs the session, the first one first. A session resumed in a second terminal may have
-    /// other settings.
+    /// Each agent process of the session, the first one first. A session resumed in a second terminal has other
+    /// settings.
     starts: Mutex<VecDeque<Started>>,
     own: Own,
     heard: Mutex<Heard>,
@@ -261,8 +261,7 @@ impl Live {
         is_old && !self.runs()
     }
 
-    /// Reports whether any of its agents still runs. The last one alone is not enough, because any process can claim to
-    /// be it.
+    /// Reports whether any of its agents still runs. The last one is not enough: any process can claim to be it.
     fn runs(&self) -> bool {
         let process = self.process();
         let starts = self.starts();

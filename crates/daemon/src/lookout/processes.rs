@@ -1,5 +1,4 @@
-//! Finds running agents that do not ask castellan, for the status, from their processes and settings. It must not know
-//! the actions of an agent.
+//! Finds running agents that do not ask castellan, for the status. It must not know the actions of an agent.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

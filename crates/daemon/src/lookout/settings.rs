@@ -1,9 +1,8 @@
 //! [`HookSettings`]: the files with an agent's hooks. Detects changes after which castellan is no longer asked, or
 //! other hooks can change a judged call. It must not know the consequences.
 //!
-//! The files are polled, not watched with inotify. Most of them do not exist, so every folder above them would need a
-//! watch, through every symbolic link on the path. A watch that the system refuses would be a gap. A check costs a
-//! `stat` per file.
+//! The files are polled, not watched with inotify. Most do not exist, so every folder above them would need a watch,
+//! through every symbolic link. A watch that the system refuses would be a gap. A check costs a `stat` per file.
 
 mod levels;
 mod own;
@@ -55,8 +54,7 @@ pub struct AgentStart {
 }
 
 impl HookSettings {
-    /// Reads the present files of an agent with these start data. `own` are castellan's files and folders, including
-    /// the home.
+    /// Reads the files of an agent with these start data. `own` are castellan's files and folders, including the home.
     pub fn of(agent: AgentId, start: AgentStart, own: &[String]) -> HookSettings {
         HookSettings::new(agent, start, &Own::of(own))
     }
@@ -191,15 +189,13 @@ impl HookSettings {
         Some((config_file, why))
     }
 
-    /// Returns the files that switch the user's hooks off, with the switch: the user's own, a repository's, the
-    /// machine's.
+    /// Returns the files of user, repository and machine that switch the user's hooks off, with the switch.
     pub fn switched_off(&self) -> Vec<(&Path, &'static str)> {
         let all = self.files.iter();
         all.filter_map(|watched| Some((watched.path.as_path(), self.switch(watched)?))).collect()
     }
 
-    /// Returns the programs of castellan's hooks that the machine's settings register. No user can switch these hooks
-    /// off.
+    /// Returns the programs of castellan's hooks in the machine's settings, which no user can switch off.
     pub fn managed_programs(&self) -> impl Iterator<Item = &str> {
         let binding = self.files.iter().map(Watched::says).filter(|says| says.is_binding);
         binding.flat_map(|says| &says.ours).map(|hook| hook.program.as_str())
@@ -225,8 +221,8 @@ impl HookSettings {
         all.into_iter().collect()
     }
 
-    /// Returns the foreign hooks in a text, including a hook that only has castellan's name. With `with_unread`, an
-    /// unreadable part counts as a hook.
+    /// Returns the foreign hooks in a text, also those with castellan's name. `with_unread`: an unreadable part counts
+    /// as one.
     fn others(&self, says: &HookFileReport, with_unread: bool, path: &Path) -> Vec<(PathBuf, Foreign)> {
         let named = says.named.iter().filter(|named| !self.own.is(named)).map(|named| named.shown.clone());
         let unread = says.unread.iter().filter(|_| with_unread);

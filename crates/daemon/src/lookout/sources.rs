@@ -1,8 +1,7 @@
 //! Sources of an agent's hooks besides its settings files: installed plugins, skills, and the command line. This module
 //! finds the files and must not know their contents.
 //!
-//! An unreadable source is reported as unread, never as empty. Every list is walked once, and all lists share a limit
-//! of steps.
+//! An unreadable source is reported as unread, never as empty. All lists are walked once and share a limit of steps.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;

@@ -1,7 +1,7 @@
 //! [`Tail`]: reads the lines that are added to a file, without ever blocking. It must not know their contents.
 //!
-//! It reads only a regular file of this user, and never follows a symlink as the last part of the path: a transcript's
-//! path comes from a payload.
+//! It reads only a regular file of this user and follows no symlink at its end: a transcript's path comes from a
+//! payload.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

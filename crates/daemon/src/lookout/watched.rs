@@ -70,8 +70,7 @@ impl Watched {
         true
     }
 
-    /// Returns the report for an absent file. An agent does not start with an absent file on its command line, so this
-    /// file existed at the start.
+    /// Returns the report for an absent file. A command-line file existed, because the agent does not start without it.
     fn absent(&self, is_first: bool) -> HookFileReport {
         let is_gone = is_first && self.file.place == Place::CommandLine;
         let why = is_gone.then(|| "it is not there any more".to_owned());

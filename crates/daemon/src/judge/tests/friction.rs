@@ -103,8 +103,7 @@ fn what_ran_although_it_was_denied_agrees_to_nothing() {
     bench.check_server("a", "new", "deny");
 }
 
-/// Runs commands one after the other in a session. Checks whether the session is marked, and the answer to the next
-/// command.
+/// Runs commands in a session. Checks whether the session is marked, and the answer to the next command.
 fn check_probing(profile: &str, commands: &[&str], is_marked: bool, after: &str) {
     let bench = bench(profile);
     // The profile `strict` also denies calls outside of the workspace; this checks only the mark.
@@ -136,8 +135,7 @@ fn three_denials_for_one_purpose_are_probing() {
     check_probing("strict", &["one", "one"], false, "");
 }
 
-/// Denies calls of a session before and while another call is judged. Checks whether the decision about that call is
-/// still valid.
+/// Denies calls before and while another call is judged. Checks whether the decision about that call is still valid.
 fn check_meanwhile(before: usize, meanwhile: usize, is_settled: bool) {
     let bench = bench("strict");
     let deny =

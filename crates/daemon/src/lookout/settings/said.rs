@@ -1,5 +1,4 @@
-//! [`Said`]: the merged contents of all hook files of an agent, and their changes. It must not know the files or their
-//! formats.
+//! [`Said`]: the merged contents of all hook files of an agent, and their changes. It must not know the files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
