@@ -249,8 +249,7 @@ impl ControlServer {
         }
     }
 
-    /// Records the result of a request and the files in force: a failed change may be partly done. Without a record it
-    /// fails.
+    /// Records the result and the files in force: a failed change may be partly done. Without a record it has failed.
     fn conclude(
         &self,
         action: &str,

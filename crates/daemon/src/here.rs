@@ -1,4 +1,5 @@
 //! [`Here`]: workspace trust of a directory and its trusted files, for commands that run without the daemon.
+//! It must not know a call.
 
 use std::path::Path;
 

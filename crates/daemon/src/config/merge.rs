@@ -2,8 +2,7 @@
 //! It must not know the effect of a value.
 //!
 //! A lower layer can only tighten. For a key whose words have an order, the strictest word applies. An absent key in
-//! the user's file has its default, so the user's layer sets every such key. A profile presets its own layer's absent
-//! keys.
+//! the user's file has its default, so the user's layer sets every such key. A profile presets its layer's absent keys.
 
 use std::sync::Arc;
 
@@ -69,8 +68,7 @@ impl Settled {
         setting.counts.iter().chain(&setting.overruled).find(|sourced| sourced.layer == layer)
     }
 
-    /// Returns the keys with a milder effective value here than in `other`, or with a different one if values have no
-    /// order.
+    /// Returns the keys whose effective value is milder than in `other`, or differs if the values have no order.
     pub(crate) fn milder_than(&self, other: &Settled) -> Vec<&'static str> {
         let is_milder = |setting: &&Setting| {
             let other = other.counts(setting.key.name);
@@ -164,8 +162,7 @@ pub(crate) fn merge(spoken: &[Spoken]) -> Settled {
     Settled(KEYS.iter().map(setting).collect())
 }
 
-/// Splits a key's values, the highest layer first, into effective and overridden ones. `is_held`: no lower layer
-/// loosens it.
+/// Splits a key's values, the highest layer first, into effective and overridden ones. `is_held`: no lower one loosens.
 fn settle(key: &Key, layers: Vec<Vec<Sourced>>, is_held: bool) -> (Vec<Sourced>, Vec<Sourced>) {
     let all: Vec<Sourced> = layers.into_iter().flatten().collect();
     let of_organisation = |sourced: &Sourced| sourced.layer == Layer::Organisation;

@@ -1,4 +1,5 @@
 //! Checks the process that listens on the control socket, so that a person gives a PIN or password only to castellan.
+//! It must not know the request.
 //!
 //! The check detects a program that has put its own socket there. It does not detect a program that hides its
 //! executable, as the daemon itself does, or a program that has replaced castellan's own executable.

@@ -173,8 +173,8 @@ impl Judge {
         Ok(())
     }
 
-    /// Refuses a call and revokes its grant, also for a repeated question about a call that already ran by it. Returns
-    /// the id if there was something to refuse.
+    /// Refuses a call and revokes its grant. A repeated question about a call that the grant allowed is not allowed.
+    /// Returns the id if there was something to refuse.
     pub(crate) fn refuse(&self, id: &str) -> Option<RequestId> {
         let mut memory = self.memory();
         // Any process may refuse: an unknown id must not affect calls that are being judged.

@@ -1,5 +1,4 @@
-//! An agent's question whether a call may run, and its second question at its own prompt. It must not know other
-//! requests.
+//! An agent's question about a call, and its second question at its own prompt. It must not know other requests.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Checks after a call whether the files whose code it ran are as judged. It runs after the reply, so nothing waits for
-//! it.
+//! Checks after a call whether the files whose code it ran are as judged. Runs after the reply: nothing waits for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;

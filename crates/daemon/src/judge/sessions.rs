@@ -82,8 +82,7 @@ impl Judge {
         }
     }
 
-    /// Returns the state left by the session's earlier calls. A session with lost state has every mark that a rule can
-    /// set.
+    /// Returns the state left by the session's earlier calls. A session with lost state has every mark that rules set.
     pub(super) fn session(&self, whose: &Whose, policy: &Policy) -> Session {
         let memory = self.memory();
         let mut session = memory.session(&whose.session.root);
