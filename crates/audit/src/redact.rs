@@ -88,7 +88,7 @@ static ALL: LazyLock<Option<RegexSet>> =
 /// Each shape by itself, compiled on its first match, because most shapes never match.
 static EACH: [OnceLock<Option<Regex>>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
 
-/// Compiles [`ALL`] now, so that no call waits for it. Any thread may call it, also repeatedly.
+/// Compiles all shapes now, so that no call waits for it. Any thread may call it, also repeatedly.
 pub fn prepare() {
     LazyLock::force(&ALL);
 }
