@@ -12,7 +12,7 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Family {
-    /// Options that several programs of the family share, by name.
+    /// Options that several programs of the family share, by group name.
     #[serde(default)]
     groups: BTreeMap<String, Vec<String>>,
     #[serde(default)]
@@ -27,19 +27,19 @@ struct Model {
     wrapper: Option<String>,
     #[serde(default)]
     builtin: bool,
-    /// What it does without an option that says so.
+    /// Attributes of the program without any option.
     #[serde(default)]
     always: Vec<String>,
     #[serde(default)]
     dashed: bool,
     #[serde(default)]
     open: bool,
-    /// Names of groups whose options it takes.
+    /// Names of groups whose options the program takes.
     #[serde(default, rename = "use")]
     uses: Vec<String>,
     #[serde(default)]
     options: Vec<String>,
-    /// The operands when no form's condition holds.
+    /// The operands if no form's condition holds.
     operands: Option<Vec<String>>,
     handler: Option<String>,
     #[serde(default)]
@@ -109,7 +109,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Writes one program. `flags`: what the commands above it take.
+/// Writes one program. `flags`: the flags of the commands above it.
 fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<String> {
     ensure!(!model.names.is_empty(), "a model without a name");
     let above = flags.len();
@@ -168,14 +168,14 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<St
     ))
 }
 
-/// An option of a model, and how it is written in the tables.
+/// An option of a model, and its text in the tables.
 struct Opt {
     spellings: Vec<String>,
     attributes: Vec<String>,
     written: String,
 }
 
-/// Reads `-o --output <write> : force`.
+/// Parses `-o --output <write> : force`.
 fn option(line: &str) -> Result<Opt> {
     let (grammar, words) = line.split_once(" : ").unwrap_or((line, ""));
     let mut spellings = Vec::new();
@@ -203,7 +203,7 @@ fn attributes<'w>(words: impl Iterator<Item = &'w str>) -> impl Iterator<Item = 
     words.map(|word| format!("Attribute::{}", pascal(word)))
 }
 
-/// The operands, and those after `--`.
+/// Writes the operands, and the operands after `--`.
 fn places(operands: &[String]) -> Result<String> {
     let dashes = operands.iter().position(|operand| operand == "--").unwrap_or(operands.len());
     let (before, after) = operands.split_at(dashes);
@@ -230,7 +230,7 @@ fn slot(text: &str) -> Result<String> {
     Ok(format!("Slot {{ role: SlotRole::{}, detail: {detail:?} }}", pascal(role)))
 }
 
-/// Reads a condition: terms separated by blanks, of which all must hold; `a|b` one of them, `!` not.
+/// Parses a condition: terms separated by blanks, which must all hold. `a|b` holds if one of them holds, `!` negates.
 fn when(text: &str, flags: &[String]) -> Result<String> {
     let mut written = String::new();
     for term in text.split_whitespace() {
@@ -289,7 +289,7 @@ fn effect(row: &Effect, flags: &[String]) -> Result<String> {
     ))
 }
 
-/// `url-download` to `UrlDownload`.
+/// Converts `url-download` to `UrlDownload`.
 fn pascal(word: &str) -> String {
     let mut name = String::new();
     for part in word.split('-') {

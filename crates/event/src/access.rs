@@ -1,12 +1,13 @@
-//! [`AccessLevel`]: how far a call reaches, and how far a session may. It must not know what needs which level.
+//! [`AccessLevel`]: the reach of a call, and the reach that a session is allowed. It must not know which action needs
+//! which level.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How far a call reaches, ordered: each level includes the ones before.
+/// The reach of a call, ordered: each level includes the ones before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessLevel {
-    /// Looks, and changes nothing.
+    /// Reads only.
     ReadOnly,
     /// Changes the workspace and temporary files, and fetches from the network.
     WorkspaceWrite,

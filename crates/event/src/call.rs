@@ -9,9 +9,9 @@ use crate::decision::Verdict;
 pub struct Call {
     /// Random, never zero, unique for each call; field `correlation.id`.
     pub correlation_id: u64,
-    /// Who calls.
+    /// The caller.
     pub agent: Agent,
-    /// What is called.
+    /// The tool that is called.
     pub tool: Tool,
     /// The whole tool input, keys in the agent's order.
     pub input: Json,
@@ -19,16 +19,16 @@ pub struct Call {
     pub input_text: String,
     /// The shell text, for tools of kind [`ToolKind::Shell`].
     pub command: Option<String>,
-    /// Paths that the call names, in order; a patch names one for each operation, also one inside shell text that the agent
-    /// takes for a patch.
+    /// Paths that the call names, in order. A patch names one path for each operation, also if the agent finds the
+    /// patch inside shell text.
     pub files: Vec<FileTarget>,
-    /// The agent lets the call go on after the turn, by a key of the tool's input.
+    /// The call may go on after the agent's turn, by a key of the tool's input.
     pub in_background: bool,
-    /// What was wrong with the payload, although a call could be read from it.
+    /// Faults of a payload from which a call could still be read.
     pub problems: Vec<IntakeProblem>,
 }
 
-/// The agent and session that a call comes from. Strings are empty where the agent says nothing.
+/// The agent and session that a call comes from. A string is empty if the agent does not report it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Agent {
     /// `claude_code`, `codex`: the values that rule files compare with.
@@ -51,16 +51,16 @@ pub struct Agent {
     pub turn_id: String,
     /// Working directory as the agent reports it.
     pub cwd: String,
-    /// What a program that embeds the agent, or another hook of it, has decided about the call.
+    /// The decision of a program that embeds the agent, or of another hook of the agent.
     pub overriding: Option<Override>,
 }
 
-/// A decision about a call that was made elsewhere and is sent along.
+/// A decision about a call that another program made and sends along.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
     /// Deny, ask or allow.
     pub verdict: Verdict,
-    /// Why, as it says.
+    /// The reason that this program gives.
     pub reason: String,
 }
 
@@ -79,7 +79,7 @@ pub struct Tool {
     pub mcp: Option<(String, String)>,
 }
 
-/// What a tool does. `Unknown` is not "harmless": the profile decides what it means.
+/// The action of a tool. `Unknown` is not "harmless": the profile decides about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolKind {
     /// Runs shell text.
@@ -107,27 +107,28 @@ pub enum ToolKind {
 /// A path that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileTarget {
-    /// The path as the agent wrote it; relative ones stand relative to the call's cwd.
+    /// The path as the agent wrote it; a relative path is relative to the call's cwd.
     pub path: String,
     /// The operation, for patches.
     pub patch_op: Option<PatchOp>,
     /// The text of this operation alone (a patch hunk), for patches.
     pub patch_text: String,
-    /// What it makes of the file's text.
+    /// The change to the file's text.
     pub change: Change,
 }
 
-/// What a call makes of a file's text, as far as its input says.
+/// The change that a call makes to a file's text, as far as the call's input shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Change {
-    /// Nothing is said: the file is read or deleted, or what is written is decided elsewhere.
+    /// The input does not show it: the call reads or deletes the file, or another program decides about the new text.
     #[default]
     Unsaid,
-    /// It holds this afterwards.
+    /// The file holds this text afterwards.
     Whole(String),
-    /// It holds the text of the file `of`, as the agent wrote its path, with replacements made one after the other.
+    /// The file holds the text of the file `of`, with the replacements made in order. `of` is spelled as the agent
+    /// wrote it.
     Edited {
-        /// The file: itself, unless it is moved.
+        /// The file itself, unless it is moved.
         of: String,
         /// The replacements, in order.
         replacements: Vec<Replacement>,
@@ -137,11 +138,11 @@ pub enum Change {
 /// One replacement in a file's text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replacement {
-    /// What is replaced; empty for text that is added at the end.
+    /// The old text; empty if `new` is added at the end.
     pub old: String,
-    /// What takes its place.
+    /// The new text.
     pub new: String,
-    /// Wherever it stands; otherwise it stands there once.
+    /// Replaces every occurrence; otherwise `old` occurs once.
     pub everywhere: bool,
 }
 
@@ -170,19 +171,19 @@ impl PatchOp {
     }
 }
 
-/// Something wrong with a payload from which a call could still be read. Each is a deny that nothing lifts; the call is
-/// matched against the rules all the same, so that the record shows what it was.
+/// A fault of a payload from which a call could still be read. Each fault is a deny without exemption. The call is
+/// matched against the rules all the same, so that the record shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IntakeProblem {
-    /// A string of the input holds a NUL, which no program can receive: two readers would see two different calls.
+    /// A string of the input holds a NUL. No program can receive a NUL, so two readers would see two different calls.
     NulByte,
-    /// The payload was not UTF-8; what is shown has U+FFFD in place of the bad bytes.
+    /// The payload was not UTF-8; castellan shows U+FFFD in place of the bad bytes.
     InvalidUtf8,
-    /// A field has another type than the agent's contract says, or is missing: its dotted name.
+    /// A field is missing or has another type than in the agent's contract: the field's dotted name.
     WrongType(String),
     /// A name, id or path of the payload that is longer than any real one: its dotted name.
     TooLong(String),
-    /// A patch that could not be split into operations: what was found.
+    /// A patch that could not be split into operations: the text in question.
     MalformedPatch(String),
     /// More paths than [`crate::FILES_PER_CALL_MAX`], or one longer than [`crate::PATH_BYTES_MAX`].
     TooManyPaths,

@@ -1,4 +1,4 @@
-//! [`Verdict`], [`Finding`], [`Layer`], [`Exemption`]: what stages return, and the words of a decision.
+//! [`Verdict`], [`Finding`], [`Layer`], [`Exemption`]: the results of stages, and the words of a decision.
 
 use std::fmt;
 use std::str::FromStr;
@@ -35,12 +35,12 @@ impl Verdict {
     }
 }
 
-/// How decisions are carried out, ordered by strictness. Applied last.
+/// The effect of decisions, ordered by strictness. Applied last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
-    /// Rules are not consulted; every call is recorded and left to the agent.
+    /// Every call is recorded without consulting the rules, and the agent decides.
     Passthrough,
-    /// Every call is judged and recorded, and left to the agent.
+    /// Every call is judged and recorded, and the agent decides.
     Monitor,
     /// Decisions are enforced.
     Enforce,
@@ -60,12 +60,12 @@ impl Mode {
     }
 }
 
-/// Why a finding was made; stable in records.
+/// The reason for a finding; stable in records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Code {
     /// The payload or the call was malformed.
     Malformed,
-    /// A fault of our own: panic, unwritable record, missing answer of the world.
+    /// A fault of castellan itself: panic, unwritable record, missing answer of the world.
     FailClosed,
     /// No valid rule set could be loaded.
     NoPolicy,
@@ -81,31 +81,32 @@ pub enum Code {
     OperatorDeny,
     /// One of the operator's ask patterns.
     OperatorAsk,
-    /// The operator's allow patterns, which cover the whole call.
+    /// The operator's allow patterns cover the whole call.
     OperatorAllow,
     /// A program that embeds the agent, or another hook, denies the call.
     OverrideDeny,
-    /// One of them asks about it.
+    /// A program that embeds the agent, or another hook, asks about the call.
     OverrideAsk,
-    /// One of them allows it.
+    /// A program that embeds the agent, or another hook, allows the call.
     OverrideAllow,
     /// The session may not use tools at all.
     NoTools,
-    /// The session's workspace is one in which sessions may do nothing.
+    /// Sessions may do nothing in the session's workspace.
     DeniedWorkspace,
-    /// Calls of the session ran as nobody decided, and the operator has such sessions stopped.
+    /// Calls of the session ran without a decision, and the operator wants such sessions stopped.
     Ungoverned,
-    /// A hook of somebody else's could change the call after it was judged, and nobody has said that it is trusted.
+    /// A hook of another program could change the call after castellan judged it, and no person has declared that hook
+    /// trusted.
     ForeignHook,
-    /// A part of the call was not understood, where that matters.
+    /// An Opaque part in a place that matters.
     Opaque,
     /// The call needs a higher access level than the session has.
     Access,
-    /// The call was understood whole, and the profile calls it safe.
+    /// castellan understood the whole call, and the profile calls it safe.
     Understood,
-    /// A tool of an MCP server that came after castellan, and that nobody has agreed to.
+    /// A tool of an MCP server that was added after castellan, and that no person has approved.
     NewServer,
-    /// The session tries again and again what is denied.
+    /// The session repeats calls that castellan denies.
     Probing,
     /// A tool that this version does not know.
     UnknownTool,
@@ -148,16 +149,16 @@ impl Code {
     }
 }
 
-/// Why a finding is exempt: the finding is recorded and has no say.
+/// The reason why a finding is exempt. An exempt finding is recorded and does not affect the decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Exemption {
     /// A person granted this call.
     Grant,
     /// The operator's allow rules cover every leaf of the call.
     Operator,
-    /// The finding's rule is only observed. No stage grants this exemption; the rule's state does.
+    /// The finding's rule is in the state "observe". The rule's state gives this exemption, not a stage.
     Observe,
-    /// An obligation of this kind is met: a contained call is not asked about.
+    /// An obligation of this kind is met. For example, castellan does not ask about a contained call.
     Met(ObligationKind),
 }
 
@@ -173,14 +174,15 @@ impl Exemption {
     }
 }
 
-/// Whose rules: a lower layer may tighten what a higher one says, and cannot change its rules. Highest first.
+/// The owner of rules, highest first. A lower layer may tighten the decisions of a higher layer, and cannot change its
+/// rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
-    /// Rules that stand above the user's files, castellan's own among them.
+    /// Rules above the user's files, castellan's own among them.
     Organisation,
     /// The shipped packs and the user's files.
     User,
-    /// A workspace's own files, where a person trusts it.
+    /// A workspace's own files, if a person trusts the workspace.
     Project,
 }
 
@@ -198,24 +200,25 @@ impl Layer {
     }
 }
 
-/// What a stage found.
+/// The result of a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What this finding alone would answer.
+    /// The verdict of this finding alone.
     pub verdict: Verdict,
-    /// Why.
+    /// The reason.
     pub code: Code,
-    /// Name of the rule, where one made it; else empty.
+    /// Name of the rule that made the finding; empty if no rule did.
     pub rule: String,
     /// The layer of that rule.
     pub layer: Option<Layer>,
     /// Positions of the rows that the rule fired on, ascending, as [`crate::rows`] makes them.
     pub rows: Vec<usize>,
-    /// What happened, for a person and for the agent.
+    /// The message for the person and the agent.
     pub message: String,
     /// Exemptions that the finding's stage admits, from the table of stages. Empty: nothing exempts the finding.
     pub liftable_by: &'static [Exemption],
-    /// Nothing exempts the finding, whatever its stage admits: the organisation's rules, unless their tags say otherwise.
+    /// Nothing exempts the finding, even if its stage admits exemptions. This holds for the organisation's rules,
+    /// unless their tags say otherwise.
     pub is_firm: bool,
     /// The exemption in force, if any.
     pub lifted: Option<Exemption>,
@@ -242,12 +245,12 @@ impl Finding {
         !self.is_firm && self.liftable_by.contains(&exemption)
     }
 
-    /// Whether the call would not simply run by it.
+    /// Reports whether the verdict keeps the call from running without a question.
     pub fn stops(&self) -> bool {
         self.verdict >= Verdict::Ask
     }
 
-    /// Whether it has a say in the decision.
+    /// Reports whether the finding affects the decision.
     pub fn counts(&self) -> bool {
         self.verdict > Verdict::Defer && self.lifted.is_none()
     }

@@ -1,48 +1,49 @@
-//! [`Facts`]: what a call would do, as far as it was understood: commands and effects. It must not know how they were found.
+//! [`Facts`]: the commands and effects of a call, as far as castellan understood it. It must not know how they were
+//! found.
 
 use std::collections::BTreeSet;
 
-/// The commands and effects of one call. A part that was not understood is an [`Effect`] too, of kind `opaque`.
+/// The commands and effects of one call. An Opaque part is an [`Effect`] too, of kind `opaque`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
     /// Every simple command in the call's shell text, in the order of the text.
     pub commands: Vec<Command>,
-    /// What the commands, or the tool itself, do.
+    /// Effects of the commands, or of the tool itself.
     pub effects: Vec<Effect>,
-    /// What the files with code that the call writes would do when they are run. None of it is done now.
+    /// Commands and effects of the code that the call writes to files. None of it runs now.
     pub written: Written,
-    /// The files whose code runs, as far as their paths are known; each once, by their paths.
+    /// The files whose code runs, as far as their paths are known. Each path occurs once.
     pub scripts: Vec<ScriptFile>,
-    /// Files in which something was not understood and that are the project's own: they lie in the workspace, and the session has neither
-    /// put them there nor changed them. As they stand in [`Effect::script_path`].
+    /// The project's own files that have an Opaque part, spelled like [`Effect::script_path`]. Such a file is in the
+    /// workspace, and the session has neither created nor changed it.
     pub own_scripts: BTreeSet<String>,
-    /// Work trees of which version control changes files that nobody names, by their roots.
+    /// Roots of the work trees in which version control changes files that the call does not name.
     pub changed_trees: BTreeSet<String>,
-    /// A `&` puts something into the background, also something in which no command is found: `X=1 &`.
+    /// A `&` starts something in the background, even without a command: `X=1 &`.
     pub background: bool,
 }
 
-/// What files with code would do when they are run.
+/// Commands and effects of files with code, when the files are run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Written {
-    /// Every simple command in them.
+    /// Every simple command in the files.
     pub commands: Vec<Command>,
-    /// What they do; [`Effect::command`] is a position among these commands.
+    /// Their effects; [`Effect::command`] is a position among these commands.
     pub effects: Vec<Effect>,
 }
 
 /// A file whose code runs in a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptFile {
-    /// Where it lies, symlinks resolved.
+    /// The path, symlinks resolved.
     pub path: String,
-    /// SHA-256, hex, of what it held when it was read; `None` where something else runs, which the call itself puts there.
+    /// SHA-256, hex, of the contents when the file was read; `None` if the call itself puts other code there.
     pub sha256: Option<String>,
-    /// The call itself writes it, or may do so.
+    /// The call writes the file, or may write it.
     pub is_written: bool,
 }
 
-/// One simple command, wrappers taken off. What is `None` is an absent field.
+/// One simple command without its wrappers. `None` is an absent field.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Command {
     /// The program's name without its directory.
@@ -61,93 +62,93 @@ pub struct Command {
     pub subcommand: Option<String>,
     /// The command as written.
     pub line: String,
-    /// The bytes of the call's shell text that it stands in: the first, and the one after the last. What was made of decoded
-    /// text stands where that came from.
+    /// The byte range of the command in the call's shell text, end exclusive. A command in decoded text has the range
+    /// of the encoded text.
     pub span: Option<(u32, u32)>,
     /// The wrappers around it, outermost first, such as `sudo`.
     pub wrappers: Vec<String>,
-    /// The wrappers change neither who runs the command nor what it may do: `nice`, not `sudo`.
+    /// The wrappers change neither the user nor the rights of the command: `nice`, not `sudo`.
     pub wrappers_are_neutral: bool,
-    /// The shell does not wait for it.
+    /// The shell does not wait for the command.
     pub background: bool,
-    /// Where in the call it was found, such as `text`, `substitution`, `script`.
+    /// The kind of text that holds the command, such as `text`, `substitution`, `script`.
     pub origin: String,
-    /// The name of the command whose output it reads.
+    /// The name of the command whose output this command reads.
     pub pipe_from: Option<String>,
-    /// Environment variables that it is given, `NAME=value`.
+    /// Environment variables that are set for the command, `NAME=value`.
     pub env: Vec<String>,
-    /// Where it runs, when not on this machine or in a container.
+    /// The machine or container that runs the command; `None` if it runs here.
     pub remote: Option<String>,
 }
 
-/// What a command or tool does to the world. What is `None` is an absent field.
+/// An effect of a command or tool on the world. `None` is an absent field.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Effect {
-    /// Position in [`Facts::commands`] of the command that does it; `None` when the tool itself does.
+    /// Position in [`Facts::commands`] of the command with this effect; `None` for an effect of the tool itself.
     pub command: Option<usize>,
-    /// Position among the call's files of the one that the tool itself does it to.
+    /// Position in the call's files of the file that the tool itself acts on.
     pub file: Option<usize>,
-    /// What it does.
+    /// The kind of the effect.
     pub kind: EffectKind,
-    /// The path, symlinks resolved. A pattern (`*.rs`) stands in it as written.
+    /// The path, symlinks resolved. A pattern (`*.rs`) is in it as written.
     pub path: Option<String>,
     /// The path as written.
     pub path_raw: Option<String>,
-    /// A symlink lies on the way to the path as it is written, or `/proc` leads there. The last name of what is deleted or renamed may be
-    /// one without that.
+    /// The path as written passes a symlink, or `/proc` resolves to it. The last name of a path that is deleted or
+    /// renamed may be a symlink without that.
     pub is_linked: bool,
-    /// Bytes at the start of the path that name the home of a user in which it lies.
+    /// Number of bytes at the start of the path that name the user's home around it.
     pub home_bytes: Option<usize>,
-    /// The most sensitive thing that the path is.
+    /// The most sensitive class of the path.
     pub scope: Option<Scope>,
-    /// Where the path lies; equal to `scope` where it is nothing sensitive.
+    /// The location of the path; equal to `scope` if the path has no sensitive class.
     pub place: Option<Scope>,
-    /// What of the session's guard it may change, or may give to a program that is not known.
+    /// The part of the session's guard that the effect may change, or may pass to an unknown program.
     pub guard: Option<Guard>,
-    /// How the file at the path came there.
+    /// The origin of the file at the path.
     pub file_origin: Option<FileOrigin>,
     /// The host.
     pub host: Option<String>,
-    /// What kind of machine the host is.
+    /// The kind of machine.
     pub host_class: Option<HostClass>,
     /// The URL.
     pub url: Option<String>,
-    /// It goes down into directories.
+    /// The effect includes directories below the path.
     pub recursive: Option<bool>,
-    /// It does not ask and does not stop.
+    /// The program neither asks nor stops at problems.
     pub force: Option<bool>,
-    /// The system that it changes, such as `postgres` or `aws`.
+    /// The system that is changed, such as `postgres` or `aws`.
     pub system: Option<String>,
-    /// What it does there.
+    /// The action on that system.
     pub verb: Option<String>,
-    /// What it does it to.
+    /// The object of that action.
     pub target: Option<String>,
     /// Of an install: the package's name as its registry compares names, without version, extras and alias.
     pub package: Option<String>,
-    /// Of an opaque part: what it stands for.
+    /// Of an opaque part: the role of the missing value.
     pub role: Option<Role>,
     /// Of an opaque part: why it was not understood.
     pub why: Option<Why>,
-    /// The script file that it comes from.
+    /// The script file with the command.
     pub script_path: Option<String>,
     /// That file's SHA-256, hex.
     pub script_sha256: Option<String>,
 }
 
 impl Effect {
-    /// Whether it stands for a part that was not understood.
+    /// Reports whether the effect describes an Opaque part.
     pub fn is_opaque(&self) -> bool {
         self.kind == EffectKind::Opaque
     }
 
-    /// The path as it is seen from the home of a user in which it lies: `/` is the home itself.
+    /// Returns the path relative to the user's home around it: `/` is the home itself.
     pub fn home_path(&self) -> Option<&str> {
         let below = self.path.as_deref()?.get(self.home_bytes?..)?;
         Some(if below.is_empty() { "/" } else { below })
     }
 }
 
-/// Declares an enum whose variants have a word for rules and a meaning for people, in one table.
+/// Declares an enum in one table: each variant has a word for rules and a meaning for people.
 macro_rules! vocabulary {
     ($(#[$about:meta])* $name:ident { $($(#[$default:meta])? $variant:ident $word:literal $meaning:literal,)+ }) => {
         $(#[$about])*
@@ -160,15 +161,15 @@ macro_rules! vocabulary {
             /// Every value, in the order of the table.
             pub const ALL: &'static [$name] = &[$($name::$variant,)+];
 
-            /// Their words.
+            /// Returns the words of the values.
             pub const WORDS: &'static [&'static str] = &[$($word,)+];
 
-            /// The word that rules compare with.
+            /// Returns the word that rules compare with.
             pub const fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word,)+ }
             }
 
-            /// One line for people.
+            /// Returns one line for people.
             pub const fn meaning(self) -> &'static str {
                 match self { $($name::$variant => $meaning,)+ }
             }
@@ -190,12 +191,12 @@ macro_rules! vocabulary {
     };
 }
 
-/// A word that is none of a vocabulary.
+/// A word that is not in the vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownWord;
 
 vocabulary! {
-    /// What an effect does; field `fx.kind`.
+    /// The kind of an effect; field `fx.kind`.
     EffectKind {
         Read "read" "reads a file, or lists a directory",
         Write "write" "creates a file or changes what it holds",
@@ -227,7 +228,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What a path is, or where it lies; fields `fx.scope` and `fx.place`. The most sensitive first.
+    /// The class or location of a path; fields `fx.scope` and `fx.place`. The most sensitive first.
     Scope {
         Castellan "castellan" "castellan's own files and sockets",
         Secret "secret" "keys, tokens, passwords, .env files",
@@ -247,8 +248,8 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What of the guard of a session an effect may reach: by the path that it names, by a pattern that may stand for such a path, or
-    /// below a directory; field `fx.guard`.
+    /// The part of a session's guard that an effect may reach; field `fx.guard`. The effect reaches the part by its
+    /// path, by a pattern that may match its path, or by a directory above it.
     Guard {
         Castellan "castellan" "castellan's own files and programs",
         #[default] Hooks "hooks" "the settings of an agent that register castellan's hooks, or can switch them off",
@@ -256,7 +257,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// How a file came to where it is; field `fx.file_origin`. Of what is written: how it will have come there.
+    /// The origin of a file; field `fx.file_origin`. For a file that the call writes: its origin after the call.
     FileOrigin {
         Downloaded "downloaded" "the session fetched it from the network, or made it of something that it fetched",
         Written "written" "the session wrote it",
@@ -265,14 +266,14 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// When something is done that is not done now; field `fx.when`.
+    /// The time of an effect that does not happen now; field `fx.when`.
     When {
         #[default] Written "written" "when a file with code is run that the call writes",
     }
 }
 
 vocabulary! {
-    /// What kind of machine a host is; field `fx.host_class`. The most sensitive first.
+    /// The kind of machine of a host; field `fx.host_class`. The most sensitive first.
     HostClass {
         Metadata "metadata" "a cloud's metadata service, which hands out credentials",
         Loopback "loopback" "this machine",
@@ -283,7 +284,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What an opaque part stands for; field `fx.role`.
+    /// The role of an opaque part; field `fx.role`.
     Role {
         Program "program" "which program runs",
         Target "target" "what something dangerous is done to",
@@ -294,7 +295,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Why a part was not understood; field `fx.why`.
+    /// The reason why a part was not understood; field `fx.why`.
     Why {
         #[default] Unsupported "unsupported" "a construct that castellan does not model",
         Syntax "syntax" "text that does not parse",

@@ -3,7 +3,7 @@
 
 use crate::facts::{EffectKind, FileOrigin, Guard, HostClass, Role, Scope, When, Why};
 
-/// The type of a field's value, or of each of its elements. The names of Falco's types that each stands for are beside it.
+/// The type of a field's value, or of each of its elements. The corresponding Falco types are in parentheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FieldType {
     /// Bytes, usually UTF-8 (`string`, charbuf). May hold NUL and invalid UTF-8: neither makes a field absent.
@@ -20,7 +20,8 @@ pub enum FieldType {
     Net,
 }
 
-/// The finest row that a field describes: a call, a command in it, an effect of that, or one of a file that it writes.
+/// The finest row that a field describes: a call, a command in it, an effect of the command, or an effect of a file
+/// that the command writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Level {
     /// Describes the whole call.
@@ -30,8 +31,8 @@ pub enum Level {
     Command,
     /// Describes one effect.
     Effect,
-    /// Describes one effect that a file has when it is run that the call writes. The finest, so that only a rule that names
-    /// a field of this level is tested on it: it is not done now.
+    /// Describes one effect of a file that the call writes, when that file is run later. This level is the finest. Only
+    /// a rule that names a field of this level is tested on it, because the effect does not happen now.
     Written,
 }
 
@@ -39,7 +40,7 @@ impl Level {
     /// Every level, coarsest first.
     pub const ALL: [Level; 4] = [Level::Call, Level::Command, Level::Effect, Level::Written];
 
-    /// The word of tables and of the field `row.level`.
+    /// Returns the word used in tables and in the field `row.level`.
     pub fn as_str(self) -> &'static str {
         match self {
             Level::Call => "call",
@@ -50,7 +51,7 @@ impl Level {
     }
 }
 
-/// Whether a field takes an argument, as in `field[arg]`.
+/// The argument of a field, as in `field[arg]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FieldArg {
     /// None.
@@ -59,7 +60,7 @@ pub enum FieldArg {
     Key,
     /// An index is required: `field[0]`.
     Index,
-    /// Anything, or nothing: `field` or `field[arg]`.
+    /// Any argument, or none: `field` or `field[arg]`.
     Optional,
 }
 
@@ -68,17 +69,17 @@ pub enum FieldArg {
 pub struct FieldDef<'t> {
     /// Dotted name, such as `tool.name`.
     pub name: &'t str,
-    /// Type of its value.
+    /// Type of the value.
     pub ty: FieldType,
-    /// Its value is a list of that type.
+    /// The value is a list of that type.
     pub list: bool,
-    /// Level of the rows that it describes.
+    /// Level of the rows that the field describes.
     pub level: Level,
-    /// Its argument.
+    /// Kind of argument.
     pub arg: FieldArg,
-    /// Falco's suggested output: `append_output` with `suggested_output` shows it.
+    /// The field is in Falco's suggested output, which `append_output` with `suggested_output` shows.
     pub suggested: bool,
-    /// Every value that it can have, where these are words of a vocabulary; else none.
+    /// Every possible value if the values are words of a vocabulary; else empty.
     pub words: &'t [&'t str],
     /// One line for people.
     pub meaning: &'t str,

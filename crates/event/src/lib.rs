@@ -1,8 +1,8 @@
-//! L0: castellan's vocabulary. One word for one thing: a [`Call`] is judged by its [`Facts`], their [`Row`]s are matched by rules, stages
-//! return [`Finding`]s, and the strictest that is not exempt decides.
+//! L0: castellan's vocabulary. Facts describe a [`Call`] ([`Facts`]), rules match the [`Row`]s of the facts, and stages
+//! return [`Finding`]s. The strictest finding that is not exempt decides.
 //!
-//! Everything here is data. The crate knows no agent's JSON, no rule syntax, and touches neither clock, environment, file
-//! system nor network: what the core must know of the world it asks for with a [`Query`].
+//! Everything here is data. The crate knows no agent's JSON and no rule syntax. It touches neither clock, environment,
+//! file system nor network: the core asks for facts of the world with a [`Query`].
 
 mod access;
 mod call;

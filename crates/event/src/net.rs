@@ -1,19 +1,19 @@
-//! [`Net`]: networks as rules and events name them. Whether an address is in one is the rules' business.
+//! [`Net`]: networks in rules and events. The rules crate matches addresses against them.
 
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// A network: an address and how many of its leading bits count.
+/// A network: an address and the length of its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Net {
     /// An address of the network.
     pub address: IpAddr,
-    /// Leading bits that count.
+    /// Number of leading bits that are compared.
     pub prefix: u8,
 }
 
-/// The network of one address.
+/// Returns the network of this one address.
 impl From<IpAddr> for Net {
     fn from(address: IpAddr) -> Net {
         Net { address, prefix: bits(address) }
@@ -26,7 +26,7 @@ impl fmt::Display for Net {
     }
 }
 
-/// `address/prefix`; the bits behind the prefix stay as written.
+/// Parses `address/prefix`; the bits behind the prefix stay as written.
 impl FromStr for Net {
     type Err = String;
 
@@ -34,7 +34,7 @@ impl FromStr for Net {
         let read = || {
             let (address, prefix) = text.split_once('/')?;
             let address: IpAddr = address.parse().ok()?;
-            // A number as Rust reads it may have a sign.
+            // Rust's number parser accepts a sign.
             let digits = prefix.bytes().all(|byte| byte.is_ascii_digit());
             let prefix: u8 = prefix.parse().ok().filter(|prefix| digits && *prefix <= bits(address))?;
             Some(Net { address, prefix })

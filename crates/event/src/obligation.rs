@@ -11,18 +11,18 @@ use crate::decision::{Code, Verdict, from_word};
 pub struct Obligation {
     /// The action.
     pub action: Action,
-    /// Findings of these codes are exempt while the obligation can be met, if their stage admits the exemption. Such an obligation exists
-    /// for its exemptions alone: it is dropped, with its fallback, where it has no finding to exempt. Empty: the obligation exempts
-    /// nothing, and holds for every call that may run.
+    /// Findings of these codes are exempt while the obligation can be met, if their stage admits the exemption. Such an
+    /// obligation exists for its exemptions alone: without a finding to exempt, it is dropped with its fallback. Empty:
+    /// the obligation exempts nothing and holds for every call that may run.
     pub exempts: Vec<Code>,
-    /// What follows if the obligation is not met. The exempt findings are in force again, too.
+    /// The consequence of an unmet obligation. The exempt findings are in force again, too.
     pub or_else: Fallback,
 }
 
-/// What follows if an obligation is not met. No fallback allows anything.
+/// The consequence of an unmet obligation. No fallback allows anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fallback {
-    /// The findings decide, those that were exempt included.
+    /// The findings decide, including the exempt ones.
     Findings,
     /// A person is asked at least.
     Ask,
@@ -30,7 +30,7 @@ pub enum Fallback {
     Deny,
 }
 
-/// What an obligation demands.
+/// The action of an obligation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// The call runs contained.
@@ -42,8 +42,8 @@ pub enum Action {
     Checkpoint,
     /// A reviewer approves the call.
     Review,
-    /// The agent waits until a person has approved or refused the call. If a stage demands it, the call is asked about; with
-    /// [`Fallback::Deny`] it is denied.
+    /// The agent waits until a person has approved or refused the call. If a stage demands it, castellan asks about the
+    /// call; with [`Fallback::Deny`] castellan denies it.
     Hold {
         /// The longest wait.
         wait: Duration,
@@ -74,7 +74,7 @@ impl Action {
         }
     }
 
-    /// Returns the detail used in records: the name of the policy, or the wait in seconds. Empty where there is none.
+    /// Returns the detail used in records: the name of the policy, or the wait in seconds; else empty.
     pub fn detail(&self) -> String {
         match self {
             Action::Contain { policy } => policy.clone(),
@@ -83,7 +83,7 @@ impl Action {
         }
     }
 
-    /// Reports whether no call can do both: one call has one containment.
+    /// Reports whether no call can meet both actions: a call has one containment.
     pub fn excludes(&self, other: &Action) -> bool {
         match (self, other) {
             (Action::Contain { policy }, Action::Contain { policy: another }) => policy != another,
@@ -105,14 +105,14 @@ impl Fallback {
         }
     }
 
-    /// Returns the word used in records: that of the verdict.
+    /// Returns the word used in records: the word of the verdict.
     pub fn as_str(self) -> &'static str {
         self.verdict().as_str()
     }
 }
 
 impl ObligationKind {
-    /// All kinds, in the order in which castellan meets those that stages demand: what may fail without a trace comes first.
+    /// All kinds, in the order in which castellan meets them. Actions that may fail without a trace come first.
     pub const ALL: [ObligationKind; 4] =
         [ObligationKind::Review, ObligationKind::Hold, ObligationKind::Checkpoint, ObligationKind::Contain];
 
@@ -127,7 +127,7 @@ impl ObligationKind {
     }
 }
 
-/// The kind, and the detail where there is one: `contain no-network`.
+/// Prints the kind and the detail, if there is one: `contain no-network`.
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, detail) = (self.kind().as_str(), self.detail());

@@ -1,6 +1,6 @@
-//! Rows: what rules are tested on. A call becomes rows by left join: the call (one row for each file that it names), each
-//! command with the call's fields, each effect with its command's and the call's fields, and so each effect of a file that the
-//! call writes.
+//! Rows: the objects that rules are tested on. A call becomes rows by left join: the call (one row for each file that
+//! it names), each command with the call's fields, and each effect with the fields of its command and call. Effects of
+//! files that the call writes become rows in the same way.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -15,9 +15,9 @@ use crate::world::{Answers, Query};
 /// The value of a field on a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// The row has no such value: every comparison with it is false.
+    /// The row has no such value: every comparison is false.
     Absent,
-    /// Bytes, as they are; values of types text and bytes.
+    /// Bytes as they are; values of types text and bytes.
     Text(Cow<'a, [u8]>),
     /// A number.
     U64(u64),
@@ -27,23 +27,23 @@ pub enum Value<'a> {
     Ip(IpAddr),
     /// A network.
     Net(Net),
-    /// A list; its elements are all of one of the kinds above, and none is absent.
+    /// A list; its elements have one of the kinds above, and none is absent.
     List(Vec<Value<'a>>),
 }
 
 /// Something that rules can be tested on.
 pub trait Row {
-    /// Returns the value of field number `field` of the catalogue, with its argument where the field takes one. A field
-    /// finer than the row is never asked for.
+    /// Returns the value of field number `field` of the catalogue, with its argument if the field takes one. Callers
+    /// never ask for a field finer than the row.
     fn value(&self, field: usize, arg: Option<&str>) -> Value<'_>;
 
-    /// What the row describes.
+    /// Returns the level that the row describes.
     fn level(&self) -> Level {
         Level::Call
     }
 
-    /// Which of its kind the part of the row is that a level describes: of rows of one call whose parts are the same, down to a
-    /// level, fields of these levels have the same values. `None` where nothing is known of that.
+    /// Returns a number for the part of the row at a level. Two rows of one call with equal parts down to a level have
+    /// equal values in the fields of these levels. `None` if the row does not know its parts.
     fn part(&self, _of: Level) -> Option<usize> {
         None
     }
@@ -59,7 +59,7 @@ pub struct CallRow<'a> {
     /// The command, with its position in the facts.
     command: Option<(usize, &'a Command)>,
     effect: Option<&'a Effect>,
-    /// The effect is one that a file has when it is run that the call writes.
+    /// The effect belongs to a file that the call writes, when the file is run later.
     is_written: bool,
 }
 
@@ -108,7 +108,7 @@ pub fn rows<'a>(
             CallRow { file: Some(RowFile { at, target, real_path }), ..whole }
         })
         .collect();
-    // Shell text with a patch in it is both: the text, and what the patch does.
+    // Shell text with a patch has both: a row for the text, and a row for each file of the patch.
     let text = (files.is_empty() || call.command.is_some()).then_some(whole);
     let commands = facts.commands.iter().enumerate();
     let commands = commands.map(|command| CallRow { command: Some(command), ..whole });
@@ -128,7 +128,7 @@ pub fn rows<'a>(
 
 impl Row for CallRow<'_> {
     fn value(&self, field: usize, arg: Option<&str>) -> Value<'_> {
-        // The table of fields and the matches below are held together by a test.
+        // A test keeps the table of fields and the matches below in agreement.
         FIELDS.get(field).map_or(Value::Absent, |def| match def.level {
             Level::Call => self.of_call(def.name, arg),
             Level::Command => {
@@ -154,7 +154,7 @@ impl Row for CallRow<'_> {
         }
     }
 
-    /// The call's fields differ by file, those of a command by the list that it stands in too.
+    /// The call's fields differ by file. A command's fields also differ by its list: run now, or written.
     fn part(&self, of: Level) -> Option<usize> {
         match of {
             Level::Call => Some(self.file.map_or(0, |file| file.at + 1)),
@@ -167,23 +167,23 @@ impl Row for CallRow<'_> {
 }
 
 impl<'a> CallRow<'a> {
-    /// The position among the call's files of the one that the row describes or belongs to.
+    /// Returns the position in the call's files of the file that the row describes or belongs to.
     pub fn file(&self) -> Option<usize> {
         self.file.map(|file| file.at)
     }
 
-    /// The call's working directory, symlinks resolved.
+    /// Returns the call's working directory, symlinks resolved.
     pub fn real_cwd(&self) -> &'a str {
         self.real_cwd
     }
 
-    /// The command that the row describes or belongs to, with its position in the facts; of a row of level
-    /// [`Level::Written`] among those of the files that are written.
+    /// Returns the command that the row describes or belongs to, with its position in the facts. For a row of level
+    /// [`Level::Written`], the position is in the commands of [`Facts::written`].
     pub fn command(&self) -> Option<(usize, &'a Command)> {
         self.command
     }
 
-    /// The effect that the row describes.
+    /// Returns the effect that the row describes.
     pub fn effect(&self) -> Option<&'a Effect> {
         self.effect
     }
@@ -233,7 +233,7 @@ impl<'a> CallRow<'a> {
         }
     }
 
-    /// What a patch does is done by the patch tool, whatever carried the patch.
+    /// The patch tool does the changes of a patch, even if another tool carried the patch.
     fn tool_name(&self) -> &str {
         if self.patched_file().is_some() { "apply_patch" } else { &self.call.tool.name }
     }

@@ -1,19 +1,19 @@
-//! What a message says of an effect: fields `fx.what` and `fx.text`, which always have a value. Rules are written on the other
-//! fields; these are for people. It must not know rules.
+//! The text of an effect in messages: fields `fx.what` and `fx.text`, which always have a value. These fields are for
+//! people; rules use the other fields. It must not know rules.
 
 use crate::facts::Effect;
 
-/// What is done something to that has no name.
+/// The object of an effect without a name.
 const UNNAMED: &str = "what cannot be named beforehand";
 
 impl Effect {
-    /// What it is done to: the path, address or target as exactly as it is known, else where that lies.
+    /// Returns the object of the effect: the most exact path, address or target that is known, else its scope.
     pub fn what(&self) -> &str {
         let place = || self.scope.map_or(UNNAMED, |scope| scope.meaning());
         self.named().next().unwrap_or_else(place)
     }
 
-    /// What it does to what, in a few words: `delete /home/me/x`, `mutate aws delete-bucket b`.
+    /// Returns the effect and its object in a few words: `delete /home/me/x`, `mutate aws delete-bucket b`.
     pub fn text(&self) -> String {
         let words: Vec<&str> = [&self.system, &self.verb].into_iter().flatten().map(String::as_str).collect();
         let mut named: Vec<&str> = self.named().collect();
@@ -23,7 +23,7 @@ impl Effect {
         [&[self.kind.as_str()][..], &words, &named].concat().join(" ")
     }
 
-    /// The names of what it is done to.
+    /// Iterates over the names of the object.
     fn named(&self) -> impl Iterator<Item = &str> {
         let path = self.path.as_ref().or(self.path_raw.as_ref());
         let address = self.url.as_ref().or(self.host.as_ref());

@@ -1,7 +1,7 @@
-//! What the pure core asks of the world, and the answers it was given.
+//! The queries of the pure core to the world, and the answers.
 //!
-//! Neither the analysis of a call nor `decide` looks at a file itself. They ask through a [`Recorder`], or return the
-//! queries that they lack. The answers go into the record, so that a call can be replayed against other rules.
+//! Neither the analysis of a call nor `decide` reads a file itself. They ask through a [`Recorder`], or return the
+//! missing queries. The answers go into the record, so that a call can be replayed against other rules.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
@@ -11,47 +11,47 @@ use crate::limits::ANSWERS_MAX;
 /// A question about the world. Equal questions have one answer within a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Query {
-    /// Where does `path`, seen from directory `base`, really lead, symlinks resolved?
+    /// The real path of `path`, seen from directory `base`, symlinks resolved.
     RealPath {
         /// The directory that a relative path is relative to.
         base: String,
         /// The path as written.
         path: String,
     },
-    /// What is at this absolute path, symlinks followed?
+    /// The kind of file at this absolute path, symlinks followed.
     FileKind {
         /// The path.
         path: String,
     },
-    /// What does the file at this absolute path hold?
+    /// The contents of the file at this absolute path.
     Contents {
         /// The path.
         path: String,
     },
-    /// Which file runs when `name` is looked up in these directories?
+    /// The file that runs when `name` is looked up in these directories.
     Executable {
         /// A name without a slash.
         name: String,
         /// Directories in the form of `PATH`: absolute ones, separated by colons.
         path: String,
     },
-    /// Which repository holds this directory?
+    /// The repository that holds this directory.
     Repository {
         /// The directory, absolute.
         of: String,
     },
-    /// Which file of this directory was changed last, among those with such names?
+    /// The file of this directory that was changed last, among those with such names.
     Newest {
         /// The directory, absolute.
         directory: String,
-        /// How the name begins.
+        /// Start of the file name.
         prefix: String,
-        /// How the name ends.
+        /// End of the file name.
         suffix: String,
     },
-    /// What is known of the agent's process?
+    /// The state of the agent's process.
     Process {
-        /// Its process id.
+        /// The process id.
         pid: u32,
     },
 }
@@ -59,24 +59,24 @@ pub enum Query {
 /// The answer to a [`Query`] of the same variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// The path with symlinks resolved; what is not there is kept as written. There is no answer where symlinks lead round in
-    /// a circle, or a directory on the way may not be looked into.
+    /// The path with symlinks resolved; missing parts are kept as written. There is no answer for a circle of symlinks,
+    /// or if a directory on the way may not be read.
     RealPath(String),
-    /// What is there.
+    /// The kind of file.
     FileKind(FileKind),
-    /// What the file holds; `None` when it is no regular file, cannot be read or is longer than the world reads.
+    /// The contents; `None` if it is not a regular file, cannot be read or is longer than the world's limit.
     Contents(Option<Vec<u8>>),
     /// The file, symlinks resolved; `None` when there is none.
     Executable(Option<String>),
-    /// The nearest directory at or above it with a `.git`; `None` outside repositories.
+    /// The nearest directory with a `.git`, at or above the directory; `None` outside repositories.
     Repository(Option<String>),
-    /// The file, as it is named in the directory; `None` when there is none.
+    /// The name of the file in the directory; `None` when there is none.
     Newest(Option<String>),
-    /// The process; `None` when it cannot be looked at.
+    /// The process; `None` when it cannot be read.
     Process(Option<Process>),
 }
 
-/// What is at a path.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// Nothing.
@@ -87,52 +87,53 @@ pub enum FileKind {
     Directory,
     /// A character or block device.
     Device,
-    /// A FIFO: what is written to it is read by another process.
+    /// A FIFO: another process reads the data that is written to it.
     Fifo,
     /// A socket.
     Socket,
-    /// It is there or not: it may not be looked at.
+    /// castellan may not look at the path; the file may exist or not.
     Unreadable,
 }
 
-/// What a process was started with. It may have changed its own copy since: a fact about the call, never policy.
+/// The state that a process was started with. The process may have changed its own copy since, so this is a fact about
+/// the call, never policy.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Process {
-    /// Its environment variables, those that the analysis can use: `NAME`, value.
+    /// The environment variables that the analysis can use: `NAME`, value.
     pub env: Vec<(String, String)>,
-    /// The home directory of its user, as the user database says.
+    /// The home directory of its user, from the user database.
     pub home: String,
-    /// It runs as the superuser.
+    /// The process runs as the superuser.
     pub is_root: bool,
-    /// The absolute paths in `env`, in `home` too, that really lie elsewhere: as written, symlinks resolved.
+    /// The absolute paths in `env` and `home` that contain symlinks: as written, symlinks resolved.
     pub links: Vec<(String, String)>,
-    /// Where file systems of other machines are mounted for it.
+    /// Mount points of file systems of other machines, as the process sees them.
     pub network: Vec<String>,
 }
 
 impl Process {
-    /// The value of an environment variable.
+    /// Returns the value of an environment variable.
     pub fn var(&self, name: &str) -> Option<&str> {
         self.env.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
     }
 
-    /// Where a path of `env` or `home` really lies.
+    /// Returns a path of `env` or `home` with symlinks resolved.
     pub fn real<'p>(&'p self, path: &'p str) -> &'p str {
         self.links.iter().find(|(one, _)| one == path).map_or(path, |(_, real)| real)
     }
 }
 
-/// Something that can answer: the daemon's file system, a test's table, a record being replayed.
+/// A source of answers: the daemon's file system, a test's table, a record during replay.
 pub trait World {
-    /// Answers one query. `None` when it cannot be answered here (a replay without the record).
+    /// Answers one query. `None` if the source has no answer (a replay without the record).
     fn answer(&self, query: &Query) -> Option<Answer>;
 }
 
-/// The answers collected for one decision, in the order they were asked for.
+/// The answers collected for one decision, in the order of the queries.
 #[derive(Debug, Clone, Default)]
 pub struct Answers {
     list: Vec<(Query, Answer)>,
-    /// The hash of each query and where it stands in `list`, so that each is kept once.
+    /// The hash of each query and its position in `list`. It prevents storing a query twice.
     index: BTreeSet<(u64, usize)>,
     hasher: RandomState,
 }
@@ -187,7 +188,7 @@ impl Answers {
     }
 }
 
-/// Asks a world and records what it answers. Equal questions are asked once.
+/// Asks a world and records its answers. Equal questions are asked once.
 #[derive(Clone)]
 pub struct Recorder<'w> {
     world: &'w dyn World,
@@ -201,13 +202,13 @@ impl std::fmt::Debug for Recorder<'_> {
 }
 
 impl<'w> Recorder<'w> {
-    /// Nothing asked yet.
+    /// Returns a recorder without answers.
     pub fn new(world: &'w dyn World) -> Recorder<'w> {
         Recorder { world, answers: Answers::default() }
     }
 
-    /// Asks. `None` when the world does not answer, and over the limit of answers: the part is then Opaque, for
-    /// [`crate::Why::Unreadable`].
+    /// Asks one query. `None` when the world does not answer, and over the limit of answers: the part is then Opaque,
+    /// for [`crate::Why::Unreadable`].
     pub fn ask(&mut self, query: Query) -> Option<Answer> {
         let hash = self.answers.hasher.hash_one(&query);
         if let Some(answer) = self.answers.get_hashed(hash, &query) {
@@ -217,12 +218,12 @@ impl<'w> Recorder<'w> {
         self.answers.insert_hashed(hash, query, answer.clone()).then_some(answer)
     }
 
-    /// Everything that was answered so far.
+    /// Returns all answers so far.
     pub fn answers(&self) -> &Answers {
         &self.answers
     }
 
-    /// Everything that was answered.
+    /// Returns all answers.
     pub fn into_answers(self) -> Answers {
         self.answers
     }

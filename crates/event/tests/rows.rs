@@ -1,4 +1,4 @@
-//! The field table and the rows that give its values.
+//! Tests of the field table and of the rows that give its values.
 
 #![cfg(test)]
 
@@ -49,7 +49,7 @@ fn answer_all(call: &Call) -> Answers {
     answers
 }
 
-/// Facts of which nothing is absent.
+/// Returns facts without absent fields.
 fn full_facts() -> Facts {
     let word = || Some("x".to_owned());
     let command = Command {

@@ -1,30 +1,32 @@
-//! Alerts as Falco 0.43 prints them: one line of text, or one JSON object whose keys are sorted. Time and machine are inputs.
+//! Alerts in the format of Falco 0.43: one line of text, or one JSON object with sorted keys. Time and machine are
+//! inputs.
 
 use serde_json::{Map, Value as Json};
 
 use crate::event::Match;
 use crate::json;
 
-/// When and where alerts are raised.
+/// Time and machine of alerts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stamp {
     /// Nanoseconds since 1970.
     pub unix_ns: u64,
-    /// The same as `YYYY-MM-DDTHH:MM:SS.nnnnnnnnnZ`.
+    /// The same time as `YYYY-MM-DDTHH:MM:SS.nnnnnnnnnZ`.
     pub rfc3339: String,
     /// The machine's name.
     pub hostname: String,
 }
 
 impl Stamp {
-    /// `HH:MM:SS.nnnnnnnnn`. Falco prints local time here; this is UTC, as everywhere.
+    /// Returns `HH:MM:SS.nnnnnnnnn` in UTC, as everywhere; Falco prints local time here.
     pub(crate) fn time_of_day(&self) -> &str {
         let time = self.rfc3339.split_once('T').map_or(self.rfc3339.as_str(), |(_, time)| time);
         time.trim_end_matches('Z')
     }
 }
 
-/// The alert as a line of text, without a line break: `<time>: <Priority> <message>`. A control character is escaped.
+/// Returns the alert as a line of text, without a line break: `<time>: <Priority> <message>`. Control characters are
+/// escaped.
 pub fn text(found: &Match<'_>, stamp: &Stamp) -> String {
     let mut line = String::new();
     for char in output(found, stamp).chars() {
@@ -39,10 +41,10 @@ pub fn text(found: &Match<'_>, stamp: &Stamp) -> String {
     line
 }
 
-/// The alert as JSON: the keys of Falco with all of them switched on.
+/// Returns the alert as JSON, with all keys that Falco can write.
 pub fn json(found: &Match<'_>, stamp: &Stamp) -> Json {
     let rule = found.rule;
-    // The time comes from the prefix of the text, and Falco gives its number.
+    // Falco puts the time of the text's prefix here, as a number.
     let time = std::iter::once(("evt.time".to_owned(), stamp.unix_ns.into()));
     let own = found.output_fields.iter().map(|(name, value)| (name.clone(), value.clone()));
     let fields = json::sorted(&Json::Object(own.chain(time).collect::<Map<_, _>>()));

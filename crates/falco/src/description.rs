@@ -1,5 +1,5 @@
-//! Rules, macros and lists as `falco -L` describes them in JSON (Falco 0.43), with the level of each rule and the layer of
-//! everything that is in force as further keys.
+//! Rules, macros and lists as `falco -L` describes them in JSON (Falco 0.43). Further keys are the level of each rule
+//! and the layer of each item in force.
 
 use castellan_event::Layer;
 use castellan_rules::{Description, ListDescription, MacroDescription, Rule, RuleDescription, RuleSet};
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 /// Rules that were loaded together, with their description.
 #[derive(Debug, Clone, Copy)]
 pub struct Described<'d> {
-    /// The layer that they are; none of files that are only looked at.
+    /// The layer of the rules; `None` for files that are only examined.
     pub layer: Option<Layer>,
     /// The rules.
     pub rules: &'d RuleSet,
@@ -16,7 +16,7 @@ pub struct Described<'d> {
     pub description: &'d Description,
 }
 
-/// Everything that was loaded.
+/// Returns all loaded rules, macros and lists.
 pub fn json(all: &[Described<'_>]) -> Json {
     let rules = all.iter().flat_map(|of| {
         let pairs = of.rules.rules().iter().zip(&of.description.rules);
@@ -32,7 +32,7 @@ pub fn json(all: &[Described<'_>]) -> Json {
     })
 }
 
-/// One rule.
+/// Returns one rule.
 pub fn of_rule(layer: Option<Layer>, rule: &Rule, described: &RuleDescription) -> Json {
     in_layer(
         layer,

@@ -1,5 +1,6 @@
-//! [`Event`]: an event as a JSON object, field name → value, and the rules that match it. With `commands` and `effects` in it
-//! an event has rows of every level; an effect with a field of level `written` is one of a file that is written. Knows the fields by their table only.
+//! [`Event`]: an event as a JSON object, field name → value, and the rules that match it. With `commands` and
+//! `effects`, an event has rows of every level. An effect with a field of level `written` belongs to a file that is
+//! written. It knows fields by their table only.
 
 mod check;
 
@@ -14,7 +15,7 @@ use crate::alert::Stamp;
 use crate::json;
 use crate::table::{Field, FieldTable, Generic};
 
-/// Where events come from: what all of them have in common.
+/// The source of events: the properties that all its events share.
 #[derive(Debug, Clone, Copy)]
 pub struct EventSource<'t> {
     /// The fields that an event may have.
@@ -35,7 +36,7 @@ pub struct Event<'t> {
     info: String,
 }
 
-/// Why something is no event.
+/// The reason why a text or JSON is not an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("event {number}: {message}")]
 pub struct EventError {
@@ -58,7 +59,7 @@ pub struct Match<'r> {
     pub event: u64,
     /// The rule.
     pub rule: &'r Rule,
-    /// What the row describes on which it fired first.
+    /// Level of the first row that the rule matched.
     pub level: Level,
     /// The output, rendered on that row.
     pub message: String,
@@ -67,14 +68,14 @@ pub struct Match<'r> {
 }
 
 impl<'t> EventSource<'t> {
-    /// Reads an event from JSON text. Its number is counted by the caller, from 1.
+    /// Parses an event from JSON text. The caller counts events from 1.
     pub fn read(self, number: u64, text: &str) -> Result<Event<'t>, EventError> {
         let json = serde_json::from_str(text);
         let json = json.map_err(|error| EventError { number, message: not_json(&error) })?;
         self.event(number, json)
     }
 
-    /// The same from JSON.
+    /// Checks an event that is already JSON.
     pub fn event(self, number: u64, json: Json) -> Result<Event<'t>, EventError> {
         let checked = check::event(&json, self.table).map_err(|message| EventError { number, message });
         checked?;
@@ -84,7 +85,7 @@ impl<'t> EventSource<'t> {
     }
 }
 
-/// What is wrong with the JSON, and in which column: which line it is, the caller knows.
+/// Returns the JSON error with its column. The caller knows the line.
 fn not_json(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let what = said.split_once(" at line ").map_or(said.as_str(), |(what, _)| what);
@@ -92,7 +93,8 @@ fn not_json(error: &serde_json::Error) -> String {
 }
 
 impl Event<'_> {
-    /// The rows, coarse first: the event, its commands, the effects of each, and those that belong to no command.
+    /// Returns the rows, coarse first: the event, its commands, the effects of each command, and effects without a
+    /// command.
     pub(crate) fn rows(&self) -> Vec<EventRow<'_>> {
         let whole = EventRow { event: self, command: None, effect: None };
         let commands = objects(&self.json, "commands");
@@ -108,8 +110,8 @@ impl Event<'_> {
         std::iter::once(whole).chain(of_event).chain(of_commands).chain(own).collect()
     }
 
-    /// The rules that match, in the order of the rules: each once, for the first row on which it fires. With
-    /// [`Matching::First`], as the rules were loaded then too, the first rule alone.
+    /// Returns the matching rules in their order, each once, with the first row that it matched. With
+    /// [`Matching::First`], returns the first rule alone; the rules must have been loaded with it too.
     pub fn matches<'r>(&self, rules: &'r RuleSet, matching: Matching) -> Vec<Match<'r>> {
         let mut first = BTreeMap::new();
         for row in self.rows() {
@@ -129,7 +131,7 @@ impl Event<'_> {
         }
     }
 
-    /// Whether an effect is one of a file that is written: it has a field that only such ones have.
+    /// Reports whether an effect belongs to a file that is written: it has a field that only such effects have.
     fn is_written(&self, effect: &Map<String, Json>) -> bool {
         let level = |key: &String| self.source.table.find(key).map(|field| field.level);
         effect.keys().any(|key| level(key) == Some(Level::Written))
@@ -175,13 +177,13 @@ impl Row for EventRow<'_> {
     }
 }
 
-/// The objects of a list under a key.
+/// Returns the objects in the list under a key.
 fn objects<'j>(part: &'j Map<String, Json>, key: &str) -> Vec<&'j Map<String, Json>> {
     let list = part.get(key).and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
     list.iter().filter_map(Json::as_object).collect()
 }
 
-/// Where a part of an event holds a field's value; an argument leads into an object or a list.
+/// Finds the JSON value of a field in a part of an event. An argument selects an element of an object or list.
 fn find<'j>(part: &'j Map<String, Json>, field: &Field, arg: Option<&str>) -> Option<&'j Json> {
     let found = part.get(field.of.as_deref().unwrap_or(&field.name))?;
     let value = match (field.arg, arg, found) {
@@ -193,7 +195,7 @@ fn find<'j>(part: &'j Map<String, Json>, field: &Field, arg: Option<&str>) -> Op
     Some(value).filter(|value| !value.is_null())
 }
 
-/// A checked JSON value as a typed one.
+/// Converts a checked JSON value to a typed value.
 fn value(ty: FieldType, json: &Json) -> Value<'_> {
     match (ty, json) {
         (_, Json::Array(all)) => Value::List(all.iter().map(|one| value(ty, one)).collect()),

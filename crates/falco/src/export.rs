@@ -1,5 +1,5 @@
-//! Rules as a rule file for a real Falco: lists, macros and exceptions are put into the conditions, and every text is
-//! quoted, so that nothing in it is taken for YAML.
+//! Writes rules as a rule file for a real Falco. Lists, macros and exceptions are expanded in the conditions. Every
+//! text is quoted, so that YAML cannot interpret it.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use castellan_rules::{Engine, Rule, RuleDescription};
 
 use crate::description::Described;
 
-/// The engine version that a file asks for.
+/// The engine version that the file requires.
 const ENGINES: [(Engine, &str); 2] = [(Engine::V0_43, "0.58.0"), (Engine::V0_44, "0.62.0")];
 
 const HEAD: &str = "\
@@ -15,8 +15,8 @@ const HEAD: &str = "\
 # A plugin for the source must know every field that they name.
 ";
 
-/// The rules in their order, switched off ones too. Falco takes a second rule of the same name for a redefinition: where
-/// layers name rules alike, the later one gets a number.
+/// Returns the rules in their order, disabled ones too. Falco treats a second rule of the same name as a redefinition.
+/// So if two layers use one name, the later rule gets a number.
 pub fn yaml(all: &[Described<'_>], engine: Engine) -> String {
     let version = ENGINES.iter().find(|(of, _)| *of == engine).map_or("", |(_, version)| version);
     let mut yaml = format!("{HEAD}- required_engine_version: {version}\n");
@@ -24,7 +24,7 @@ pub fn yaml(all: &[Described<'_>], engine: Engine) -> String {
     let mut taken: HashSet<String> = HashSet::new();
     for (rule, described) in pairs() {
         let mut name = rule.name.clone();
-        // Not the name of a rule that is still to come either.
+        // The numbered name must not be the name of a later rule either.
         let known = |name: &String| taken.contains(name) || pairs().any(|(other, _)| other.name == *name);
         if taken.contains(&name) {
             let mut numbered = (2u64..).map(|number| format!("{} ({number})", rule.name));
@@ -60,7 +60,7 @@ fn push_rule(yaml: &mut String, name: &String, rule: &Rule, described: &RuleDesc
     }
 }
 
-/// A double-quoted YAML scalar in one line.
+/// Returns a double-quoted YAML scalar in one line.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for char in text.chars() {
@@ -68,7 +68,7 @@ fn quoted(text: &str) -> String {
             '"' | '\\' => quoted.extend(['\\', char]),
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
-            // YAML breaks lines at these, or allows them nowhere.
+            // YAML breaks lines at these characters, or does not allow them.
             '\u{2028}' | '\u{2029}' | '\u{feff}' => quoted.push_str(&format!("\\u{:04x}", u32::from(char))),
             char if char.is_control() => quoted.push_str(&format!("\\u{:04x}", u32::from(char))),
             char => quoted.push(char),
@@ -86,7 +86,8 @@ mod tests {
 
     use super::*;
 
-    /// Loaded for rows that are calls, as Falco's events are; with all fields, conditions are guarded by the row's level.
+    /// Loads with the fields of calls, which are Falco's only rows. With all fields, the row's level would guard the
+    /// conditions.
     fn loaded(text: &str) -> Loaded {
         let fields: Vec<FieldDef<'_>> =
             FIELDS.iter().filter(|field| field.name != "row.level").copied().collect();
@@ -133,7 +134,7 @@ mod tests {
         assert_eq!(text.matches("had the name of one above").count(), 2, "{text}");
     }
 
-    /// What matters of a rule in another file.
+    /// Returns the properties of rules that must survive an export.
     fn essence(loaded: &Loaded) -> Vec<String> {
         assert_eq!(loaded.problems, []);
         let essence = |(rule, described): (&Rule, &RuleDescription)| {
@@ -190,7 +191,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_back(text in "(\\PC|[\\x00-\\x1f\\x7f\u{85}\u{2028}\u{feff}\"'\\\\]){0,40}") {
-            // A NUL cannot be in a file at all, and an empty or blank description is refused.
+            // A file cannot hold a NUL, and the loader rejects an empty or blank description.
             let desc = format!("d{}d", text.replace('\0', ""));
             let rule = "condition: tool.name = x\n  output: o\n  priority: INFO\n  source: coding_agent\n";
             let file = format!("- rule: r\n  desc: {}\n  {rule}", quoted(&desc));

@@ -3,7 +3,8 @@
 use castellan_event::Value;
 use serde_json::{Map, Value as Json};
 
-/// A typed value, as Falco puts it among the output fields: absent is `null`, bytes that are not UTF-8 become U+FFFD.
+/// Converts a typed value to JSON, as in Falco's output fields: absent is `null`, bytes that are not UTF-8 become
+/// U+FFFD.
 pub(crate) fn of_value(value: &Value<'_>) -> Json {
     match value {
         Value::Absent => Json::Null,
@@ -16,7 +17,7 @@ pub(crate) fn of_value(value: &Value<'_>) -> Json {
     }
 }
 
-/// The same JSON with the keys of every object sorted.
+/// Returns the same JSON with the keys of every object sorted.
 pub(crate) fn sorted(json: &Json) -> Json {
     match json {
         Json::Object(map) => {
@@ -29,12 +30,12 @@ pub(crate) fn sorted(json: &Json) -> Json {
     }
 }
 
-/// An object of some keys, in this order.
+/// Returns an object with these entries, in this order.
 pub(crate) fn object<const N: usize>(entries: [(&str, Json); N]) -> Map<String, Json> {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// What a JSON value is, in words.
+/// Returns the kind of a JSON value, in words.
 pub(crate) fn kind(json: &Json) -> &'static str {
     match json {
         Json::Null => "null",

@@ -1,8 +1,8 @@
-//! L2: Falco's file formats around the rule language. What goes in: field tables ([`FieldTable`]) and events ([`EventSource`]).
-//! What comes out: alerts ([`alert`]), the result of loading ([`load_result`]), descriptions ([`description`]) and rules for
-//! a real Falco ([`export`]).
+//! L2: Falco's file formats around the rule language. Inputs are field tables ([`FieldTable`]) and events
+//! ([`EventSource`]). Outputs are alerts ([`alert`]), the result of loading ([`load_result`]), descriptions
+//! ([`description`]) and rules for a real Falco ([`export`]).
 //!
-//! The crate is pure: texts and the time come in as values. It knows neither verdicts nor where files lie.
+//! The crate is pure: texts and the time come in as values. It knows neither verdicts nor the paths of files.
 
 pub mod alert;
 pub mod description;

@@ -1,12 +1,12 @@
-//! The result of loading as `falco --validate` prints it in JSON (Falco 0.43): one entry for each file. Lines, columns and
-//! bytes are counted from 0 there. `help` is ours.
+//! The result of loading as `falco --validate` prints it in JSON (Falco 0.43): one entry for each file. Falco counts
+//! lines, columns and bytes from 0. `help` is castellan's own key.
 
 use castellan_rules::{Problem, Severity, Source};
 use serde_json::{Value as Json, json};
 
 use crate::limits::{SNIPPET_BEFORE_MAX, SNIPPET_CHARS_MAX};
 
-/// What each code stands for.
+/// The meaning of each code.
 const CODES: &[(&str, &str)] = &[
     ("LOAD_ERR_FILE_READ", "the file cannot be read"),
     ("LOAD_ERR_YAML_PARSE", "the file is not YAML"),
@@ -47,10 +47,10 @@ const CODES: &[(&str, &str)] = &[
     ("CASTELLAN_SHADOWED", "an earlier rule fires on everything that this one does"),
 ];
 
-/// What is said of a code of ours that the table does not name.
+/// The text for castellan's own codes, which the table does not contain.
 const OWN: &str = "castellan advises against this";
 
-/// The result of loading some files.
+/// Returns the result of loading some files.
 pub fn json(sources: &[Source], problems: &[Problem]) -> Json {
     let results: Vec<Json> = sources.iter().map(|source| of_file(source, problems)).collect();
     json!({ "falco_load_results": results })
@@ -88,18 +88,18 @@ fn of_problem(problem: &Problem, text: &str) -> Json {
     })
 }
 
-/// What a code stands for, in a few words.
+/// Returns the meaning of a code in a few words.
 fn described(code: &str) -> &'static str {
     CODES.iter().find(|(name, _)| *name == code).map_or(OWN, |(_, described)| described)
 }
 
-/// Kind and name of an item such as `rule 'x'`.
+/// Splits an item such as `rule 'x'` into kind and name.
 fn item(written: &str) -> (&str, &str) {
     let (kind, name) = written.split_once(" '").unwrap_or((written, ""));
     (kind, name.strip_suffix('\'').unwrap_or(name))
 }
 
-/// The line, and a caret below the column; a long line is cut around it.
+/// Returns the line with a caret below the column. A long line is cut around the column.
 fn snippet(text: &str, line: usize, column: usize) -> String {
     let line = text.lines().nth(line).unwrap_or_default();
     let first = column.saturating_sub(SNIPPET_BEFORE_MAX);

@@ -1,5 +1,5 @@
-//! [`FieldTable`]: the fields of an event source, read from files. It knows the names, types and arguments of fields, and
-//! where an event holds their values; not the values.
+//! [`FieldTable`]: the fields of an event source, read from files. It knows the names, types and arguments of fields,
+//! and their places in an event; it does not know the values.
 
 mod generic;
 mod read;
@@ -22,9 +22,9 @@ pub struct FieldTable {
 /// A file with a table or a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableText<'t> {
-    /// What errors call it, usually its path.
+    /// Name of the file in errors, usually its path.
     pub name: &'t str,
-    /// Its JSON.
+    /// JSON of the file.
     pub text: &'t str,
 }
 
@@ -38,14 +38,14 @@ pub(crate) struct Field {
     pub(crate) arg: FieldArg,
     pub(crate) suggested: bool,
     pub(crate) meaning: String,
-    /// The list field that an index goes into.
+    /// The list field that the index selects from.
     pub(crate) of: Option<String>,
-    /// What Falco knows of every event.
+    /// The property that Falco knows of every event.
     pub(crate) generic: Option<Generic>,
 }
 
-/// Each type with its names in files, of which the first is ours; the others are those of Falco's plugins and of its
-/// lists of fields. Signed numbers are compared as unsigned ones: an event cannot hold one below 0.
+/// Each type with its names in files. The first name is castellan's; the others are from Falco's plugins and its lists
+/// of fields. Signed numbers are compared as unsigned numbers: an event cannot hold a negative number.
 const TYPES: &[(FieldType, &[&str])] = &[
     (FieldType::Text, &["string", "charbuf", "fspath", "fsrelpath", "dynamic"]),
     (
@@ -69,25 +69,25 @@ const ARGS: [(FieldArg, &str); 4] = [
 ];
 
 impl FieldTable {
-    /// The fields of castellan's own source.
+    /// Returns the fields of castellan's own source.
     pub fn castellan() -> Self {
         let fields = FIELDS.iter().map(Field::of).collect();
         Self { source: Some("coding_agent".to_owned()), plugins: Vec::new(), fields }
     }
 
-    /// Reads a table from one file or several that complete each other, and adds the fields that Falco has for every
-    /// event. A file is a table as [`FieldTable::to_json`] writes it, a list of names and types, or what
-    /// `falco --list --format json` prints.
+    /// Reads a table from files that complete each other, and adds the fields that Falco has for every event. A file is
+    /// a table as [`FieldTable::to_json`] writes it, a list of names and types, or the output of `falco --list --format
+    /// json`.
     pub fn read(texts: &[TableText<'_>]) -> Result<Self, TableError> {
         read::read(texts)
     }
 
-    /// The table for a rule loader.
+    /// Returns the table for a rule loader.
     pub fn fields(&self) -> Vec<FieldDef<'_>> {
         self.fields.iter().map(Field::def).collect()
     }
 
-    /// Options with which rules of this source load: the table's plugins are taken as there.
+    /// Returns the options for rules of this source: the table's plugins are treated as present.
     pub fn options(&self, options: Options) -> Options {
         let source = self.source.clone().unwrap_or(options.source);
         let own = self.plugins.iter().find(|(name, _)| *name == source);
@@ -95,7 +95,7 @@ impl FieldTable {
         Options { source, plugin_version, other_plugins: self.plugins.clone(), ..options }
     }
 
-    /// The table as a file: version 1 of the format.
+    /// Returns the table as a file: version 1 of the format.
     pub fn to_json(&self) -> Json {
         let fields: Vec<Json> = self.fields.iter().map(Field::to_json).collect();
         json!({ "version": read::VERSION, "source": self.source, "fields": fields })

@@ -1,8 +1,8 @@
-//! A failure of the file system and a person's remedy for it.
+//! Remedies for failures of the file system.
 
 use std::io::{Error, ErrorKind};
 
-/// The first row that fits counts.
+/// The first matching row applies.
 const REMEDIES: &[(ErrorKind, &str)] = &[
     (ErrorKind::PermissionDenied, "make it readable and writable for this user, or use another home"),
     (ErrorKind::ReadOnlyFilesystem, "use a home on a writable file system"),
@@ -14,7 +14,7 @@ const REMEDIES: &[(ErrorKind, &str)] = &[
     (ErrorKind::AlreadyExists, "move away what stands where a directory is needed"),
 ];
 
-/// Returns the text of an error, and for one of the kernel's a remedy. The errors of this crate hold theirs.
+/// Returns the text of an error. A kernel error gets a remedy; errors of this crate contain one already.
 pub fn explained(error: &Error) -> String {
     if error.raw_os_error().is_none() {
         return error.to_string();

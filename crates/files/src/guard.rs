@@ -1,4 +1,4 @@
-//! [`Guard`]: who may have written a file, for it to be read.
+//! [`Guard`]: the users who may write a file that castellan reads.
 
 use std::fs::Metadata;
 use std::io;
@@ -6,23 +6,23 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::open::Links;
 
-/// Who may have written a file, for it to be read.
+/// The users who may write a file that castellan reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {
-    /// Anybody, and it may change meanwhile: it is only data, or lies where no other user writes.
+    /// Everybody, at any time: the file is only data, or no other user can write in its directory.
     Any,
-    /// This user or root, and nobody else; through symbolic links too.
+    /// This user and root alone; symbolic links are followed.
     User,
-    /// As `User`, but no symbolic link: the author of a repository would choose what is read.
+    /// As `User`, without symbolic links: with a link, the author of a repository could choose the file that is read.
     Project,
-    /// This user id alone, and no symbolic link.
+    /// This user id alone, without symbolic links.
     Owner(u32),
-    /// As `Owner`, and nobody else may read it either: castellan's own state, which it wrote so.
+    /// As `Owner`, and no other user may read the file either. castellan writes its own state so.
     Private(u32),
 }
 
 impl Guard {
-    /// Checks that nobody else can have written what this describes: a file, or a folder.
+    /// Checks that no other user can have written the file or folder of this metadata.
     pub fn check(self, of: &Metadata) -> io::Result<()> {
         let own = rustix::process::geteuid().as_raw();
         let (owners, forbidden): (&[u32], u32) = match &self {
@@ -55,7 +55,7 @@ impl Guard {
     }
 }
 
-/// Reports whether a file was not read because somebody else can have written it.
+/// Reports whether a file was not read because another user can have written it.
 pub fn is_distrusted(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }

@@ -1,6 +1,6 @@
-//! L0: how castellan opens, reads and writes files. A pipe, a folder, a device or a file without an end can lie in the place of any
-//! file, and somebody else can have written it. So a file is opened without waiting, must be a regular file, and is read within
-//! a limit; it is written whole or not at all.
+//! L0: castellan's way to open, read and write files. A pipe, a folder, a device or an endless file can be in the place
+//! of any file, and another user can have written it. So castellan opens a file without waiting, requires a regular
+//! file, and reads within a limit. It writes a file whole or not at all.
 //!
 //! The crate knows no path and no format. Lints keep other crates from opening files in another way (`clippy.toml`).
 

@@ -1,5 +1,5 @@
-//! Writing whole or not at all: a new file lies beside its place until it takes it. A program that is killed meanwhile leaves it
-//! there, and a later one removes it.
+//! Atomic writes: a new file is written beside its place and then renamed. A program that is killed before that leaves
+//! the new file there, and a later program removes it.
 
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -11,20 +11,20 @@ use tempfile::NamedTempFile;
 
 use crate::open::{Links, open_with};
 
-/// The name of a file that has not taken its place yet begins and ends so.
+/// Start and end of the name of a file that is not in its place yet.
 const BEGIN: &str = ".castellan-";
 const END: &str = ".tmp";
 
-/// Who may open a new file.
+/// The access rights of a new file.
 #[derive(Debug)]
 pub enum Access {
-    /// It is this user's, with a mode.
+    /// The file belongs to this user and has this mode.
     Mode(u32),
-    /// Its mode and owner are those of another file.
+    /// The file has the mode and owner of another file.
     Like(Metadata),
 }
 
-/// A file on the disk that has not taken its place yet. Dropped, it is deleted.
+/// A file on the disk that is not in its place yet. Dropping it deletes the file.
 #[derive(Debug)]
 pub struct NewFile {
     partial: NamedTempFile,
@@ -32,7 +32,7 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Writes the text that is to become the file `place`, beside it.
+    /// Writes the text of the future file `place` to a new file beside it.
     pub fn write(place: &Path, text: &str, access: &Access) -> io::Result<NewFile> {
         let mut new = NewFile::beside(place)?;
         match access {
@@ -43,23 +43,23 @@ impl NewFile {
         Ok(new)
     }
 
-    /// An empty one of mode 0600.
+    /// Creates an empty file of mode 0600.
     fn beside(place: &Path) -> io::Result<NewFile> {
         let dir = place.parent().ok_or_else(|| io::Error::other("it lies in no directory"))?;
         let partial = tempfile::Builder::new().prefix(BEGIN).suffix(END).tempfile_in(dir)?;
-        // Held for as long as the file is open: it tells others that its writer lives.
+        // The lock lasts as long as the file is open. It shows other processes that the writer lives.
         partial.as_file().try_lock()?;
         Ok(NewFile { partial, place: place.to_owned() })
     }
 
-    /// Takes its place; what was there is gone.
+    /// Moves the file to its place and replaces the old file.
     pub fn put(self) -> io::Result<()> {
         self.partial.as_file().sync_all()?;
         self.partial.persist(self.place)?;
         Ok(())
     }
 
-    /// Takes its place, which must be free.
+    /// Moves the file to its place; fails if a file is there.
     pub fn put_where_none_is(self) -> io::Result<()> {
         self.partial.as_file().sync_all()?;
         self.partial.persist_noclobber(self.place)?;
@@ -67,7 +67,7 @@ impl NewFile {
     }
 }
 
-/// Gives a file the mode and owner of another. Only root can give to others; a user's own file needs no giving.
+/// Gives a file the mode and owner of another. Only root can change the owner; a user's own file keeps it.
 fn give(file: &File, like: &Metadata) -> io::Result<()> {
     let own = file.metadata()?;
     if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
@@ -76,27 +76,27 @@ fn give(file: &File, like: &Metadata) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(like.mode() & 0o7777))
 }
 
-/// Writes a file of mode 0600 in one step: readers see the old one or the new one, and two writers do not mix.
+/// Writes a file of mode 0600 atomically: readers see the old or the new contents, and two writers do not mix.
 pub fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
     write_private_by(file, |new| new.write_all(bytes))
 }
 
-/// The same for what is better not held in memory as a whole.
+/// Like [`write_private`], for contents that are too large for memory.
 pub fn write_private_by(file: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut new = NewFile::beside(file)?;
     write(new.partial.as_file_mut())?;
     new.put()
 }
 
-/// Flushes what a folder says of its files to the disk.
+/// Flushes the entries of a folder to the disk.
 #[expect(clippy::disallowed_methods, reason = "opens nothing but a folder, which needs no waiting")]
 pub fn sync_folder(dir: &Path) -> io::Result<()> {
     let flags = OFlags::DIRECTORY.bits().cast_signed();
     OpenOptions::new().read(true).custom_flags(flags).open(dir)?.sync_all()
 }
 
-/// Removes the files in a folder that never took their place, because their writer was killed. Those of a writer that lives stay, and
-/// so does what cannot be removed: it is only there in vain.
+/// Removes files of killed writers that never reached their place. Files of a living writer stay. Files that cannot be
+/// removed stay too: they do no harm.
 pub fn remove_leftovers(dir: &Path) {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! Opening: never waits, and gives nothing but a regular file.
+//! Opening: never waits, and opens nothing but a regular file.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io;
@@ -8,12 +8,12 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-/// How a symbolic link in a file's place is treated.
+/// The treatment of a symbolic link in a file's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
-    /// Its target is opened.
+    /// The target is opened.
     Followed,
-    /// It is an error.
+    /// The link is an error.
     Refused,
 }
 
@@ -22,14 +22,14 @@ pub fn open_to_read(file: &Path, links: Links) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), file, links)
 }
 
-/// Opens a regular file with `options`, whose custom flags are replaced. The error says what else lies there.
+/// Opens a regular file with `options`, whose custom flags are replaced. The error names any other kind of file.
 pub fn open_with(options: &mut OpenOptions, file: &Path, links: Links) -> io::Result<File> {
     let links = match links {
         Links::Followed => OFlags::empty(),
         Links::Refused => OFlags::NOFOLLOW,
     };
-    // The kind is looked at after the opening: somebody may put a pipe or a device there at any moment. Without waiting, a pipe
-    // is opened at once to read, and refused to write.
+    // The kind is checked after the opening, because another process may put a pipe or a device there at any moment.
+    // With O_NONBLOCK, a pipe opens at once for reading, and fails for writing.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | links).bits().cast_signed();
     #[expect(clippy::disallowed_methods, reason = "the one place that opens files")]
     let opened = options.custom_flags(flags).open(file).map_err(|error| explained(error, file))?;
@@ -37,7 +37,7 @@ pub fn open_with(options: &mut OpenOptions, file: &Path, links: Links) -> io::Re
     if kind.is_file() { Ok(opened) } else { Err(not_regular(kind)) }
 }
 
-/// The kernel's answer to an opening says little of what is there.
+/// Replaces the kernel's error by the kind of the file, which the kernel's error does not show.
 fn explained(error: io::Error, file: &Path) -> io::Error {
     match Errno::from_io_error(&error) {
         Some(Errno::LOOP) => io::Error::other("a symbolic link, which is not followed here"),

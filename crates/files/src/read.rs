@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::guard::Guard;
 use crate::open::open_to_read;
 
-/// Bytes of most files that are read.
+/// Size of most files that are read.
 const READ_AT_ONCE: usize = 8 * 1024;
 
 /// Reads a regular file of at most `max` bytes as text. Symbolic links are followed.
@@ -16,20 +16,20 @@ pub fn read_text(file: &Path, max: u64) -> io::Result<String> {
     read_guarded(file, max, Guard::Any)
 }
 
-/// Reads such a file as text, if it is as `guard` demands.
+/// Reads such a file as text, if `guard` accepts it.
 pub fn read_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<String> {
     let bytes = read_bytes(file, max, guard)?;
     String::from_utf8(bytes).map_err(|error| io::Error::other(format!("not UTF-8: {error}")))
 }
 
-/// Reads a regular file of at most `max` bytes, if it is as `guard` demands. A file that changes meanwhile is an error: half of one text
-/// and half of another is nobody's.
+/// Reads a regular file of at most `max` bytes, if `guard` accepts it. A change during the read is an error, because a
+/// mix of two texts has no author.
 pub fn read_bytes(file: &Path, max: u64, guard: Guard) -> io::Result<Vec<u8>> {
     let (opened, before) = open_guarded(file, max, guard)?;
     read_whole(&opened, &before, max, guard)
 }
 
-/// Opens such a file, and returns how it was then.
+/// Opens such a file, and returns it with its metadata.
 pub fn open_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<(File, Metadata)> {
     let opened = open_to_read(file, guard.links())?;
     let before = opened.metadata()?;
@@ -37,7 +37,7 @@ pub fn open_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<(File, Me
     if before.len() > max { Err(too_long(max)) } else { Ok((opened, before)) }
 }
 
-/// Reads an open file that was as `before` says.
+/// Reads an open file whose metadata was `before`.
 fn read_whole(opened: &File, before: &Metadata, max: u64, guard: Guard) -> io::Result<Vec<u8>> {
     let bytes = at_most(opened, max)?.ok_or_else(|| too_long(max))?;
     if guard != Guard::Any && is_changed(before, &opened.metadata()?) {
@@ -46,7 +46,7 @@ fn read_whole(opened: &File, before: &Metadata, max: u64, guard: Guard) -> io::R
     Ok(bytes)
 }
 
-/// Reports whether a file is not the one that it was before.
+/// Reports whether a file has changed since `before`.
 pub fn is_changed(before: &Metadata, after: &Metadata) -> bool {
     let stamp = |of: &Metadata| (of.len(), of.mtime(), of.mtime_nsec(), of.ctime(), of.ctime_nsec());
     stamp(before) != stamp(after)
@@ -56,15 +56,15 @@ fn too_long(max: u64) -> io::Error {
     io::Error::other(format!("more than {max} bytes"))
 }
 
-/// Reads a file that the kernel makes, below `/proc`. `None` when it cannot be read or has more than `max` bytes.
+/// Reads a file that the kernel generates, below `/proc`. `None` when it cannot be read or has more than `max` bytes.
 pub fn of_system(file: &str, max: u64) -> Option<Vec<u8>> {
     at_most(open_to_read(Path::new(file), crate::Links::Followed).ok()?, max).ok().flatten()
 }
 
-/// Reads everything that a reader gives. `None` when it is longer: a size that is known before proves nothing, as files in
-/// `/proc` have the size 0 and others grow.
+/// Reads everything up to `max` bytes; `None` when there is more. A file's size proves nothing: files in `/proc` have
+/// the size 0, and others grow.
 pub fn at_most(reader: impl Read, max: u64) -> io::Result<Option<Vec<u8>>> {
-    // Files in `/proc` do not have their size: grown from nothing, their text would take ten reads.
+    // Files in `/proc` report the size 0. A buffer that starts empty would need ten reads.
     let mut bytes = Vec::with_capacity(READ_AT_ONCE);
     let read = reader.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((read as u64 <= max).then_some(bytes))

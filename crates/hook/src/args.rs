@@ -7,7 +7,7 @@ use castellan_wire::{Home, ToldHome};
 use crate::failure::Failure;
 use crate::limits::ARGUMENT_BYTES_MAX;
 
-/// `--agent NAME --event EVENT --home HOME`, in any order, each exactly once. [`ToldHome`] is what HOME may be.
+/// `--agent NAME --event EVENT --home HOME`, in any order, each exactly once. [`ToldHome`] describes HOME.
 #[derive(Debug)]
 pub(crate) struct Args {
     pub(crate) agent: String,
@@ -15,7 +15,7 @@ pub(crate) struct Args {
     pub(crate) home: Home,
 }
 
-/// Arguments that cannot be used, with what was understood of them: enough to deny in the agent's own way.
+/// Invalid arguments, with the valid part of them: enough to deny in the agent's own way.
 #[derive(Debug)]
 pub(crate) struct Unusable {
     pub(crate) agent: String,
@@ -24,7 +24,7 @@ pub(crate) struct Unusable {
 }
 
 impl Args {
-    /// Reads the arguments, as the user with this id gave them.
+    /// Parses the arguments of the user with this id.
     pub(crate) fn parse(arguments: impl Iterator<Item = OsString>, user: u32) -> Result<Args, Unusable> {
         let mut agent = None;
         let mut event = None;
@@ -62,7 +62,7 @@ impl Args {
 mod tests {
     use super::*;
 
-    /// Whom no file of users names.
+    /// An id that no file of users contains.
     const NOBODY: u32 = u32::MAX - 1;
 
     fn parse(arguments: &str) -> Result<Args, Unusable> {

@@ -1,8 +1,8 @@
-//! The hook's own deadline, well below the agent's timeout: agents let a call through when a hook is late, or ended or stopped by
-//! a signal.
+//! The hook's own deadline, well below the agent's timeout. Agents run a call when its hook is late, or when a signal
+//! ends or stops the hook.
 //!
-//! Both are one signal handler that writes a reply prepared beforehand, so it holds whatever the hook is stuck in: reading
-//! standard input, connecting to a daemon whose queue is full, waiting for the answer.
+//! One signal handler covers both: it writes a prepared reply. So the deadline holds wherever the hook is stuck:
+//! reading standard input, connecting to a daemon whose queue is full, or waiting for the answer.
 
 use std::ffi::{CString, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -27,7 +27,7 @@ struct Prepared {
 
 static PREPARED: OnceLock<Prepared> = OnceLock::new();
 
-/// Set while the answer is being written: what is written then must not be followed by another one.
+/// Set while the hook writes its answer: no second answer may follow.
 static ANSWERING: AtomicBool = AtomicBool::new(false);
 
 /// Starts the deadline.
@@ -44,14 +44,14 @@ pub(crate) fn arm(args: &Args) {
     }
 }
 
-/// Moves the deadline: the daemon asked to hold. All holds together end before the agent gives up.
+/// Moves the deadline, because the daemon asked to hold. All holds together end before the agent's timeout.
 pub(crate) fn hold(hold: Hold) {
     let elapsed = PREPARED.get().map_or(0, |prepared| prepared.started.elapsed().as_millis());
     let left = HOLD_MS_MAX.saturating_sub(u32::try_from(elapsed).unwrap_or(u32::MAX));
     sys::alarm_after(hold.ms.min(left).div_ceil(1000).max(1));
 }
 
-/// Says that the answer is being written from now on.
+/// Marks that the hook writes its answer from now on.
 pub(crate) fn answering() {
     ANSWERING.store(true, Ordering::SeqCst);
 }
@@ -59,7 +59,7 @@ pub(crate) fn answering() {
 /// Runs inside a signal handler: no allocation, no lock, nothing but prepared bytes.
 extern "C" fn on_signal(_number: c_int) -> ! {
     if ANSWERING.load(Ordering::SeqCst) {
-        // Half an answer stands on standard output. Exit 2 with a line blocks a call, whatever stands there.
+        // Half an answer is on standard output. Exit 2 with a line on standard error blocks a call in spite of it.
         sys::write_raw(2, failure::OUTPUT_FAILED);
         sys::exit_now(2);
     }

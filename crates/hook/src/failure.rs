@@ -1,7 +1,7 @@
-//! How each agent and event is told "deny" when the daemon cannot be asked. The daemon's own failures are told the same
-//! way by the `agents` crate; a test holds the two together.
+//! The "deny" of each agent and event for the case that the hook cannot ask the daemon. The `agents` crate writes the
+//! daemon's own failures in the same form; a test keeps the two equal.
 //!
-//! What the agent can read here never says how to be let through: it tells the agent to tell the user.
+//! The text for the agent never explains how to get the call allowed: it asks the agent to inform the user.
 
 use std::io;
 
@@ -12,18 +12,18 @@ use table::TABLE;
 
 mod table;
 
-/// What went wrong.
+/// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// The hook's own arguments are wrong.
     Arguments,
-    /// It was told to ask the user's own daemon, and no file says where that user's home is.
+    /// `--home` names the user's own home, and no file of users contains that home.
     User,
     /// Standard input could not be read.
     Input,
-    /// The home or its `run` folder is not this user's alone.
+    /// Other users have access to the home or its `run` folder.
     Home,
-    /// The home lies on a file system that is mounted read-only.
+    /// The home is on a file system that is mounted read-only.
     ReadOnlyHome,
     /// This user may not write in the home.
     ForbiddenHome,
@@ -33,11 +33,11 @@ pub(crate) enum Failure {
     Stopped,
     /// No daemon listens and none could be started.
     NotStarted,
-    /// A daemon runs and nobody listens on its socket.
+    /// A daemon runs, but does not listen on its socket.
     Unreachable,
     /// The daemon closed the connection before it answered.
     Disconnected,
-    /// The daemon's answer is not one.
+    /// The daemon's answer is not valid.
     Protocol,
     /// No answer before the hook's own deadline.
     Deadline,
@@ -46,13 +46,13 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// The reason why nothing could be made in the home.
+    /// Returns the reason why the hook could not write in the home.
     pub(crate) fn of_home(error: &io::Error) -> Failure {
         let row = HOME_FAILURES.iter().find(|(kind, _)| *kind == error.kind());
         row.map_or(Failure::Home, |(_, failure)| *failure)
     }
 
-    /// A word for the record.
+    /// Returns the word used in the record.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Failure::Arguments => "arguments",
@@ -72,7 +72,7 @@ impl Failure {
         }
     }
 
-    /// What the agent and the user read. Plain ASCII without quotes: it is put into JSON as it is.
+    /// Returns the text for agent and user. It is plain ASCII without quotes, because it goes into JSON unescaped.
     fn text(self) -> &'static str {
         match self {
             Failure::Arguments => "its hook was started with wrong arguments",
@@ -113,27 +113,27 @@ const HOME_FAILURES: &[(io::ErrorKind, Failure)] = &[
     (io::ErrorKind::QuotaExceeded, Failure::FullHome),
 ];
 
-/// Said on standard error when standard output is closed.
+/// Line for standard error when standard output is closed.
 pub(crate) const OUTPUT_FAILED: &[u8] =
     b"castellan: denied, its answer could not be written; tell the user\n";
 
-/// How a failure is told.
+/// The form in which a failure is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Telling {
     /// Exit 2 with a line on standard error: blocks the call.
     Block,
-    /// Exit 0 with a deny decision in JSON: where exit 2 does not deny.
+    /// Exit 0 with a deny decision in JSON, for events on which exit 2 does not deny.
     PermissionDeny,
     /// Exit 0 with a line on standard error: no call depends on the answer.
     Mention,
 }
 
-/// Returns the seconds after which the hook answers by itself.
+/// Returns the seconds after which the hook answers without the daemon.
 pub(crate) fn deadline_seconds(agent: &str, event: &str) -> u32 {
     known(agent, event).map_or(CALL_SECONDS, |(_, seconds)| seconds)
 }
 
-/// Returns what the hook writes for a failure, and its exit code.
+/// Returns the hook's output and exit code for a failure.
 pub(crate) fn reply_for(agent: &str, event: &str, failure: Failure) -> Reply {
     let why = failure.text();
     match telling(agent, event) {
@@ -149,7 +149,7 @@ pub(crate) fn reply_for(agent: &str, event: &str, failure: Failure) -> Reply {
     }
 }
 
-/// An event that is not in the table blocks.
+/// Returns the form for an event; an event outside the table blocks.
 fn telling(agent: &str, event: &str) -> Telling {
     known(agent, event).map_or(Telling::Block, |(telling, _)| telling)
 }

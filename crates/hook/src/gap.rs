@@ -1,4 +1,5 @@
-//! A note for the next daemon that a call or event was answered without one, so that the record shows the gap.
+//! A note for the next daemon about a call or event that was answered without a daemon, so that the record shows the
+//! gap.
 
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
@@ -10,19 +11,19 @@ use crate::args::Args;
 use crate::failure::Failure;
 use crate::sys;
 
-/// Leaves a note. Failing to is no reason to change the answer, which has been given.
+/// Writes a note. A failure is ignored, because the hook has answered already.
 pub(crate) fn note(args: &Args, failure: Failure) {
     if let Ok(path) = CString::new(args.home.gaps().as_os_str().as_bytes()) {
         append(&path, line(args, failure).as_bytes());
     }
 }
 
-/// Adds a line to the notes, unless there are enough of them already. Safe in a signal handler.
+/// Appends a line to the notes, unless the file is full. Safe in a signal handler.
 pub(crate) fn append(gaps: &CStr, line: &[u8]) {
     sys::append_raw(gaps, line, GAPS_BYTES_MAX);
 }
 
-/// The line of the note.
+/// Returns the line of the note.
 pub(crate) fn line(args: &Args, failure: Failure) -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let gap = Gap {

@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-/// Seconds from the hook's start to its answer for an event that it does not know. The table of `failure.rs` has those of known events.
+/// Seconds from the hook's start to its answer, for an unknown event. The table of `failure.rs` has them for known
+/// events.
 pub(crate) const CALL_SECONDS: u32 = 10;
 
-/// How long a hook waits for a daemon that is being started to listen.
+/// Time that a hook waits for a started daemon to listen.
 pub(crate) const START: Duration = Duration::from_secs(6);
 
-/// How long a hook waits for a daemon that holds the home and does not listen: twice the time in which a living one makes its socket
-/// again. One that is ending finishes its calls, and needs its time.
+/// Time that a hook waits for a daemon that holds the home and does not listen. It is twice the time in which a living
+/// daemon makes its socket again. A daemon that is ending needs time to finish its calls.
 pub(crate) const HELD: Duration = Duration::from_secs(2);
 
-/// How long until the hook looks again whether such a daemon has ended. A look starts a program.
+/// Time between two checks whether such a daemon has ended. Each check starts a program.
 pub(crate) const TRY_AGAIN: Duration = Duration::from_millis(250);
 
 /// Bytes of an argument. Agent and event names are words; a home is a path.

@@ -1,9 +1,9 @@
 //! L4: `castellan-hook --agent NAME --event EVENT --home HOME`, the pipe between an agent and the daemon.
 //!
-//! It sends one frame (its arguments, cwd, parent process, raw standard input) and writes back exactly the bytes and the
-//! exit code that it is told. It knows no JSON and no rule, and takes nothing from the environment: an agent's project
-//! settings could set it. Its only own knowledge is how each agent is told "deny" when anything goes wrong
-//! ([`failure`]), and how to start the daemon that lies beside it ([`start`]).
+//! The hook sends one frame (its arguments, cwd, parent process, raw standard input), and writes back exactly the bytes
+//! and the exit code of the reply. It knows no JSON and no rule. It reads nothing from the environment, because an
+//! agent's project settings could set it. It knows only how to deny for each agent after a failure ([`failure`]), and
+//! how to start the daemon beside its own executable ([`start`]).
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(reply) => emit(&reply),
         Err(failure) => {
-            // The answer first: noting the gap may fail in ways that end the hook.
+            // The answer comes first: noting the gap may fail in ways that end the hook.
             let code = emit(&failure::reply_for(&args.agent, &args.event, failure));
             gap::note(&args, failure);
             code
@@ -60,12 +60,14 @@ fn run(args: &Args) -> Result<Reply, Failure> {
         payload,
     };
     let mut daemon = start::connect_or_start(&args.home)?;
-    // A daemon that refuses early has answered already: the reply is read even if it did not take the whole request.
+    // A daemon that rejects early has answered already. So the hook reads the reply even if it could not send the whole
+    // request.
     let sent = write_frame(&mut daemon, Kind::Request, &request.encode());
     read_reply(&mut daemon).map_err(|failure| if sent.is_err() { Failure::Disconnected } else { failure })
 }
 
-/// Reads standard input, one byte over the limit at most, so that the daemon sees and records what is too long.
+/// Reads standard input up to one byte over the limit, so that the daemon detects and records a payload that is too
+/// long.
 fn read_payload() -> Result<Vec<u8>, Failure> {
     const { assert!(PAYLOAD_BYTES_MAX < FRAME_BYTES_MAX) };
     let mut payload = Vec::new();
@@ -85,8 +87,8 @@ fn read_reply(daemon: &mut UnixStream) -> Result<Reply, Failure> {
     }
 }
 
-/// Writes a reply. Output that cannot be read by the agent must not become an empty, and so permitting, answer: exit 2
-/// denies.
+/// Writes a reply. If the output cannot reach the agent, the exit code is 2, which denies: an empty output would allow
+/// the call.
 fn emit(reply: &Reply) -> ExitCode {
     deadline::answering();
     let written = write_stdout(&reply.stdout);
@@ -104,7 +106,8 @@ fn write_stdout(bytes: &[u8]) -> io::Result<()> {
     }
     let stdout = io::stdout().lock();
     let file = File::from(stdout.as_fd().try_clone_to_owned()?);
-    // A closed standard output has been opened as the null device by `std`; a shell's startup file may redirect it there.
+    // `std` opens a closed standard output as the null device. A shell's startup file may redirect the output there,
+    // too.
     let output = file.metadata()?;
     if output.file_type().is_char_device() && output.rdev() == NULL_DEVICE {
         return Err(io::ErrorKind::BrokenPipe.into());
@@ -115,7 +118,7 @@ fn write_stdout(bytes: &[u8]) -> io::Result<()> {
 /// Device number of `/dev/null` (Linux: major 1, minor 3).
 const NULL_DEVICE: u64 = 0x103;
 
-/// A panic of the hook itself must deny as well: an abort by signal would let the call run on Codex.
+/// Denies when the hook panics: Codex runs the call when a signal aborts its hook.
 fn refuse_on_panic(args: &Args) {
     let reply = failure::reply_for(&args.agent, &args.event, Failure::Internal);
     std::panic::set_hook(Box::new(move |_| {

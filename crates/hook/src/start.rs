@@ -1,5 +1,5 @@
-//! Reaching the daemon, and starting it when there is none: the `castellan` beside the hook's own executable, in a session
-//! of its own, with nothing of the agent's environment, in `/`. When many hooks find no daemon at once, one of them starts it.
+//! Connects to the daemon, and starts it when none runs: the `castellan` beside the hook's own executable, in a session
+//! of its own, without the agent's environment, in `/`. When many hooks find no daemon at once, one of them starts it.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::limits::{HELD, START, TRY_AGAIN};
 use crate::sys;
 
-/// Connects to the daemon of `home`, starting it if none listens and it was not stopped on purpose.
+/// Connects to the daemon of `home`. Starts it if none listens, unless it was stopped on purpose.
 pub(crate) fn connect_or_start(home: &Home) -> Result<UnixStream, Failure> {
     check_private(home)?;
     match connect(&home.hook_socket()) {
@@ -25,7 +25,8 @@ pub(crate) fn connect_or_start(home: &Home) -> Result<UnixStream, Failure> {
     }
 }
 
-/// A `run` folder that another user could write would let that user answer in the daemon's place. One that is gone is made.
+/// Checks that no other user can write in `run`: such a user could answer in the daemon's place. Creates a missing
+/// folder.
 fn check_private(home: &Home) -> Result<(), Failure> {
     let path = home.run();
     let found = std::fs::symlink_metadata(&path).or_else(|error| {
@@ -44,7 +45,7 @@ fn start_and_connect(home: &Home) -> Result<UnixStream, Failure> {
     let until = Instant::now() + START;
     let lock = open_lock(home)?;
     let mut daemon: Option<Child> = None;
-    // When another daemon was first found to hold the home, and when one was found last.
+    // Times of the first and of the last check that found another daemon holding the home.
     let mut held: Option<(Instant, Instant)> = None;
     let mut pause = Duration::from_millis(1);
     while Instant::now() < until {
@@ -52,13 +53,13 @@ fn start_and_connect(home: &Home) -> Result<UnixStream, Failure> {
             return Ok(stream);
         }
         let is_due = held.is_none_or(|(_, last)| last.elapsed() >= TRY_AGAIN);
-        // The lock is held until this hook ends: the others wait and connect.
+        // This hook keeps the lock until it ends, so the other hooks wait and connect.
         if daemon.is_none() && is_due && lock.try_lock().is_ok() {
             daemon = Some(spawn(home)?);
         }
         match daemon.as_mut().and_then(exit_code) {
             None => {}
-            // Another one holds the home: it listens again in a moment, or is ending and makes room.
+            // Another daemon holds the home. It listens again in a moment, or it is ending.
             Some(DAEMON_ALREADY_RUNS) => {
                 daemon = None;
                 held = Some((held.map_or_else(Instant::now, |(first, _)| first), Instant::now()));
@@ -74,7 +75,7 @@ fn start_and_connect(home: &Home) -> Result<UnixStream, Failure> {
     Err(Failure::NotStarted)
 }
 
-/// The exit code of a daemon that has ended; -1 when a signal ended it.
+/// Returns the exit code of an ended daemon; -1 when a signal ended it.
 fn exit_code(daemon: &mut Child) -> Option<i32> {
     let status = daemon.try_wait().ok().flatten();
     status.map(|status| status.code().unwrap_or(-1))
@@ -92,7 +93,7 @@ fn open_lock(home: &Home) -> Result<File, Failure> {
 
 #[expect(clippy::disallowed_methods, reason = "opens nothing that was there before")]
 fn spawn(home: &Home) -> Result<Child, Failure> {
-    // Made anew, so that nothing that stands in its place is written to.
+    // A new file, so that the daemon never writes to an object in its place.
     let _ = std::fs::remove_file(home.daemon_stderr());
     let stderr = OpenOptions::new().write(true).create_new(true).mode(0o600).open(home.daemon_stderr());
     let mut command = Command::new(daemon_program().ok_or(Failure::NotStarted)?);
@@ -106,7 +107,7 @@ fn spawn(home: &Home) -> Result<Child, Failure> {
     command.spawn().map_err(|_| Failure::NotStarted)
 }
 
-/// The `castellan` beside this executable, wherever a symlink or a PATH led to it from.
+/// Returns the `castellan` beside this executable, independent of symlinks and PATH.
 fn daemon_program() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.parent()?.join("castellan"))
 }

@@ -1,5 +1,5 @@
-//! The few system calls that `std` does not offer, declared here because the hook links no crate. The only unsafe code of
-//! the hook.
+//! The few system calls that `std` does not offer, declared here because the hook links no crate. The hook's only
+//! unsafe code.
 
 #![expect(unsafe_code, reason = "declares and calls C functions; each call says why it is sound")]
 
@@ -14,8 +14,8 @@ const SIGNAL_MAX: c_int = 64;
 #[cfg(target_os = "macos")]
 const SIGNAL_MAX: c_int = 31;
 
-/// Signals that get no handler: KILL and STOP, which take none; PIPE, which `std` ignores, so that a write fails instead; and those that
-/// do nothing to a process without a handler. Every other signal ends or stops a process.
+/// Signals without a handler: KILL and STOP, which accept none; PIPE, which `std` ignores so that a write fails
+/// instead; and signals that have no effect by default. Every other signal ends or stops a process.
 #[cfg(target_os = "linux")]
 const UNHANDLED: &[c_int] = &[9, 13, SIGCHLD, 18, 19, 23, 28]; // KILL PIPE CHLD CONT STOP URG WINCH
 #[cfg(target_os = "macos")]
@@ -31,8 +31,8 @@ const SIG_SETMASK: c_int = 2;
 #[cfg(target_os = "macos")]
 const SIG_SETMASK: c_int = 3;
 
-// O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW: a pipe in the file's place must not hold the hook up,
-// a symlink not lead it elsewhere.
+// O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW: a pipe in the file's place must not block the
+// hook, and a symlink must not redirect it.
 #[cfg(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm")))]
 const APPEND: c_int = 0o1 | 0o100 | 0o2000 | 0o4000 | 0o2000000 | 0o100000;
 #[cfg(all(target_os = "linux", not(any(target_arch = "aarch64", target_arch = "arm"))))]
@@ -42,7 +42,7 @@ const APPEND: c_int = 0x1 | 0x200 | 0x8 | 0x4 | 0x1000000 | 0x100;
 
 const SEEK_END: c_int = 2;
 
-/// O_NONBLOCK | O_NOFOLLOW: to open a file without waiting for anything that lies in its place.
+/// O_NONBLOCK | O_NOFOLLOW: opens a file without waiting, even if a pipe or device is in its place.
 #[cfg(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm")))]
 pub(crate) const NO_WAIT: c_int = 0o4000 | 0o100000;
 #[cfg(all(target_os = "linux", not(any(target_arch = "aarch64", target_arch = "arm"))))]
@@ -55,15 +55,16 @@ const SYS_CLOSE_RANGE: c_long = 436;
 #[cfg(target_os = "linux")]
 const CLOSE_RANGE_CLOEXEC: c_uint = 1 << 2;
 
-/// At least as large as any C library's `sigset_t` (glibc's, the largest, has 128 bytes). All zero it is empty, in each of them.
+/// At least as large as the `sigset_t` of any C library (glibc's, the largest, has 128 bytes). All zero is the empty
+/// set in each of them.
 #[repr(C, align(16))]
 struct SignalSet([u8; 256]);
 
 /// Runs when a signal arrives, and ends the process.
 pub(crate) type Handler = extern "C" fn(c_int) -> !;
 
-/// The stack of the handler: the usual one may be what has overflowed. The kernel saves the registers there too, at most some 12 KiB
-/// (x86-64 with AMX).
+/// Size of the handler's own stack, because the normal stack may have overflowed. The kernel saves the registers there
+/// too, at most some 12 KiB (x86-64 with AMX).
 const HANDLER_STACK_BYTES: usize = 64 * 1024;
 
 #[repr(C, align(16))]
@@ -103,8 +104,8 @@ unsafe extern "C" {
     fn syscall(number: c_long, ...) -> c_long;
 }
 
-/// Calls `handler` when a signal would end or stop this process, at most once: while it runs, every signal waits. It may use only what
-/// this module marks as safe in a signal handler.
+/// Calls `handler` when a signal would end or stop this process, at most once: every other signal waits while the
+/// handler runs. The handler may use only functions that this module marks as safe in a signal handler.
 pub(crate) fn call_on_ending_signals(handler: Handler) {
     let stack = Stack { bottom: HANDLER_STACK.0.get().cast(), bytes: HANDLER_STACK_BYTES, flags: 0 };
     // SAFETY: the stack is static, and nothing else uses it.
@@ -113,22 +114,22 @@ pub(crate) fn call_on_ending_signals(handler: Handler) {
     for number in (1..=SIGNAL_MAX).filter(|number| !UNHANDLED.contains(number)) {
         action.set(number);
     }
-    // A signal mask is inherited: whoever started the hook may have blocked the alarm.
+    // A signal mask is inherited: the program that started the hook may have blocked the alarm.
     let none = SignalSet([0; 256]);
     // SAFETY: the set is large enough for any `sigset_t` and lives through the call.
     unsafe { sigprocmask(SIG_SETMASK, &raw const none, std::ptr::null_mut()) };
 }
 
-/// What the kernel does about a signal: its own `struct sigaction`, not the C library's, which keeps two signals for itself. This is its
-/// shape on x86-64, x86, arm64 and arm (`include/linux/signal_types.h`).
+/// The kernel's own `struct sigaction`. The C library's version reserves two signals for itself. This layout holds for
+/// x86-64, x86, arm64 and arm (`include/linux/signal_types.h`).
 #[cfg(target_os = "linux")]
 #[repr(C)]
 struct Action {
     handler: Handler,
     flags: c_ulong,
-    /// Runs when a handler returns. This one does not.
+    /// Runs when a handler returns. This handler does not return.
     restorer: Handler,
-    /// What waits while the handler runs.
+    /// Signals that wait while the handler runs.
     mask: [c_ulong; SIGNAL_SET_BYTES / size_of::<c_ulong>()],
 }
 
@@ -151,7 +152,7 @@ impl Action {
 #[repr(C)]
 struct Action {
     handler: Handler,
-    /// What waits while the handler runs.
+    /// Signals that wait while the handler runs.
     mask: u32,
     flags: c_int,
 }
@@ -168,7 +169,7 @@ impl Action {
     }
 }
 
-/// Bytes of the kernel's set of signals, a bit for each.
+/// Bytes of the kernel's set of signals, with one bit for each.
 #[cfg(target_os = "linux")]
 const SIGNAL_SET_BYTES: usize = 8;
 #[cfg(target_os = "linux")]
@@ -184,7 +185,7 @@ const SYS_RT_SIGACTION: c_long = 134;
 #[cfg(all(target_os = "linux", any(target_arch = "x86", target_arch = "arm")))]
 const SYS_RT_SIGACTION: c_long = 174;
 
-/// Sends this process the alarm after `seconds`, instead of an earlier one.
+/// Sends this process the alarm after `seconds`, and cancels an earlier alarm.
 pub(crate) fn alarm_after(seconds: u32) {
     // SAFETY: no precondition.
     unsafe { alarm(seconds) };
@@ -196,15 +197,15 @@ pub(crate) fn write_raw(descriptor: i32, bytes: &[u8]) {
     unsafe { write(descriptor, bytes.as_ptr().cast(), bytes.len()) };
 }
 
-/// Appends a line to a file, created with mode 0600, unless the file has more than `most` bytes. Ignores failure. Does not wait. Safe in
-/// a signal handler.
+/// Appends a line to a file, unless the file has more than `most` bytes. Creates the file with mode 0600. Ignores
+/// failure and does not wait. Safe in a signal handler.
 pub(crate) fn append_raw(path: &CStr, line: &[u8], most: u64) {
     // SAFETY: `path` is NUL-terminated; with O_CREAT the mode is passed as the third argument.
     let descriptor = unsafe { open(path.as_ptr(), APPEND, 0o600 as c_uint) };
     if descriptor < 0 {
         return;
     }
-    // SAFETY: no precondition. What has no length, such as a pipe, is an error: -1.
+    // SAFETY: no precondition. A file without a length, such as a pipe, gives the error -1.
     let bytes = unsafe { lseek(descriptor, 0, SEEK_END) };
     if u64::try_from(bytes).is_ok_and(|bytes| bytes <= most) {
         write_raw(descriptor, line);
@@ -223,11 +224,11 @@ pub(crate) fn user_id() -> u32 {
     unsafe { geteuid() }
 }
 
-/// Makes the command's process a session of its own, so that nothing that ends the agent's terminal or process group ends
-/// it, with every inherited descriptor but 0, 1 and 2 closed.
+/// Runs the command in a session of its own, so that ending the agent's terminal or process group does not end it.
+/// Every inherited descriptor except 0, 1 and 2 is closed.
 ///
-/// Whoever started this process may have had the ends of its children ignored: that ends here, as it is inherited, and nobody could
-/// wait for a program then.
+/// Also resets SIGCHLD to its default. The parent may have ignored it, the setting is inherited, and this process could
+/// not wait for the program then.
 pub(crate) fn detach_on_exec(command: &mut Command) {
     // SAFETY: no precondition; the null pointer is the default.
     unsafe { signal(SIGCHLD, std::ptr::null()) };

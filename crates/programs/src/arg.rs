@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use castellan_event::Why;
 
-/// One argument: text, or text with parts that are decided only when it runs. Copies share it: what reads a long text often
-/// stands in many commands.
+/// One argument: text, or text with parts that are known only at run time. Copies share the pieces, because many
+/// commands may contain the same long text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Arg {
     pieces: Rc<Vec<Piece>>,
@@ -20,25 +20,25 @@ pub enum Piece {
     Text(String),
     /// Text that is not known.
     Unknown {
-        /// Why not.
+        /// The reason.
         why: Why,
-        /// What stands there in the source, such as `$DIR` or `*`.
+        /// The source text of the part, such as `$DIR` or `*`.
         written: String,
     },
 }
 
 impl Arg {
-    /// A known argument.
+    /// Returns a known argument.
     pub fn known(text: impl Into<String>) -> Arg {
         Arg { pieces: Rc::new(vec![Piece::Text(text.into())]), splits: false }
     }
 
-    /// An argument of which nothing is known; `splits`: it may become no argument, or several.
+    /// Returns an unknown argument; `splits`: it may become no argument, or several.
     pub fn unknown(why: Why, written: impl Into<String>, splits: bool) -> Arg {
         Arg { pieces: Rc::new(vec![Piece::Unknown { why, written: written.into() }]), splits }
     }
 
-    /// An argument made of pieces. Texts that stand together become one, empty ones go.
+    /// Returns an argument made of pieces. Adjacent texts are joined, and empty texts are dropped.
     pub fn from_pieces(pieces: impl IntoIterator<Item = Piece>, splits: bool) -> Arg {
         let mut before: Vec<Piece> = Vec::new();
         let mut last = Piece::Text(String::new());
@@ -59,37 +59,37 @@ impl Arg {
         Arg { pieces: Rc::new(before), splits }
     }
 
-    /// The same for pieces that are shared: at least one, and no two texts side by side.
+    /// Like [`Arg::from_pieces`] for shared pieces. The pieces must not contain adjacent texts.
     pub fn from_shared(pieces: Rc<Vec<Piece>>, splits: bool) -> Arg {
         if pieces.is_empty() { Arg::known("") } else { Arg { pieces, splits } }
     }
 
-    /// The pieces, at least one.
+    /// Returns the pieces, at least one.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// The pieces, to be kept.
+    /// Returns the pieces for storing.
     pub fn shared(&self) -> Rc<Vec<Piece>> {
         Rc::clone(&self.pieces)
     }
 
-    /// Bytes of the known parts and of what is written for the others.
+    /// Returns the number of bytes of the known parts and of the source text of the others.
     pub fn len(&self) -> usize {
         self.pieces.iter().map(|piece| piece.written().len()).sum()
     }
 
-    /// Whether it is known to be empty.
+    /// Reports whether the argument is known to be empty.
     pub fn is_empty(&self) -> bool {
         self.as_str() == Some("")
     }
 
-    /// Whether it may become no argument, or several: an unknown part stood outside quotes.
+    /// Reports whether the argument may become no argument, or several: an unknown part was outside quotes.
     pub fn splits(&self) -> bool {
         self.splits
     }
 
-    /// The text, if all of it is known.
+    /// Returns the text, if all of it is known.
     pub fn as_str(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [Piece::Text(text)] => Some(text),
@@ -97,7 +97,7 @@ impl Arg {
         }
     }
 
-    /// The known text that it begins with.
+    /// Returns the known text at the start.
     pub fn prefix(&self) -> &str {
         match self.pieces.first() {
             Some(Piece::Text(text)) => text,
@@ -105,7 +105,7 @@ impl Arg {
         }
     }
 
-    /// Why it is not known, if it is not; the first reason.
+    /// Returns the first reason why the argument is not known.
     pub fn why(&self) -> Option<Why> {
         self.pieces.iter().find_map(|piece| match piece {
             Piece::Text(_) => None,
@@ -113,7 +113,7 @@ impl Arg {
         })
     }
 
-    /// The text with what stands in the source for what is not known.
+    /// Returns the text, with source text for unknown parts.
     pub fn written(&self) -> Cow<'_, str> {
         match self.as_str() {
             Some(text) => Cow::Borrowed(text),
@@ -121,7 +121,7 @@ impl Arg {
         }
     }
 
-    /// The rest after a known prefix. `None` when it does not begin with it, as far as is known.
+    /// Returns the rest after a prefix; `None` if the argument is not known to begin with the prefix.
     pub fn strip_prefix(&self, prefix: &str) -> Option<Arg> {
         let (first, rest) = self.pieces.split_first()?;
         let Piece::Text(text) = first else { return None };
@@ -132,7 +132,7 @@ impl Arg {
 }
 
 impl Piece {
-    /// The text, or what stands in the source for it.
+    /// Returns the text, or the source text of an unknown part.
     pub fn written(&self) -> &str {
         match self {
             Piece::Text(text) => text,

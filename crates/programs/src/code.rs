@@ -1,5 +1,5 @@
-//! [`code`]: what code in a program's little language does, as far as its text tells: awk, sed, dc, m4, the commands of ex and vim, and
-//! those of debuggers. It must not know programs: which argument is code is the model's.
+//! [`code`]: the effects of code in a program's little language, as far as its text shows them: awk, sed, dc, m4, ex
+//! and vim commands, and debugger commands. It must not know programs: the model determines which argument is code.
 
 use castellan_event::Why;
 
@@ -13,7 +13,7 @@ mod ex;
 mod m4;
 mod sed;
 
-/// Something that code does.
+/// An effect of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Does {
     /// It runs shell text.
@@ -24,17 +24,17 @@ pub enum Does {
     Write(Arg),
     /// It runs the code in a file.
     Execute(Arg),
-    /// It does what its text does not tell.
+    /// The text does not show the effect.
     Unknown {
-        /// Why not.
+        /// The reason.
         why: Why,
-        /// The place.
+        /// The text in question.
         text: String,
     },
 }
 
-/// What code of a language does; `None` when castellan does not read the language. Parts that are not known are taken for
-/// text that stands where they stand; it is for the caller to say that they were there.
+/// Returns the effects of code; `None` for an unsupported language. An unknown part is scanned like text in its place.
+/// The caller must report that the code had unknown parts.
 pub fn code(language: &str, arg: &Arg) -> Option<Vec<Does>> {
     let scan = LANGUAGES.iter().find(|(name, _)| *name == language).map(|(_, scan)| *scan)?;
     let marked = Marked::new(arg);
@@ -44,7 +44,7 @@ pub fn code(language: &str, arg: &Arg) -> Option<Vec<Does>> {
     Some(scan(&marked.text).into_iter().map(|found| marked.does(found)).collect())
 }
 
-/// What a scanner finds in a text.
+/// Returns the effects in a text.
 type Scan = fn(&str) -> Vec<Found>;
 
 const LANGUAGES: &[(&str, Scan)] = &[
@@ -57,12 +57,12 @@ const LANGUAGES: &[(&str, Scan)] = &[
     ("sed", sed::scan),
 ];
 
-/// Whether [`code`] reads a language.
+/// Reports whether [`code`] supports a language.
 pub fn reads(language: &str) -> bool {
     LANGUAGES.iter().any(|(name, _)| *name == language)
 }
 
-/// As [`Does`], with marks for what is not known.
+/// Like [`Does`], with marks for unknown parts.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
     Shell(String),
@@ -72,16 +72,16 @@ enum Found {
     Unknown(Why, String),
 }
 
-/// The first mark; the others follow it. Characters for private use stand in no real code.
+/// The first mark; the other marks follow it. Real code has no characters of the private use area.
 const MARK: u32 = 0xE000;
 const MARKS: u32 = 0x1800;
 
-/// Whether a character stands for something that is not known.
+/// Reports whether a character is a mark for an unknown part.
 fn is_mark(letter: char) -> bool {
     (MARK..MARK + MARKS).contains(&u32::from(letter))
 }
 
-/// A text with a mark for each part that is not known.
+/// A text with a mark for each unknown part.
 struct Marked<'a> {
     text: String,
     unknown: Vec<&'a Piece>,
@@ -128,7 +128,7 @@ impl Marked<'_> {
     }
 }
 
-/// Files that are the standard streams.
+/// Reports whether a file is a standard stream.
 fn is_stream(path: &str) -> bool {
     matches!(path, "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "-")
 }

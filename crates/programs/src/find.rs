@@ -1,6 +1,6 @@
-//! Which model a program has, by its name.
+//! Finds the model of a program by its name.
 
-// What the generated tables are made of.
+// Types in the generated tables.
 use castellan_event::EffectKind;
 
 use crate::program::{
@@ -10,7 +10,7 @@ use crate::program::{
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
-/// The model of the program of this name (no directory). Windows names end in `.exe`, in any case of letters.
+/// Returns the model of the program of this name (no directory). Windows names end in `.exe`, in upper or lower case.
 pub fn find(name: &str) -> Option<&'static Program> {
     named(name).or_else(|| {
         let lower = name.to_ascii_lowercase();
@@ -18,7 +18,7 @@ pub fn find(name: &str) -> Option<&'static Program> {
     })
 }
 
-/// Every program that has a model.
+/// Returns every program that has a model.
 pub fn all() -> &'static [Program] {
     PROGRAMS
 }
@@ -39,7 +39,7 @@ fn position(name: &str) -> Option<usize> {
     PATTERNS.iter().find(|(pattern, _)| fits(pattern, name)).map(|(_, position)| *position)
 }
 
-/// `mkfs.*` stands for any ending, `python3.#` for one of digits and dots.
+/// Matches `mkfs.*` with any ending, and `python3.#` with an ending of digits and dots.
 fn fits(pattern: &str, name: &str) -> bool {
     if let Some(start) = pattern.strip_suffix('*') {
         return name.len() > start.len() && name.starts_with(start);
@@ -51,7 +51,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 }
 
 impl Program {
-    /// The usual name.
+    /// Returns the usual name.
     pub fn name(&self) -> &'static str {
         self.names.first().copied().unwrap_or_default()
     }

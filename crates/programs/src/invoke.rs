@@ -1,4 +1,4 @@
-//! [`invoke`]: how a program would read its arguments, by its model. What is not known of an argument stays unknown.
+//! [`invoke`]: parses the arguments of a program by its model. Unknown parts of an argument stay unknown.
 
 use crate::arg::Arg;
 use crate::program::{Attribute, Form, Opt, Place, Program, Slot, SlotRole, Style, Test, Wrapper};
@@ -11,37 +11,37 @@ mod options;
 pub use found::FoundPath;
 pub use inner::Inner;
 
-/// A program's arguments, read.
+/// The parsed arguments of a program.
 #[derive(Debug, Clone)]
 pub struct Invocation {
     /// The program.
     pub program: &'static Program,
-    /// The program or the subcommand that is run.
+    /// The program or subcommand that runs.
     pub command: &'static Program,
-    /// The subcommands on the way to it, by their usual names.
+    /// The subcommands up to this command, by their usual names.
     pub subcommand: Vec<&'static str>,
-    /// The command and those above it, whose options it takes too; the outermost first.
+    /// The command and the commands above it, outermost first. It takes their options too.
     pub levels: Vec<&'static Program>,
     /// The options, in order.
     pub options: Vec<Used>,
-    /// The operands, in order, with what each is for.
+    /// The operands with their slots, in order.
     pub operands: Vec<Operand>,
-    /// Positions of arguments that look like options and that the model does not know.
+    /// Positions of arguments that look like options and are not in the model.
     pub unknown: Vec<usize>,
-    /// Positions of arguments that may be options or not: what they begin with is not known.
+    /// Positions of arguments that may be options: their start is not known.
     pub uncertain: Vec<usize>,
     /// Position of the `--` that ended the options.
     pub ended_at: Option<usize>,
-    /// Position of the first operand, where the program has subcommands and it names none that the model knows.
+    /// Position of the first operand if the program has subcommands and the operand names none of the model.
     pub unknown_subcommand: Option<usize>,
 }
 
-/// An option that was given.
+/// An option of the invocation.
 #[derive(Debug, Clone)]
 pub struct Used {
-    /// Which.
+    /// The option in the model.
     pub option: &'static Opt,
-    /// The spelling that was meant, abbreviations written out.
+    /// The flag's full spelling, without abbreviation.
     pub flag: &'static str,
     /// Its value.
     pub value: Option<Arg>,
@@ -54,7 +54,7 @@ pub struct Used {
 /// An operand.
 #[derive(Debug, Clone)]
 pub struct Operand {
-    /// What it is for.
+    /// Its purpose.
     pub slot: Slot,
     /// The operand.
     pub arg: Arg,
@@ -64,7 +64,7 @@ pub struct Operand {
 
 const TEXT: Slot = Slot { role: SlotRole::Text, detail: "" };
 
-/// Reads arguments, the program's name first.
+/// Parses arguments; the first is the program's name.
 pub fn invoke(program: &'static Program, argv: &[Arg]) -> Invocation {
     let mut reading = Reading {
         argv,
@@ -95,18 +95,18 @@ struct Reading<'a> {
     argv: &'a [Arg],
     at: usize,
     read: Invocation,
-    /// No more options.
+    /// Options have ended.
     ended: bool,
-    /// Of [`Style::Find`]: past the paths.
+    /// With [`Style::Find`]: after the paths.
     in_expression: bool,
-    /// Position of the option whose value begins a command: what follows is the command's.
+    /// Position of the option whose value begins a command: the following arguments belong to that command.
     command_at: usize,
     placed: Placed,
-    /// Places that any form of the command has at most: an operand after so many others has none of its own.
+    /// The largest number of places in any form of the command. Operands beyond that number have no place of their own.
     places_max: usize,
 }
 
-/// Operands that took a place so far: all but assignments. Counted as they come, for there may be thousands.
+/// Counts of operands with a place so far: all except assignments. Counted on arrival, because there may be thousands.
 #[derive(Debug, Default, Clone, Copy)]
 struct Placed {
     all: usize,
@@ -127,7 +127,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Reads an operand; true when nothing after it is the program's own.
+    /// Reads an operand; true when the rest does not belong to the program itself.
     fn operand(&mut self, arg: &Arg, at: usize) -> bool {
         if self.command_at == usize::MAX && self.subcommand(arg, at) {
             return false;
@@ -147,20 +147,20 @@ impl<'a> Reading<'a> {
         matches!(slot.role, SlotRole::Command | SlotRole::Joined | SlotRole::JoinedCode)
     }
 
-    /// Goes down into a subcommand, if the argument names one.
+    /// Descends into a subcommand, if the argument names one.
     fn subcommand(&mut self, arg: &Arg, at: usize) -> bool {
         let command = self.read.command;
         if command.subs.is_empty() || !self.read.operands.is_empty() || self.read.unknown_subcommand.is_some()
         {
             return false;
         }
-        // Options, or nothing at all: the subcommand may come after it.
+        // The argument may become options or nothing, so the subcommand may follow.
         if arg.as_str().is_none() && arg.splits() {
             return true;
         }
         let sub = arg.as_str().and_then(|name| command.subs.iter().find(|sub| sub.names.contains(&name)));
         let Some(sub) = sub else {
-            // Some take operands instead: `deno FILE`.
+            // Some commands take operands instead: `deno FILE`.
             self.read.unknown_subcommand = command.forms.is_empty().then_some(at);
             return false;
         };
@@ -172,11 +172,11 @@ impl<'a> Reading<'a> {
         true
     }
 
-    /// What the operand just read is for, as far as what stands before it tells. Only places before a repeating one are
-    /// certain by now; the rest is set in the end.
+    /// Returns the slot of the last operand, as far as the arguments before it determine it. Only places before a
+    /// repeating place are certain now; `finish` sets the rest.
     fn slot_of_last(&self, arg: &Arg) -> Slot {
         let fewest = if self.read.ended_at.is_some() { self.placed.after_dashes } else { self.placed.all };
-        // Not even the form is looked for: its condition reads all options.
+        // Finding the form is skipped too, because its condition reads all options.
         if self.command_at != usize::MAX || fewest >= self.places_max {
             return TEXT;
         }
@@ -202,7 +202,7 @@ impl<'a> Reading<'a> {
         TEXT
     }
 
-    /// The places of operands before `--` and of those after it, where that makes a difference.
+    /// Returns the places before `--` and after it, if the form distinguishes them.
     fn places(&self) -> (&'static [Place], &'static [Place]) {
         form(&self.read).map_or((&[], &[]), |form| (form.operands, form.after))
     }
@@ -220,12 +220,12 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// How many places the form of a program has that has most.
+/// Returns the largest number of places in a form of the program.
 fn places_max(program: &Program) -> usize {
     program.forms.iter().map(|form| form.operands.len().max(form.after.len())).max().unwrap_or_default()
 }
 
-/// Gives every operand its place.
+/// Assigns a place to every operand.
 fn assign(places: &[Place], operands: Vec<&mut Operand>) {
     let places: Vec<&Place> = places.iter().filter(|place| place.slot.role != SlotRole::Assignment).collect();
     let total = operands.len();
@@ -244,16 +244,16 @@ fn assign(places: &[Place], operands: Vec<&mut Operand>) {
     }
 }
 
-/// The first form whose condition holds, of the command or, where it has none, of those above.
+/// Returns the first form of the command whose condition holds.
 fn form(read: &Invocation) -> Option<&'static Form> {
     read.command.forms.iter().find(|form| read.holds(form.when))
 }
 
-/// Values that take back what the option says.
+/// Values that negate the option.
 const NO: [&str; 9] = ["0", "F", "FALSE", "False", "f", "false", "never", "no", "none"];
 
-/// A value that is not known takes back what would make the invocation harmless. `--no-dry-run` takes back `--dry-run`,
-/// where both are spellings of one option.
+/// Reports whether a used option sets the attribute. An unknown value does not set an attribute that would make the
+/// invocation harmless. `--no-dry-run` negates `--dry-run` if both are spellings of one option.
 fn says(used: &Used, attribute: Attribute) -> bool {
     let positive = used.flag.strip_prefix("--no-");
     let is_among = |flag: &&str| flag.strip_prefix("--") == positive;
@@ -275,8 +275,8 @@ fn is_assignment(arg: &Arg) -> bool {
 }
 
 impl Invocation {
-    /// Whether an option was given, by any of its spellings: the one that the command means by this spelling. Another one of a command
-    /// above it that is spelled alike does not count, as the `-C` of `git -C DIR branch`.
+    /// Reports whether an option was given, in any spelling. If several levels have an option of this spelling, only
+    /// the option of the innermost command matches: not the `-C` of `git -C DIR branch`.
     pub fn given(&self, flag: &str) -> bool {
         let mut used = self.options.iter().filter(|used| used.option.flags.contains(&flag)).peekable();
         if used.peek().is_none() {
@@ -286,14 +286,14 @@ impl Invocation {
         used.any(|used| meant.is_none_or(|meant| used.option.is_same(meant)))
     }
 
-    /// The values of an option, by any of its spellings, in order.
+    /// Iterates over the values of an option in any of its spellings, in order.
     pub fn values<'i>(&'i self, flag: &'i str) -> impl Iterator<Item = &'i Arg> {
         let used = self.options.iter().filter(move |used| used.option.flags.contains(&flag));
         used.filter_map(|used| used.value.as_ref())
     }
 
-    /// Whether an option that was given says so. Given several times, the last time counts; `--dry-run=none` and
-    /// `--force=false` take it back.
+    /// Reports whether an option sets the attribute. The last use of an option applies; `--dry-run=none` and
+    /// `--force=false` negate it.
     pub fn is(&self, attribute: Attribute) -> bool {
         let saying = || self.options.iter().filter(|used| used.option.attributes.contains(&attribute));
         self.command.always.contains(&attribute)
@@ -303,12 +303,12 @@ impl Invocation {
             })
     }
 
-    /// Whether the program is a wrapper that is there to run another command.
+    /// Returns the wrapper if the program's purpose is to run another command.
     pub fn wrapper(&self) -> Option<Wrapper> {
         self.command.wrapper.or(self.program.wrapper)
     }
 
-    /// Whether all terms of a condition hold.
+    /// Reports whether all terms of a condition hold.
     pub fn holds(&self, when: &[crate::program::Term]) -> bool {
         when.iter().all(|term| term.any.iter().any(|test| self.test(test)) != term.negated)
     }
@@ -320,7 +320,7 @@ impl Invocation {
             Test::Is(attribute) => self.is(*attribute),
             Test::AtLeast(count) => self.operands.len() >= *count,
             Test::Operand(pattern) => {
-                // Where options may be of any case of letters, so may words.
+                // In this style options match in upper or lower case, so operands do too.
                 let loose = self.command.style == Style::Loose;
                 let meets = |text: &str| match loose {
                     true => fits(pattern, &text.to_ascii_lowercase()),
@@ -335,7 +335,7 @@ impl Invocation {
     }
 }
 
-/// Whether a text fits a pattern in which `*` stands for any text. Linear in the text for each star.
+/// Reports whether a text matches a pattern in which `*` matches any text. Linear in the text for each star.
 pub fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };

@@ -10,13 +10,13 @@ use std::io::{self, Read, Write};
 
 use crate::limits::BODY_BYTES_AHEAD;
 
-/// Version of the protocol. A reader refuses other versions: the hook then denies.
+/// Version of the protocol. A reader rejects other versions; the hook then denies.
 pub const VERSION: u16 = 1;
 
 const MAGIC: [u8; 4] = *b"CSTL";
 const HEADER_BYTES: usize = 12;
 
-/// What a frame carries.
+/// The content of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Hook to daemon: a [`crate::Request`].
@@ -25,7 +25,7 @@ pub enum Kind {
     Reply,
     /// Daemon to hook: a [`crate::Hold`]; another frame follows.
     Hold,
-    /// Either way on the control socket: JSON, whose shape the daemon's control module defines.
+    /// Both directions on the control socket: JSON. The daemon's control module defines its shape.
     Control,
 }
 
@@ -44,20 +44,20 @@ impl Kind {
 /// One frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// What the body is.
+    /// The kind of the body.
     pub kind: Kind,
     /// The body.
     pub body: Vec<u8>,
 }
 
-/// Why a frame could not be read.
+/// The reason why a frame could not be read.
 #[derive(Debug)]
 pub enum WireError {
     /// The peer closed the connection before the first byte of a frame.
     Closed,
-    /// Reading or writing failed, the end of the stream inside a frame included.
+    /// Reading or writing failed, or the stream ended inside a frame.
     Io(io::Error),
-    /// The first bytes are not a frame's.
+    /// The first bytes are not the magic of a frame.
     NotAFrame,
     /// The peer speaks another version.
     Version(u16),
@@ -70,7 +70,7 @@ pub enum WireError {
         /// Bytes accepted.
         max: usize,
     },
-    /// The body does not hold what its kind says.
+    /// The body does not match its kind.
     Body,
 }
 
@@ -100,7 +100,7 @@ impl From<io::Error> for WireError {
     }
 }
 
-/// Writes one frame, in one `write` where the kernel takes it.
+/// Writes one frame, in one `write` if the kernel accepts it.
 pub fn write_frame(to: &mut impl Write, kind: Kind, body: &[u8]) -> Result<(), WireError> {
     let length = u32::try_from(body.len())
         .map_err(|_| WireError::TooLong { bytes: body.len(), max: u32::MAX as usize })?;
@@ -120,7 +120,7 @@ pub fn read_frame(from: &mut impl Read, max: usize) -> Result<Frame, WireError> 
     Announced::read(from, max)?.read_body(from)
 }
 
-/// A frame of which only the header was read: who must make room for the body knows how much.
+/// A frame of which only the header was read. The caller can reserve memory for the body first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Announced {
     kind: Kind,
@@ -147,7 +147,7 @@ impl Announced {
         Ok(Announced { kind, bytes })
     }
 
-    /// Bytes of the body.
+    /// Returns the number of bytes of the body.
     pub fn body_bytes(&self) -> usize {
         self.bytes
     }

@@ -1,4 +1,4 @@
-//! [`Gap`]: the line that a hook leaves for the next daemon when it had to answer alone.
+//! [`Gap`]: the line that a hook leaves for the next daemon after it had to answer alone.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ const WORD_BYTES_MAX: usize = 64;
 /// A call or event that a hook answered without a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// When, in milliseconds since 1970.
+    /// Time in milliseconds since 1970.
     pub unix_ms: u64,
     /// `--agent` of the hook.
     pub agent: String,
@@ -19,11 +19,12 @@ pub struct Gap {
     pub event: String,
     /// Process id of the hook's parent.
     pub parent_pid: u32,
-    /// What went wrong, one word.
+    /// The failure, one word.
     pub failure: String,
 }
 
-/// The line, with its end. What is no printable ASCII in a word is left out, and an empty word is `-`.
+/// Prints the line with its end. Characters other than printable ASCII are removed from a word, and an empty word is
+/// printed as `-`.
 impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = |text: &str| {
@@ -36,7 +37,7 @@ impl fmt::Display for Gap {
 }
 
 impl Gap {
-    /// Reads a line without its end; `None` when it is none.
+    /// Parses a line without its end; `None` for any other text.
     pub fn parse(line: &str) -> Option<Gap> {
         let fields: Vec<&str> = line.split(' ').collect();
         let [version, unix_ms, agent, event, parent_pid, failure] = fields.try_into().ok()?;

@@ -1,7 +1,7 @@
-//! L0: how `castellan-hook` and the daemon talk: one frame out, one reply (or holds, then a reply) back.
+//! L0: the protocol between `castellan-hook` and the daemon: one frame out, one reply (or holds, then a reply) back.
 //!
-//! A frame is `CSTL`, a version, a kind, a length and a body; everything in little endian, everything limited. The crate
-//! knows no agent, no rule and no JSON, and uses nothing but `std`, because the hook links it.
+//! A frame is `CSTL`, a version, a kind, a length and a body. All numbers are little endian, and all sizes have limits.
+//! The crate knows no agent, no rule and no JSON, and uses nothing but `std`, because the hook links it.
 
 mod frame;
 mod gap;

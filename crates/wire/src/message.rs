@@ -2,7 +2,7 @@
 
 use crate::frame::WireError;
 
-/// What a hook sends: its arguments, what it sees of its surroundings, and the agent's bytes as they came.
+/// The message of a hook: its arguments, its process and directory, and the agent's bytes as they came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// `--agent`, such as `claude`.
@@ -17,7 +17,7 @@ pub struct Request {
     pub payload: Vec<u8>,
 }
 
-/// What the hook writes and how it exits, to the byte.
+/// The exact output and exit code of the hook.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reply {
     /// Exit code.
@@ -28,7 +28,7 @@ pub struct Reply {
     pub stderr: Vec<u8>,
 }
 
-/// *Hold until*: the call waits for a person or a reviewer; the hook goes on waiting for this long, counted from now.
+/// *Hold until*: the call waits for a person or a reviewer. The hook waits for this long, measured from the receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hold {
     /// Milliseconds, at most [`crate::HOLD_MS_MAX`].
@@ -48,7 +48,7 @@ impl Request {
         body
     }
 
-    /// Reads a frame body. The payload stays where it is in memory: it may have megabytes.
+    /// Parses a frame body. The payload stays in its buffer, because it may have megabytes.
     pub fn decode(mut body: Vec<u8>) -> Result<Request, WireError> {
         let mut rest = &*body;
         let agent = text(take(&mut rest)?)?;
@@ -71,7 +71,7 @@ impl Reply {
         body
     }
 
-    /// Reads a frame body.
+    /// Parses a frame body.
     pub fn decode(body: &[u8]) -> Result<Reply, WireError> {
         let (&exit, mut rest) = body.split_first().ok_or(WireError::Body)?;
         let stdout = take(&mut rest)?.to_vec();
@@ -87,7 +87,7 @@ impl Hold {
         self.ms.to_le_bytes().to_vec()
     }
 
-    /// Reads a frame body.
+    /// Parses a frame body.
     pub fn decode(body: &[u8]) -> Result<Hold, WireError> {
         let mut rest = body;
         let ms = take_u32(&mut rest)?;
@@ -97,7 +97,7 @@ impl Hold {
 }
 
 fn put(body: &mut Vec<u8>, bytes: &[u8]) {
-    // A field longer than 4 GiB is cut in its length and then refused by every reader, as its frame would be.
+    // A field longer than 4 GiB gets a wrong length. Every reader rejects it, and would reject its frame too.
     body.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
     body.extend_from_slice(bytes);
 }

@@ -1,4 +1,5 @@
-//! [`ToldHome`]: the value of a hook's `--home`, as a registration has it. One registration may be that of every user of a machine.
+//! [`ToldHome`]: the value of a hook's `--home`, as the registration gives it. All users of a machine may share one
+//! registration.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -7,21 +8,21 @@ use std::path::Path;
 
 use crate::home::Home;
 
-/// Which home a hook is told to ask.
+/// The home whose daemon a hook asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToldHome {
-    /// `/DIR`: this one, whoever runs the hook.
+    /// `/DIR`: this home, for every user.
     At(Home),
-    /// `own`: that of the user who runs the hook.
+    /// `own`: the home of the user who runs the hook.
     Own,
-    /// `UID:/DIR`: this one for the user with this id, and for everybody else their own.
+    /// `UID:/DIR`: this home for the user with this id; other users have their own home.
     Of(u32, Home),
 }
 
 const OWN: &str = "own";
 
 impl ToldHome {
-    /// Reads the value; `None` where it is no such value.
+    /// Parses the value; `None` if it is not valid.
     pub fn parse(value: &OsStr) -> Option<ToldHome> {
         if value == OWN {
             return Some(ToldHome::Own);
@@ -36,7 +37,7 @@ impl ToldHome {
         Some(ToldHome::Of(user, Home::new(Path::new(OsStr::from_bytes(dir.get(1..)?)))?))
     }
 
-    /// The home that it means for a user; `None` where the machine does not know a home of theirs.
+    /// Returns the home for a user; `None` if the machine knows no home of that user.
     pub fn of(&self, user: u32) -> Option<Home> {
         match self {
             ToldHome::At(home) => Some(home.clone()),
@@ -46,7 +47,7 @@ impl ToldHome {
     }
 }
 
-/// The value. A path that is not UTF-8 is not written as it is: settings of agents have no room for one.
+/// Prints the value. A path that is not UTF-8 is printed lossily, because the settings of agents cannot hold it.
 impl fmt::Display for ToldHome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,5 +1,6 @@
-//! The home of a user, by the id that the kernel gives them: no environment can change it, so no agent can. `std` has no way to ask the
-//! system for a user, and a C library that is linked statically has none that reaches LDAP or the like. So the files are read.
+//! The home of a user, found by the id that the kernel reports. No environment, and so no agent, can change it. `std`
+//! cannot look up a user, and a statically linked C library does not reach LDAP or the like. So castellan reads the
+//! files itself.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,35 +9,37 @@ use std::path::Path;
 
 use crate::home::Home;
 
-/// Who is who, in the form of passwd(5). Users of a directory service are not in the first one: root writes their lines into the second.
+/// Files of users, in the form of passwd(5). The first lacks the users of a directory service; root adds them to the
+/// second.
 pub const USER_FILES: [&str; 2] = ["/etc/passwd", "/etc/castellan/passwd"];
 
-/// Where a home is below the home directory of its user. `XDG_DATA_HOME`, which may move the home of `castellan install`, does not count.
+/// Path of a home below its user's home directory. `XDG_DATA_HOME` may move the home of `castellan install`, and is
+/// ignored here.
 const BELOW_USER: &str = ".local/share/castellan";
 
-/// Bytes of a file of users: some hundred thousand of them.
+/// Bytes of a file of users: enough for some hundred thousand users.
 const USER_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 impl Home {
-    /// The home of a user of this machine; `None` where no file names the user, or a home directory for them.
+    /// Returns the home of a user of this machine; `None` if no file names the user and a home directory.
     pub fn of_user(user: u32) -> Option<Home> {
         USER_FILES.iter().find_map(|file| Home::named_in(user, &read(Path::new(file))))
     }
 
-    /// The home of the first user with this id, by lines `name:password:uid:gid:comment:home:shell`.
+    /// Returns the home of the first user with this id. Lines have the form `name:password:uid:gid:comment:home:shell`.
     fn named_in(user: u32, users: &[u8]) -> Option<Home> {
         users.split(|byte| *byte == b'\n').find_map(|line| {
             let field = |number| line.split(|byte| *byte == b':').nth(number);
             let id: u32 = str::from_utf8(field(2)?).ok()?.parse().ok()?;
             let dir = Path::new(std::ffi::OsStr::from_bytes(field(5)?));
-            // A service has `/` or a place that is not there: it has no home of its own.
+            // The directory of a service is `/` or does not exist: the service has no home of its own.
             let is_own = id == user && dir.parent().is_some();
             is_own.then(|| Home::new(dir.join(BELOW_USER))).flatten()
         })
     }
 }
 
-/// What a file holds; nothing of one that is missing, cannot be read or is too long.
+/// Returns the contents of a file; empty if it is missing, cannot be read or is too long.
 fn read(file: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let read = File::open(file).and_then(|file| file.take(USER_FILE_BYTES_MAX + 1).read_to_end(&mut bytes));

@@ -1,4 +1,5 @@
-//! Checks an event against the field table: every key is a field of the right level, every value of the field's type.
+//! Checks an event against the field table: every key must be a field of the right level, and every value must have its
+//! type.
 
 use std::net::IpAddr;
 
@@ -9,14 +10,14 @@ use crate::json;
 use crate::limits::{ROWS_MAX, SHOWN_CHARS_MAX};
 use crate::table::{Field, FieldTable};
 
-/// The first thing that is wrong with an event.
+/// Returns the first fault of an event.
 pub(super) fn event(event: &Json, table: &FieldTable) -> Result<(), String> {
     let event = object(event, "an event")?;
     let mut rows = 1;
     part(event, Level::Call, table, &mut rows)
 }
 
-/// One part of an event, and the finer ones in it.
+/// Checks one part of an event, and the finer parts in it.
 fn part(part: &Map<String, Json>, level: Level, table: &FieldTable, rows: &mut usize) -> Result<(), String> {
     for (key, json) in part {
         match (key.as_str(), level) {

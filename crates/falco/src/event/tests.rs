@@ -1,4 +1,4 @@
-//! Events: what is one, which rows it has, and which alerts it raises.
+//! Tests of events: validity, rows and alerts.
 
 use castellan_rules::{Loaded, Options, Source, load};
 use serde_json::json;
@@ -33,7 +33,7 @@ fn stamp() -> Stamp {
     }
 }
 
-/// Rules, each a condition under its own text as name.
+/// Loads rules; each rule has its condition as its name.
 fn rules(conditions: &[&str], matching: Matching) -> Loaded {
     let rule = |condition: &&str| {
         let rest = "output: \"%c.name|%m.name\"\n  priority: WARNING\n  source: s\n  tags: [b, a]\n";

@@ -1,10 +1,10 @@
-//! The fields that Falco has for an event of any source, as far as one event by itself can tell them (Falco 0.43).
+//! The fields that Falco has for events of any source, as far as a single event determines them (Falco 0.43).
 
 use castellan_event::{FieldArg, FieldType, Level};
 
 use crate::table::Field;
 
-/// What such a field tells.
+/// The content of such a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Generic {
     /// The event's number, from 1.
@@ -15,7 +15,7 @@ pub(crate) enum Generic {
     Iso8601,
     /// Nanoseconds since 1970.
     RawTime,
-    /// The name of the source, which is the plugin's too.
+    /// The name of the source, which is also the plugin's name.
     Source,
     /// The event as text.
     Info,
@@ -34,7 +34,7 @@ const GENERIC: [(&str, FieldType, Generic); 8] = [
     ("evt.hostname", FieldType::Text, Generic::Hostname),
 ];
 
-/// Adds those that a table does not name, and marks those that it does.
+/// Adds the generic fields that a table lacks, and marks those that it has.
 pub(super) fn add(fields: &mut Vec<Field>) {
     for (name, ty, generic) in GENERIC {
         match fields.iter_mut().find(|field| field.name == name) {

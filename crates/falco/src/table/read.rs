@@ -1,4 +1,4 @@
-//! Files → field table. Every error says which file and which entry of it.
+//! Files → field table. Every error names the file and the entry.
 
 use castellan_event::{FieldArg, FieldType, Level};
 use serde_json::{Map, Value as Json};
@@ -7,25 +7,25 @@ use crate::json;
 use crate::limits::{FIELDS_MAX, NAME_BYTES_MAX};
 use crate::table::{ARGS, Field, FieldTable, TYPES, TableText, generic};
 
-/// The version of the format that is written and read.
+/// The version of the format for reading and writing.
 pub(super) const VERSION: u64 = 1;
 
-/// Why a file is no field table.
+/// The reason why a file is not a field table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{table}`: {place}{message}")]
 pub struct TableError {
     table: String,
-    /// An entry, in words, with a colon behind it; empty for the file as a whole.
+    /// An entry, in words, with a colon behind it; empty for the whole file.
     place: String,
     message: String,
 }
 
-/// What a file looks like, as far as it changes what its entries mean.
+/// The shape of a file, as far as it changes the meaning of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// Our own: unknown keys are errors, a field takes no argument unless it says so.
+    /// castellan's own: unknown keys are errors, and a field has no argument by default.
     Own,
-    /// A list of names and types, which does not tell who takes an argument: all may.
+    /// A list of names and types. It does not show which fields take an argument, so all may.
     Plain,
     /// Falco's classes of fields.
     Classes,
@@ -43,7 +43,7 @@ pub(super) fn read(texts: &[TableText<'_>]) -> Result<FieldTable, TableError> {
     Ok(table)
 }
 
-/// A place and what is wrong there.
+/// A place and the fault there.
 type Wrong = (String, String);
 
 fn whole(message: impl Into<String>) -> Wrong {
@@ -73,7 +73,7 @@ fn add_file(table: &mut FieldTable, json: &Json) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The entries of a file of our own, after what stands above them.
+/// Reads the head of a file in castellan's own shape, and returns its entries.
 fn own<'j>(table: &mut FieldTable, file: &'j Map<String, Json>) -> Result<Vec<&'j Json>, Wrong> {
     known_keys(file, &["version", "source", "plugins", "fields"]).map_err(whole)?;
     if file.get("version").and_then(Json::as_u64) != Some(VERSION) {
@@ -151,7 +151,7 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// A type by one of its names; `LIST(...)` around it is a list.
+/// Parses a name of a type; `LIST(...)` around it is a list.
 fn value_type(written: &str) -> Result<(FieldType, bool), String> {
     let lower = written.to_ascii_lowercase();
     let inner = lower.strip_prefix("list(").and_then(|rest| rest.strip_suffix(')'));
@@ -174,7 +174,7 @@ fn argument(entry: &Map<String, Json>, shape: Shape) -> Result<FieldArg, String>
     match entry.get("argument") {
         None | Some(Json::Null) if shape == Shape::Plain => Ok(FieldArg::Optional),
         None | Some(Json::Null) => Ok(FieldArg::None),
-        // Falco's list says whether an argument is required, and lets both kinds be told apart by people only.
+        // Falco's list shows whether an argument is required. Its kind (key or index) is only in the text for people.
         Some(Json::Object(falco)) => {
             Ok(if flag(falco, "required")? { FieldArg::Key } else { FieldArg::Optional })
         }
@@ -187,7 +187,7 @@ fn argument(entry: &Map<String, Json>, shape: Shape) -> Result<FieldArg, String>
     }
 }
 
-/// An index goes into a list of the same type.
+/// Checks that the field is an index into a list of the same type.
 fn check_of(table: &FieldTable, field: &Field) -> Result<(), String> {
     let Some(of) = &field.of else { return Ok(()) };
     if field.arg != FieldArg::Index {

@@ -1,4 +1,4 @@
-//! Field tables: what is read from each shape of file, and what is said of those that are none.
+//! Tests of field tables: every shape of file, and errors for invalid files.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Programs of awk, by the gawk 5.2 manual: which commands they run, which files they read and write. Only words and their
-//! neighbours are looked at; what is no literal is not known.
+//! Programs of awk, by the gawk 5.2 manual: the commands that they run, and the files that they read and write. The
+//! scanner examines only tokens and their neighbours. A value that is not a literal is not known.
 
 use castellan_event::Why;
 
@@ -23,13 +23,13 @@ pub(super) fn scan(text: &str) -> Vec<Found> {
     found
 }
 
-/// Where in a statement a token stands.
+/// The position of a token in its statement.
 #[derive(Default)]
 struct State {
     depth: usize,
-    /// Depth of the `print` that is open.
+    /// Parenthesis depth of the open `print`.
     print: Option<usize>,
-    /// A `getline` stands before in the statement.
+    /// The statement has a `getline` before the token.
     getline: bool,
 }
 
@@ -49,7 +49,7 @@ impl State {
     }
 }
 
-/// A token and those around it.
+/// A token and its neighbours.
 struct Near<'t> {
     tokens: &'t [Token],
     at: usize,
@@ -64,7 +64,7 @@ impl Near<'_> {
         self.at.checked_sub(offset).and_then(|at| self.tokens.get(at)).unwrap_or(&Token::End)
     }
 
-    /// The literal there, if it is all there is: nothing is joined to it.
+    /// Returns the literal there, unless another expression is joined to it.
     fn literal_after(&self, offset: usize) -> Option<String> {
         let Token::Text(text) = self.after(offset) else { return None };
         let ends = matches!(
@@ -74,7 +74,7 @@ impl Near<'_> {
         ends.then(|| text.clone())
     }
 
-    /// The literal before this token, if it is all there is.
+    /// Returns the literal before this token, unless another expression is joined to it.
     fn literal_before(&self) -> Option<String> {
         let Token::Text(text) = self.before(1) else { return None };
         let begins = match self.before(2) {
@@ -89,7 +89,7 @@ impl Near<'_> {
 fn does(token: &Token, near: &Near<'_>, state: &State) -> Option<Found> {
     let dynamic = |what: &str| Found::Unknown(Why::Dynamic, what.to_owned());
     let shell = |text: Option<String>, what: &str| match text {
-        // gawk connects to a host itself.
+        // gawk itself connects to a host.
         Some(text) if text.starts_with("/inet") => Found::Unknown(Why::Network, text),
         Some(text) => Found::Shell(text),
         None => dynamic(what),
@@ -100,7 +100,7 @@ fn does(token: &Token, near: &Near<'_>, state: &State) -> Option<Found> {
         Token::Sign("|" | "|&") if *near.after(1) == Token::Word("getline".to_owned()) => {
             Some(shell(near.literal_before(), "getline"))
         }
-        // What is written to a shell is code, and is not known.
+        // The output for a shell is code, and is not known.
         Token::Sign("|" | "|&") if near.literal_after(1).is_some_and(|text| is_shell(&text)) => {
             Some(dynamic("| sh"))
         }
@@ -116,7 +116,7 @@ fn does(token: &Token, near: &Near<'_>, state: &State) -> Option<Found> {
     }
 }
 
-/// Whether a command is a shell that reads what to run.
+/// Reports whether a command is a shell that reads its commands from its input.
 fn is_shell(command: &str) -> bool {
     let program = command.split_whitespace().next().unwrap_or_default();
     matches!(program.rsplit('/').next(), Some("sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "fish"))

@@ -1,4 +1,4 @@
-//! Programs of dc, by the manual of GNU bc 1.07: `!` runs the rest of its line, unless it begins a comparison.
+//! Programs of dc, by the manual of GNU bc 1.07: `!` runs the rest of its line, except before a comparison.
 
 use super::Found;
 

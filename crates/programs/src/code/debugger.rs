@@ -1,30 +1,30 @@
-//! Commands of gdb 13 and lldb 14, one a line: those that look at the debugged program and go through it, and those that run
-//! shell text or files. What calls functions or is not known here may do anything.
+//! Commands of gdb 13 and lldb 14, one a line. Known are commands that inspect or step through the debugged program,
+//! and commands that run shell text or files. A command that calls functions or is unknown may do anything.
 
 use castellan_event::Why;
 
 use super::Found;
 
-/// What a command does with what stands after its words.
+/// The effect of a command on the text after its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Act {
-    /// It looks, or goes through the program.
+    /// Inspects or steps through the program.
     Nothing,
-    /// It is shell text.
+    /// The text is shell text.
     Shell,
-    /// The command itself is shell text: `make`.
+    /// The whole command is shell text: `make`.
     Whole,
-    /// `COMMAND | TEXT`: the output of a command goes to shell text.
+    /// `COMMAND | TEXT`: shell text reads the output of a command.
     Pipe,
-    /// A file of commands.
+    /// The text is a file of commands.
     Run,
-    /// Arguments of the debugged program, as a shell reads them.
+    /// Arguments of the debugged program, which a shell parses.
     Arguments,
-    /// Another command, which is done to each thread.
+    /// The text is another command, which runs for each thread.
     Each,
 }
 
-/// The words of commands and what they do. Of several that fit the longest counts.
+/// The words of commands and their effects. The longest match applies.
 type Table = &'static [(Act, &'static [&'static str])];
 
 const GDB: Table = &[
@@ -175,7 +175,7 @@ fn command(line: &str, table: Table) -> Option<Found> {
         let unknown = || Found::Unknown(Why::Language, line.to_owned());
         let Some((act, rest)) = looked_up(line, table) else { return Some(unknown()) };
         return match act {
-            // An expression may call functions of the program, in a condition too.
+            // An expression may call functions of the program, also in a condition.
             Act::Nothing if rest.contains('(') => Some(unknown()),
             Act::Nothing => None,
             Act::Shell => Some(Found::Shell(rest.to_owned())),
@@ -194,7 +194,7 @@ fn command(line: &str, table: Table) -> Option<Found> {
     }
 }
 
-/// What the command does that a line begins with, and what stands after it.
+/// Returns the effect of the command at the start of a line, and the text after it.
 fn looked_up(line: &str, table: Table) -> Option<(Act, &str)> {
     let all = table.iter().flat_map(|(act, words)| words.iter().map(|word| (*act, *word)));
     let fits = all.filter_map(|(act, word)| {

@@ -1,29 +1,29 @@
-//! Commands of ex and vim (`:` commands), by the manual of Vim 9.0: what they read, write and run. What is none of the
-//! commands in the table is not known.
+//! Commands of ex and vim (`:` commands), by the manual of Vim 9.0: the files that they read and write, and the code
+//! that they run. A command outside the table is not known.
 
 use castellan_event::Why;
 
 use super::{Found, is_stream};
 use crate::limits::COMMANDS_MAX;
 
-/// What a command does with its argument.
+/// The effect of a command on its argument.
 #[derive(Clone, Copy)]
 enum Acts {
-    /// Nothing outside of the text that is edited; the commands after a bar are looked at.
+    /// No effect outside of the edited text; the commands after a bar are scanned.
     Nothing,
-    /// Nothing, and a bar belongs to its argument.
+    /// No effect; a bar belongs to the argument.
     Rest,
     Read,
     Write,
     Source,
     Shell,
-    /// Another command, after a pattern between delimiters.
+    /// The argument is another command, after a pattern between delimiters.
     Global,
-    /// An expression or keys that may do anything.
+    /// The argument is an expression or keys that may do anything.
     Anything,
 }
 
-/// Names with the letters that may be left out in brackets.
+/// Names, with optional letters in brackets.
 const COMMANDS: &[(&str, Acts)] = &[
     ("abc[lear]", Acts::Nothing),
     ("ar[gs]", Acts::Read),
@@ -154,7 +154,7 @@ const SETTINGS: &[&str] = &[
     "runtimepath",
 ];
 
-/// Words before a command that change only how it is done.
+/// Words before a command that change only its manner.
 const MODIFIERS: &[&str] = &[
     "silent",
     "sil",
@@ -184,7 +184,7 @@ pub(super) fn scan(text: &str) -> Vec<Found> {
     found
 }
 
-/// Reads one command; returns what follows it.
+/// Reads one command; returns the text after it.
 fn command<'a>(text: &'a str, found: &mut Vec<Found>) -> Option<&'a str> {
     let text = modified(text);
     if text.is_empty() {
@@ -217,7 +217,7 @@ fn command<'a>(text: &'a str, found: &mut Vec<Found>) -> Option<&'a str> {
     match acts {
         Acts::Nothing => {}
         Acts::Rest => return after_line(after),
-        // With a blank before it the mark stands before shell text: `:r !ls`.
+        // After a blank, `!` begins shell text: `:r !ls`.
         Acts::Read | Acts::Write if after.trim_start().starts_with('!') => {
             return shell_text(after.trim_start().trim_start_matches('!'), found);
         }
@@ -245,18 +245,18 @@ fn command<'a>(text: &'a str, found: &mut Vec<Found>) -> Option<&'a str> {
     rest
 }
 
-/// Shell text takes the rest of its line.
+/// Reads shell text, which takes the rest of its line.
 fn shell_text<'a>(text: &'a str, found: &mut Vec<Found>) -> Option<&'a str> {
     found.push(Found::Shell(text.split('\n').next().unwrap_or_default().trim().to_owned()));
     after_line(text)
 }
 
-/// What stands on the lines after this one.
+/// Returns the lines after this one.
 fn after_line(text: &str) -> Option<&str> {
     text.split_once('\n').map(|(_, rest)| rest)
 }
 
-/// Where a command's name ends: letters, or signs.
+/// Returns the end of a command's name, which is letters or signs.
 fn name_end(text: &str) -> usize {
     let signs = text.len() - text.trim_start_matches(['>', '<', '=', '&']).len();
     if signs > 0 {
@@ -265,7 +265,7 @@ fn name_end(text: &str) -> usize {
     text.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(text.len())
 }
 
-/// What follows a substitution: a bar within its pattern and its replacement belongs to them.
+/// Returns the text after a substitution. A bar in its pattern or replacement does not end it.
 fn after_substitution(text: &str) -> Option<&str> {
     let delimiter = text.chars().next()?;
     let (mut parts, mut escaped) = (0, false);
@@ -280,7 +280,8 @@ fn after_substitution(text: &str) -> Option<&str> {
     None
 }
 
-/// Substitutions, echoes, puts and keys of normal mode only act on the text unless they hold an expression or a command.
+/// Reports whether the argument may hold an expression or a command. Without them, substitutions, echoes, puts and keys
+/// of normal mode change only the text.
 fn may_run(name: &str, argument: &str) -> bool {
     let words = ["\\=", "system", "execute", "call", "writefile", "delete(", "rename("];
     match name {
@@ -293,7 +294,7 @@ fn may_run(name: &str, argument: &str) -> bool {
     }
 }
 
-/// The text after colons, a range and modifiers.
+/// Returns the text after colons, a range and modifiers.
 fn modified(text: &str) -> &str {
     let is_range = |letter: char| {
         letter.is_ascii_digit()
@@ -312,7 +313,7 @@ fn modified(text: &str) -> &str {
     text
 }
 
-/// What the command of this name does. A name may run on into its argument: `s/a/b/`, `d2`.
+/// Returns the effect of the command of this name. The argument may follow the name directly: `s/a/b/`, `d2`.
 fn acts_of<'a>(name: &str, after: &'a str) -> Option<(Acts, &'a str)> {
     let fits = |(pattern, _): &&(&str, Acts)| {
         let (least, more) = pattern.split_once('[').unwrap_or((pattern, "]"));

@@ -1,4 +1,5 @@
-//! Texts of m4, by the manual of GNU m4 1.4: `syscmd` and `esyscmd` run their argument. What else the macros make of a text is not known.
+//! Texts of m4, by the manual of GNU m4 1.4: `syscmd` and `esyscmd` run their argument. Other results of macros are not
+//! known.
 
 use castellan_event::Why;
 
@@ -13,7 +14,8 @@ pub(super) fn scan(text: &str) -> Vec<Found> {
     commands.chain([Found::Unknown(Why::Language, "m4".to_owned())]).collect()
 }
 
-/// The first argument of a macro, without its quotes: text from a backtick to the apostrophe that ends it, or up to what ends an argument.
+/// Returns the first argument of a macro without its quotes: from a backtick to its apostrophe, or up to the end of the
+/// argument.
 fn argument(text: &str) -> Option<String> {
     let mut depth = 0_usize;
     let mut made = String::new();

@@ -1,20 +1,21 @@
-//! Scripts of sed, by the GNU sed 4.9 manual: what they read, write and run. Anything that is no script is not known.
+//! Scripts of sed, by the GNU sed 4.9 manual: the files that they read and write, and the commands that they run.
+//! Invalid scripts are not known.
 
 use castellan_event::Why;
 
 use super::{Found, is_mark, is_stream};
 
 pub(super) fn scan(text: &str) -> Vec<Found> {
-    // No script begins so; it is the suffix after BSD's `-i`, or an error.
+    // No script begins with a dot: it is the suffix after BSD's `-i`, or an error.
     if text.starts_with('.') {
         return Vec::new();
     }
-    // What is no script to GNU sed may be one to BSD's, by which a delimiter in brackets ends nothing.
+    // A text that GNU sed rejects may be valid in BSD sed, which ignores a delimiter in brackets.
     let found = [false, true].iter().find_map(|in_brackets| read(text, *in_brackets));
     found.unwrap_or_else(|| vec![Found::Unknown(Why::Syntax, text.to_owned())])
 }
 
-/// What a script does; `None` when it is none. `in_brackets`: a delimiter between brackets is text.
+/// Returns the effects of a script; `None` if it is invalid. `in_brackets`: a delimiter between brackets is text.
 fn read(text: &str, in_brackets: bool) -> Option<Vec<Found>> {
     let mut script = Script { rest: text, in_brackets, found: Vec::new() };
     loop {
@@ -44,7 +45,7 @@ impl<'a> Script<'a> {
         Some(letter)
     }
 
-    /// The letter of the next command, its addresses skipped; `None` when an address does not end.
+    /// Skips addresses and returns the letter of the next command; `None` when an address does not end.
     fn command(&mut self) -> Option<Command> {
         loop {
             let delimiter = match self.next() {
@@ -60,7 +61,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// The text up to a delimiter that no backslash stands before.
+    /// Reads the text up to a delimiter without a backslash before it.
     fn part(&mut self, delimiter: char) -> Option<&'a str> {
         let mut escaped = false;
         for (at, letter) in self.rest.char_indices() {
@@ -74,7 +75,7 @@ impl<'a> Script<'a> {
         None
     }
 
-    /// The same of a regular expression.
+    /// Reads a regular expression up to its delimiter.
     fn pattern(&mut self, delimiter: char) -> Option<()> {
         if !self.in_brackets {
             return self.part(delimiter).map(drop);
@@ -107,11 +108,11 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// What follows a command's letter; `None` when it is no command.
+    /// Reads the arguments of a command; `None` for an unknown command.
     fn arguments(&mut self, letter: char) -> Option<()> {
         match letter {
             '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => {}
-            // The number after them is skipped as an address would be.
+            // The number after these letters is skipped like an address.
             'l' | 'L' | 'q' | 'Q' => {}
             '#' => drop(self.line()),
             ':' | 'b' | 't' | 'T' | 'v' => {
@@ -123,7 +124,7 @@ impl<'a> Script<'a> {
             'w' | 'W' => self.file(Found::Write),
             'e' => {
                 let command = self.line().to_owned();
-                // Without a command the line that was read is one.
+                // Without a command, sed runs the pattern space.
                 self.found.push(if command.is_empty() {
                     Found::Unknown(Why::Dynamic, "e".to_owned())
                 } else {
@@ -150,7 +151,7 @@ impl<'a> Script<'a> {
             let before = self.rest;
             match self.next() {
                 Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9') => {}
-                // What was replaced runs as a command.
+                // sed runs the result of the replacement as a command.
                 Some('e') if !runs => {
                     runs = true;
                     self.found.push(Found::Unknown(Why::Dynamic, replacement.to_owned()));
@@ -171,7 +172,8 @@ impl<'a> Script<'a> {
     }
 }
 
-/// What stands behind a list in brackets, which a text begins with: a `]` that comes first, and those of classes (`[:space:]`), end none.
+/// Returns the text after a bracket list at the start of `text`. A `]` at the first place and the `]` of classes
+/// (`[:space:]`) do not end it.
 fn after_brackets(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('[')?;
     let inner = inner.strip_prefix('^').unwrap_or(inner);

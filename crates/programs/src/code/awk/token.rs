@@ -1,4 +1,4 @@
-//! The tokens of awk, as far as telling a regular expression from a division needs them.
+//! The tokens of awk, precise enough to tell a regular expression from a division.
 
 use super::super::is_mark;
 
@@ -14,13 +14,13 @@ pub(super) enum Token {
     End,
 }
 
-/// Signs; the longer before those that they begin with.
+/// Signs; a longer sign is before the signs that it begins with.
 const SIGNS: &[&str] = &[
     "||", "|&", "&&", ">>", ">=", "<=", "==", "!=", "++", "--", "|", "&", ">", "<", "(", ")", "[", "]", "{",
     "}", ";", ",", "$", "@", "=", "!", "~", "+", "-", "*", "/", "%", "^", "?", ":", ".",
 ];
 
-/// `None` when it is no program: a text or a regular expression has no end.
+/// Splits a text into tokens. `None` if a string or a regular expression has no end: the text is not a program.
 pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut rest = text;
@@ -68,7 +68,7 @@ fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_' || is_mark(letter)
 }
 
-/// After an operand a slash divides.
+/// Reports whether a token is an operand; a slash after it divides.
 fn is_operand(token: Option<&Token>) -> bool {
     match token {
         Some(Token::Word(word)) => !matches!(
@@ -95,7 +95,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// What a backslash stands before; returns what follows.
+/// Reads the escape after a backslash; returns the rest of the text.
 fn escape<'a>(rest: &'a str, value: &mut String) -> Option<&'a str> {
     let letter = rest.chars().next()?;
     let after = rest.get(letter.len_utf8()..)?;
@@ -124,7 +124,7 @@ fn escape<'a>(rest: &'a str, value: &mut String) -> Option<&'a str> {
     Some(after)
 }
 
-/// What follows a regular expression. A slash in brackets does not end it.
+/// Returns the text after a regular expression. A slash in brackets does not end it.
 fn regex(text: &str) -> Option<&str> {
     let (mut escaped, mut in_brackets) = (false, false);
     for (at, letter) in text.char_indices() {
