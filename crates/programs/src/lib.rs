@@ -1,8 +1,8 @@
-//! L1: what castellan knows of programs, as data. A model says how a program reads its arguments, what each is for, and what
-//! the program does. It knows no shell, no files and no rules.
+//! L1: castellan's knowledge of programs, as data. A model describes the arguments of a program, their purpose, and the
+//! program's effects. It knows no shell, no files and no rules.
 //!
-//! The models stand in `models/*.toml`, one file for each family, with their cases beside them; `build.rs` checks them and makes tables of
-//! them. Small languages that programs take as arguments (awk, sed, ex) are read in `code`.
+//! The models are in `models/*.toml`, one file for each family, with their cases beside them; `build.rs` checks them
+//! and generates tables. Module `code` parses small languages that programs take as arguments (awk, sed, ex).
 
 mod arg;
 mod code;

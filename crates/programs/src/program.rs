@@ -1,5 +1,5 @@
-//! The shapes of a program's model: its option grammar, what its operands are for, and what it does. The tables themselves
-//! are made of `models/*.toml` when the crate is built.
+//! The types of a program's model: its option grammar, the purpose of its operands, and its effects. The build
+//! generates the tables from `models/*.toml`.
 
 use castellan_event::EffectKind;
 
@@ -8,53 +8,53 @@ use castellan_event::EffectKind;
 pub struct Program {
     /// Its names; the first is the usual one.
     pub names: &'static [&'static str],
-    /// How it reads its arguments.
+    /// The way in which it parses arguments.
     pub style: Style,
-    /// The shell does it itself; no file is looked up.
+    /// The shell runs it itself, without a file.
     pub builtin: bool,
-    /// What it does without an option that says so: `rg` goes down into directories.
+    /// Attributes without any option: `rg` descends into directories.
     pub always: &'static [Attribute],
     /// Each subcommand is a program of its own too: `git-push`.
     pub dashed: bool,
-    /// It is there to run another command that it is given; `None` for every other program.
+    /// The kind of wrapper, if its purpose is to run another command; `None` for every other program.
     pub wrapper: Option<Wrapper>,
-    /// It has more options than the model lists, and what they are called does not matter.
+    /// It has more options than the model lists, and their names do not matter.
     pub open: bool,
     /// Its options.
     pub options: &'static [Opt],
     /// Every spelling of an option and the option's position, in order of their bytes.
     pub spellings: &'static [(&'static str, usize)],
-    /// What it does without an option, or one of its options says.
+    /// Attributes that it has without an option, or by one of its options.
     pub attributes: &'static [Attribute],
-    /// What its operands are, in order; the first form whose condition holds.
+    /// Its operands in order; the first form whose condition holds applies.
     pub forms: &'static [Form],
-    /// What it does besides what options and operands say.
+    /// Its effects beyond the slots of options and operands.
     pub effects: &'static [EffectRow],
     /// Its subcommands.
     pub subs: &'static [Program],
-    /// What tables cannot say, done by code of this name in `facts`.
+    /// Name of the code in `facts` that handles behaviour beyond the tables.
     pub handler: Option<&'static str>,
 }
 
-/// How a program reads its arguments.
+/// The way in which a program parses arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Style {
-    /// Options and operands in any order, short options in clusters, long ones with two dashes and by any clear
+    /// Options and operands in any order, short options in clusters, long options with two dashes and any unambiguous
     /// abbreviation; `--` ends the options.
     #[default]
     Gnu,
-    /// The same, but the options end at the first operand.
+    /// As [`Style::Gnu`], but the options end at the first operand.
     Posix,
-    /// As [`Style::Gnu`], and `--no-NAME` takes back `--NAME` before it: git, npm.
+    /// As [`Style::Gnu`], and `--no-NAME` removes an earlier `--NAME`: git, npm.
     Negatable,
-    /// As [`Style::Posix`], with options of one letter also after `+`; each letter of a cluster takes its value from the
-    /// arguments after it: `bash -oc pipefail TEXT`.
+    /// As [`Style::Posix`], with options of one letter also after `+`. Each letter of a cluster takes its value from
+    /// the following arguments: `bash -oc pipefail TEXT`.
     Shell,
-    /// As [`Style::Gnu`], without abbreviations: parsers of today's languages (clap, cobra, argparse without prefixes).
+    /// As [`Style::Gnu`], without abbreviations: parsers of modern languages (clap, cobra, argparse without prefixes).
     Modern,
-    /// One dash or two, long names, no clusters: Go's `flag`, terraform, java.
+    /// One or two dashes, long names, no clusters: Go's `flag`, terraform, java.
     Dash,
-    /// One dash or a slash, any case of letters, any beginning of a name: the first option that fits; no clusters.
+    /// One dash or a slash, upper or lower case, any prefix of a name: the first matching option applies; no clusters.
     /// PowerShell, `cmd`.
     Loose,
     /// Paths first, then an expression of words that begin with one dash: `find`.
@@ -67,12 +67,12 @@ pub enum Style {
     Plain,
 }
 
-/// What a wrapper changes about the command that it runs.
+/// The properties that a wrapper changes about its command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Wrapper {
-    /// Nothing about who runs it and what it may do: `nice`, `timeout`.
+    /// Neither user nor rights: `nice`, `timeout`.
     Neutral,
-    /// Who runs it, as whom, where or with what: `sudo`, `chroot`, `env` with assignments.
+    /// User, rights, place or environment: `sudo`, `chroot`, `env` with assignments.
     Changing,
 }
 
@@ -81,15 +81,15 @@ pub enum Wrapper {
 pub struct Opt {
     /// Its spellings, dashes included.
     pub flags: &'static [&'static str],
-    /// Whether it takes a value.
+    /// The kind of value.
     pub takes: Takes,
-    /// What the value is for.
+    /// Purpose of the value.
     pub slot: Slot,
-    /// What it says about the whole invocation.
+    /// Attributes that it gives to the whole invocation.
     pub attributes: &'static [Attribute],
 }
 
-/// Whether an option takes a value.
+/// The kind of value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Takes {
     /// None.
@@ -100,56 +100,56 @@ pub enum Takes {
     Attached,
 }
 
-/// What an option says about the whole invocation.
+/// An attribute that an option gives to the whole invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Attribute {
-    /// It goes down into directories.
+    /// Descends into directories.
     Recursive,
-    /// It does not ask and does not stop.
+    /// Neither asks nor stops at problems.
     Force,
-    /// Nothing is done at all: `--help`, `--version`.
+    /// Does nothing at all: `--help`, `--version`.
     Inert,
-    /// What would be changed is only shown: `--dry-run`. Reading and connecting remain.
+    /// Only shows the changes: `--dry-run`. Reading and connecting remain.
     Dry,
-    /// What follows it, and its value, is left to something else: `python -c TEXT`, `java -jar FILE`.
+    /// Ends the program's own arguments, after its value: `python -c TEXT`, `java -jar FILE`.
     Last,
-    /// It has a value only where the next argument is no option: `node -p TEXT`, `node -p -e TEXT`.
+    /// Takes a value only if the next argument is not an option: `node -p TEXT`, `node -p -e TEXT`.
     Optional,
 }
 
-/// A list of operands, for when a condition holds.
+/// A list of operands under a condition.
 #[derive(Debug)]
 pub struct Form {
     /// All of these must hold.
     pub when: &'static [Term],
     /// The operands in order. One of them may repeat.
     pub operands: &'static [Place],
-    /// Those after `--`, where it is more than the end of the options.
+    /// The operands after `--`, if `--` does more than end the options.
     pub after: &'static [Place],
 }
 
 /// An operand's place.
 #[derive(Debug)]
 pub struct Place {
-    /// What it is for.
+    /// Purpose of the operand.
     pub slot: Slot,
-    /// It takes as many operands as the others leave.
+    /// The place takes all operands that the other places leave.
     pub repeats: bool,
 }
 
-/// What an operand or an option's value is for. The second word, where there is one, stands after a colon in the model:
+/// The purpose of an operand or of an option's value. In the model, an optional detail follows after a colon:
 /// `code:python`, `shell:exec=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Slot {
-    /// What it is for.
+    /// The role.
     pub role: SlotRole,
-    /// The rest; empty when there is none.
+    /// The detail; empty without one.
     pub detail: &'static str,
 }
 
 macro_rules! slot_roles {
     ($($variant:ident $word:literal $meaning:literal,)+) => {
-        /// What an operand or an option's value is for.
+        /// The role of an operand or of an option's value.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum SlotRole { $(#[doc = $meaning] $variant,)+ }
 
@@ -203,10 +203,10 @@ slot_roles! {
     Special "special" "left to the program's handler",
 }
 
-/// A condition on how a program was called.
+/// A condition on an invocation.
 #[derive(Debug)]
 pub struct Term {
-    /// It must not hold.
+    /// The term must not hold.
     pub negated: bool,
     /// One of these must hold.
     pub any: &'static [Test],
@@ -215,45 +215,45 @@ pub struct Term {
 /// One test of a [`Term`].
 #[derive(Debug)]
 pub enum Test {
-    /// One of these options was given, by any of its spellings.
+    /// This option was given, in any spelling.
     Given(&'static str),
-    /// An operand fits this pattern, in which `*` stands for any text.
+    /// An operand matches this pattern, in which `*` matches any text.
     Operand(&'static str),
-    /// There are at least so many operands.
+    /// The number of operands is at least this.
     AtLeast(usize),
-    /// The value of this option fits this pattern.
+    /// The value of this option matches this pattern.
     Value(&'static str, &'static str),
-    /// An option that was given says so.
+    /// An option of the invocation has this attribute.
     Is(Attribute),
-    /// A subcommand was named.
+    /// The invocation has a subcommand.
     Sub,
 }
 
-/// Something that a program does, besides what its options' and operands' slots say.
+/// An effect of a program beyond the slots of its options and operands.
 #[derive(Debug)]
 pub struct EffectRow {
-    /// What.
+    /// Kind of effect.
     pub kind: EffectKind,
     /// All of these must hold.
     pub when: &'static [Term],
-    /// What is changed, such as `git`; empty for none.
+    /// The changed system, such as `git`; empty for none.
     pub system: &'static str,
-    /// What is done there.
+    /// The action there.
     pub verb: &'static str,
-    /// What it is done to.
+    /// Source of the object.
     pub of: Source,
-    /// A path, as the user would write it, for effects on one that no argument names.
+    /// A path, as the user would write it, for effects on a path that is not an argument.
     pub path: &'static str,
 }
 
-/// Where an [`EffectRow`] finds what it is done to.
+/// The source of the object of an [`EffectRow`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// Nothing in particular: one effect.
+    /// No object: one effect.
     Nothing,
-    /// Each operand: one effect for each, and one without a target when there are none.
+    /// Each operand: one effect for each, and one without a target if there are none.
     Operands,
-    /// Operand number so many, from 0.
+    /// The operand of this number, from 0.
     Operand(usize),
     /// The value of this option.
     Value(&'static str),

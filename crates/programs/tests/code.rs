@@ -1,4 +1,5 @@
-//! What code in little languages does: `language text => effects`, in `code.cases`. `$X` is what is not known.
+//! Tests of the effects of code in little languages: `language text => effects`, in `code.cases`. `$X` is an unknown
+//! part.
 #![cfg(test)]
 
 use castellan_event::Why;

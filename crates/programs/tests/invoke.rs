@@ -1,4 +1,4 @@
-//! How arguments are read: `command => options, operands and what is run in turn`, in `invoke.cases`.
+//! Tests of argument parsing: `command => options, operands and inner commands`, in `invoke.cases`.
 #![cfg(test)]
 
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use castellan_event::Why;
 use castellan_programs::{Arg, Inner, Invocation, Piece, find, invoke};
 
-/// Words are split at blanks, `_` stands for a blank inside one, `$X` for what is not known.
+/// Splits words at blanks; `_` is a blank inside a word, `$X` is an unknown part.
 fn argv(text: &str) -> Vec<Arg> {
     text.split_whitespace().map(argument).collect()
 }

@@ -1,4 +1,5 @@
-//! Each limit of this crate is reached by a hostile text: what stands behind the limit is found, or it is said that something is lost.
+//! Tests that a hostile text reaches each limit of this crate: the dangerous part beyond the limit is found, or
+//! reported as unknown.
 #![cfg(test)]
 
 use std::collections::BTreeSet;
@@ -6,7 +7,7 @@ use std::collections::BTreeSet;
 use castellan_event::Why;
 use castellan_programs::{Arg, Does, Inner, Invocation, code, find, invoke};
 
-/// A limit, a number below it and one beyond it, and what is found with so many: the dangerous thing, or that it is not known.
+/// A limit, a number below and beyond it, and the result for a number: the dangerous part is found, or is unknown.
 struct Row {
     limit: &'static str,
     below: usize,
@@ -16,11 +17,11 @@ struct Row {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Ends {
-    /// What is dangerous is found.
+    /// The dangerous part is found.
     Found,
-    /// It is said that something is not known.
+    /// A part is reported as unknown.
     Unknown(Why),
-    /// Nothing tells of it.
+    /// Neither is reported.
     Silent,
 }
 
@@ -32,7 +33,7 @@ fn read(argv: &[Arg]) -> Invocation {
     invoke(find(argv[0].as_str().unwrap()).unwrap(), argv)
 }
 
-/// Whether a text that is known is among those, else why one is not known.
+/// Returns whether a known text is among the arguments, else the reason why an argument is unknown.
 fn among<'a>(args: impl IntoIterator<Item = &'a Arg>, text: &str) -> Ends {
     let args: Vec<&Arg> = args.into_iter().collect();
     let why = args.iter().find_map(|arg| arg.why());
@@ -55,7 +56,7 @@ fn does(language: &str, text: &str) -> Ends {
     if shell { Ends::Found } else { unknown.map_or(Ends::Silent, Ends::Unknown) }
 }
 
-/// What a search deletes.
+/// Returns the files that a search deletes.
 fn deletes(text: &str) -> Ends {
     let argv = argv(text);
     let found = read(&argv).found(&argv, argv.len() - 1);
@@ -67,7 +68,7 @@ const ROWS: &[Row] = &[
         limit: "CLUSTER_LETTERS_MAX",
         below: 3,
         beyond: 100,
-        // A letter that did not stand before counts behind the limit, too.
+        // A new letter is used beyond the limit, too.
         found: |count| {
             let argv = argv(&format!("rm -{}r /", "f".repeat(count)));
             let read = read(&argv);
@@ -148,7 +149,7 @@ fn a_limit_that_is_reached_is_not_silent() {
     }
 }
 
-/// The head of a setting tells that it names no command, however long it is.
+/// The prefix of a setting shows that it names no command, however long the setting is.
 #[test]
 fn a_long_setting_of_another_name_is_known() {
     let argv = argv(&format!("git -c http.extraHeader={}= push", "a".repeat(500)));

@@ -1,5 +1,5 @@
-//! `append_output`: what the configuration adds to the outputs of rules. Each entry is compiled once, whatever number of
-//! rules it is for; its problems are the configuration's, not a rule file's.
+//! `append_output`: additions of the configuration to the outputs of rules. Each entry is compiled once, for any number
+//! of rules. Its problems belong to the configuration, not to a rule file.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ pub(crate) struct Additions<'o> {
 struct Addition<'o> {
     of: &'o AppendOutput,
     template: Template,
-    /// The numbers of the fields that it shows.
+    /// The numbers of the fields in the template.
     fields: BTreeSet<usize>,
 }
 
 impl<'o> Additions<'o> {
-    /// Compiles the entries that are not for another source.
+    /// Compiles the entries for this source.
     pub(crate) fn new(
         options: &'o Options,
         catalogue: &Catalogue<'_>,
@@ -52,7 +52,7 @@ impl<'o> Additions<'o> {
         Self { all }
     }
 
-    /// Adds to the output of a rule what is meant for it.
+    /// Adds the matching entries to the output of a rule.
     pub(crate) fn add_to(
         &self,
         template: &mut Template,
@@ -106,12 +106,12 @@ impl Addition<'_> {
     }
 }
 
-/// What is not said, or said to be empty, meets everything.
+/// Reports whether a filter matches; an absent or empty filter matches everything.
 fn is_met(wanted: Option<&str>, found: &str) -> bool {
     wanted.is_none_or(|wanted| wanted.is_empty() || wanted == found)
 }
 
-/// ` name=%name` for every suggested field, dots as underscores.
+/// Returns ` name=%name` for every suggested field, with dots as underscores.
 fn suggested(catalogue: &Catalogue<'_>) -> String {
     let names = catalogue.suggested();
     names.map(|name| format!(" {}=%{name}", name.replace('.', "_"))).collect()

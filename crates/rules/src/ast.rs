@@ -1,4 +1,4 @@
-//! The syntax tree of a condition, as written: names are not looked up yet. Every part knows its place.
+//! The syntax tree of a condition, as written: names are not resolved yet. Every part knows its place.
 
 use std::rc::Rc;
 
@@ -40,7 +40,7 @@ pub(crate) enum OperandKind {
         by: Transformer,
         inner: Box<Operand>,
     },
-    /// A function of several arguments; `option` is what follows it in brackets.
+    /// A function of several arguments; `option` is the text in brackets after it.
     Function {
         by: Function,
         args: Vec<Argument>,
@@ -63,7 +63,7 @@ pub(crate) enum Right {
     Nothing,
     Value(Word),
     List(Vec<Word>),
-    /// An operator for one string, with each of a list (Falco 0.44).
+    /// An operator for one string, applied to each string of a list (Falco 0.44).
     Each(Modifier, Vec<Word>),
     /// `val(field)`.
     Val(Operand),
@@ -102,14 +102,14 @@ pub(crate) enum Op {
     PMatch,
 }
 
-/// What stands on the right of an operator.
+/// The right side that an operator takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {
     Nothing,
     Number,
-    /// After a symbol; a blank may be left out.
+    /// After a symbol; a blank is optional.
     String,
-    /// After a word; a blank must stand between.
+    /// After a word; a blank is required.
     SpacedString,
     List,
 }
@@ -146,7 +146,7 @@ impl Op {
     }
 }
 
-/// How many of a list an operator for one string must hold for.
+/// The number of strings in a list for which an operator must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Modifier {
     One,
@@ -212,7 +212,7 @@ impl Function {
 }
 
 impl Expr {
-    /// Every comparison, from left to right. Macros are not looked into.
+    /// Visits every comparison, from left to right. Does not expand macros.
     pub(crate) fn checks<'e>(&'e self, visit: &mut impl FnMut(&'e Check)) {
         match self {
             Self::And(all) | Self::Or(all) => all.iter().for_each(|expr| expr.checks(visit)),
@@ -222,7 +222,7 @@ impl Expr {
         }
     }
 
-    /// Every macro that it names, from left to right.
+    /// Visits every macro name, from left to right.
     pub(crate) fn macros<'e>(&'e self, visit: &mut impl FnMut(&'e Word)) {
         match self {
             Self::And(all) | Self::Or(all) => all.iter().for_each(|expr| expr.macros(visit)),
@@ -234,7 +234,7 @@ impl Expr {
 }
 
 impl Check {
-    /// How many constants its list has.
+    /// Returns the number of constants in the list.
     pub(crate) fn words(&self) -> usize {
         match &self.right {
             Right::List(words) | Right::Each(_, words) => words.len(),
@@ -242,7 +242,7 @@ impl Check {
         }
     }
 
-    /// Every field that it names, without the transformers around it.
+    /// Visits every field, without the transformers around it.
     pub(crate) fn fields<'e>(&'e self, visit: &mut impl FnMut(&'e Operand)) {
         self.left.fields(visit);
         match &self.right {
@@ -253,7 +253,7 @@ impl Check {
 }
 
 impl Operand {
-    /// Every field in it.
+    /// Visits every field in the operand.
     pub(crate) fn fields<'e>(&'e self, visit: &mut impl FnMut(&'e Self)) {
         match &self.kind {
             OperandKind::Field { .. } => visit(self),

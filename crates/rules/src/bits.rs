@@ -1,4 +1,4 @@
-//! A set of small numbers below a fixed bound, one bit for each. Knows nothing of what is numbered.
+//! A set of small numbers below a fixed bound, one bit for each. It knows nothing of the meaning of the numbers.
 
 /// A set of numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -7,12 +7,12 @@ pub(crate) struct Bits {
 }
 
 impl Bits {
-    /// The empty set of numbers below `bound`.
+    /// Returns the empty set of numbers below `bound`.
     pub(crate) fn new(bound: usize) -> Self {
         Self { words: vec![0; bound.div_ceil(64)].into() }
     }
 
-    /// Adds a number below the bound; whether it is new.
+    /// Adds a number below the bound; returns true if it is new.
     pub(crate) fn insert(&mut self, number: usize) -> bool {
         let Some(word) = self.words.get_mut(number / 64) else { return false };
         let bit = 1 << (number % 64);
@@ -25,7 +25,7 @@ impl Bits {
         self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// The numbers, ascending.
+    /// Iterates over the numbers, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         self.words.iter().enumerate().flat_map(|(at, word)| {
             let rest = std::iter::successors(Some(*word), |rest| Some(rest & (rest.wrapping_sub(1))));

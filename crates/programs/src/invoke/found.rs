@@ -1,5 +1,5 @@
-//! What a search finds (`find`, `fd`): the paths that it starts at, or patterns below them where its tests allow no others.
-//! A pattern stands only where every way to the action asks for it; otherwise all below the start counts.
+//! Results of a search (`find`, `fd`): its start paths, or patterns below them if its tests restrict the files. A
+//! pattern is used only if every way to the action tests it; otherwise everything below the start is found.
 
 use castellan_event::Why;
 
@@ -8,7 +8,7 @@ use crate::arg::{Arg, Piece};
 use crate::limits::{SEARCH_STARTS_MAX, SEARCH_TERMS_MAX};
 use crate::program::{SlotRole, Style, Takes};
 
-/// What is found below one start.
+/// The files that a search finds below one start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundPath {
     /// The start itself, or a pattern below it.
@@ -18,7 +18,8 @@ pub struct FoundPath {
 }
 
 impl FoundPath {
-    /// What a command is given for it: where all is found, the start, and `with_below` what lies there.
+    /// Returns the arguments of a command that runs on this path. If everything is found: the start, and with
+    /// `with_below` a pattern below it.
     fn args(&self, with_below: bool) -> Vec<Arg> {
         let below = || {
             let all = Piece::Unknown { why: Why::Glob, written: "**".to_owned() };
@@ -29,12 +30,12 @@ impl FoundPath {
     }
 }
 
-/// Alternatives of an expression, as far as they ask for names.
+/// An alternative of an expression, with its tests for names.
 #[derive(Default)]
 struct Alternative {
-    /// The names and paths that must fit before the action.
+    /// The names and paths that must match before the action.
     tests: Vec<Test>,
-    /// The action stands in it.
+    /// The alternative contains the action.
     acts: bool,
 }
 
@@ -47,7 +48,7 @@ enum Test {
 }
 
 impl Invocation {
-    /// What is found when the action at this position runs. `argv`: the arguments that were read.
+    /// Returns the paths that are found when the action at this position runs. `argv`: the parsed arguments.
     pub fn found(&self, argv: &[Arg], action: usize) -> Vec<FoundPath> {
         if self.options.len() > SEARCH_TERMS_MAX {
             return vec![FoundPath { arg: Arg::unknown(Why::Budget, "{}", false), is_all: true }];
@@ -67,14 +68,15 @@ impl Invocation {
         found
     }
 
-    /// What `find` prints, one to a line, where that is all that it does. `argv`: the arguments that were read.
+    /// Returns the paths that `find` prints, one to a line; `None` if `find` does anything else. `argv`: the parsed
+    /// arguments.
     pub fn printed(&self, argv: &[Arg]) -> Option<Vec<FoundPath>> {
         if self.options.len() > SEARCH_TERMS_MAX || self.options.iter().any(|used| ACTS.contains(&used.flag))
         {
             return None;
         }
         let mut prints = self.options.iter().filter(|used| used.flag == "-print").map(|used| used.at);
-        // Without an action all is printed that fits.
+        // Without an action, `find` prints every match.
         let action = prints.next();
         if prints.next().is_some() {
             return None;
@@ -88,7 +90,7 @@ impl Invocation {
         (starts.len() <= SEARCH_STARTS_MAX).then(|| starts.into_iter().flat_map(found).collect())
     }
 
-    /// Where the search starts.
+    /// Returns the starts of the search.
     fn starts(&self) -> Vec<Arg> {
         let is_find = self.command.style == Style::Find;
         let operands = self.operands.iter().filter(|one| is_find || one.slot.role == SlotRole::Read);
@@ -130,7 +132,7 @@ impl Invocation {
         patterns.iter().map(found).collect()
     }
 
-    /// Of `fd`: an extension or a glob that every file must fit.
+    /// Returns the extension or glob that every file must match, for `fd`.
     fn asked(&self) -> Option<Test> {
         if let Some(extension) = self.values("-e").next().and_then(Arg::as_str) {
             return Some(Test::Name(vec![format!("*.{}", extension.trim_start_matches('.'))]));
@@ -140,24 +142,25 @@ impl Invocation {
             pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
         let name = match self.given("-g") {
             true => pattern.to_owned(),
-            // It is a regular expression, in which a dot is any letter.
+            // The pattern is a regular expression, in which a dot matches any character.
             false if is_plain => format!("*{}*", pattern.replace('.', "?")),
             false => return None,
         };
         is_telling(&name).then_some(Test::Name(vec![name]))
     }
 
-    /// Of `find`: what must fit on every way to the action, to the end where there is none; `None` when there is a way without.
+    /// Returns the tests on every way to the action of `find`, or to the end without an action. `None` if a way has no
+    /// test.
     ///
-    /// The expression is cut at each `-o`. Without parentheses only the alternative with the action counts; with them each
-    /// alternative must ask for something, before the action where it has it. A group that is negated, and a comma, decide
-    /// nothing.
+    /// The expression is split at each `-o`. Without parentheses, only the alternative with the action matters. With
+    /// parentheses, each alternative must have a test, before the action if it contains the action. A negated group or
+    /// a comma gives `None`.
     fn tests_before(&self, argv: &[Arg], action: Option<usize>) -> Option<Vec<Test>> {
         let mut alternatives = vec![Alternative::default()];
         let (mut negated, mut grouped) = (false, action.is_none());
         let mut at = 1;
         while let Some(arg) = argv.get(at) {
-            // They stand in the order of their positions.
+            // Options are sorted by position.
             let used = self.options.get(self.options.partition_point(|used| used.at < at));
             let used = used.filter(|used| used.at == at);
             match (arg.as_str(), used) {
@@ -187,7 +190,7 @@ impl Invocation {
     }
 }
 
-/// What `find` does besides searching below its starts and printing lines: it acts, prints something else, or follows links.
+/// Options of `find` that act, print something else than lines, or follow links.
 const ACTS: &[&str] = &[
     "-delete",
     "-exec",
@@ -209,13 +212,13 @@ const ACTS: &[&str] = &[
     "-rm",
 ];
 
-/// What stands between a directory and a name in it.
+/// Returns the separator between a directory and a name in it.
 fn slash_after(directory: &Arg) -> Piece {
     Piece::Text(if directory.prefix().ends_with('/') { "" } else { "/" }.to_owned())
 }
 
-/// The pattern of a path, in which a `*` may stand for several directories, where it does so behind its first letter: `a*b` fits
-/// `ax/y/b`.
+/// Returns the pattern of a path in which a `*` matches several directories, if the path has a `*` after its first
+/// letter: `a*b` matches `ax/y/b`.
 fn deep(path: &str) -> Option<String> {
     let (first, rest) = path.split_at_checked(1)?;
     let inner = rest.trim_end_matches('*');
@@ -224,8 +227,8 @@ fn deep(path: &str) -> Option<String> {
     is_deep.then(|| format!("{first}{}{end}", inner.replace('*', "*/**/*")))
 }
 
-/// The pattern of the hidden names that a pattern of a search fits: one of a shell would not. Of an ending (`*.log`) there is none that
-/// anybody means.
+/// Returns the pattern of hidden names that a search pattern matches, and a shell pattern does not. An ending (`*.log`)
+/// has none: nobody means hidden names by it.
 fn hidden(name: &str) -> Option<String> {
     match name.chars().next()? {
         '*' if !name.contains('.') => Some(format!(".{name}")),
@@ -235,7 +238,7 @@ fn hidden(name: &str) -> Option<String> {
     }
 }
 
-/// The text and the wildcards of a pattern.
+/// Splits a pattern into text and wildcards.
 fn pieces(pattern: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut rest = pattern;
@@ -254,7 +257,7 @@ fn pieces(pattern: &str) -> Vec<Piece> {
     pieces
 }
 
-/// How many arguments after its name an option has taken.
+/// Returns the number of arguments that an option has taken after its name.
 fn taken(used: &Used) -> usize {
     match used.option.takes {
         Takes::Value if used.option.slot.role == SlotRole::Clause => used.clause.len() + 1,
@@ -266,7 +269,7 @@ fn taken(used: &Used) -> usize {
 fn test(used: &Used) -> Option<Test> {
     let value =
         || used.value.as_ref().and_then(Arg::as_str).filter(|text| is_telling(text)).map(str::to_owned);
-    // The files that matter are called by small letters as a rule.
+    // Sensitive files usually have lower-case names.
     let any_case = |text: String| {
         let small = text.to_lowercase();
         if small == text { vec![text] } else { vec![text, small] }
@@ -281,8 +284,8 @@ fn test(used: &Used) -> Option<Test> {
     }
 }
 
-/// A pattern says which files are meant when it has at least two letters or digits outside brackets, or is an ending (`*.o`); `*`, `*.*`
-/// and `*e*` fit nearly everything.
+/// Reports whether a pattern is specific: it has two letters or digits outside brackets, or is an ending (`*.o`). `*`,
+/// `*.*` and `*e*` match nearly everything.
 fn is_telling(pattern: &str) -> bool {
     let ending = pattern.strip_prefix("*.").filter(|ending| !ending.is_empty());
     if ending.is_some_and(|ending| ending.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
@@ -301,8 +304,8 @@ fn is_telling(pattern: &str) -> bool {
     letters >= 2
 }
 
-/// The words of a clause with what is found in place of `{}`. A clause without it gets what is found at its end when
-/// `appends`, as with `fd`.
+/// Returns the words of a clause with the found paths in place of `{}`. If `appends`, as with `fd`, a clause without
+/// `{}` gets the paths at its end.
 pub(super) fn filled(clause: &[Arg], found: &[FoundPath], appends: bool) -> Vec<Arg> {
     let mut words = Vec::new();
     let mut is_used = false;
@@ -327,5 +330,5 @@ pub(super) fn filled(clause: &[Arg], found: &[FoundPath], appends: bool) -> Vec<
     words
 }
 
-/// What stands for a file that was found; all but the first only with `fd`.
+/// Placeholders for a found file; only `fd` has the ones after the first.
 const PLACEHOLDERS: &[&str] = &["{}", "{/}", "{//}", "{.}", "{/.}"];

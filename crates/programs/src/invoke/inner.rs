@@ -1,4 +1,4 @@
-//! What an invocation runs in turn: commands, shell text and code among its arguments.
+//! The commands, shell text and code that an invocation runs from its arguments.
 
 use castellan_event::Why;
 
@@ -9,16 +9,16 @@ use crate::code::{Does, code};
 use crate::limits::DETAIL_CHARS_MAX;
 use crate::program::{Slot, SlotRole, Style};
 
-/// Something that an invocation runs.
+/// A command or code that an invocation runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inner {
-    /// A command, its name first, with what is added to its environment.
+    /// A command, its name first, and its additional environment.
     Command {
         /// Name and arguments.
         argv: Vec<Arg>,
-        /// `NAME`, value.
+        /// `NAME` and value.
         assignments: Vec<(String, Arg)>,
-        /// Position of its name in the arguments.
+        /// Position of the command's name in the arguments.
         at: usize,
     },
     /// Shell text.
@@ -43,14 +43,15 @@ pub enum Inner {
 }
 
 impl Invocation {
-    /// What the invocation runs in turn, in the order of its arguments. `argv`: the arguments that were read.
+    /// Returns the commands and code that the invocation runs, in the order of its arguments. `argv`: the parsed
+    /// arguments.
     pub fn inner(&self, argv: &[Arg]) -> Vec<Inner> {
         let mut found = self.inner_of_options(argv);
         found.extend(self.inner_of_operands(argv));
         found
     }
 
-    /// The same for the options' values alone: they run here, even where the operands run in another place.
+    /// Like [`Invocation::inner`] for options' values alone. They run here, even if the operands run in another place.
     pub fn inner_of_options(&self, argv: &[Arg]) -> Vec<Inner> {
         let mut found = Vec::new();
         for used in self.options.iter().filter(|used| !is_before(used)) {
@@ -72,7 +73,7 @@ impl Invocation {
         found
     }
 
-    /// The same for the operands alone.
+    /// Like [`Invocation::inner`] for operands alone.
     pub fn inner_of_operands(&self, argv: &[Arg]) -> Vec<Inner> {
         let mut found = Vec::new();
         let before = self.before();
@@ -105,13 +106,14 @@ impl Invocation {
         found
     }
 
-    /// The words that stand before the command that the operands give: `docker run --entrypoint`.
+    /// Returns the words before the command in the operands: `docker run --entrypoint`.
     fn before(&self) -> Vec<Arg> {
         let used = self.options.iter().rfind(|used| is_before(used));
         used.and_then(|used| used.value.as_ref()).map(input::words).unwrap_or_default()
     }
 
-    /// The command of an option: its value and the operands, or a wrapper's own arguments in one text (`env -S`).
+    /// Returns the command of an option: its value and the operands, or a wrapper's own arguments in one text (`env
+    /// -S`).
     fn by_option(&self, used: &Used, value: &Arg, argv: &[Arg]) -> Option<Inner> {
         let slot = used.option.slot;
         if slot.role == SlotRole::Joined {
@@ -135,7 +137,7 @@ impl Invocation {
         Some(Inner::Command { argv, assignments: self.assignments(), at: used.at })
     }
 
-    /// The words of a clause, with what a search finds in their place.
+    /// Returns the words of a clause, with the found paths of a search in place of the placeholder.
     fn clause(&self, used: &Used, argv: &[Arg]) -> Vec<Arg> {
         match used.option.slot.detail {
             "found" => filled(&used.clause, &self.found(argv, used.at), self.command.style != Style::Find),
@@ -143,7 +145,7 @@ impl Invocation {
         }
     }
 
-    /// `NAME=value` among options and operands: the environment of the command.
+    /// Returns `NAME=value` among options and operands: the environment of the command.
     pub fn assignments(&self) -> Vec<(String, Arg)> {
         let options = self.options.iter().filter(|used| used.option.slot.role == SlotRole::Assignment);
         let operands = self.operands.iter().filter(|operand| operand.slot.role == SlotRole::Assignment);
@@ -155,13 +157,13 @@ impl Invocation {
         .collect()
     }
 
-    /// The machine or container in which commands run, as named; `None` when they run here.
+    /// Returns the named machine or container in which commands run; `None` when they run here.
     pub fn place(&self) -> Option<&Arg> {
         let operand = self.operands.iter().find(|operand| operand.slot.role == SlotRole::Where);
         operand.map(|operand| &operand.arg)
     }
 
-    /// The directory in which the rest happens (`-C DIR`), the last one given.
+    /// Returns the directory for the rest of the invocation (`-C DIR`); the last one applies.
     pub fn directory(&self) -> Option<&Arg> {
         let used = self.options.iter().rev().find(|used| used.option.slot.role == SlotRole::Directory);
         used.and_then(|used| used.value.as_ref())
@@ -169,14 +171,14 @@ impl Invocation {
 }
 
 impl Slot {
-    /// The part of an argument that comes after what the slot's detail says must stand before it; all of it when nothing
-    /// must. What is not known may be anything.
+    /// Returns the part of an argument after the prefix that the slot's detail requires; the whole argument without a
+    /// detail. An unknown argument may be anything, so it is returned whole.
     pub fn part_of(&self, arg: &Arg) -> Option<Arg> {
         detailed(self.detail, arg)
     }
 }
 
-/// A command whose name is a package's, without the version: `rimraf@5`, `@scope/name@latest`, `black==24`.
+/// Returns a command whose name is a package, without the version: `rimraf@5`, `@scope/name@latest`, `black==24`.
 fn of_package(argv: &[Arg]) -> Vec<Arg> {
     let Some((name, rest)) = argv.split_first() else { return Vec::new() };
     let known = name.prefix();
@@ -192,10 +194,11 @@ fn of_package(argv: &[Arg]) -> Vec<Arg> {
     std::iter::once(name).chain(rest.iter().cloned()).collect()
 }
 
-/// What a slot says of shell text in which scripts of the project may be named shortly.
+/// Detail of a slot for shell text that may contain short names of project scripts.
 const SCRIPTS: &str = "scripts";
 
-/// `npm:NAME ARGUMENTS` is `npm run NAME ARGUMENTS`. A pattern of names is the runner's own, and no shell's.
+/// Converts `npm:NAME ARGUMENTS` to `npm run NAME ARGUMENTS`. A pattern of names is for the runner, so it is quoted for
+/// the shell.
 fn of_scripts(arg: &Arg) -> Arg {
     const MANAGERS: &[&str] = &["bun", "npm", "pnpm", "yarn"];
     let short = arg.as_str().and_then(|text| text.split_once(':'));
@@ -233,7 +236,7 @@ fn text(slot: Slot, arg: &Arg, rest: impl FnOnce() -> Vec<Arg>) -> Vec<Inner> {
     found.into_iter().collect()
 }
 
-/// The shell text that code runs, where its language is read; the code itself otherwise.
+/// Returns the shell text that code runs, if its language is supported; the code itself otherwise.
 fn in_code(language: &'static str, arg: &Arg) -> Vec<Inner> {
     let Some(does) = code(language, arg) else { return vec![Inner::Code { language, text: arg.clone() }] };
     let shell = does.into_iter().filter_map(|one| match one {
@@ -243,7 +246,8 @@ fn in_code(language: &'static str, arg: &Arg) -> Vec<Inner> {
     shell.collect()
 }
 
-/// The text after what must stand before it; all of it when nothing must. What is not known may be anything.
+/// Returns the text after its required prefix, or all of it without a detail. An unknown text may be anything, so it is
+/// returned whole.
 fn detailed(detail: &str, arg: &Arg) -> Option<Arg> {
     if detail.is_empty() || arg.prefix().is_empty() && arg.as_str().is_none() {
         return Some(arg.clone());
@@ -264,7 +268,7 @@ fn detailed(detail: &str, arg: &Arg) -> Option<Arg> {
     details().any(may_begin).then(|| Arg::unknown(Why::Size, all.get(..end).unwrap_or_default(), false))
 }
 
-/// Where the shortest beginning of a text ends that fits a pattern.
+/// Returns the length of the shortest prefix of a text that matches a pattern.
 fn begins(pattern: &str, text: &str) -> Option<usize> {
     let Some(last) = pattern.chars().next_back().filter(|_| pattern.contains('*')) else {
         return text.starts_with(pattern).then_some(pattern.len());

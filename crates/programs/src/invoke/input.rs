@@ -1,4 +1,4 @@
-//! Commands that get arguments from elsewhere than their own: from input, or from after `:::`, as with `xargs` and `parallel`.
+//! Commands that get arguments from input or from the words after `:::`, as with `xargs` and `parallel`.
 
 use castellan_event::Why;
 
@@ -6,11 +6,11 @@ use super::Invocation;
 use crate::arg::{Arg, Piece};
 use crate::limits::INPUT_PLACES_MAX;
 
-/// What stands in commands for what is read from input.
+/// Default placeholder for text from input.
 const INPUT: &str = "{}";
 
 impl Invocation {
-    /// A command with what is read from input: where the text that stands for it is, or after it.
+    /// Returns a command with the text from input: in place of the placeholder, or at the end.
     pub(super) fn with_input(&self, argv: &[Arg]) -> Vec<Arg> {
         let used = self.options.iter().find(|used| used.option.slot.detail == "replace");
         let Some(used) = used else {
@@ -22,7 +22,7 @@ impl Invocation {
     }
 }
 
-/// Shell texts of a template and of what is put into it: what stands after `:::`, or what is read from input.
+/// Returns the shell texts of a template and its values: the words after `:::`, or text from input.
 pub(super) fn texts(argv: &[Arg]) -> Vec<Arg> {
     let split = argv.iter().position(is_source).unwrap_or(argv.len());
     let (template, sources) = argv.split_at(split);
@@ -65,7 +65,7 @@ fn is_source(arg: &Arg) -> bool {
     matches!(arg.as_str(), Some(":::" | ":::+" | "::::" | "::::+"))
 }
 
-/// An argument with a value in each place of a mark.
+/// Returns an argument with a value in place of each mark.
 fn put(arg: &Arg, mark: &str, value: &Arg) -> Arg {
     let mut pieces = Vec::new();
     let mut splits = arg.splits();
@@ -85,7 +85,8 @@ fn put(arg: &Arg, mark: &str, value: &Arg) -> Arg {
     Arg::from_pieces(pieces, splits)
 }
 
-/// A word of a template with all values in the place of `{}` and of `{1}`; parts of values, as `{.}`, are not computed.
+/// Returns a word of a template with all values in place of `{}` and `{1}`. Parts of values, such as `{.}`, are not
+/// computed.
 fn filled(word: &Arg, value: &Arg) -> Arg {
     let mut pieces = Vec::new();
     let mut splits = word.splits();
@@ -117,7 +118,7 @@ fn filled(word: &Arg, value: &Arg) -> Arg {
     Arg::from_pieces(pieces, splits)
 }
 
-/// A value as one word of shell text.
+/// Returns a value as one word of shell text.
 fn quoted(arg: &Arg) -> Arg {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,+@%".contains(letter);
     let pieces = arg.pieces().iter().map(|piece| match piece {
@@ -129,7 +130,7 @@ fn quoted(arg: &Arg) -> Arg {
     Arg::from_pieces(pieces, arg.splits())
 }
 
-/// The words of a line, as `env -S` splits them: at blanks, with quotes and backslashes.
+/// Splits a line into words like `env -S`: at blanks, with quotes and backslashes.
 pub(super) fn words(line: &Arg) -> Vec<Arg> {
     let mut words = Vec::new();
     let mut pieces: Vec<Piece> = Vec::new();

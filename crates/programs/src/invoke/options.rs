@@ -1,4 +1,4 @@
-//! Options among the arguments, in the styles that programs have.
+//! Parses options among the arguments, in the styles of real programs.
 
 use std::collections::BTreeSet;
 
@@ -7,17 +7,17 @@ use crate::arg::Arg;
 use crate::limits::CLUSTER_LETTERS_MAX;
 use crate::program::{Attribute, Opt, Program, SlotRole, Style, Takes};
 
-/// How an argument looks, before the model is asked.
+/// The form of an argument, before the model is consulted.
 enum Look<'a> {
     /// `--`
     End,
-    /// It cannot be an option.
+    /// Not an option.
     Operand,
-    /// It may be one or not.
+    /// Perhaps an option.
     Uncertain,
-    /// It begins with a dash, all of it known.
+    /// Begins with a dash, and is known completely.
     Known(&'a str),
-    /// It begins with a dash and this, and goes on with what is not known.
+    /// Begins with this text, which has a dash, and has an unknown rest.
     Begins(&'a str),
 }
 
@@ -34,7 +34,7 @@ fn look(arg: &Arg) -> Look<'_> {
 }
 
 impl Reading<'_> {
-    /// Reads an argument that may be an option; false when it is an operand.
+    /// Parses an argument that may be an option; false when it is an operand.
     pub(super) fn option(&mut self, arg: &Arg, at: usize) -> bool {
         let style = self.read.command.style;
         match style {
@@ -69,7 +69,7 @@ impl Reading<'_> {
                 false
             }
             Look::End => {
-                // The expression of `find` goes on after it.
+                // The expression of `find` continues after `--`.
                 self.ended = style != Style::Find;
                 self.read.ended_at = Some(at);
                 self.placed.after_dashes = 0;
@@ -80,7 +80,7 @@ impl Reading<'_> {
         }
     }
 
-    /// `-` alone and what begins with a plus, where the model has such an option.
+    /// Parses `-` alone, or an option that begins with a plus, if the model has it.
     fn undashed(&mut self, arg: &Arg, at: usize) -> bool {
         let text = arg.as_str().unwrap_or_default();
         if let Some((option, flag)) = self.exact(text) {
@@ -90,7 +90,7 @@ impl Reading<'_> {
         self.number(text, at) || text.starts_with('+') && self.letters(text, at)
     }
 
-    /// `-Command`, `/c`, `-exec:bypass`
+    /// Parses `-Command`, `/c`, `-exec:bypass`.
     fn loose(&mut self, arg: &Arg, at: usize) -> bool {
         let prefix = arg.prefix();
         let Some(name) = prefix.strip_prefix(['-', '/']) else { return false };
@@ -115,7 +115,7 @@ impl Reading<'_> {
         true
     }
 
-    /// `/q/d/cTEXT`, `/v:on/cTEXT`: what takes all that follows as code takes it without a blank, too.
+    /// Parses `/q/d/cTEXT`, `/v:on/cTEXT`: an option that takes the rest as code needs no blank before it.
     fn glued(&mut self, arg: &Arg, at: usize) -> bool {
         let takes_all = |option: &Opt| option.slot.role == SlotRole::JoinedCode;
         if !self.exact("-c").is_some_and(|(option, _)| takes_all(option)) {
@@ -174,7 +174,7 @@ impl Reading<'_> {
         true
     }
 
-    /// `--name=value`. An option without a value may be told to be on or off: `--dry-run=false`.
+    /// Stores `--name=value`. An option without a value may still be switched on or off: `--dry-run=false`.
     fn with_value(&mut self, option: &'static Opt, flag: &'static str, value: Option<Arg>, at: usize) {
         let calms = [Attribute::Dry, Attribute::Inert].iter().any(|one| option.attributes.contains(one));
         match value.as_ref().map(Arg::as_str) {
@@ -192,7 +192,7 @@ impl Reading<'_> {
         }
     }
 
-    /// `--no-force`: the option is as if it had not been given before.
+    /// Parses `--no-force`, which removes an earlier `--force`.
     fn taken_back(&mut self, text: &str, style: Style) -> bool {
         let Some(name) = text.strip_prefix("--no-") else { return false };
         let name = format!("--{name}");
@@ -203,7 +203,7 @@ impl Reading<'_> {
         true
     }
 
-    /// An option whose end is not known: `--output=$X`, `-o$X`.
+    /// Parses an option whose end is not known: `--output=$X`, `-o$X`.
     fn partly_known(&mut self, arg: &Arg, prefix: &str, at: usize) -> bool {
         if let Some((name, _)) = prefix.split_once('=')
             && let Some((option, flag)) = self.exact(name)
@@ -223,7 +223,7 @@ impl Reading<'_> {
         true
     }
 
-    /// Short options in one argument. Either all of them are known, or none counts.
+    /// Parses short options in one argument. If one of them is unknown, none is used.
     fn cluster(&mut self, arg: &Arg, text: &str, at: usize) -> bool {
         let mut found = Vec::new();
         let mut before = String::from("-");
@@ -274,7 +274,7 @@ impl Reading<'_> {
         }
     }
 
-    /// `-9`, `+5`: an option that is a number.
+    /// Parses `-9`, `+5`: an option that is a number.
     fn number(&mut self, text: &str, at: usize) -> bool {
         let mut letters = text.chars();
         let sign = letters.next();
@@ -288,7 +288,7 @@ impl Reading<'_> {
         true
     }
 
-    /// `cargo +nightly build`: before the subcommand, for programs that have an option `+*`.
+    /// Parses `cargo +nightly build`: before the subcommand, for programs that have an option `+*`.
     fn plus(&mut self, arg: &Arg, at: usize) -> bool {
         let Some(value) = arg.strip_prefix("+").filter(|_| self.read.subcommand.is_empty()) else {
             return false;
@@ -298,7 +298,7 @@ impl Reading<'_> {
         true
     }
 
-    /// `if=file`
+    /// Parses `if=file`.
     fn key(&mut self, arg: &Arg, at: usize) -> bool {
         let Some((name, _)) = arg.prefix().split_once('=') else {
             if arg.prefix().is_empty() && arg.as_str().is_none() {
@@ -317,35 +317,38 @@ impl Reading<'_> {
         true
     }
 
-    /// Parentheses and operators of `find`'s expression, which begins with the first of them.
+    /// Parses parentheses and operators of `find`'s expression. The first of them, or the first option, begins the
+    /// expression.
     fn expression(&mut self, arg: &Arg, at: usize) -> bool {
         let text = arg.as_str().unwrap_or_default();
         let operator = matches!(text, "(" | ")" | "!" | ",");
-        // Options of one letter, and `-O2`, stand before the paths.
+        // Options of one letter, and `-O2`, come before the paths.
         let begins = text.len() > 2 && text.starts_with('-') && !text.starts_with("-O");
         self.in_expression |= operator || begins;
         if self.in_expression && !operator && !text.starts_with('-') {
-            // A value of a predicate that the model does not know.
+            // A value of a predicate that is not in the model.
             self.read.unknown.push(at);
             return true;
         }
         operator
     }
 
-    /// `tar xzf FILE`: the letters of the first argument, each of which takes its value from those after it.
+    /// Parses `tar xzf FILE`: the letters of the first argument, each of which takes its value from the following
+    /// arguments.
     fn bundle(&mut self, arg: &Arg, at: usize) -> bool {
         let text = arg.as_str().filter(|text| !text.is_empty() && !text.starts_with('-'));
         text.is_some_and(|text| self.each_letter('-', text, at))
     }
 
-    /// `-euo` or `+eo` and their values after them.
+    /// Parses `-euo` or `+eo`, with their values in the following arguments.
     fn letters(&mut self, text: &str, at: usize) -> bool {
         let mut letters = text.chars();
         let sign = letters.next().filter(|_| !letters.as_str().is_empty());
         sign.is_some_and(|sign| self.each_letter(sign, letters.as_str(), at))
     }
 
-    /// Letters that are options, each of which takes its value from the arguments after it; all of them, or none.
+    /// Parses letters that are options, each of which takes its value from the following arguments. If one is unknown,
+    /// none is used.
     fn each_letter(&mut self, sign: char, text: &str, at: usize) -> bool {
         let mut seen = BTreeSet::new();
         let counting =
@@ -360,7 +363,7 @@ impl Reading<'_> {
         true
     }
 
-    /// Takes an option whose value, if it must have one, is the next argument.
+    /// Stores an option. If the option needs a value, the next argument is its value.
     fn take(&mut self, option: &'static Opt, flag: &'static str, at: usize) {
         if option.takes == Takes::Value && option.slot.role == SlotRole::Clause {
             let clause: Vec<Arg> = self.rest().iter().take_while(|arg| !ends_clause(arg)).cloned().collect();
@@ -383,7 +386,7 @@ impl Reading<'_> {
         self.push(option, flag, value, at);
     }
 
-    /// `xterm -e COMMAND`: all after the value is the command's.
+    /// Stores an option with its value. After `xterm -e COMMAND`, the rest belongs to the command.
     fn push(&mut self, option: &'static Opt, flag: &'static str, value: Option<Arg>, at: usize) {
         if option.slot.role == SlotRole::Command && option.slot.detail != "operands" {
             self.ended = true;
@@ -400,7 +403,8 @@ impl Reading<'_> {
         self.argv.get(self.at..).unwrap_or_default()
     }
 
-    /// The option of this very spelling, the subcommand's before those above it. Where one dash is enough, two mean the same.
+    /// Returns the option of this exact spelling, the subcommand's first. In a style with one dash, two dashes mean the
+    /// same.
     fn exact(&self, text: &str) -> Option<(&'static Opt, &'static str)> {
         let one_dash = text.strip_prefix('-').filter(|_| self.read.command.style == Style::Dash);
         let in_program =
@@ -408,7 +412,7 @@ impl Reading<'_> {
         self.read.levels.iter().rev().find_map(in_program)
     }
 
-    /// The long option that this clearly abbreviates.
+    /// Returns the long option for an unambiguous abbreviation.
     fn abbreviated(&self, text: &str, style: Style) -> Option<(&'static Opt, &'static str)> {
         let abbreviates = matches!(style, Style::Gnu | Style::Posix | Style::Negatable | Style::Bundled);
         if !abbreviates || !text.starts_with("--") {
@@ -426,7 +430,8 @@ impl Reading<'_> {
 }
 
 impl Opt {
-    /// Whether an option is this one, of this command or of one above or below it: as both are read, and as what their long names say.
+    /// Reports whether an option of another level is the same option: both take the same kind of value, and share a
+    /// long name unless one has none.
     pub(super) fn is_same(&self, other: &Opt) -> bool {
         let is_long = |flag: &&&str| flag.starts_with("--");
         let (mut own, mut its) = (self.flags.iter().filter(is_long), other.flags.iter().filter(is_long));
@@ -439,7 +444,7 @@ impl Opt {
 }
 
 impl Program {
-    /// The option of this spelling.
+    /// Returns the option of this spelling.
     pub(super) fn option(&'static self, text: &str) -> Option<(&'static Opt, &'static str)> {
         let found = self.spellings.binary_search_by_key(&text, |(spelling, _)| spelling).ok()?;
         let (spelling, at) = self.spellings.get(found)?;
@@ -448,7 +453,7 @@ impl Program {
 }
 
 impl Invocation {
-    /// The options as they were meant, clusters taken apart, and what looks like an option and is not known.
+    /// Returns the options in full spelling, without clusters, and unknown arguments that look like options.
     pub fn flags<'i>(&'i self, argv: &'i [Arg]) -> impl Iterator<Item = String> {
         let known = self.options.iter().map(|used| (used.at, used.flag.to_owned()));
         let unknown = self.unknown.iter().filter_map(|at| Some((*at, argv.get(*at)?.written().into_owned())));
@@ -457,7 +462,7 @@ impl Invocation {
         all.into_iter().map(|(_, flag)| flag)
     }
 
-    /// Every way to write the known ones among them.
+    /// Returns all spellings of the known options.
     pub fn spellings(&self) -> impl Iterator<Item = &'static str> {
         self.options.iter().flat_map(|used| used.option.flags.iter().copied())
     }
@@ -467,7 +472,7 @@ fn ends_clause(arg: &Arg) -> bool {
     matches!(arg.as_str(), Some(";" | "+"))
 }
 
-/// `-o` and the rest.
+/// Splits `-oREST` into `-o` and the rest.
 fn split_short(text: &str) -> Option<(&str, &str)> {
     let second = text.char_indices().nth(1)?;
     text.split_at_checked(second.0 + second.1.len_utf8())
