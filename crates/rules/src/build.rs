@@ -1,6 +1,6 @@
-//! Definitions to a rule set: each rule's condition and output are put together, parsed, expanded and compiled. A rule with
-//! errors is left out, and all its errors are reported. What only adds to what is built is added to it, so that it is built
-//! once. Knows nothing of files and their order.
+//! Definitions to a rule set: builds, parses, expands and compiles each rule's condition and output. A rule with errors
+//! is left out, and all its errors are reported. An unchanged set only grows, so that each rule is built once. It knows
+//! nothing of files and their order.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -27,23 +27,23 @@ use crate::program::Template;
 use crate::rule::{Compiled, Rule, RuleSet};
 use crate::select;
 
-/// A rule set while it is built, file after file.
+/// A rule set that grows file after file.
 #[derive(Debug)]
 pub(crate) struct Build<'s> {
     scope: &'s Scope<'s>,
     lists: Lists,
     macros: Macros,
     own: Target<'s>,
-    /// What these compile to is dropped: their rules are only checked, as Falco does.
+    /// Target for rules below the minimum priority. They are only checked, as in Falco, and their programs are dropped.
     dropped: Target<'s>,
     syscall: Target<'s>,
     set: RuleSet,
-    /// The condition of each rule of the set, with everything put in.
+    /// The expanded condition of each rule of the set.
     exprs: Vec<Rc<Expr>>,
 }
 
 impl<'s> Build<'s> {
-    /// Nothing built.
+    /// Returns an empty build.
     pub(crate) fn new(scope: &'s Scope<'s>, report: &mut Report<'_>) -> Self {
         let target = |catalogue| Target::new(catalogue, scope.options, &scope.patterns);
         let (mut own, dropped, syscall) =
@@ -55,13 +55,13 @@ impl<'s> Build<'s> {
         Self { scope, lists, macros, own, dropped, syscall, set, exprs: Vec::new() }
     }
 
-    /// Whether what was built up to a moment of [`Definitions::now`] stays as it is with what is defined by now.
+    /// Reports whether the build up to a moment of [`Definitions::now`] is still valid with the present definitions.
     pub(crate) fn can_grow(&self, definitions: &Definitions, since: usize) -> bool {
         definitions.only_grew(since) && self.lists.can_grow(definitions)
     }
 
-    /// Adds the lists and macros that were defined since the last time, and the rules that were defined or altered `since` a
-    /// moment of [`Definitions::now`].
+    /// Adds the lists and macros since the last call, and the rules that were defined or changed `since` a moment of
+    /// [`Definitions::now`].
     pub(crate) fn grow(&mut self, definitions: &Definitions, since: usize, report: &mut Report<'_>) {
         let Self { scope, lists, macros, own, dropped, syscall, set, exprs } = self;
         let (options, conditions) = (scope.options, &scope.conditions);
@@ -85,7 +85,7 @@ impl<'s> Build<'s> {
         }
     }
 
-    /// The set, with what can be said once all files are in it.
+    /// Returns the set, and reports the problems that need all files.
     pub(crate) fn finish(
         mut self,
         definitions: &Definitions,
@@ -121,7 +121,7 @@ impl<'s> Build<'s> {
         (self.into_set(definitions), description)
     }
 
-    /// The set as it is, for showing only.
+    /// Returns the set as it is, for display only.
     pub(crate) fn unfinished(mut self, definitions: &Definitions) -> RuleSet {
         select::apply(&self.scope.options.selection, &mut self.set.rules);
         self.into_set(definitions)
@@ -143,7 +143,7 @@ impl<'s> Build<'s> {
     }
 }
 
-/// What the rules of one source are compiled against, and into.
+/// The catalogue and the compilers for the rules of one source.
 #[derive(Debug)]
 struct Target<'c> {
     catalogue: &'c Catalogue<'c>,
@@ -163,11 +163,11 @@ impl<'c> Target<'c> {
     }
 }
 
-/// A rule as it goes into the set.
+/// A rule for the set.
 struct Built {
     rule: Rule,
     compiled: Compiled,
-    /// The condition with everything put in.
+    /// The expanded condition.
     expr: Rc<Expr>,
 }
 
@@ -181,7 +181,7 @@ struct Builder<'b, 'a> {
 }
 
 impl Builder<'_, '_> {
-    /// One rule; `None` after errors, or when the rule wants to be left out.
+    /// Builds one rule; `None` after errors, or if the rule asks to be skipped.
     fn rule(&mut self, definition: &Definition<RuleText>, target: &mut Target<'_>) -> Option<Built> {
         let (name, text) = (&definition.name.text, &definition.value);
         let label = Kind::Rule.label(name);
@@ -216,7 +216,7 @@ impl Builder<'_, '_> {
         Some(Built { rule: self.describe(definition, found), compiled: Compiled { condition, output }, expr })
     }
 
-    /// The condition with exceptions, lists and macros put in.
+    /// Returns the condition with exceptions, lists and macros expanded.
     fn expand(&mut self, definition: &Definition<RuleText>, label: &str) -> Option<Rc<Expr>> {
         let rule = &definition.value;
         let text =
@@ -257,7 +257,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// What compiling found out about a rule.
+/// Results of compiling a rule.
 struct Found {
     condition: String,
     fields: BTreeSet<usize>,

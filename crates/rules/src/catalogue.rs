@@ -1,4 +1,4 @@
-//! The fields that conditions and outputs of one source may name, by name. Knows their types, not their values.
+//! The fields that conditions and outputs of one source may name. It knows their types, not their values.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::suggest::did_you_mean;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ValueType {
     pub(crate) of: FieldType,
-    /// A list of such values.
+    /// The value is a list of this type.
     pub(crate) list: bool,
 }
 
@@ -28,7 +28,7 @@ impl ValueType {
 pub(crate) struct Catalogue<'t> {
     fields: &'t [FieldDef<'t>],
     by_name: HashMap<&'t str, usize, Fast>,
-    /// What to say when a field is not here.
+    /// Help for a field that is not in the catalogue.
     help: Option<&'static str>,
 }
 
@@ -38,7 +38,7 @@ impl<'t> Catalogue<'t> {
         Self { fields, by_name, help: None }
     }
 
-    /// The catalogue of Falco's source `syscall`, of which nothing exists here.
+    /// Returns the catalogue of Falco's source `syscall`, which is empty here.
     pub(crate) fn syscall() -> Self {
         let help = "the rule is of source `syscall`, which has no fields here; add `source: coding_agent`";
         Self { help: Some(help), ..Self::new(&[]) }
@@ -52,17 +52,17 @@ impl<'t> Catalogue<'t> {
         self.by_name.get(name).copied()
     }
 
-    /// The level of a field.
+    /// Returns the level of a field.
     pub(crate) fn level(&self, name: &str) -> Level {
         self.index(name).and_then(|index| self.get(index)).map_or(Level::Call, |field| field.level)
     }
 
-    /// The finest level of all fields.
+    /// Returns the finest level of all fields.
     pub(crate) fn finest(&self) -> Level {
         self.fields.iter().map(|field| field.level).max().unwrap_or_default()
     }
 
-    /// The finest level of the fields that a comparison names.
+    /// Returns the finest level of the fields in a comparison.
     pub(crate) fn level_of(&self, check: &Check) -> Level {
         let mut level = Level::Call;
         check.fields(&mut |field| {
@@ -73,13 +73,13 @@ impl<'t> Catalogue<'t> {
         level
     }
 
-    /// The names of the fields that are suggested for outputs.
+    /// Returns the names of the fields that are suggested for outputs.
     pub(crate) fn suggested(&self) -> impl Iterator<Item = &'t str> {
         let alone = |arg: FieldArg| matches!(arg, FieldArg::None | FieldArg::Optional);
         self.fields.iter().filter(move |field| field.suggested && alone(field.arg)).map(|field| field.name)
     }
 
-    /// Looks up a field with its argument, and checks the argument.
+    /// Looks up a field, and checks its argument.
     pub(crate) fn field(
         &self,
         name: &str,
@@ -109,7 +109,7 @@ impl<'t> Catalogue<'t> {
         }
     }
 
-    /// The type of an operand, or what is wrong with it.
+    /// Returns the type of an operand, or its fault.
     pub(crate) fn type_of(&self, operand: &Operand) -> Result<ValueType, Fault> {
         match &operand.kind {
             OperandKind::Field { name, arg } => {
@@ -145,7 +145,7 @@ impl<'t> Catalogue<'t> {
     }
 }
 
-/// The type that a transformer makes of another.
+/// Returns the type of a transformer's result.
 fn transformed(by: Transformer, ty: ValueType) -> Option<ValueType> {
     let is_text = ty.of == FieldType::Text;
     match by {
@@ -162,7 +162,7 @@ fn transformed(by: Transformer, ty: ValueType) -> Option<ValueType> {
 const TEXT: ValueType = ValueType { of: FieldType::Text, list: false };
 const TEXTS: ValueType = ValueType { of: FieldType::Text, list: true };
 
-/// The type that a function makes of its arguments, or how it is used.
+/// Returns the type of a function's result, or a usage text for wrong arguments.
 fn function(by: Function, args: &[ValueType], option: Option<&str>) -> Result<ValueType, &'static str> {
     let (fits, usage) = match by {
         Function::Join => (
@@ -181,13 +181,13 @@ fn function(by: Function, args: &[ValueType], option: Option<&str>) -> Result<Va
     if fits { Ok(TEXT) } else { Err(usage) }
 }
 
-/// A type's name for people, with its article.
+/// Returns a type's name for people, with its article.
 pub(crate) fn a_type(ty: ValueType) -> String {
     let name = type_name(ty);
     format!("{} {name}", if name.starts_with('a') { "an" } else { "a" })
 }
 
-/// A type's name for people.
+/// Returns a type's name for people.
 pub(crate) fn type_name(ty: ValueType) -> &'static str {
     match (ty.of, ty.list) {
         (FieldType::Text, false) => "string",

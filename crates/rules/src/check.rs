@@ -1,4 +1,4 @@
-//! What may be compared with what: Falco's type gates and its reading of constants. Knows types, not values.
+//! Valid comparisons: Falco's type gates and its parsing of constants. It knows types, not values.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use crate::problem::Fault;
 
 const CODE: &str = "LOAD_ERR_COMPILE_CONDITION";
 
-/// The operators of numbers and booleans; strings have these and more.
+/// The operators of numbers. Strings have these and more.
 const NUMERIC: [Op; 9] = [
     Op::Exists,
     Op::Equal,
@@ -27,7 +27,7 @@ const NUMERIC: [Op; 9] = [
 /// The operators of booleans, addresses and networks.
 const EQUALITY: [Op; 5] = [Op::Exists, Op::Equal, Op::NotEqual, Op::In, Op::Intersects];
 const LIST: [Op; 3] = [Op::Exists, Op::In, Op::Intersects];
-/// The operators that only byte buffers have.
+/// The operators of byte buffers alone.
 const BUFFER: [Op; 2] = [Op::BContains, Op::BStartsWith];
 /// The operators of byte buffers.
 const BYTES: [Op; 10] = [
@@ -66,7 +66,7 @@ pub(crate) fn operator(op: Op, ty: ValueType, left: &Word) -> Result<(), Fault> 
     Err(Fault::new(CODE, left.place, message).help_if(help))
 }
 
-/// Checks that an operator can have a field on its right side, of this type.
+/// Checks that an operator can have a field of this type on its right side.
 pub(crate) fn right_field(op: Op, left: ValueType, right: ValueType, place: &Word) -> Result<(), Fault> {
     if matches!(op, Op::Regex | Op::PMatch) {
         let message = format!("`{}` cannot be used with a field on its right side", op.as_str());
@@ -79,7 +79,7 @@ pub(crate) fn right_field(op: Op, left: ValueType, right: ValueType, place: &Wor
     Ok(())
 }
 
-/// Checks a constant as such.
+/// Checks length and characters of a constant.
 pub(crate) fn constant(word: &Word) -> Result<&[u8], Fault> {
     if word.text.len() > CONSTANT_BYTES_MAX {
         let message =
@@ -92,7 +92,7 @@ pub(crate) fn constant(word: &Word) -> Result<&[u8], Fault> {
     Ok(word.text.as_bytes())
 }
 
-/// Reads a number as Falco does: decimal, with a sign, negative ones wrapped around.
+/// Parses a number like Falco: decimal, with a sign; negative numbers wrap around.
 pub(crate) fn number(word: &Word) -> Result<u64, Fault> {
     let (negative, digits) = match word.text.as_bytes().first() {
         Some(b'-') => (true, word.text.get(1..)),
@@ -106,7 +106,7 @@ pub(crate) fn number(word: &Word) -> Result<u64, Fault> {
     }
 }
 
-/// Reads the hexadecimal digits of a byte buffer, two for each byte.
+/// Parses the hexadecimal digits of a byte buffer, two for each byte.
 pub(crate) fn bytes(word: &Word) -> Result<Vec<u8>, Fault> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let byte = |pair: &[u8]| match pair {
@@ -119,7 +119,7 @@ pub(crate) fn bytes(word: &Word) -> Result<Vec<u8>, Fault> {
     })
 }
 
-/// Reads the constants that an address or a network is compared with.
+/// Parses the constants in a comparison with an address or a network.
 pub(crate) fn networks(ty: ValueType, words: &[Word]) -> Result<Networks, Fault> {
     let read = if ty.of == FieldType::Net { network } else { address };
     words.iter().map(read).collect::<Result<Vec<_>, _>>().map(Networks::new)
@@ -142,7 +142,7 @@ fn network(word: &Word) -> Result<Net, Fault> {
     })
 }
 
-/// Checks that each of a list can be compared with a type.
+/// Checks that a modifier can be used with a type.
 pub(crate) fn modifier(modifier: Modifier, ty: ValueType, left: &Word) -> Result<(), Fault> {
     if !ty.list {
         return Ok(());
@@ -152,7 +152,7 @@ pub(crate) fn modifier(modifier: Modifier, ty: ValueType, left: &Word) -> Result
     Err(Fault::new(CODE, left.place, message).help(help))
 }
 
-/// Reads a boolean: `true` or `false`, nothing else.
+/// Parses a boolean: only `true` or `false`.
 pub(crate) fn boolean(word: &Word) -> Result<bool, Fault> {
     word.text
         .parse()

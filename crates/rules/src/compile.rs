@@ -1,5 +1,5 @@
-//! Expanded syntax trees to programs: looks up fields, checks types, reads constants, compiles patterns. The same value or
-//! comparison is compiled once, whichever rules name it; its canonical print is its key.
+//! Expanded syntax trees to programs: looks up fields, checks types, parses constants, compiles patterns. A value or
+//! comparison of several rules is compiled once; its canonical print is its key.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -18,7 +18,8 @@ use crate::print;
 use crate::problem::Fault;
 use crate::program::{Condition, Members, Order, Predicate, Program, Slot, Test, TextSet};
 
-/// Patterns that were compiled, by how they are written: every file is compiled with all before it, and all together again.
+/// Compiled patterns by their text. The cache helps because each file is compiled with all files before it, and all
+/// files together again.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns(RefCell<HashMap<String, Regex, Fast>>);
 
@@ -42,18 +43,18 @@ pub(crate) struct Compiler<'c> {
     program: Program,
     slots: HashMap<String, usize, Fast>,
     predicates: HashMap<String, usize, Fast>,
-    /// Patterns that were so large that they were compiled at once.
+    /// Number of patterns so large that they were compiled at once.
     large_regexes: usize,
 }
 
-/// What is found out about one condition.
+/// Results of compiling one condition.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
     pub(crate) errors: Vec<Fault>,
     pub(crate) warnings: Vec<Fault>,
-    /// The numbers of the fields that it reads.
+    /// The numbers of the fields that the condition reads.
     pub(crate) fields: BTreeSet<usize>,
-    /// How many of the errors are fields that do not exist.
+    /// Number of errors about fields that do not exist.
     pub(crate) unknown_fields: usize,
 }
 
@@ -81,14 +82,14 @@ impl<'c> Compiler<'c> {
         self.program
     }
 
-    /// Compiles a condition; `None` after errors, all of which are in `checked`.
+    /// Compiles a condition; `None` after errors, which are all in `checked`.
     pub(crate) fn condition(&mut self, expr: &Expr, checked: &mut Checked) -> Option<Condition> {
         let mut condition = self.normal_form(expr, false, checked)?;
         fold::order(&mut condition, &self.program);
         Some(condition)
     }
 
-    /// The negation normal form of a condition or of its opposite.
+    /// Returns the negation normal form of a condition or of its negation.
     fn normal_form(&mut self, expr: &Expr, negated: bool, checked: &mut Checked) -> Option<Condition> {
         match expr {
             Expr::And(all) => self.chain(all, negated, if negated { fold::or } else { fold::and }, checked),
@@ -108,14 +109,14 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    /// The slot of a field, by number.
+    /// Returns the slot of a field, by its number.
     pub(crate) fn field_slot(&mut self, field: usize, name: &str, arg: Option<&str>) -> usize {
         let key = arg.map_or_else(|| name.to_owned(), |arg| format!("{name}[{arg}]"));
         let level = self.catalogue.get(field).map_or(Level::Call, |def| def.level);
         self.slot(key, Slot::Field { field, arg: arg.map(str::to_owned), level })
     }
 
-    /// The slot of an operand that has been checked; `None` for a field that does not exist.
+    /// Returns the slot of a checked operand; `None` for a field that does not exist.
     pub(crate) fn operand_slot(&mut self, operand: &Operand, fields: &mut BTreeSet<usize>) -> Option<usize> {
         match &operand.kind {
             OperandKind::Field { name, arg } => {
@@ -139,7 +140,7 @@ impl<'c> Compiler<'c> {
         let text = |word: &Word| Value::Text(Cow::Owned(word.text.clone().into_bytes()));
         match arg {
             Argument::Operand(operand) => self.operand_slot(operand, fields),
-            // No other slot's key begins like these.
+            // The key of no other slot begins like these keys.
             Argument::Constant(word) => {
                 Some(self.slot(format!("{:?}", word.text), Slot::Constant(text(word))))
             }
@@ -171,7 +172,7 @@ impl<'c> Compiler<'c> {
         })
     }
 
-    /// The predicate of a comparison.
+    /// Returns the predicate of a comparison.
     fn check(&mut self, check: &Check, checked: &mut Checked) -> Result<usize, Fault> {
         let ty = self.type_of(&check.left, checked)?;
         let left = word(&check.left);
@@ -180,7 +181,7 @@ impl<'c> Compiler<'c> {
         let slot = self.slot_of(&check.left, checked)?;
         let key = print::check(check);
         if let Some(known) = self.predicates.get(&key).copied() {
-            // Its fields on the right side are read by this condition too.
+            // This condition also reads the fields on the right side.
             if let Right::Val(operand) | Right::Transformed(operand) = &check.right {
                 self.slot_of(operand, checked)?;
             }
@@ -203,7 +204,7 @@ impl<'c> Compiler<'c> {
         let right = if let Test::Slot(_, right) = &test { self.program.level(*right) } else { Level::Call };
         let level = self.program.level(slot).max(right);
         let index = self.program.predicates.len();
-        // What never matches is compiled again for each rule that has it, so that each is warned of it.
+        // A comparison that never matches is compiled again for each rule, so that each rule gets the warning.
         if !matches!(test, Test::Never) {
             self.predicates.insert(key, index);
         }
@@ -226,7 +227,7 @@ impl<'c> Compiler<'c> {
         })
     }
 
-    /// A comparison with each of several constants.
+    /// Compiles a comparison with each of several constants.
     fn each(
         &mut self,
         slot: usize,
@@ -248,7 +249,7 @@ impl<'c> Compiler<'c> {
         Ok((of, Test::Each(modifier, tests.into())))
     }
 
-    /// A comparison with one constant.
+    /// Compiles a comparison with one constant.
     fn constant(
         &mut self,
         slot: usize,
@@ -274,7 +275,7 @@ impl<'c> Compiler<'c> {
         Ok((slot, test))
     }
 
-    /// A comparison of a string with a part or a pattern.
+    /// Compiles a comparison of a string with a substring or a pattern.
     fn pattern(
         &mut self,
         slot: usize,
@@ -294,7 +295,7 @@ impl<'c> Compiler<'c> {
             Op::Glob => Test::Glob(Glob::new(bytes)),
             Op::IGlob => Test::Glob(Glob::new(&folded)),
             Op::Regex => self.regex(value, checked)?,
-            // The grammar gives no other operator one string.
+            // In the grammar, no other operator takes one string.
             Op::Exists
             | Op::LessEqual
             | Op::Less
@@ -306,7 +307,7 @@ impl<'c> Compiler<'c> {
             | Op::In
             | Op::PMatch => return Err(Fault::new(CODE, value.place, "this operator takes no string")),
         };
-        // Letters are folded once a row, not once a comparison.
+        // Letters are folded once per row, not once per comparison.
         let folds = matches!(op, Op::IContains | Op::IGlob);
         let slot = if folds { self.folded(slot) } else { slot };
         Ok((slot, test))
@@ -346,7 +347,7 @@ impl<'c> Compiler<'c> {
         Err(Fault::new(CODE, value.place, error.message).help_if(error.help))
     }
 
-    /// Constants that are probably not what they seem.
+    /// Warns of constants that look like a mistake.
     fn warn_of_constants(&self, check: &Check, checked: &mut Checked) {
         let words = match &check.right {
             Right::Value(word) => std::slice::from_ref(word),
@@ -372,7 +373,7 @@ impl<'c> Compiler<'c> {
     }
 }
 
-/// A comparison with a list of constants.
+/// Compiles a comparison with a list of constants.
 fn set(ty: ValueType, op: Op, values: &[Word]) -> Result<Test, Fault> {
     let texts = values.iter().map(check::constant).collect::<Result<Vec<_>, _>>()?;
     let all = op == Op::In;
@@ -400,7 +401,7 @@ fn word(operand: &Operand) -> Word {
     Word { text: print::operand(operand), place: operand.place }
 }
 
-/// The field within an operand.
+/// Returns the field within an operand.
 fn field_name(operand: &Operand) -> &str {
     match &operand.kind {
         OperandKind::Field { name, .. } => name,

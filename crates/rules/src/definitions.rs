@@ -1,5 +1,5 @@
-//! What the items read so far define: lists, macros and rules, each in its place in the order, with appends and overrides
-//! applied as Falco's collector does. Knows neither YAML nor the condition grammar.
+//! Definitions by the items read so far: lists, macros and rules in their order. Appends and overrides are applied as
+//! in Falco's collector. It knows neither YAML nor the condition grammar.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,11 +19,12 @@ pub(crate) struct Definitions {
     pub(crate) lists: Table<Vec<Text>>,
     pub(crate) macros: Table<Text>,
     pub(crate) rules: Table<RuleText>,
-    /// What an item with errors would have defined: naming it is no further problem.
+    /// Names of items with errors. Naming such an item is not reported again.
     broken: HashSet<(Kind, String)>,
-    /// Lists and macros that were defined as something else without `override`, and where they were defined before.
+    /// Lists and macros that were redefined with another value without `override`, with the places of their earlier
+    /// definitions.
     pub(crate) redefined: Vec<(Kind, Name, Place)>,
-    /// Where macros were defined before they were defined again as the same.
+    /// Earlier places of macros that were defined again with the same value.
     pub(crate) restated: Vec<Place>,
     clock: usize,
 }
@@ -39,11 +40,11 @@ pub(crate) struct Table<T> {
 pub(crate) struct Definition<T> {
     pub(crate) name: Name,
     pub(crate) value: T,
-    /// When it was first defined.
+    /// Time of the first definition.
     pub(crate) index: usize,
-    /// When it was last defined or appended to: it sees what was first defined before.
+    /// Time of the last definition or append. The item sees everything that was first defined before.
     pub(crate) visibility: usize,
-    /// When anything of it was changed last.
+    /// Time of the last change.
     changed: usize,
 }
 
@@ -62,26 +63,26 @@ impl<T> Table<T> {
         self.by_name.get(name).and_then(|index| self.all.get(*index))
     }
 
-    /// The position of a name in the order.
+    /// Returns the position of a name in the order.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 
-    /// Defines a name again as the same: it goes on to mean what it meant, because all that it names was there before.
+    /// Defines a name again with the same value. Its meaning stays, because everything that it names existed before.
     fn restate(&mut self, name: Name, value: T, now: usize) {
         if let Some(old) = self.by_name.get(&name.text).and_then(|index| self.all.get_mut(*index)) {
             *old = Definition { name, value, index: old.index, visibility: now, changed: old.changed };
         }
     }
 
-    /// A definition that is to be changed.
+    /// Returns a definition for a change.
     fn get_mut(&mut self, name: &str, now: usize) -> Option<&mut Definition<T>> {
         let found = self.by_name.get(name).and_then(|index| self.all.get_mut(*index))?;
         found.changed = now;
         Some(found)
     }
 
-    /// Whether nothing has changed `since` a moment of what was there then.
+    /// Reports whether definitions from before `since` are unchanged.
     fn only_grew(&self, since: usize) -> bool {
         self.all.iter().all(|found| found.index > since || found.changed <= since)
     }
@@ -99,12 +100,13 @@ impl<T> Table<T> {
 }
 
 impl Definitions {
-    /// The present moment: what is defined or altered from now on has a later one.
+    /// Returns the present time. Later definitions and changes have a later time.
     pub(crate) fn now(&self) -> usize {
         self.clock
     }
 
-    /// Whether every item `since` a moment of [`Definitions::now`] has defined something new, or changed what is as new.
+    /// Reports whether every item `since` a moment of [`Definitions::now`] only defined new names, or changed names
+    /// that are as new.
     pub(crate) fn only_grew(&self, since: usize) -> bool {
         self.lists.only_grew(since) && self.macros.only_grew(since) && self.rules.only_grew(since)
     }
@@ -129,7 +131,7 @@ impl Definitions {
         }
     }
 
-    /// Whether an item that had errors would have defined this.
+    /// Reports whether an item with errors would have defined this name.
     pub(crate) fn is_broken(&self, kind: Kind, name: &str) -> bool {
         self.broken.contains(&(kind, name.to_owned()))
     }
@@ -216,7 +218,7 @@ impl Definitions {
         Ok(())
     }
 
-    /// An earlier rule; `None` when it was broken, which has been reported.
+    /// Returns an earlier rule; `None` if that rule had errors, which have been reported.
     fn rule(&mut self, name: &Name) -> Result<Option<&mut Definition<RuleText>>, Fault> {
         let broken = self.is_broken(Kind::Rule, &name.text);
         match self.rules.get_mut(&name.text, self.clock) {
@@ -227,20 +229,20 @@ impl Definitions {
     }
 }
 
-/// What conditions are checked against.
+/// The options and fields for checking conditions.
 #[derive(Debug)]
 pub(crate) struct Scope<'o> {
     pub(crate) options: &'o Options,
     pub(crate) fields: Catalogue<'o>,
     pub(crate) syscall: Catalogue<'o>,
-    /// Parsed once for all of the load.
+    /// Parsed once for the whole load.
     pub(crate) conditions: Conditions,
-    /// Compiled once for all of the load.
+    /// Compiled once for the whole load.
     pub(crate) patterns: Patterns,
 }
 
 impl<'o> Scope<'o> {
-    /// The fields of a source; `None` for a source that nobody knows.
+    /// Returns the fields of a source; `None` for an unknown source.
     pub(crate) fn catalogue(&self, source: &str) -> Option<&Catalogue<'o>> {
         if source == self.options.source {
             Some(&self.fields)
@@ -298,7 +300,7 @@ fn replace<T>(part: &mut T, new: Option<T>) {
     }
 }
 
-/// Appends as Falco does: as text, after a blank.
+/// Appends like Falco: as text, after a blank.
 fn append(text: &mut Text, more: &Text) {
     text.push_derived(" ", more.place(0..1));
     text.push(more);

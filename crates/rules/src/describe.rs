@@ -1,4 +1,4 @@
-//! [`Description`]: what `falco -L` tells of rules, macros and lists, and the condition as it is exported to a real Falco.
+//! [`Description`]: the output of `falco -L` for rules, macros and lists, and the condition for export to a real Falco.
 
 mod collect;
 
@@ -6,7 +6,7 @@ pub(crate) use collect::Describer;
 
 use castellan_event::Level;
 
-/// What was loaded, described.
+/// The description of loaded files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Description {
     /// One for each of [`crate::RuleSet::rules`], in its order.
@@ -20,20 +20,20 @@ pub struct Description {
 /// One rule. Names are sorted, each once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RuleDescription {
-    /// The condition as it is written, exceptions not put in.
+    /// The condition as written, without exceptions.
     pub condition: String,
-    /// The expanded condition, printed so that it loads again as the same condition, which Falco's own print
-    /// ([`crate::Rule::condition`]) does not always.
+    /// The expanded condition, in a form that loads as the same condition. Falco's own print
+    /// ([`crate::Rule::condition`]) does not always do so.
     pub reparsable: String,
-    /// The condition for a real Falco, in which a row is an event: negation normal form, each literal guarded by the level
-    /// of its row, and the whole by the levels of the rows that the rule is tested on. The same as `reparsable` where the
-    /// field table has no `row.level`.
+    /// The condition for a real Falco, in which a row is an event. It is in negation normal form. The level of a
+    /// literal's row guards the literal, and the levels of the rule's rows guard the whole. It equals `reparsable` if
+    /// the field table has no `row.level`.
     pub exported: String,
-    /// The finest level that the condition names.
+    /// The finest level in the condition.
     pub level: Level,
-    /// Macros that its condition names itself, not those in its macros (as Falco tells).
+    /// Macros that the condition itself names, without macros inside macros (as in Falco).
     pub macros: Vec<String>,
-    /// Lists that its condition names itself.
+    /// Lists that the condition itself names.
     pub lists: Vec<String>,
     /// The output as written.
     pub output: String,
@@ -56,9 +56,9 @@ pub struct RuleDescription {
 pub struct MacroDescription {
     /// Its name.
     pub name: String,
-    /// Its condition as it is written.
+    /// Its condition as written.
     pub condition: String,
-    /// Its condition with lists and macros put in, as Falco prints it; empty when it does not compile.
+    /// Its condition with lists and macros expanded, as Falco prints it; empty if it does not compile.
     pub compiled: String,
 }
 
@@ -67,6 +67,6 @@ pub struct MacroDescription {
 pub struct ListDescription {
     /// Its name.
     pub name: String,
-    /// Its items, those of lists in it put in.
+    /// Its items, with nested lists expanded.
     pub items: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! Rules on rows. Each value is read and each predicate tested at most once a row, and only when a condition asks for it; what
-//! rows have in common (the call of all of them) is found out once for them. Knows nothing of how rules were written.
+//! Evaluates rules on rows. Each value is read and each predicate tested at most once a row, and only when a condition
+//! needs it. Results for the common parts of rows, such as the call, are reused. It knows nothing of the text of rules.
 
 mod results;
 mod transform;
@@ -17,14 +17,14 @@ use crate::program::{Condition, Members, Order, Predicate, Program, Slot, Test};
 
 use results::Results;
 
-/// One row with what has been found out about it.
+/// One row with the results for it.
 pub(crate) struct Evaluation<'r> {
     program: &'r Program,
     index: &'r Index,
     row: &'r dyn Row,
     level: Level,
     values: Vec<OnceCell<Value<'r>>>,
-    /// By scan of the index; `None` where there is no text.
+    /// By scan of the index; `None` if the slot has no text.
     found: Vec<OnceCell<Option<Found>>>,
     results: Results,
     searches: Searches,
@@ -39,7 +39,7 @@ impl<'r> Evaluation<'r> {
         Self { program, index, row, level: row.level(), values, found, results, searches }
     }
 
-    /// Goes on to another row of the same kind, and keeps what was found out about what both have in common.
+    /// Moves to another row of the same kind, and keeps the results for the parts that both rows share.
     pub(crate) fn turn_to(&mut self, row: &'r dyn Row) {
         let (before, level) = (self.row, row.level());
         let coarser = self.level.min(level);
@@ -62,7 +62,7 @@ impl<'r> Evaluation<'r> {
         self.searches.forget(from);
     }
 
-    /// The rules that can match, ascending.
+    /// Returns the rules that can match, ascending.
     pub(crate) fn candidates(&mut self) -> Bits {
         let mut searches = std::mem::take(&mut self.searches);
         let rules = self.index.candidates(self, &mut searches, self.level);
@@ -70,7 +70,7 @@ impl<'r> Evaluation<'r> {
         rules
     }
 
-    /// Whether a condition is true: left to right, as far as needed.
+    /// Reports whether a condition is true. Evaluates from left to right, as far as needed.
     pub(crate) fn holds(&self, condition: &Condition) -> bool {
         match condition {
             Condition::And(all) => all.iter().all(|condition| self.holds(condition)),
@@ -80,7 +80,7 @@ impl<'r> Evaluation<'r> {
         }
     }
 
-    /// The value of a slot; absent when it is finer than the row.
+    /// Returns the value of a slot; absent when the slot is finer than the row.
     pub(crate) fn value(&self, slot: usize) -> &Value<'r> {
         match (self.values.get(slot), self.program.slots.get(slot)) {
             (Some(cell), Some(source)) => cell.get_or_init(|| present(self.read(source))),
@@ -88,7 +88,7 @@ impl<'r> Evaluation<'r> {
         }
     }
 
-    /// What scan number `scan` of the index finds in its text.
+    /// Returns the result of scan number `scan` of the index.
     pub(crate) fn found(&self, scan: usize) -> Option<&Found> {
         let search = || {
             let scan = self.index.scan(scan)?;
@@ -110,7 +110,8 @@ impl<'r> Evaluation<'r> {
         }
     }
 
-    /// A predicate on a finer field than the row's is unknown: neither it nor its negation is true.
+    /// Tests a literal. A predicate on a field finer than the row is unknown: neither the predicate nor its negation is
+    /// true.
     fn literal(&self, predicate: usize, negated: bool) -> bool {
         match self.program.predicates.get(predicate) {
             Some(found) if found.level <= self.level => self.test(predicate, found) != negated,
@@ -148,24 +149,24 @@ impl<'r> Evaluation<'r> {
     }
 }
 
-/// A transformed value, for the plain evaluator.
+/// Applies a transformer, for the plain evaluator.
 #[cfg(feature = "plain")]
 pub(crate) fn transformed<'r>(by: crate::ast::Transformer, value: &Value<'r>) -> Value<'r> {
     transform::apply(by, value)
 }
 
-/// The value of a function, for the plain evaluator.
+/// Calls a function, for the plain evaluator.
 #[cfg(feature = "plain")]
 pub(crate) fn called<'r>(by: crate::ast::Function, args: &[&Value<'r>], option: Option<&str>) -> Value<'r> {
     transform::call(by, args, option)
 }
 
-/// An empty list has no values: it is absent.
+/// Makes an empty list absent, because it has no values.
 fn present(value: Value<'_>) -> Value<'_> {
     if matches!(&value, Value::List(all) if all.is_empty()) { Value::Absent } else { value }
 }
 
-/// Whether a value passes a test; never when its type is not the one that the test was compiled for.
+/// Reports whether a value passes a test; false for a value of another type than the test's.
 fn passes(test: &Test, value: &Value<'_>) -> bool {
     match (test, value) {
         (_, Value::Absent) => false,
@@ -272,12 +273,12 @@ fn compare_texts(op: Op, left: &[u8], right: &[u8]) -> bool {
     }
 }
 
-/// A glob that comes from a field. One longer than any path is compared as it is: matching it could take minutes.
+/// Matches a glob from a field. A glob longer than any path is compared as text: matching it could take minutes.
 fn matches_glob(text: &[u8], pattern: &[u8]) -> bool {
     if pattern.len() > GLOB_BYTES_MAX { text == pattern } else { Glob::new(pattern).matches(text) }
 }
 
-/// By order; a set of one value (`in`, `intersects`) by equality.
+/// Compares by order; a set of one value (`in`, `intersects`) by equality.
 fn compare_one<T: Ord + ?Sized>(op: Op, left: &T, right: &T) -> bool {
     Order::of(op).unwrap_or(Order::Equal).holds(left, right)
 }

@@ -1,5 +1,5 @@
-//! What a rule's exceptions mean: they are checked, completed with their default operators, and written out as the text
-//! ` and not ...` behind the rule's condition, exactly as Falco does (so lists and quoting act on them alike).
+//! Exceptions of a rule. They are checked, completed with default operators, and written as ` and not ...` after the
+//! rule's condition, exactly as in Falco. So lists and quoting affect them alike.
 
 use crate::ast::{MODIFIERS, OPERATORS, Takes};
 use crate::catalogue::Catalogue;
@@ -10,7 +10,7 @@ use crate::parse;
 use crate::problem::Fault;
 use crate::text::{Place, Text};
 
-/// Checks the fields and operators of exceptions, and fills in the operators that they leave out.
+/// Checks the fields and operators of exceptions, and adds missing operators.
 pub(crate) fn complete_all(
     all: &mut [Exception],
     catalogue: Option<&Catalogue<'_>>,
@@ -59,7 +59,7 @@ fn complete(exception: &mut Exception, catalogue: &Catalogue<'_>, engine: Engine
     }
 }
 
-/// Appends an exception to a rule's: values to one of the same name, or a new one.
+/// Appends an exception to a rule: its values to the exception of the same name, or a new exception.
 pub(crate) fn append(
     all: &mut Vec<Exception>,
     mut new: Exception,
@@ -87,7 +87,7 @@ pub(crate) fn append(
     Ok(())
 }
 
-/// The condition of a rule with its exceptions written out behind it.
+/// Returns the condition of a rule with its exceptions after it.
 pub(crate) fn write(condition: &Text, exceptions: &[Exception]) -> Result<Text, Fault> {
     if exceptions.is_empty() {
         return Ok(condition.clone());
@@ -111,7 +111,7 @@ pub(crate) fn write(condition: &Text, exceptions: &[Exception]) -> Result<Text, 
     Ok(text)
 }
 
-/// ` and not (field op (v1, v2))`
+/// Writes ` and not (field op (v1, v2))`.
 fn write_one(text: &mut Text, field: &Text, comp: &Text, exception: &Exception) -> Result<(), Fault> {
     let place = exception.place;
     for (index, value) in exception.values.iter().enumerate() {
@@ -133,7 +133,7 @@ fn write_one(text: &mut Text, field: &Text, comp: &Text, exception: &Exception) 
     Ok(())
 }
 
-/// ` and not ((f1 op1 v1 and f2 op2 v2) or (...))`
+/// Writes ` and not ((f1 op1 v1 and f2 op2 v2) or (...))`.
 fn write_many(
     text: &mut Text,
     fields: &[Values],
@@ -194,7 +194,7 @@ fn push_parenthesised(text: &mut Text, value: &Text, place: Place) {
     text.push_derived(")", place);
 }
 
-/// Appends a value, in quotes when it has a blank and none yet; nothing in it is escaped.
+/// Appends a value, in quotes if it has a blank and no quotes. Nothing in the value is escaped.
 pub(crate) fn push_quoted(text: &mut Text, value: &Text) {
     let quotes = value.as_str().contains(' ') && !value.as_str().starts_with(['"', '\'']);
     let place = value.place(0..value.as_str().len());
@@ -231,7 +231,7 @@ fn needs_fields(place: Place) -> Fault {
     Fault::new("LOAD_ERR_VALIDATE", place, "the exception must have `fields`")
 }
 
-/// The operator of a comparison with a list.
+/// Reports whether an operator takes a list.
 fn takes_list(comp: &str) -> bool {
     let takes =
         |name: &str| OPERATORS.iter().find(|(known, _, _)| *known == name).map(|(_, _, takes)| *takes);
@@ -241,7 +241,7 @@ fn takes_list(comp: &str) -> bool {
     }
 }
 
-/// An operator with its modifier, such as `contains anyof`.
+/// Splits an operator and its modifier, such as `contains anyof`.
 fn modified(comp: &str) -> Option<(&str, &str)> {
     let (name, modifier) = comp.trim().rsplit_once(|char: char| char.is_ascii_whitespace())?;
     MODIFIERS.iter().any(|(known, _)| *known == modifier).then(|| (name.trim_end(), modifier))

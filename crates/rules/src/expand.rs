@@ -1,5 +1,5 @@
-//! Puts lists and macros into conditions: lists as text, before parsing; macros as syntax trees, after it. Both as Falco
-//! 0.43 does, sharp edges included. Looks up no fields.
+//! Expands lists and macros in conditions: lists as text, before parsing; macros as syntax trees, after it. Both work
+//! as in Falco 0.43, sharp edges included. It looks up no fields.
 
 mod lists;
 mod macros;

@@ -11,9 +11,9 @@ use crate::program::{SlotRole, Style, Takes};
 /// The files that a search finds below one start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundPath {
-    /// The start itself, or a pattern below it.
+    /// The start itself, or a pattern below the start.
     pub arg: Arg,
-    /// It is the start: everything below it is found.
+    /// `arg` is the start: everything below the start is found.
     pub is_all: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Collects a [`Description`] while rules are built. Conditions are read once more for it, names as they are written: what is
-//! compiled has forgotten them.
+//! Collects a [`Description`] while rules are built. Conditions are parsed again for it, because compiled conditions do
+//! not contain the names as written.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::parse;
 use crate::print;
 use crate::text::Text;
 
-/// Describes what is built from the same definitions.
+/// Describes the rules built from the same definitions.
 #[derive(Debug)]
 pub(crate) struct Describer<'b> {
     lists: &'b Lists,
@@ -25,7 +25,7 @@ impl<'b> Describer<'b> {
         Self { lists, engine }
     }
 
-    /// Everything but the rules.
+    /// Returns a description of macros and lists.
     pub(crate) fn definitions(definitions: &Definitions, macros: &Macros) -> Description {
         let one_macro = |definition: &Definition<Text>| MacroDescription {
             name: definition.name.text.clone(),
@@ -43,7 +43,7 @@ impl<'b> Describer<'b> {
         }
     }
 
-    /// A rule, from its text and its expanded condition.
+    /// Returns the description of a rule from its text and its expanded condition.
     pub(crate) fn rule(&self, text: &RuleText, expr: &Expr) -> RuleDescription {
         let (mut operators, mut fields) = (BTreeSet::new(), BTreeSet::new());
         expr.checks(&mut |check| {

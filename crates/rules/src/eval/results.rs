@@ -1,16 +1,16 @@
-//! What is known of predicates. A result counts as long as nothing has changed that the predicate is about: each bears the
-//! number of the row on which it was found out, and each level knows since which row its part is the same.
+//! Known results of predicates. Each result has the number of its row, and each level has the first row since which its
+//! part is unchanged. A result is valid while the part of its predicate's level is unchanged.
 
 use std::cell::Cell;
 
 use castellan_event::Level;
 
 pub(super) struct Results {
-    /// By predicate: the number of the row, and in the lowest bit whether it holds. 0 where nothing is known.
+    /// By predicate: the number of the row, and the result in the lowest bit. 0 if nothing is known.
     all: Box<[Cell<u32>]>,
     /// The number of the row; the first is 1.
     row: u32,
-    /// The first row since which what a level describes is the same.
+    /// By level: the first row since which the level's part is unchanged.
     since: [u32; Level::ALL.len()],
 }
 
@@ -19,7 +19,7 @@ impl Results {
         Self { all: vec![Cell::new(0); predicates].into(), row: 1, since: [1; Level::ALL.len()] }
     }
 
-    /// Forgets what is known of this level and finer ones.
+    /// Forgets the results of this level and finer levels.
     pub(super) fn forget(&mut self, from: Level) {
         self.row += 1;
         if self.row > u32::MAX >> 1 {
@@ -31,7 +31,7 @@ impl Results {
         }
     }
 
-    /// Whether a predicate of a level holds, if that is known.
+    /// Returns the known result of a predicate of a level.
     pub(super) fn get(&self, predicate: usize, level: Level) -> Option<bool> {
         let known = self.all.get(predicate)?.get();
         (known >> 1 >= *self.since.get(level as usize)?).then_some(known & 1 == 1)

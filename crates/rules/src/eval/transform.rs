@@ -1,5 +1,5 @@
-//! Transformers: functions from a value to a value. An absent value stays absent, and so does one that a transformer cannot
-//! be applied to (text that is not base64).
+//! Transformers: functions from a value to a value. The result is absent for an absent value, and for a value that does
+//! not fit the transformer (text that is not base64).
 
 use std::borrow::Cow;
 
@@ -36,8 +36,8 @@ fn join(args: &[&Value<'_>]) -> Option<Vec<u8>> {
     texts(list).map(|texts| texts.join(&**separator))
 }
 
-/// The value of an option as POSIX's `getopt` finds it: options end at the first argument that is none. A flag has the
-/// empty text; of an option given twice, the last counts.
+/// Returns the value of an option as POSIX's `getopt` finds it: options end at the first operand. A flag has the empty
+/// text; the last use of an option applies.
 fn getopt(args: &[&Value<'_>], option: Option<&str>) -> Option<Vec<u8>> {
     let [Value::List(list), Value::Text(known)] = args else { return None };
     let mut found = None;
@@ -65,13 +65,13 @@ fn getopt(args: &[&Value<'_>], option: Option<&str>) -> Option<Vec<u8>> {
     found
 }
 
-/// Whether an option takes a value (`c:`); `None` for one that is not known.
+/// Reports whether an option takes a value (`c:`); `None` for an unknown option.
 fn takes_value(known: &[u8], flag: u8) -> Option<bool> {
     let at = known.iter().position(|byte| *byte == flag && flag != b':')?;
     Some(known.get(at + 1) == Some(&b':'))
 }
 
-/// The texts of values; `None` when one is no text.
+/// Returns the texts of values; `None` if a value is not a text.
 fn texts<'v>(values: impl IntoIterator<Item = &'v Value<'v>>) -> Option<Vec<&'v [u8]>> {
     let text = |value: &'v Value<'v>| match value {
         Value::Text(text) => Some(&**text),
@@ -97,7 +97,7 @@ fn change<'r>(by: Transformer, text: &Cow<'r, [u8]>) -> Option<Cow<'r, [u8]>> {
     }
 }
 
-/// What follows the last `/`.
+/// Returns the text after the last `/`.
 fn basename<'r>(text: &Cow<'r, [u8]>) -> Cow<'r, [u8]> {
     let start = text.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     match text {
@@ -124,7 +124,7 @@ fn decode(text: &[u8]) -> Option<Vec<u8>> {
         bits <<= 6 * (4 - group.len());
         let [_, bytes @ ..] = bits.to_be_bytes();
         let (whole, left_over) = bytes.split_at_checked(group.len() - 1)?;
-        // Bits that no byte takes must be zero, as Falco's decoder demands.
+        // Unused bits must be zero, as in Falco's decoder.
         if left_over.iter().any(|byte| *byte != 0) {
             return None;
         }
