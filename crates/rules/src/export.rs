@@ -1,6 +1,6 @@
-//! Conditions for a real Falco, in which a row is an event like any other: Falco has no levels and no unknown. The condition
-//! is brought into negation normal form and each literal guarded by the level of its row, so that what is unknown here
-//! is false there; and the whole is guarded by the levels of the rows that the rule is tested on.
+//! Conditions for a real Falco, in which a row is an ordinary event: Falco has neither levels nor unknown values. The
+//! condition is converted to negation normal form. The level of its row guards each literal, so that an unknown literal
+//! is false in Falco. The levels of the rule's rows guard the whole.
 
 use std::rc::Rc;
 
@@ -11,10 +11,10 @@ use crate::catalogue::Catalogue;
 use crate::print;
 use crate::text::Place;
 
-/// The field that tells what a row describes.
+/// The field with a row's level.
 const ROW_LEVEL: &str = "row.level";
 
-/// The condition of a rule for a real Falco. Without a field that tells a row's level, every row is a call.
+/// Returns the condition of a rule for a real Falco. Without a field for the level, every row is a call.
 pub(crate) fn condition(expr: &Rc<Expr>, level: Level, catalogue: &Catalogue<'_>) -> String {
     if level == Level::Call && catalogue.index(ROW_LEVEL).is_none() {
         return print::readable(expr);
@@ -25,7 +25,7 @@ pub(crate) fn condition(expr: &Rc<Expr>, level: Level, catalogue: &Catalogue<'_>
     print::readable(&tested)
 }
 
-/// Negation normal form with guards. `finest`: the finest level of rows that there are.
+/// Returns the negation normal form with guards. `finest`: the finest level of all rows.
 fn guarded(expr: &Rc<Expr>, negated: bool, (catalogue, finest): (&Catalogue<'_>, Level)) -> Rc<Expr> {
     let each =
         |all: &[Rc<Expr>]| all.iter().map(|expr| guarded(expr, negated, (catalogue, finest))).collect();
@@ -44,7 +44,7 @@ fn guarded(expr: &Rc<Expr>, negated: bool, (catalogue, finest): (&Catalogue<'_>,
     }
 }
 
-/// A condition on rows from one level to another only.
+/// Restricts a condition to rows from one level to another.
 fn within(coarsest: Level, finest: Level, expr: Rc<Expr>) -> Rc<Expr> {
     let levels: Vec<Level> =
         Level::ALL.into_iter().filter(|level| (coarsest..=finest).contains(level)).collect();

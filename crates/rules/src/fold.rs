@@ -1,34 +1,34 @@
-//! Conditions made simpler as they are put together: constants folded, chains flattened, children put into the order of
-//! their cost. Comparisons are pure, so that their order changes nothing but time. Knows nothing of rows.
+//! Simplifies conditions: folds constants, flattens chains, and orders children by their cost. Comparisons have no side
+//! effects, so the order changes only the time. It knows nothing of rows.
 
 use castellan_event::Level;
 
 use crate::ast::Op;
 use crate::program::{Condition, Members, Predicate, Program, Slot, Test};
 
-/// A literal, or the constant that it is.
+/// Returns a literal, or its constant value.
 pub(crate) fn literal(program: &Program, predicate: usize, negated: bool) -> Condition {
     let found = program.predicates.get(predicate);
     match found.filter(|found| never_passes(&found.test)) {
-        // Where it is unknown it does not hold either.
+        // If the predicate is unknown, the literal is false too.
         Some(_) if !negated => Condition::Const(false),
-        // Every row knows the fields of a call; on finer ones the negation may still be unknown.
+        // Every row has the fields of a call. On finer fields, the negation may still be unknown.
         Some(Predicate { level: Level::Call, .. }) => Condition::Const(true),
         _ => Condition::Literal { predicate, negated },
     }
 }
 
-/// A conjunction.
+/// Returns a conjunction.
 pub(crate) fn and(all: Vec<Condition>) -> Condition {
     chain(all, false)
 }
 
-/// A disjunction.
+/// Returns a disjunction.
 pub(crate) fn or(all: Vec<Condition>) -> Condition {
     chain(all, true)
 }
 
-/// A simpler test that passes the same values.
+/// Returns a simpler test that passes the same values.
 pub(crate) fn test(test: Test) -> Test {
     let everything = match &test {
         Test::Contains(part) | Test::StartsWith(part) | Test::EndsWith(part) => part.is_empty(),
@@ -50,7 +50,7 @@ pub(crate) fn test(test: Test) -> Test {
     if everything { Test::Exists } else { test }
 }
 
-/// Puts cheap children before dear ones, at every depth; the cost of the whole.
+/// Puts cheap children before expensive ones, at every depth. Returns the cost of the whole.
 pub(crate) fn order(condition: &mut Condition, program: &Program) -> u32 {
     match condition {
         Condition::And(all) | Condition::Or(all) => {
@@ -70,7 +70,8 @@ pub(crate) fn order(condition: &mut Condition, program: &Program) -> u32 {
     }
 }
 
-/// A chain whose children are decided by one that is `decisive`: `true` among alternatives, `false` among conjuncts.
+/// Returns a chain of children. A child with the constant `decisive` decides it: `true` in a disjunction, `false` in a
+/// conjunction.
 fn chain(all: Vec<Condition>, decisive: bool) -> Condition {
     let mut flat = Vec::with_capacity(all.len());
     for child in all {
@@ -114,7 +115,7 @@ fn never_passes(test: &Test) -> bool {
     }
 }
 
-/// What a predicate costs, in comparisons of short texts. Only the order of the numbers matters.
+/// Returns the cost of a predicate, in comparisons of short texts. Only the order of the numbers matters.
 fn cost(predicate: &Predicate, program: &Program) -> u32 {
     let value: u32 = match program.slots.get(predicate.slot) {
         Some(Slot::Transformed { .. } | Slot::Function { .. }) => 4,
@@ -127,7 +128,7 @@ fn cost_of_test(test: &Test) -> u32 {
     match test {
         Test::Exists | Test::Number(..) | Test::BoolSet(_) | Test::Never => 1,
         Test::Text(..) | Test::StartsWith(_) | Test::EndsWith(_) | Test::NumberSet(_) => 2,
-        // Found out about all of them at once, by the index.
+        // The index searches for all of them at once.
         Test::Contains(_) => 2,
         Test::TextSet(_) | Test::BoolList(_) => 3,
         Test::Slot(Op::Glob | Op::IGlob, _) => 20,

@@ -1,5 +1,5 @@
-//! Outputs: text with `%field` tokens, compiled to templates and rendered on a row. A token is the longest valid field after
-//! `%`; there is no `%%`. An absent value is rendered `<NA>`.
+//! Outputs: text with `%field` tokens, compiled to templates and rendered on a row. A token is the longest valid field
+//! after `%`; there is no `%%`. An absent value is rendered as `<NA>`.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::problem::Fault;
 use crate::program::{Part, Template};
 use crate::text::{Place, Text};
 
-/// Renders a template; bytes that are not UTF-8 become U+FFFD. A message over its limit is cut, and the cut is marked.
+/// Renders a template; bytes that are not UTF-8 become U+FFFD. A message over the limit is cut, with a mark at the cut.
 pub(crate) fn render<'v>(template: &Template, value: impl Fn(usize) -> &'v Value<'v>) -> String {
     let mut message = render_parts(&template.parts, &value, RENDERED_BYTES_MAX);
     if message.len() > RENDERED_BYTES_MAX {
@@ -29,7 +29,7 @@ pub(crate) fn render<'v>(template: &Template, value: impl Fn(usize) -> &'v Value
     message
 }
 
-/// The values of the fields that a template names, sorted by key, each once.
+/// Returns the values of the fields in a template, sorted by key, each once.
 pub(crate) fn fields<'v, 'r: 'v>(
     template: &Template,
     value: impl Fn(usize) -> &'v Value<'r>,
@@ -55,7 +55,7 @@ impl<'c> Outputs<'c> {
         Self { catalogue, engine, keys: HashSet::new() }
     }
 
-    /// Compiles the output of a rule; all its problems.
+    /// Compiles the output of a rule, or returns all its problems.
     pub(crate) fn output(
         &mut self,
         output: &Text,
@@ -65,12 +65,12 @@ impl<'c> Outputs<'c> {
         let whole = output.as_str();
         let start = whole.len() - whole.trim_start().len();
         let text = whole.trim();
-        // Falco prints an alert whose output begins with `*` even if a field is absent, and puts it before every output.
+        // Falco prints an alert whose output begins with `*` even if a field is absent, and adds `*` to every output.
         let (start, text) = text.strip_prefix('*').map_or((start, text), |rest| (start + 1, rest));
         self.compile(text, compiler, fields, &|range| output.place(start + range.start..start + range.end))
     }
 
-    /// Compiles a text of the configuration; all its problems, without a place.
+    /// Compiles a text of the configuration, or returns all its problems without a place.
     pub(crate) fn text(
         &mut self,
         text: &str,
@@ -80,7 +80,7 @@ impl<'c> Outputs<'c> {
         self.compile(text, compiler, fields, &|_| Place::NOWHERE)
     }
 
-    /// The key and slot of a field that stands alone.
+    /// Returns the key and slot of a single field.
     pub(crate) fn field(
         &mut self,
         text: &str,
@@ -99,7 +99,7 @@ impl<'c> Outputs<'c> {
             })
     }
 
-    /// A text that is the same for all templates.
+    /// Returns the shared copy of a key.
     pub(crate) fn key(&mut self, key: &str) -> Arc<str> {
         if let Some(known) = self.keys.get(key) {
             return Arc::clone(known);
@@ -123,7 +123,7 @@ impl<'c> Outputs<'c> {
             push_text(&mut template.parts, text.get(at..percent).unwrap_or_default());
             match self.token(text, percent, &|len| place(percent..percent + len)) {
                 Ok((operand, width, end)) => {
-                    // More slots than that would need gigabytes of rules.
+                    // More slots would need gigabytes of rules.
                     let slot =
                         compiler.operand_slot(&operand, fields).and_then(|slot| u32::try_from(slot).ok());
                     template.parts.extend(slot.map(|slot| Part::Slot { slot, width }));
@@ -151,7 +151,7 @@ impl<'c> Outputs<'c> {
         if faults.is_empty() { Ok(template) } else { Err(faults) }
     }
 
-    /// The token after a `%`: what it names, its width and where it ends.
+    /// Parses the token after a `%`: operand, width and end.
     fn token(
         &self,
         text: &str,
@@ -178,7 +178,7 @@ impl<'c> Outputs<'c> {
         Ok((operand, width, percent + 1 + digits + len))
     }
 
-    /// The longest beginning of `text` that is a valid operand.
+    /// Returns the longest prefix of `text` that is a valid operand.
     fn longest(&self, text: &str) -> Option<(Operand, usize)> {
         let text = text.get(..text.floor_char_boundary(OPERAND_BYTES_MAX)).unwrap_or_default();
         let name = text.find(|char: char| !is_field_char(char)).unwrap_or(text.len());
@@ -226,7 +226,7 @@ fn push_text(parts: &mut Vec<Part>, text: &str) {
     }
 }
 
-/// Renders parts until there are more than `max` bytes; how many more does not depend on the values.
+/// Renders parts until there are more than `max` bytes. The excess does not depend on the values.
 fn render_parts<'v, 'r: 'v>(parts: &[Part], value: &impl Fn(usize) -> &'v Value<'r>, max: usize) -> String {
     let mut message = String::new();
     for part in parts {
@@ -248,7 +248,7 @@ fn render_parts<'v, 'r: 'v>(parts: &[Part], value: &impl Fn(usize) -> &'v Value<
     message
 }
 
-/// Of a longer text, one byte more than `max`.
+/// Appends a value; at most one byte of a text more than `max`.
 fn push_value(out: &mut String, value: &Value<'_>, max: usize) {
     let mut bytes = Vec::new();
     match value {

@@ -1,15 +1,15 @@
-//! A hash for tables of constants. Who chooses the constants can only make rules of their own slow, so that it need not resist
-//! anybody; a value that is looked up is compared with those of one place at most.
+//! A hash for tables of constants. It need not resist attacks: the author of the constants can slow down only their own
+//! rules, and a lookup compares a value only with the constants of one place.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
 pub(crate) type Fast = BuildHasherDefault<Words>;
 
-/// Eight bytes at a time.
+/// A hasher that reads eight bytes at a time.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Words(u64);
 
-/// Odd, with as many ones as zeros.
+/// An odd number with as many ones as zeros.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Hasher for Words {
@@ -36,7 +36,7 @@ impl Hasher for Words {
         self.write_u64(number as u64);
     }
 
-    /// A table takes the place from the lowest bits, which a product mixes least.
+    /// Folds the hash: a table uses the lowest bits, which a product mixes least.
     fn finish(&self) -> u64 {
         self.0 ^ self.0 >> 32
     }

@@ -1,7 +1,7 @@
-//! The index: which rules of a set can match a row at all. A condition can only be true if at least one of some *atoms*
-//! holds (a field has this value, a text contains this literal). Each rule is filed under the rarest such atoms; a row looks
-//! its values up, searches all literals of a text in one pass, and only the rules filed under what it finds are tested.
-//! Knows nothing of what rules say and of how they were written.
+//! The index: selects the rules of a set that can match a row. A condition can only be true if at least one of some
+//! *atoms* holds (a field has this value, a text contains this literal). Each rule is filed under its rarest such
+//! atoms. A row's values are looked up, and each text is searched once for all literals. Only the rules filed under the
+//! found atoms are tested. It knows nothing of the text of rules.
 
 mod atoms;
 mod build;
@@ -17,69 +17,69 @@ use crate::hash::Fast;
 
 pub(crate) use scan::{Found, Scan};
 
-/// The index of a rule set. The empty one belongs to the empty set.
+/// The index of a rule set. The empty index belongs to the empty set.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// How many rules there are.
+    /// Number of rules.
     rules: usize,
-    /// For rows of each level, coarsest first: a comparison with a finer field tells nothing there.
+    /// For rows of each level, coarsest first. A comparison with a finer field is unknown on such rows.
     levels: [Filed; Level::ALL.len()],
     /// Slots whose values are looked up.
     equal: Box<[Equal]>,
     /// Slots whose texts are searched.
     scans: Box<[Scan]>,
-    /// The keys that each atom stands for.
+    /// The keys of each atom.
     keys: Lists,
     key_count: usize,
     /// By predicate.
     shortcuts: Box<[Shortcut]>,
 }
 
-/// What rules are filed under, for rows of one level. A key is a predicate that a rule needs, with others or alone.
+/// Filing of rules for rows of one level. A key is a predicate that a rule needs, alone or as an alternative.
 #[derive(Debug, Default)]
 struct Filed {
-    /// Rules that need nothing in particular: always tested.
+    /// Rules without a key: always tested.
     always: Vec<u32>,
     /// The rules of each key.
     rules: Lists,
-    /// Whether rules are filed under a value of the slot, and under a literal of the scan.
+    /// Whether rules are filed under a value of the slot, or under a literal of the scan.
     equal: Vec<bool>,
     scans: Vec<bool>,
 }
 
-/// The values that a slot is compared with, and their atoms.
+/// The constants that a slot is compared with, and their atoms.
 #[derive(Debug)]
 struct Equal {
     slot: usize,
     level: Level,
     texts: HashMap<Box<[u8]>, u32, Fast>,
-    /// The length of the longest of them.
+    /// The length of the longest text.
     longest: usize,
     numbers: HashMap<u64, u32, Fast>,
 }
 
-/// What a scan tells about a predicate.
+/// The information of a scan about a predicate.
 #[derive(Debug, Default)]
 pub(crate) enum Shortcut {
     #[default]
     None,
-    /// It holds exactly if this literal of this scan was found.
+    /// The predicate holds exactly if this scan found this literal.
     Holds { scan: u32, literal: u32 },
-    /// It can hold only if of each clause one literal was found.
+    /// The predicate can hold only if the scan found a literal of each clause.
     Needs { scan: u32, clauses: Box<[Box<[u32]>]> },
 }
 
-/// Lists of numbers, one after the other in one allocation.
+/// Lists of numbers, stored one after the other in one allocation.
 #[derive(Debug, Default)]
 struct Lists {
-    /// Where each list ends.
+    /// The end of each list.
     ends: Box<[u32]>,
     all: Box<[u32]>,
 }
 
 impl Index {
-    /// The rules that can match the row, ascending. What the searches before have found of the row's coarser parts is taken
-    /// from there.
+    /// Returns the rules that can match the row, ascending. Reuses the results of earlier searches for the row's
+    /// coarser parts.
     pub(crate) fn candidates(
         &self,
         evaluation: &Evaluation<'_>,
@@ -106,7 +106,7 @@ impl Index {
         search
     }
 
-    /// Looks up what fields of one level say.
+    /// Looks up the values of the fields of one level.
     fn go_on(&self, mut search: Search, evaluation: &Evaluation<'_>, filed: &Filed, part: Level) -> Search {
         let equal = self.equal.iter().zip(&filed.equal);
         for (equal, _) in equal.filter(|(equal, wanted)| **wanted && equal.level == part) {
@@ -134,7 +134,7 @@ impl Index {
     }
 }
 
-/// What was searched for the rules of earlier rows.
+/// Results of searches on earlier rows.
 #[derive(Debug, Default)]
 pub(crate) struct Searches {
     /// By level of the row, of its parts from the coarsest on.
@@ -142,7 +142,7 @@ pub(crate) struct Searches {
 }
 
 impl Searches {
-    /// Forgets what depends on parts of this level and finer ones.
+    /// Forgets the results for parts of this level and finer levels.
     pub(crate) fn forget(&mut self, from: Level) {
         self.of.iter_mut().for_each(|known| known.truncate(from as usize));
     }
@@ -170,7 +170,7 @@ impl Search {
         }
     }
 
-    /// Notes the rules that an atom stands for.
+    /// Adds the rules filed under an atom.
     fn fire(&mut self, index: &Index, filed: &Filed, atom: u32) {
         for key in index.keys.get(atom) {
             if self.keys.insert(*key as usize) {
@@ -183,7 +183,7 @@ impl Search {
 }
 
 impl Lists {
-    /// Lists number 0 to `count` from pairs of list and member.
+    /// Builds lists number 0 to `count` from pairs of list and member.
     fn new(count: usize, mut pairs: Vec<(u32, u32)>) -> Self {
         pairs.sort_unstable();
         pairs.dedup();

@@ -1,5 +1,6 @@
-//! The items of a rule file: YAML nodes to typed items, each key checked. Every problem of an item is reported, and an item
-//! with an error is not applied. Knows nothing of other items: what an item changes is decided in `definitions.rs`.
+//! The items of a rule file: converts YAML nodes to typed items and checks each key. Every problem of an item is
+//! reported, and an item with an error is not applied. It knows nothing of other items: `definitions.rs` applies
+//! changes.
 
 mod exception;
 mod reader;
@@ -26,11 +27,11 @@ pub(crate) struct Name {
     pub(crate) place: Place,
 }
 
-/// Something that a rule file says.
+/// An item of a rule file.
 #[derive(Debug)]
 pub(crate) enum Item {
     EngineVersion(Version, Place),
-    /// Each must be met by one of its alternatives.
+    /// Each requirement must be met by one of its alternatives.
     PluginVersions(Vec<(Vec<PluginVersion>, Place)>),
     List {
         name: Name,
@@ -46,14 +47,14 @@ pub(crate) enum Item {
         name: Name,
         item: RuleItem,
     },
-    /// An item with errors: what it would have defined is not unknown, only broken.
+    /// An item with errors. Its name counts as known, so that uses of it are not reported.
     Broken {
         name: Name,
         kind: Kind,
     },
 }
 
-/// What a list or macro item does to an earlier one.
+/// The effect of a list or macro item on an earlier item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     Define,
@@ -62,7 +63,7 @@ pub(crate) enum Change {
     Replace,
 }
 
-/// The items that have names.
+/// The kinds of items with names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     List,
@@ -79,7 +80,7 @@ impl Kind {
         }
     }
 
-    /// What a problem is said to be in.
+    /// Returns the label of an item in problems.
     pub(crate) fn label(self, name: &str) -> String {
         format!("{} '{name}'", self.as_str())
     }
@@ -109,7 +110,7 @@ fn read_item(node: &Node, tags: &TagWords, report: &mut Report<'_>) -> Option<It
             return None;
         }
     }
-    // Falco looks for the kinds in this order.
+    // Falco checks the kinds in this order.
     if let Some(entry) = node.entry("required_engine_version") {
         return versions::read_engine(&entry.value, report);
     }
@@ -157,7 +158,7 @@ fn read_macro(reader: &mut Reader<'_, '_, '_>, name: &Name) -> Option<Item> {
     Some(Item::Macro { name: name.clone(), condition: condition?, change })
 }
 
-/// `append: true`, or `override` of the one key that can be overridden.
+/// Reads `append: true`, or `override` of the one key that can be overridden.
 fn read_change(reader: &mut Reader<'_, '_, '_>, key: &'static str) -> Change {
     let append = reader.boolean("append").unwrap_or(false);
     if append {

@@ -1,5 +1,5 @@
-//! Lists are substituted in the text of a condition, wherever the name stands between blanks, commas, parentheses, `=` or
-//! the ends: inside quoted strings too. One list after the other, in the order of their definition.
+//! Substitutes lists in the text of a condition. A name is replaced between blanks, commas, parentheses, `=` or the
+//! ends, inside quoted strings too. Lists are substituted one after the other, in the order of their definition.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -13,15 +13,15 @@ use crate::limits::{CONDITION_BYTES_MAX, ODD_LISTS_MAX, SET_SUBSTITUTED_BYTES_MA
 use crate::problem::Fault;
 use crate::text::Text;
 
-/// The lists, ready to be put in.
+/// The lists, ready for substitution.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
     all: Vec<List>,
-    /// Every word of a condition is looked up.
+    /// Positions by name, to look up every word of a condition.
     by_name: HashMap<Box<[u8]>, usize, Fast>,
-    /// Lists with delimiters in their names: they are no word, and are looked for everywhere.
+    /// Lists with delimiters in their names. Such a name is not a word, so every text is searched for it.
     odd: BTreeSet<usize>,
-    /// Hashes of the words that named no list when they were looked up.
+    /// Hashes of looked-up words that named no list at that time.
     unknown: RefCell<HashSet<u64, Fast>>,
     /// Bytes copied so far for conditions of this set.
     copied: Cell<usize>,
@@ -32,13 +32,13 @@ struct List {
     name: String,
     /// The items, joined by commas.
     body: Text,
-    /// The lists that the body names, once somebody asked.
+    /// The lists that the body names, computed on first use.
     named: OnceCell<BTreeSet<usize>>,
     used: Cell<bool>,
 }
 
 impl Lists {
-    /// Whether what was put in so far stays as it is with the lists that were defined since: nothing has named them yet.
+    /// Reports whether earlier substitutions stay valid with the new lists: no condition has named them yet.
     pub(crate) fn can_grow(&self, definitions: &Definitions) -> bool {
         let unknown = self.unknown.borrow();
         let is_new_to_all = |name: &str| {
@@ -47,7 +47,7 @@ impl Lists {
         definitions.lists.iter().skip(self.all.len()).all(|list| is_new_to_all(&list.name.text))
     }
 
-    /// Adds the lists that were defined since: joins the items of each. An item that names a list is replaced by its items, one
+    /// Adds the new lists and joins the items of each. An item that names a list is replaced by that list's items, one
     /// level deep.
     pub(crate) fn grow(&mut self, definitions: &Definitions) {
         let lists = &definitions.lists;
@@ -78,7 +78,7 @@ impl Lists {
         self.all.push(list);
     }
 
-    /// Puts the lists into a condition.
+    /// Substitutes the lists in a condition.
     pub(crate) fn put_into(&self, condition: &Text) -> Result<Text, Fault> {
         if self.odd.len() > ODD_LISTS_MAX {
             let message = format!(
@@ -96,12 +96,13 @@ impl Lists {
         Ok(text)
     }
 
-    /// The names of the lists that are put into a condition.
+    /// Returns the names of the lists that are substituted in a condition.
     pub(crate) fn named_in(&self, condition: &Text) -> BTreeSet<&str> {
         self.put_in_order(condition).map(|(_, named)| named).unwrap_or_default()
     }
 
-    /// Puts the lists in one after the other, only those whose names occur: the text may be long and the lists many.
+    /// Substitutes the lists in order. Skips lists whose names do not occur, because the text may be long and the lists
+    /// many.
     fn put_in_order(&self, condition: &Text) -> Result<(Text, BTreeSet<&str>), Fault> {
         let mut text = condition.clone();
         let mut named = BTreeSet::new();
@@ -123,7 +124,7 @@ impl Lists {
         Ok((text, named))
     }
 
-    /// The lists whose names may occur in a text.
+    /// Returns the lists whose names may occur in a text.
     fn candidates(&self, text: &str) -> BTreeSet<usize> {
         let mut unknown = self.unknown.borrow_mut();
         let mut named = self.odd.clone();
@@ -140,13 +141,13 @@ impl Lists {
         named
     }
 
-    /// The names of the lists that no condition and no list names.
+    /// Returns the names of the lists that no condition and no list names.
     pub(crate) fn unused(&self) -> impl Iterator<Item = &str> {
         self.all.iter().filter(|list| !list.used.get()).map(|list| list.name.as_str())
     }
 }
 
-/// The items of a list, those of lists in it put in, each with the quotes that it gets in a condition.
+/// Returns the items of a list with nested lists expanded, quoted as in a condition.
 pub(crate) fn items(definitions: &Definitions, list: &Definition<Vec<Text>>) -> Vec<String> {
     let quoted = |item: &Text| {
         let mut text = Text::default();
@@ -160,7 +161,7 @@ pub(crate) fn items(definitions: &Definitions, list: &Definition<Vec<Text>>) -> 
     list.value.iter().flat_map(of_one).collect()
 }
 
-/// The list that an item names, if it sees it.
+/// Returns the list that an item names, if the list was defined early enough.
 fn inner<'d>(
     definitions: &'d Definitions,
     list: &Definition<Vec<Text>>,
@@ -185,7 +186,7 @@ impl List {
         Self { name, body, named: OnceCell::new(), used: Cell::new(false) }
     }
 
-    /// The text with every occurrence replaced; `None` without one.
+    /// Returns the text with every occurrence replaced; `None` if there is none.
     fn put_into(&self, text: &Text) -> Result<Option<Text>, Fault> {
         let source = text.as_str();
         let mut out = Text::default();
@@ -200,7 +201,7 @@ impl List {
             let (start, mut after) = without_blanks(source, found, end, done);
             let mut kept = start;
             if self.body.as_str().is_empty() {
-                // An empty list takes one of its commas with it.
+                // An empty list removes one of its commas.
                 let bytes = source.as_bytes();
                 if kept > done && bytes.get(kept - 1) == Some(&b',') {
                     kept -= 1;
@@ -247,12 +248,12 @@ fn is_delimited(source: &str, start: usize, end: usize) -> bool {
     before.is_none_or(delimited) && source.as_bytes().get(end).is_none_or(delimited)
 }
 
-/// No byte of a longer character does.
+/// Reports whether a byte delimits words. No byte of a multi-byte character does.
 fn delimits(byte: u8) -> bool {
     is_blank(byte) || matches!(byte, b'(' | b')' | b',' | b'=')
 }
 
-/// The range of a name with the blanks around it.
+/// Returns the range of a name with the blanks around it.
 fn without_blanks(source: &str, start: usize, end: usize, done: usize) -> (usize, usize) {
     let blanks = |bytes: &mut dyn Iterator<Item = &u8>| bytes.take_while(|byte| is_blank(**byte)).count();
     let bytes = source.as_bytes();
@@ -274,7 +275,7 @@ mod tests {
         let mut lists = Lists::default();
         table.iter().for_each(|(name, body)| lists.push(List::new((*name).to_owned(), text(body))));
         for (condition, expected) in [
-            // A list before another does not see what that one's body names.
+            // A list does not see names that a later list's body brings in.
             ("f.g in (a)", " a b "),
             ("f.g in (b)", " b "),
             ("f.g in (c,a)", " a b c "),
@@ -282,7 +283,7 @@ mod tests {
             ("f.g in (é)", " é "),
             ("f.g in (aa, \"b\", éa)", " "),
         ] {
-            // As Falco does it: every list is looked for.
+            // As in Falco: searches for every list.
             let mut naive = text(condition);
             for list in &lists.all {
                 naive = list.put_into(&naive).unwrap().unwrap_or(naive);

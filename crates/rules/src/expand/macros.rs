@@ -1,5 +1,5 @@
-//! Macros are substituted in syntax trees. A macro sees the macros first defined before it was last changed; rules see
-//! all. Trees are shared, so that macros cost nothing until they are compiled; what they expand to is counted.
+//! Substitutes macros in syntax trees. A macro sees the macros that were first defined before its own last change;
+//! rules see all. Trees are shared, so that macros cost nothing before compilation; the expanded nodes are counted.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -20,29 +20,29 @@ use crate::suggest::did_you_mean;
 #[derive(Debug, Default)]
 pub(crate) struct Macros {
     by_name: HashMap<String, Macro, Fast>,
-    /// Nodes that were put into rules so far.
+    /// Nodes that macros added to rules so far.
     put_in: Cell<usize>,
 }
 
 #[derive(Debug)]
 struct Macro {
-    /// `None` when it has errors, which have been reported.
+    /// `None` for a macro with errors, which have been reported.
     tree: Option<Tree>,
     index: usize,
     used: Cell<bool>,
 }
 
-/// A tree with what it costs.
+/// A tree with its cost.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     pub(crate) expr: Rc<Expr>,
     nodes: usize,
-    /// 0 while its macros are not put in yet.
+    /// 0 until its macros are expanded.
     levels: usize,
 }
 
 impl Macros {
-    /// Parses and expands the macros that were defined since.
+    /// Parses and expands the new macros.
     pub(crate) fn grow(
         &mut self,
         definitions: &Definitions,
@@ -77,7 +77,7 @@ impl Macros {
         }
     }
 
-    /// Puts the macros into the condition of a rule; `None` after errors, which are reported.
+    /// Expands the macros in the condition of a rule; `None` after errors, which are reported.
     pub(crate) fn put_into(
         &self,
         expr: &Rc<Expr>,
@@ -88,12 +88,12 @@ impl Macros {
         self.expand(expr, usize::MAX, label, definitions, report).map(|tree| tree.expr)
     }
 
-    /// The condition of a macro with everything put in; `None` when it has errors.
+    /// Returns the expanded condition of a macro; `None` if it has errors.
     pub(crate) fn expanded(&self, name: &str) -> Option<&Expr> {
         self.by_name.get(name).and_then(|found| found.tree.as_ref()).map(|tree| &*tree.expr)
     }
 
-    /// Whether no rule and no macro names this macro.
+    /// Reports whether no rule and no macro names this macro.
     pub(crate) fn is_unused(&self, name: &str) -> bool {
         self.by_name.get(name).is_some_and(|found| !found.used.get())
     }
@@ -110,7 +110,7 @@ impl Macros {
         let mut walk = Walk { macros: self, definitions, visibility, open, faults, broken: false, nodes: 0 };
         let tree = walk.expand(expr, 0);
         let broken = walk.broken || !walk.faults.is_empty();
-        // Macros share what they are made of; only for rules it is compiled.
+        // Macros share their trees, so only expansions for rules are counted: only these are compiled.
         if visibility == usize::MAX {
             self.put_in.set(self.put_in.get().saturating_add(walk.nodes));
         }
@@ -129,9 +129,9 @@ struct Walk<'m> {
     /// The macros being expanded.
     open: Vec<String>,
     faults: Vec<Fault>,
-    /// A macro with errors was named.
+    /// The tree names a macro with errors.
     broken: bool,
-    /// Macros named and comparisons put in so far.
+    /// Number of macro names and expanded comparisons so far.
     nodes: usize,
 }
 
@@ -139,7 +139,7 @@ impl Walk<'_> {
     fn expand(&mut self, expr: &Rc<Expr>, level: usize) -> Option<Tree> {
         match &**expr {
             Expr::Check(check) => {
-                // A long list costs what as many comparisons do.
+                // A long list costs as much as that many comparisons.
                 let nodes = 1 + check.words();
                 Some(Tree { expr: Rc::clone(expr), nodes, levels: 1 })
             }
@@ -220,7 +220,7 @@ impl Walk<'_> {
         self.fail(Fault::new("LOAD_ERR_VALIDATE", name.place, message).help_if(help));
     }
 
-    /// Keeps a fault; of those about a limit, the first is enough.
+    /// Stores a fault. Of several faults about a limit, only the first is stored.
     fn fail(&mut self, fault: Fault) -> Option<Tree> {
         if fault.code != "CASTELLAN_LIMIT" || self.faults.iter().all(|old| old.code != fault.code) {
             self.faults.push(fault);

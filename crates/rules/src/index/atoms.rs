@@ -1,22 +1,22 @@
-//! What must hold for a predicate to hold, as atoms that can be looked up for many predicates at once.
+//! Necessary conditions of predicates, as atoms that are looked up for many predicates at once.
 
 use crate::ast::Modifier;
 use crate::pattern::Clause;
 use crate::program::{Members, Order, Predicate, Test};
 
-/// Something that a row has or has not.
+/// A fact that holds for a row or not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Atom {
-    /// The slot, or an element of its list, is this text.
+    /// The slot, or an element of its list, equals this text.
     Text(usize, Box<[u8]>),
-    /// The slot, or an element of its list, is this number.
+    /// The slot, or an element of its list, equals this number.
     Number(usize, u64),
     /// The slot's text contains this literal, which is not empty.
     Literal(usize, Box<[u8]>),
 }
 
 impl Atom {
-    /// How much likelier than an equality it holds by chance.
+    /// Returns how likely the atom holds by chance, compared with an equality.
     pub(super) fn weight(&self) -> u64 {
         match self {
             Self::Text(..) | Self::Number(..) => 1,
@@ -30,7 +30,8 @@ impl Atom {
     }
 }
 
-/// Clauses of atoms: the predicate holds only if in each clause an atom holds. None for what cannot be looked up.
+/// Returns clauses of atoms: the predicate holds only if an atom of each clause holds. Empty if nothing can be looked
+/// up.
 pub(super) fn clauses(predicate: &Predicate) -> Vec<Vec<Atom>> {
     clauses_of(predicate.slot, &predicate.test)
 }
@@ -40,7 +41,7 @@ fn clauses_of(slot: usize, test: &Test) -> Vec<Vec<Atom>> {
     let texts = |clause: &Clause| clause.iter().map(|text| literal(text)).collect();
     match test {
         Test::Text(Order::Equal, text) => vec![vec![Atom::Text(slot, text.clone())]],
-        // Of a list all elements must be in the set, and there is at least one.
+        // All elements of a list must be in the set, and the list has at least one element.
         Test::TextSet(Members { set, .. }) => {
             vec![set.iter().map(|text| Atom::Text(slot, text.into())).collect()]
         }
@@ -56,7 +57,7 @@ fn clauses_of(slot: usize, test: &Test) -> Vec<Vec<Atom>> {
         Test::Regex(regex) => regex.literals().iter().map(texts).collect(),
         Test::Each(Modifier::All, tests) => tests.iter().flat_map(|test| clauses_of(slot, test)).collect(),
         Test::Each(Modifier::Any | Modifier::One, tests) => {
-            // At least one of the tests passes: something that each needs, put together.
+            // At least one test passes, so one clause of each test is joined to one clause.
             let one = |test: &Test| clauses_of(slot, test).into_iter().next();
             let all: Option<Vec<_>> = tests.iter().map(one).collect();
             all.map(|all| all.concat()).into_iter().collect()

@@ -1,5 +1,5 @@
-//! Builds the index of a program: counts how many rules name each atom, files each rule under its rarest ones, and makes
-//! the tables and automata for those.
+//! Builds the index of a program: counts the rules that use each atom, files each rule under its rarest atoms, and
+//! builds the tables and automata for these atoms.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,11 +14,11 @@ use crate::program::{Condition, Predicate, Program, Test};
 use crate::rule::{Compiled, Rule};
 
 impl Index {
-    /// The index of a program's rules.
+    /// Builds the index of a program's rules.
     pub(crate) fn new(program: &Program, rules: &[Rule], compiled: &[Compiled]) -> Self {
         let survey = Survey::new(program, compiled);
         let needs = Level::ALL.map(|level| survey.needs(level, rules, compiled));
-        // Automata of more than 2^31 states cannot be built: without an index, every rule is tested on every row.
+        // Automata of more than 2^31 states cannot be built. Without an index, every rule is tested on every row.
         survey.index(&needs, rules.len()).unwrap_or_else(|_| Self::testing_all(rules.len()))
     }
 
@@ -29,23 +29,23 @@ impl Index {
     }
 }
 
-/// What a rule needs on rows of one level.
+/// Necessary predicates of a rule on rows of one level.
 #[derive(Debug, PartialEq)]
 enum Need {
-    /// It cannot match.
+    /// The rule cannot match.
     Never,
-    /// One of these predicates, with what that costs.
+    /// One of these predicates must hold; the number is their cost.
     AnyOf(u64, Vec<u32>),
-    /// Nothing that could be looked up.
+    /// No predicate that can be looked up.
     Nothing,
 }
 
-/// What all predicates need.
+/// The necessary atoms of all predicates.
 struct Survey<'p> {
     program: &'p Program,
-    /// The clauses of each predicate, in numbers of atoms.
+    /// The clauses of each predicate, as numbers of atoms.
     clauses: Vec<Vec<Box<[u32]>>>,
-    /// The position of the rarest of these clauses, with what it costs.
+    /// By predicate: the position and cost of the rarest clause.
     rarest: Vec<Option<(usize, u64)>>,
     atoms: Vec<Atom>,
 }
@@ -143,7 +143,7 @@ impl<'p> Survey<'p> {
         }
     }
 
-    /// Makes the tables for what the rules need.
+    /// Builds the tables for the needs of the rules.
     fn index(&self, needs: &[Vec<Need>; Level::ALL.len()], rules: usize) -> Result<Index, BuildError> {
         let mut keys: Vec<u32> = needs.iter().flatten().flat_map(Need::predicates).copied().collect();
         keys.sort_unstable();
@@ -160,8 +160,8 @@ impl<'p> Survey<'p> {
         })
     }
 
-    /// The atoms that must be looked up: those of the keys, and literals that answer for a comparison, because one pass
-    /// costs the same for more of them.
+    /// Returns the atoms to look up: the atoms of the keys, and literals that answer a comparison. More literals do not
+    /// make a pass over the text slower.
     fn wanted(&self, keys: &[u32]) -> Bits {
         let mut wanted = Bits::new(self.atoms.len());
         for atom in keys.iter().flat_map(|key| self.clause(*key)) {
@@ -175,7 +175,7 @@ impl<'p> Survey<'p> {
         wanted
     }
 
-    /// The clause that a key stands for.
+    /// Returns the clause of a key.
     fn clause(&self, predicate: u32) -> &[u32] {
         let predicate = predicate as usize;
         let rarest = self.rarest.get(predicate).copied().flatten();
@@ -194,7 +194,7 @@ impl<'p> Survey<'p> {
             if matches!(predicate.test, Test::Contains(_)) {
                 return Shortcut::Holds { scan, literal: first };
             }
-            // All others are as cheap to test as to look up.
+            // All other predicates are as cheap to test as to look up.
             let regex = matches!(predicate.test, Test::Regex(_));
             let clauses: Option<_> =
                 clauses.iter().filter(|_| regex).map(|clause| literals(clause)).collect();
@@ -213,11 +213,11 @@ impl Need {
     }
 }
 
-/// The tables as they grow.
+/// The tables under construction.
 struct Tables {
     equal: Box<[Equal]>,
     scans: Box<[Scan]>,
-    /// Where an atom of the survey is searched: scan and literal.
+    /// By atom of the survey: its scan and literal.
     places: Vec<Option<(u32, u32)>>,
     atom_count: usize,
     keys_of_atoms: Vec<(u32, u32)>,

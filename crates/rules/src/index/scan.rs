@@ -1,5 +1,5 @@
-//! One pass over a text that finds which of many literals are in it (Aho and Corasick). Linear in the text and the
-//! automaton, however the literals nest and overlap.
+//! One pass over a text that finds all of many literals (Aho and Corasick). Its time is linear in the text and the
+//! automaton, even for nested and overlapping literals.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ pub(crate) struct Scan {
     slot: usize,
     level: Level,
     automaton: NFA,
-    /// The atom of its first literal; those of the others follow.
+    /// The atom of the first literal; the atoms of the others follow.
     first_atom: u32,
 }
 
@@ -27,11 +27,11 @@ pub(crate) struct Found {
     bits: Bits,
 }
 
-/// A state that ends more literals than this is listed once for each text, fewer are cheaper to list again.
+/// A state that ends more literals than this is listed once per text. Listing fewer literals again is cheaper.
 const LISTED_AGAIN_MAX: usize = 4;
 
 impl Scan {
-    /// Literals must not be empty.
+    /// Builds a scan. Literals must not be empty.
     pub(super) fn new(
         (slot, level): (usize, Level),
         literals: &[&[u8]],
@@ -61,7 +61,7 @@ impl Scan {
     /// Searches a text.
     pub(crate) fn search(&self, text: &[u8]) -> Found {
         let mut found = Found { literals: Vec::new(), bits: Bits::new(self.automaton.patterns_len()) };
-        // An automaton that is built as this one searches from anywhere.
+        // This kind of automaton can start anywhere.
         let Ok(mut state) = self.automaton.start_state(Anchored::No) else { return found };
         let mut listed = HashSet::new();
         for byte in text {

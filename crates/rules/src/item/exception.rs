@@ -1,5 +1,5 @@
-//! Exceptions of a rule: conditions under which it does not fire, as a table of fields, operators and values. Read here,
-//! checked and written out as condition text in `exceptions.rs`.
+//! Exceptions of a rule: conditions under which the rule does not fire, as a table of fields, operators and values.
+//! They are read here; `exceptions.rs` checks them and writes them as condition text.
 
 use std::collections::HashSet;
 
@@ -18,14 +18,14 @@ pub(crate) struct Exception {
     pub(crate) values: Vec<Values>,
 }
 
-/// One text, or a list of them.
+/// A text, or a list of texts.
 #[derive(Debug, Clone)]
 pub(crate) enum Values {
     One(Text),
     Many(Vec<Values>),
 }
 
-/// Reads `exceptions`. Those that are appended may leave out the fields of an earlier one.
+/// Reads `exceptions`. Appended exceptions may omit the fields of an earlier one.
 pub(super) fn read(reader: &mut Reader<'_, '_, '_>, appended: bool) -> Option<Vec<Exception>> {
     let node = reader.value("exceptions")?;
     let NodeKind::List(nodes) = &node.kind else {

@@ -1,5 +1,5 @@
-//! Reads the keys of one item: required and optional ones, by type, with a problem for each that is wrong. Knows the
-//! types of values, not the items.
+//! Reads the keys of one item, required and optional ones, by type. Each fault is reported. It knows the types of
+//! values, not the items.
 
 use crate::item::{Change, Name};
 use crate::problem::{Fault, Report};
@@ -10,7 +10,7 @@ use crate::text::{Place, Text};
 pub(super) const APPEND_DEPRECATED: &str =
     "`append: true` is deprecated: say under `override` what is appended";
 
-/// The keys of an item, and whether one of them had an error.
+/// The keys of an item, and whether a key had an error.
 pub(super) struct Reader<'n, 'r, 'a> {
     node: &'n Node,
     report: &'r mut Report<'a>,
@@ -20,7 +20,7 @@ pub(super) struct Reader<'n, 'r, 'a> {
 }
 
 impl<'n, 'r, 'a> Reader<'n, 'r, 'a> {
-    /// A reader of an item with the key `head`.
+    /// Returns a reader for an item with the key `head`.
     pub(super) fn new(node: &'n Node, head: &'static str, report: &'r mut Report<'a>) -> Self {
         Self { node, report, head, label: head.to_owned(), failed: false }
     }
@@ -33,20 +33,20 @@ impl<'n, 'r, 'a> Reader<'n, 'r, 'a> {
         self.node.entry(key).is_some()
     }
 
-    /// The item's name. Without one nothing else can be said about it.
+    /// Returns the item's name. Without a name, no other problem of the item is reported.
     pub(super) fn name(&mut self) -> Option<Name> {
         let text = self.required_text(self.head)?.as_str().to_owned();
         self.label = format!("{} '{text}'", self.head);
         Some(Name { text, place: self.place() })
     }
 
-    /// The place of the item's head, such as `rule: x`.
+    /// Returns the place of the item's head, such as `rule: x`.
     pub(super) fn place(&self) -> Place {
         let Some(entry) = self.node.entry(self.head) else { return self.node.place };
         Place { end: entry.value.place.end.max(entry.key.place.end), ..entry.key.place }
     }
 
-    /// Warns of keys that nothing reads.
+    /// Warns of unknown keys.
     pub(super) fn known_keys(&mut self, known: &[&str]) {
         let NodeKind::Map(entries) = &self.node.kind else { return };
         for entry in entries {
@@ -72,7 +72,7 @@ impl<'n, 'r, 'a> Reader<'n, 'r, 'a> {
         Some(text.clone())
     }
 
-    /// A text that may be missing or empty.
+    /// Returns a text that may be missing or empty.
     pub(super) fn text(&mut self, key: &str) -> Option<Text> {
         let node = self.node.entry(key).map(|entry| &*entry.value)?;
         if node.scalar().is_none() && !matches!(node.kind, NodeKind::Null) {
@@ -95,7 +95,7 @@ impl<'n, 'r, 'a> Reader<'n, 'r, 'a> {
         self.strings(key)
     }
 
-    /// A list of texts that may be missing.
+    /// Returns a list of texts that may be missing.
     pub(super) fn strings(&mut self, key: &str) -> Option<Vec<Text>> {
         let node = self.node.entry(key).map(|entry| &*entry.value)?;
         let NodeKind::List(nodes) = &node.kind else {
@@ -115,12 +115,12 @@ impl<'n, 'r, 'a> Reader<'n, 'r, 'a> {
         Some(strings)
     }
 
-    /// The value of a key, whatever it is.
+    /// Returns the value of a key, of any type.
     pub(super) fn value(&self, key: &str) -> Option<&'n Node> {
         self.node.entry(key).map(|entry| &*entry.value)
     }
 
-    /// The entries of `override`. `allowed` says of each key whether it may be appended to, too.
+    /// Returns the entries of `override`. `allowed`: keys, with true if a key can also be appended to.
     pub(super) fn overrides(&mut self, allowed: &[(&'static str, bool)]) -> Vec<(&'static str, Change)> {
         let Some(NodeKind::Map(entries)) = self.value("override").map(|node| &node.kind) else {
             return Vec::new();
@@ -159,7 +159,7 @@ impl<'n, 'r, 'a> Reader<'n, 'r, 'a> {
         self.error(Fault::new("LOAD_ERR_YAML_VALIDATE", place, message));
     }
 
-    /// An error about a key of the item, or the item when the key is missing.
+    /// Reports an error at a key of the item, or at the item if the key is missing.
     pub(super) fn fail_at(&mut self, key: &str, message: &str) {
         let place = self.node.entry(key).map_or_else(|| self.place(), |entry| entry.key.place);
         self.fail(place, message.to_owned());
@@ -197,7 +197,7 @@ impl<'n, 'r, 'a> Reader<'n, 'r, 'a> {
     }
 }
 
-/// The words that Falco's YAML library takes for a boolean, in lower, upper or capitalised letters.
+/// Parses a boolean as Falco's YAML library does: certain words in lower, upper or capitalised letters.
 fn boolean(text: &str) -> Option<bool> {
     let lower = text.to_ascii_lowercase();
     let rest = text.get(1..).unwrap_or_default();

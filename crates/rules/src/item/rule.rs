@@ -8,14 +8,14 @@ use crate::problem::Fault;
 use crate::tag_words::TagWords;
 use crate::text::Text;
 
-/// What a rule item does.
+/// The effect of a rule item.
 #[derive(Debug)]
 pub(crate) enum RuleItem {
-    /// Defines the rule, or defines it anew.
+    /// Defines the rule, or redefines it.
     Define(Box<RuleText>),
-    /// Switches an earlier rule on or off.
+    /// Enables or disables an earlier rule.
     Enable(bool),
-    /// Appends the first patch to an earlier rule, and replaces parts of it by the second.
+    /// Appends the first patch to an earlier rule, and replaces parts of the rule by the second patch.
     Alter(Box<(RulePatch, RulePatch)>),
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct RulePatch {
     pub(crate) skip_if_unknown_filter: Option<bool>,
 }
 
-/// The keys that `override` may name, and whether they may be appended to.
+/// The keys that `override` may name, with true if a key can also be appended to.
 const OVERRIDABLE: [(&str, bool); 11] = [
     ("condition", true),
     ("output", true),
@@ -81,7 +81,7 @@ const KEYS: [&str; 15] = [
 
 const ENABLED_DEPRECATED: &str = "`enabled` alone is deprecated: add `override: {enabled: replace}`";
 
-/// The source of a rule that names none.
+/// The source of a rule without `source`.
 const SOURCE_DEFAULT: &str = "syscall";
 
 pub(super) fn read(reader: &mut Reader<'_, '_, '_>, tags: &TagWords) -> Option<RuleItem> {
@@ -162,7 +162,7 @@ fn read_part(
         "exceptions" => patch.exceptions = exception::read(reader, change == Change::Append),
         "enabled" => patch.enabled = reader.boolean(key),
         "skip-if-unknown-filter" => patch.skip_if_unknown_filter = reader.boolean(key),
-        // The others are of Falco's own: capture files and system calls.
+        // The other keys concern Falco's capture files and system calls.
         _ => {}
     }
 }

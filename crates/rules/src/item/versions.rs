@@ -1,4 +1,4 @@
-//! The versions that a rule file asks for: of the engine, and of plugins.
+//! The versions of the engine and of plugins that a rule file requires.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ pub(crate) struct Version {
     patch: u64,
 }
 
-/// A plugin in at least a version.
+/// A plugin with its minimum version.
 #[derive(Debug, Clone)]
 pub(crate) struct PluginVersion {
     pub(crate) name: String,
@@ -30,7 +30,7 @@ impl Version {
         if parts.next().is_none() { Some(version) } else { None }
     }
 
-    /// Whether something of this version serves where `required` is asked for.
+    /// Reports whether this version meets the requirement `required`.
     pub(crate) fn serves(self, required: Self) -> bool {
         self.major == required.major && self >= required
     }
@@ -42,7 +42,7 @@ impl std::fmt::Display for Version {
     }
 }
 
-/// Reads `required_engine_version`: a version, or a number N for 0.N.0.
+/// Parses `required_engine_version`: a version, or a number N for 0.N.0.
 pub(super) fn read_engine(value: &Node, report: &mut Report<'_>) -> Option<Item> {
     let text = value.scalar().map_or("", Text::as_str);
     let number = text.parse::<u64>().ok().map(|minor| Version { major: 0, minor, patch: 0 });
@@ -54,7 +54,7 @@ pub(super) fn read_engine(value: &Node, report: &mut Report<'_>) -> Option<Item>
     version.map(|version| Item::EngineVersion(version, value.place))
 }
 
-/// Reads `required_plugin_versions`.
+/// Parses `required_plugin_versions`.
 pub(super) fn read_plugins(value: &Node, report: &mut Report<'_>) -> Option<Item> {
     let label = "required_plugin_versions";
     let NodeKind::List(nodes) = &value.kind else {
@@ -65,7 +65,7 @@ pub(super) fn read_plugins(value: &Node, report: &mut Report<'_>) -> Option<Item
     if requirements.len() == nodes.len() { Some(Item::PluginVersions(requirements)) } else { None }
 }
 
-/// A plugin and its alternatives.
+/// Parses a plugin and its alternatives.
 fn read_plugin(node: &Node, report: &mut Report<'_>) -> Option<(Vec<PluginVersion>, Place)> {
     let mut all = vec![read_one(node, report)?];
     if let Some(NodeKind::List(alternatives)) = node.entry("alternatives").map(|entry| &entry.value.kind) {
