@@ -137,7 +137,7 @@ impl Index {
 /// Results of searches on earlier rows.
 #[derive(Debug, Default)]
 pub(crate) struct Searches {
-    /// By level of the row, of its parts from the coarsest on.
+    /// By level of the row, then by its parts, coarsest first.
     of: [Vec<Search>; Level::ALL.len()],
 }
 

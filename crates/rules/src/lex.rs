@@ -1,5 +1,5 @@
-//! The tokens of a condition. Falco's lexer has no token stream: each grammar position tries its own tokens on the text,
-//! so this is a cursor with one method for each. Knows no grammar.
+//! The tokens of a condition. Falco's lexer has no token stream: each grammar position tries its own tokens on the
+//! text. So this is a cursor with one method for each token. It knows no grammar.
 
 /// A position in a condition.
 #[derive(Debug, Clone, Copy)]
@@ -8,7 +8,7 @@ pub(crate) struct Cursor<'t> {
     at: usize,
 }
 
-/// A string constant that cannot be read: what is wrong, and where.
+/// A string constant that cannot be read: the fault and its place.
 #[derive(Debug)]
 pub(crate) struct BadString {
     pub(crate) message: &'static str,
@@ -28,7 +28,7 @@ impl<'t> Cursor<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Skips blanks; tells whether there were any.
+    /// Skips blanks; returns true if there were any.
     pub(crate) fn blank(&mut self) -> bool {
         self.take(self.rest().bytes().take_while(|byte| is_blank(*byte)).count()).is_some()
     }
@@ -42,18 +42,18 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// `not` before a blank or a parenthesis; `not_x` is a macro.
+    /// Skips `not` before a blank or a parenthesis; `not_x` is a macro.
     pub(crate) fn not(&mut self) -> bool {
         let follows = self.rest().strip_prefix("not").and_then(|rest| rest.bytes().next());
         follows.is_some_and(|byte| is_blank(byte) || byte == b'(') && self.eat("not")
     }
 
-    /// The name of a macro, or of a list where only one word may stand.
+    /// Reads the name of a macro, or of a list at a place for a single word.
     pub(crate) fn identifier(&mut self) -> Option<&'t str> {
         self.take(identifier_len(self.rest()))
     }
 
-    /// A field's dotted name.
+    /// Reads a field's dotted name.
     pub(crate) fn field_name(&mut self) -> Option<&'t str> {
         let rest = self.rest();
         let mut len = identifier_len(rest);
@@ -67,7 +67,7 @@ impl<'t> Cursor<'t> {
         if len > first { self.take(len) } else { None }
     }
 
-    /// What may stand between a field's brackets without quotes, or with quotes that are part of it.
+    /// Reads a field's argument in brackets: without quotes, or with quotes that are part of it.
     pub(crate) fn bare_argument(&mut self, quotes: bool) -> Option<&'t str> {
         let ends = |char: char| match char {
             '"' | '\'' => !quotes,
@@ -77,20 +77,20 @@ impl<'t> Cursor<'t> {
         self.take(rest.find(ends).unwrap_or(rest.len()))
     }
 
-    /// A string constant without quotes.
+    /// Reads a string constant without quotes.
     pub(crate) fn bare_string(&mut self) -> Option<&'t str> {
         let rest = self.rest();
         self.take(rest.find(ends_bare_string).unwrap_or(rest.len()))
     }
 
-    /// A number as written: `0x1f`, `-5`, `1.5e+3`. Which of them a field accepts is decided later.
+    /// Reads a number as written: `0x1f`, `-5`, `1.5e+3`. A later check decides which of them a field accepts.
     pub(crate) fn number(&mut self) -> Option<&'t str> {
         let bytes = self.rest().as_bytes();
         let hex = hex_len(bytes);
         self.take(if hex > 0 { hex } else { decimal_len(bytes) })
     }
 
-    /// A quoted string, unescaped; `None` when no quote is next.
+    /// Reads and unescapes a quoted string; `None` when no quote is next.
     pub(crate) fn quoted(&mut self) -> Result<Option<String>, BadString> {
         let rest = self.rest();
         let Some(quote) = rest.chars().next().filter(|char| matches!(char, '"' | '\'')) else {
@@ -98,7 +98,7 @@ impl<'t> Cursor<'t> {
         };
         let start = self.at;
         let body = rest.get(1..).unwrap_or_default();
-        // A quote after a backslash never ends the string, even after two (Falco 0.43).
+        // A quote after a backslash never ends the string, even after two backslashes (Falco 0.43).
         let mut previous = quote;
         let closes = |(_, char): &(usize, char)| {
             let closes = *char == quote && previous != '\\';
@@ -119,17 +119,17 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// Whether a constant can be written without quotes.
+/// Reports whether a constant can be written without quotes.
 pub(crate) fn is_bare_string(text: &str) -> bool {
     !text.is_empty() && !text.contains(ends_bare_string)
 }
 
-/// Whether a name can be the name of a macro.
+/// Reports whether a name can be the name of a macro.
 pub(crate) fn is_identifier(text: &str) -> bool {
     !text.is_empty() && identifier_len(text) == text.len()
 }
 
-/// Space, tab, and the two characters that end lines.
+/// Matches space, tab, and the two characters that end lines.
 pub(crate) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }

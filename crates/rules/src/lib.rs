@@ -1,9 +1,10 @@
-//! L1: the Falco rule language (Falco 0.43 and 0.44): rule files in, a [`RuleSet`] out, which tells the rules that match a row.
+//! L1: the Falco rule language (Falco 0.43 and 0.44). It loads rule files into a [`RuleSet`], which finds the rules
+//! that match a row.
 //!
-//! A file passes through the modules in this order: `source` (YAML with places), `item` (typed items), `definitions` (what
-//! they define), `build` (`exceptions`, `expand`: lists and macros, `parse`, `compile`), and at run time `eval` and `format`.
-//! `append` and `select` do what the configuration asks for, `describe` and `export` tell of the result. Every problem
-//! carries its place from the first of them on. The crate is pure, and knows the fields only as a table.
+//! A file passes through the modules in this order: `source` (YAML with places), `item` (typed items), `definitions`
+//! (defined names), `build` (`exceptions`, `expand`: lists and macros, `parse`, `compile`), and at run time `eval` and
+//! `format`. `append` and `select` apply the configuration; `describe` and `export` describe the result. Every problem
+//! carries its place from `source` on. The crate is pure, and knows the fields only as a table.
 
 mod append;
 mod ast;

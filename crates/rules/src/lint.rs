@@ -1,6 +1,6 @@
-//! Warnings of our own (`CASTELLAN_*`), beyond Falco's: rules that load, but probably do not mean what their author thinks.
-//! Each lint is a module, works on expanded conditions and the field table, and rather says nothing than guesses. A lint
-//! never changes what a rule matches.
+//! castellan's own warnings (`CASTELLAN_*`), beyond Falco's: rules that load, but probably do not mean what their
+//! author thinks. Each lint is a module, and works on expanded conditions and the field table. In doubt, a lint reports
+//! nothing. A lint never changes the matches of a rule.
 
 mod boundary;
 mod clash;
@@ -27,15 +27,15 @@ use crate::rule::Rule;
 use crate::text::Place;
 use normal::Normal;
 
-/// A rule that compiled, as it was written.
+/// A compiled rule with its source.
 #[derive(Debug)]
 pub(crate) struct Subject<'d> {
     pub(crate) definition: &'d Definition<RuleText>,
-    /// Its condition with exceptions, lists and macros put in.
+    /// Its condition with exceptions, lists and macros expanded.
     pub(crate) expr: Rc<Expr>,
 }
 
-/// Lints rules, given as they were written and, in the same order, as they compiled; and the names that the files define.
+/// Lints rules, given as written and, in the same order, as compiled; and the names that the files define.
 pub(crate) fn run(
     subjects: &[Subject<'_>],
     compiled: &[Rule],
@@ -74,7 +74,7 @@ impl<'s> Linted<'s> {
     }
 }
 
-/// What was found. A literal of a macro is told of once, not for each rule that names the macro.
+/// The findings. A literal of a macro is reported once, not for each rule that names the macro.
 struct Findings<'r, 'a> {
     report: &'r mut Report<'a>,
     known: HashSet<(&'static str, Place, String)>,

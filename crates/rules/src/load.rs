@@ -1,6 +1,6 @@
-//! Rule files to a rule set, in Falco's order: the files one after the other, each compiled together with all before it, so
-//! that a file cannot lean on a later one. Nothing stops at the first problem. A file that only adds to those before is added to
-//! what they were compiled to; one that alters them, or comes after an error, has everything compiled again.
+//! Rule files to a rule set, in Falco's order. Each file is compiled together with all files before it, so that a file
+//! cannot use names of a later file. No problem stops the load. If a file only adds definitions, the build so far
+//! grows. If it changes definitions, or follows an error, everything is compiled again.
 
 use castellan_event::FieldDef;
 
@@ -19,14 +19,14 @@ use crate::source;
 /// One rule file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// What problems call it, usually its path.
+    /// Name of the file in problems, usually its path.
     pub name: String,
-    /// Its YAML. Bytes that are no UTF-8 are refused before: see [`Source::from_bytes`].
+    /// YAML of the file. [`Source::from_bytes`] rejects bytes that are not UTF-8.
     pub text: String,
 }
 
 impl Source {
-    /// A rule file as it was read, or what is wrong when it is not UTF-8: a byte replaced by U+FFFD would be another rule.
+    /// Returns a rule file, or the problem if it is not UTF-8. Replacing a byte by U+FFFD would change the rule.
     pub fn from_bytes(name: String, bytes: Vec<u8>) -> Result<Self, Box<Problem>> {
         let error = match String::from_utf8(bytes) {
             Ok(text) => return Ok(Self { name, text }),
@@ -42,7 +42,7 @@ impl Source {
             line: before.matches('\n').count() + 1,
             column: last_line.chars().count() + 1,
             file: name,
-            // In the text, too, that shows U+FFFD in its place.
+            // The span also fits the text that shows U+FFFD for the byte.
             span: Some(at..at + 1),
             item: String::new(),
             help: Some("save the file as UTF-8".to_owned()),
@@ -50,19 +50,19 @@ impl Source {
     }
 }
 
-/// The result of loading: with errors among the problems, the rules are those that could be compiled, for showing only.
+/// The result of loading. If the problems contain errors, the rules are those that compiled, for display only.
 #[derive(Debug)]
 pub struct Loaded {
     /// The rules.
     pub rules: RuleSet,
-    /// Everything that is wrong or doubtful, in the order of files and lines.
+    /// All errors and warnings, in the order of files and lines.
     pub problems: Vec<Problem>,
-    /// What `falco -L` tells, when it was asked for and every file could be read to its end.
+    /// The description as in `falco -L`, if requested and if every file could be read to its end.
     pub description: Option<Description>,
 }
 
 impl Loaded {
-    /// Whether the rules must not be used.
+    /// Reports whether the rules must not be used.
     pub fn has_errors(&self) -> bool {
         self.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
@@ -74,8 +74,8 @@ pub fn load(sources: &[Source], fields: &[FieldDef<'_>], options: &Options) -> L
     if is_exact { loaded } else { load_files(sources, fields, options, false).0 }
 }
 
-/// Loads rule files, and says whether every problem is told where it stands. Where one is told of a macro that a later file has
-/// defined again as the same, it stands there too: only compiling everything again tells so.
+/// Loads rule files, and returns whether every problem has all its places. A problem of a macro that a later file
+/// restates occurs at the later place too. Only compiling everything again finds that place.
 fn load_files(
     sources: &[Source],
     fields: &[FieldDef<'_>],
@@ -90,7 +90,7 @@ fn load_files(
     let mut rules = RuleSet::default();
     let mut description = None;
     let mut readable = true;
-    // What the files before were compiled to, while each only adds to it.
+    // The build of the files so far, while each file only adds to it.
     let (mut grown, mut grows): (Option<Build<'_>>, bool) = (None, may_grow);
     for (file, source) in sources.iter().enumerate() {
         let (documents, faults) = source::parse(file, &source.text);
@@ -104,7 +104,7 @@ fn load_files(
                 definitions.apply(item, &scope, &mut report);
             }
         }
-        // Behind a file that cannot be read to its end, names would be missing that it defines.
+        // After a file that cannot be read to its end, its definitions would be missing.
         if !readable {
             continue;
         }
@@ -113,7 +113,7 @@ fn load_files(
             !report.has_errors() && grown.as_ref().is_none_or(|build| build.can_grow(&definitions, before));
         let (mut build, since) = match grown.take().filter(|_| grows) {
             Some(build) => (build, before),
-            // Before the last file, of all rules only those are looked at that the file has defined or altered.
+            // Before the last file, only the rules that the file defined or changed are built.
             None => (Build::new(&scope, &mut report), if last { 0 } else { before }),
         };
         build.grow(&definitions, since, &mut report);
@@ -145,7 +145,7 @@ mod tests {
         texts.iter().enumerate().map(source).collect()
     }
 
-    /// What files load as must not depend on whether what only adds is added.
+    /// Checks that growing a build gives the same result as compiling everything again.
     fn check(sources: &[Source], options: &Options) {
         let (added, again) = (load(sources, FIELDS, options), load_files(sources, FIELDS, options, false).0);
         let texts =
@@ -163,7 +163,7 @@ mod tests {
             let super::RuleSet { rules, compiled, lists, macros, .. } = &loaded.rules;
             format!("{rules:?}\n{compiled:?}\n{lists:?}\n{macros:?}")
         };
-        // Of files that do not load, what can be shown may differ.
+        // For files with errors, the rules for display may differ.
         if !added.has_errors() {
             assert_eq!(shown(&added), shown(&again), "{sources:?}");
             assert_eq!(program(&added), program(&again), "{sources:?}");
@@ -188,10 +188,10 @@ mod tests {
         for more in [
             "",
             "- list: more\n  items: [zsh, shells]\n- macro: is_more\n  condition: tool.name in (more)\n",
-            // A word of an earlier file is a list now.
+            // A word of an earlier file becomes a list.
             "- list: extra\n  items: [y]\n",
             "- list: bash\n  items: [y]\n",
-            // Alterations.
+            // Changes.
             "- list: shells\n  items: [fish]\n  override: {items: append}\n",
             "- list: shells\n  items: [fish]\n",
             "- macro: is_shell\n  condition: or tool.name = y\n  override: {condition: append}\n",
@@ -199,10 +199,10 @@ mod tests {
             "- rule: one\n  condition: and tool.name = y\n  override: {condition: append}\n",
             "- rule: one\n  enabled: false\n  override: {enabled: replace}\n",
             "- rule: one\n  condition: tool.name = y\n  override: {condition: replace}\n",
-            // Said again as it was.
+            // Restated definitions.
             "- macro: is_shell\n  condition: tool.name in (shells)\n",
             "- macro: both\n  condition: is_shell or tool.name = extra\n- list: unused\n  items: []\n",
-            // What does not load.
+            // Invalid files.
             "- macro: bad\n  condition: nothing.here = 1\n",
             "- macro: worse\n  condition: (\n",
             "- macro: later\n  condition: last\n",

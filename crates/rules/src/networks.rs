@@ -1,5 +1,5 @@
-//! Sets of networks and addresses. An address is a network of itself alone; the families IPv4 and IPv6 never meet. Asking
-//! costs one look-up for each length of prefix in the set, not one for each network.
+//! Sets of networks and addresses. An address is a network of one address; IPv4 and IPv6 never match each other. A
+//! query costs one look-up for each prefix length in the set, not one for each network.
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -10,7 +10,7 @@ use castellan_event::Net;
 #[derive(Debug)]
 pub(crate) struct Networks {
     all: HashSet<Net>,
-    /// The prefixes that occur, of IPv4 and of IPv6.
+    /// The prefix lengths in the set, of IPv4 and of IPv6.
     prefixes: [Vec<u8>; 2],
 }
 
@@ -28,12 +28,12 @@ impl Networks {
         Self { all, prefixes }
     }
 
-    /// Whether an address is in one of the networks.
+    /// Reports whether an address is in one of the networks.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         self.covers(Net::from(address))
     }
 
-    /// Whether a whole network is in one of the networks.
+    /// Reports whether a whole network is in one of the networks.
     pub(crate) fn covers(&self, net: Net) -> bool {
         let [v4, v6] = &self.prefixes;
         let prefixes = if net.address.is_ipv6() { v6 } else { v4 };
@@ -42,7 +42,7 @@ impl Networks {
     }
 }
 
-/// The network of an address, the bits behind its prefix cleared.
+/// Returns the network of an address, with the bits behind its prefix cleared.
 fn masked(address: IpAddr, prefix: u8) -> Net {
     let behind = u32::from(Net::from(address).prefix.saturating_sub(prefix));
     let address = match address {

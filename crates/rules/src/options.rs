@@ -1,40 +1,42 @@
-//! [`Options`]: how rule files are read, which rules of them count, and what is added to their outputs. Data only.
+//! [`Options`]: options for loading rule files, selecting rules and extending outputs. Data only.
 
 use crate::priority::Priority;
 use crate::tag_words::TagWords;
 
-/// How rule files are read.
+/// Options for loading rule files.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The event source whose rules are evaluated.
     pub source: String,
-    /// The version of Falco's plugin for that source that `required_plugin_versions` is held against.
+    /// The version of Falco's plugin for that source, for comparison with `required_plugin_versions`.
     pub plugin_version: String,
-    /// Name and version of other plugins that are taken as loaded.
+    /// Name and version of other plugins that count as loaded.
     pub other_plugins: Vec<(String, String)>,
-    /// The Falco whose language is read.
+    /// The Falco version that defines the language.
     pub engine: Engine,
-    /// Which matches are reported.
+    /// The matches that are reported.
     pub matching: Matching,
-    /// Loads a `regex` that RE2's POSIX mode refuses with a warning, and never matches it, as Falco 0.43 does silently.
+    /// Loads a `regex` that RE2's POSIX mode rejects, with a warning, and never matches it. Falco 0.43 does so
+    /// silently.
     pub regex_compat_falco: bool,
-    /// Lets a file define a rule twice, as Falco does: the later definition replaces the earlier one, which nobody sees any more.
+    /// Lets a file define a rule twice, as Falco does: the later definition replaces the earlier one, which then has no
+    /// effect.
     pub redefined_in_file: bool,
     /// Rules less severe than this are left out (Falco's `priority`).
     pub priority: Priority,
-    /// Switches rules on and off after loading, in order (Falco's `rules`).
+    /// Enables and disables rules after loading, in order (Falco's `rules`).
     pub selection: Vec<Selection>,
-    /// What is added to outputs (Falco's `append_output`).
+    /// Additions to outputs (Falco's `append_output`).
     pub append_output: Vec<AppendOutput>,
-    /// The tags that mean something: another one that begins as they do is an error. Falco has none.
+    /// The tags with a meaning. Another tag with the same prefix is an error. Falco has no such tags.
     pub tags: TagWords,
-    /// Reports what Falco does not: conditions that probably do not mean what their author thinks.
+    /// Reports conditions that probably do not mean what their author thinks. Falco has no such reports.
     pub lints: bool,
     /// Fills [`crate::Loaded::description`].
     pub describe: bool,
 }
 
-/// A version of Falco, as far as the language differs.
+/// A version of Falco with its own version of the language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Engine {
     /// Falco 0.43, engine 0.58.
@@ -45,10 +47,10 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Every engine by the version of its Falco: the words of configuration and command line.
+    /// Every engine by its Falco version: the words of configuration and command line.
     pub const WORDS: &[(&str, Self)] = &[("0.43", Self::V0_43), ("0.44", Self::V0_44)];
 
-    /// The version that rule files ask for with `required_engine_version`.
+    /// Returns the version for `required_engine_version` of rule files.
     pub fn version(self) -> &'static str {
         match self {
             Self::V0_43 => "0.58.0",
@@ -57,13 +59,13 @@ impl Engine {
     }
 }
 
-/// Which matching rules of a row are reported (Falco's `rule_matching`).
+/// The matching rules of a row that are reported (Falco's `rule_matching`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Matching {
-    /// All of them.
+    /// All matching rules.
     #[default]
     All,
-    /// The first in the order of the files.
+    /// The first matching rule in the order of the files.
     First,
 }
 
@@ -72,25 +74,25 @@ impl Matching {
     pub const WORDS: &[(&str, Self)] = &[("all", Self::All), ("first", Self::First)];
 }
 
-/// Switches rules on or off.
+/// Enables or disables rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// On or off.
+    /// True to enable.
     pub enable: bool,
-    /// Which rules.
+    /// The selected rules.
     pub of: Selected,
 }
 
-/// Which rules are meant.
+/// A selection of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selected {
-    /// Those whose whole name matches a pattern in which `*` stands for any text.
+    /// Rules whose whole name matches a pattern, in which `*` matches any text.
     Rule(String),
-    /// Those with this tag.
+    /// Rules with this tag.
     Tag(String),
 }
 
-/// An addition to the outputs of some rules. What is `None` or empty matches every rule.
+/// An addition to the outputs of some rules. A filter that is `None` or empty matches every rule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AppendOutput {
     /// Rules of this source.
@@ -99,11 +101,11 @@ pub struct AppendOutput {
     pub rule: Option<String>,
     /// Rules that have all of these tags.
     pub tags: Vec<String>,
-    /// Put behind the output, after a blank.
+    /// Text after the output, separated by a blank.
     pub extra_output: Option<String>,
     /// Added to the output fields.
     pub extra_fields: Vec<ExtraField>,
-    /// Puts every suggested field of the source behind the output.
+    /// Adds every suggested field of the source after the output.
     pub suggested_output: bool,
 }
 

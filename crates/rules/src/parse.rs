@@ -1,6 +1,6 @@
-//! Condition text to syntax tree: recursive descent over the grammar of Falco 0.43 or 0.44, with its quirks (a keyword must
-//! be followed by a blank or a parenthesis, and after `or(` only the parenthesis is taken). Nesting is limited, the input
-//! is read once. Looks up no names.
+//! Condition text to syntax tree: recursive descent over the grammar of Falco 0.43 or 0.44, with its quirks: a blank or
+//! a parenthesis must follow a keyword, and `or(` takes only the parenthesis. Nesting is limited, and the input is read
+//! once. It looks up no names.
 
 mod operand;
 
@@ -17,12 +17,13 @@ use crate::problem::Fault;
 use crate::suggest::did_you_mean;
 use crate::text::{Place, Text};
 
-/// Conditions that were parsed: every file is built with all before it, and all together again.
+/// Parsed conditions. The cache helps because each file is built with all files before it, and all files together
+/// again.
 #[derive(Debug, Default)]
 pub(crate) struct Conditions(RefCell<HashMap<Text, Rc<Expr>, Fast>>);
 
 impl Conditions {
-    /// [`parse`], once for each text with its places.
+    /// Calls [`parse`], once for each text with its places.
     pub(crate) fn parse(&self, text: Text, engine: Engine) -> Result<Rc<Expr>, Fault> {
         if let Some(known) = self.0.borrow().get(&text) {
             return Ok(Rc::clone(known));
@@ -33,7 +34,7 @@ impl Conditions {
     }
 }
 
-/// Parses a condition, the whole of it.
+/// Parses a whole condition.
 pub(crate) fn parse(text: &Text, engine: Engine) -> Result<Rc<Expr>, Fault> {
     let mut parser = Parser::new(text, engine);
     let expr = parser.or()?;
@@ -47,7 +48,7 @@ pub(crate) fn parse(text: &Text, engine: Engine) -> Result<Rc<Expr>, Fault> {
     Err(parser.fault(parser.cursor.at(), word.len(), message).help_if(help))
 }
 
-/// Parses a field or transformed field that stands alone.
+/// Parses a single field or transformed field.
 pub(crate) fn operand(text: &Text, engine: Engine) -> Result<Operand, Fault> {
     let mut parser = Parser::new(text, engine);
     parser.cursor.blank();
@@ -58,8 +59,8 @@ pub(crate) fn operand(text: &Text, engine: Engine) -> Result<Operand, Fault> {
     }
 }
 
-/// Parses a field or transformed field at the start of `text`, as outputs name it: a field's argument is what stands
-/// between the brackets, quotes included. With the bytes that it takes.
+/// Parses a field or transformed field at the start of `text`, as in outputs: a field's argument is the text between
+/// the brackets, with its quotes. Returns the operand and its number of bytes.
 pub(crate) fn operand_prefix(text: &str, engine: Engine) -> Option<(Operand, usize)> {
     let own = Text::derived(text, Place::NOWHERE);
     let mut parser = Parser { raw_arguments: true, ..Parser::new(&own, engine) };
@@ -97,7 +98,7 @@ impl<'t> Parser<'t> {
         Ok(join(all, Expr::And))
     }
 
-    /// The operands of a chain of one keyword.
+    /// Parses the operands of a chain of one keyword.
     fn chain(
         &mut self,
         first: Rc<Expr>,
@@ -147,7 +148,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The rest of a parenthesis whose `(` has been read.
+    /// Parses the rest of a parenthesis after its `(`.
     fn parenthesis(&mut self) -> Parsed<Rc<Expr>> {
         self.cursor.blank();
         let expr = self.or()?;
@@ -207,7 +208,7 @@ impl<'t> Parser<'t> {
         Err(self.fault(start, word.len(), message).help(help))
     }
 
-    /// A modifier before its list. A string that only looks like one has no list behind it.
+    /// Parses a modifier before its list. A string that looks like a modifier has no list after it.
     fn modifier(&mut self) -> Parsed<Option<Modifier>> {
         let start = self.cursor.at();
         for (name, modifier) in MODIFIERS {

@@ -1,4 +1,5 @@
-//! Patterns that are compiled once and matched often: `glob`, `regex` and `pmatch`. Work on bytes, know no fields.
+//! Patterns that are compiled once and matched often: `glob`, `regex` and `pmatch`. They work on bytes and know no
+//! fields.
 
 mod glob;
 mod literals;

@@ -1,5 +1,5 @@
 //! `CASTELLAN_PATH_BOUNDARY`: `startswith` on a path with a prefix that ends within a name: `/tmp/a` is a prefix of
-//! `/tmp/ab` too. A prefix that ends in a sign, such as `/tmp/build-`, is taken as meant.
+//! `/tmp/ab` too. A prefix that ends in a sign, such as `/tmp/build-`, is treated as intended.
 
 use crate::ast::{Op, Right};
 use crate::lint::Linted;
@@ -9,7 +9,7 @@ use crate::problem::Fault;
 /// Words of fields that hold paths.
 const PATHS: [&str; 4] = ["path", "cwd", "directory", "dir"];
 
-/// A field that holds a directory, and the one that has a `/` at its end.
+/// A field that holds a directory, and the field with a `/` at the end of the same directory.
 const DIRECTORY: (&str, &str) = ("agent.real_cwd", "agent.real_cwd_prefix");
 
 pub(super) fn check(rule: &Linted<'_>) -> Vec<Fault> {

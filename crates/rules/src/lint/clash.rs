@@ -1,5 +1,6 @@
-//! Whether comparisons of one operand can all hold on one row. Sure where it says that they cannot; where it does not know
-//! (lists, addresses, fields on the right side) they can. Values are tried out: the constants name all that matter.
+//! Decides whether comparisons of one operand can all hold on one row. "Impossible" is certain; unknown comparisons
+//! (lists, addresses, fields on the right side) count as possible. The code tries values: the constants include every
+//! value that matters.
 
 use std::collections::HashMap;
 
@@ -14,7 +15,7 @@ use crate::pattern::{Glob, PathSet, Regex};
 use crate::print;
 use crate::program::Order;
 
-/// Whether no row passes all these literals of one operand.
+/// Reports whether no row passes all these literals of one operand.
 pub(super) fn is_impossible(literals: &[Literal<'_>], catalogue: &Catalogue<'_>) -> bool {
     // An absent operand passes every negated comparison.
     if literals.iter().all(|literal| !literal.positive) {
@@ -37,7 +38,7 @@ pub(super) fn is_impossible(literals: &[Literal<'_>], catalogue: &Catalogue<'_>)
     candidates.len().saturating_mul(constants) <= CLASH_STEPS_MAX && !candidates.iter().any(passes)
 }
 
-/// Whether a comparison is true for whatever value its operand has.
+/// Reports whether a comparison is true for every value of its operand.
 pub(super) fn takes_every_value(check: &Check, ty: ValueType) -> bool {
     let constant = match &check.right {
         Right::Value(word) => word.text.as_str(),
@@ -46,7 +47,7 @@ pub(super) fn takes_every_value(check: &Check, ty: ValueType) -> bool {
             _ => return false,
         },
         Right::Nothing => return check.op == Op::Exists,
-        // No constant that it could fail.
+        // Without a constant, no test can fail.
         Right::Each(Modifier::All, words) if words.is_empty() => return true,
         Right::Each(..) | Right::Val(_) | Right::Transformed(_) => return false,
     };
@@ -60,7 +61,7 @@ pub(super) fn takes_every_value(check: &Check, ty: ValueType) -> bool {
     }
 }
 
-/// The same comparison with and without `not`.
+/// Reports whether a comparison occurs both with and without `not`.
 fn contradicts_itself(literals: &[Literal<'_>]) -> bool {
     let mut signs: HashMap<String, bool> = HashMap::new();
     literals.iter().any(|literal| {
@@ -69,7 +70,7 @@ fn contradicts_itself(literals: &[Literal<'_>]) -> bool {
     })
 }
 
-/// Whether a literal fails for whatever value its operand has.
+/// Reports whether a literal is false for every value of its operand.
 fn no_value_passes(literal: Literal<'_>, ty: ValueType) -> bool {
     let check = literal.check;
     if !literal.positive {
@@ -82,7 +83,7 @@ fn no_value_passes(literal: Literal<'_>, ty: ValueType) -> bool {
     }
 }
 
-/// A comparison whose outcome for a value is known.
+/// A comparison that can be evaluated for a value.
 struct Known<'e> {
     op: Op,
     words: &'e [Word],
@@ -97,7 +98,7 @@ enum Pattern {
     Paths(PathSet),
 }
 
-/// A value that is tried out.
+/// A value to try.
 enum Candidate<'e> {
     Text(&'e [u8]),
     Number(u64),
@@ -108,7 +109,8 @@ impl<'e> Known<'e> {
     fn new(check: &'e Check, ty: ValueType) -> Option<Self> {
         let words = match &check.right {
             Right::Value(word) => std::slice::from_ref(word),
-            // With one value on the left, `in` and `intersects` are the same; other operators on lists are not known.
+            // With one value on the left, `in` and `intersects` are the same. Other operators on lists are not
+            // evaluated.
             Right::List(words) if matches!(check.op, Op::In | Op::Intersects | Op::PMatch) => words,
             Right::Nothing if check.op == Op::Exists => &[],
             Right::Nothing | Right::List(_) | Right::Each(..) | Right::Val(_) | Right::Transformed(_) => {
@@ -164,7 +166,7 @@ impl<'e> Known<'e> {
         }
     }
 
-    /// By order; a set by equality.
+    /// Compares by order; a set by equality.
     fn compares<T: Ord + ?Sized>(&self, value: &T, word: &T) -> bool {
         Order::of(self.op).unwrap_or(Order::Equal).holds(value, word)
     }
@@ -185,12 +187,12 @@ impl<'e> Known<'e> {
     }
 }
 
-/// The values among which there is one that passes, if any passes at all; `None` where the constants do not name them.
+/// Returns values that include a passing value, if any value passes; `None` if the constants do not determine them.
 fn candidates<'e>(known: &[(bool, Known<'e>)], ty: ValueType) -> Option<Vec<Candidate<'e>>> {
     match ty.of {
         FieldType::Bool => Some(vec![Candidate::Bool(false), Candidate::Bool(true)]),
         FieldType::U64 => {
-            // Between two constants next to each other, nothing changes.
+            // Between two adjacent constants, nothing changes.
             let numbers =
                 known.iter().flat_map(|(_, known)| known.words).filter_map(|word| check::number(word).ok());
             let near =
@@ -209,7 +211,8 @@ fn candidates<'e>(known: &[(bool, Known<'e>)], ty: ValueType) -> Option<Vec<Cand
     }
 }
 
-/// Whether two tests of a text's parts exclude each other: two beginnings or ends, or a part that holds what must not be.
+/// Reports whether two tests of a text's parts exclude each other: two prefixes or suffixes, or a part that contains a
+/// forbidden part.
 fn parts_clash(known: &[(bool, Known<'_>)]) -> bool {
     let pairs = known
         .iter()
@@ -233,7 +236,7 @@ fn exclude(one: &Known<'_>, other: &Known<'_>) -> bool {
     }
 }
 
-/// Whether a text that passes one test passes the other, whatever else is in it.
+/// Reports whether every text that passes one test passes the other, whatever its other parts.
 fn implies(one: &Known<'_>, other: &Known<'_>) -> bool {
     let Some(part) = one.words.first().map(|word| Candidate::Text(word.text.as_bytes())) else {
         return false;

@@ -1,5 +1,5 @@
-//! `CASTELLAN_MIXED_LEVELS`: an `or` of tests of the call and tests of a command or effect, which fires for either on rows
-//! of its own; and an output with a field that no row of the condition has.
+//! `CASTELLAN_MIXED_LEVELS`: an `or` of tests of the call and tests of a command or effect, which match on separate
+//! rows; and an output with a field that no row of the condition has.
 
 use castellan_event::Level;
 
@@ -16,7 +16,8 @@ pub(super) fn check(rule: &Linted<'_>) -> Vec<Fault> {
     faults
 }
 
-/// The first `or` whose branches differ. `around` is the finest level of what stands beside it: rows are that fine anyway.
+/// Returns a warning for the first `or` whose branches differ in level. `around` is the finest level of the parts
+/// beside it: rows are at least that fine.
 fn mixed(rule: &Linted<'_>, part: &Normal<'_>, around: Level) -> Option<Fault> {
     match part {
         Normal::Literal(_) => None,
@@ -40,7 +41,7 @@ fn mixed(rule: &Linted<'_>, part: &Normal<'_>, around: Level) -> Option<Fault> {
     }
 }
 
-/// The level that every row has on which a part is true: that of an `or` is its coarsest branch's.
+/// Returns the coarsest level of a row on which a part is true: for an `or`, the level of its coarsest branch.
 fn certain(rule: &Linted<'_>, part: &Normal<'_>) -> Level {
     match part {
         Normal::Literal(_) => part.level(rule.catalogue),

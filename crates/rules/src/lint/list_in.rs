@@ -1,6 +1,6 @@
-//! `CASTELLAN_LIST_IN`: `in` on a list-typed field, which is true only when all elements are in the list. A rule that looks
-//! for something wants any: `intersects`. A negated `in` ("something else is there") has no such reading, and an allow rule
-//! wants all: rules with a tag that ends in `_allow` are left alone.
+//! `CASTELLAN_LIST_IN`: `in` on a list-typed field, which is true only when all elements are in the list. A rule that
+//! searches for an element needs `intersects`. The lint skips a negated `in` ("another element exists"), and rules with
+//! a tag that ends in `_allow`, because an allow rule needs all elements.
 
 use crate::ast::{Op, Right};
 use crate::lint::Linted;

@@ -1,5 +1,5 @@
-//! `CASTELLAN_NEGATED_PATH`: a negated test of an effect's path without a test of `fx.kind`. An effect without a path, such
-//! as a connection, has the field absent, and so passes every negated test of it.
+//! `CASTELLAN_NEGATED_PATH`: a negated test of an effect's path without a test of `fx.kind`. On an effect without a
+//! path, such as a connection, the field is absent and every negated test of it is true.
 
 use castellan_event::Level;
 
@@ -15,7 +15,7 @@ pub(super) fn check(rule: &Linted<'_>) -> Vec<Fault> {
     faults
 }
 
-/// `guarded`: what stands around this part is true only for effects of a kind, or with a path.
+/// `guarded`: the parts around this part are true only for effects of a kind, or with a path.
 fn walk(rule: &Linted<'_>, part: &Normal<'_>, guarded: bool, faults: &mut Vec<Fault>) {
     match part {
         Normal::All(parts) => {
@@ -34,7 +34,7 @@ fn walk(rule: &Linted<'_>, part: &Normal<'_>, guarded: bool, faults: &mut Vec<Fa
     }
 }
 
-/// Whether a part is true only for effects of a kind, or with a path.
+/// Reports whether a part is true only for effects of a kind, or with a path.
 fn guards(rule: &Linted<'_>, part: &Normal<'_>) -> bool {
     match part {
         Normal::All(parts) => parts.iter().any(|part| guards(rule, part)),
@@ -46,7 +46,7 @@ fn guards(rule: &Linted<'_>, part: &Normal<'_>) -> bool {
     }
 }
 
-/// The literal's field, if it is a path of an effect.
+/// Returns the literal's field, if it is a path of an effect.
 fn effect_path<'s>(rule: &Linted<'s>, literal: Literal<'_>) -> Option<&'s str> {
     let field = literal.field(rule.catalogue)?;
     let is_path = field.level == Level::Effect && words(field.name).any(|word| word == "path");

@@ -1,5 +1,5 @@
-//! Conditions in negation normal form: `not` stands before comparisons only, and a chain holds no chain of its own kind.
-//! What it is for is the lints' business.
+//! Conditions in negation normal form: `not` applies to comparisons only, and a chain holds no chain of its own kind.
+//! It knows nothing of the lints.
 
 use castellan_event::{FieldDef, Level};
 
@@ -8,7 +8,7 @@ use crate::catalogue::Catalogue;
 use crate::print;
 use crate::text::Place;
 
-/// A condition, or a part of one. As deep as the written one, which is limited.
+/// A condition, or a part of one. Its depth is limited, like the depth of the written condition.
 #[derive(Debug)]
 pub(super) enum Normal<'e> {
     All(Vec<Normal<'e>>),
@@ -28,14 +28,14 @@ impl<'e> Normal<'e> {
         Self::signed(expr, true)
     }
 
-    /// Every literal, from left to right.
+    /// Returns every literal, from left to right.
     pub(super) fn literals(&self) -> Vec<Literal<'e>> {
         let mut found = Vec::new();
         self.collect(&mut found);
         found
     }
 
-    /// The finest level of its fields.
+    /// Returns the finest level of its fields.
     pub(super) fn level(&self, catalogue: &Catalogue<'_>) -> Level {
         let levels = self.literals().into_iter().map(|literal| catalogue.level_of(literal.check));
         levels.max().unwrap_or_default()
@@ -47,7 +47,7 @@ impl<'e> Normal<'e> {
             Expr::Or(all) => Self::chain(all, positive, !positive),
             Expr::Not(inner) => Self::signed(inner, !positive),
             Expr::Check(check) => Self::Literal(Literal { check, positive }),
-            // Lints run on expanded conditions: there is none. A chain of nothing says nothing.
+            // Lints run on expanded conditions, without macros. An empty chain matches no lint.
             Expr::Macro(_) => Self::All(Vec::new()),
         }
     }
@@ -76,7 +76,7 @@ impl<'e> Literal<'e> {
         Self { positive: !self.positive, ..self }
     }
 
-    /// As the canonical form prints it.
+    /// Returns the text of the canonical form.
     pub(super) fn print(self) -> String {
         let check = print::check(self.check);
         if self.positive { check } else { format!("not {check}") }
@@ -86,13 +86,13 @@ impl<'e> Literal<'e> {
         self.check.left.place
     }
 
-    /// The field on its left side; `None` for what is put together of several.
+    /// Returns the field on the left side; `None` for a function of several operands.
     pub(super) fn field<'t>(self, catalogue: &Catalogue<'t>) -> Option<&'t FieldDef<'t>> {
         field_name(&self.check.left).and_then(|name| catalogue.get(catalogue.index(name)?))
     }
 }
 
-/// The field within an operand; `None` for what is put together of several.
+/// Returns the field within an operand; `None` for a function of several operands.
 pub(super) fn field_name(operand: &Operand) -> Option<&str> {
     match &operand.kind {
         OperandKind::Field { name, .. } => Some(name),
@@ -101,12 +101,12 @@ pub(super) fn field_name(operand: &Operand) -> Option<&str> {
     }
 }
 
-/// The words of a field's last component: `file`, `path` of `tool.file_path`.
+/// Returns the words of a field's last component: `file`, `path` of `tool.file_path`.
 pub(super) fn words(field: &str) -> impl DoubleEndedIterator<Item = &str> {
     field.rsplit('.').next().unwrap_or_default().split('_')
 }
 
-/// Whether an operand is a component of a path and no path.
+/// Reports whether an operand is the last component of a path.
 pub(super) fn is_basename(operand: &Operand) -> bool {
     match &operand.kind {
         OperandKind::Field { .. } | OperandKind::Function { .. } => false,

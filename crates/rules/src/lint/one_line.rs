@@ -1,5 +1,5 @@
-//! `CASTELLAN_REGEX_ONE_LINE`: a `regex` with `.*` that no text of several lines can match. RE2 matches the whole text and
-//! `.` excludes the newline, so that one newline in a command hides it from the rule.
+//! `CASTELLAN_REGEX_ONE_LINE`: a `regex` with `.*` that cannot match a text of several lines. RE2 matches the whole
+//! text and `.` excludes the newline. So a newline in a command hides the command from the rule.
 
 use regex_syntax::hir::{Class, Dot, Hir, HirKind};
 
@@ -9,8 +9,8 @@ use crate::lint::normal::{field_name, is_basename, words};
 use crate::pattern;
 use crate::problem::Fault;
 
-/// Last words of fields whose values are one line by nature: names, ids, words of a fixed set, and compact JSON, in which a
-/// newline is written `\n`. Paths are not among them: a directory's name may hold a newline.
+/// Last words of fields whose values are always one line: names, ids, words of a fixed set, and compact JSON, which
+/// escapes a newline as `\n`. Paths are not included: a directory's name may hold a newline.
 const ONE_LINE: [&str; 20] = [
     "args",
     "host",
@@ -55,7 +55,7 @@ fn is_one_line(field: &str) -> bool {
     word.is_some_and(|word| ONE_LINE.contains(&word))
 }
 
-/// Whether a pattern has a repeated `.`, and nothing in it matches a newline.
+/// Reports whether a pattern has a repeated `.`, and no part that matches a newline.
 fn only_one_line(pattern: &str) -> bool {
     pattern::hir(pattern).is_some_and(|hir| repeats_dot(&hir) && !takes_newline(&hir))
 }

@@ -1,6 +1,6 @@
-//! `CASTELLAN_REDEFINED`: a name that is taken. A second definition replaces the first for the rules above it too (files that
-//! stand alone repeat what they share: the same again is no finding); a list's name is replaced in the text of every
-//! condition, before macros and fields are looked at.
+//! `CASTELLAN_REDEFINED`: a name that is taken. A second definition replaces the first, also for the rules above it. An
+//! identical definition is no finding, because independent files repeat shared definitions. The name of a list is
+//! replaced in the text of every condition, before macros and fields are resolved.
 
 use crate::catalogue::Catalogue;
 use crate::definitions::Definitions;

@@ -1,5 +1,5 @@
-//! `CASTELLAN_ROW_LEVEL`: a test for rows of a level that the rule is never tested on, as it names no field of that level:
-//! `row.level = written` without `fx.when`. The test is never true, and a deny rule with it never fires.
+//! `CASTELLAN_ROW_LEVEL`: a test for rows of a level on which the rule is never tested, because it names no field of
+//! that level: `row.level = written` without `fx.when`. The test is never true, and a deny rule with it never fires.
 
 use castellan_event::Level;
 

@@ -1,6 +1,6 @@
-//! `CASTELLAN_SHADOWED`: a rule that an earlier one makes useless, as it matches whatever the later matches. A condition is
-//! seen as a disjunction of sets of conjuncts; one with all conjuncts of another matches less. Where all matches are
-//! reported, rules are compared only when tags and priority are the same; always only when tested on the same rows.
+//! `CASTELLAN_SHADOWED`: a rule that is useless because an earlier rule matches in all its cases. A condition is seen
+//! as a disjunction of sets of conjuncts; a set with all conjuncts of another set matches less. Rules are compared only
+//! if they are tested on the same rows and, if all matches are reported, have the same tags and priority.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,10 +17,10 @@ use crate::problem::Fault;
 /// The numbers of the conjuncts.
 type Conjuncts = BTreeSet<usize>;
 
-/// Only rules of the same group are compared: level, and where all matches are reported, tags and priority.
+/// Only rules of the same group are compared: same level and, if all matches are reported, same tags and priority.
 type Group<'s> = (Level, Option<(&'s [String], Priority)>);
 
-/// The sets of conjuncts of earlier rules, each under its rarest conjunct: by group and conjunct, rule and set.
+/// The sets of conjuncts of earlier rules, by group and rarest conjunct: positions of rules with their sets.
 type Index<'s> = HashMap<(Group<'s>, usize), Vec<(usize, Conjuncts)>>;
 
 pub(super) fn check(rules: &[Linted<'_>], matching: Matching, findings: &mut Findings<'_, '_>) {
@@ -39,7 +39,7 @@ pub(super) fn check(rules: &[Linted<'_>], matching: Matching, findings: &mut Fin
         let group = (known.level, same);
         if let Some(by) = find(&earlier, group, &disjuncts).and_then(|by| rules.get(by)) {
             warn(rule, by, matching, findings);
-            // What the earlier rule covers, this one needs not cover again.
+            // The earlier rule covers this rule, so this rule need not be stored.
             continue;
         }
         for set in disjuncts {
@@ -51,7 +51,7 @@ pub(super) fn check(rules: &[Linted<'_>], matching: Matching, findings: &mut Fin
     }
 }
 
-/// Each rule's condition as sets of conjuncts. The same conjunct has the same number in all rules.
+/// Returns each rule's condition as sets of conjuncts. Equal conjuncts have the same number in all rules.
 fn number(rules: &[Linted<'_>]) -> Vec<Vec<Conjuncts>> {
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut conjunct = |part: &Normal<'_>| {
@@ -63,7 +63,7 @@ fn number(rules: &[Linted<'_>]) -> Vec<Vec<Conjuncts>> {
         Normal::Any(_) | Normal::Literal(_) => Conjuncts::from([conjunct(part)]),
     };
     let disjuncts = |rule: &Linted<'_>| match &rule.normal {
-        // Each once: a macro named twice gives all of its own twice.
+        // Removes duplicates: a macro that is named twice gives its disjuncts twice.
         Normal::Any(parts) => parts.iter().map(&mut set).collect::<BTreeSet<_>>().into_iter().collect(),
         part @ (Normal::All(_) | Normal::Literal(_)) => vec![set(part)],
     };
@@ -82,7 +82,7 @@ fn print(part: &Normal<'_>) -> String {
     }
 }
 
-/// The earlier rule that covers every disjunct.
+/// Returns the first earlier rule that covers every disjunct.
 fn find<'s>(earlier: &Index<'s>, group: Group<'s>, disjuncts: &[Conjuncts]) -> Option<usize> {
     let mut rest = disjuncts.iter();
     let mut covering = covering(earlier, group, rest.next()?);
@@ -96,7 +96,7 @@ fn find<'s>(earlier: &Index<'s>, group: Group<'s>, disjuncts: &[Conjuncts]) -> O
     covering.first().copied()
 }
 
-/// The earlier rules with a set that has no conjunct but those of `set`.
+/// Returns the earlier rules with a set that is a subset of `set`.
 fn covering<'s>(earlier: &Index<'s>, group: Group<'s>, set: &Conjuncts) -> BTreeSet<usize> {
     let candidates = set.iter().filter_map(|conjunct| earlier.get(&(group, *conjunct))).flatten();
     let candidates = candidates.take(SHADOW_COMPARISONS_MAX);

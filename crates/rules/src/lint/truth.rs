@@ -1,6 +1,6 @@
-//! `CASTELLAN_NEVER` and `CASTELLAN_ALWAYS`: a condition, or a part of one, that is the same on every row. An absent field
-//! fails every comparison and passes every negated one, so that `a = x or a != x` is not always true, and `a = x or not a =
-//! x` is. On rows coarser than a field, "always" is at most unknown, and "never" stays never.
+//! `CASTELLAN_NEVER` and `CASTELLAN_ALWAYS`: a condition, or a part of one, with the same value on every row. An absent
+//! field makes every comparison false and every negated comparison true. So `a = x or a != x` is not always true, and
+//! `a = x or not a = x` is. On rows coarser than a field, "always" may be unknown, and "never" stays never.
 
 use std::collections::HashMap;
 
@@ -29,14 +29,14 @@ pub(super) fn check(rule: &Linted<'_>) -> Vec<Fault> {
     faults
 }
 
-/// Why a part is always true, or never.
+/// The reason why a part is always or never true.
 struct Reason<'e> {
     always: bool,
     literal: Literal<'e>,
     message: String,
     help: &'static str,
-    /// An empty list is a place for others to add to, and a refused `regex` has a warning of its own: alone they are told
-    /// of only when they decide the whole condition.
+    /// The literal is an empty list, which other files may append to, or an invalid `regex`, which has its own warning.
+    /// It is reported only if it decides the whole condition.
     placeholder: bool,
 }
 
@@ -62,7 +62,7 @@ struct Judge<'s> {
 }
 
 impl<'s> Judge<'s> {
-    /// Whether a part is always true or never; `None` for sometimes.
+    /// Returns whether a part is always or never true; `None` for sometimes.
     fn part(&mut self, part: &'s Normal<'s>) -> Option<bool> {
         match part {
             Normal::All(parts) => self.chain(parts, false),
@@ -71,7 +71,8 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// A chain that one part decides: an `or` by one that is always true, an `and` by one that never is.
+    /// Returns the value of a chain. One part decides it: an `or` by a part that is always true, an `and` by a part
+    /// that is never true.
     fn chain(&mut self, parts: &'s [Normal<'s>], decisive: bool) -> Option<bool> {
         let truths: Vec<Option<bool>> = parts.iter().map(|part| self.part(part)).collect();
         if truths.contains(&Some(decisive)) {
@@ -112,7 +113,7 @@ impl<'s> Judge<'s> {
         Some(always)
     }
 
-    /// Two literals on one operand that cannot hold together, those of an `or` negated: the first and the last of them.
+    /// Returns two literals on one operand that cannot hold together; literals of an `or` are negated first.
     fn clash(
         &self,
         literals: impl Iterator<Item = Literal<'s>>,
@@ -135,7 +136,7 @@ impl<'s> Judge<'s> {
     }
 }
 
-/// Of literals that cannot hold together, two that cannot; the first and the last when it takes more than two.
+/// Returns two literals of a group that cannot hold together; the first and the last if it takes more than two.
 fn pair<'e>(group: &[Literal<'e>], rule: &Linted<'_>) -> Option<(Literal<'e>, Literal<'e>)> {
     let pairs = group
         .iter()
@@ -147,7 +148,7 @@ fn pair<'e>(group: &[Literal<'e>], rule: &Linted<'_>) -> Option<(Literal<'e>, Li
     clashing.next().or_else(|| Some((*group.first()?, *group.last()?)))
 }
 
-/// A comparison that is true for every value says no more than `exists`.
+/// Warns of a comparison that is true for every value, like `exists`.
 fn any_value(rule: &Linted<'_>, literal: Literal<'_>) -> Option<Fault> {
     let ty = rule.catalogue.type_of(&literal.check.left).ok()?;
     if literal.check.op == Op::Exists || !clash::takes_every_value(literal.check, ty) {

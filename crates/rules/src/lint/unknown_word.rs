@@ -1,5 +1,5 @@
-//! `CASTELLAN_UNKNOWN_WORD`: a field of a fixed vocabulary compared with a word that it never has: the comparison is never
-//! true, and a deny rule with it never fires.
+//! `CASTELLAN_UNKNOWN_WORD`: a comparison of a field of a fixed vocabulary with a word outside it. The comparison is
+//! never true, and a deny rule with it never fires.
 
 use crate::ast::{Op, OperandKind, Right, Word};
 use crate::lint::Linted;

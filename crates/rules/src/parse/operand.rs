@@ -5,7 +5,7 @@ use crate::options::Engine;
 use crate::parse::{Parsed, Parser};
 
 impl Parser<'_> {
-    /// A field or a transformer; `None` when neither is next.
+    /// Parses a field or a transformer; `None` when neither is next.
     pub(super) fn operand(&mut self) -> Parsed<Option<Operand>> {
         let start = self.cursor.at();
         if let Some(by) = self.transformer() {
@@ -17,7 +17,7 @@ impl Parser<'_> {
         self.field()
     }
 
-    /// A field or transformer on the right side; `None` when a constant must follow.
+    /// Parses a field or transformer on the right side; `None` when a constant must follow.
     pub(super) fn right_operand(&mut self) -> Parsed<Option<Right>> {
         let start = self.cursor.at();
         if let Some(by) = self.transformer() {
@@ -62,7 +62,7 @@ impl Parser<'_> {
         Err(fault.help(format!("engine 0.44 understands `{name}`")))
     }
 
-    /// The rest of a function whose `(` has been read.
+    /// Parses the rest of a function after its `(`.
     fn function(&mut self, by: Function, start: usize) -> Parsed<Operand> {
         self.deeper()?;
         let mut args = Vec::new();
@@ -94,7 +94,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The rest of a transformer whose `(` has been read.
+    /// Parses the rest of a transformer after its `(`.
     fn transformed(&mut self, by: Transformer, start: usize) -> Parsed<Operand> {
         self.deeper()?;
         self.cursor.blank();
@@ -116,7 +116,7 @@ impl Parser<'_> {
         Ok(Some(Operand { kind, place: self.text.place(start..self.cursor.at()) }))
     }
 
-    /// What stands in brackets behind a field, if anything does.
+    /// Parses the text in brackets after a field, if there is any.
     fn brackets(&mut self) -> Parsed<Option<String>> {
         if !self.cursor.eat("[") {
             return Ok(None);
@@ -134,7 +134,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a name with its `(` is next.
+/// Reports whether a name and `(` are next.
 fn opens(rest: &str, name: &str) -> bool {
     rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('('))
 }
