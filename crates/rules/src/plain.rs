@@ -1,6 +1,6 @@
-//! The plain evaluator: walks the conditions of a rule set in the order of their source, by Kleene's logic in full, and
-//! reads each value when a comparison needs it. No index, no caches, no folding: tests and fuzzing hold the engine against
-//! it, and the benchmark shows what the engine saves. Knows nothing of how the engine compiles.
+//! The plain evaluator: walks the conditions of a rule set in source order, by full Kleene logic, and reads each value
+//! when a comparison needs it. It has no index, no caches and no folding. Tests and fuzzing compare the engine with it,
+//! and the benchmark shows the engine's savings. It knows nothing of the engine's compilation.
 
 use std::rc::Rc;
 
@@ -21,14 +21,14 @@ use crate::problem::Fault;
 use crate::program::Order;
 use crate::rule::{Hit, RuleSet};
 
-/// A rule set, evaluated plainly.
+/// A rule set for plain evaluation.
 #[derive(Debug)]
 pub struct Plain<'s> {
     set: &'s RuleSet,
     trees: Vec<&'s Tree>,
 }
 
-/// A condition as it is written.
+/// A condition as written.
 #[derive(Debug)]
 pub(crate) enum Tree {
     And(Vec<Tree>),
@@ -46,7 +46,7 @@ pub(crate) enum Side {
     Constant(Value<'static>),
 }
 
-/// What a value is compared with.
+/// The right side of a comparison.
 #[derive(Debug)]
 pub(crate) enum Against {
     Nothing,
@@ -65,7 +65,7 @@ pub(crate) enum Against {
 }
 
 impl<'s> Plain<'s> {
-    /// The trees of a rule set that was loaded with [`crate::Options::describe`]; an error without them.
+    /// Returns the evaluator of a rule set that was loaded with [`crate::Options::describe`]; an error otherwise.
     pub fn new(set: &'s RuleSet) -> Result<Self, String> {
         let trees: Vec<&Tree> = set.trees.iter().collect();
         if trees.len() == set.rules.len() {
@@ -75,7 +75,7 @@ impl<'s> Plain<'s> {
         }
     }
 
-    /// As [`RuleSet::evaluate`].
+    /// Like [`RuleSet::evaluate`].
     pub fn evaluate(&self, row: &dyn Row) -> Vec<Hit> {
         let matches = self.set.rules.iter().zip(&self.set.compiled).zip(&self.trees).enumerate();
         let hits = matches.filter_map(|(number, ((rule, compiled), tree))| {
@@ -95,7 +95,7 @@ impl<'s> Plain<'s> {
 }
 
 impl Tree {
-    /// `None` is "unknown".
+    /// Returns the value of the condition; `None` is "unknown".
     fn value(&self, row: &dyn Row) -> Option<bool> {
         match self {
             Self::And(all) => kleene(all, row, false),
@@ -113,7 +113,8 @@ impl Tree {
     }
 }
 
-/// A chain by Kleene's logic: the `decisive` value of one child decides, an unknown one leaves the rest unknown.
+/// Evaluates a chain by Kleene's logic: one child with the `decisive` value decides, else an unknown child makes it
+/// unknown.
 fn kleene(all: &[Tree], row: &dyn Row, decisive: bool) -> Option<bool> {
     let mut result = Some(!decisive);
     for child in all {
@@ -227,7 +228,7 @@ fn ordered<T: Ord + ?Sized>(op: Op, left: &T, right: &T) -> bool {
     Order::of(op).unwrap_or(Order::Equal).holds(left, right)
 }
 
-/// The tree of a condition that compiles.
+/// Returns the tree of a condition that compiles.
 pub(crate) fn tree(expr: &Expr, catalogue: &Catalogue<'_>) -> Result<Tree, Fault> {
     let all = |all: &[Rc<Expr>]| all.iter().map(|expr| tree(expr, catalogue)).collect::<Result<Vec<_>, _>>();
     Ok(match expr {

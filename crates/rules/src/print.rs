@@ -1,33 +1,33 @@
-//! Conditions as text, in two styles. Falco's, as `falco -L` shows it under `condition_compiled`: lists and macros put in,
-//! one pair of parentheses for each chain, hardly any quotes, so that it cannot always be read back. And a readable one, which
-//! parses to the same tree again: distinct trees have distinct texts, so it serves as a key.
+//! Conditions as text, in two styles. Falco's style, as `falco -L` shows it under `condition_compiled`: lists and
+//! macros expanded, one pair of parentheses for each chain, hardly any quotes; it cannot always be parsed again. The
+//! readable style parses to the same tree. Distinct trees have distinct texts, so this text serves as a key.
 
 use std::rc::Rc;
 
 use crate::ast::{Argument, Check, Expr, Operand, OperandKind, Right, Word};
 use crate::lex::is_bare_string;
 
-/// Prints a condition as Falco does.
+/// Prints a condition like Falco.
 pub(crate) fn condition(expr: &Expr) -> String {
     print(Style::Falco, |printer| printer.expr(expr))
 }
 
-/// Prints a condition so that it can be read back.
+/// Prints a condition in the readable style.
 pub(crate) fn readable(expr: &Expr) -> String {
     print(Style::Readable, |printer| printer.expr(expr))
 }
 
-/// Prints one comparison so that it can be read back.
+/// Prints one comparison in the readable style.
 pub(crate) fn check(check: &Check) -> String {
     print(Style::Readable, |printer| printer.check(check))
 }
 
-/// Prints a field or transformed field so that it can be read back.
+/// Prints a field or transformed field in the readable style.
 pub(crate) fn operand(operand: &Operand) -> String {
     print(Style::Readable, |printer| printer.operand(operand))
 }
 
-/// Prints a field as outputs and Falco's descriptions name it: nothing in its argument is quoted.
+/// Prints a field as in outputs and Falco's descriptions: its argument is never quoted.
 pub(crate) fn field(field: &Operand) -> String {
     print(Style::Falco, |printer| printer.operand(field))
 }
@@ -40,7 +40,7 @@ fn print(style: Style, write: impl FnOnce(&mut Printer)) -> String {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
-    /// To the letter as Falco 0.43: an empty string is printed as nothing, a list's items mostly without quotes.
+    /// Exactly as Falco 0.43: an empty string is printed as nothing, a list's items mostly without quotes.
     Falco,
     Readable,
 }
@@ -142,7 +142,7 @@ impl Printer {
         }
     }
 
-    /// A field's argument in its brackets.
+    /// Prints a field's argument in brackets.
     fn argument(&mut self, arg: &str) {
         let bare = self.style == Style::Falco || !(arg.is_empty() || arg.contains(['"', '\'']));
         self.out.push('[');
@@ -160,7 +160,7 @@ impl Printer {
         for (index, word) in words.iter().enumerate() {
             self.out.push_str(if index > 0 { ", " } else { "" });
             match self.style {
-                // Falco quotes only blanks, quotes and what must be escaped.
+                // Falco quotes only items with blanks, quotes and characters that need an escape.
                 Style::Falco => self.text(&word.text, !word.text.contains(is_quoted_in_lists)),
                 Style::Readable => self.value(word),
             }

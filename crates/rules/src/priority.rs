@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// How severe a match is.
+/// The severity of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// 0.
@@ -36,13 +36,13 @@ const NAMES: [(&str, Priority); 9] = [
 ];
 
 impl Priority {
-    /// Falco's name of it.
+    /// Returns Falco's name of the priority.
     pub fn as_str(self) -> &'static str {
         NAMES.iter().find(|(_, priority)| *priority == self).map_or("", |(name, _)| name)
     }
 }
 
-/// A word that is no priority.
+/// A word that is not a priority.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownPriority(pub String);
 

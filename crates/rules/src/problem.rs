@@ -1,5 +1,5 @@
-//! Problems of rule files: what is wrong, where, and what to do. Falco's codes where Falco has one, `CASTELLAN_*` where it
-//! has none. Knows nothing of how a problem is found.
+//! Problems of rule files: fault, place and remedy. They have Falco's codes if Falco has one, else `CASTELLAN_*`. It
+//! knows nothing of how a problem is found.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::limits::{LINE_BYTES_MAX, MESSAGE_BYTES_MAX, PROBLEMS_MAX};
 use crate::load::Source;
 use crate::text::Place;
 
-/// Whether a problem keeps the rule set from being used.
+/// The effect of a problem on the rule set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The files do not load.
@@ -24,27 +24,27 @@ pub enum Severity {
 pub struct Problem {
     /// Error or warning.
     pub severity: Severity,
-    /// `LOAD_ERR_*` or `LOAD_*` as Falco 0.43 names them, or `CASTELLAN_*`.
+    /// `LOAD_ERR_*` or `LOAD_*` as in Falco 0.43, or `CASTELLAN_*`.
     pub code: &'static str,
-    /// What is wrong, one line.
+    /// The fault, in one line.
     pub message: String,
-    /// Name of the file, as it was given.
+    /// Name of the file, as given.
     pub file: String,
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// Bytes of the file that the problem is about.
+    /// Bytes of the file that the problem concerns.
     pub span: Option<Range<usize>>,
-    /// What the problem is in, such as "rule 'x'"; empty for the file as a whole.
+    /// The item with the problem, such as "rule 'x'"; empty for the whole file.
     pub item: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: Option<String>,
 }
 
 impl Problem {
-    /// Renders the problem for people, without a newline at the end; with the text of its file, the source line and a
-    /// caret.
+    /// Renders the problem for people, without a newline at the end. With the text of its file, shows the source line
+    /// and a caret.
     pub fn render(&self, source_text: Option<&str>) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -64,7 +64,7 @@ impl Problem {
         if line.is_some() { rendered } else { format!("{}\n{rendered}", self.position()) }
     }
 
-    /// The problem in one line: `file:line:column: code: message`.
+    /// Renders the problem in one line: `file:line:column: code: message`.
     pub fn one_line(&self) -> String {
         let help = self.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
         format!("{}: {}: {}{help}", self.position(), self.code, self.title())
@@ -79,7 +79,7 @@ impl Problem {
     }
 }
 
-/// What a problem is about, while it is being found.
+/// A problem before its position in the file is resolved.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
     pub(crate) code: &'static str,
@@ -102,7 +102,7 @@ impl Fault {
     }
 }
 
-/// The problems of one load. The same problem found again (files load cumulatively) is kept once.
+/// The problems of one load. Files load cumulatively, so a problem may be found again; it is stored once.
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
     sources: &'a [Source],
@@ -127,7 +127,7 @@ impl<'a> Report<'a> {
         self.add(Severity::Warning, item, fault);
     }
 
-    /// An error of the configuration, which is no file that was read here.
+    /// Reports an error of the configuration, which is not one of the rule files.
     pub(crate) fn configuration_error(&mut self, name: &str, fault: Fault) {
         let problem = Problem {
             severity: Severity::Error,
@@ -143,12 +143,12 @@ impl<'a> Report<'a> {
         self.keep(problem);
     }
 
-    /// Whether there are errors so far.
+    /// Reports whether there are errors so far.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
-    /// Whether a problem begins in one of these places, or may be missing there because there are so many.
+    /// Reports whether a problem begins in one of these places, or may be missing there because of the limit.
     pub(crate) fn may_tell_of(&self, places: &[Place]) -> bool {
         let is_in = |problem: &Problem, place: &Place| {
             let file = self.sources.get(place.file).map(|source| source.name.as_str());
@@ -161,13 +161,13 @@ impl<'a> Report<'a> {
                 || self.problems.iter().any(|problem| places.iter().any(|place| is_in(problem, place))))
     }
 
-    /// The file and line of a place.
+    /// Returns the file and line of a place.
     pub(crate) fn position(&self, place: Place) -> (String, usize) {
         let found = self.sources.get(place.file).zip(self.lines.get(place.file));
         found.map_or_else(Default::default, |(source, lines)| (source.name.clone(), lines.line(place.start)))
     }
 
-    /// Ends the report: problems in the order of the files, then of their lines.
+    /// Returns the problems in the order of the files, then of their lines.
     pub(crate) fn finish(mut self) -> Vec<Problem> {
         let order = |problem: &Problem| self.sources.iter().position(|source| source.name == problem.file);
         self.problems.sort_by_key(|problem| (order(problem), problem.line, problem.column));
@@ -181,13 +181,13 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// A fault with its position; one in no file has none.
+    /// Returns a fault as a problem with its position, or without one outside the files.
     pub(crate) fn problem(&self, severity: Severity, item: &str, fault: Fault) -> Problem {
         let place = fault.place;
         let found = self.sources.get(place.file).zip(self.lines.get(place.file));
         let (file, (line, column), span) = match found {
             Some((source, lines)) => {
-                // A place may end within a character: the condition's grammar goes by bytes.
+                // A place may end within a character, because the condition's grammar works on bytes.
                 let start = source.text.floor_char_boundary(place.start);
                 let end = source.text.ceil_char_boundary(place.end);
                 (source.name.clone(), lines.position(&source.text, place.start), Some(start..end))
@@ -218,7 +218,8 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Counted by severity: warnings must not crowd out an error.
+    /// Reports whether the limit is reached. Severities are counted separately, so that warnings cannot crowd out an
+    /// error.
     fn is_full(&self, severity: Severity) -> bool {
         let count = match severity {
             Severity::Error => self.errors,
@@ -228,7 +229,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Where the lines of a text begin.
+/// Starts of the lines of a text.
 #[derive(Debug)]
 struct Lines(Vec<usize>);
 
@@ -237,23 +238,23 @@ impl Lines {
         Self(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
     }
 
-    /// The line of a byte, from 1.
+    /// Returns the line of a byte, from 1.
     fn line(&self, at: usize) -> usize {
         self.0.partition_point(|start| *start <= at).max(1)
     }
 
-    /// Line and column of a byte, both from 1.
+    /// Returns line and column of a byte, both from 1.
     fn position(&self, text: &str, at: usize) -> (usize, usize) {
         let line = self.line(at);
         let start = self.0.get(line - 1).copied().unwrap_or_default();
         let before = text.as_bytes().get(start..at).unwrap_or_default();
-        // So far into a line nobody counts characters: bytes will do, and a file of one line stays cheap.
+        // Beyond the limit, bytes are counted instead of characters, so that a file of one long line stays cheap.
         let (near, far) = before.split_at_checked(LINE_BYTES_MAX).unwrap_or((before, &[]));
         (line, String::from_utf8_lossy(near).chars().count() + far.len() + 1)
     }
 }
 
-/// One line that does nothing to a terminal: names and words in it come from the file.
+/// Returns one line that is safe for a terminal: names and words in it come from the file.
 fn printable(text: &str) -> String {
     let cut = text.floor_char_boundary(MESSAGE_BYTES_MAX);
     let shown = text.get(..cut).unwrap_or_default();
@@ -261,7 +262,7 @@ fn printable(text: &str) -> String {
     shown.chain(if cut < text.len() { "..." } else { "" }.chars()).collect()
 }
 
-/// The line on which a span starts, and the span within it; `None` for a line too long to show.
+/// Returns the line on which a span starts, and the span within it; `None` for a line too long to show.
 fn line_around<'t>(text: &'t str, span: &Range<usize>) -> Option<(&'t str, Range<usize>)> {
     let start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
     let line = text.get(start..)?.split('\n').next().filter(|line| line.len() <= LINE_BYTES_MAX)?;

@@ -1,5 +1,5 @@
-//! What rules compile to: the values that they read, the predicates on them, and conditions over predicates. Every
-//! distinct value and predicate is kept once for all rules, so that a row computes each at most once.
+//! Compiled rules: the values that they read, the predicates on them, and conditions over predicates. Equal values and
+//! predicates are stored once for all rules, so that a row computes each at most once.
 
 use std::sync::Arc;
 
@@ -13,31 +13,31 @@ use crate::pattern::{Glob, PathSet, Regex};
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     pub(crate) slots: Vec<Slot>,
-    /// The finest level of the fields that each slot is made of, once all are there.
+    /// The finest level of the fields of each slot, once all slots exist.
     pub(crate) levels: Box<[Level]>,
     pub(crate) predicates: Vec<Predicate>,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug)]
 pub(crate) enum Slot {
-    /// Field number `field` of the catalogue, which describes rows of a level.
+    /// Field number `field` of the catalogue, with the level of the rows that it describes.
     Field { field: usize, arg: Option<String>, level: Level },
     /// Another slot, transformed.
     Transformed { by: Transformer, slot: usize },
     /// A function of other slots.
     Function { by: Function, slots: Box<[usize]>, option: Option<String> },
-    /// The same on every row: a constant argument of a function.
+    /// The same value on every row: a constant argument of a function.
     Constant(Value<'static>),
 }
 
 impl Program {
-    /// Notes the level of each slot: none comes after.
+    /// Stores the level of each slot. No slot may be added later.
     pub(crate) fn note_levels(&mut self) {
         self.levels = (0..self.slots.len()).map(|slot| self.level(slot)).collect();
     }
 
-    /// The finest level of the fields that a slot is made of.
+    /// Returns the finest level of the fields of a slot.
     pub(crate) fn level(&self, slot: usize) -> Level {
         if let Some(level) = self.levels.get(slot) {
             return *level;
@@ -63,7 +63,7 @@ pub(crate) struct Predicate {
 }
 
 impl Predicate {
-    /// Drops what only building the index needs.
+    /// Drops the literals, which only the index build needs.
     pub(crate) fn forget_literals(&mut self) {
         if let Test::Regex(regex) = &mut self.test {
             regex.forget_literals();
@@ -71,17 +71,17 @@ impl Predicate {
     }
 }
 
-/// What is tested. An absent value fails every test.
+/// A test of a value. An absent value fails every test.
 #[derive(Debug)]
 pub(crate) enum Test {
     Exists,
-    /// A number against a constant.
+    /// Compares a number with a constant.
     Number(Order, u64),
-    /// Numbers in a sorted set.
+    /// Tests numbers against a sorted set.
     NumberSet(Members<Box<[u64]>>),
-    /// A boolean in a set: of `false`, of `true`.
+    /// Tests a boolean against a set: contains `false`, contains `true`.
     BoolSet([bool; 2]),
-    /// A text against a constant.
+    /// Compares a text with a constant.
     Text(Order, Box<[u8]>),
     Contains(Box<[u8]>),
     StartsWith(Box<[u8]>),
@@ -91,29 +91,29 @@ pub(crate) enum Test {
     /// A pattern that Falco cannot compile: it loads, and never matches.
     Never,
     PathSet(Box<PathSet>),
-    /// Texts in a set.
+    /// Tests texts against a set.
     TextSet(Members<TextSet>),
-    /// A list of booleans in a set: of `false`, of `true`.
+    /// Tests a list of booleans against a set: contains `false`, contains `true`.
     BoolList(Members<[bool; 2]>),
-    /// Addresses and networks in a set, or not in it.
+    /// Tests addresses and networks against a set, or against its complement.
     Networks {
         of: Box<Members<Networks>>,
         negated: bool,
     },
-    /// One value against each of several constants: how many must hold.
+    /// Tests one value against each of several constants, with the number that must hold.
     Each(Modifier, Box<[Test]>),
-    /// Against the value of another slot.
+    /// Compares with the value of another slot.
     Slot(Op, usize),
 }
 
-/// A set, and whether all of a list's elements must be in it (`in`) or any (`intersects`).
+/// A set, and true if all of a list's elements must be in it (`in`), false for any (`intersects`).
 #[derive(Debug)]
 pub(crate) struct Members<S> {
     pub(crate) set: S,
     pub(crate) all: bool,
 }
 
-/// A set of texts, sorted: most sets are too small for a hash table to pay.
+/// A sorted set of texts. Most sets are too small for a hash table to pay.
 #[derive(Debug)]
 pub(crate) struct TextSet {
     texts: Box<[Box<[u8]>]>,
@@ -136,7 +136,7 @@ impl TextSet {
     }
 }
 
-/// A comparison by order; texts by their bytes.
+/// A comparison by order; texts are ordered by their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Less,
@@ -148,7 +148,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// The order of an operator, if it is one.
+    /// Returns the order of an operator, if it is a comparison by order.
     pub(crate) fn of(op: Op) -> Option<Self> {
         const ORDERS: [(Op, Order); 6] = [
             (Op::Less, Order::Less),
@@ -173,13 +173,14 @@ impl Order {
     }
 }
 
-/// A compiled condition in negation normal form: only predicates are negated, so that "unknown" may count as false
-/// everywhere and the condition is true exactly when Kleene's logic says so. As deep as the written one, which is limited.
+/// A compiled condition in negation normal form. Only predicates are negated, so "unknown" is treated as false
+/// everywhere, and the condition is true exactly when Kleene's logic makes it true. Its depth is limited like that of
+/// the written condition.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Condition {
     And(Box<[Condition]>),
     Or(Box<[Condition]>),
-    /// Predicate number `predicate`, or that it is known and does not hold.
+    /// Predicate number `predicate` holds; negated: it is known and does not hold.
     Literal {
         predicate: usize,
         negated: bool,
@@ -194,16 +195,16 @@ pub(crate) struct Template {
     pub(crate) named: Arc<Named>,
 }
 
-/// What an output shows under names: many rules have the same.
+/// The named values of an output, shared by rules with equal ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Named {
     /// The fields of the output, as written, with their slots.
     pub(crate) fields: Vec<(Arc<str>, usize)>,
-    /// Further texts under names.
+    /// Further texts with names.
     pub(crate) texts: Vec<(Arc<str>, Arc<[Part]>)>,
 }
 
-/// A part of an output: small, because every rule has several.
+/// A part of an output. It is small, because every rule has several.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Part {
     Text(Box<str>),

@@ -1,4 +1,4 @@
-//! A loaded rule set: what is known of each rule, and which rules match a row.
+//! A loaded rule set: the properties of each rule, and the rules that match a row.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
@@ -17,11 +17,11 @@ use crate::program::{Condition, Predicate, Program, Template};
 #[derive(Debug, Default)]
 pub struct RuleSet {
     pub(crate) rules: Vec<Rule>,
-    /// What each rule compiled to, in the same order.
+    /// The compiled rules, in the same order.
     pub(crate) compiled: Vec<Compiled>,
     pub(crate) program: Program,
     pub(crate) index: Index,
-    /// What the plain evaluator walks; only of described sets.
+    /// Trees for the plain evaluator; only in described sets.
     #[cfg(feature = "plain")]
     pub(crate) trees: Vec<crate::plain::Tree>,
     pub(crate) lists: Vec<String>,
@@ -44,15 +44,15 @@ pub struct Rule {
     pub enabled: bool,
     /// Its event source.
     pub source: Arc<str>,
-    /// File of its first definition that still holds.
+    /// File of its first definition that is still in force.
     pub file: Arc<str>,
     /// Line of that definition, from 1.
     pub line: usize,
-    /// The condition with lists and macros put in, as `falco -L` prints it.
+    /// The condition with lists and macros expanded, as `falco -L` prints it.
     pub condition: String,
     /// Fields that the condition reads: numbers in the catalogue, ascending.
     pub fields: Arc<[usize]>,
-    /// The finest level that the condition names: the rule is tested on rows up to it.
+    /// The finest level in the condition: the rule is tested on rows up to this level.
     pub level: Level,
     /// Fields that the output shows: numbers in the catalogue, ascending.
     pub output_fields: Arc<[usize]>,
@@ -70,20 +70,20 @@ pub struct Hit {
 /// A rule that matched some of several rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsHit {
-    /// What it said on the first of them.
+    /// The hit on the first of them.
     pub hit: Hit,
     /// Positions of the rows, ascending.
     pub rows: Vec<usize>,
 }
 
-/// How a rule takes part in an evaluation.
+/// The part of a rule in an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// As it was loaded.
+    /// The rule takes part as loaded.
     In,
-    /// It is reported, and hides no later rule where only the first one counts.
+    /// The rule is reported, but does not hide later rules under [`Matching::First`].
     Aside,
-    /// Not at all.
+    /// The rule is not tested.
     Out,
 }
 
@@ -94,30 +94,30 @@ pub(crate) struct Compiled {
 }
 
 impl RuleSet {
-    /// All rules in the order of evaluation, disabled ones too.
+    /// Returns all rules in the order of evaluation, disabled rules too.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// The names of the lists.
+    /// Returns the names of the lists.
     pub fn lists(&self) -> &[String] {
         &self.lists
     }
 
-    /// The names of the macros.
+    /// Returns the names of the macros.
     pub fn macros(&self) -> &[String] {
         &self.macros
     }
 
-    /// What the output of a rule shows of a row, for Falco's JSON: every field that it names (as written, without `%` and
-    /// width; of a transformed field the field), and the extra ones; by key, each once. Absent ones are there too.
+    /// Returns the output fields of a rule on a row, for Falco's JSON, sorted by key, each once, absent ones too. They
+    /// are the fields in the output (without `%` and width; the inner field of a transformed one) and the extra fields.
     pub fn output_fields<'r>(&'r self, row: &'r dyn Row, rule: usize) -> Vec<(String, Value<'r>)> {
         let Some(compiled) = self.compiled.get(rule) else { return Vec::new() };
         let evaluation = Evaluation::new(&self.program, &self.index, row);
         format::fields(&compiled.output, |slot| evaluation.value(slot))
     }
 
-    /// The enabled rules that match a row, in order: all of them or the first, as the set was loaded.
+    /// Returns the enabled rules that match a row, in order: all or the first, depending on [`Matching`].
     pub fn evaluate(&self, row: &dyn Row) -> Vec<Hit> {
         let mut evaluation = Evaluation::new(&self.program, &self.index, row);
         let mut hits = Vec::new();
@@ -127,8 +127,8 @@ impl RuleSet {
         hits
     }
 
-    /// The same on several rows of one kind, where not every rule takes part: each rule that matches with the rows on which it
-    /// does, in order. `part_of` is given positions in [`RuleSet::rules`].
+    /// Like [`RuleSet::evaluate`] on several rows of one kind, with a part for each rule. Returns each matching rule
+    /// with its rows, in order. `part_of` gets positions in [`RuleSet::rules`].
     pub fn evaluate_rows<R: Row>(&self, rows: &[R], part_of: impl Fn(usize) -> Part) -> Vec<RowsHit> {
         let mut hits: BTreeMap<usize, RowsHit> = BTreeMap::new();
         let Some(first) = rows.first() else { return Vec::new() };
@@ -145,7 +145,7 @@ impl RuleSet {
         hits.into_values().collect()
     }
 
-    /// Tells of each rule that matches the row, with what renders its output.
+    /// Calls `tell` for each rule that matches the row, with a function that renders its output.
     fn on_row(
         &self,
         evaluation: &mut Evaluation<'_>,
@@ -169,7 +169,7 @@ impl RuleSet {
         }
     }
 
-    /// The set with the index of its rules, in as little memory as it needs: nothing matches before.
+    /// Returns the set with its index, in minimal memory. Before that, nothing matches.
     pub(crate) fn indexed(mut self) -> Self {
         self.program.note_levels();
         self.index = Index::new(&self.program, &self.rules, &self.compiled);
@@ -194,10 +194,10 @@ impl RuleSet {
     }
 }
 
-/// What many rules have alike, each once.
+/// Values that many rules share, each stored once.
 type Shared<T> = HashSet<Arc<T>>;
 
-/// Replaces a value by an equal one that is known.
+/// Replaces a value by a known equal one.
 fn share<T: ?Sized + Eq + Hash>(known: &mut Shared<T>, own: &mut Arc<T>) {
     match known.get(own) {
         Some(same) => *own = Arc::clone(same),

@@ -1,4 +1,4 @@
-//! Rule selection: switches rules on and off after loading, as Falco's `rules` does.
+//! Rule selection: enables and disables rules after loading, like Falco's `rules`.
 
 use crate::options::{Selected, Selection};
 use crate::rule::Rule;
@@ -19,7 +19,7 @@ fn is_selected(of: &Selected, rule: &Rule) -> bool {
     }
 }
 
-/// Whether a whole name matches a pattern, in which `*` stands for any text. Linear in the name for each `*`.
+/// Reports whether a whole name matches a pattern, in which `*` matches any text. Linear in the name for each `*`.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));

@@ -1,5 +1,5 @@
-//! YAML with positions: one rule file to a tree of nodes, each of which knows its bytes. The only file that knows YAML and
-//! its parser; knows nothing of rules. Aliases share their anchor's node, so an alias bomb costs nothing to hold.
+//! YAML with positions: one rule file to a tree of nodes, each with its byte range. Only this file knows YAML and its
+//! parser; it knows nothing of rules. Aliases share their anchor's node, so that an alias bomb takes no memory.
 
 mod align;
 
@@ -18,11 +18,11 @@ use crate::text::{Place, Text};
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
     pub(crate) place: Place,
-    /// A scalar without quotes, in no block.
+    /// A scalar without quotes and not in a block.
     pub(crate) is_plain: bool,
-    /// Levels of containers in it, through aliases too.
+    /// Levels of nested containers, through aliases too.
     height: usize,
-    /// Bytes of text and number of nodes in it, aliases counted each time.
+    /// Bytes of text plus number of nodes, with aliases counted each time.
     weight: usize,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// The text of a scalar.
+    /// Returns the text of a scalar.
     pub(crate) fn scalar(&self) -> Option<&Text> {
         match &self.kind {
             NodeKind::Scalar(text) => Some(text),
@@ -50,14 +50,14 @@ impl Node {
         }
     }
 
-    /// The entry of a map under a key.
+    /// Returns the entry of a map under a key.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         let NodeKind::Map(entries) = &self.kind else { return None };
         entries.iter().find(|entry| entry.key.scalar().is_some_and(|text| text.as_str() == key))
     }
 }
 
-/// Parses a rule file into its documents. After an error the documents before it are still returned.
+/// Parses a rule file into its documents. After an error, the documents before it are still returned.
 pub(crate) fn parse(file: usize, text: &str) -> (Vec<Rc<Node>>, Vec<Fault>) {
     let mut builder = Builder::new(file, text);
     if text.len() > SOURCE_BYTES_MAX {
@@ -79,7 +79,7 @@ pub(crate) fn parse(file: usize, text: &str) -> (Vec<Rc<Node>>, Vec<Fault>) {
             }
             Err(error) => {
                 let at = builder.bytes.of(error.marker());
-                // Falco's YAML library lets a quote stay open until the end of the file, and then misses keys.
+                // Falco's YAML library accepts an open quote until the end of the file, and then misses keys.
                 let open_quote =
                     error.info().contains("quoted scalar") && error.info().contains("end of stream");
                 let code = if open_quote { "LOAD_ERR_YAML_VALIDATE" } else { "LOAD_ERR_YAML_PARSE" };
@@ -93,7 +93,8 @@ pub(crate) fn parse(file: usize, text: &str) -> (Vec<Rc<Node>>, Vec<Fault>) {
     (builder.documents, builder.faults)
 }
 
-/// Builds nodes from parser events; the open containers are a stack of its own, so that nesting cannot overflow ours.
+/// Builds nodes from parser events. The open containers are an explicit stack, so that nesting cannot overflow the call
+/// stack.
 struct Builder<'t> {
     file: usize,
     text: &'t str,
@@ -104,7 +105,7 @@ struct Builder<'t> {
     faults: Vec<Fault>,
 }
 
-/// A container whose end has not come yet.
+/// A container before its end.
 struct Open {
     container: Container,
     anchor: usize,
@@ -167,7 +168,7 @@ impl<'t> Builder<'t> {
         if self.open.len() >= YAML_DEPTH_MAX {
             return Err(too_deep(place));
         }
-        // Only the blanks before are looked at: a file may be one long line.
+        // Only the blanks before the container are read: a file may be one long line.
         let before = self.text.get(..place.start).unwrap_or_default();
         let text = before.trim_end_matches([' ', '\t']);
         let starts_line = text.is_empty() || text.ends_with('\n');
@@ -199,7 +200,7 @@ impl<'t> Builder<'t> {
         self.attach(node, place)
     }
 
-    /// Puts a finished node into the container that is open, or makes it a document.
+    /// Adds a finished node to the open container, or to the documents.
     fn attach(&mut self, node: Rc<Node>, place: Place) -> Result<(), Fault> {
         let Some(open) = self.open.last_mut() else {
             self.documents.push(node);
@@ -249,7 +250,7 @@ fn too_deep(place: Place) -> Fault {
     Fault::new("CASTELLAN_LIMIT", place, message).help("a rule file needs no more than six levels")
 }
 
-/// Byte offsets of characters: the parser counts characters.
+/// Byte offsets of characters, because the parser counts characters.
 enum Bytes {
     Ascii(usize),
     Table(Vec<usize>),
@@ -308,7 +309,7 @@ mod tests {
         let bomb: String = (1..40).map(|level| format!("- &a{level} [*a{}]\n", level - 1)).collect();
         for (text, code) in [
             ("[".repeat(40), "CASTELLAN_LIMIT"),
-            // The YAML parser has a limit of its own.
+            // The YAML parser has its own limit.
             ("[".repeat(100_000), "LOAD_ERR_YAML_PARSE"),
             (format!("- &a0 [x]\n{bomb}"), "CASTELLAN_LIMIT"),
             (format!("- &a {}\n- [{}]\n", "x".repeat(10_000), "*a,".repeat(10_000)), "CASTELLAN_LIMIT"),

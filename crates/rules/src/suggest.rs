@@ -16,7 +16,7 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     Some(format!("did you mean `{best}`?"))
 }
 
-/// Levenshtein distance; case does not count.
+/// Returns the Levenshtein distance, ignoring case.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.to_lowercase().chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();

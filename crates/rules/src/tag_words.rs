@@ -1,21 +1,21 @@
-//! [`TagWords`]: the tags that mean something to the reader of rules. A tag that begins as they do and is none of them is a mistake: a rule
-//! with it would do nothing. It must not know what the tags mean.
+//! [`TagWords`]: the tags with a meaning for the consumer of rules. Another tag with the same prefix is a mistake: it
+//! would have no effect. It must not know what the tags mean.
 
 use crate::suggest::did_you_mean;
 
-/// Tags that a reader of rules knows. The default knows none, and finds no mistake, as Falco does.
+/// Tags that a consumer of rules knows. The default knows none and finds no mistake, like Falco.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TagWords {
-    /// How its tags begin, in lower case; empty where it has none.
+    /// Common prefix of the tags, in lower case; empty for none.
     pub begin: String,
     /// The whole tags.
     pub words: Vec<String>,
-    /// Beginnings of tags, each of which is followed by a label.
+    /// Prefixes of tags that a label follows.
     pub openings: Vec<String>,
 }
 
 impl TagWords {
-    /// What is wrong with a tag, and what to write instead. `None`: nothing is.
+    /// Returns the fault of a tag and its remedy; `None` for a valid tag.
     pub(crate) fn mistake(&self, tag: &str) -> Option<(String, String)> {
         let is_own = !self.begin.is_empty() && plain(tag).starts_with(&plain(&self.begin));
         let is_known = self.words.iter().any(|word| word == tag);
@@ -39,7 +39,7 @@ fn is_labelled(tag: &str, opening: &str) -> bool {
     tag.strip_prefix(opening).is_some_and(|label| !label.trim().is_empty())
 }
 
-/// A tag as it may be meant: letters of either case, and any sign between words.
+/// Returns a normalized tag: lower case, with `_` for every sign.
 fn plain(tag: &str) -> String {
     let sign = |letter: char| if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { '_' };
     tag.trim().chars().map(sign).collect()

@@ -1,5 +1,5 @@
-//! Text that remembers where it came from. A condition is put together from a YAML scalar, appended scalars, list items
-//! and exceptions; a problem in it must still point into the file. Knows neither YAML nor the condition grammar.
+//! Text with its origin. A condition is joined from a YAML scalar, appended scalars, list items and exceptions; a
+//! problem in it must still point into the file. It knows neither YAML nor the condition grammar.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The place of what stands in no rule file.
+    /// The place of text outside rule files.
     pub(crate) const NOWHERE: Self = Self { file: usize::MAX, start: 0, end: 0 };
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Text {
     parts: Vec<Part>,
 }
 
-/// The same words seldom stand in two places: their parts would cost more to hash than they tell apart.
+/// Hashes the text only. Equal texts at two places are rare, so hashing the parts would cost more than it saves.
 impl Hash for Text {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.text.hash(state);
@@ -40,19 +40,19 @@ impl Hash for Text {
 struct Part {
     at: usize,
     place: Place,
-    /// The bytes stand in the file as they are here; otherwise the whole place stands for each of them.
+    /// True if the file contains the same bytes; otherwise every byte maps to the whole place.
     verbatim: bool,
 }
 
 impl Text {
-    /// Text whose every byte stands for the same place.
+    /// Returns text whose bytes all map to the same place.
     pub(crate) fn derived(text: &str, place: Place) -> Self {
         let mut new = Self::default();
         new.push_derived(text, place);
         new
     }
 
-    /// Text that stands in the file as it is, from the place's start on.
+    /// Returns text that the file contains verbatim from the start of the place.
     pub(crate) fn verbatim(text: &str, place: Place) -> Self {
         Self { text: text.to_owned(), parts: vec![Part { at: 0, place, verbatim: true }] }
     }
@@ -66,7 +66,7 @@ impl Text {
         self.text.push_str(text);
     }
 
-    /// Appends text that stands in the file as it is, from the place's start on.
+    /// Appends text that the file contains verbatim from the start of the place.
     pub(crate) fn push_verbatim(&mut self, text: &str, place: Place) {
         self.parts.push(Part { at: self.text.len(), place, verbatim: true });
         self.text.push_str(text);
@@ -92,7 +92,7 @@ impl Text {
         self.text.push_str(text);
     }
 
-    /// Where a range of the text stands in the files.
+    /// Returns the place of a range of the text in the files.
     pub(crate) fn place(&self, range: Range<usize>) -> Place {
         let first = self.byte(range.start);
         let last = self.byte(range.end.saturating_sub(1).max(range.start));

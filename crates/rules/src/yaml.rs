@@ -1,5 +1,5 @@
-//! YAML files that stand beside rule files, such as their cases: a tree that knows its places, read by the parser of rule
-//! files and within its limits. It must not know what stands in them.
+//! YAML files beside rule files, such as their cases: a tree with places, parsed like rule files and within their
+//! limits. It must not know their content.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -12,29 +12,29 @@ use crate::text::Place;
 /// A part of a YAML file.
 #[derive(Debug, Clone)]
 pub struct Yaml {
-    /// What it is.
+    /// The value.
     pub value: YamlValue,
-    /// The bytes that it stands in.
+    /// Its bytes in the file.
     pub span: Range<usize>,
 }
 
-/// What a part of a YAML file is.
+/// The value of a part of a YAML file.
 #[derive(Debug, Clone)]
 pub enum YamlValue {
     /// Nothing, `~` or `null`.
     Null,
-    /// A word without quotes: it may be meant as a number or as true or false.
+    /// A word without quotes, which may mean a number, true or false.
     Plain(String),
     /// A text in quotes or a block.
     Text(String),
     /// A list.
     List(Vec<Yaml>),
-    /// A map, in the order of the file; no key stands in it twice. A key that is no text is empty.
+    /// A map, in the order of the file, without duplicate keys. A key that is not a text is empty.
     Map(Vec<(String, Yaml)>),
 }
 
 impl Yaml {
-    /// Reads a file of one document. The errors are those of its YAML, with their places.
+    /// Parses a file of one document. Returns the errors of its YAML, with their places.
     pub fn read(file: &Source) -> Result<Yaml, Vec<Problem>> {
         let (documents, mut faults) = source::parse(0, &file.text);
         match documents.as_slice() {
@@ -54,7 +54,7 @@ impl Yaml {
         Err(problems(file, faults))
     }
 
-    /// The value under a key of a map.
+    /// Returns the value under a key of a map.
     pub fn get(&self, key: &str) -> Option<&Yaml> {
         let YamlValue::Map(entries) = &self.value else { return None };
         entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
@@ -62,7 +62,7 @@ impl Yaml {
 }
 
 impl Problem {
-    /// A problem in a file beside rule files, at some bytes of it.
+    /// Returns a problem in a file beside rule files, at a range of bytes.
     pub fn beside(
         file: &Source,
         severity: Severity,
@@ -83,7 +83,7 @@ fn problems(file: &Source, faults: Vec<Fault>) -> Vec<Problem> {
     report.finish()
 }
 
-/// Levels and size are bounded by [`source::parse`].
+/// Converts a node. [`source::parse`] bounds levels and size.
 fn yaml(node: &Node) -> Yaml {
     let value = match &node.kind {
         NodeKind::Null => YamlValue::Null,

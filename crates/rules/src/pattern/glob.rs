@@ -1,5 +1,5 @@
-//! `fnmatch(3)` without flags, as Falco's `glob` uses it: `*` and `?` match `/` and leading dots too. Bytes, as in the C
-//! locale. Time is at most pattern length times text length.
+//! `fnmatch(3)` without flags, as Falco's `glob` uses it: `*` and `?` match `/` and leading dots too. It works on
+//! bytes, as in the C locale. Time is at most pattern length times text length.
 
 /// A compiled glob.
 #[derive(Debug)]
@@ -22,17 +22,17 @@ impl Glob {
         Self { tokens: tokens(pattern).map(Into::into) }
     }
 
-    /// Whether no text matches.
+    /// Reports whether no text matches.
     pub(crate) fn matches_nothing(&self) -> bool {
         self.tokens.is_none()
     }
 
-    /// Whether every text matches.
+    /// Reports whether every text matches.
     pub(crate) fn matches_everything(&self) -> bool {
         self.tokens.as_deref().is_some_and(|tokens| matches!(tokens, [Token::Star]))
     }
 
-    /// The runs of plain bytes: every match contains each of them.
+    /// Returns the runs of plain bytes: every match contains each run.
     pub(crate) fn literals(&self) -> Vec<Box<[u8]>> {
         let plain = |token: &Token| if let Token::Byte(byte) = token { Some(*byte) } else { None };
         let runs = self.tokens.as_deref().unwrap_or_default().split(|token| plain(token).is_none());
@@ -41,11 +41,11 @@ impl Glob {
             .collect()
     }
 
-    /// Whether the pattern matches the whole text.
+    /// Reports whether the pattern matches the whole text.
     pub(crate) fn matches(&self, text: &[u8]) -> bool {
         let Some(tokens) = &self.tokens else { return false };
         let (mut token, mut at) = (0, 0);
-        // After a mismatch, only the last star needs to take one byte more.
+        // After a mismatch, only the last star must take one byte more.
         let mut star: Option<(usize, usize)> = None;
         while let Some(byte) = text.get(at) {
             match tokens.get(token) {
@@ -98,7 +98,7 @@ fn tokens(pattern: &[u8]) -> Option<Vec<Token>> {
                     at = end;
                     Token::Set(set)
                 }
-                // Without its `]` a bracket is a byte like others.
+                // A bracket without its `]` is a plain byte.
                 None => Token::Byte(b'['),
             },
             byte => Token::Byte(*byte),
@@ -107,7 +107,7 @@ fn tokens(pattern: &[u8]) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// The set of a bracket expression that begins at `at`, and where it ends.
+/// Returns the set of a bracket expression that begins at `at`, and its end.
 fn set(pattern: &[u8], mut at: usize) -> Option<(Box<[bool; 256]>, usize)> {
     let negated = matches!(pattern.get(at), Some(b'!' | b'^'));
     at += usize::from(negated);
@@ -142,7 +142,7 @@ fn set(pattern: &[u8], mut at: usize) -> Option<(Box<[bool; 256]>, usize)> {
     Some((set, at + 1))
 }
 
-/// One byte of a bracket expression, perhaps escaped, and where the next begins.
+/// Returns one byte of a bracket expression, perhaps escaped, and the start of the next.
 fn member(pattern: &[u8], at: usize) -> Option<(u8, usize)> {
     match pattern.get(at)? {
         b'\\' => Some((*pattern.get(at + 1)?, at + 2)),
@@ -158,10 +158,10 @@ fn insert(set: &mut [bool; 256], low: u8, high: u8) {
     }
 }
 
-/// Whether a byte is in a class.
+/// Reports whether a byte is in a class.
 type Contains = fn(&u8) -> bool;
 
-/// A named class such as `alpha:]`: its members, and the length of its name.
+/// Returns the members of a named class such as `alpha:]`, and the length of its name.
 fn class(rest: &[u8]) -> Option<(Contains, usize)> {
     const CLASSES: [(&str, Contains); 12] = [
         ("alnum", u8::is_ascii_alphanumeric),

@@ -1,5 +1,5 @@
-//! What a parsed regular expression tells without being compiled: texts that every match contains, and how large the
-//! compiled pattern can become. Knows nothing of where patterns come from.
+//! Properties of a parsed regular expression that need no compilation: texts that every match contains, and the maximum
+//! size of the compiled pattern. It knows nothing of the origin of patterns.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 use regex_syntax::utf8::Utf8Sequences;
@@ -7,24 +7,24 @@ use regex_syntax::utf8::Utf8Sequences;
 use crate::limits::{LITERAL_CLAUSES_MAX, LITERALS_MAX};
 use crate::pattern::Clause;
 
-/// The most telling clauses of a pattern: every match contains at least one text of each.
+/// Returns the most selective clauses of a pattern: every match contains at least one text of each.
 pub(super) fn clauses(hir: &Hir) -> Vec<Clause> {
     let mut all = required(hir);
-    // Stable, so that the same pattern always gives the same clauses.
+    // The sort is stable, so the same pattern always gives the same clauses.
     all.sort_by_key(|clause| std::cmp::Reverse(shortest(clause)));
     all.dedup();
     all.truncate(LITERAL_CLAUSES_MAX);
     all.into_iter().map(|clause| clause.into_iter().map(Box::from).collect()).collect()
 }
 
-/// States that the pattern has at most when it is compiled.
+/// Returns the maximum number of states of the compiled pattern.
 pub(super) fn states_at_most(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
         HirKind::Literal(literal) => literal.0.len(),
         HirKind::Class(Class::Bytes(class)) => class.ranges().len() + 1,
         HirKind::Class(Class::Unicode(class)) => {
-            // At most four bytes for each way to write a character of a range.
+            // At most four bytes for each encoding of a character in the range.
             let ways = |range: &regex_syntax::hir::ClassUnicodeRange| {
                 Utf8Sequences::new(range.start(), range.end()).count()
             };
@@ -42,7 +42,7 @@ pub(super) fn states_at_most(hir: &Hir) -> usize {
     }
 }
 
-/// A clause whose texts are the pattern's.
+/// A clause whose texts borrow from the pattern.
 type Texts<'h> = Vec<&'h [u8]>;
 
 fn required(hir: &Hir) -> Vec<Texts<'_>> {
@@ -52,7 +52,7 @@ fn required(hir: &Hir) -> Vec<Texts<'_>> {
         HirKind::Repetition(repetition) if repetition.min > 0 => required(&repetition.sub),
         HirKind::Concat(all) => all.iter().flat_map(required).collect(),
         HirKind::Alternation(all) => {
-            // One text for each branch; a branch that requires none leaves nothing that is required of all.
+            // One text for each branch. If a branch requires no text, the alternation requires none.
             let best = |sub| required(sub).into_iter().max_by_key(shortest);
             let branches: Option<Vec<Texts<'_>>> = all.iter().map(best).collect();
             branches.and_then(|all| clause(all.concat())).into_iter().collect()
@@ -61,8 +61,8 @@ fn required(hir: &Hir) -> Vec<Texts<'_>> {
     }
 }
 
-/// A clause, unless it says too little or cannot be trusted: the text that is matched has U+FFFD where the searched one
-/// has bad bytes.
+/// Returns a clause, unless it is too weak or unreliable: the matched text has U+FFFD in place of the bad bytes of the
+/// searched text.
 fn clause(mut texts: Texts<'_>) -> Option<Texts<'_>> {
     texts.sort_unstable();
     let sound = |text: &[u8]| std::str::from_utf8(text).is_ok_and(|text| !text.contains('\u{fffd}'));

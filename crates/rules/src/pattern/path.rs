@@ -1,5 +1,5 @@
-//! Sets of path prefixes, as `pmatch` tests them: component by component, empty components do not count, and a component of
-//! the set with `?`, `*` or `[` is a glob for one component.
+//! Sets of path prefixes, as `pmatch` tests them: component by component, ignoring empty components. A component of the
+//! set with `?`, `*` or `[` is a glob for one component.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ pub(crate) struct PathSet {
     root: Dir,
 }
 
-/// What may follow a common beginning.
+/// The continuations after a common prefix.
 #[derive(Debug, Default)]
 struct Dir {
-    /// A path of the set ends here: everything below matches.
+    /// A path of the set ends here, so everything below matches.
     end: bool,
     names: HashMap<Box<[u8]>, Dir>,
     globs: Vec<(Glob, Dir)>,
@@ -45,15 +45,15 @@ impl PathSet {
         self.root.is_empty()
     }
 
-    /// Texts of which every path that matches contains one; `None` when there are no such texts.
+    /// Returns texts such that every matching path contains one of them; `None` when there are no such texts.
     pub(crate) fn literals(&self) -> Option<Vec<Box<[u8]>>> {
         let mut literals = Vec::new();
         self.root.literals(b"", &mut literals).then_some(literals)
     }
 
-    /// Whether a path of the set is a prefix of this path.
+    /// Reports whether a path of the set is a prefix of this path.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
-        // Every beginning that still fits; a path of n components and a set of m never costs more than n times m.
+        // Every prefix that still matches. A path of n components and a set of m never cost more than n times m.
         let mut open = vec![&self.root];
         let mut names = components(path);
         loop {
@@ -71,11 +71,11 @@ impl Dir {
         !self.end && self.names.is_empty() && self.globs.is_empty()
     }
 
-    /// Adds, for each path that ends here or below, the longest text that its components must contain. `longest` is that
-    /// of the components above. Whether every path has one.
+    /// Adds, for each path that ends here or below, the longest text that its components must contain. `longest` is the
+    /// longest such text of the components above. Returns whether every path has a text.
     fn literals(&self, longest: &[u8], literals: &mut Vec<Box<[u8]>>) -> bool {
         if self.end {
-            // What lies below matches only if this does.
+            // Paths below match only if this path matches.
             literals.push(longest.into());
             return !longest.is_empty();
         }

@@ -1,9 +1,9 @@
-//! RE2's POSIX syntax, rewritten for the regex crate; what RE2 refuses in this mode is refused. Knows how a pattern is
-//! written, not what it matches.
+//! RE2's POSIX syntax, rewritten for the regex crate. A pattern that RE2 rejects in this mode is rejected. It knows the
+//! syntax of patterns, not their matches.
 
 use std::fmt::Write as _;
 
-/// Why a pattern cannot be used.
+/// The reason why a pattern cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RegexError {
     pub(crate) message: String,
@@ -15,16 +15,16 @@ pub(crate) struct RegexError {
 pub(super) struct Translated {
     /// Without [`ANYTHING`] at its ends.
     pub(super) text: String,
-    /// Anything may stand before what it matches.
+    /// Any text may come before the match.
     pub(super) anything_before: bool,
-    /// And behind it.
+    /// Any text may come after the match.
     pub(super) anything_behind: bool,
 }
 
-/// What most patterns begin and end with, as it is written and as it is translated.
+/// The usual start and end of patterns, equal in the source and in the translation.
 pub(super) const ANYTHING: &str = "(.|\n)*";
 
-/// The pattern for the regex crate.
+/// Returns the pattern for the regex crate.
 pub(super) fn translate(pattern: &str) -> Result<Translated, RegexError> {
     let chars = pattern.chars().collect();
     let translator =
@@ -36,11 +36,11 @@ struct Translator {
     chars: Vec<char>,
     at: usize,
     out: String,
-    /// Groups that are open.
+    /// Number of open groups.
     depth: usize,
-    /// Where the last group begins that stands in no other.
+    /// Start of the last group that is in no other group.
     last_group: usize,
-    /// An alternative stands in no group: then what the pattern begins and ends with is only an alternative's.
+    /// An alternation is outside all groups. Then the start and the end of the pattern belong to one alternative only.
     is_alternation: bool,
 }
 
@@ -78,7 +78,7 @@ impl Translator {
                 }
                 self.depth += 1;
             }
-            // One too many is an error to whoever parses it.
+            // The later parser reports a surplus parenthesis.
             ')' => self.depth = self.depth.saturating_sub(1),
             _ => self.is_alternation |= self.depth == 0,
         }
@@ -91,7 +91,7 @@ impl Translator {
                 anything_behind = true;
                 text = text.get(..self.last_group).unwrap_or_default();
             }
-            // What is repeated once more is something else.
+            // A further repetition changes the meaning of the group.
             let rest = text.strip_prefix(ANYTHING).filter(|rest| !rest.starts_with(['*', '+', '?', '{']));
             if let Some(rest) = rest {
                 anything_before = true;
@@ -111,7 +111,7 @@ impl Translator {
         self.chars.get(self.at + ahead).copied()
     }
 
-    /// Writes a character that stands for itself.
+    /// Writes a literal character.
     fn push(&mut self, char: char) {
         if regex_syntax::is_meta_character(char) {
             self.out.push('\\');
@@ -119,7 +119,7 @@ impl Translator {
         self.out.push(char);
     }
 
-    /// In POSIX mode there are no lazy operators: `x+?` is `(x+)?`.
+    /// POSIX mode has no lazy operators: `x+?` is `(x+)?`.
     fn repeated_optionally(&mut self) {
         while self.peek(0) == Some('?') {
             self.at += 1;
@@ -127,7 +127,7 @@ impl Translator {
         }
     }
 
-    /// `{2}`, `{2,}`, `{2,3}`; any other brace stands for itself.
+    /// Translates `{2}`, `{2,}`, `{2,3}`; any other brace is a literal.
     fn repetition(&mut self) -> Result<(), RegexError> {
         let rest: String = self.chars.iter().skip(self.at).take_while(|char| **char != '}').collect();
         let (low, high) = rest.split_once(',').unwrap_or((&rest, &rest));
@@ -152,7 +152,7 @@ impl Translator {
         Ok(())
     }
 
-    /// The character of an escape whose backslash has been read.
+    /// Translates the character of an escape after its backslash.
     fn escape(&mut self) -> Result<char, RegexError> {
         let Some(char) = self.next() else {
             return Err(RegexError { message: "the pattern ends in a backslash".to_owned(), help: None });
@@ -198,12 +198,12 @@ impl Translator {
         char::from_u32(value).ok_or_else(|| RegexError { message: "not a character".to_owned(), help: None })
     }
 
-    /// A bracket expression whose `[` has been read.
+    /// Translates a bracket expression after its `[`.
     fn set(&mut self) -> Result<(), RegexError> {
         self.out.push('[');
         if self.peek(0) == Some('^') {
             self.at += 1;
-            // A negated set does match a newline in RE2, as it does here.
+            // A negated set matches a newline in RE2, and in the regex crate.
             self.out.push('^');
         }
         let first = self.at;
@@ -244,7 +244,7 @@ impl Translator {
         Ok(())
     }
 
-    /// A character of a set, or the range that it begins.
+    /// Translates a character of a set, or the range that begins with it.
     fn range(&mut self, char: char) -> Result<(), RegexError> {
         let low = if char == '\\' { self.escape()? } else { char };
         self.push(low);

@@ -1,6 +1,6 @@
-//! `regex` is RE2 in POSIX mode with the whole text matched: no `\d \s \w \b`, no `(?...)`, `.` does not match a newline, `^`
-//! and `$` match at lines. Patterns are rewritten (`re2`) for the regex crate, which is linear too. Text that is not UTF-8 is
-//! matched with U+FFFD in place of the bad bytes, as Falco does.
+//! `regex` is RE2 in POSIX mode on the whole text: no `\d \s \w \b`, no `(?...)`, `.` does not match a newline, `^` and
+//! `$` match at lines. Patterns are rewritten (`re2`) for the regex crate, which is linear too. As in Falco, text that
+//! is not UTF-8 is matched with U+FFFD in place of the bad bytes.
 
 use std::sync::OnceLock;
 
@@ -10,29 +10,29 @@ use crate::limits::{REGEX_BYTES_MAX, REGEX_NESTING_MAX};
 use crate::pattern::literals;
 use crate::pattern::re2::{self, ANYTHING, RegexError, Translated};
 
-/// A pattern that is known to compile. Most patterns of a large set are never asked, because the text they require is
-/// missing: the matcher is made when it is first needed.
+/// A pattern that is known to compile. Most patterns of a large set never run, because a required text is missing. So
+/// the matcher is built on first use.
 #[derive(Debug, Clone)]
 pub(crate) struct Regex {
-    /// Rewritten for the regex crate.
+    /// The pattern for the regex crate.
     translated: Box<str>,
     matcher: OnceLock<regex::Regex>,
     literals: Box<[Clause]>,
 }
 
-/// Texts of which every match contains at least one.
+/// Texts such that every match contains at least one of them.
 pub(crate) type Clause = Box<[Box<[u8]>]>;
 
 impl Regex {
     pub(crate) fn new(pattern: &str) -> Result<Self, RegexError> {
         let translated = re2::translate(pattern)?;
-        // By itself: `a)|(b` would close the group that anchors it.
+        // Parsed without its anchors: `a)|(b` would close the group around it.
         let hir = parse(&translated.text)?;
         let states = literals::states_at_most(&hir);
         let literals = literals::clauses(&hir).into();
         let translated = whole(&translated).into_boxed_str();
         let matcher = OnceLock::new();
-        // Only what surely stays below the limit may wait.
+        // Only a pattern that is certainly below the limit is built later.
         if states.saturating_mul(STATE_BYTES) > REGEX_BYTES_MAX {
             let built =
                 builder(&translated).size_limit(REGEX_BYTES_MAX).build().map_err(|error| RegexError {
@@ -48,13 +48,13 @@ impl Regex {
         Ok(Self { translated, matcher, literals })
     }
 
-    /// Whether the pattern matches the whole text.
+    /// Reports whether the pattern matches the whole text.
     pub(crate) fn matches(&self, text: &[u8]) -> bool {
         self.matcher.get_or_init(|| self.build()).is_match(&String::from_utf8_lossy(text))
     }
 
-    /// This cannot fail: the same pattern was parsed by the same parser at load, the anchors around it are allowed for, and
-    /// what is built has no size limit, because its size was bounded then.
+    /// Builds the matcher. It cannot fail: the same parser parsed the pattern at load, the nesting limit has room for
+    /// the anchors, and no size limit applies because the size was bounded at load.
     #[expect(
         clippy::panic,
         reason = "neither answer would be safe under every rule; a panic denies the call"
@@ -64,7 +64,7 @@ impl Regex {
         built.unwrap_or_else(|error| panic!("a pattern that was checked does not build: {error}"))
     }
 
-    /// Whether the matcher is made when it is first needed, because it is surely small.
+    /// Reports whether the matcher is built on first use, because it is certainly small.
     pub(crate) fn waits(&self) -> bool {
         self.matcher.get().is_none()
     }
@@ -74,30 +74,30 @@ impl Regex {
         builder(&self.translated).size_limit(bytes).build().is_ok()
     }
 
-    /// Drops the literals, once they have been asked for.
+    /// Drops the literals after their use.
     pub(crate) fn forget_literals(&mut self) {
         self.literals = Box::default();
     }
 
-    /// What every match contains: something of each clause.
+    /// Returns the clauses: every match contains a text of each.
     pub(crate) fn literals(&self) -> &[Clause] {
         &self.literals
     }
 }
 
-/// The pattern for whole texts. What may begin with anything is looked for from anywhere, and what may end with anything needs no
-/// end: a matcher then skips to the texts that the rest begins with, and stops at the first match.
+/// Returns the pattern for whole texts. A pattern that may begin with anything has no anchor at its start, and likewise
+/// at its end. The matcher can then skip to texts that begin the rest, and stop at the first match.
 fn whole(Translated { text, anything_before, anything_behind }: &Translated) -> String {
     let before = if *anything_before { "" } else { r"\A" };
     let behind = if *anything_behind { "" } else { r"\z" };
     format!("{before}(?:{text}){behind}")
 }
 
-/// Bytes that one state of a compiled pattern takes at most, its transitions included.
+/// Maximum bytes of one state of a compiled pattern, with its transitions.
 const STATE_BYTES: usize = 64;
 
 fn parse(translated: &str) -> Result<Hir, RegexError> {
-    // As the regex crate configures it.
+    // The same settings as in the regex crate.
     let mut parser =
         regex_syntax::ParserBuilder::new().multi_line(true).nest_limit(REGEX_NESTING_MAX).build();
     parser
@@ -107,27 +107,28 @@ fn parse(translated: &str) -> Result<Hir, RegexError> {
 
 fn builder(translated: &str) -> regex::RegexBuilder {
     let mut builder = regex::RegexBuilder::new(translated);
-    // The group that anchors the pattern, and the sequence that it stands in, are levels too. Printed by regex-syntax, each level
-    // stands in a group of its own, and each repetition and sequence in it.
+    // The anchoring group and its sequence are levels too. In the output of regex-syntax, each level has a group of its
+    // own, and so has each repetition and sequence in it.
     builder.multi_line(true).nest_limit(REGEX_NESTING_MAX * 4 + 2);
     builder
 }
 
-/// Whether `=`, `contains`, `startswith` or `endswith` could do what this pattern does.
+/// Reports whether `=`, `contains`, `startswith` or `endswith` could replace this pattern.
 pub(crate) fn simpler_than_regex(pattern: &str) -> bool {
     let rest = pattern.strip_prefix('^').or_else(|| pattern.strip_prefix(".*")).unwrap_or(pattern);
     let rest = rest.strip_suffix('$').or_else(|| rest.strip_suffix(".*")).unwrap_or(rest);
     !rest.contains(|char: char| r"\^$.|?*+()[]{}".contains(char))
 }
 
-/// What a pattern matches, for looking into it; `None` for one that is refused.
+/// Returns the parsed pattern for inspection; `None` for a rejected pattern.
 pub(crate) fn hir(pattern: &str) -> Option<Hir> {
     let Translated { text, anything_before, anything_behind } = re2::translate(pattern).ok()?;
     let anything = |may_be: bool| if may_be { ANYTHING } else { "" };
     parse(&format!("{}{text}{}", anything(anything_before), anything(anything_behind))).ok()
 }
 
-/// The last line of the regex crate's errors says what is wrong; those before it show the rewritten pattern.
+/// Returns the last line of the regex crate's error, which is the reason; the lines before it show the rewritten
+/// pattern.
 fn last_line(error: &str) -> String {
     let line = error.lines().last().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()

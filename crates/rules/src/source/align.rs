@@ -1,5 +1,5 @@
-//! Finds each character of a scalar's value in the bytes that it was written with: quotes, escapes, folded lines and
-//! indentation drop out. A run that is the same in both becomes one part of the text, so places stay exact.
+//! Maps each character of a scalar's value to its bytes in the file, without quotes, escapes, line folds and
+//! indentation. A run that is equal in both becomes one part of the text, so that places stay exact.
 
 use saphyr_parser::ScalarStyle;
 
@@ -10,7 +10,7 @@ pub(crate) fn align(value: &str, raw: &str, style: ScalarStyle, place: Place) ->
     let quotes = match style {
         ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => 1,
         ScalarStyle::Plain => 0,
-        // The text of a block begins after its header line, which the parser may have left out.
+        // The text of a block begins after its header line; the parser may have omitted the header.
         ScalarStyle::Literal | ScalarStyle::Folded if raw.starts_with(['|', '>']) => {
             raw.find('\n').map_or(0, |at| at + 1)
         }
@@ -29,7 +29,7 @@ pub(crate) fn align(value: &str, raw: &str, style: ScalarStyle, place: Place) ->
             run.end(&mut text, value, at, place);
             run = Run { value_start: at, raw_start: found };
         }
-        // A blank that stands for a fold or an escape keeps the cursor where it is.
+        // A blank for a fold or an escape does not move the cursor.
         let same = same(value.get(at..).unwrap_or_default(), raw.get(found..).unwrap_or_default(), style);
         (at, cursor) = (at + same.max(char.len_utf8()), found + same);
     }
@@ -37,7 +37,7 @@ pub(crate) fn align(value: &str, raw: &str, style: ScalarStyle, place: Place) ->
     text
 }
 
-/// Where both texts have run in step since.
+/// Start of a run that is equal in both texts.
 struct Run {
     value_start: usize,
     raw_start: usize,
@@ -51,7 +51,7 @@ impl Run {
     }
 }
 
-/// Bytes of the characters that both begin with, up to a later one that may be an escape.
+/// Returns the number of equal bytes at the start of both, up to a later character that may be an escape.
 fn same(value: &str, raw: &str, style: ScalarStyle) -> usize {
     let escape = if style == ScalarStyle::DoubleQuoted { Some(b'\\') } else { None };
     let both = value.bytes().zip(raw.bytes()).enumerate();
@@ -60,10 +60,10 @@ fn same(value: &str, raw: &str, style: ScalarStyle) -> usize {
     value.floor_char_boundary(same)
 }
 
-/// How far a character is looked for: beyond any indentation, and short enough to keep the walk linear.
+/// Search limit for a character: beyond any indentation, and short enough to keep the walk linear.
 const SCAN_MAX: usize = 256;
 
-/// The next place of a character of the value at or after `cursor`.
+/// Returns the next place of a character of the value at or after `cursor`.
 fn find(raw: &str, cursor: usize, char: char, style: ScalarStyle) -> usize {
     let rest = raw.get(cursor..).unwrap_or_default();
     if char.is_whitespace() {

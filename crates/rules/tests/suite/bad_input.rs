@@ -1,4 +1,4 @@
-//! Hostile and broken files: each is an error with its place, in the time that a file of its size takes.
+//! Tests of hostile and broken files: each gives an error with its place, in time proportional to its size.
 
 use castellan_rules::{Options, Severity, Source, load};
 
@@ -107,7 +107,7 @@ fn size() {
     }
 }
 
-/// What is within the limits once is not within them in every rule of a set.
+/// Tests text that is within the limits once, but not in every rule of a set.
 #[test]
 fn what_every_rule_of_a_set_repeats() {
     let rules = |count: usize, condition: &dyn Fn(usize) -> String| -> String {

@@ -1,4 +1,4 @@
-//! The field table that the recorded cases were made with, a few more fields, and rows read from their JSON events.
+//! The field table of the recorded cases, some more fields, and rows from their JSON events.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub(crate) static FIELDS: &[FieldDef<'static>] = &[
     FieldDef { list: true, ..field("test.nums", FieldType::U64, FieldArg::None) },
     field("test.kv", FieldType::Text, FieldArg::Key),
     field("test.idx", FieldType::Text, FieldArg::Index),
-    // Types that the recorded table does not have.
+    // Types that are not in the recorded table.
     field("test.ip", FieldType::Ip, FieldArg::None),
     field("test.net", FieldType::Net, FieldArg::None),
     field("test.bytes", FieldType::Bytes, FieldArg::None),
@@ -64,7 +64,7 @@ fn value(ty: FieldType, json: &Json) -> Value<'_> {
     match (ty, json) {
         (_, Json::Null) => Value::Absent,
         (_, Json::Array(all)) => Value::List(all.iter().map(|one| value(ty, one)).collect()),
-        // The value of a network field may be an address in it.
+        // The value of a network field may be an address in the network.
         (FieldType::Ip | FieldType::Net, json) => {
             let written = json.as_str().unwrap();
             written.parse().map_or_else(|_| Value::Ip(written.parse().unwrap()), Value::Net)
@@ -79,7 +79,7 @@ fn text(json: &Json) -> Cow<'_, [u8]> {
     Cow::Borrowed(json.as_str().unwrap().as_bytes())
 }
 
-/// A value as Falco writes it among the output fields.
+/// Returns a value as in Falco's output fields.
 pub(crate) fn json_of(value: &Value<'_>) -> Json {
     match value {
         Value::Absent => Json::Null,

@@ -1,6 +1,6 @@
-//! The own corpus: every `tests/data/*.yaml` is loaded and run on `events.jsonl`, or on the file of events that has its name;
-//! what comes out is compared with the file beside it that ends in `.expect`. Files with `_44` at the end of their name are
-//! read as by engine 0.44. `UPDATE_EXPECT=1` writes those files anew: read the difference before keeping it.
+//! castellan's corpus: loads every `tests/data/*.yaml` and runs it on `events.jsonl`, or on the events file of the same
+//! name. The outcome is compared with the `.expect` file beside it. Files ending in `_44` use engine 0.44.
+//! `UPDATE_EXPECT=1` rewrites the `.expect` files: review the difference.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -37,10 +37,10 @@ fn corpus() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// The problems as rendered, the conditions as printed, and which events each rule matches with which messages.
+/// Returns the rendered problems, the printed conditions, and the events that each rule matches, with the messages.
 fn outcome(name: &str, text: String, events: &[Json]) -> String {
     let engine = if name.ends_with("_44.yaml") { Engine::V0_44 } else { Engine::V0_43 };
-    // The data says what Falco does.
+    // The data is Falco's behaviour.
     let options = Options { engine, redefined_in_file: true, ..Options::default() };
     let loaded = load(&[Source { name: name.to_owned(), text: text.clone() }], FIELDS, &options);
     let mut out = String::new();

@@ -1,5 +1,5 @@
-//! The engine against two slower ones: a three-valued evaluator of a few operators, written here, and the plain evaluator
-//! of whole rule sets. Over random conditions on fields of all levels and random rows.
+//! Compares the engine with two slower ones: a three-valued evaluator of a few operators, in this file, and the plain
+//! evaluator of whole rule sets. The conditions and rows are random, on fields of all levels.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ const fn text(name: &'static str, level: Level) -> FieldDef<'static> {
     FieldDef { name, ty, list: false, level, arg, suggested: false, words: &[], meaning: "" }
 }
 
-/// A value of each field, or none. Refuses to be asked for what is finer than itself.
+/// A value of each field, or none. Panics when asked for a field finer than the row.
 #[derive(Debug, Clone)]
 struct TestRow {
     level: Level,
@@ -63,7 +63,7 @@ impl Row for TestRow {
         self.level
     }
 
-    /// Parts of which all values are equal are the same.
+    /// Parts with equal values are the same.
     fn part(&self, of: Level) -> Option<usize> {
         let mut hasher = DefaultHasher::new();
         match of {
@@ -98,7 +98,7 @@ impl Tree {
         }
     }
 
-    /// Kleene's logic; `None` is "unknown".
+    /// Evaluates by Kleene's logic; `None` is "unknown".
     fn value(&self, row: &TestRow) -> Option<bool> {
         match self {
             Tree::And(all) => {
@@ -129,7 +129,7 @@ impl Tree {
                     "contains" => text.contains(constant),
                     "startswith" => text.starts_with(constant),
                     "endswith" => text.ends_with(constant),
-                    // The only one left.
+                    // The only remaining operator.
                     exists => exists == "exists",
                 }))
             }
@@ -166,7 +166,7 @@ fn tree() -> impl Strategy<Value = Tree> {
     })
 }
 
-/// Conditions with every operator, as text.
+/// Generates conditions with every operator, as text.
 fn condition() -> impl Strategy<Value = String> {
     let field = || prop::sample::select(vec!["c.a", "c.b", "m.a", "e.a", "tolower(c.a)", "basename(m.a)"]);
     let others = prop_oneof![
@@ -214,7 +214,7 @@ fn row() -> impl Strategy<Value = TestRow> {
         .prop_map(|(level, texts, number, list, truth)| TestRow { level, texts, number, list, truth })
 }
 
-/// Rows that have parts in common with the one before, as those of one call.
+/// Generates rows that share parts with the row before, like rows of one call.
 fn rows() -> impl Strategy<Value = Vec<TestRow>> {
     prop::collection::vec((row(), prop::sample::select(vec![0, 2, 2, 3, 4])), 1..12).prop_map(|all| {
         let mut rows: Vec<TestRow> = Vec::new();

@@ -1,5 +1,5 @@
-//! Conditions exported to a real Falco: what they look like, and that two-valued logic makes of them what Kleene's logic makes
-//! of the originals, on rows of every level.
+//! Tests of conditions exported to a real Falco: their text, and that two-valued logic gives the results of Kleene's
+//! logic for the originals, on rows of every level.
 
 use castellan_event::{FieldArg, FieldDef, FieldType, Level, Row, Value};
 use castellan_rules::{Loaded, Options, Source, load};
@@ -53,7 +53,7 @@ fn literals_are_guarded_by_the_level_of_their_rows() {
     ] {
         assert_eq!(exported(condition, &FIELDS[..7]).0, expected, "{condition}");
     }
-    // Rows of a file that is written are none of the others.
+    // Rows of a written file belong to no other level.
     for (condition, expected) in [
         ("c.x = a", "(row.level = call and c.x = a)"),
         (
@@ -114,7 +114,7 @@ impl Condition {
         }
     }
 
-    /// Kleene's logic: `None` is unknown.
+    /// Evaluates by Kleene's logic; `None` is "unknown".
     fn holds(&self, row: &TestRow) -> Option<bool> {
         let value = |field: &usize| row.values[*field];
         let known = |holds: bool| (self.level() <= row.level).then_some(holds);
@@ -144,7 +144,7 @@ impl Condition {
     }
 }
 
-/// A row that has values for fields finer than itself too: only the guards keep them out.
+/// A row that has values for finer fields too, so that only the guards exclude them.
 #[derive(Debug)]
 struct TestRow {
     level: Level,

@@ -1,4 +1,4 @@
-//! Several files: what each may name of the others, whose problem a problem is, and which matches are reported.
+//! Tests of several files: names that one file may use of another, the file of a problem, and the reported matches.
 
 use castellan_event::{FIELDS, Row, Value};
 use castellan_rules::{Matching, Options, RuleSet, Source, load};
@@ -19,7 +19,7 @@ fn rule(name: &str, condition: &str) -> String {
     format!("- rule: {name}\n  desc: d\n  condition: {condition}\n  {rest}")
 }
 
-/// Loads files named 0, 1, ...: the problems as `file: code`, and the names of the rules that match.
+/// Loads files named 0, 1, ..., and compares the problems as `file: code`, and the names of the matching rules.
 fn check(files: &[&str], options: &Options, expected_problems: &[&str], expected_hits: &[&str]) {
     let named = |(index, text): (usize, &&str)| Source { name: index.to_string(), text: (*text).to_owned() };
     let sources: Vec<Source> = files.iter().enumerate().map(named).collect();
@@ -32,7 +32,7 @@ fn check(files: &[&str], options: &Options, expected_problems: &[&str], expected
     assert_eq!(names, expected_hits, "{files:#?}");
 }
 
-/// Some editors begin a file with it; Falco's YAML library passes over it, too.
+/// Some editors write a byte order mark first; Falco's YAML library ignores it, too.
 #[test]
 fn a_byte_order_mark_at_the_start_is_passed_over() {
     let marked = format!("\u{feff}{}", rule("r", "tool.name = Bash"));
@@ -62,7 +62,7 @@ fn files_load_cumulatively() {
         &["0: LOAD_ERR_YAML_VALIDATE", "0: LOAD_UNKNOWN_KEY"],
         &[],
     );
-    // After a file that cannot be read to its end, nothing is said about names.
+    // After a file that cannot be read to its end, unknown names are not reported.
     check(&["- macro: [\n", &uses], &all, &["0: LOAD_ERR_YAML_PARSE"], &[]);
 }
 
@@ -73,7 +73,7 @@ fn first_match_wins_where_asked_for() {
     check(&[&first, &second], &options, &[], &["first"]);
     check(&[&second, &first], &options, &[], &["second"]);
     check(&[&second, &first], &Options::default(), &[], &["second", "first"]);
-    // A rule defined anew keeps its place.
+    // A redefined rule keeps its place.
     check(&[&second, &first, &second], &options, &[], &["second"]);
 }
 

@@ -1,6 +1,6 @@
-//! Lints: every `tests/data/lints/*.yaml` against the file beside it that ends in `.expect`, which has the problems of the
-//! codes in its first line (rules below `# Silent.` have none); and what holds for every condition: one called always or
-//! never true is so on every row. `UPDATE_EXPECT=1` writes the `.expect` files anew: read the difference before keeping it.
+//! Tests of lints: every `tests/data/lints/*.yaml` against the `.expect` file beside it, which has the problems with
+//! the codes in its first line (rules below `# Silent.` have none). For random conditions: an "always" or "never"
+//! warning holds on every row. `UPDATE_EXPECT=1` rewrites the `.expect` files: review the difference.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ fn lints() {
     assert!(checked >= 8, "the files are there");
 }
 
-/// Only the next Falco has `allof`.
+/// Only Falco 0.44 has `allof`.
 #[test]
 fn all_of_nothing_is_always_true() {
     for (condition, expected) in [
@@ -59,7 +59,7 @@ fn all_of_nothing_is_always_true() {
     }
 }
 
-/// Rules that are about commands as well as about effects, so that rows of both are tested. Their messages name no field of an effect.
+/// Rules about commands as well as effects, tested on rows of both. Their messages name no field of an effect.
 const OF_BOTH: &[&str] = &[
     "rule 'Ask before acting as another user'",
     "rule 'Ask before destroying data from code'",
@@ -143,7 +143,7 @@ impl Row for Values {
     }
 }
 
-/// Every combination of values that the constants below tell apart, and of absent ones.
+/// Returns every combination of values that the constants below distinguish, and of absent values.
 fn rows() -> Vec<Values> {
     let text = |text: &'static str| Value::Text(text.as_bytes().into());
     let texts = ["", "a", "A", "ab", "abc", "b", "ba", "c", "ac"].map(text);
@@ -184,7 +184,7 @@ fn comparison() -> impl Strategy<Value = String> {
     let pattern = prop::sample::select(vec!["a*", "?", "*", "[^a]"]);
     prop_oneof![
         4 => (op, word()).prop_map(|(op, word)| match op {
-            // The grammar takes numbers only, and lists.
+            // The grammar accepts only numbers, and lists.
             "<" | ">=" => format!("t.s {op} 5"),
             "pmatch" => format!("t.s pmatch ({word})"),
             _ => format!("t.s {op} {word}"),
@@ -213,7 +213,7 @@ fn condition() -> impl Strategy<Value = String> {
     })
 }
 
-/// What is said of a whole condition: `Some(true)` for always, `Some(false)` for never.
+/// Returns the warning about a whole condition: `Some(true)` for always, `Some(false)` for never.
 fn said(loaded: &Loaded) -> Option<bool> {
     let said = |truth: &str| {
         let start = format!("the condition is {truth} true");
@@ -222,7 +222,7 @@ fn said(loaded: &Loaded) -> Option<bool> {
     said("always").then_some(true).or(said("never").then_some(false))
 }
 
-/// Checks what is said of one condition, and tells whether anything was.
+/// Checks the warning about one condition, and returns it.
 fn is_right(condition: &str, rows: &[Values]) -> Option<bool> {
     let loaded = lint(&rule("r", condition), FIELDS, &Options::default());
     assert!(!loaded.has_errors(), "{condition}: {:?}", loaded.problems);

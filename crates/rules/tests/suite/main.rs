@@ -1,4 +1,5 @@
-//! The tests of the rule language: an own corpus and properties. What real Falco answers is held against it in `conformance`.
+//! Tests of the rule language: castellan's own corpus and properties. `conformance` compares it with the answers of a
+//! real Falco.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod bad_input;

@@ -1,4 +1,4 @@
-//! The options of loading: what is added to outputs, which rules are kept and switched on, what is told of levels.
+//! Tests of the load options: additions to outputs, selection of rules, and the levels of rules.
 
 use castellan_event::{Level, Value};
 use castellan_rules::{
@@ -61,7 +61,7 @@ fn append_output_reaches_the_rules_that_it_matches() {
             "hi n=Bash",
             json!({"tool.name": "Bash"}),
         ),
-        // What is for another source is not even compiled.
+        // An entry for another source is not compiled.
         (
             vec![AppendOutput { source: some("syscall"), extra_output: some("%proc.name"), ..entry() }],
             "hi",
@@ -178,7 +178,7 @@ fn a_list_in_an_output_is_cut_where_falco_cuts_it() {
     );
 }
 
-/// Loads rules with these options, and compares the rules that are kept with those expected; disabled ones begin with `-`.
+/// Loads rules with these options, and compares the remaining rules; a disabled rule begins with `-`.
 fn check_rules(text: &str, options: &Options, expected: &[&str]) {
     let loaded = load_text(text, options);
     let rules = loaded.rules.rules().iter();
@@ -202,7 +202,7 @@ fn rules_below_the_priority_are_dropped() {
     ] {
         check_rules(&text, &Options { priority, ..Options::default() }, expected);
     }
-    // A dropped rule is checked all the same, and so is one of another source.
+    // A dropped rule is still checked, and so is a rule of another source.
     let options = Options { priority: Priority::Alert, ..Options::default() };
     let broken = rule("debug", ", priority: DEBUG").replace("tool.name = Bash", "tool.nam = Bash");
     for text in [&broken, &other] {
@@ -210,7 +210,7 @@ fn rules_below_the_priority_are_dropped() {
         let codes: Vec<_> = loaded.problems.iter().map(|problem| problem.code).collect();
         assert_eq!(codes, ["LOAD_ERR_COMPILE_CONDITION"], "{text}");
     }
-    // What only a dropped rule uses is used.
+    // A macro that only a dropped rule uses is used.
     let text = "- {macro: m, condition: tool.name = Bash}\n".to_owned()
         + &rule("debug", ", priority: DEBUG").replace("tool.name = Bash", "m");
     assert!(load_text(&text, &options).problems.is_empty());
@@ -237,7 +237,7 @@ fn selections_apply_in_order() {
     ] {
         check_rules(&text, &Options { selection, ..Options::default() }, &expected);
     }
-    // A rule that is switched off does not match.
+    // A disabled rule does not match.
     let options = Options { selection: vec![rules(false, "read one")], ..Options::default() };
     let loaded = load_text(&text, &options);
     let event = json!({"tool.name": "Bash"});
@@ -295,7 +295,7 @@ fn a_rule_is_described() {
     let macros: Vec<_> = description.macros.iter().map(|found| (&*found.name, &*found.compiled)).collect();
     assert_eq!(macros, [("m", "test.str in (x, \"a b\")"), ("unused", "test.num > 1")]);
     let lists: Vec<_> = description.lists.iter().map(|found| found.items.join(", ")).collect();
-    // The first list does not see the second, which is put into the conditions after it all the same.
+    // The first list does not see the second list, which is still substituted in the conditions after it.
     assert_eq!(lists, ["x, inner", "\"a b\""]);
     assert!(load_text(text, &Options::default()).description.is_none());
 }

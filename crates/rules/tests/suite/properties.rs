@@ -1,4 +1,4 @@
-//! What holds for every rule file: loading ends without a panic, and a printed condition means what was printed.
+//! Properties of every rule file: loading ends without a panic, and a printed condition keeps its meaning.
 
 use castellan_event::FIELDS;
 use castellan_rules::{Engine, Loaded, Options, Source, load};
@@ -10,7 +10,7 @@ fn load_text(text: String) -> Loaded {
     load(&[Source { name: "rules.yaml".to_owned(), text }], FIELDS, &Options::default())
 }
 
-/// The reparsable print of a condition, or its problems.
+/// Returns the reparsable print of a condition, or its problems.
 fn printed(condition: &str) -> Result<String, String> {
     let quoted = serde_json::to_string(condition).unwrap();
     let text = format!(
@@ -138,7 +138,7 @@ fn macros_that_grow_are_an_error() {
         (1..40).map(|i| format!("- macro: m{i}\n  condition: m{} and m{}\n", i - 1, i - 1)).collect();
     let nesting: String =
         (1..1000).map(|i| format!("- macro: m{i}\n  condition: not m{}\n", i - 1)).collect();
-    // Defined anew in reverse, so that each is expanded again and again.
+    // Redefined in reverse, so that each is expanded again and again.
     let reverse: String =
         (0..40).rev().map(|i| format!("- macro: m{i}\n  condition: m{} and m{}\n", i + 1, i + 1)).collect();
     let plain: String = (0..41).map(|i| format!("- macro: m{i}\n  condition: tool.name = x\n")).collect();
