@@ -1,5 +1,4 @@
-//! [`AccessLevel`]: the reach of a call, and the reach that a session is allowed. It must not know which action needs
-//! which level.
+//! [`AccessLevel`]: the reach of a call, and the allowed reach of a session. It must not know the needs of actions.
 
 use std::fmt;
 use std::str::FromStr;

@@ -19,8 +19,7 @@ pub struct Call {
     pub input_text: String,
     /// The shell text, for tools of kind [`ToolKind::Shell`].
     pub command: Option<String>,
-    /// Paths that the call names, in order. A patch names one path for each operation, also if the agent finds the
-    /// patch inside shell text.
+    /// Paths that the call names, in order: for a patch, one for each operation, also for a patch in shell text.
     pub files: Vec<FileTarget>,
     /// The call may go on after the agent's turn, by a key of the tool's input.
     pub in_background: bool,
@@ -125,8 +124,7 @@ pub enum Change {
     Unsaid,
     /// The file holds this text afterwards.
     Whole(String),
-    /// The file holds the text of the file `of`, with the replacements made in order. `of` is spelled as the agent
-    /// wrote it.
+    /// The file holds the text of `of` (spelled as the agent wrote it) with the replacements made in order.
     Edited {
         /// The file itself, unless it is moved.
         of: String,

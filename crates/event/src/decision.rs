@@ -95,8 +95,7 @@ pub enum Code {
     DeniedWorkspace,
     /// Calls of the session ran without a decision, and the operator wants such sessions stopped.
     Ungoverned,
-    /// A hook of another program could change the call after castellan judged it, and no person has declared that hook
-    /// trusted.
+    /// A foreign hook could change the call after castellan judged it, and no person has declared the hook trusted.
     ForeignHook,
     /// An Opaque part in a place that matters.
     Opaque,
@@ -174,8 +173,7 @@ impl Exemption {
     }
 }
 
-/// The owner of rules, highest first. A lower layer may tighten the decisions of a higher layer, and cannot change its
-/// rules.
+/// The owner of rules, highest first. A lower layer may tighten a higher layer's decisions, not change its rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
     /// Rules above the user's files, castellan's own among them.
@@ -217,8 +215,8 @@ pub struct Finding {
     pub message: String,
     /// Exemptions that the finding's stage admits, from the table of stages. Empty: nothing exempts the finding.
     pub liftable_by: &'static [Exemption],
-    /// Nothing exempts the finding, even if its stage admits exemptions. This holds for the organisation's rules,
-    /// unless their tags say otherwise.
+    /// Nothing exempts the finding, not even if its stage admits it: the organisation's rules, unless their tags say
+    /// otherwise.
     pub is_firm: bool,
     /// The exemption in force, if any.
     pub lifted: Option<Exemption>,

@@ -1,5 +1,4 @@
-//! [`Facts`]: the commands and effects of a call, as far as castellan understood it. It must not know how they were
-//! found.
+//! [`Facts`]: the commands and effects of a call, as far as castellan understood it. It must not know their analysis.
 
 use std::collections::BTreeSet;
 
@@ -62,8 +61,7 @@ pub struct Command {
     pub subcommand: Option<String>,
     /// The command as written.
     pub line: String,
-    /// The byte range of the command in the call's shell text, end exclusive. A command in decoded text has the range
-    /// of the encoded text.
+    /// The command's byte range in the call's shell text, end exclusive; for decoded text, that of the encoded text.
     pub span: Option<(u32, u32)>,
     /// The wrappers around it, outermost first, such as `sudo`.
     pub wrappers: Vec<String>,
@@ -94,8 +92,8 @@ pub struct Effect {
     pub path: Option<String>,
     /// The path as written.
     pub path_raw: Option<String>,
-    /// The path as written passes a symlink, or `/proc` resolves to it. The last name of a path that is deleted or
-    /// renamed may be a symlink without that.
+    /// The path as written passes a symlink, or `/proc` resolves to it. For deletion or renaming, the last name may be
+    /// a symlink without that.
     pub is_linked: bool,
     /// Number of bytes at the start of the path that name the user's home around it.
     pub home_bytes: Option<usize>,

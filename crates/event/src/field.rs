@@ -20,8 +20,7 @@ pub enum FieldType {
     Net,
 }
 
-/// The finest row that a field describes: a call, a command in it, an effect of the command, or an effect of a file
-/// that the command writes.
+/// The finest row that a field describes: a call, a command in it, an effect of that, or of a file that it writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Level {
     /// Describes the whole call.

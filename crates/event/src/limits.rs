@@ -6,7 +6,6 @@ pub const FILES_PER_CALL_MAX: usize = 512;
 /// Bytes of one path. Linux rejects longer paths (`PATH_MAX`), so no real target is longer.
 pub const PATH_BYTES_MAX: usize = 4096;
 
-/// Answers of the world that one decision may collect: three for each file of a call, and as many for the names in its
-/// shell text. A script of 64 KiB names hundreds of paths. Each answer costs a look at the file system and a line of
-/// the record.
+/// Answers of the world that one decision may collect: three for each file of a call, and as many for its shell text. A
+/// script of 64 KiB names hundreds of paths; each costs a look at the file system and a line of the record.
 pub const ANSWERS_MAX: usize = 6 * FILES_PER_CALL_MAX;

@@ -43,7 +43,7 @@ pub trait Row {
     }
 
     /// Returns a number for the part of the row at a level. Two rows of one call with equal parts down to a level have
-    /// equal values in the fields of these levels. `None` if the row does not know its parts.
+    /// equal values in the fields of these levels. `None` if their equality is not known.
     fn part(&self, _of: Level) -> Option<usize> {
         None
     }

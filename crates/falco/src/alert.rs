@@ -1,5 +1,4 @@
-//! Alerts in the format of Falco 0.43: one line of text, or one JSON object with sorted keys. Time and machine are
-//! inputs.
+//! Alerts as Falco 0.43 prints them: one line of text, or one JSON object with sorted keys. Time and host are inputs.
 
 use serde_json::{Map, Value as Json};
 
@@ -25,8 +24,7 @@ impl Stamp {
     }
 }
 
-/// Returns the alert as a line of text, without a line break: `<time>: <Priority> <message>`. Control characters are
-/// escaped.
+/// Returns the alert as one line of text: `<time>: <Priority> <message>`. Control characters are escaped.
 pub fn text(found: &Match<'_>, stamp: &Stamp) -> String {
     let mut line = String::new();
     for char in output(found, stamp).chars() {

@@ -93,8 +93,7 @@ fn not_json(error: &serde_json::Error) -> String {
 }
 
 impl Event<'_> {
-    /// Returns the rows, coarse first: the event, its commands, the effects of each command, and effects without a
-    /// command.
+    /// Returns the rows, coarse first: the event, its commands, each command's effects, and effects without a command.
     pub(crate) fn rows(&self) -> Vec<EventRow<'_>> {
         let whole = EventRow { event: self, command: None, effect: None };
         let commands = objects(&self.json, "commands");
@@ -177,7 +176,6 @@ impl Row for EventRow<'_> {
     }
 }
 
-/// Returns the objects in the list under a key.
 fn objects<'j>(part: &'j Map<String, Json>, key: &str) -> Vec<&'j Map<String, Json>> {
     let list = part.get(key).and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
     list.iter().filter_map(Json::as_object).collect()
@@ -195,7 +193,6 @@ fn find<'j>(part: &'j Map<String, Json>, field: &Field, arg: Option<&str>) -> Op
     Some(value).filter(|value| !value.is_null())
 }
 
-/// Converts a checked JSON value to a typed value.
 fn value(ty: FieldType, json: &Json) -> Value<'_> {
     match (ty, json) {
         (_, Json::Array(all)) => Value::List(all.iter().map(|one| value(ty, one)).collect()),

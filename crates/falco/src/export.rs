@@ -86,8 +86,7 @@ mod tests {
 
     use super::*;
 
-    /// Loads with the fields of calls, which are Falco's only rows. With all fields, the row's level would guard the
-    /// conditions.
+    /// Loads with fields of calls, Falco's only rows. With all fields, the row's level would guard the conditions.
     fn loaded(text: &str) -> Loaded {
         let fields: Vec<FieldDef<'_>> =
             FIELDS.iter().filter(|field| field.name != "row.level").copied().collect();

@@ -3,8 +3,7 @@
 use castellan_event::Value;
 use serde_json::{Map, Value as Json};
 
-/// Converts a typed value to JSON, as in Falco's output fields: absent is `null`, bytes that are not UTF-8 become
-/// U+FFFD.
+/// Converts a typed value to JSON as Falco does: absent is `null`, bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn of_value(value: &Value<'_>) -> Json {
     match value {
         Value::Absent => Json::Null,
@@ -30,7 +29,6 @@ pub(crate) fn sorted(json: &Json) -> Json {
     }
 }
 
-/// Returns an object with these entries, in this order.
 pub(crate) fn object<const N: usize>(entries: [(&str, Json); N]) -> Map<String, Json> {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

@@ -88,7 +88,6 @@ fn of_problem(problem: &Problem, text: &str) -> Json {
     })
 }
 
-/// Returns the meaning of a code in a few words.
 fn described(code: &str) -> &'static str {
     CODES.iter().find(|(name, _)| *name == code).map_or(OWN, |(_, described)| described)
 }

@@ -28,7 +28,6 @@ pub struct TableText<'t> {
     pub text: &'t str,
 }
 
-/// One field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
     pub(crate) name: String,
@@ -75,9 +74,8 @@ impl FieldTable {
         Self { source: Some("coding_agent".to_owned()), plugins: Vec::new(), fields }
     }
 
-    /// Reads a table from files that complete each other, and adds the fields that Falco has for every event. A file is
-    /// a table as [`FieldTable::to_json`] writes it, a list of names and types, or the output of `falco --list --format
-    /// json`.
+    /// Reads a table from files that complete each other, and adds Falco's fields for every event. A file is a table of
+    /// [`FieldTable::to_json`], a list of names and types, or the output of `falco --list --format json`.
     pub fn read(texts: &[TableText<'_>]) -> Result<Self, TableError> {
         read::read(texts)
     }
@@ -87,7 +85,7 @@ impl FieldTable {
         self.fields.iter().map(Field::def).collect()
     }
 
-    /// Returns the options for rules of this source: the table's plugins are treated as present.
+    /// Returns the options for rules of this source: the table's plugins are treated as loaded.
     pub fn options(&self, options: Options) -> Options {
         let source = self.source.clone().unwrap_or(options.source);
         let own = self.plugins.iter().find(|(name, _)| *name == source);

@@ -30,7 +30,6 @@ static PREPARED: OnceLock<Prepared> = OnceLock::new();
 /// Set while the hook writes its answer: no second answer may follow.
 static ANSWERING: AtomicBool = AtomicBool::new(false);
 
-/// Starts the deadline.
 pub(crate) fn arm(args: &Args) {
     let prepared = Prepared {
         started: Instant::now(),

@@ -12,7 +12,6 @@ use table::TABLE;
 
 mod table;
 
-/// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// The hook's own arguments are wrong.
@@ -21,7 +20,7 @@ pub(crate) enum Failure {
     User,
     /// Standard input could not be read.
     Input,
-    /// Other users have access to the home or its `run` folder.
+    /// The home or its `run` folder is missing or not private to this user.
     Home,
     /// The home is on a file system that is mounted read-only.
     ReadOnlyHome,

@@ -1,5 +1,4 @@
-//! A note for the next daemon about a call or event that was answered without a daemon, so that the record shows the
-//! gap.
+//! A note for the next daemon about a call or event that was answered without one, so that the record shows the gap.
 
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
@@ -23,7 +22,6 @@ pub(crate) fn append(gaps: &CStr, line: &[u8]) {
     sys::append_raw(gaps, line, GAPS_BYTES_MAX);
 }
 
-/// Returns the line of the note.
 pub(crate) fn line(args: &Args, failure: Failure) -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let gap = Gap {

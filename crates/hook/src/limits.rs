@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-/// Seconds from the hook's start to its answer, for an unknown event. The table of `failure.rs` has them for known
-/// events.
+/// Seconds from the hook's start to its answer, for an unknown event; `failure.rs` has those of known events.
 pub(crate) const CALL_SECONDS: u32 = 10;
 
 /// Time that a hook waits for a started daemon to listen.

@@ -60,14 +60,12 @@ fn run(args: &Args) -> Result<Reply, Failure> {
         payload,
     };
     let mut daemon = start::connect_or_start(&args.home)?;
-    // A daemon that rejects early has answered already. So the hook reads the reply even if it could not send the whole
-    // request.
+    // A daemon that rejects early has answered already: the reply is read even if the request was not sent whole.
     let sent = write_frame(&mut daemon, Kind::Request, &request.encode());
     read_reply(&mut daemon).map_err(|failure| if sent.is_err() { Failure::Disconnected } else { failure })
 }
 
-/// Reads standard input up to one byte over the limit, so that the daemon detects and records a payload that is too
-/// long.
+/// Reads standard input up to one byte over the limit, so that the daemon detects and records an oversized payload.
 fn read_payload() -> Result<Vec<u8>, Failure> {
     const { assert!(PAYLOAD_BYTES_MAX < FRAME_BYTES_MAX) };
     let mut payload = Vec::new();
@@ -87,8 +85,7 @@ fn read_reply(daemon: &mut UnixStream) -> Result<Reply, Failure> {
     }
 }
 
-/// Writes a reply. If the output cannot reach the agent, the exit code is 2, which denies: an empty output would allow
-/// the call.
+/// Writes a reply. If the output cannot reach the agent, exit code 2 denies: an empty output would allow the call.
 fn emit(reply: &Reply) -> ExitCode {
     deadline::answering();
     let written = write_stdout(&reply.stdout);
@@ -106,8 +103,7 @@ fn write_stdout(bytes: &[u8]) -> io::Result<()> {
     }
     let stdout = io::stdout().lock();
     let file = File::from(stdout.as_fd().try_clone_to_owned()?);
-    // `std` opens a closed standard output as the null device. A shell's startup file may redirect the output there,
-    // too.
+    // `std` opens a closed standard output as the null device. A shell's startup file may redirect it there, too.
     let output = file.metadata()?;
     if output.file_type().is_char_device() && output.rdev() == NULL_DEVICE {
         return Err(io::ErrorKind::BrokenPipe.into());

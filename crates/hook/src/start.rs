@@ -25,8 +25,7 @@ pub(crate) fn connect_or_start(home: &Home) -> Result<UnixStream, Failure> {
     }
 }
 
-/// Checks that no other user can write in `run`: such a user could answer in the daemon's place. Creates a missing
-/// folder.
+/// Checks that no other user can write in `run` and answer in the daemon's place. Creates a missing folder.
 fn check_private(home: &Home) -> Result<(), Failure> {
     let path = home.run();
     let found = std::fs::symlink_metadata(&path).or_else(|error| {

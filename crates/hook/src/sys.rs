@@ -1,5 +1,4 @@
-//! The few system calls that `std` does not offer, declared here because the hook links no crate. The hook's only
-//! unsafe code.
+//! The few system calls that `std` lacks, declared here because the hook links no crate: the hook's only unsafe code.
 
 #![expect(unsafe_code, reason = "declares and calls C functions; each call says why it is sound")]
 
@@ -55,8 +54,7 @@ const SYS_CLOSE_RANGE: c_long = 436;
 #[cfg(target_os = "linux")]
 const CLOSE_RANGE_CLOEXEC: c_uint = 1 << 2;
 
-/// At least as large as the `sigset_t` of any C library (glibc's, the largest, has 128 bytes). All zero is the empty
-/// set in each of them.
+/// At least as large as any C library's `sigset_t` (the largest is glibc's, 128 bytes). All zero is empty in each.
 #[repr(C, align(16))]
 struct SignalSet([u8; 256]);
 

@@ -44,7 +44,6 @@ pub fn code(language: &str, arg: &Arg) -> Option<Vec<Does>> {
     Some(scan(&marked.text).into_iter().map(|found| marked.does(found)).collect())
 }
 
-/// Returns the effects in a text.
 type Scan = fn(&str) -> Vec<Found>;
 
 const LANGUAGES: &[(&str, Scan)] = &[

@@ -220,12 +220,10 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Returns the largest number of places in a form of the program.
 fn places_max(program: &Program) -> usize {
     program.forms.iter().map(|form| form.operands.len().max(form.after.len())).max().unwrap_or_default()
 }
 
-/// Assigns a place to every operand.
 fn assign(places: &[Place], operands: Vec<&mut Operand>) {
     let places: Vec<&Place> = places.iter().filter(|place| place.slot.role != SlotRole::Assignment).collect();
     let total = operands.len();

@@ -1,7 +1,6 @@
 //! Limits of this crate, each with its reason. Over a limit, the rest becomes unknown; it is never silently ignored.
 
-/// Letters of one cluster (`-rf`) that are all used. Of later letters, only new ones are used. Real clusters have up to
-/// ten.
+/// Letters of one cluster (`-rf`) that are all used; of later letters, only new ones. Real clusters have up to ten.
 pub(crate) const CLUSTER_LETTERS_MAX: usize = 64;
 
 /// Characters of an argument that are searched for the prefix of a model (`exec=`, `alias.NAME=!`). Real prefixes end

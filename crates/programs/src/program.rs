@@ -54,8 +54,7 @@ pub enum Style {
     Modern,
     /// One or two dashes, long names, no clusters: Go's `flag`, terraform, java.
     Dash,
-    /// One dash or a slash, upper or lower case, any prefix of a name: the first matching option applies; no clusters.
-    /// PowerShell, `cmd`.
+    /// Dash or slash, any letter case, any prefix of a name: the first match applies; no clusters. PowerShell, `cmd`.
     Loose,
     /// Paths first, then an expression of words that begin with one dash: `find`.
     Find,

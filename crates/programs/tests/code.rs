@@ -1,5 +1,4 @@
-//! Tests of the effects of code in little languages: `language text => effects`, in `code.cases`. `$X` is an unknown
-//! part.
+//! Tests of effects of code in little languages: `language text => effects`, in `code.cases`. `$X` is an unknown part.
 #![cfg(test)]
 
 use castellan_event::Why;

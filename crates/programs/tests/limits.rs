@@ -1,5 +1,4 @@
-//! Tests that a hostile text reaches each limit of this crate: the dangerous part beyond the limit is found, or
-//! reported as unknown.
+//! A hostile text reaches each limit of this crate: the danger beyond the limit is found, or reported as unknown.
 #![cfg(test)]
 
 use std::collections::BTreeSet;

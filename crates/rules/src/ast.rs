@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use crate::text::Place;
 
-/// A condition.
 #[derive(Debug)]
 pub(crate) enum Expr {
     And(Vec<Rc<Expr>>),
@@ -15,7 +14,6 @@ pub(crate) enum Expr {
     Check(Check),
 }
 
-/// One comparison.
 #[derive(Debug)]
 pub(crate) struct Check {
     pub(crate) left: Operand,
@@ -48,7 +46,6 @@ pub(crate) enum OperandKind {
     },
 }
 
-/// An argument of a function.
 #[derive(Debug)]
 pub(crate) enum Argument {
     Operand(Operand),
@@ -56,7 +53,6 @@ pub(crate) enum Argument {
     List(Vec<Word>),
 }
 
-/// The right side of a comparison.
 #[derive(Debug)]
 pub(crate) enum Right {
     /// `exists` has none.
@@ -78,7 +74,6 @@ pub(crate) struct Word {
     pub(crate) place: Place,
 }
 
-/// Operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Op {
     Exists,
@@ -154,7 +149,6 @@ pub(crate) enum Modifier {
     All,
 }
 
-/// Every modifier as written.
 pub(crate) const MODIFIERS: [(&str, Modifier); 3] =
     [("oneof", Modifier::One), ("anyof", Modifier::Any), ("allof", Modifier::All)];
 
@@ -175,7 +169,6 @@ pub(crate) enum Transformer {
     Len,
 }
 
-/// Every transformer as written.
 pub(crate) const TRANSFORMERS: [(&str, Transformer); 5] = [
     ("tolower", Transformer::ToLower),
     ("toupper", Transformer::ToUpper),
@@ -201,7 +194,6 @@ pub(crate) enum Function {
     GetOpt,
 }
 
-/// Every function as written.
 pub(crate) const FUNCTIONS: [(&str, Function); 3] =
     [("join", Function::Join), ("concat", Function::Concat), ("getopt", Function::GetOpt)];
 

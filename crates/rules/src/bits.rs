@@ -1,6 +1,5 @@
 //! A set of small numbers below a fixed bound, one bit for each. It knows nothing of the meaning of the numbers.
 
-/// A set of numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Bits {
     words: Box<[u64]>,

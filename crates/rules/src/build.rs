@@ -60,8 +60,7 @@ impl<'s> Build<'s> {
         definitions.only_grew(since) && self.lists.can_grow(definitions)
     }
 
-    /// Adds the lists and macros since the last call, and the rules that were defined or changed `since` a moment of
-    /// [`Definitions::now`].
+    /// Adds the new lists and macros, and the rules defined or changed `since` a moment of [`Definitions::now`].
     pub(crate) fn grow(&mut self, definitions: &Definitions, since: usize, report: &mut Report<'_>) {
         let Self { scope, lists, macros, own, dropped, syscall, set, exprs } = self;
         let (options, conditions) = (scope.options, &scope.conditions);

@@ -9,7 +9,6 @@ use crate::hash::Fast;
 use crate::problem::Fault;
 use crate::suggest::did_you_mean;
 
-/// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ValueType {
     pub(crate) of: FieldType,
@@ -23,7 +22,6 @@ impl ValueType {
     }
 }
 
-/// The fields of a source.
 #[derive(Debug)]
 pub(crate) struct Catalogue<'t> {
     fields: &'t [FieldDef<'t>],
@@ -52,7 +50,6 @@ impl<'t> Catalogue<'t> {
         self.by_name.get(name).copied()
     }
 
-    /// Returns the level of a field.
     pub(crate) fn level(&self, name: &str) -> Level {
         self.index(name).and_then(|index| self.get(index)).map_or(Level::Call, |field| field.level)
     }

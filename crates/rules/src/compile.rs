@@ -18,8 +18,7 @@ use crate::print;
 use crate::problem::Fault;
 use crate::program::{Condition, Members, Order, Predicate, Program, Slot, Test, TextSet};
 
-/// Compiled patterns by their text. The cache helps because each file is compiled with all files before it, and all
-/// files together again.
+/// Compiled patterns by their text: each file is compiled with all files before it, and all files together again.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns(RefCell<HashMap<String, Regex, Fast>>);
 
@@ -401,7 +400,6 @@ fn word(operand: &Operand) -> Word {
     Word { text: print::operand(operand), place: operand.place }
 }
 
-/// Returns the field within an operand.
 fn field_name(operand: &Operand) -> &str {
     match &operand.kind {
         OperandKind::Field { name, .. } => name,

@@ -21,8 +21,7 @@ pub(crate) struct Definitions {
     pub(crate) rules: Table<RuleText>,
     /// Names of items with errors. Naming such an item is not reported again.
     broken: HashSet<(Kind, String)>,
-    /// Lists and macros that were redefined with another value without `override`, with the places of their earlier
-    /// definitions.
+    /// Lists and macros redefined with another value without `override`, with the places of the earlier definitions.
     pub(crate) redefined: Vec<(Kind, Name, Place)>,
     /// Earlier places of macros that were defined again with the same value.
     pub(crate) restated: Vec<Place>,
@@ -105,13 +104,11 @@ impl Definitions {
         self.clock
     }
 
-    /// Reports whether every item `since` a moment of [`Definitions::now`] only defined new names, or changed names
-    /// that are as new.
+    /// Reports whether every item `since` a moment of [`Definitions::now`] defined or changed only names as new.
     pub(crate) fn only_grew(&self, since: usize) -> bool {
         self.lists.only_grew(since) && self.macros.only_grew(since) && self.rules.only_grew(since)
     }
 
-    /// Applies an item.
     pub(crate) fn apply(&mut self, item: Item, scope: &Scope<'_>, report: &mut Report<'_>) {
         self.clock += 1;
         match item {

@@ -110,8 +110,7 @@ impl<'r> Evaluation<'r> {
         }
     }
 
-    /// Tests a literal. A predicate on a field finer than the row is unknown: neither the predicate nor its negation is
-    /// true.
+    /// Tests a literal. A predicate on a field finer than the row is unknown: neither it nor its negation is true.
     fn literal(&self, predicate: usize, negated: bool) -> bool {
         match self.program.predicates.get(predicate) {
             Some(found) if found.level <= self.level => self.test(predicate, found) != negated,

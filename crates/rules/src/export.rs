@@ -11,7 +11,6 @@ use crate::catalogue::Catalogue;
 use crate::print;
 use crate::text::Place;
 
-/// The field with a row's level.
 const ROW_LEVEL: &str = "row.level";
 
 /// Returns the condition of a rule for a real Falco. Without a field for the level, every row is a call.

@@ -18,12 +18,10 @@ pub(crate) fn literal(program: &Program, predicate: usize, negated: bool) -> Con
     }
 }
 
-/// Returns a conjunction.
 pub(crate) fn and(all: Vec<Condition>) -> Condition {
     chain(all, false)
 }
 
-/// Returns a disjunction.
 pub(crate) fn or(all: Vec<Condition>) -> Condition {
     chain(all, true)
 }
@@ -70,8 +68,7 @@ pub(crate) fn order(condition: &mut Condition, program: &Program) -> u32 {
     }
 }
 
-/// Returns a chain of children. A child with the constant `decisive` decides it: `true` in a disjunction, `false` in a
-/// conjunction.
+/// Returns a chain. A child with the constant `decisive` decides it: `true` in a disjunction, `false` in a conjunction.
 fn chain(all: Vec<Condition>, decisive: bool) -> Condition {
     let mut flat = Vec::with_capacity(all.len());
     for child in all {

@@ -20,7 +20,6 @@ pub(crate) use scan::{Found, Scan};
 /// The index of a rule set. The empty index belongs to the empty set.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// Number of rules.
     rules: usize,
     /// For rows of each level, coarsest first. A comparison with a finer field is unknown on such rows.
     levels: [Filed; Level::ALL.len()],
@@ -78,8 +77,7 @@ struct Lists {
 }
 
 impl Index {
-    /// Returns the rules that can match the row, ascending. Reuses the results of earlier searches for the row's
-    /// coarser parts.
+    /// Returns the rules that can match the row, ascending. Reuses earlier results for the row's coarser parts.
     pub(crate) fn candidates(
         &self,
         evaluation: &Evaluation<'_>,

@@ -1,6 +1,5 @@
-//! The items of a rule file: converts YAML nodes to typed items and checks each key. Every problem of an item is
-//! reported, and an item with an error is not applied. It knows nothing of other items: `definitions.rs` applies
-//! changes.
+//! The items of a rule file: YAML nodes to typed items. Each key is checked, every problem of an item is reported, and
+//! an item with an error is not applied. It knows nothing of other items: `definitions.rs` applies changes.
 
 mod exception;
 mod reader;
@@ -27,7 +26,6 @@ pub(crate) struct Name {
     pub(crate) place: Place,
 }
 
-/// An item of a rule file.
 #[derive(Debug)]
 pub(crate) enum Item {
     EngineVersion(Version, Place),
@@ -47,7 +45,7 @@ pub(crate) enum Item {
         name: Name,
         item: RuleItem,
     },
-    /// An item with errors. Its name counts as known, so that uses of it are not reported.
+    /// An item with errors. Its name is treated as known, so that uses of it are not reported.
     Broken {
         name: Name,
         kind: Kind,

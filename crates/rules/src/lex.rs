@@ -1,7 +1,6 @@
 //! The tokens of a condition. Falco's lexer has no token stream: each grammar position tries its own tokens on the
 //! text. So this is a cursor with one method for each token. It knows no grammar.
 
-/// A position in a condition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor<'t> {
     text: &'t str,
@@ -33,7 +32,6 @@ impl<'t> Cursor<'t> {
         self.take(self.rest().bytes().take_while(|byte| is_blank(*byte)).count()).is_some()
     }
 
-    /// Skips `token` if it is next.
     pub(crate) fn eat(&mut self, token: &str) -> bool {
         let found = self.rest().starts_with(token);
         if found {
@@ -53,7 +51,6 @@ impl<'t> Cursor<'t> {
         self.take(identifier_len(self.rest()))
     }
 
-    /// Reads a field's dotted name.
     pub(crate) fn field_name(&mut self) -> Option<&'t str> {
         let rest = self.rest();
         let mut len = identifier_len(rest);

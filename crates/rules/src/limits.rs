@@ -49,8 +49,8 @@ pub(crate) const GLOB_BYTES_MAX: usize = 4_096;
 /// Bytes of one compiled regular expression.
 pub(crate) const REGEX_BYTES_MAX: usize = 1 << 20;
 
-/// Patterns of one set that may be so large that they are compiled at once, each up to the limit above. Hand-written
-/// rules have none.
+/// Patterns of one set that may be so large that they are compiled at load, each up to the limit above. Real sets have
+/// none.
 pub(crate) const LARGE_REGEXES_MAX: usize = 100;
 
 /// Levels of groups in a regular expression.

@@ -10,7 +10,7 @@ pub struct Options {
     pub source: String,
     /// The version of Falco's plugin for that source, for comparison with `required_plugin_versions`.
     pub plugin_version: String,
-    /// Name and version of other plugins that count as loaded.
+    /// Name and version of other plugins that are treated as loaded.
     pub other_plugins: Vec<(String, String)>,
     /// The Falco version that defines the language.
     pub engine: Engine,
@@ -19,8 +19,7 @@ pub struct Options {
     /// Loads a `regex` that RE2's POSIX mode rejects, with a warning, and never matches it. Falco 0.43 does so
     /// silently.
     pub regex_compat_falco: bool,
-    /// Lets a file define a rule twice, as Falco does: the later definition replaces the earlier one, which then has no
-    /// effect.
+    /// Lets a file define a rule twice, as Falco does: the later definition replaces the earlier one without notice.
     pub redefined_in_file: bool,
     /// Rules less severe than this are left out (Falco's `priority`).
     pub priority: Priority,

@@ -1,6 +1,5 @@
 //! Condition text to syntax tree: recursive descent over the grammar of Falco 0.43 or 0.44, with its quirks: a blank or
-//! a parenthesis must follow a keyword, and `or(` takes only the parenthesis. Nesting is limited, and the input is read
-//! once. It looks up no names.
+//! parenthesis must follow a keyword, and `or(` takes only the parenthesis. Nesting is limited. It looks up no names.
 
 mod operand;
 
@@ -17,8 +16,7 @@ use crate::problem::Fault;
 use crate::suggest::did_you_mean;
 use crate::text::{Place, Text};
 
-/// Parsed conditions. The cache helps because each file is built with all files before it, and all files together
-/// again.
+/// Parsed conditions by their text: each file is built with all files before it, and all files together again.
 #[derive(Debug, Default)]
 pub(crate) struct Conditions(RefCell<HashMap<Text, Rc<Expr>, Fast>>);
 

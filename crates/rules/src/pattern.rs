@@ -1,5 +1,4 @@
-//! Patterns that are compiled once and matched often: `glob`, `regex` and `pmatch`. They work on bytes and know no
-//! fields.
+//! Patterns that are compiled once and matched often: `glob`, `regex` and `pmatch`. They work on bytes, not fields.
 
 mod glob;
 mod literals;

@@ -113,8 +113,7 @@ impl Tree {
     }
 }
 
-/// Evaluates a chain by Kleene's logic: one child with the `decisive` value decides, else an unknown child makes it
-/// unknown.
+/// Evaluates a chain by Kleene's logic: a `decisive` child decides, else an unknown child makes it unknown.
 fn kleene(all: &[Tree], row: &dyn Row, decisive: bool) -> Option<bool> {
     let mut result = Some(!decisive);
     for child in all {

@@ -43,8 +43,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Renders the problem for people, without a newline at the end. With the text of its file, shows the source line
-    /// and a caret.
+    /// Renders the problem for people, without a final newline. With the file's text, shows the line and a caret.
     pub fn render(&self, source_text: Option<&str>) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -218,8 +217,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Reports whether the limit is reached. Severities are counted separately, so that warnings cannot crowd out an
-    /// error.
+    /// Reports whether a severity is at its limit. The counts are separate: warnings must not crowd out an error.
     fn is_full(&self, severity: Severity) -> bool {
         let count = match severity {
             Severity::Error => self.errors,

@@ -3,7 +3,6 @@
 use crate::options::{Selected, Selection};
 use crate::rule::Rule;
 
-/// Applies the selections in order.
 pub(crate) fn apply(selections: &[Selection], rules: &mut [Rule]) {
     for selection in selections {
         for rule in rules.iter_mut().filter(|rule| is_selected(&selection.of, rule)) {

@@ -13,7 +13,6 @@ use crate::limits::{SOURCE_BYTES_MAX, YAML_DEPTH_MAX, YAML_EXPANDED_MAX};
 use crate::problem::Fault;
 use crate::text::{Place, Text};
 
-/// A node of a YAML document.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
@@ -42,7 +41,6 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// Returns the text of a scalar.
     pub(crate) fn scalar(&self) -> Option<&Text> {
         match &self.kind {
             NodeKind::Scalar(text) => Some(text),
@@ -50,7 +48,6 @@ impl Node {
         }
     }
 
-    /// Returns the entry of a map under a key.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         let NodeKind::Map(entries) = &self.kind else { return None };
         entries.iter().find(|entry| entry.key.scalar().is_some_and(|text| text.as_str() == key))
@@ -93,8 +90,7 @@ pub(crate) fn parse(file: usize, text: &str) -> (Vec<Rc<Node>>, Vec<Fault>) {
     (builder.documents, builder.faults)
 }
 
-/// Builds nodes from parser events. The open containers are an explicit stack, so that nesting cannot overflow the call
-/// stack.
+/// Builds nodes from parser events. The open containers are an explicit stack: nesting cannot overflow the call stack.
 struct Builder<'t> {
     file: usize,
     text: &'t str,

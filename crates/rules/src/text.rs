@@ -78,7 +78,6 @@ impl Text {
         self.text.push_str(&other.text);
     }
 
-    /// Appends a range of another text.
     pub(crate) fn push_range(&mut self, other: &Self, range: Range<usize>) {
         let Some(text) = other.text.get(range.clone()) else { return };
         let shift = self.text.len();

@@ -23,8 +23,7 @@ pub struct Gap {
     pub failure: String,
 }
 
-/// Prints the line with its end. Characters other than printable ASCII are removed from a word, and an empty word is
-/// printed as `-`.
+/// Prints the line with its end. A word loses characters other than printable ASCII; an empty word becomes `-`.
 impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = |text: &str| {

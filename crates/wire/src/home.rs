@@ -23,8 +23,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// Returns the home at `dir`. Returns `None` for a relative path, because its meaning depends on the working
-    /// directory.
+    /// Returns the home at `dir`; `None` for a relative path, whose meaning depends on the working directory.
     pub fn new(dir: impl Into<PathBuf>) -> Option<Home> {
         let dir = dir.into();
         dir.is_absolute().then_some(Home { dir })

@@ -1,5 +1,4 @@
-//! [`ToldHome`]: the value of a hook's `--home`, as the registration gives it. All users of a machine may share one
-//! registration.
+//! [`ToldHome`]: the value of a hook's `--home`, as registered. All users of a machine may share one registration.
 
 use std::ffi::OsStr;
 use std::fmt;

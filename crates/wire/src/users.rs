@@ -1,6 +1,5 @@
-//! The home of a user, found by the id that the kernel reports. No environment, and so no agent, can change it. `std`
-//! cannot look up a user, and a statically linked C library does not reach LDAP or the like. So castellan reads the
-//! files itself.
+//! The home of a user, by the id that the kernel reports: no environment, and so no agent, can change it. The files are
+//! read because `std` cannot look up a user, and a statically linked C library does not reach LDAP or the like.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,12 +8,11 @@ use std::path::Path;
 
 use crate::home::Home;
 
-/// Files of users, in the form of passwd(5). The first lacks the users of a directory service; root adds them to the
-/// second.
+/// Files of users, in the form of passwd(5). Users of a directory service are missing in the first; root adds them to
+/// the second.
 pub const USER_FILES: [&str; 2] = ["/etc/passwd", "/etc/castellan/passwd"];
 
-/// Path of a home below its user's home directory. `XDG_DATA_HOME` may move the home of `castellan install`, and is
-/// ignored here.
+/// A home below its user's home directory. `XDG_DATA_HOME`, which may move the home of an install, is ignored here.
 const BELOW_USER: &str = ".local/share/castellan";
 
 /// Bytes of a file of users: enough for some hundred thousand users.

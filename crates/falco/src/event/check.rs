@@ -1,5 +1,4 @@
-//! Checks an event against the field table: every key must be a field of the right level, and every value must have its
-//! type.
+//! Checks an event against the field table: every key is a field of the right level, every value has its type.
 
 use std::net::IpAddr;
 

@@ -19,7 +19,6 @@ pub(crate) enum Generic {
     Source,
     /// The event as text.
     Info,
-    /// The machine.
     Hostname,
 }
 

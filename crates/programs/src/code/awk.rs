@@ -49,7 +49,6 @@ impl State {
     }
 }
 
-/// A token and its neighbours.
 struct Near<'t> {
     tokens: &'t [Token],
     at: usize,

@@ -1,5 +1,4 @@
-//! Texts of m4, by the manual of GNU m4 1.4: `syscmd` and `esyscmd` run their argument. Other results of macros are not
-//! known.
+//! Texts of m4, by the manual of GNU m4 1.4: `syscmd` and `esyscmd` run their argument. Other macros are not evaluated.
 
 use castellan_event::Why;
 
@@ -14,8 +13,7 @@ pub(super) fn scan(text: &str) -> Vec<Found> {
     commands.chain([Found::Unknown(Why::Language, "m4".to_owned())]).collect()
 }
 
-/// Returns the first argument of a macro without its quotes: from a backtick to its apostrophe, or up to the end of the
-/// argument.
+/// Returns a macro's first argument without its quotes: from a backtick to its apostrophe, or to the argument's end.
 fn argument(text: &str) -> Option<String> {
     let mut depth = 0_usize;
     let mut made = String::new();

@@ -1,5 +1,4 @@
-//! Scripts of sed, by the GNU sed 4.9 manual: the files that they read and write, and the commands that they run.
-//! Invalid scripts are not known.
+//! Scripts of sed, by the GNU sed 4.9 manual: the files and commands that they use. Invalid scripts are not known.
 
 use castellan_event::Why;
 
@@ -172,8 +171,7 @@ impl<'a> Script<'a> {
     }
 }
 
-/// Returns the text after a bracket list at the start of `text`. A `]` at the first place and the `]` of classes
-/// (`[:space:]`) do not end it.
+/// Returns the text after a bracket list at the start. A first `]`, and those of classes (`[:space:]`), do not end it.
 fn after_brackets(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('[')?;
     let inner = inner.strip_prefix('^').unwrap_or(inner);

@@ -68,8 +68,7 @@ impl Invocation {
         found
     }
 
-    /// Returns the paths that `find` prints, one to a line; `None` if `find` does anything else. `argv`: the parsed
-    /// arguments.
+    /// Returns the paths that `find` prints, one to a line; `None` if `find` does more. `argv`: the parsed arguments.
     pub fn printed(&self, argv: &[Arg]) -> Option<Vec<FoundPath>> {
         if self.options.len() > SEARCH_TERMS_MAX || self.options.iter().any(|used| ACTS.contains(&used.flag))
         {
@@ -90,7 +89,6 @@ impl Invocation {
         (starts.len() <= SEARCH_STARTS_MAX).then(|| starts.into_iter().flat_map(found).collect())
     }
 
-    /// Returns the starts of the search.
     fn starts(&self) -> Vec<Arg> {
         let is_find = self.command.style == Style::Find;
         let operands = self.operands.iter().filter(|one| is_find || one.slot.role == SlotRole::Read);

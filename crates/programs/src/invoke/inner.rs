@@ -43,8 +43,7 @@ pub enum Inner {
 }
 
 impl Invocation {
-    /// Returns the commands and code that the invocation runs, in the order of its arguments. `argv`: the parsed
-    /// arguments.
+    /// Returns the commands and code that the invocation runs, in argument order. `argv`: the parsed arguments.
     pub fn inner(&self, argv: &[Arg]) -> Vec<Inner> {
         let mut found = self.inner_of_options(argv);
         found.extend(self.inner_of_operands(argv));
@@ -112,8 +111,7 @@ impl Invocation {
         used.and_then(|used| used.value.as_ref()).map(input::words).unwrap_or_default()
     }
 
-    /// Returns the command of an option: its value and the operands, or a wrapper's own arguments in one text (`env
-    /// -S`).
+    /// Returns an option's command: its value and the operands, or a wrapper's arguments in one text (`env -S`).
     fn by_option(&self, used: &Used, value: &Arg, argv: &[Arg]) -> Option<Inner> {
         let slot = used.option.slot;
         if slot.role == SlotRole::Joined {
@@ -197,8 +195,8 @@ fn of_package(argv: &[Arg]) -> Vec<Arg> {
 /// Detail of a slot for shell text that may contain short names of project scripts.
 const SCRIPTS: &str = "scripts";
 
-/// Converts `npm:NAME ARGUMENTS` to `npm run NAME ARGUMENTS`. A pattern of names is for the runner, so it is quoted for
-/// the shell.
+/// Converts `npm:NAME ARGUMENTS` to `npm run NAME ARGUMENTS`. NAME is quoted: patterns are for the runner, not the
+/// shell.
 fn of_scripts(arg: &Arg) -> Arg {
     const MANAGERS: &[&str] = &["bun", "npm", "pnpm", "yarn"];
     let short = arg.as_str().and_then(|text| text.split_once(':'));
@@ -246,8 +244,7 @@ fn in_code(language: &'static str, arg: &Arg) -> Vec<Inner> {
     shell.collect()
 }
 
-/// Returns the text after its required prefix, or all of it without a detail. An unknown text may be anything, so it is
-/// returned whole.
+/// Returns the text after its required prefix, or all of it without a detail or if the text is unknown.
 fn detailed(detail: &str, arg: &Arg) -> Option<Arg> {
     if detail.is_empty() || arg.prefix().is_empty() && arg.as_str().is_none() {
         return Some(arg.clone());

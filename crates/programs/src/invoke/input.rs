@@ -85,8 +85,7 @@ fn put(arg: &Arg, mark: &str, value: &Arg) -> Arg {
     Arg::from_pieces(pieces, splits)
 }
 
-/// Returns a word of a template with all values in place of `{}` and `{1}`. Parts of values, such as `{.}`, are not
-/// computed.
+/// Returns a template word with all values for `{}` and `{1}`. Parts of values, such as `{.}`, are not computed.
 fn filled(word: &Arg, value: &Arg) -> Arg {
     let mut pieces = Vec::new();
     let mut splits = word.splits();

@@ -317,8 +317,7 @@ impl Reading<'_> {
         true
     }
 
-    /// Parses parentheses and operators of `find`'s expression. The first of them, or the first option, begins the
-    /// expression.
+    /// Parses parentheses and operators of `find`'s expression, which begins at the first operator or option.
     fn expression(&mut self, arg: &Arg, at: usize) -> bool {
         let text = arg.as_str().unwrap_or_default();
         let operator = matches!(text, "(" | ")" | "!" | ",");
@@ -333,8 +332,7 @@ impl Reading<'_> {
         operator
     }
 
-    /// Parses `tar xzf FILE`: the letters of the first argument, each of which takes its value from the following
-    /// arguments.
+    /// Parses `tar xzf FILE`: letters of the first argument, each with its value in the following arguments.
     fn bundle(&mut self, arg: &Arg, at: usize) -> bool {
         let text = arg.as_str().filter(|text| !text.is_empty() && !text.starts_with('-'));
         text.is_some_and(|text| self.each_letter('-', text, at))
@@ -347,8 +345,7 @@ impl Reading<'_> {
         sign.is_some_and(|sign| self.each_letter(sign, letters.as_str(), at))
     }
 
-    /// Parses letters that are options, each of which takes its value from the following arguments. If one is unknown,
-    /// none is used.
+    /// Parses letters as options, with their values in the following arguments. If one is unknown, none is used.
     fn each_letter(&mut self, sign: char, text: &str, at: usize) -> bool {
         let mut seen = BTreeSet::new();
         let counting =
@@ -403,8 +400,7 @@ impl Reading<'_> {
         self.argv.get(self.at..).unwrap_or_default()
     }
 
-    /// Returns the option of this exact spelling, the subcommand's first. In a style with one dash, two dashes mean the
-    /// same.
+    /// Returns the option of this spelling, the subcommand's first. In a style with one dash, two dashes mean the same.
     fn exact(&self, text: &str) -> Option<(&'static Opt, &'static str)> {
         let one_dash = text.strip_prefix('-').filter(|_| self.read.command.style == Style::Dash);
         let in_program =
@@ -444,7 +440,6 @@ impl Opt {
 }
 
 impl Program {
-    /// Returns the option of this spelling.
     pub(super) fn option(&'static self, text: &str) -> Option<(&'static Opt, &'static str)> {
         let found = self.spellings.binary_search_by_key(&text, |(spelling, _)| spelling).ok()?;
         let (spelling, at) = self.spellings.get(found)?;

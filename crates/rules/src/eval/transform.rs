@@ -7,7 +7,6 @@ use castellan_event::Value;
 
 use crate::ast::{Function, Transformer};
 
-/// Applies a transformer.
 pub(super) fn apply<'r>(by: Transformer, value: &Value<'r>) -> Value<'r> {
     match (by, value) {
         (Transformer::Len, Value::Text(text)) => Value::U64(text.len() as u64),

@@ -13,7 +13,6 @@ use crate::limits::{CONDITION_BYTES_MAX, ODD_LISTS_MAX, SET_SUBSTITUTED_BYTES_MA
 use crate::problem::Fault;
 use crate::text::Text;
 
-/// The lists, ready for substitution.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
     all: Vec<List>,
@@ -47,8 +46,7 @@ impl Lists {
         definitions.lists.iter().skip(self.all.len()).all(|list| is_new_to_all(&list.name.text))
     }
 
-    /// Adds the new lists and joins the items of each. An item that names a list is replaced by that list's items, one
-    /// level deep.
+    /// Adds the new lists, items joined. An item that names a list is replaced by that list's items, one level deep.
     pub(crate) fn grow(&mut self, definitions: &Definitions) {
         let lists = &definitions.lists;
         let mut used = Vec::new();
@@ -101,8 +99,7 @@ impl Lists {
         self.put_in_order(condition).map(|(_, named)| named).unwrap_or_default()
     }
 
-    /// Substitutes the lists in order. Skips lists whose names do not occur, because the text may be long and the lists
-    /// many.
+    /// Substitutes the lists in order. Skips lists that do not occur: the text may be long and the lists many.
     fn put_in_order(&self, condition: &Text) -> Result<(Text, BTreeSet<&str>), Fault> {
         let mut text = condition.clone();
         let mut named = BTreeSet::new();

@@ -16,7 +16,6 @@ use crate::parse::Conditions;
 use crate::problem::{Fault, Report};
 use crate::suggest::did_you_mean;
 
-/// The macros, expanded.
 #[derive(Debug, Default)]
 pub(crate) struct Macros {
     by_name: HashMap<String, Macro, Fast>,
@@ -121,7 +120,6 @@ impl Macros {
     }
 }
 
-/// One walk over a tree.
 struct Walk<'m> {
     macros: &'m Macros,
     definitions: &'m Definitions,

@@ -30,8 +30,7 @@ impl Atom {
     }
 }
 
-/// Returns clauses of atoms: the predicate holds only if an atom of each clause holds. Empty if nothing can be looked
-/// up.
+/// Returns clauses of atoms: the predicate holds only if an atom of each holds. Empty if nothing can be looked up.
 pub(super) fn clauses(predicate: &Predicate) -> Vec<Vec<Atom>> {
     clauses_of(predicate.slot, &predicate.test)
 }

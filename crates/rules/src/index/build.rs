@@ -14,7 +14,6 @@ use crate::program::{Condition, Predicate, Program, Test};
 use crate::rule::{Compiled, Rule};
 
 impl Index {
-    /// Builds the index of a program's rules.
     pub(crate) fn new(program: &Program, rules: &[Rule], compiled: &[Compiled]) -> Self {
         let survey = Survey::new(program, compiled);
         let needs = Level::ALL.map(|level| survey.needs(level, rules, compiled));

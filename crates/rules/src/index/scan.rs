@@ -58,7 +58,6 @@ impl Scan {
         self.first_atom..self.first_atom.saturating_add(len)
     }
 
-    /// Searches a text.
     pub(crate) fn search(&self, text: &[u8]) -> Found {
         let mut found = Found { literals: Vec::new(), bits: Bits::new(self.automaton.patterns_len()) };
         // This kind of automaton can start anywhere.

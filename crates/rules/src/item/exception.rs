@@ -8,7 +8,6 @@ use crate::problem::Fault;
 use crate::source::{Node, NodeKind};
 use crate::text::{Place, Text};
 
-/// One named exception.
 #[derive(Debug, Clone)]
 pub(crate) struct Exception {
     pub(crate) name: String,

@@ -1,5 +1,4 @@
-//! Reads the keys of one item, required and optional ones, by type. Each fault is reported. It knows the types of
-//! values, not the items.
+//! Reads the keys of one item by type, and reports each fault. It knows the types of values, not the items.
 
 use crate::item::{Change, Name};
 use crate::problem::{Fault, Report};

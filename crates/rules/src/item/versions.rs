@@ -54,7 +54,6 @@ pub(super) fn read_engine(value: &Node, report: &mut Report<'_>) -> Option<Item>
     version.map(|version| Item::EngineVersion(version, value.place))
 }
 
-/// Parses `required_plugin_versions`.
 pub(super) fn read_plugins(value: &Node, report: &mut Report<'_>) -> Option<Item> {
     let label = "required_plugin_versions";
     let NodeKind::List(nodes) = &value.kind else {

@@ -1,6 +1,5 @@
 //! Decides whether comparisons of one operand can all hold on one row. "Impossible" is certain; unknown comparisons
-//! (lists, addresses, fields on the right side) count as possible. The code tries values: the constants include every
-//! value that matters.
+//! (lists, addresses, fields on the right side) are treated as possible. The constants give all values to try.
 
 use std::collections::HashMap;
 
@@ -109,8 +108,7 @@ impl<'e> Known<'e> {
     fn new(check: &'e Check, ty: ValueType) -> Option<Self> {
         let words = match &check.right {
             Right::Value(word) => std::slice::from_ref(word),
-            // With one value on the left, `in` and `intersects` are the same. Other operators on lists are not
-            // evaluated.
+            // With one value on the left, `in` equals `intersects`. Other operators on lists are not evaluated.
             Right::List(words) if matches!(check.op, Op::In | Op::Intersects | Op::PMatch) => words,
             Right::Nothing if check.op == Op::Exists => &[],
             Right::Nothing | Right::List(_) | Right::Each(..) | Right::Val(_) | Right::Transformed(_) => {
@@ -211,8 +209,7 @@ fn candidates<'e>(known: &[(bool, Known<'e>)], ty: ValueType) -> Option<Vec<Cand
     }
 }
 
-/// Reports whether two tests of a text's parts exclude each other: two prefixes or suffixes, or a part that contains a
-/// forbidden part.
+/// Reports whether two tests of a text's parts clash: two prefixes or suffixes, or a part with a forbidden part in it.
 fn parts_clash(known: &[(bool, Known<'_>)]) -> bool {
     let pairs = known
         .iter()

@@ -71,8 +71,7 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// Returns the value of a chain. One part decides it: an `or` by a part that is always true, an `and` by a part
-    /// that is never true.
+    /// Returns the value of a chain: one part that is always true decides an `or`, one that is never true an `and`.
     fn chain(&mut self, parts: &'s [Normal<'s>], decisive: bool) -> Option<bool> {
         let truths: Vec<Option<bool>> = parts.iter().map(|part| self.part(part)).collect();
         if truths.contains(&Some(decisive)) {

@@ -61,8 +61,7 @@ fn required(hir: &Hir) -> Vec<Texts<'_>> {
     }
 }
 
-/// Returns a clause, unless it is too weak or unreliable: the matched text has U+FFFD in place of the bad bytes of the
-/// searched text.
+/// Returns a clause, unless it is weak or unreliable: the matched text has U+FFFD for the searched text's bad bytes.
 fn clause(mut texts: Texts<'_>) -> Option<Texts<'_>> {
     texts.sort_unstable();
     let sound = |text: &[u8]| std::str::from_utf8(text).is_ok_and(|text| !text.contains('\u{fffd}'));

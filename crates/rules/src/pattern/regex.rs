@@ -127,8 +127,7 @@ pub(crate) fn hir(pattern: &str) -> Option<Hir> {
     parse(&format!("{}{text}{}", anything(anything_before), anything(anything_behind))).ok()
 }
 
-/// Returns the last line of the regex crate's error, which is the reason; the lines before it show the rewritten
-/// pattern.
+/// Returns the last line of the regex crate's error: the reason. The lines before it show the rewritten pattern.
 fn last_line(error: &str) -> String {
     let line = error.lines().last().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()

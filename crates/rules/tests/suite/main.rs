@@ -1,5 +1,4 @@
-//! Tests of the rule language: castellan's own corpus and properties. `conformance` compares it with the answers of a
-//! real Falco.
+//! Tests of the rule language: castellan's own corpus and properties. `conformance` compares with a real Falco.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod bad_input;
