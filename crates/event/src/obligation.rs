@@ -1,4 +1,4 @@
-//! [`Obligation`]: an action that castellan must carry out for a verdict to hold. It must not know how an action is carried out.
+//! [`Obligation`]: an action that castellan must carry out for a verdict to hold. It must not know how.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,6 +1,6 @@
-//! Rows: the objects that rules are tested on. A call becomes rows by left join: the call (one row for each file that
-//! it names), each command with the call's fields, and each effect with the fields of its command and call. Effects of
-//! files that the call writes become rows in the same way.
+//! Rows: the objects that rules are tested on. A call becomes rows by left join. The call has one row for each file
+//! that it names. Each command has a row with the call's fields, and each effect one with the fields of its command and
+//! call. Effects of files that the call writes become rows in the same way.
 
 use std::borrow::Cow;
 use std::net::IpAddr;

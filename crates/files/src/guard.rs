@@ -11,7 +11,7 @@ use crate::open::Links;
 pub enum Guard {
     /// Everybody, at any time: the file is only data, or no other user can write in its directory.
     Any,
-    /// This user and root alone; symbolic links are followed.
+    /// A file of this user or root that is not world-writable; its group may write. Symbolic links are followed.
     User,
     /// As `User`, without symbolic links: with a link, the author of a repository could choose the file that is read.
     Project,

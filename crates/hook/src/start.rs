@@ -1,5 +1,5 @@
-//! Connects to the daemon, and starts it when none runs: the `castellan` beside the hook's own executable, in a session
-//! of its own, without the agent's environment, in `/`. When many hooks find no daemon at once, one of them starts it.
+//! Connects to the daemon, and starts it when none runs. It is the `castellan` beside the hook's executable, in its own
+//! session, without the agent's environment, in `/`. When many hooks find no daemon at once, one of them starts it.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;

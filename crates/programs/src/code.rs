@@ -1,5 +1,6 @@
-//! [`code`]: the effects of code in a program's little language, as far as its text shows them: awk, sed, dc, m4, ex
-//! and vim commands, and debugger commands. It must not know programs: the model determines which argument is code.
+//! [`code`]: the effects of code in a program's little language, as far as its text shows them. Languages: awk, sed,
+//! dc, m4, ex and vim commands, and debugger commands. It must not know programs: the model determines which argument
+//! is code.
 
 use castellan_event::Why;
 

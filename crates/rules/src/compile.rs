@@ -42,7 +42,7 @@ pub(crate) struct Compiler<'c> {
     program: Program,
     slots: HashMap<String, usize, Fast>,
     predicates: HashMap<String, usize, Fast>,
-    /// Number of patterns so large that they were compiled at once.
+    /// Number of patterns so large that they were compiled at load.
     large_regexes: usize,
 }
 

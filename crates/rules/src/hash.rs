@@ -1,5 +1,5 @@
 //! A hash for tables of constants. It need not resist attacks: the author of the constants can slow down only their own
-//! rules, and a lookup compares a value only with the constants of one place.
+//! rules. A lookup compares a value with the constants of one place at most.
 
 use std::hash::{BuildHasherDefault, Hasher};
 

@@ -1,4 +1,4 @@
-//! Condition text to syntax tree: recursive descent over the grammar of Falco 0.43 or 0.44, with its quirks: a blank or
+//! Condition text to syntax tree: recursive descent over the grammar of Falco 0.43 or 0.44, with its quirks. A blank or
 //! parenthesis must follow a keyword, and `or(` takes only the parenthesis. Nesting is limited. It looks up no names.
 
 mod operand;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub const DAEMON_ALREADY_RUNS: i32 = 5;
 
 /// The whole environment of a started daemon. The variables configure glibc's allocator: after a large call, its memory
-/// goes back to the system instead of staying in one of many heaps that only grow.
+/// goes back to the system. By default it stays in one of many heaps that only grow.
 pub const DAEMON_ENVIRONMENT: [(&str, &str); 2] =
     [("MALLOC_ARENA_MAX", "2"), ("MALLOC_MMAP_THRESHOLD_", "131072")];
 

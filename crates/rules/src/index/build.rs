@@ -1,4 +1,4 @@
-//! Builds the index of a program: counts the rules that use each atom, files each rule under its rarest atoms, and
+//! Builds the index of a program: counts the rules that use each atom, and files each rule under its rarest atoms. Then
 //! builds the tables and automata for these atoms.
 
 use std::collections::{BTreeMap, HashMap};

@@ -1,5 +1,5 @@
 //! `CASTELLAN_MIXED_LEVELS`: an `or` of tests of the call and tests of a command or effect, which match on separate
-//! rows; and an output with a field that no row of the condition has.
+//! rows. Also an output with a field that no row of the condition has.
 
 use castellan_event::Level;
 

@@ -53,8 +53,8 @@ impl Regex {
         self.matcher.get_or_init(|| self.build()).is_match(&String::from_utf8_lossy(text))
     }
 
-    /// Builds the matcher. It cannot fail: the same parser parsed the pattern at load, the nesting limit has room for
-    /// the anchors, and no size limit applies because the size was bounded at load.
+    /// Builds the matcher. It cannot fail: the same parser parsed the pattern at load, and the nesting limit has room
+    /// for the anchors. No size limit applies, because the size was bounded at load.
     #[expect(
         clippy::panic,
         reason = "neither answer would be safe under every rule; a panic denies the call"

@@ -1,5 +1,5 @@
-//! Tests of conditions exported to a real Falco: their text, and that two-valued logic gives the results of Kleene's
-//! logic for the originals, on rows of every level.
+//! Tests of conditions exported to a real Falco: their text and their results. Two-valued logic on them must give the
+//! results of Kleene's logic on the originals, on rows of every level.
 
 use castellan_event::{FieldArg, FieldDef, FieldType, Level, Row, Value};
 use castellan_rules::{Loaded, Options, Source, load};
