@@ -215,8 +215,7 @@ pub struct Finding {
     pub message: String,
     /// Exemptions that the finding's stage admits, from the table of stages. Empty: nothing exempts the finding.
     pub liftable_by: &'static [Exemption],
-    /// Nothing exempts the finding, not even if its stage admits it: the organisation's rules, unless their tags say
-    /// otherwise.
+    /// Overrides `liftable_by`: nothing exempts the organisation's rules, unless their tags say otherwise.
     pub is_firm: bool,
     /// The exemption in force, if any.
     pub lifted: Option<Exemption>,

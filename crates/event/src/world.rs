@@ -95,8 +95,7 @@ pub enum FileKind {
     Unreadable,
 }
 
-/// The state that a process was started with. The process may have changed its own copy since, so this is a fact about
-/// the call, never policy.
+/// The state that a process was started with. It may have changed its copy since: a fact about the call, never policy.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Process {
     /// The environment variables that the analysis can use: `NAME`, value.

@@ -3,8 +3,8 @@
 /// Bytes of one hook payload. Agents send whole files in a Write call; 8 MiB is far above what a model can produce.
 pub const PAYLOAD_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Bytes of one request frame's body: a payload that is one byte too long, and room for the other fields. With the
-/// extra byte the daemon can detect, reject and record such a payload.
+/// Bytes of one request frame's body: a payload that is one byte too long (the daemon rejects and records it), and room
+/// for the other fields.
 pub const FRAME_BYTES_MAX: usize = PAYLOAD_BYTES_MAX + 1 + 64 * 1024;
 
 /// Bytes that are reserved for a body before it arrives. Most calls fit. The buffer grows only with received bytes: a

@@ -8,8 +8,7 @@ use std::path::Path;
 
 use crate::home::Home;
 
-/// Files of users, in the form of passwd(5). Users of a directory service are missing in the first; root adds them to
-/// the second.
+/// Files of users, in the form of passwd(5). Root writes the users of a directory service into the second file.
 pub const USER_FILES: [&str; 2] = ["/etc/passwd", "/etc/castellan/passwd"];
 
 /// A home below its user's home directory. `XDG_DATA_HOME`, which may move the home of an install, is ignored here.
