@@ -215,7 +215,7 @@ pub struct Finding {
     pub message: String,
     /// Exemptions that the finding's stage admits, from the table of stages. Empty: nothing exempts the finding.
     pub liftable_by: &'static [Exemption],
-    /// Overrides `liftable_by`: nothing exempts the organisation's rules, unless their tags say otherwise.
+    /// Nothing exempts the finding, despite `liftable_by`: the organisation's rules, unless their tags say otherwise.
     pub is_firm: bool,
     /// The exemption in force, if any.
     pub lifted: Option<Exemption>,

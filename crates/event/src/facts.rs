@@ -92,8 +92,8 @@ pub struct Effect {
     pub path: Option<String>,
     /// The path as written.
     pub path_raw: Option<String>,
-    /// The path as written passes a symlink, or `/proc` resolves to it. The last name of a deleted or renamed path may
-    /// be a symlink all the same.
+    /// The path as written passes a symlink, or `/proc` resolves to it. A symlink as the last name of a deleted or
+    /// renamed path is excepted.
     pub is_linked: bool,
     /// Number of bytes at the start of the path that name the user's home around it.
     pub home_bytes: Option<usize>,

@@ -95,7 +95,8 @@ pub enum FileKind {
     Unreadable,
 }
 
-/// The state that a process was started with. It may have changed its copy since: a fact about the call, never policy.
+/// The state that a process was started with. The process may have changed it since: a fact about the call, never
+/// policy.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Process {
     /// The environment variables that the analysis can use: `NAME`, value.

@@ -1,6 +1,6 @@
 //! Definitions to a rule set: builds, parses, expands and compiles each rule's condition and output. A rule with errors
-//! is left out, and all its errors are reported. An unchanged set only grows, so that each rule is built once. It knows
-//! nothing of files and their order.
+//! is left out, and all its errors are reported. A file that only adds definitions extends the build, so that each rule
+//! is built once. It knows nothing of files and their order.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
