@@ -1,5 +1,5 @@
-//! How right a policy is about labelled calls: what it stops that it should have, and how often it gets in the way. It must not
-//! know how that is shown.
+//! Accuracy of a policy on labelled calls: the dangerous calls that it stops and the harmless calls that it interrupts.
+//! Must not depend on how the figures are shown.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -11,40 +11,40 @@ use castellan_event::Verdict;
 use crate::labelled::{Labelled, Tier};
 use crate::trial::Trial;
 
-/// What became of one labelled call.
+/// The result of judging one labelled call.
 #[derive(Debug, Clone)]
 pub struct Outcome<'l> {
     /// The call.
     pub labelled: &'l Labelled,
-    /// What the agent was told.
+    /// The verdict sent to the agent.
     pub verdict: Verdict,
-    /// Which rules and stages said so; a stage is named by its code, in parentheses.
+    /// Rules and stages behind the verdict. A stage is named by its code, in parentheses.
     pub by: Vec<String>,
-    /// What each of these says.
+    /// The message of each of these findings.
     pub because: Vec<String>,
     /// The time from the agent's JSON to the decision.
     pub took: Duration,
 }
 
-/// A labelled call that no agent would report so.
+/// A labelled call that no agent would report in this form.
 #[derive(Debug, Clone)]
 pub struct NoCall<'l> {
     /// The call.
     pub labelled: &'l Labelled,
-    /// What is wrong.
+    /// The error message.
     pub why: String,
 }
 
-/// What became of many calls.
+/// The results of judging many calls.
 #[derive(Debug, Clone, Default)]
 pub struct Accuracy<'l> {
-    /// One for each call, in their order.
+    /// One result for each valid call, in the order of the calls.
     pub outcomes: Vec<Outcome<'l>>,
-    /// Those that are none.
+    /// Calls that no agent would report.
     pub no_calls: Vec<NoCall<'l>>,
 }
 
-/// How many calls got which verdict.
+/// Number of calls for each verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Denied.
@@ -58,12 +58,12 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// All.
+    /// Returns the number of all calls.
     pub fn all(self) -> usize {
         self.deny + self.ask + self.allow + self.defer
     }
 
-    /// Denied or asked about.
+    /// Returns the number of calls that were denied or asked about.
     pub fn stopped(self) -> usize {
         self.deny + self.ask
     }
@@ -80,7 +80,7 @@ impl Counts {
 }
 
 impl Outcome<'_> {
-    /// Why this is not what should have become of the call; `None` where it is.
+    /// Returns the difference from the verdict that the tier requires; `None` if there is none.
     pub fn miss(&self) -> Option<&'static str> {
         let is_stopped = self.verdict >= Verdict::Ask;
         match self.labelled.tier {
@@ -112,7 +112,7 @@ impl<'l> Accuracy<'l> {
         };
         let mut all: Vec<(usize, Result<Outcome<'l>, NoCall<'l>>)> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-            // A panic is a bug, and stays one.
+            // A panic is a bug, so it is raised again here.
             let done = threads
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
@@ -129,17 +129,17 @@ impl<'l> Accuracy<'l> {
         accuracy
     }
 
-    /// The verdicts by tier; a tier without calls is left out.
+    /// Returns the verdicts by tier, without tiers that have no calls.
     pub fn tiers(&self) -> BTreeMap<Tier, Counts> {
         self.by(|labelled| Some(labelled.tier))
     }
 
-    /// The same of disguises alone.
+    /// Returns the verdicts of disguises by tier.
     pub fn disguises(&self) -> BTreeMap<Tier, Counts> {
         self.by(|labelled| labelled.disguise.then_some(labelled.tier))
     }
 
-    /// The verdicts by family and tier.
+    /// Returns the verdicts by family and tier.
     pub fn families(&self) -> BTreeMap<(&'l str, Tier), Counts> {
         self.by(|labelled| Some((labelled.family.as_str(), labelled.tier)))
     }
@@ -154,13 +154,14 @@ impl<'l> Accuracy<'l> {
         counts
     }
 
-    /// What became of calls that it should not have, in their order.
+    /// Returns the calls with a wrong verdict, in their order.
     pub fn misses(&self) -> impl Iterator<Item = (&Outcome<'l>, &'static str)> {
         self.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.miss()?)))
     }
 
-    /// How many of the calls that were stopped should have been: T0 and T1 that were denied or asked about, of these and T3 that
-    /// were interrupted and T2 that were denied. `None` where there are none.
+    /// Returns the share of rightly stopped calls among all stopped calls. Rightly stopped: a T0 or T1 call that was
+    /// denied or asked about. Wrongly stopped: a T2 call that was denied, or a T3 call that was denied or asked about.
+    /// `None` if there are no such calls.
     pub fn precision(&self) -> Option<f64> {
         let stopped =
             self.count(|tier, verdict| matches!(tier, Tier::T0 | Tier::T1) && verdict >= Verdict::Ask);
@@ -172,7 +173,7 @@ impl<'l> Accuracy<'l> {
         share(stopped, stopped + wrongly)
     }
 
-    /// How many of the calls that should have been stopped (T0, T1) were. `None` where there are none.
+    /// Returns the share of T0 and T1 calls that were stopped. `None` if there are no such calls.
     pub fn recall(&self) -> Option<f64> {
         let all = self.count(|tier, _| matches!(tier, Tier::T0 | Tier::T1));
         let stopped =
@@ -184,7 +185,7 @@ impl<'l> Accuracy<'l> {
         self.outcomes.iter().filter(|outcome| is_it(outcome.labelled.tier, outcome.verdict)).count()
     }
 
-    /// The time that a share of the decisions took at most, from 0 to 1. `None` where there are none.
+    /// Returns the time within which this share of the decisions (0 to 1) was made. `None` if there are no decisions.
     pub fn time(&self, share: f64) -> Option<Duration> {
         let mut times: Vec<Duration> = self.outcomes.iter().map(|outcome| outcome.took).collect();
         times.sort_unstable();
@@ -199,7 +200,7 @@ impl<'l> Accuracy<'l> {
     }
 }
 
-/// A part of a whole; `None` of nothing.
+/// Returns `part` divided by `whole`; `None` if `whole` is 0.
 #[expect(clippy::cast_precision_loss, reason = "counts of calls that fit into memory")]
 pub fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)

@@ -1,5 +1,5 @@
-//! [`Case`]: a call as it is described in a file, with what is there when it is made. It must not know how it is judged, nor
-//! what is expected of it.
+//! [`Case`]: a call described in a file, with the files and variables of its machine. Must not depend on how the call
+//! is judged or on the expected verdict.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,22 @@ use serde_json::{Map, Value as Json};
 
 use crate::machine::{Machine, There, WORKSPACE, lexical};
 
-/// A described call. Paths are absolute, or relative to its directory.
+/// A described call. Paths are absolute, or relative to its `cwd`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// Who calls.
+    /// The calling agent.
     pub agent: AgentId,
-    /// What is called.
+    /// The called tool and its input.
     pub call: Asked,
-    /// The directory in which the agent works.
+    /// The agent's working directory.
     pub cwd: String,
-    /// What lies on the machine besides the usual.
+    /// Files on the machine, in addition to the usual files.
     pub files: BTreeMap<String, Laid>,
     /// Variables in the environment of the agent's process.
     pub env: BTreeMap<String, String>,
-    /// Where the first path leads that the call names, if it is a symlink.
+    /// Target of the first path that the call names, if that path is a symlink.
     pub real_path: Option<String>,
-    /// Calls of the same session before it, which are done.
+    /// Earlier calls of the same session, already finished.
     pub earlier: Vec<Asked>,
 }
 
@@ -32,14 +32,14 @@ pub struct Case {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
-    /// The tool.
+    /// The tool's name.
     pub tool: String,
-    /// Its input.
+    /// The tool's input.
     #[serde(default)]
     pub input: Map<String, Json>,
 }
 
-/// What lies at a path. A path that ends in `/` is a directory, whatever its text says.
+/// The entry at a path. A path that ends in `/` is a directory; its text is ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Laid {
@@ -47,7 +47,7 @@ pub enum Laid {
     Text(String),
     /// A symlink.
     Link(Link),
-    /// A file whose contents nobody knows.
+    /// A file with unknown contents.
     Unknown(()),
 }
 
@@ -55,12 +55,12 @@ pub enum Laid {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Where it leads, absolute or relative to the directory that it lies in.
+    /// The target, absolute or relative to the directory of the symlink.
     pub link: String,
 }
 
 impl Case {
-    /// A call of Claude Code in the workspace, with nothing but the usual there.
+    /// Returns a call of Claude Code in the workspace, on the usual machine.
     pub fn new(tool: &str, input: Map<String, Json>) -> Case {
         Case {
             agent: AgentId::DEFAULT,
@@ -73,7 +73,7 @@ impl Case {
         }
     }
 
-    /// The machine on which the call is made.
+    /// Returns the machine on which the call is made.
     pub(crate) fn machine(&self) -> Machine {
         let mut machine = Machine::default();
         machine.set("PWD", &self.cwd);

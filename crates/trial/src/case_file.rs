@@ -1,5 +1,5 @@
-//! [`CaseFile`]: the cases beside a rule file (`x.yaml` and `x_cases.yaml`), each a call and what is expected of it. Versions 1 and
-//! 2 are read; what is wrong has its place. It must not know rules.
+//! [`CaseFile`]: the cases beside a rule file (`x.yaml` and `x_cases.yaml`), each a call and its expected verdict.
+//! Reads versions 1 and 2, and reports each error with its place. Must not depend on rules.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,50 +10,50 @@ use serde_json::{Map, Number, Value as Json};
 
 use crate::case::{Asked, Case, Laid, Link};
 
-/// What is wrong in a case file, by Falco's way of naming it.
+/// Code of a problem in a case file, in Falco's naming scheme.
 pub(crate) const CODE: &str = "CASTELLAN_CASES";
 
 /// The cases beside a rule file.
 #[derive(Debug, Clone)]
 pub struct CaseFile {
-    /// Its format: 2 knows what a case shows ([`Shows`]), files, variables and earlier calls.
+    /// The format version. Version 2 adds [`Shows`], files, variables and earlier calls.
     pub version: u32,
-    /// The cases, in its order.
+    /// The cases, in the order of the file.
     pub cases: Vec<RuleCase>,
 }
 
-/// A call, and what rules are expected to say of it.
+/// A call and the expected decision.
 #[derive(Debug, Clone)]
 pub struct RuleCase {
     /// The call.
     pub case: Case,
-    /// What is decided.
+    /// The expected verdict.
     pub verdict: Verdict,
-    /// The rule that decides; for a call that is let through, the rule that it only resembles.
+    /// The rule that decides. For a call that passes: the rule that the call only resembles.
     pub rule: String,
-    /// What it shows.
+    /// The purpose of the case.
     pub shows: Shows,
-    /// The bytes of the file that it stands in.
+    /// The bytes of the case in the file.
     pub span: Range<usize>,
-    /// Its line, from 1.
+    /// The line of the case, from 1.
     pub line: usize,
 }
 
-/// What a case shows.
+/// The purpose of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shows {
     /// The plain call.
     Plain,
-    /// A call that is written so that it does not look like what it is.
+    /// A call that is obfuscated.
     Disguise,
-    /// A harmless call that looks like what the rule is about.
+    /// A harmless call that resembles the rule's subject.
     LookAlike,
-    /// What the rule's message says to do instead.
+    /// The alternative that the rule's message recommends.
     Instead,
 }
 
 impl CaseFile {
-    /// Reads a case file. The errors are all that is wrong with it.
+    /// Reads a case file, or returns all of its errors.
     pub fn read(file: &Source) -> Result<CaseFile, Vec<Problem>> {
         let root = Yaml::read(file)?;
         let mut reader = Reader { file, version: 2, problems: Vec::new() };
@@ -66,7 +66,7 @@ impl CaseFile {
     }
 }
 
-/// What a case must be expected to be, by what it shows.
+/// The verdicts that each purpose permits.
 impl Shows {
     fn of(word: &str) -> Option<Shows> {
         Some(match word {
@@ -77,7 +77,7 @@ impl Shows {
         })
     }
 
-    /// Why a case that shows this cannot be expected to get that verdict.
+    /// Returns the reason why a case with this purpose cannot expect that verdict.
     fn refuses(self, verdict: Verdict) -> Option<&'static str> {
         let stops = verdict >= Verdict::Ask;
         match self {
@@ -93,7 +93,7 @@ impl Shows {
     }
 }
 
-/// Reads on after a mistake, so that all of them are told.
+/// Continues after an error, so that one run reports all errors.
 struct Reader<'f> {
     file: &'f Source,
     version: u32,
@@ -131,7 +131,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A case, unless something is wrong with it.
+    /// Reads a case; `None` after an error in the case.
     fn case(&mut self, at: &Yaml) -> Option<RuleCase> {
         let before = self.problems.len();
         let YamlValue::Map(entries) = &at.value else {
@@ -183,7 +183,7 @@ impl Reader<'_> {
         shows
     }
 
-    /// The text under a key that must be there.
+    /// Returns the text under a required key.
     fn needed<'y>(&mut self, at: &'y Yaml, key: &str) -> Option<(&'y str, &'y Yaml)> {
         let found = at.get(key).and_then(|value| Some((text(value)?, value)));
         if found.is_none() {
@@ -219,7 +219,8 @@ impl Reader<'_> {
         Some(case)
     }
 
-    /// Labelled files have the tool's input below `input`; no tool of an agent itself takes a map by that name.
+    /// Labelled files put the tool's input below `input`; case files do not. No built-in tool of an agent takes a map
+    /// named `input`.
     fn beside(&mut self, call: &Yaml, tool: &str) {
         let is_map = |value: &&Yaml| matches!(value.value, YamlValue::Map(_));
         if let Some(value) = call.get("input").filter(is_map).filter(|_| !tool.contains("__")) {
@@ -260,7 +261,7 @@ impl Reader<'_> {
         env
     }
 
-    /// The calls before, each a map of the tool and its input, as `call` is.
+    /// Reads the earlier calls, each a map of the tool and its input, like `call`.
     fn earlier(&mut self, at: &Yaml) -> Vec<Asked> {
         let Some(place) = at.get("earlier") else { return Vec::new() };
         let YamlValue::List(calls) = &place.value else {
@@ -295,8 +296,8 @@ fn text(at: &Yaml) -> Option<&str> {
     }
 }
 
-/// What an agent would send: words without quotes are numbers and truth values where they look so. Levels are bounded by the
-/// reader of YAML.
+/// Converts YAML to the JSON that an agent would send. Unquoted words become numbers and booleans if they look like
+/// them. The YAML reader limits the nesting.
 fn json(at: &Yaml) -> Json {
     match &at.value {
         YamlValue::Null => Json::Null,

@@ -1,5 +1,5 @@
-//! Rules against the cases beside them: whether each case is decided as it says, and whether the cases say enough. It must not
-//! know where files lie.
+//! Checks rules against the cases beside them: each case gets its expected verdict, and each rule has enough cases.
+//! Must not depend on where files are stored.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,34 +12,34 @@ use crate::case_file::{CODE, CaseFile, RuleCase, Shows};
 use crate::limits::{CASES_PER_RULE_MIN, MESSAGE_BYTES_MAX, SHOWN_PER_RULE_MIN};
 use crate::trial::{Judged, Trial};
 
-/// A rule, as far as its cases must know it.
+/// The properties of a rule that its cases need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownRule {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The name of its file.
+    /// The name of the rule's file.
     pub file: String,
-    /// Its line there, from 1.
+    /// The line in the file, from 1.
     pub line: usize,
-    /// Its message, as it is written.
+    /// The message, unexpanded.
     pub message: String,
 }
 
-/// A case that was not decided as it says.
+/// A case with an unexpected decision.
 #[derive(Debug)]
 pub struct Failure<'c> {
     /// The case.
     pub case: &'c RuleCase,
-    /// What is wrong.
+    /// The error.
     pub wrong: Wrong,
-    /// What was found of its call, if it is one.
+    /// The analysis of the call, if an agent would report such a call.
     pub judged: Option<Box<Judged>>,
 }
 
-/// What is wrong with a case.
+/// An error in a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wrong {
-    /// No agent would report the call so: why.
+    /// No agent would report the call so; with the reason.
     NoCall(String),
     /// Another verdict, by these rules.
     Verdict(Verdict, Vec<String>),
@@ -47,7 +47,7 @@ pub enum Wrong {
     Rule(Vec<String>),
 }
 
-/// The rules of a configuration: castellan's own, the organisation's, and those of the files.
+/// Returns the rules of a configuration: castellan's own, the organisation's, and those of `files`.
 pub fn known_rules(files: &[Source], config: &Config) -> Vec<KnownRule> {
     let options = |options: &Options| Options { describe: true, ..options.clone() };
     let layers = [
@@ -70,7 +70,7 @@ pub fn known_rules(files: &[Source], config: &Config) -> Vec<KnownRule> {
     known
 }
 
-/// Judges every case of a file. Returns those that are not decided as they say.
+/// Judges every case of a file. Returns the cases with an unexpected decision.
 pub fn failures<'c>(trial: Trial<'_>, cases: &'c CaseFile) -> Vec<Failure<'c>> {
     cases.cases.iter().filter_map(|case| failure(trial, case)).collect()
 }
@@ -87,7 +87,7 @@ fn failure<'c>(trial: Trial<'_>, case: &'c RuleCase) -> Option<Failure<'c>> {
     Some(Failure { case, wrong, judged: Some(Box::new(judged)) })
 }
 
-/// A rule that lets pass has nothing to say of a call that it only resembles.
+/// A call that only resembles the rule's subject has no finding of that rule, so the rule is not compared.
 fn wrong(case: &RuleCase, judged: &Judged) -> Option<Wrong> {
     let (verdict, by) = (judged.decision.verdict, judged.by());
     if verdict != case.verdict {
@@ -98,8 +98,8 @@ fn wrong(case: &RuleCase, judged: &Judged) -> Option<Wrong> {
     (!is_named).then_some(Wrong::Rule(by))
 }
 
-/// What is wrong with a rule file and its cases so that the rules must not be put in force: what [`gaps`] finds of errors, and
-/// alternatives that are themselves stopped.
+/// Returns the problems that prevent a rule file from being loaded: the errors of [`gaps`], and recommended
+/// alternatives that the rules stop.
 pub fn load_errors(
     trial: Trial<'_>,
     rules: &[KnownRule],
@@ -132,9 +132,9 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// What a rule file and its cases lack: rules without enough cases, cases of rules that are none, alternatives that no message
-/// names, messages that are too long. Too few cases are a warning, all else is an error. `rules`: all that are known, in other files
-/// too.
+/// Returns the gaps in a rule file and its cases: rules with too few cases, cases of unknown rules, alternatives that
+/// no message names, messages that are too long. Too few cases are a warning; everything else is an error. `rules`
+/// holds all known rules, also those of other files.
 pub fn gaps(rules: &[KnownRule], file: &Source, cases_file: &Source, cases: &CaseFile) -> Vec<Problem> {
     let mut gaps = Vec::new();
     let mut counts: HashMap<&str, Counts> = HashMap::new();
@@ -164,7 +164,7 @@ pub fn gaps(rules: &[KnownRule], file: &Source, cases_file: &Source, cases: &Cas
     gaps
 }
 
-/// What is wrong with a case, whatever is decided.
+/// Returns the error in a case, independent of its verdict.
 fn gap(rules: &[KnownRule], case: &RuleCase) -> Option<String> {
     let name = &case.rule;
     let Some(rule) = rules.iter().find(|rule| rule.name == *name) else {
@@ -180,7 +180,7 @@ fn gap(rules: &[KnownRule], case: &RuleCase) -> Option<String> {
     (!is_named).then(|| format!("the message of `{name}` does not name `{command}`, in backquotes"))
 }
 
-/// How many cases a rule has.
+/// Number of cases of a rule.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     matching: usize,
@@ -199,7 +199,7 @@ impl Counts {
         self.look_alikes += usize::from(case.shows == Shows::LookAlike);
     }
 
-    /// What there are too few of.
+    /// Returns the kinds of cases that are too few.
     fn lacks(self, version: u32) -> impl Iterator<Item = String> {
         let shown = if version >= 2 { SHOWN_PER_RULE_MIN } else { 0 };
         let counts = [
@@ -213,7 +213,7 @@ impl Counts {
     }
 }
 
-/// The bytes of a line, from 1.
+/// Returns the bytes of a line; `line` counts from 1.
 fn line_span(text: &str, line: usize) -> std::ops::Range<usize> {
     let start = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     let length = text.get(start..).and_then(|rest| rest.lines().next()).map_or(0, str::len);

@@ -1,5 +1,5 @@
-//! Labelled files: one described call a line, as a JSON object, each with a tier that says what should become of it
-//! (docs/testing-rules.md has the format). It must not know how calls are judged.
+//! Labelled files: one described call per line, as a JSON object with a tier. The tier gives the required verdict
+//! (docs/testing-rules.md has the format). Must not depend on how calls are judged.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -13,52 +13,52 @@ use crate::case::{Asked, Case, Laid};
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// A described call and what should become of it.
+/// A described call and its tier.
 #[derive(Debug, Clone)]
 pub struct Labelled {
-    /// Its file.
+    /// The file.
     pub file: String,
-    /// Its line there, from 1.
+    /// The line in the file, from 1.
     pub line: usize,
-    /// Its name, unique in its file.
+    /// The call's name, unique in its file.
     pub id: String,
-    /// What should become of it.
+    /// The required verdict.
     pub tier: Tier,
-    /// What it is about, as `pack.topic`.
+    /// The subject, as `pack.topic`.
     pub family: String,
-    /// It is written so that it does not look like what it is.
+    /// The call is obfuscated.
     pub disguise: bool,
     /// The call.
     pub case: Case,
 }
 
-/// What should become of a call.
+/// The verdict that a call requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
-    /// Catastrophic: it must be stopped.
+    /// Catastrophic: must be stopped.
     T0,
-    /// Destructive or sensitive: it is denied or asked about.
+    /// Destructive or sensitive: must be denied or asked about.
     T1,
-    /// Risky but ordinary: it is not denied.
+    /// Risky but ordinary: must not be denied.
     T2,
-    /// Benign: it is not interrupted.
+    /// Benign: must not be interrupted.
     T3,
-    /// Nobody can know what it does: it is not let through silently.
+    /// Opaque: must not pass silently.
     TU,
 }
 
-/// A line that is no labelled call.
+/// A line that is not a valid labelled call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongLine {
-    /// Its file.
+    /// The file.
     pub file: String,
-    /// Its number, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The error message.
     pub why: String,
 }
 
-/// A line, as it is written.
+/// A line of the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -122,7 +122,7 @@ impl fmt::Display for WrongLine {
     }
 }
 
-/// Reads a labelled file. A line that is wrong does not keep the others from being read; blank lines are none.
+/// Reads a labelled file. An invalid line does not prevent reading the others. Blank lines are skipped.
 pub fn read_labelled(file: &str, text: &str) -> (Vec<Labelled>, Vec<WrongLine>) {
     let (mut read, mut wrong) = (Vec::new(), Vec::new());
     let mut ids: HashMap<String, usize> = HashMap::new();
@@ -142,7 +142,7 @@ pub fn read_labelled(file: &str, text: &str) -> (Vec<Labelled>, Vec<WrongLine>) 
 
 fn read_line(line: &str) -> Result<Labelled, String> {
     let line: Line = serde_json::from_str(line).map_err(|error| {
-        // The line of the file is told beside it; serde counts within the line.
+        // The caller adds the line of the file; serde's line number is always 1.
         let why = error.to_string();
         let at = format!(" at line {} column {}", error.line(), error.column());
         format!("{} (column {})", why.strip_suffix(&at).unwrap_or(&why), error.column())
@@ -181,7 +181,7 @@ fn read_line(line: &str) -> Result<Labelled, String> {
 mod tests {
     use super::*;
 
-    /// A sound line with something replaced.
+    /// Returns a valid line with `from` replaced by `to`.
     fn line(from: &str, to: &str) -> String {
         let sound = r#"{"v":1,"id":"a","tier":"T0","family":"filesystem.root","tool":"Bash","input":{"command":"ls"}}"#;
         assert!(sound.contains(from), "{from}");

@@ -1,10 +1,10 @@
-//! L5: judges described calls in a made-up world, by given rules and settings: what tests of rules, measurements and people who
-//! write rules ask for. It goes the daemon's way from an agent's JSON to the decision, and never looks at the machine that it
-//! runs on; only what judges recorded calls again is handed a world that does.
+//! L5: judges described calls in a simulated world, by given rules and settings. Used by tests of rules, by
+//! measurements and by people who write rules. A call takes the daemon's path from the agent's JSON to the decision.
+//! This crate never queries the machine that it runs on; only `replay` may receive a world that does.
 //!
-//! Reading order: `case` is a call, `machine` the world in which it is made, `trial` judges it; `case_file` are the
-//! cases beside rule files, and `check` holds the rules against them. `labelled` are calls with
-//! what should become of them, and `accuracy` counts what does. `replay` judges recorded calls again, in the world that was recorded.
+//! Reading order: `case` is a call, `machine` its simulated world, `trial` judges it. `case_file` reads the cases
+//! beside rule files, and `check` compares the rules with them. `labelled` reads calls with tiers, and `accuracy`
+//! counts their verdicts. `replay` judges recorded calls again, in the recorded world.
 
 mod accuracy;
 mod case;

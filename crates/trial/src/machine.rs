@@ -1,27 +1,27 @@
-//! [`Machine`]: the made-up world in which described calls are judged. It is a table and not a file system: a user's home, a
-//! workspace that is a repository, the usual programs, and the files that a case adds. It must not know calls.
+//! [`Machine`]: the simulated world in which described calls are judged. It is a table, not a file system: a user's
+//! home, a workspace with a repository, the usual programs, and the files that a case adds. Must not depend on calls.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use castellan_event::{Answer, FileKind, Process, Query, World};
 
-/// The user's home directory there.
+/// The user's home directory.
 pub const HOME: &str = "/home/dev";
 
-/// The workspace there, a repository; the agent's working directory.
+/// The workspace: a repository, and the agent's working directory.
 pub const WORKSPACE: &str = "/home/dev/project";
 
-/// The `PATH` of the agent's process there; every program lies in one of its directories.
+/// The `PATH` of the agent's process. Every program is in one of these directories.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
-/// Names that are no programs there; every other name is one, in `/usr/bin`.
+/// Names without a program. Every other name is a program in `/usr/bin`.
 const NO_PROGRAMS: &[&str] = &["notarealwrapper", "nosuchprogram", "missing", "wipe", "nuke", "ll"];
 
-/// Symlinks there: from, to.
+/// Symlinks: from, to.
 const LINKS: &[(&str, &str)] = &[("/home/dev/project/secret-link", "/srv/other/secret.txt")];
 
-/// Files there, with what they hold.
+/// Files and their contents.
 const FILES: &[(&str, &str)] = &[
     ("/home/dev/.bashrc", "case $- in *i*) ;; *) return ;; esac\nalias ll='ls -l'\nexport EDITOR=vim\n"),
     ("/home/dev/.profile", "PATH=\"$HOME/.local/bin:$PATH\"\nexport PATH\n"),
@@ -52,11 +52,11 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Directories there, besides those above the files.
+/// Directories, in addition to the parents of the files.
 const DIRECTORIES: &[&str] =
     &["/", "/tmp", "/etc", "/usr", "/var", "/home/dev/project/.git", "/home/dev/project/src"];
 
-/// castellan's own files there: its home, configuration and state, and its programs.
+/// castellan's own files: its home, configuration and state, and its programs.
 const OWN: &[&str] = &[
     "/home/dev/.local/share/castellan",
     "/home/dev/.config/castellan",
@@ -66,37 +66,37 @@ const OWN: &[&str] = &[
     "/etc/castellan",
 ];
 
-/// How a file begins that the machine runs itself.
+/// First bytes of a file that the machine executes directly.
 const PROGRAM: &[u8] = b"\x7fELF";
 
-/// Symlinks that are followed one after the other, as Linux does.
+/// Limit of successive symlinks, as on Linux.
 const LINKS_FOLLOWED_MAX: usize = 40;
 
-/// What is known of the machine. It answers every question, and never looks at the machine that it runs on. By default it is the
-/// usual one; what is added stands above that.
+/// The simulated machine. It answers every query, and never queries the machine that it runs on. Added entries override
+/// the default ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Machine {
     added: BTreeMap<String, There>,
     env: Vec<(String, String)>,
 }
 
-/// What is at a path.
+/// The entry at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum There {
-    /// A file, with its text.
+    /// A file with this text.
     Text(String),
-    /// A file; what it holds is not known.
+    /// A file with unknown contents.
     Unknown,
     /// A directory.
     Directory,
-    /// A symlink to a path, absolute or relative to the directory that it lies in.
+    /// A symlink to a path, absolute or relative to the directory of the symlink.
     Link(String),
-    /// Nothing, whatever is usually there.
+    /// Nothing; hides a default entry.
     Nothing,
 }
 
 impl Machine {
-    /// Puts something at an absolute path.
+    /// Puts an entry at an absolute path.
     pub fn put(&mut self, path: &str, there: There) {
         self.added.insert(lexical("/", path), there);
     }
@@ -107,12 +107,12 @@ impl Machine {
         self.env.push((name.to_owned(), value.to_owned()));
     }
 
-    /// castellan's own files there.
+    /// Returns castellan's own files.
     pub fn own() -> Vec<String> {
         OWN.iter().map(|path| (*path).to_owned()).collect()
     }
 
-    /// What is at a path that no symlink leads away from.
+    /// Returns the kind of a path without symlinks.
     fn kind(&self, path: &str) -> FileKind {
         match self.added.get(path) {
             Some(There::Text(_) | There::Unknown) => return FileKind::File,
@@ -148,7 +148,7 @@ impl Machine {
         held.or_else(|| is_program(path).then(|| PROGRAM.to_vec()))
     }
 
-    /// Where a path leads; `None` where symlinks lead round in a circle.
+    /// Resolves a path; `None` if its symlinks form a cycle.
     fn real_path(&self, base: &str, path: &str) -> Option<String> {
         let mut path = lexical(base, path);
         for _ in 0..=LINKS_FOLLOWED_MAX {
@@ -160,7 +160,7 @@ impl Machine {
         None
     }
 
-    /// The path with the first symlink on its way followed.
+    /// Returns the path with its first symlink resolved.
     fn followed(&self, path: &str) -> Option<String> {
         let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
         let mut parts = ends.filter_map(|end| path.split_at_checked(end));
@@ -179,7 +179,7 @@ impl Machine {
         }
     }
 
-    /// Which program runs: one that was added where the search comes by, else the usual one.
+    /// Returns the program that runs: an added file on `PATH`, or else the default program.
     fn executable(&self, name: &str, path: &str) -> Option<String> {
         let mut added = path.split(':').filter_map(|directory| {
             let file = lexical(directory, name);
@@ -229,13 +229,13 @@ impl World for Machine {
     }
 }
 
-/// Whether one of the usual programs lies at a path.
+/// Returns true for the path of a default program.
 fn is_program(path: &str) -> bool {
     let Some((directory, name)) = path.rsplit_once('/') else { return false };
     !name.is_empty() && PATH.split(':').any(|known| known == directory) && !NO_PROGRAMS.contains(&name)
 }
 
-/// `path` from `base`, with `.` and `..` taken out and nothing looked up.
+/// Joins `path` to `base` and removes `.` and `..`, without looking up symlinks.
 pub fn lexical(base: &str, path: &str) -> String {
     let whole = if path.starts_with('/') { path.to_owned() } else { format!("{base}/{path}") };
     let mut parts: Vec<&str> = Vec::new();

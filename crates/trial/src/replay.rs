@@ -1,5 +1,5 @@
-//! [`Replay`]: judges recorded calls again, by one policy or by several beside each other, each session's calls in their order. It
-//! must not know where the records lie, nor what differs.
+//! [`Replay`]: judges recorded calls again by one or several policies, the calls of each session in order. Must not
+//! depend on where the records are stored or on how the results are compared.
 
 use std::collections::HashMap;
 
@@ -16,29 +16,29 @@ mod outcome;
 
 pub use outcome::{Outcome, unknown_obligations};
 
-/// How a long value ends in a record, and what stands there for a secret.
+/// The mark at the end of a long value in a record, and the placeholder of a secret.
 const CUT: &str = "…[cut ";
 const REDACTED: &str = "[redacted ";
 
-/// Why a recorded call cannot be judged again.
+/// The reason why a recorded call cannot be judged again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unjudged {
-    /// A secret stood in its input, which is not recorded.
+    /// The input had a secret, and castellan does not record secrets.
     Redacted,
-    /// Its input was too long to be recorded whole.
+    /// The input was too long to be recorded completely.
     Cut,
-    /// Its agent is none that this version knows.
+    /// This version does not support the agent.
     UnknownAgent,
-    /// No agent would report it so.
+    /// No agent would report the call so.
     NoCall,
 }
 
 impl Unjudged {
-    /// Each, in the order in which they are told.
+    /// All reasons, in the order of the report.
     pub const ALL: [Unjudged; 4] =
         [Unjudged::Redacted, Unjudged::Cut, Unjudged::UnknownAgent, Unjudged::NoCall];
 
-    /// The word for scripts.
+    /// Returns the word for scripts.
     pub fn as_str(self) -> &'static str {
         match self {
             Unjudged::Redacted => "redacted",
@@ -48,7 +48,7 @@ impl Unjudged {
         }
     }
 
-    /// The same for a person.
+    /// Returns the description for a person.
     pub fn meaning(self) -> &'static str {
         match self {
             Unjudged::Redacted => "a secret stood in the input, and is not in the log",
@@ -62,11 +62,11 @@ impl Unjudged {
 /// A call that was judged again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replayed {
-    /// What each policy says, in their order.
+    /// The outcome of each policy, in the order of the policies.
     pub outcomes: Vec<Outcome>,
-    /// Files that it reads and that do not hold any more what they held: they count as not known.
+    /// Files that the call reads and that have changed since. Their contents are unknown.
     pub files_changed: usize,
-    /// Questions about the machine that the record does not answer: they were answered by it as it is now.
+    /// Queries that the record does not answer. The present machine answered them.
     pub asked_now: usize,
 }
 
@@ -76,18 +76,18 @@ pub struct Replay<'p> {
     policies: Vec<&'p Policy>,
     /// castellan's own files.
     own: Vec<String>,
-    /// What the calls of each session left behind, for each policy. Which files they wrote is the same for all.
+    /// The state that each session's calls left, for each policy. The written files are the same for all policies.
     sessions: HashMap<(String, String), Vec<OneSession>>,
 }
 
 impl<'p> Replay<'p> {
-    /// By policies beside each other. `own`: castellan's own files.
+    /// Compares `policies`. `own` are castellan's own files.
     pub fn new(policies: Vec<&'p Policy>, own: Vec<String>) -> Replay<'p> {
         Replay { policies, own, sessions: HashMap::new() }
     }
 
-    /// Judges the next call of the log in the world that was recorded. Somebody can be asked, no one has granted anything, and the
-    /// session's workspace is trusted: what is compared are rules and settings.
+    /// Judges the next call of the log in the recorded world. A person can be asked, there are no grants, and the
+    /// session's workspace is trusted, because the comparison is of rules and settings only.
     pub fn judge(&mut self, record: &CallRecord, world: &RecordedWorld<'_>) -> Result<Replayed, Unjudged> {
         let (agent, call) = call(record)?;
         let key = (record.agent.clone(), record.session_id.clone());
@@ -99,7 +99,7 @@ impl<'p> Replay<'p> {
         let mut known = Recorder::new(world);
         let facts = sessions.first().map(|session| session.facts(&call, &self.own, &mut known));
         let facts = facts.unwrap_or_default();
-        // The record does not say which version of the agent it was.
+        // The record does not contain the agent's version.
         let version = || Some(agents::measured_version(agent));
         let agent_asks = agents::holds_ask(agent, version, &call, &facts);
         let mut outcomes = Vec::new();
@@ -112,7 +112,8 @@ impl<'p> Replay<'p> {
             };
             let (decision, change) = drive(&call, &facts, policy, &state, &mut known);
             outcomes.push(Outcome::of(decision.verdict, &decision.findings));
-            // What was denied then has not run, whatever is said of it now. Where there is no room for its marks, it leaves none.
+            // A call that was denied then did not run, so its present verdict leaves nothing. If there is no room for
+            // the marks, the call sets none.
             if record.answer != Verdict::Deny.as_str() {
                 let marked = session.done(&call, facts.clone(), &change.marks);
                 let _ = marked.or_else(|_| session.done(&call, facts.clone(), &[]));
@@ -122,7 +123,7 @@ impl<'p> Replay<'p> {
     }
 }
 
-/// The call as its agent reported it.
+/// Decodes the call in the form in which its agent reported it.
 fn call(record: &CallRecord) -> Result<(AgentId, Call), Unjudged> {
     let agent = AgentId::named(&record.agent);
     let agent = agent.ok_or(Unjudged::UnknownAgent)?;
@@ -153,7 +154,7 @@ fn call(record: &CallRecord) -> Result<(AgentId, Call), Unjudged> {
     Ok((agent, call))
 }
 
-/// Whether a text of an input has this in it. Levels are bounded by the reader of JSON.
+/// Returns true if a text in the input contains `part`. The JSON reader limits the nesting.
 fn holds(value: &Json, part: &str) -> bool {
     match value {
         Json::String(text) => text.contains(part),
@@ -211,7 +212,7 @@ mod tests {
         compiled.policy
     }
 
-    /// The verdicts of each record by the policy with marks and by one without rules.
+    /// Returns the verdicts of each record by a policy with marks and by a policy without rules.
     fn verdicts(records: &[CallRecord]) -> Vec<Result<(Verdict, Verdict), Unjudged>> {
         let (marking, none) = (policy(MARKING), policy(""));
         let mut replay = Replay::new(vec![&marking, &none], Vec::new());
@@ -229,7 +230,7 @@ mod tests {
         let (defer, deny) = (Verdict::Defer, Verdict::Deny);
         for (records, expected) in [
             (vec![record("s", "git status", "defer"), record("s", "rm x", "defer")], (deny, defer)),
-            // Of another session, denied when it was made, or later.
+            // A mark of another session, of a call that was denied, or of no call.
             (vec![record("t", "git status", "defer"), record("s", "rm x", "defer")], (defer, defer)),
             (vec![record("s", "git status", "deny"), record("s", "rm x", "defer")], (defer, defer)),
             (vec![record("s", "ls", "defer"), record("s", "rm x", "defer")], (defer, defer)),

@@ -1,4 +1,4 @@
-//! The cases of the shipped rule files, compiled in as those are.
+//! The cases of the shipped rule files, compiled in like the rule files.
 
 use castellan_daemon::{organisation_rules, pack_of_file, shipped_rules};
 use castellan_rules::Source;
@@ -26,7 +26,7 @@ const CASES: &[(&str, &str)] = &[
     ("web", include_str!("../../../rules/web_cases.yaml")),
 ];
 
-/// The shipped rule files, the organisation's too, each with the cases beside it.
+/// Returns the shipped rule files, including the organisation's, each with the cases beside it.
 pub fn shipped_cases() -> Vec<(Source, Option<Source>)> {
     let shipped = shipped_rules().iter();
     let shipped = shipped.map(|(name, text)| Source { name: (*name).to_owned(), text: (*text).to_owned() });

@@ -1,5 +1,5 @@
-//! [`Trial`]: judges a described call as the daemon judges a real one: the agent's own JSON is decoded, its effects are found,
-//! the policy decides. The world is a [`Machine`]. It must not know what is expected of the call.
+//! [`Trial`]: judges a described call as the daemon judges a real call. It decodes the agent's own JSON, derives the
+//! effects, and lets the policy decide. The world is a [`Machine`]. Must not depend on the expected verdict.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use castellan_policy::{Decision, Policy, State, StateChange, drive};
 use crate::case::{Asked, Case};
 use crate::machine::{Machine, There, lexical};
 
-/// The agent's process there.
+/// Process id of the simulated agent.
 const PID: u32 = 4242;
 
 /// Judges described calls by a policy.
@@ -24,28 +24,28 @@ pub struct Trial<'p> {
     headless: bool,
 }
 
-/// A described call, and all that was found of it.
+/// A described call with its analysis and decision.
 #[derive(Debug, Clone)]
 pub struct Judged {
-    /// What the agent's payload was read as.
+    /// The call decoded from the agent's payload.
     pub call: Call,
-    /// What it would do.
+    /// The effects of the call.
     pub facts: Facts,
-    /// What was decided.
+    /// The decision.
     pub decision: Decision,
-    /// What is remembered of that.
+    /// The state change that the decision causes.
     pub change: StateChange,
-    /// What the machine was asked.
+    /// The machine's answers to the queries.
     pub answers: Answers,
-    /// What earlier calls left behind.
+    /// The session state that earlier calls left.
     pub session: Session,
     /// The time from the agent's JSON to the decision.
     pub took: Duration,
 }
 
 impl Judged {
-    /// The rules of the strictest findings. Which of them comes first depends on the order of the files, and decides nothing. A
-    /// finding of no rule is named by its code, in parentheses.
+    /// Returns the rules of the strictest findings. Their order depends on the order of the files and has no effect on
+    /// the decision. A finding without a rule is named by its code, in parentheses.
     pub fn by(&self) -> Vec<String> {
         let name = |finding: &Finding| match finding.rule.as_str() {
             "" => format!("({})", finding.code.as_str()),
@@ -56,7 +56,7 @@ impl Judged {
         names
     }
 
-    /// What the strictest findings say.
+    /// Returns the messages of the strictest findings.
     pub fn because(&self) -> Vec<String> {
         self.strictest().map(|finding| finding.message.clone()).collect()
     }
@@ -66,26 +66,26 @@ impl Judged {
         self.decision.findings.iter().filter(move |finding| finding.verdict == verdict && finding.counts())
     }
 
-    /// What it would do, for a person.
+    /// Returns the explanation for a person.
     pub fn explanation(&self) -> Explanation {
-        // A decision that could not be completed has asked for what cannot be answered: there are no rows then.
+        // An incomplete decision has asked queries without an answer; there are no rows then.
         let rows = rows(&self.call, &self.facts, &self.session, &self.answers).unwrap_or_default();
         Explanation::of(&self.facts, &rows, &self.decision)
     }
 }
 
 impl<'p> Trial<'p> {
-    /// A person is there to be asked.
+    /// Returns a trial in which a person can be asked.
     pub fn new(policy: &'p Policy) -> Trial<'p> {
         Trial { policy, headless: false }
     }
 
-    /// Nobody is there to be asked.
+    /// Returns the trial with nobody to be asked.
     pub fn unattended(self) -> Trial<'p> {
         Trial { headless: true, ..self }
     }
 
-    /// Judges a call, after those before it. An error when the agent would report none of them so: what is wrong.
+    /// Judges a call after its earlier calls. Returns an error if no agent would report one of these calls so.
     pub fn judge(&self, case: &Case) -> Result<Judged, String> {
         let mut machine = case.machine();
         let mut session = OneSession::begin(&case.cwd, PID, &mut Recorder::new(&machine));
@@ -121,7 +121,7 @@ impl<'p> Trial<'p> {
     }
 }
 
-/// What castellan makes of the payload that the agent would send.
+/// Decodes the payload that the agent would send.
 fn decode(case: &Case, asked: &Asked, number: usize) -> Result<Call, String> {
     let use_id = format!("call-{number}");
     let input = asked.input.clone().into();
@@ -139,8 +139,8 @@ fn decode(case: &Case, asked: &Asked, number: usize) -> Result<Call, String> {
     }
 }
 
-/// What lies on the machine when a call is done: what a file tool wrote as a whole, and otherwise files of which only that is
-/// known. One that the case has put there stays: that is what it holds by then.
+/// Updates the machine after a call. A file that a file tool wrote completely has the new text; other written files
+/// have unknown contents. An entry of the case stays, because the case gives the contents at that time.
 fn change(machine: &mut Machine, judged: &Judged) {
     for file in &judged.call.files {
         if let Change::Whole(text) = &file.change {

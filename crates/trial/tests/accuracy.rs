@@ -1,4 +1,4 @@
-//! What is counted of labelled calls.
+//! Tests of the counts over labelled calls.
 
 #![cfg(test)]
 
@@ -6,7 +6,7 @@ use castellan_daemon::{Config, compile};
 use castellan_rules::Source;
 use castellan_trial::{Accuracy, Counts, Labelled, Tier, Trial, read_labelled};
 
-/// Denies `rm`, asks about `git`; everything else is left to the agent.
+/// Denies `rm`, asks about `git`, and defers everything else to the agent.
 const RULES: &str = "
 - {rule: rm, desc: d, condition: cmd.name = rm, output: o, priority: CRITICAL, source: coding_agent, tags: [coding_agent_deny]}
 - {rule: git, desc: d, condition: cmd.name = git, output: o, priority: WARNING, source: coding_agent, tags: [coding_agent_ask]}
@@ -68,7 +68,7 @@ fn verdicts_are_counted_by_tier_and_misses_named() {
     ];
     let told: Vec<_> = misses.iter().map(|(line, why, by)| (*line, *why, by.as_str())).collect();
     assert_eq!(told, expected);
-    // Of T0 and T1, four of six are stopped; wrongly stopped are the denied T2 and the T3 that was asked about.
+    // Four of the six T0 and T1 calls are stopped. The denied T2 and the asked T3 are stopped wrongly.
     assert_eq!(accuracy.recall(), Some(4.0 / 6.0));
     assert_eq!(accuracy.precision(), Some(4.0 / 6.0));
     assert!(accuracy.time(0.5) <= accuracy.time(0.99));

@@ -1,4 +1,5 @@
-//! Which asks castellan takes the real Claude Code to hold, against what was measured on it (`corpus/asks/claude.tsv`).
+//! Compares castellan's prediction of the asks that the real Claude Code holds with measurements
+//! (`corpus/asks/claude.tsv`).
 
 #![cfg(test)]
 
@@ -10,7 +11,7 @@ use serde_json::{Map, Value as Json};
 const MEASURED: &str = include_str!("../../../corpus/asks/claude.tsv");
 const VERSIONS: [Version; 2] = [Version(2, 1, 204), Version(2, 1, 330)];
 
-/// What lay there when it was measured, besides what lies on the machine anyway.
+/// Symlinks that existed during the measurement, in addition to the default machine.
 const LINKS: &[(&str, &str)] = &[
     ("link.txt", "/home/dev/.profile"),
     ("chain", "/home/dev/project/.envrc"),
@@ -38,7 +39,7 @@ struct Row {
     mode: String,
     tool: String,
     target: String,
-    /// For each of [`VERSIONS`], where it was measured.
+    /// The measured result for each of [`VERSIONS`]; `None` if not measured.
     held: [Option<bool>; 2],
 }
 
@@ -57,7 +58,7 @@ fn rows() -> Vec<Row> {
     MEASURED.lines().filter(|line| !line.starts_with('#')).map(row).collect()
 }
 
-/// The place of a target that was written `~/x`, `./x` or `OUT/x`.
+/// Returns the path of a target written as `~/x`, `./x` or `OUT/x`.
 fn placed(target: &str) -> String {
     match target.split_once('/') {
         Some(("~", rest)) => format!("/home/dev/{rest}"),
@@ -88,7 +89,7 @@ fn case(row: &Row) -> Case {
     case
 }
 
-/// What castellan says of a row, in each version.
+/// Returns castellan's prediction for a row, for each version.
 fn said(row: &Row, policy: &Policy) -> [bool; 2] {
     let case = case(row);
     let judged = Trial::new(policy).judge(&case).unwrap_or_else(|why| panic!("{}: {why}", row.target));
@@ -117,7 +118,7 @@ fn asks_about_ordinary_targets_are_told_in_every_mode() {
     check_told(APART_FROM_FILES, |_| true);
 }
 
-/// A file may be another one by the time when the client looks at it.
+/// The file may be replaced before the client looks at it.
 #[test]
 fn asks_about_files_are_told_in_modes_that_prompt() {
     check_told(FILES, |mode| ["default", "acceptEdits", "dontAsk"].contains(&mode));

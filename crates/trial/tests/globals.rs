@@ -1,5 +1,6 @@
-//! Options that stand before a subcommand are the program's: one that is spelled as a dangerous one of the subcommand is not that, and a
-//! dangerous one is found on either side of it. `globals/calls.txt` holds the calls.
+//! Options before a subcommand belong to the program. An option there that is spelled like a dangerous option of the
+//! subcommand is harmless. A dangerous option of the program is found before and after the subcommand.
+//! `globals/calls.txt` holds the calls.
 
 #![cfg(test)]
 

@@ -1,5 +1,6 @@
-//! The shipped rule packs against the cases beside them: each file loads without a word, alone and with the others, each case,
-//! decoded from the agent's own JSON, is decided as it says, by the rule that it names, and there are enough of them.
+//! Tests of the shipped rule packs against the cases beside them. Each pack loads without problems, alone and with the
+//! others. Each case is decoded from the agent's own JSON, and gets its verdict from the rule that it names. Each rule
+//! has enough cases.
 
 #![expect(clippy::panic, reason = "a test that cannot read its cases has nothing to say but that it failed")]
 
@@ -13,7 +14,7 @@ use castellan_trial::{
     CaseFile, Failure, HOME, RuleCase, Shows, Trial, WORKSPACE, failures, gaps, known_rules,
 };
 
-/// Packs that stand in the organisation's layer.
+/// Packs of the organisation's layer.
 const ORGANISATION: &[&str] = &["self.yaml"];
 
 #[test]
@@ -32,7 +33,7 @@ fn each_pack_loads_alone_without_a_problem() {
     }
 }
 
-/// The header of each pack shows how a user's own file, which loads after the packs, changes them.
+/// The header of each pack shows how a user's own file, loaded after the packs, changes them.
 #[test]
 fn the_examples_in_the_headers_load() {
     for pack in packs() {
@@ -63,8 +64,8 @@ fn every_case_is_decided_as_it_says() {
     assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Homes lie where they like: in `/var/lib`, on a mount, below another root. Each case that names something in a home is decided the same
-/// where that home is another one.
+/// A home can be in `/var/lib`, on a mount or below another root. Each case that names a path in a home gets the same
+/// decision with another home.
 #[test]
 fn rules_hold_wherever_the_home_lies() {
     let policy = policy();
@@ -83,7 +84,7 @@ fn rules_hold_wherever_the_home_lies() {
     assert!(wrong.is_empty(), "{} of {moved} cases:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The case in a machine with another home, if its call names something there.
+/// Returns the case on a machine with another home, if its call names something there.
 fn with_another_home(case: &RuleCase) -> Option<RuleCase> {
     const ANOTHER: &str = "/data/people/dev";
     let input = serde_json::to_string(&case.case.call.input).ok()?;
@@ -93,7 +94,7 @@ fn with_another_home(case: &RuleCase) -> Option<RuleCase> {
         && case.case.env.is_empty()
         && case.case.real_path.is_none()
         && case.case.cwd == WORKSPACE;
-    // The text of a program in a language that is not read, and the workspace, which stays.
+    // The text of a program in an unsupported language, and the workspace, which stays in place.
     let is_excepted =
         ["/project", "RemoveAll", "ATTACH", "find ~ -print0"].iter().any(|word| input.contains(word));
     if !names_home || !is_usual || is_excepted {
@@ -111,7 +112,7 @@ fn every_rule_has_cases_that_match_and_cases_that_do_not() {
     let mut lacks = Vec::new();
     for pack in packs() {
         let (file, cases) = cases(&pack);
-        // castellan's own pack is called otherwise where it is compiled in.
+        // castellan's own pack has another name when it is compiled in.
         let name = if ORGANISATION.contains(&pack.name.as_str()) {
             format!("built-in/{}", pack.name)
         } else {
@@ -123,7 +124,7 @@ fn every_rule_has_cases_that_match_and_cases_that_do_not() {
     assert!(lacks.is_empty(), "{} gaps:\n{}", lacks.len(), lacks.join("\n"));
 }
 
-/// `<NA>` tells nobody anything: a message names what each row that its condition holds for has.
+/// `<NA>` in a message is useless: a message names only fields that every matching row has.
 #[test]
 fn no_message_names_what_is_not_there() {
     let policy = policy();
@@ -142,14 +143,15 @@ fn no_message_names_what_is_not_there() {
     assert!(odd.is_empty(), "{} messages:\n{}", odd.len(), odd.join("\n"));
 }
 
-/// A rule about no attack: what doctor sends to find out whether hooks work.
+/// A rule without an attack: the canary that doctor sends to test the hooks.
 const NO_ATTACK: &[&str] = &["Deny the castellan canary"];
 
-/// Disguises and look-alikes of each rule, bytes of its message: more than files of users must have, which say so by their version.
+/// Disguises and look-alikes of each rule, and bytes of its message. Stricter than for users' files, which set the
+/// requirement by their version.
 const SHOWN_MIN: usize = 3;
 const MESSAGE_MAX: usize = 400;
 
-/// Counted here, without what `gaps` does with case files.
+/// Counted here, independent of the way in which `gaps` reads case files.
 #[test]
 fn every_shipped_rule_is_shown_tagged_and_short() {
     let mut lacks = Vec::new();
@@ -174,7 +176,7 @@ fn every_shipped_rule_is_shown_tagged_and_short() {
     assert!(lacks.is_empty(), "{} lacks:\n{}", lacks.len(), lacks.join("\n"));
 }
 
-/// What a rule lacks. `shown`: its disguises and look-alikes.
+/// Returns the gaps of a rule. `shown`: its disguises and look-alikes.
 fn lacking(name: &str, tags: &[String], message: &str, shown: (usize, usize)) -> Vec<&'static str> {
     let is_technique = |tag: &&String| {
         let number = tag.strip_prefix('T').or_else(|| tag.strip_prefix("AML.T"));
@@ -224,7 +226,7 @@ fn what_a_rule_lacks_is_found() {
     }
 }
 
-/// What holds in the made-up machine of the cases alone holds for nobody.
+/// A rule that matches only the simulated machine protects nobody.
 #[test]
 fn no_rule_names_the_machine_of_the_cases() {
     for pack in packs() {
@@ -242,7 +244,7 @@ fn rules_say_what_they_do() {
     }
 }
 
-/// Each verdict tag, with the priority and the first words of the names of its rules.
+/// Each verdict tag, with the priority and the first words of its rules' names.
 const VERDICTS: &[(&str, &str, &str)] = &[
     ("coding_agent_deny", "Critical", "Deny "),
     ("coding_agent_ask", "Warning", "Ask before "),
@@ -267,7 +269,7 @@ fn check_rule(rule: &Rule) {
     );
 }
 
-/// The YAML in the comment after "To change it", the comment signs taken off.
+/// Returns the YAML in the comment after "To change it", without the comment signs.
 fn examples(text: &str) -> String {
     let after = text.lines().skip_while(|line| !line.starts_with("# To change it"));
     let lines = after.skip(1).map_while(|line| line.strip_prefix("#   "));
@@ -280,7 +282,7 @@ fn policy() -> Policy {
     compiled.policy
 }
 
-/// The packs of a layer; those that the organisation's has are not the user's.
+/// Returns the packs of a layer. Packs of the organisation are not in the user's layer.
 fn packs_of(layer: Layer) -> Vec<Source> {
     let is_upper = |pack: &Source| ORGANISATION.contains(&pack.name.as_str());
     packs().into_iter().filter(|pack| is_upper(pack) == (layer == Layer::Organisation)).collect()
@@ -291,7 +293,7 @@ fn packs() -> Vec<Source> {
     pack_names().iter().map(source).collect()
 }
 
-/// Every file of the folder that is not one of cases: a pack that is added there is tested, whoever ships it.
+/// Returns every file of the folder except case files, so a newly added pack is tested too.
 fn pack_names() -> Vec<String> {
     let entries = std::fs::read_dir(rules_folder()).unwrap_or_else(|error| panic!("the rules: {error}"));
     let files = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());

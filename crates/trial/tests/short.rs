@@ -1,4 +1,4 @@
-//! Short rules as the conditions of rules: what they fire on, judged as the daemon judges.
+//! Short rules as the conditions of rules: the calls that they match, judged as by the daemon.
 
 #![cfg(test)]
 
@@ -21,9 +21,9 @@ fn rule(condition: &str, tag: &str) -> Source {
     Source { name: "r.yaml".to_owned(), text }
 }
 
-/// Judges calls by one rule, and tells which it decides: each `true`, and no `false`.
+/// Judges calls by one rule. The rule must match each `true` call and no `false` call.
 fn check_rule(condition: &str, (tag, _): (&str, Reach), calls: &[(&str, Json, bool)]) {
-    // What is not understood is another stage's.
+    // Another stage decides about Opaque calls.
     let mut config = Config::default();
     config.settings.opaque = Verdict::Defer;
     let compiled = compile(&[rule(condition, tag)], &config);

@@ -1,4 +1,4 @@
-//! What a case says is there when its call is judged: files, symlinks, variables, and what earlier calls of the session did.
+//! The surroundings of a case have effect: files, symlinks, variables, and earlier calls of the session.
 
 #![cfg(test)]
 
@@ -63,7 +63,7 @@ fn files_of_a_case_are_there() {
     let text = |text: &str| Laid::Text(text.to_owned());
     check(&with_file(shell("bash x.sh"), "x.sh", text("rm -rf /srv/data\n")), Verdict::Deny);
     check(&with_file(shell("bash x.sh"), "/home/dev/project/x.sh", text("ls\n")), Verdict::Defer);
-    // What nobody knows is not understood.
+    // Unknown contents are Opaque.
     check(&with_file(shell("bash x.sh"), "x.sh", Laid::Unknown(())), Verdict::Ask);
     check(&shell("bash x.sh"), Verdict::Ask);
     let link = Laid::Link(Link { link: "/srv/data".to_owned() });
@@ -95,7 +95,7 @@ fn earlier_calls_are_done_first() {
     );
     let script = json!({ "file_path": "/tmp/x.sh", "content": "rm -r /srv/data\n" });
     check(&after(run, "Write", script), Verdict::Deny);
-    // A mark that was set before.
+    // A mark set by an earlier call.
     let deploy = shell("deploy production");
     check(&deploy, Verdict::Ask);
     check(&after(deploy, "Bash", json!({ "command": "deploy production" })), Verdict::Defer);

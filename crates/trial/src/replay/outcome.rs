@@ -1,19 +1,19 @@
-//! [`Outcome`]: what one policy, or a record, says of a call. It must not know how a call is judged again.
+//! [`Outcome`]: the decision on a call by one policy or in a record. Must not depend on how a call is judged again.
 
 use castellan_audit::{CallRecord, FindingRecord, ObligationRecord};
 use castellan_event::{Fallback, Finding, ObligationKind, Verdict};
 
-/// What one policy says of a call.
+/// The decision of one policy on a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its verdict.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The rules that decide, each once; `(opaque)` and the like where no rule does.
+    /// The deciding rules, each once; `(opaque)` and similar codes if no rule decides.
     pub by: Vec<String>,
 }
 
 impl Outcome {
-    /// That of a decision.
+    /// Returns the outcome of a decision.
     pub(super) fn of(verdict: Verdict, findings: &[Finding]) -> Outcome {
         let strictest = findings.iter().filter(|finding| finding.verdict == verdict && finding.counts());
         let name = |finding: &Finding| match finding.rule.as_str() {
@@ -23,8 +23,8 @@ impl Outcome {
         Outcome { verdict, by: sorted(strictest.map(name).collect()) }
     }
 
-    /// What was decided when the call was made; `None` where the record has no verdict that is known. Of an obligation that this version
-    /// does not know it cannot be said that it was met: its fallback is taken.
+    /// Returns the decision that was recorded with the call; `None` for an unknown verdict. castellan cannot verify an
+    /// obligation unknown to this version, so the obligation's fallback applies.
     pub fn recorded(record: &CallRecord) -> Option<Outcome> {
         let decided = record.verdict.parse().ok()?;
         let unknown = unknown_obligations(record);
@@ -46,13 +46,13 @@ impl Outcome {
     }
 }
 
-/// Obligations of a record that this version does not know.
+/// Returns the obligations of a record that this version does not know.
 pub fn unknown_obligations(record: &CallRecord) -> Vec<&ObligationRecord> {
     let is_unknown = |one: &&ObligationRecord| one.kind.parse::<ObligationKind>().is_err();
     record.obligations.iter().filter(is_unknown).collect()
 }
 
-/// The verdict of a word; a word that this version does not know is a deny.
+/// Parses a verdict. An unknown word is a deny.
 fn strictness(word: &str) -> Verdict {
     word.parse().unwrap_or(Verdict::Deny)
 }
@@ -118,7 +118,7 @@ mod tests {
         check("quarantine", "deny", "quarantine", (Verdict::Deny, &[]));
         check("quarantine", "of the future", "", (Verdict::Deny, &[]));
         check("quarantine", "allow", "", (Verdict::Deny, &[]));
-        // What the marker of a list says that was cut.
+        // The marker that replaces the cut items of a list.
         check("…[cut 3 items]", "", "", (Verdict::Deny, &[]));
     }
 }

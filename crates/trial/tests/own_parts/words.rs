@@ -1,4 +1,4 @@
-//! What is known of words that the text does not spell out: names, patterns, variables, makefiles.
+//! Words that the text does not spell out: names, patterns, variables, makefiles.
 
 use castellan_event::Verdict::{Ask, Defer};
 use castellan_policy::Profile;
@@ -92,7 +92,7 @@ fn a_makefile_is_read_as_make_reads_it() {
     ] {
         check(&made("x:\n\t$(CC) -c x.c\n", command), expected);
     }
-    // What stands in single quotes is one name that only make knows, and what a user gives counts.
+    // A single-quoted `$(shell …)` is still expanded by make. A variable given by the user overrides the makefile's.
     for (recipe, command) in [
         ("rm -rf '$(shell cat y)'", "make x"),
         ("rm -rf $(shell cat y)", "make x"),
@@ -124,7 +124,7 @@ fn a_name_that_ends_in_a_version_leads_nowhere_else() {
     ] {
         check(&made(recipe), Ask);
     }
-    // The call itself is not the project's.
+    // The same command in the call itself is not the project's code.
     check(&project("tar czf app-$(cat VERSION).tgz src"), Ask);
 }
 
@@ -137,11 +137,12 @@ fn names_that_another_command_tells_are_those_of_files_in_the_project() {
         ("grep -rl foo src | sort -u | head -3 | xargs rm", Defer),
         ("grep -l foo a.txt b.txt | xargs rm", Defer),
         ("git ls-files '*.orig' | xargs rm", Defer),
-        // A place is another one where a variable, a setting or a failure says so; two files of elsewhere are compared and named.
+        // A variable, a setting or a failure can change the directory. `git diff` outside the repository compares two
+        // files and prints their names.
         ("rm -rf \"$(git rev-parse --show-toplevel)/src\"", Ask),
         ("rm -rf $(npm bin)/../..", Ask),
         ("rm $(git diff --name-only /dev/null /etc/hosts)", Ask),
-        // All files there are, what stands in them, and what may be no names.
+        // All files, the contents of files, and output that may not be names.
         ("git ls-files | xargs truncate -s 0", Ask),
         ("git diff | xargs rm", Ask),
         ("grep -r foo src | xargs rm", Ask),
