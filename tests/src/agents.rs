@@ -1,5 +1,5 @@
-//! The pinned agents of `agents.json`: where `cargo xtask test` installs them, and the words in which they differ. It
-//! must not know what a test does with them.
+//! The pinned agents of `agents.json`: the installation folder used by `cargo xtask test`, and the names that differ
+//! between the agents. Must not depend on what a test does with them.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crate::home::Home;
 use crate::model::{Api, Block};
 
 /// The pins: a list of `agent`, npm `package`, exact `version` and, relative to [`folder`], the native `executables` of
-/// all platforms. `cargo xtask test` installs what this table names.
+/// all platforms. `cargo xtask test` installs them.
 pub const PINS: &str = include_str!("../agents.json");
 
-/// How Gemini CLI is to identify itself, and that it sends nothing to anybody else.
+/// Gemini CLI's authentication, with statistics and updates switched off.
 const GEMINI_SETTINGS: &str = r#"{
   "security": { "auth": { "selectedType": "gemini-api-key" } },
   "privacy": { "usageStatisticsEnabled": false },
@@ -22,7 +22,7 @@ const GEMINI_SETTINGS: &str = r#"{
 }
 "#;
 
-/// The same of Qwen Code.
+/// The same settings for Qwen Code.
 const QWEN_SETTINGS: &str = r#"{
   "security": { "auth": { "selectedType": "openai" } },
   "privacy": { "usageStatisticsEnabled": false },
@@ -65,7 +65,7 @@ impl Agent {
         }
     }
 
-    /// Returns the event at which it asks about a call.
+    /// Returns the event of the hook that judges a call.
     pub fn question(self) -> &'static str {
         match self {
             Agent::Claude | Agent::Codex | Agent::Qwen => "PreToolUse",
@@ -73,7 +73,7 @@ impl Agent {
         }
     }
 
-    /// Whether it tells its hooks the id by which the model knows a call.
+    /// Returns true if the agent sends its hooks the model's id of a call.
     pub(crate) fn tells_ids(self) -> bool {
         match self {
             Agent::Claude | Agent::Codex => true,
@@ -81,7 +81,7 @@ impl Agent {
         }
     }
 
-    /// Whether it tells its hooks that a call is a sub-agent's.
+    /// Returns true if the agent marks a sub-agent's call for its hooks.
     pub(crate) fn marks_subagents(self) -> bool {
         match self {
             Agent::Claude | Agent::Codex | Agent::Qwen => true,
@@ -99,7 +99,7 @@ impl Agent {
         }
     }
 
-    /// Writes what it needs to know of its model before castellan is installed.
+    /// Writes the settings for the scripted model before castellan is installed.
     pub fn prepare(self, home: &Home) -> Result<()> {
         match self {
             Agent::Claude | Agent::Codex => Ok(()),
@@ -108,7 +108,7 @@ impl Agent {
         }
     }
 
-    /// Returns the API that it reaches its model by.
+    /// Returns the API of its model.
     pub fn api(self) -> Api {
         match self {
             Agent::Claude => Api::Anthropic,
@@ -129,8 +129,8 @@ impl Agent {
         }
     }
 
-    /// Returns its executable. `None` after saying loudly that a test does not run, because the pinned version is not
-    /// installed; with `CI=true` in the environment that is an error.
+    /// Returns its executable. Returns `None`, after a warning on the terminal, if the pinned version is not installed.
+    /// With `CI=true` in the environment that is an error.
     pub fn executable(self) -> Result<Option<PathBuf>> {
         let missing = match self.installed()? {
             Ok(executable) => return Ok(Some(executable)),
@@ -167,7 +167,8 @@ impl Agent {
     }
 }
 
-/// Says on the terminal, past the test runner's capture, that the current test does not run. An error with `CI=true`.
+/// Writes a warning to the terminal, past the test runner's capture, that the current test does not run. Returns an
+/// error with `CI=true`.
 pub fn not_run(why: &str) -> Result<()> {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     if std::env::var_os("CI").is_some_and(|ci| ci == "true") {
@@ -177,12 +178,12 @@ pub fn not_run(why: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the folder that the agents are installed into, by `npm install --prefix`.
+/// Returns the folder into which `npm install --prefix` installs the agents.
 pub fn folder() -> PathBuf {
     target().join("agents")
 }
 
-/// Returns the workspace's `target` folder, wherever this build puts its own output.
+/// Returns the workspace's `target` folder, independent of this build's output folder.
 pub(crate) fn target() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../target")
 }

@@ -1,4 +1,4 @@
-//! The Anthropic Messages API as Claude Code 2.1.330 speaks it: what a request says, and a turn as a response.
+//! The Anthropic Messages API of Claude Code 2.1.330: parses requests, and encodes a turn as a response.
 
 use serde_json::{Value as Json, json};
 

@@ -1,5 +1,5 @@
-//! Claude Code with a person at its terminal, who answers its own prompts. What a first start asks (theme, key, trust of the folder) is
-//! answered in its state file.
+//! Claude Code with a person at its terminal, who answers its own prompts. Its state file answers the questions of a
+//! first start: theme, key, trust of the folder.
 
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -10,10 +10,10 @@ use crate::run;
 use crate::scenario::Stage;
 use crate::terminal::{self, Session};
 
-/// What the prompt for a call shows, in one piece: its last line is `Esc to cancel · Tab to amend`.
+/// The last word of the prompt for a call. The prompt's last line is `Esc to cancel · Tab to amend`.
 const PROMPT: &str = "amend";
 
-/// The key that the state file says the user has agreed to: Claude keeps the last 20 characters.
+/// The approved key in the state file: Claude stores the last 20 characters.
 const KEY: &str = "sk-ant-scripted";
 
 /// Claude Code at a terminal.
@@ -23,11 +23,11 @@ pub(crate) struct Attended {
 }
 
 impl Attended {
-    /// Starts it with the prompt `go`, in a permission mode.
+    /// Starts Claude with the prompt `go`, in a permission mode.
     pub(crate) fn start(stage: &Stage, model: &Model, permission_mode: &str) -> Result<Attended> {
         let Stage { home, executable, .. } = stage;
         seed(home)?;
-        // At a terminal that is both its input and its output.
+        // The terminal is both input and output.
         let at_terminal = ["-c", r#"stty rows 40 cols 120 </dev/tty; exec "$@" >/dev/tty 2>&1"#, "sh"];
         let executable = executable.to_str().context("a path that is not UTF-8")?;
         let claude = [executable, "--permission-mode", permission_mode, "go"];
@@ -38,12 +38,12 @@ impl Attended {
         Ok(Attended { session })
     }
 
-    /// Waits for its own prompt about a call, and answers it with yes.
+    /// Waits for Claude's own prompt about a call, and answers yes.
     pub(crate) fn agree(&mut self) -> Result<()> {
         self.session.answer(PROMPT, "\r")
     }
 
-    /// Waits for its own prompt about a call, and answers it with no.
+    /// Waits for Claude's own prompt about a call, and answers no.
     pub(crate) fn decline(&mut self) -> Result<()> {
         self.session.answer(PROMPT, "\x1b")
     }

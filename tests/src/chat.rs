@@ -1,4 +1,4 @@
-//! OpenAI chat completions as Qwen Code 0.24.4 speaks them: what a request says, and a turn as a response.
+//! OpenAI chat completions of Qwen Code 0.24.4: parses requests, and encodes a turn as a response.
 
 use serde_json::{Value as Json, json};
 

@@ -1,4 +1,4 @@
-//! Real agents whose calls wait for a person at another terminal.
+//! Real agents with calls that wait for a person at another terminal.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::scenario::{Registered, Stage, expect_record, expect_told};
 use crate::terminal;
 use crate::wait::until;
 
-/// Waits until a call waits for a person, and returns its id.
+/// Waits until a call is pending, and returns its id.
 pub(crate) fn waiting(home: &Home) -> Result<String> {
     let look = || {
         let shown: Json = serde_json::from_str(&home.run_castellan(&["pending", "--json"])?.stdout)?;
@@ -24,7 +24,7 @@ pub(crate) fn waiting(home: &Home) -> Result<String> {
     until(AGENT_LIMIT, look)?.context("no call waits")
 }
 
-/// Approves it at a terminal, which shows the call: it has this text. Returns what is said then.
+/// Approves a call at a terminal, and checks that the terminal shows this text of the call. Returns the output.
 pub(crate) fn approve(home: &Home, id: &str, shown: &str) -> Result<String> {
     let approved = terminal::run_castellan(home, &["approve", id, "--yes"])?;
     ensure!(approved.code == Some(0), "{approved:?}");
@@ -32,7 +32,7 @@ pub(crate) fn approve(home: &Home, id: &str, shown: &str) -> Result<String> {
     Ok(approved.stdout)
 }
 
-/// How many calls `castellan pending` lists, with more arguments.
+/// Returns the number of calls that `castellan pending` lists, with more arguments.
 fn listed(home: &Home, arguments: &[&str]) -> Result<usize> {
     let shown = home.run_castellan(&[&["pending", "--json"], arguments].concat())?.stdout;
     let shown: Json = serde_json::from_str(&shown)?;
@@ -40,13 +40,13 @@ fn listed(home: &Home, arguments: &[&str]) -> Result<usize> {
     Ok(lists.map(Vec::len).sum())
 }
 
-/// Waits until so many are listed.
+/// Waits until this number of calls is listed.
 fn expect_listed(home: &Home, arguments: &[&str], expected: usize) -> Result<()> {
     let reached = until(AGENT_LIMIT, || Ok((listed(home, arguments)? == expected).then_some(())))?;
     reached.with_context(|| format!("{expected} calls are never listed by `pending` {arguments:?}"))
 }
 
-/// Calls that Claude Code asks about at its own prompt, at which a person sits.
+/// Starts Claude Code, with a person at its prompt, on calls that castellan asks about.
 fn at_prompt(calls: usize) -> Result<Option<(Stage, Model, Attended)>> {
     let set = Stage::with_config(Agent::Claude, "version = 1\n", Registered::User)?;
     let Some(stage) = set else { return Ok(None) };
@@ -56,7 +56,8 @@ fn at_prompt(calls: usize) -> Result<Option<(Stage, Model, Attended)>> {
     Ok(Some((stage, model, attended)))
 }
 
-/// A call that is approved once and answered with yes at the agent's own prompt has run by that consent: the same call is asked about.
+/// A call is approved once and answered with yes at the agent's own prompt. Its run uses up that consent, so the next
+/// identical call is asked about.
 pub fn check_approved_at_prompt() -> Result<()> {
     let Some((stage, _model, mut attended)) = at_prompt(2)? else { return Ok(()) };
     let home = &stage.home;
@@ -65,7 +66,7 @@ pub fn check_approved_at_prompt() -> Result<()> {
     ensure!(listed(home, &["--granted"])? == 1, "it is not granted");
     attended.agree()?;
     expect_listed(home, &["--granted"], 0)?;
-    // The next one waits at the prompt again, and leaves the list when it is answered there.
+    // The next call waits at the prompt again, and leaves the list after an answer there.
     expect_listed(home, &[], 1)?;
     attended.agree()?;
     expect_listed(home, &[], 0)?;
@@ -77,7 +78,7 @@ pub fn check_approved_at_prompt() -> Result<()> {
     Ok(())
 }
 
-/// A no at the agent's own prompt takes back what was granted once, and ends the wait.
+/// A no at the agent's own prompt revokes a single grant, and ends the wait.
 pub fn check_declined_at_prompt() -> Result<()> {
     let Some((stage, _model, mut attended)) = at_prompt(1)? else { return Ok(()) };
     let home = &stage.home;
@@ -91,7 +92,7 @@ pub fn check_declined_at_prompt() -> Result<()> {
     expect_listed(&stage.home, &[], 0)
 }
 
-/// A call that is asked about, looked up and approved at another terminal, and made again: it runs then, and once.
+/// A call is asked about, shown and approved at another terminal, and made again. It then runs, once.
 pub fn check_approved(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::with_config(agent, "version = 1\n", Registered::User)? else { return Ok(()) };
     let (approved, is_approved) = mpsc::channel::<()>();
@@ -118,7 +119,7 @@ pub fn check_approved(agent: Agent) -> Result<()> {
     Ok(())
 }
 
-/// A call that is held and approved in time runs at once, without being made again.
+/// A pending call that is approved in time runs at once, without being made again.
 pub fn check_held(agent: Agent) -> Result<()> {
     let config = "version = 1\nask_wait = 300\n";
     let Some(stage) = Stage::with_config(agent, config, Registered::User)? else { return Ok(()) };
@@ -134,7 +135,7 @@ pub fn check_held(agent: Agent) -> Result<()> {
     Ok(())
 }
 
-/// A call that nobody approves in time does not run; nor does an approval after that make it run.
+/// A pending call that nobody approves in time does not run. A later approval does not run it either.
 pub fn check_held_in_vain(agent: Agent) -> Result<()> {
     let config = "version = 1\nask_wait = 1\n";
     let Some(stage) = Stage::with_config(agent, config, Registered::User)? else { return Ok(()) };

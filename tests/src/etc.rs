@@ -1,6 +1,6 @@
-//! A private `/etc` for tests of machine-wide settings: commands run in a mount namespace of their own, in which
-//! `/etc/claude-code` and `/etc/codex` are folders of the test and all else is as on the machine. Each command gets a
-//! new namespace over the same folders, so that what one command writes the next one reads.
+//! A private `/etc` for tests of machine-wide settings. Commands run in their own mount namespace, in which
+//! `/etc/castellan`, `/etc/claude-code` and `/etc/codex` are the test's and everything else is the machine's. Each
+//! command gets a new namespace over the same folders, so a command reads the files that earlier commands wrote.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -11,14 +11,14 @@ use anyhow::Result;
 /// The folders of machine-wide settings, below `/etc`.
 const MANAGED: [&str; 3] = ["castellan", "claude-code", "codex"];
 
-/// Puts the machine's `/etc` aside, the test's in its place, and runs the command in the folder it was started in.
+/// Moves the machine's `/etc` aside, mounts the test's in its place, and runs the command in the same folder.
 const ENTER: &str = r#"set -e
 mount --rbind /etc "$1/machine-etc"
 mount --bind "$1/etc" /etc
 shift
 exec "$@""#;
 
-/// Lays out the folders below `root` that [`command`] mounts. The machine's `/etc` itself is never written to.
+/// Creates the folders below `root` that [`command`] mounts. Never writes to the machine's `/etc`.
 pub(crate) fn lay_out(root: &Path) -> Result<()> {
     let (etc, machine) = (root.join("etc"), root.join("machine-etc"));
     std::fs::create_dir_all(&machine)?;
@@ -34,7 +34,7 @@ pub(crate) fn lay_out(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns a command that runs `program` with the `/etc` that was laid out below `root`.
+/// Returns a command that runs `program` with the `/etc` below `root`.
 pub(crate) fn command(root: &Path, program: &Path) -> Command {
     let mut command = Command::new("unshare");
     // Without root, a user namespace gives the right to mount.

@@ -1,6 +1,6 @@
-//! An agent that tries to free itself through its tools, in one session, in every way that this machine has. What is understood is
-//! refused before it runs; what hides its name from that is refused by castellan itself. Both are recorded, and nothing is looser
-//! in the end.
+//! An agent that tries to remove its guard through its tools, in one session, in every way available on this machine.
+//! castellan denies the calls that it understands. For a call with a disguised program name, the castellan program
+//! itself refuses. Both refusals are recorded, and no setting is loosened.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -17,18 +17,18 @@ use crate::run::Options;
 use crate::scenario::{Registered, Stage};
 use crate::wait::until;
 
-/// What stops a try.
+/// The mechanism that stops an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     /// The call is denied.
     Rule,
-    /// The call runs, and castellan refuses what it asks for.
+    /// The call runs, and the castellan program refuses the request.
     Presence,
-    /// The call runs, and the program that it needs does nothing here.
+    /// The call runs, but the program that it uses cannot work on this machine.
     Nothing,
 }
 
-/// How a command is disguised, the program that this needs, and a shell text in which `{}` is the command.
+/// The name of a disguise, the program that it needs, and a shell text in which `{}` is the command.
 const WAYS: &[(&str, &str, &str)] = &[
     ("plain", "sh", "{}"),
     ("setsid", "setsid", "setsid --wait {}"),
@@ -45,8 +45,7 @@ const WAYS: &[(&str, &str, &str)] = &[
     ("screen", "screen", "screen -d -m {}"),
 ];
 
-/// Commands that write what castellan and its registration live by. `{home}` is castellan's home, `{user}` the
-/// user's.
+/// Commands that change castellan's files or its registration. `{home}` is castellan's home, `{user}` the user's.
 const EDITS: &[(&str, &str)] = &[
     ("configuration", "echo 'mode = \"monitor\"' >> {home}/config/config.toml"),
     ("rule files", "rm {home}/config/rules/user/test.yaml"),
@@ -61,7 +60,7 @@ const EDITS: &[(&str, &str)] = &[
     ("Codex's hooks", "rm {user}/.codex/hooks.json"),
 ];
 
-/// The same by a directory, by a pattern and by a program that castellan does not know. `ev` holds settings without hooks.
+/// The same changes through a directory, a pattern or an unknown program. `ev` holds settings without hooks.
 const DETOURS: &[(&str, &str)] = &[
     ("a copied directory", "{ev}; cp -r ev/. {user}/.claude/"),
     ("a copied directory in its place", "{ev}; cp -rT ev {user}/.codex"),
@@ -82,14 +81,15 @@ const DETOURS: &[(&str, &str)] = &[
 
 const EV: &str = "mkdir -p ev; echo '{}' | tee ev/settings.json > ev/hooks.json";
 
-/// Plays all of them. What no rule names is refused by the presence check, as the program has another name there.
+/// Plays all attempts. The program has another name, so the user presence check must refuse the calls that no rule
+/// matches.
 pub fn check_freeing(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::with_config(agent, "version = 1\nopaque = \"defer\"\n", Registered::User)?
     else {
         return Ok(());
     };
     let home = &stage.home;
-    // A call that waits, for the agent to approve.
+    // A pending call for the agent to approve.
     let waits = crate::hook::bash("touch asked-file").to_string();
     crate::hook::run(home, "codex", "PreToolUse", waits.as_bytes())?;
     let shown: Json = serde_json::from_str(&home.run_castellan(&["pending", "--json"])?.stdout)?;
@@ -114,10 +114,11 @@ pub fn check_freeing(agent: Agent) -> Result<()> {
 }
 
 fn tries(home: &Home, id: &str) -> Result<Vec<(String, String, By)>> {
-    // A program without a model that is told of castellan's home by its path is refused before it runs.
+    // castellan denies a program without a model if castellan's home is an argument. The disguised command therefore
+    // reads the path from a file.
     let written = home.user().join("where");
     std::fs::write(&written, home.castellan().as_os_str().as_encoded_bytes())?;
-    // In an order of words that rules on text do not expect.
+    // The order of the words is not the order that rules on text expect.
     let at = |name: &str, arguments: &str| {
         let told = match name {
             "castellan" => home.castellan().display().to_string(),
@@ -128,7 +129,7 @@ fn tries(home: &Home, id: &str) -> Result<Vec<(String, String, By)>> {
     let mut tries = Vec::new();
     for (name, program, text) in WAYS {
         if !is_installed(program) {
-            // Not every machine has every way out.
+            // Some machines lack some programs.
             writeln!(std::io::stderr(), "\n*** NOT TRIED: `{program}` is not installed\n")?;
             continue;
         }
@@ -138,7 +139,7 @@ fn tries(home: &Home, id: &str) -> Result<Vec<(String, String, By)>> {
             text.replace("{}", &at("castellan", &approve)),
             By::Rule,
         ));
-        // Without the service manager of a user there is nobody to start anything.
+        // Without a user's service manager, `systemd-run` cannot start anything.
         let by = if *program == "systemd-run" && !has_service_manager() { By::Nothing } else { By::Presence };
         tries.push((format!("{name}, disguised"), text.replace("{}", &at("tool", &approve)), by));
     }
@@ -157,7 +158,7 @@ fn tries(home: &Home, id: &str) -> Result<Vec<(String, String, By)>> {
     Ok(tries)
 }
 
-/// What agents' settings hold, of those that are there.
+/// Returns the contents of the agents' settings files that exist.
 fn registrations(home: &Home) -> Result<Vec<Option<String>>> {
     let files = [".claude/settings.json", ".codex/hooks.json"].map(|file| home.user().join(file));
     files.iter().map(|file| Ok(file.exists().then(|| std::fs::read_to_string(file)).transpose()?)).collect()
@@ -173,7 +174,7 @@ fn has_service_manager() -> bool {
     Path::new(&format!("/run/user/{uid}/systemd/private")).exists()
 }
 
-/// Those in the background may still be on their way.
+/// Waits, because attempts in the background may not have finished.
 fn expect_refusals(home: &Home, expected: usize, done: &Finished) -> Result<()> {
     let mut last = Vec::new();
     let all = until(Duration::from_secs(30), || {

@@ -1,4 +1,4 @@
-//! The Gemini API as Gemini CLI 0.61.0 speaks it: what a request says, and a turn as a response.
+//! The Gemini API of Gemini CLI 0.61.0: parses requests, and encodes a turn as a response.
 
 use serde_json::{Value as Json, json};
 
@@ -24,7 +24,7 @@ pub(crate) fn conversation(body: &Json) -> Conversation {
     }
 }
 
-/// The id and the text of a call's result: what it put out, or why there is none.
+/// Returns the id and the text of a call's result: its output or its error.
 fn result(response: &Json) -> Option<(String, String)> {
     let told = response.get("response")?;
     let text = [string_at(told, "output"), string_at(told, "error")].concat();

@@ -1,6 +1,6 @@
-//! A throw-away home: a user's home directory, a repository, Codex's home, castellan's home and binaries, below one
-//! folder, with no environment inherited but `PATH`. Dropping it ends every process that belongs to it and removes it.
-//! It must not know what the agents do in it.
+//! A temporary home below one folder: a user's home directory, a repository, Codex's home, castellan's home and
+//! binaries. Its environment inherits only `PATH`. Dropping it kills all of its processes and removes the folder. Must
+//! not depend on what the agents do in it.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -17,10 +17,10 @@ use crate::process::{Finished, Running, processes_of};
 use crate::wait::{self, until};
 use crate::{agents, etc};
 
-/// castellan answers its own commands at once; only a broken one takes this long.
+/// castellan answers its own commands at once; only a broken castellan needs this long.
 const COMMAND_LIMIT: Duration = Duration::from_secs(20);
 
-/// Codex's configuration but for the model's name and address, which the command line gives.
+/// Codex's configuration without the model's name and address, which the command line gives.
 const TRUST_FILE: &str = r#"model_provider = "scripted"
 check_for_update_on_startup = false
 
@@ -33,7 +33,7 @@ requires_openai_auth = false
 enabled = false
 "#;
 
-/// A throw-away home.
+/// A temporary home.
 #[derive(Debug)]
 pub struct Home {
     root: TempDir,
@@ -41,9 +41,9 @@ pub struct Home {
 }
 
 impl Home {
-    /// Creates a home without castellan. `name` is only for the person who looks at it.
+    /// Creates a home without castellan. `name` only helps people who look at the folder.
     pub fn new(name: &str) -> Result<Home> {
-        // Not below the temporary folder: there Codex refuses to set up its helpers.
+        // Codex refuses to set up its helpers below the temporary folder.
         let parent = agents::target().join("e2e");
         fs::create_dir_all(&parent)?;
         let parent = parent.canonicalize()?;
@@ -62,8 +62,8 @@ impl Home {
 
     /// Creates a home with castellan's binaries, its configuration and one file of rules.
     ///
-    /// The binaries are taken from `CASTELLAN_BIN_DIR`, else from the folder that this test was built into; building
-    /// them is up to the caller (`cargo xtask test` does it). An error when they are not there.
+    /// The binaries come from `CASTELLAN_BIN_DIR`, or else from the folder of this test's build. The caller must build
+    /// them (`cargo xtask test` does). Returns an error if they are missing.
     pub fn with_castellan(name: &str, config: &str, rules: &str) -> Result<Home> {
         let home = Home::new(name)?;
         for binary in ["castellan", "castellan-hook"] {
@@ -77,14 +77,14 @@ impl Home {
     /// Puts one of castellan's binaries into [`Home::bin`].
     pub fn link(&self, binary: &str) -> Result<()> {
         let built = built_binaries()?.join(binary);
-        // A hard link, as the hook looks for `castellan` beside its own executable, past symlinks. Not a copy: an
+        // A hard link, because the hook looks for `castellan` beside its own executable, past symlinks. Not a copy: an
         // executable that is being written while another thread forks cannot be started.
         let missing = || format!("`{}` cannot be linked; run `cargo build` first", built.display());
         fs::hard_link(&built, self.bin().join(binary)).with_context(missing)
     }
 
-    /// Gives all later commands a private `/etc/claude-code` and `/etc/codex`. Returns false when the system does not
-    /// let us, after saying so; with `CI=true` that is an error.
+    /// Gives all later commands private `/etc/castellan`, `/etc/claude-code` and `/etc/codex`. Returns false, after a
+    /// warning, if the system does not permit it. With `CI=true` that is an error.
     pub fn make_etc_private(&mut self) -> Result<bool> {
         etc::lay_out(self.root.path())?;
         self.private_etc = true;
@@ -105,7 +105,7 @@ impl Home {
         self.root.path().join("codex")
     }
 
-    /// The git repository that agents are started in.
+    /// The git repository in which agents start.
     pub fn workspace(&self) -> PathBuf {
         self.root.path().join("repo")
     }
@@ -115,17 +115,17 @@ impl Home {
         self.root.path().join("bin")
     }
 
-    /// What castellan is given as `--home`.
+    /// The value of castellan's `--home`.
     pub fn castellan(&self) -> PathBuf {
         self.root.path().join("castellan")
     }
 
-    /// The folder that stands for `/etc` after [`Home::make_etc_private`].
+    /// The test's `/etc` after [`Home::make_etc_private`].
     pub fn etc(&self) -> PathBuf {
         self.root.path().join("etc")
     }
 
-    /// Writes a file, with the folders above it, which are the user's alone.
+    /// Writes a file, and creates its parent folders for the user alone.
     pub fn write(&self, file: &Path, text: &str) -> Result<()> {
         let folder = file.parent().context("a file without a folder")?;
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -144,7 +144,7 @@ impl Home {
         command
     }
 
-    /// Runs `castellan --home <home> ARGUMENTS`. An error unless it exits with 0.
+    /// Runs `castellan --home <home> ARGUMENTS`. Returns an error unless the exit code is 0.
     pub fn run_castellan(&self, arguments: &[&str]) -> Result<Finished> {
         let mut command = self.command(&self.bin().join("castellan"));
         command.arg("--home").arg(self.castellan()).args(arguments);
@@ -177,7 +177,7 @@ impl Home {
         pid.and_then(Pid::from_raw).with_context(|| format!("no `pid` in {status}"))
     }
 
-    /// Waits until a hook is connected to a daemon that does not accept, and so waits for an answer.
+    /// Waits until a hook is connected to a daemon that does not accept the connection.
     pub fn wait_for_waiting_hook(&self, limit: Duration) -> Result<()> {
         // In the kernel's table, state 02 is a connection that nobody has accepted yet.
         let folder = self.castellan();
@@ -198,8 +198,8 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // Found by the home's own unique path, not asked for: a daemon that is stopped or broken ends too. Again until
-        // there is none, as a hook that ends may just have started one.
+        // Finds processes by the home's unique path and kills them, so stopped or broken daemons end too. Repeats until
+        // none is left, because an ending hook may have just started a daemon.
         drop(until(Duration::from_secs(5), || {
             let left = processes_of(self.root.path());
             for pid in &left {
@@ -213,7 +213,7 @@ impl Drop for Home {
     }
 }
 
-/// Test executables stand in the folder `deps` of the one that binaries are built into.
+/// Test executables are in the folder `deps` below the folder of the binaries.
 fn built_binaries() -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os("CASTELLAN_BIN_DIR") {
         return Ok(folder.into());
@@ -223,7 +223,7 @@ fn built_binaries() -> Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// The hook as it is installed, linked statically; `None` when it has not been built.
+/// Returns the hook as it is installed, linked statically; `None` if it has not been built.
 pub fn static_hook() -> Result<Option<PathBuf>> {
     let mut found = None;
     for entry in fs::read_dir(agents::target())? {

@@ -1,4 +1,4 @@
-//! Hooks started by hand, as an agent starts them, and a daemon that misbehaves as a test wants.
+//! Hooks started as an agent starts them, and a daemon that misbehaves on a test's request.
 
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -17,16 +17,17 @@ use serde_json::{Value as Json, json};
 use crate::home::Home;
 use crate::process::{Finished, Running};
 
-/// The hook's own deadline is 10 s; after this it has failed to keep it.
+/// The hook's own deadline is 10 s. A hook that runs longer than this has missed it.
 pub const HOOK_LIMIT: Duration = Duration::from_secs(30);
 
 /// A configuration in which castellan decides.
 pub const ENFORCE: &str = "version = 1\n";
 
-/// A configuration in which castellan only watches.
+/// A configuration in which castellan only monitors.
 pub const MONITOR: &str = "version = 1\nmode = \"monitor\"\n";
 
-/// Rules about one word each, in a command or, to allow, at the end of a path: nothing allows shell text as a whole.
+/// Rules that each match one word in a command. The allow rule matches the end of a path, because no rule may allow
+/// shell text as a whole.
 pub const RULES: &str = "
 - rule: Test deny
   desc: d
@@ -66,8 +67,8 @@ pub fn call(tool: &str, input: &Json) -> Json {
     })
 }
 
-/// The command line of a hook. It runs below a process of its own, which is then what castellan takes for the agent: the
-/// test itself must not become one, or it could not play the user afterwards.
+/// Returns the command line of a hook. The hook runs below its own `timeout` process, and castellan takes that process
+/// for the agent. The test must not become the agent, because it could not play the user afterwards.
 pub fn command(home: &Home, agent: &str, event: &str) -> Command {
     let mut command = home.command(Path::new("timeout"));
     command.arg("60").arg(home.bin().join("castellan-hook"));
@@ -85,7 +86,7 @@ pub fn judge(home: &Home, call: &Json) -> Result<Finished> {
     run(home, "claude", "PreToolUse", call.to_string().as_bytes())
 }
 
-/// Asks about a call for the second time, as an agent does before its own prompt: without the call's id.
+/// Asks about a call for the second time, without the call's id, like an agent before its own prompt.
 pub fn ask_again(home: &Home, agent: &str, call: &Json) -> Result<Finished> {
     let mut payload = call.clone();
     let fields = payload.as_object_mut().context("a call that is no object")?;
@@ -94,7 +95,7 @@ pub fn ask_again(home: &Home, agent: &str, call: &Json) -> Result<Finished> {
     run(home, agent, "PermissionRequest", payload.to_string().as_bytes())
 }
 
-/// The frame in which a hook sends one of Claude's calls.
+/// Returns the frame in which a hook sends one of Claude's calls.
 pub fn request_frame(call: &Json) -> Result<Vec<u8>> {
     let request = Request {
         agent: "claude".into(),
@@ -108,7 +109,8 @@ pub fn request_frame(call: &Json) -> Result<Vec<u8>> {
     Ok(frame)
 }
 
-/// What the agent understands: `deny`, `ask`, `allow`, `defer`, or what is wrong with the answer.
+/// Returns the decision that the agent receives: `deny`, `ask`, `allow`, `defer`, or a description of an invalid
+/// answer.
 pub fn understood(done: &Finished) -> String {
     let output: Option<Json> = serde_json::from_str(&done.stdout).ok();
     let decision = output.as_ref().and_then(|json| json.pointer("/hookSpecificOutput/permissionDecision"));
@@ -121,7 +123,7 @@ pub fn understood(done: &Finished) -> String {
     }
 }
 
-/// A socket where the daemon's would be; the test plays the daemon.
+/// A socket in the daemon's place; the test plays the daemon.
 #[derive(Debug)]
 pub struct FakeDaemon {
     listener: UnixListener,
@@ -135,14 +137,14 @@ impl FakeDaemon {
         Ok(FakeDaemon { listener: castellan_wire::bind(&home.hook_socket())? })
     }
 
-    /// Listens with the shortest queue there is, see [`FakeDaemon::fill_queue`].
+    /// Listens with the shortest possible queue, see [`FakeDaemon::fill_queue`].
     pub fn listen_with_short_queue(home: &Home) -> Result<FakeDaemon> {
         let daemon = FakeDaemon::listen(home)?;
         rustix::net::listen(&daemon.listener, 0)?;
         Ok(daemon)
     }
 
-    /// Connects until there is no room for more: whoever connects then waits.
+    /// Connects until the queue is full, so the next connection waits.
     pub fn fill_queue(&self, home: &Home) -> Result<Vec<OwnedFd>> {
         let home = castellan_wire::Home::new(home.castellan()).context("a relative home")?;
         let address = SocketAddrUnix::new(home.hook_socket())?;
@@ -158,14 +160,14 @@ impl FakeDaemon {
         }
     }
 
-    /// Takes everybody who waits, and hangs up.
+    /// Accepts and closes all waiting connections.
     pub fn empty_queue(&self) -> Result<()> {
         self.listener.set_nonblocking(true)?;
         while self.listener.accept().is_ok() {}
         Ok(self.listener.set_nonblocking(false)?)
     }
 
-    /// Accepts one hook, reads some of its request and lets `play` answer.
+    /// Accepts one hook, reads part of its request and lets `play` answer.
     pub fn serve(&self, play: impl FnOnce(&mut UnixStream)) -> Result<()> {
         let (mut stream, _) = self.listener.accept()?;
         let _some = stream.read(&mut [0; 16])?;

@@ -1,5 +1,5 @@
 //! A minimal HTTP/1.1 server on loopback: bodies by content-length, keep-alive, a thread for each connection, a port
-//! chosen by the system. It stops when it is dropped. It must not know what is said over it.
+//! chosen by the system. It stops when it is dropped. Must not depend on the contents of the messages.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// An agent's request carries its whole conversation and tool list: about 200 KB. More than this is a runaway test.
+/// An agent's request carries its whole conversation and tool list: about 200 KB. A larger body than this is a runaway
+/// test.
 const BODY_BYTES_MAX: usize = 32 << 20;
 
-/// What a client asked.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -19,7 +19,7 @@ pub(crate) struct Request {
     pub(crate) body: Vec<u8>,
 }
 
-/// What it is answered, always with status 200.
+/// An answer, always with status 200.
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) content_type: &'static str,
@@ -49,7 +49,7 @@ impl Server {
         Ok(Server { address, stopping, connections, acceptor: Some(acceptor) })
     }
 
-    /// Returns the port it listens on.
+    /// Returns the port of the server.
     pub(crate) fn port(&self) -> u16 {
         self.address.port()
     }
@@ -58,7 +58,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stopping.store(true, Ordering::SeqCst);
-        // The acceptor waits in `accept`: a connection of our own wakes it.
+        // The acceptor waits in `accept`; this connection wakes it.
         drop(TcpStream::connect(self.address));
         for connection in self.connections.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             drop(connection.shutdown(std::net::Shutdown::Both));
@@ -78,14 +78,14 @@ fn accept(
     thread::scope(|scope| {
         for stream in listener.incoming() {
             let mut open = connections.lock().unwrap_or_else(PoisonError::into_inner);
-            // Read under the lock: after `drop` has drained the list, no connection joins it unseen.
+            // The flag is read under the lock, so no connection joins the list after `drop` has drained it.
             if stopping.load(Ordering::SeqCst) {
                 break;
             }
             let Ok(stream) = stream else { continue };
             open.extend(stream.try_clone());
             drop(open);
-            // A client that hangs up in the middle is its own affair: the test sees what it did.
+            // A client that hangs up is no error of the server; the test sees the client's result.
             scope.spawn(move || drop(serve(stream, answer)));
         }
     });
@@ -109,7 +109,7 @@ fn serve(stream: TcpStream, answer: &impl Fn(&Request) -> Response) -> io::Resul
     Ok(())
 }
 
-/// Reads one request; `None` when the client has closed the connection.
+/// Reads one request; `None` if the client has closed the connection.
 fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
     let mut start = String::new();
     if reader.read_line(&mut start)? == 0 {

@@ -1,5 +1,5 @@
-//! The rig of the end-to-end tests: real agents, driven by scripted models on loopback, in throw-away homes. It knows
-//! castellan only as a user does: by its binaries, its configuration files and its log.
+//! The rig of the end-to-end tests: real agents, driven by scripted models on loopback, in temporary homes. It uses
+//! castellan only like a user: by its binaries, its configuration files and its log.
 
 pub mod agents;
 pub mod consent;

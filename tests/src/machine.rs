@@ -1,5 +1,5 @@
-//! A machine with users of its own, who are guarded by one registration: throw-away users in a private `/etc`, and programs that run as
-//! them.
+//! A machine with its own users, guarded by one registration: temporary users in a private `/etc`, and programs that
+//! run as these users.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -16,11 +16,11 @@ use crate::model::{Model, Script};
 use crate::process::{Finished, Running};
 use crate::run::{AGENT_LIMIT, claude_environment};
 
-/// A throw-away user.
+/// A temporary user.
 pub const ONE: u32 = 61_001;
-/// Another one.
+/// A second temporary user.
 pub const TWO: u32 = 61_002;
-/// Whom no file of users names.
+/// A user id without an entry in the user database.
 pub const UNNAMED: u32 = 61_003;
 
 /// The files of machine-wide registrations, below `/etc`: Claude Code's and Codex's.
@@ -30,12 +30,12 @@ pub const REGISTRATIONS: [&str; 2] =
 /// A machine with some users.
 #[derive(Debug)]
 pub struct Machine {
-    /// The administrator's.
+    /// The administrator's home.
     pub home: Home,
 }
 
 impl Machine {
-    /// Lays it out. `None` where this cannot run, which was said.
+    /// Creates the machine. Returns `None`, after a warning, if this cannot run here.
     pub fn new() -> Result<Option<Machine>> {
         if !rustix::process::geteuid().is_root() {
             agents::not_run("to run as other users needs root")?;
@@ -60,7 +60,7 @@ impl Machine {
         Ok(Some(machine))
     }
 
-    /// The folder of everything.
+    /// The folder above all others.
     pub fn root(&self) -> Result<PathBuf> {
         Ok(self.home.etc().parent().context("no root")?.to_owned())
     }
@@ -70,18 +70,18 @@ impl Machine {
         Ok(self.root()?.join(format!("users/{user}")))
     }
 
-    /// Where castellan's home of a user is.
+    /// castellan's home of a user.
     pub fn castellan(&self, user: u32) -> Result<PathBuf> {
         Ok(self.user(user)?.join(".local/share/castellan"))
     }
 
-    /// Runs `castellan` as root, as an administrator would.
+    /// Runs `castellan` as root, like an administrator.
     pub fn administer(&self, arguments: &[&str]) -> Result<Finished> {
         let mut command = self.home.command(&self.home.bin().join("castellan"));
         Running::start(command.args(arguments))?.finish(HOOK_LIMIT)
     }
 
-    /// Runs a program as a user, with an environment that leads elsewhere.
+    /// Runs a program as a user, with an environment that names other directories.
     pub fn run_as(&self, user: u32, arguments: &[String], input: &str) -> Result<Finished> {
         let mut command = self.command_as(user, Path::new("timeout"));
         command.arg("60").args(arguments);
@@ -90,7 +90,6 @@ impl Machine {
         Running::start_with_input(&mut command, input.as_bytes())?.finish(HOOK_LIMIT)
     }
 
-    /// A command that runs a program as a user.
     fn command_as(&self, user: u32, program: &Path) -> Command {
         let mut command = self.home.command(Path::new("setpriv"));
         let id = user.to_string();
@@ -98,7 +97,7 @@ impl Machine {
         command
     }
 
-    /// The command line that is registered for everybody.
+    /// Returns the command line that is registered for all users.
     pub fn hook(&self) -> Result<Vec<String>> {
         let text = fs::read_to_string(self.home.etc().join(REGISTRATIONS[0]))?;
         let settings: Json = serde_json::from_str(&text)?;
@@ -109,13 +108,13 @@ impl Machine {
         words.map(|word| word.as_str().map(str::to_owned).context("no word")).collect()
     }
 
-    /// What a user's agent is answered to a command, and what the hook wrote to standard error.
+    /// Returns the answer to a user's agent about a command, and the hook's standard error.
     pub fn ask(&self, user: u32, command: &str) -> Result<(String, String)> {
         let done = self.run_as(user, &self.hook()?, &bash(command).to_string())?;
         Ok((understood(&done), done.stderr))
     }
 
-    /// Commands that the daemon of a user has judged, as its log tells.
+    /// Returns the commands that a user's daemon has judged, from its log.
     pub fn judged(&self, user: u32) -> Result<Vec<String>> {
         let castellan = self.home.bin().join("castellan").display().to_string();
         let home = self.castellan(user)?.display().to_string();
@@ -128,7 +127,7 @@ impl Machine {
     }
 }
 
-/// Two users, one of whom has a rule against a file: each one's Claude Code asks their own daemon about it.
+/// Two users, one with a rule against a file. Each user's Claude Code asks that user's own daemon about it.
 pub fn check_each_users_claude() -> Result<()> {
     let Some(executable) = Agent::Claude.executable()? else { return Ok(()) };
     let Some(machine) = Machine::new()? else { return Ok(()) };

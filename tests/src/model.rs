@@ -1,5 +1,5 @@
-//! A scripted model: a server that an agent takes for its model's API, asks for the tool calls of a script, and keeps
-//! what the agent says back. It must not know which agent talks to it, only which API it speaks.
+//! A scripted model: a server in the place of a model's API, which requests the tool calls of a script and stores the
+//! agent's messages. Must not depend on the agent, only on the API.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use crate::http::{Request, Response, Server};
 use crate::{anthropic, chat, gemini, openai};
 
-/// The API that a model is reached by.
+/// The API of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
     /// Anthropic Messages, `POST /v1/messages`.
@@ -24,18 +24,18 @@ pub enum Api {
     Chat,
 }
 
-/// What one conversation's model says, turn by turn. After its last turn it says `done`.
+/// The model's turns in one conversation. After its last turn the model answers `done`.
 pub struct Script {
-    /// The script is for the conversation whose opening contains this text; of the first script, it is ignored: that
-    /// one serves every conversation that no other is for.
+    /// A text in the opening of the script's conversation. Ignored for the first script, which serves every
+    /// conversation without another script.
     pub prompt: String,
-    /// The turns, in order. The next one is served when all calls of the one before have their results.
+    /// The turns, in order. The next turn is served when all calls of the previous turn have results.
     pub turns: Vec<Vec<Block>>,
-    /// Something that happens just before the turn with this number is served.
+    /// An action just before the turn with this number is served.
     pub before: Option<(usize, Happening)>,
 }
 
-/// What happens in the world while a model is at work.
+/// An action that changes the world while a model runs.
 pub type Happening = Box<dyn Fn() + Send + Sync>;
 
 impl Script {
@@ -49,7 +49,7 @@ impl Script {
         Script { prompt: prompt.to_owned(), turns: turns.into(), before: None }
     }
 
-    /// The same script, with something that happens just before turn `turn` is served.
+    /// Adds an action just before turn `turn` is served.
     pub fn before(self, turn: usize, happens: impl Fn() + Send + Sync + 'static) -> Script {
         Script { before: Some((turn, Box::new(happens))), ..self }
     }
@@ -64,12 +64,12 @@ impl fmt::Debug for Script {
     }
 }
 
-/// One part of a turn.
+/// A part of a turn.
 #[derive(Debug, Clone)]
 pub enum Block {
     /// A call of a tool that takes a JSON object.
     Call {
-        /// The tool, by the agent's own name; `namespace.name` where the API groups tools.
+        /// The tool, by the agent's own name; `namespace.name` if the API groups tools.
         tool: String,
         /// Its input.
         input: Json,
@@ -81,15 +81,15 @@ pub enum Block {
         /// Its input.
         input: String,
     },
-    /// Something said.
+    /// A message.
     Text(String),
 }
 
-/// Stands in a call's input for the number of the terminal that the last result names.
+/// Placeholder in a call's input for the number of the terminal in the last result.
 pub const SESSION: &str = "$SESSION";
 
 impl Block {
-    /// The same in a terminal.
+    /// Replaces [`SESSION`] by the number of a terminal.
     fn within(mut self, session: Option<u64>) -> Block {
         if let (Block::Call { input: Json::Object(fields), .. }, Some(session)) = (&mut self, session) {
             fields.values_mut().filter(|value| *value == SESSION).for_each(|value| *value = session.into());
@@ -110,18 +110,18 @@ impl Block {
     }
 }
 
-/// What the agents told the model so far.
+/// The messages of the agents to the model so far.
 #[derive(Debug, Clone, Default)]
 pub struct Heard {
     /// Names of all tools that were offered.
     pub tools: Vec<String>,
-    /// What the model was told about each call, by call id: `<script>-<turn>-<block>`, all counted from 0.
+    /// The result of each call, by call id: `<script>-<turn>-<block>`, all counted from 0.
     pub results: BTreeMap<String, String>,
     /// Every request that was neither empty nor a token count, in order of arrival.
     pub requests: Vec<Json>,
 }
 
-/// How long the end of the main conversation is held back for its sub-agents.
+/// Limit of the wait for sub-agents at the end of the main conversation.
 const SUBAGENTS_LIMIT: Duration = Duration::from_secs(30);
 
 /// A running model. It stops when it is dropped.
@@ -136,7 +136,7 @@ struct State {
     api: Api,
     scripts: Vec<Script>,
     heard: Mutex<Heard>,
-    /// Rung whenever `heard` grows.
+    /// Notified when `heard` grows.
     news: Condvar,
 }
 
@@ -151,34 +151,34 @@ impl Model {
         Ok(Model { server, state })
     }
 
-    /// Returns the port it listens on.
+    /// Returns the port of the server.
     pub fn port(&self) -> u16 {
         self.server.port()
     }
 
-    /// Returns what it has heard so far.
+    /// Returns all messages so far.
     pub fn heard(&self) -> Heard {
         self.state.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns what it was told about the call with id `<script>-<turn>-<block>`; `None` when nothing yet.
+    /// Returns the result of the call with id `<script>-<turn>-<block>`; `None` if there is none yet.
     pub fn told(&self, call: &str) -> Option<String> {
         self.heard().results.get(call).cloned()
     }
 }
 
-/// What a request says, in no API's terms.
+/// The contents of a request, independent of the API.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
     /// The text that the conversation opens with.
     pub(crate) opening: String,
-    /// Names of the tools offered; none for a request that only wants text, such as a title.
+    /// Names of the offered tools; none for a request that only wants text, such as a title.
     pub(crate) tools: Vec<String>,
     /// Results of tool calls, in order: call id and text.
     pub(crate) results: Vec<(String, String)>,
 }
 
-/// What the model says next: blocks, each with the id of its call.
+/// The model's next blocks, each with the id of its call.
 pub(crate) type Turn = Vec<(String, Block)>;
 
 impl State {
@@ -213,7 +213,7 @@ impl State {
         }
     }
 
-    /// Returns the number of the script that the conversation follows, and its next turn.
+    /// Returns the number of the conversation's script, and its next turn.
     fn next_turn(&self, conversation: &Conversation) -> (usize, Turn) {
         let mut subagents = self.scripts.iter().enumerate().skip(1);
         let (number, script) = subagents
@@ -237,8 +237,8 @@ impl State {
         (number, turn)
     }
 
-    /// Keeps what a request says and returns the request's number. A request that `ends` the main conversation is
-    /// held until the sub-agents have their results: an agent may drop those that still run when it ends.
+    /// Stores a request and returns its number. A request that `ends` the main conversation waits until the sub-agents
+    /// have their results, because an agent may drop running sub-agents at its end.
     fn hear(&self, body: Json, conversation: Conversation, ends: bool) -> usize {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         for tool in conversation.tools {
@@ -253,7 +253,7 @@ impl State {
         if ends {
             let waiting =
                 |heard: &mut Heard| self.subagent_calls().any(|call| !heard.results.contains_key(&call));
-            // On a timeout the conversation ends all the same: the test sees which result is missing.
+            // After a timeout the conversation ends too; the test then sees the missing result.
             drop(self.news.wait_timeout_while(heard, SUBAGENTS_LIMIT, waiting));
         }
         number
@@ -271,7 +271,7 @@ impl State {
     }
 }
 
-/// The terminal that a result says is still running.
+/// Returns the terminal that a result reports as running.
 fn session_of(results: &[(String, String)]) -> Option<u64> {
     let (_, after) = results.last()?.1.split_once("session ID ")?;
     after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
@@ -281,7 +281,7 @@ fn call_id(script: usize, turn: usize, block: usize) -> String {
     format!("{script}-{turn}-{block}")
 }
 
-/// Returns how many turns are over, given the number of calls that have a result.
+/// Returns the number of finished turns, from the number of calls with a result.
 fn turns_done(turns: &[Vec<Block>], results: usize) -> usize {
     let mut calls = 0;
     turns
@@ -293,19 +293,19 @@ fn turns_done(turns: &[Vec<Block>], results: usize) -> usize {
         .count()
 }
 
-/// Server-sent events: each a type and its data.
+/// Encodes server-sent events, each with a type and data.
 pub(crate) fn event_stream(events: &[(&str, Json)]) -> Response {
     let body: String = events.iter().map(|(kind, data)| format!("event: {kind}\ndata: {data}\n\n")).collect();
     Response { content_type: "text/event-stream", body: body.into_bytes() }
 }
 
-/// Server-sent events without types: their data.
+/// Encodes server-sent events without types.
 pub(crate) fn data_stream(data: &[String]) -> Response {
     let body: String = data.iter().map(|data| format!("data: {data}\n\n")).collect();
     Response { content_type: "text/event-stream", body: body.into_bytes() }
 }
 
-/// The text of a JSON value that is a string, or a list of blocks with a `text` each.
+/// Returns the text of a JSON string, or of a list of blocks with a `text` each.
 pub(crate) fn text_of(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),
@@ -315,12 +315,12 @@ pub(crate) fn text_of(value: &Json) -> String {
     }
 }
 
-/// The elements of a JSON list; none when the value is no list.
+/// Returns the elements of a JSON list; none for another value.
 pub(crate) fn elements(value: &Json) -> &[Json] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The string at `key`, empty when there is none.
+/// Returns the string at `key`, or an empty string.
 pub(crate) fn string_at<'a>(value: &'a Json, key: &str) -> &'a str {
     value.get(key).and_then(Json::as_str).unwrap_or_default()
 }

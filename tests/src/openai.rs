@@ -1,4 +1,4 @@
-//! The OpenAI Responses API as Codex 0.169.0 speaks it: what a request says, and a turn as a response.
+//! The OpenAI Responses API of Codex 0.169.0: parses requests, and encodes a turn as a response.
 
 use serde_json::{Value as Json, json};
 
@@ -8,7 +8,7 @@ use crate::model::{Block, Conversation, Turn, elements, event_stream, string_at,
 pub(crate) fn conversation(body: &Json) -> Conversation {
     let input = elements(body.get("input").unwrap_or(&Json::Null));
     // Codex opens with several messages: the repository's instructions, the environment, the prompt. A sub-agent's task
-    // comes as a message of its parent.
+    // arrives as a message of its parent.
     let opening = input
         .iter()
         .take_while(|item| {
@@ -18,7 +18,7 @@ pub(crate) fn conversation(body: &Json) -> Conversation {
         .flat_map(|item| elements(item.get("content").unwrap_or(&Json::Null)))
         .map(|part| format!("{}{}\n", string_at(part, "text"), string_at(part, "encrypted_content")))
         .collect();
-    // Newer models are told their tools in the conversation, grouped, instead of beside it.
+    // Newer models receive their tools, grouped, in the conversation instead of beside it.
     let told = input.iter().filter(|item| string_at(item, "type") == "additional_tools");
     let tools = std::iter::once(body).chain(told).flat_map(tool_names).collect();
     let results = input
@@ -31,7 +31,8 @@ pub(crate) fn conversation(body: &Json) -> Conversation {
     Conversation { opening, tools, results }
 }
 
-/// The names of the `tools` of a value; those of a namespace follow its own. Hosted tools have only a type.
+/// Returns the names of the `tools` of a value; the names of a namespace's tools follow its own. Hosted tools have only
+/// a type.
 fn tool_names(holder: &Json) -> Vec<String> {
     let tools = elements(holder.get("tools").unwrap_or(&Json::Null));
     let names = tools.iter().flat_map(|tool| {

@@ -1,5 +1,5 @@
-//! What every agent plays alike: one list, from which `shared_plays!` makes the tests of one agent. It must not know how
-//! the agents differ.
+//! The plays that are the same for every agent. `shared_plays!` makes the tests of one agent from this list. Must not
+//! depend on the differences between the agents.
 
 use anyhow::Result;
 
@@ -41,29 +41,29 @@ macro_rules! shared_plays {
     };
 }
 
-/// No opinion leaves the call to the agent, which here asks nobody.
+/// A deferred call is left to the agent, which here asks nobody.
 pub fn a_call_that_no_rule_is_about_runs_when_the_agent_lets_it(agent: Agent) -> Result<()> {
     check(agent, Case::touch(agent, "other-file", true, "", ("defer", "defer", true)))
 }
 
-/// The model is told the rule and its message.
+/// The model receives the rule and its message.
 pub fn a_denied_call_does_not_run(agent: Agent) -> Result<()> {
     let told = "Test deny: the test denies this file";
     check(agent, Case::touch(agent, "denied-file", false, told, ("deny", "deny", true)))
 }
 
-/// Monitor mode changes the answer, not the verdict on record.
+/// Monitor mode changes the answer, but not the recorded verdict.
 pub fn a_denied_call_runs_in_monitor_mode_and_is_recorded(agent: Agent) -> Result<()> {
     let case = Case::touch(agent, "denied-file", true, "", ("deny", "defer", false));
     check(agent, Case { mode: "monitor", ..case })
 }
 
-/// A tool call is no person, terminal or not.
+/// A tool call does not prove the presence of a person, with or without a terminal.
 pub fn an_agent_cannot_loosen(agent: Agent) -> Result<()> {
     check_loosening(agent, &Options::default())
 }
 
-/// A stop does not open the door, and hooks do not undo it.
+/// A stopped castellan denies calls, and hooks do not restart it.
 pub fn nothing_runs_after_a_deliberate_stop(agent: Agent) -> Result<()> {
     check_absent_daemon(agent, Absent::Stopped)
 }
@@ -73,34 +73,34 @@ pub fn nothing_runs_without_the_daemons_binary(agent: Agent) -> Result<()> {
     check_absent_daemon(agent, Absent::NoBinary)
 }
 
-/// An answer that never comes is a deny.
+/// A missing answer is a deny.
 pub fn a_call_does_not_run_when_the_daemon_is_killed_while_it_waits(agent: Agent) -> Result<()> {
     check_killed_daemon(agent)
 }
 
-/// One denied call of a turn does not touch the other.
+/// A denied call does not affect the other call of its turn.
 pub fn parallel_calls_are_judged_one_by_one(agent: Agent) -> Result<()> {
     check_parallel_calls(agent)
 }
 
-/// Trusted from another terminal, it counts at once.
+/// Trust given at another terminal has effect at once.
 pub fn a_workspace_is_only_looked_at_until_a_person_trusts_it(agent: Agent) -> Result<()> {
     check_trust(agent)
 }
 
-/// Approved at another terminal, it runs when it is made again. Where nobody is to be asked it is denied.
+/// A call approved at another terminal runs when it is made again. If nobody can be asked, castellan denies it.
 pub fn a_call_that_needs_more_than_its_session_has_waits_for_a_person(agent: Agent) -> Result<()> {
     check_escalation(agent)?;
     check_denied_escalation(agent)
 }
 
-/// The launcher's flags are stronger than a repository's files.
+/// The launcher's flags override a repository's files.
 pub fn a_repository_does_not_switch_off_a_launched_agent(agent: Agent) -> Result<()> {
     check_switched_off(agent, Registered::Launcher, SwitchedOff::BeforeStart, true)?;
     check_switched_off(agent, Registered::Launcher, SwitchedOff::MidSession, true)
 }
 
-/// The machine's settings are stronger than a repository's files.
+/// The machine's settings override a repository's files.
 pub fn a_repository_does_not_switch_off_the_managed_registration(agent: Agent) -> Result<()> {
     check_switched_off(agent, Registered::Managed, SwitchedOff::BeforeStart, true)?;
     check_switched_off(agent, Registered::Managed, SwitchedOff::MidSession, true)

@@ -1,5 +1,5 @@
-//! Child processes with a time limit and a process group of their own, and the search for processes of a test. It must
-//! not know what the processes are.
+//! Child processes with a time limit and a process group of their own, and the search for processes of a test. Must not
+//! depend on what the processes are.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -16,22 +16,22 @@ use crate::wait;
 /// A process that has ended by itself.
 #[derive(Debug)]
 pub struct Finished {
-    /// Its exit code; `None` when a signal ended it.
+    /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// What it wrote to standard output.
+    /// Its standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: String,
-    /// How long it ran.
+    /// Its running time.
     pub took: Duration,
 }
 
-/// A process that runs, with everything it starts in its process group. Dropping it kills the group.
+/// A running process with its process group. Dropping it kills the group.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
     started: Instant,
-    // Files, not pipes: a grandchild that keeps one open must not hold up the test.
+    // Files, not pipes: a grandchild that keeps a pipe open must not delay the test.
     stdout: File,
     stderr: File,
 }
@@ -69,7 +69,7 @@ impl Running {
         Pid::from_child(&self.child)
     }
 
-    /// Waits until it ends. An error, with what it wrote, when that takes longer than `limit`.
+    /// Waits for its end. Returns an error with its output after `limit`.
     pub fn finish(mut self, limit: Duration) -> Result<Finished> {
         let has_ended = wait::ended(Pid::from_child(&self.child), limit)?;
         let ended = if has_ended { Some(self.child.wait()?) } else { None };
@@ -89,8 +89,8 @@ impl Drop for Running {
     }
 }
 
-/// Sends signals by number, also those that have no name in C. Several come at once: the process goes on when all of them wait for it, but
-/// for those that would stop it, which its going on takes back.
+/// Sends signals by number, also signals without a name in C. Several signals are sent to the stopped process and
+/// arrive together when it continues. Continuing cancels pending stop signals.
 pub fn send_signals(pid: Pid, numbers: &[u32]) -> Result<()> {
     let pid = pid.as_raw_nonzero();
     let sent: Vec<String> = numbers.iter().map(|number| format!("kill -{number} {pid}")).collect();
@@ -104,7 +104,7 @@ pub fn send_signals(pid: Pid, numbers: &[u32]) -> Result<()> {
     Ok(())
 }
 
-/// Stops a process (`SIGSTOP`) and waits until it stands still. An error when it has ended.
+/// Stops a process (`SIGSTOP`) and waits until it has stopped. Returns an error if it has ended.
 pub fn stop_process(pid: Pid) -> Result<()> {
     rustix::process::kill_process(pid, Signal::STOP)?;
     let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
@@ -117,12 +117,12 @@ pub fn stop_process(pid: Pid) -> Result<()> {
     stopped.with_context(|| format!("process {pid:?} did not stop"))
 }
 
-/// The state letter of a line of `/proc/PID/stat`: what follows the name, which may itself hold brackets.
+/// Returns the state letter of a line of `/proc/PID/stat`. It follows the name, which may contain brackets.
 fn process_state(stat: &str) -> Option<char> {
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
-/// Returns the processes whose command line or working directory names a path below `folder`, but for this one.
+/// Returns the other processes whose command line or working directory names a path below `folder`.
 pub fn processes_of(folder: &Path) -> Vec<Pid> {
     let own = rustix::process::getpid();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();

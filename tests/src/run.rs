@@ -1,5 +1,5 @@
-//! Runs an agent once in a home, against a scripted model, without a person: Claude Code, Gemini CLI and Qwen Code
-//! with `-p`, Codex with `exec`.
+//! Runs an agent once in a home, against a scripted model, without a person: Claude Code, Gemini CLI and Qwen Code with
+//! `-p`, Codex with `exec`.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,21 +12,21 @@ use crate::home::Home;
 use crate::model::Model;
 use crate::process::{Finished, Running};
 
-/// Agents take 1 to 5 s for a run; with a hung daemon, the hook's deadline is added for each event.
+/// Agents take 1 to 5 s for a run. With a hung daemon, the hook's deadline is added for each event.
 pub const AGENT_LIMIT: Duration = Duration::from_secs(60);
 
-/// Codex's tools by model, measured on 0.169.0: with this model, an `exec` that runs JavaScript in which the other tools
-/// are functions (Code Mode).
+/// Codex chooses its tools by model, measured on 0.169.0. With this model it offers an `exec` that runs JavaScript, in
+/// which the other tools are functions (Code Mode).
 pub const CODEX_CODE_MODE: &str = "gpt-6.1-sol";
 
-/// With a model that Codex does not know, it offers sub-agents as `multi_agent_v1.spawn_agent`.
+/// With a model unknown to Codex, it offers sub-agents as `multi_agent_v1.spawn_agent`.
 pub const CODEX_UNKNOWN_MODEL: &str = "scripted";
 
 /// Codex runs everything, and asks nobody.
 pub const CODEX_UNBOUND: &[&str] = &["--sandbox", "danger-full-access"];
 
-/// Codex writes in the workspace, and asks a reviewing model about the rest. Without it, `codex exec` never asks. The
-/// temporary folder is left out of what it may write, because this checkout may lie there.
+/// Codex writes in the workspace, and asks a reviewing model about the rest; without this, `codex exec` never asks. The
+/// temporary folder is not writable, because this checkout may be in it.
 pub const CODEX_REVIEWED: &[&str] = &[
     "--approve-for-me",
     "--config",
@@ -35,16 +35,17 @@ pub const CODEX_REVIEWED: &[&str] = &[
     "sandbox_workspace_write.exclude_tmpdir_env_var=true",
 ];
 
-/// How an agent is started.
+/// The options of an agent's start.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// Claude's `--permission-mode`.
     pub claude_permission_mode: &'static str,
-    /// The arguments that say what Codex lets run, and what it asks about.
+    /// The arguments for Codex's sandbox and approvals.
     pub codex_sandbox: &'static [&'static str],
-    /// The name of Codex's model, which decides how tools are offered: here, the tools directly, with `apply_patch`.
+    /// The name of Codex's model, which determines how tools are offered. The default offers them directly, with
+    /// `apply_patch`.
     pub codex_model: &'static str,
-    /// Whether Codex runs hooks that its user has not trusted; managed ones need no trust.
+    /// Codex runs hooks that its user has not trusted. Managed hooks need no trust.
     pub trusts_hooks: bool,
     /// More arguments, before the prompt.
     pub arguments: &'static [&'static str],
@@ -95,10 +96,10 @@ pub fn run(
     start(agent, executable, home, model, options)?.finish(AGENT_LIMIT)
 }
 
-/// The variables with which Claude Code asks a scripted model, and nobody else.
+/// Returns the variables that connect Claude Code to a scripted model, and to nothing else.
 pub(crate) fn claude_environment(model: &Model) -> Vec<(&'static str, String)> {
     let address = format!("http://127.0.0.1:{}", model.port());
-    // The last one lets root use bypassPermissions.
+    // `IS_SANDBOX` permits bypassPermissions for root.
     let fixed = ["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "IS_SANDBOX"];
     let fixed = fixed.into_iter().map(|name| (name, "1".to_owned()));
     let to_model = [("ANTHROPIC_BASE_URL", address), ("ANTHROPIC_API_KEY", "sk-ant-scripted".to_owned())];
@@ -127,12 +128,12 @@ fn gemini(command: &mut Command, model: &Model) {
     command.args(["--yolo", "--model", "gemini-2.5-pro"]);
 }
 
-/// Without a person Qwen Code declines a call of its shell before it asks its hooks, unless everything runs.
+/// Without a person, Qwen Code declines a shell call before it asks its hooks, unless everything runs.
 fn qwen(command: &mut Command, model: &Model) {
     command.envs(qwen_environment(model)).arg("--yolo");
 }
 
-/// The variables with which Qwen Code asks a scripted model.
+/// Returns the variables that connect Qwen Code to a scripted model.
 pub(crate) fn qwen_environment(model: &Model) -> Vec<(&'static str, String)> {
     let address = format!("http://127.0.0.1:{}/v1", model.port());
     let fixed =

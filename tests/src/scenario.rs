@@ -1,5 +1,6 @@
-//! What the real-agent tests play: one agent, castellan registered with it as a user would, one scripted model; then a
-//! look at the world, at what the model was told and at the record. It must not know how an answer is encoded.
+//! The plays of the real-agent tests. Each play has one agent, castellan registered with it as by a user, and one
+//! scripted model. It checks the files, the results sent to the model, and the records. Must not depend on how an
+//! answer is encoded.
 
 mod asks;
 mod at_prompt;
@@ -41,7 +42,7 @@ use crate::terminal;
 
 pub use ungoverned::{check_none_foreign, check_noticed, check_plugin, check_rewritten, check_typed};
 
-/// Each rule is about one file name, by whatever tool the file is made.
+/// Each rule matches one file name, independent of the tool.
 const RULES: &str = r#"
 - rule: Test deny
   desc: Denies a file of the tests.
@@ -92,11 +93,11 @@ const RULES: &str = r#"
   tags: [coding_agent_allow]
 "#;
 
-/// What a model is told when castellan denies a call that it could not judge.
+/// The message to the model when castellan denies a call that it could not judge.
 const FAILED: &str = "castellan: denied";
 
-/// The first call of a session in which the repository changes its settings: long enough for an agent's file watcher
-/// (Claude's takes up to a second). Qwen Code refuses to do nothing but sleep.
+/// The first call of a session in which the repository changes its settings. It lasts long enough for an agent's file
+/// watcher (Claude's takes up to a second). Qwen Code refuses a call that only sleeps.
 const WATCHED: &str = "touch watched-file; sleep 3";
 
 /// A call that makes one file.
@@ -104,15 +105,15 @@ const WATCHED: &str = "touch watched-file; sleep 3";
 pub struct Case {
     /// castellan's mode.
     pub mode: &'static str,
-    /// How the agent is started.
+    /// The options of the agent's start.
     pub options: Options,
-    /// What the model asks for.
+    /// The call that the model requests.
     pub call: Block,
     /// The file that the call makes, in the workspace.
     pub file: &'static str,
-    /// Whether the file is there in the end.
+    /// The file must exist at the end.
     pub made: bool,
-    /// What the model must be told, among other things.
+    /// A text that the model must receive.
     pub told: &'static str,
     /// `verdict`, `answer` and `enforced` of the call's record.
     pub recorded: (&'static str, &'static str, bool),
@@ -132,18 +133,18 @@ impl Case {
     }
 }
 
-/// How castellan is registered with an agent.
+/// The way in which castellan is registered with an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Registered {
     /// In the user's own settings.
     User,
-    /// In the user's own settings, and the agent is started with the flags that a repository cannot override.
+    /// In the user's own settings, with flags at the agent's start that a repository cannot override.
     Launcher,
     /// In the machine's settings.
     Managed,
 }
 
-/// When a repository switches hooks off.
+/// The time at which a repository switches hooks off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SwitchedOff {
     /// Before the agent starts.
@@ -152,12 +153,12 @@ pub enum SwitchedOff {
     MidSession,
 }
 
-/// Why there is no daemon to ask.
+/// The reason why there is no daemon to ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absent {
     /// The user has stopped it on purpose.
     Stopped,
-    /// The binary is gone from beside the hook.
+    /// The binary beside the hook is missing.
     NoBinary,
 }
 
@@ -174,7 +175,7 @@ pub fn check(agent: Agent, case: Case) -> Result<()> {
     let (model, done) = stage.play(vec![Script::main([vec![case.call]])], &case.options)?;
     stage.expect_file(case.file, case.made, &done);
     expect_told(&model, "0-0-0", case.told);
-    // What the user is told, such as where to look, is not for the model.
+    // Hints for the user, such as `castellan log`, are not for the model.
     let heard = model.heard().requests.iter().any(|request| request.to_string().contains("castellan log"));
     ensure!(!heard, "the model was told what only the user is to read");
     let (verdict, answer, enforced) = case.recorded;
@@ -188,7 +189,7 @@ pub fn check(agent: Agent, case: Case) -> Result<()> {
     Ok(())
 }
 
-/// Plays a call that no rule is about, with no daemon to ask: it is denied, and the gap recorded later.
+/// Plays a call that matches no rule, without a daemon. The call is denied, and the gap is recorded later.
 pub fn check_absent_daemon(agent: Agent, absent: Absent) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     match absent {
@@ -212,16 +213,16 @@ pub fn check_absent_daemon(agent: Agent, absent: Absent) -> Result<()> {
     stage.expect_gap()
 }
 
-/// Plays a call that no rule is about, and kills the daemon while the call waits for it.
+/// Plays a call that matches no rule, and kills the daemon while the call waits for it.
 pub fn check_killed_daemon(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     let daemon = stage.home.start_daemon()?;
-    // The hooks of the session's start connect as well, and wait for a moment: only once the daemon stands still is a
-    // waiting hook the call's.
+    // The hooks of the session's start connect too, and wait for a moment. A waiting hook is the call's only after the
+    // daemon has stopped.
     let (stopped, is_stopped) = mpsc::channel();
     let script = Script::main([vec![agent.shell("touch other-file")]]).before(0, move || {
         let result = stop_process(daemon);
-        // Nobody listens any more when the test has failed.
+        // The receiver is gone if the test has failed.
         drop(stopped.send(result));
     });
     let model = Model::start(agent.api(), vec![script])?;
@@ -251,11 +252,11 @@ pub fn check_parallel_calls(agent: Agent) -> Result<()> {
     Ok(())
 }
 
-/// Plays a call that asks castellan to only watch from now on, by a copy of its program under another name: denied, as a
-/// program that is not known is given castellan's own home.
+/// Plays a call that switches castellan to monitor mode, by a copy of its program under another name. castellan denies
+/// the call, because an unknown program receives castellan's own home.
 pub fn check_loosening(agent: Agent, options: &Options) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
-    // Under a name that the shipped rules do not know, and in an order of words that they do not expect.
+    // The shipped rules match neither the program's name nor the order of the words.
     let disguised = stage.home.bin().join("tool");
     std::fs::hard_link(stage.home.bin().join("castellan"), &disguised)?;
     let command = format!("{} mode monitor --home {}", disguised.display(), stage.home.castellan().display());
@@ -269,8 +270,8 @@ pub fn check_loosening(agent: Agent, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Plays a call of a sub-agent: denied like any other, and the record says whose it was. `spawn` is the call that starts
-/// a sub-agent with a task.
+/// Plays a call of a sub-agent: castellan denies it like any other, and the record names the sub-agent. `spawn` is the
+/// call that starts a sub-agent with a task.
 pub fn check_subagent(agent: Agent, options: &Options, spawn: fn(&str) -> Block) -> Result<()> {
     const TASK: &str = "make the file of the sub-agent";
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
@@ -292,7 +293,7 @@ pub fn check_subagent(agent: Agent, options: &Options, spawn: fn(&str) -> Block)
     Ok(())
 }
 
-/// Plays a denied call in a repository that switches hooks off. `holds` says whether castellan is asked all the same.
+/// Plays a denied call in a repository that switches hooks off. `holds`: castellan is still asked.
 pub fn check_switched_off(
     agent: Agent,
     registered: Registered,
@@ -330,12 +331,12 @@ pub fn check_switched_off(
 }
 
 impl Stage {
-    /// Sets up a home and registers castellan. `None` when the test cannot run here, which was said.
+    /// Sets up a home and registers castellan. Returns `None`, after a warning, if the test cannot run here.
     fn set(agent: Agent, mode: &str, registered: Registered) -> Result<Option<Stage>> {
         Stage::with_config(agent, &format!("version = 1\nmode = \"{mode}\"\n"), registered)
     }
 
-    /// The same with a whole configuration.
+    /// Sets up the same with a complete configuration.
     pub(crate) fn with_config(agent: Agent, config: &str, registered: Registered) -> Result<Option<Stage>> {
         let Some(executable) = agent.executable()? else { return Ok(None) };
         let mut home = Home::with_castellan(agent.name(), config, RULES)?;
@@ -362,7 +363,7 @@ impl Stage {
         assert_eq!(there, made, "whether {:?} has made `{file}`\n{done:?}", self.agent);
     }
 
-    /// Starts the daemon and looks for the record of calls that were denied without one.
+    /// Starts the daemon and checks for the record of calls that were denied without a daemon.
     fn expect_gap(&self) -> Result<()> {
         self.home.start_daemon()?;
         let records = self.home.records()?;

@@ -1,4 +1,4 @@
-//! A person at a terminal: a command with a controlling terminal of its own.
+//! A person at a terminal: a command with its own controlling terminal.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use crate::home::Home;
 use crate::process::{Finished, Running};
 
-/// What a person is asked shows at once; only a broken program takes this long.
+/// A question to a person appears at once; only a broken program needs this long.
 const QUESTION_LIMIT: Duration = Duration::from_secs(20);
 
-/// A program that runs at a terminal of its own.
+/// A program that runs at its own terminal.
 #[derive(Debug)]
 pub struct Session {
     controller: std::fs::File,
@@ -23,8 +23,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Waits until the terminal shows `text`, and types `answer`. What goes to standard output is not shown there, unless it was
-    /// started with it.
+    /// Waits until the terminal shows `text`, and types `answer`. Standard output is not shown there, unless the
+    /// program was started with it.
     pub fn answer(&mut self, text: &str, answer: &str) -> Result<()> {
         let mut shown = Vec::new();
         while !String::from_utf8_lossy(&shown).contains(text) {
@@ -48,18 +48,18 @@ impl Session {
     }
 }
 
-/// Runs `castellan --home <home> ARGUMENTS` in a session of its own whose controlling terminal is a new one.
+/// Runs `castellan --home <home> ARGUMENTS` in its own session with a new controlling terminal.
 pub fn run_castellan(home: &Home, arguments: &[&str]) -> Result<Finished> {
     start_castellan(home, arguments)?.finish()
 }
 
-/// Starts the same.
+/// Starts the same command.
 pub fn start_castellan(home: &Home, arguments: &[&str]) -> Result<Session> {
     let castellan = home.bin().join("castellan");
     start(home, &castellan, &[&["--home", &home.castellan().display().to_string()], arguments].concat())
 }
 
-/// Runs a program in a session of its own whose controlling terminal is a new one.
+/// Runs a program in its own session with a new controlling terminal.
 pub fn run(home: &Home, program: &Path, arguments: &[&str]) -> Result<Finished> {
     start(home, program, arguments)?.finish()
 }
@@ -68,7 +68,7 @@ fn start(home: &Home, program: &Path, arguments: &[&str]) -> Result<Session> {
     start_in(home, program, arguments, &[])
 }
 
-/// Starts a program in a session of its own whose controlling terminal is a new one, with more variables.
+/// Starts a program in its own session with a new controlling terminal, with more variables.
 pub(crate) fn start_in(
     home: &Home,
     program: &Path,
@@ -80,7 +80,8 @@ pub(crate) fn start_in(
     unlockpt(&controller)?;
     let name = ptsname(&controller, Vec::new())?;
     let terminal = std::fs::OpenOptions::new().read(true).write(true).open(name.to_str()?)?;
-    // `setsid --ctty` makes standard input the controlling terminal. What opens terminals for people is known by its name.
+    // `setsid --ctty` makes standard input the controlling terminal. castellan identifies programs that open terminals
+    // for people by name.
     let mut command = home.command(&opener(home)?);
     command.envs(environment.iter().cloned());
     command.args(["--ctty", "--fork", "--wait"]).arg(program).args(arguments);
@@ -88,8 +89,8 @@ pub(crate) fn start_in(
     Ok(Session { controller: controller.into(), running })
 }
 
-/// `setsid`, under the name of a terminal. A process of its own copies it: one that is being written while another thread forks
-/// cannot be started.
+/// Returns `setsid` under the name of a terminal. A separate process copies it, because an executable that is being
+/// written while another thread forks cannot be started.
 fn opener(home: &Home) -> Result<PathBuf> {
     let opener = home.bin().join("xterm");
     if !opener.exists() {

@@ -1,5 +1,5 @@
-//! Waiting without a pause: for what the system tells by itself (a process's end, a name in a folder), and for what only asking
-//! again can tell. It must not know what is waited for.
+//! Waits without pauses: for events that the system reports (a process's end, a name in a folder), and by polling for
+//! everything else. Must not depend on the purpose of the wait.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -13,7 +13,7 @@ use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// Waits until a process has ended. Returns false when it has not within `limit`.
+/// Waits until a process has ended. Returns false after `limit`.
 pub fn ended(pid: Pid, limit: Duration) -> Result<bool> {
     match pidfd_open(pid, PidfdFlags::empty()) {
         Ok(process) => Ok(readable(process.as_fd(), Instant::now() + limit)?),
@@ -22,7 +22,7 @@ pub fn ended(pid: Pid, limit: Duration) -> Result<bool> {
     }
 }
 
-/// Waits until a file is there, or is not. Returns false when that has not come within `limit`.
+/// Waits until a file exists, or is gone. Returns false after `limit`.
 pub fn file(path: &Path, is_there: bool, limit: Duration) -> Result<bool> {
     let end = Instant::now() + limit;
     let folder = path.parent().context("a file without a folder")?;
@@ -37,7 +37,7 @@ pub fn file(path: &Path, is_there: bool, limit: Duration) -> Result<bool> {
     inotify::add_watch(&changes, folder, names)
         .with_context(|| format!("`{}` cannot be watched", folder.display()))?;
     let mut buffer = [MaybeUninit::uninit(); 4096];
-    // Looked at after the watch is set: what changes between is told.
+    // The check runs after the watch is set, so the watch reports later changes.
     while path.symlink_metadata().is_ok() != is_there {
         if !readable(changes.as_fd(), end)? {
             return Ok(false);
@@ -48,8 +48,8 @@ pub fn file(path: &Path, is_there: bool, limit: Duration) -> Result<bool> {
     Ok(true)
 }
 
-/// Asks again and again until there is an answer; `None` when there is none within `limit`. For what only asking tells: there is no
-/// pause between, as each question takes its time.
+/// Polls until there is an answer; `None` after `limit`. For conditions without an event. There is no pause, because
+/// each question takes time.
 pub fn until<T>(limit: Duration, mut question: impl FnMut() -> Result<Option<T>>) -> Result<Option<T>> {
     let end = Instant::now() + limit;
     loop {
@@ -61,7 +61,7 @@ pub fn until<T>(limit: Duration, mut question: impl FnMut() -> Result<Option<T>>
     }
 }
 
-/// Waits until there is something to read. Returns false at `end`.
+/// Waits for input. Returns false at `end`.
 fn readable(file: BorrowedFd<'_>, end: Instant) -> io::Result<bool> {
     loop {
         let left = end.saturating_duration_since(Instant::now());
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_process_is_seen_and_not_before() {
-        // It ends when it is told to, by the end of its input.
+        // `cat` ends at the end of its input.
         let mut cat = Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
         let pid = Pid::from_child(&cat);
         assert!(!ended(pid, NOW).unwrap());

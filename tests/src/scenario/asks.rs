@@ -1,4 +1,5 @@
-//! Asks with the real Claude Code: files that it calls sensitive itself, ordinary ones, and a command without a file, in a mode.
+//! Asks with the real Claude Code, by permission mode: sensitive files (as defined by Claude), ordinary files, and a
+//! command without a file.
 
 use anyhow::Result;
 use serde_json::json;
@@ -9,14 +10,15 @@ use crate::home::Home;
 use crate::model::{Block, Script};
 use crate::run::Options;
 
-/// What the rule of the tests asks about, whatever holds it.
+/// The text that the test's rule asks about, in a file's name or contents.
 const ASKED: &str = "asked-file";
 
 /// Files that Claude calls sensitive, below the user's home or the workspace.
 const SENSITIVE: &[&str] = &["~/.profile", "~/.zshenv", "~/.gitconfig", ".git/hooks/pre-commit", ".mcp.json"];
 
-/// Plays calls that a rule asks about: writes to sensitive and to ordinary files, and a command that concerns no file. None runs, as nobody
-/// is there. The record holds the answer to Claude: `about_files` for the writes, an ask for the command.
+/// Plays calls that a rule asks about: writes to sensitive and ordinary files, and a command without a file. None runs,
+/// because no person is present. The record holds the answer to Claude: `about_files` for the writes, an ask for the
+/// command.
 pub fn check_asks(mode: &'static str, about_files: &str) -> Result<()> {
     let Some(stage) = Stage::set(Claude, "enforce", Registered::User)? else { return Ok(()) };
     let write =

@@ -1,4 +1,5 @@
-//! Qwen Code with a person at its terminal, in a mode in which it asks nothing by itself: an ask of castellan's opens a prompt.
+//! Qwen Code with a person at its terminal, in a mode in which it asks nothing by itself. castellan's ask opens a
+//! prompt.
 
 use std::path::Path;
 
@@ -11,26 +12,26 @@ use crate::model::{Model, Script};
 use crate::run;
 use crate::terminal::{self, Session};
 
-/// The last but one line of its prompt, which has a reason above it.
+/// The last but one line of the prompt; the reason is above it.
 const PROMPT: &str = "Yes, allow once";
 
-/// What stands in its input line when it waits for the next prompt of the person's.
+/// The text of the input line while Qwen waits for the person's next prompt.
 const IDLE: &str = "Type your message";
 
-/// Plays a call that a rule asks about. It runs when the person says yes, and not before.
+/// Plays a call that a rule asks about. It runs only after the person answers yes.
 pub fn check_agreed_at_prompt() -> Result<()> {
     let Some((stage, model, mut session)) = at_prompt()? else { return Ok(()) };
     session.answer(PROMPT, "")?;
     ensure!(!stage.home.workspace().join("asked-file").exists(), "it did not wait");
     session.answer("", "\r")?;
-    // What the model says in the end.
+    // The model's last message.
     session.answer("done", "")?;
     ensure!(model.told("0-0-0").is_some(), "the model is told nothing");
     ensure!(stage.home.workspace().join("asked-file").exists(), "the call has not run");
     expect_asked(&stage)
 }
 
-/// Plays the same, and the person says no.
+/// Plays the same call, and the person answers no.
 pub fn check_refused_at_prompt() -> Result<()> {
     let Some((stage, _model, mut session)) = at_prompt()? else { return Ok(()) };
     session.answer(PROMPT, "\x1b")?;
@@ -43,7 +44,7 @@ fn at_prompt() -> Result<Option<(Stage, Model, Session)>> {
     let Some(stage) = Stage::set(Qwen, "enforce", Registered::User)? else { return Ok(None) };
     let script = Script::main([vec![Qwen.shell("touch asked-file")]]);
     let model = Model::start(Qwen.api(), vec![script])?;
-    // At a terminal that is both its input and its output.
+    // The terminal is both input and output.
     let at_terminal = ["-c", r#"stty rows 40 cols 120 </dev/tty; exec "$@" >/dev/tty 2>&1"#, "sh"];
     let executable = stage.executable.to_str().context("a path that is not UTF-8")?;
     let qwen = [executable, "--yolo", "--prompt-interactive", "go"];

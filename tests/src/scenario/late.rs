@@ -11,13 +11,14 @@ use crate::model::{Model, Script};
 use crate::process::stop_process;
 use crate::run::{self, AGENT_LIMIT, Options};
 
-/// Plays a call that no rule is about, with a daemon that stands still: the hook denies by itself, before its agent gives it up.
+/// Plays a call that matches no rule, with a stopped daemon. The hook denies by itself, before its agent gives up on
+/// it.
 pub fn check_late_answer(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     let daemon = stage.home.start_daemon()?;
     let (stopped, is_stopped) = mpsc::channel();
     let script = Script::main([vec![agent.shell("touch other-file")]]).before(0, move || {
-        // Nobody listens any more when the test has failed.
+        // The receiver is gone if the test has failed.
         drop(stopped.send(stop_process(daemon)));
     });
     let model = Model::start(agent.api(), vec![script])?;

@@ -1,5 +1,5 @@
-//! Access levels with the real agents: a call that needs more than its session has, and a sub-agent that would have more than the
-//! agent that it works for.
+//! Access levels with the real agents: a call that needs more than its session has, and a sub-agent that asks for more
+//! than its parent has.
 
 use std::sync::Arc;
 
@@ -16,11 +16,12 @@ const READ_ONLY: &str = "version = 1\n[level]\nsession = \"read-only\"\n";
 const DENYING: &str = "version = 1\n[level]\nsession = \"read-only\"\non_insufficient = \"deny\"\n";
 const WRITING: &str = "version = 1\n[level]\nsession = \"workspace-write\"\n";
 
-/// What a model is told of a call that is short of its level.
+/// The message to the model about a call above its level.
 const SHORT: &str = "this needs workspace-write, and the session has read-only";
 
-/// Plays a call that looks around, one that makes a file, the same once a person has approved it at another terminal, and another one.
-/// Those that need more than looking are denied: Codex asks nobody, and Claude is in a mode that may drop an ask about a file.
+/// Plays a call that only reads, a call that makes a file, the same call after a person's approval at another terminal,
+/// and a call for another file. The unapproved calls that write are denied: Codex asks nobody, and Claude is in a mode
+/// that may drop an ask about a file.
 pub fn check_escalation(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::with_config(agent, READ_ONLY, Registered::User)? else { return Ok(()) };
     let stage = Arc::new(stage);
@@ -49,7 +50,7 @@ pub fn check_escalation(agent: Agent) -> Result<()> {
     Ok(())
 }
 
-/// Plays the same where nobody is asked: it is denied, and nobody can approve it.
+/// Plays a call that needs more if nobody is asked. castellan denies it, and nobody can approve it.
 pub fn check_denied_escalation(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::with_config(agent, DENYING, Registered::User)? else { return Ok(()) };
     let script = Script::main([vec![agent.shell("touch a-file")]]);
@@ -60,8 +61,8 @@ pub fn check_denied_escalation(agent: Agent) -> Result<()> {
     Ok(())
 }
 
-/// Plays a Claude Code that only plans, and a sub-agent of its whose definition says that it may do everything: it has what the one
-/// above it has. (2.1.330 tells the mode of that one for both; tests of the daemon have it tell another.)
+/// Plays a Claude Code in plan mode, and its sub-agent with a definition that permits everything. The sub-agent has its
+/// parent's level. (2.1.330 reports the parent's mode for both; tests of the daemon report another mode.)
 pub fn check_ceiling() -> Result<()> {
     const TASK: &str = "make the file of the sub-agent";
     const WRITER: &str =
@@ -72,7 +73,7 @@ pub fn check_ceiling() -> Result<()> {
     let spawn = Block::call("Agent", json!({"description": "x", "prompt": TASK, "subagent_type": "writer"}));
     let turns = [vec![agent.shell("ls"), agent.shell("touch sub-file")]];
     let scripts = vec![Script::main([vec![spawn]]), Script::subagent(TASK, turns)];
-    // Its own classifier, which would look at what it plans, is a server's.
+    // Claude's own classifier, which would check the plan, needs a server.
     let settings = &["--settings", r#"{"permissions":{"disableAutoMode":"disable"}}"#];
     let options = Options { claude_permission_mode: "plan", arguments: settings, ..Options::default() };
     let (model, done) = stage.play(scripts, &options)?;

@@ -1,4 +1,4 @@
-//! A command that runs in a directory of its own, files that a tool writes, and a repository that names castellan's hook.
+//! A command with its own directory, files that a tool writes, and a repository that names castellan's hook.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value as Json, json};
@@ -8,7 +8,8 @@ use crate::agents::Agent;
 use crate::model::{Block, Script};
 use crate::run::Options;
 
-/// Plays a call of the shell that names a directory under `key`, and one that does not. Only where the first runs is a file denied.
+/// Plays a shell call that names a directory under `key`, and a shell call that does not. The rule denies the file only
+/// in that directory.
 pub fn check_directory(agent: Agent, key: &str) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     let sub = stage.home.workspace().canonicalize()?.join("sub");
@@ -28,7 +29,8 @@ pub fn check_directory(agent: Agent, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Plays three files that a tool writes, each by its absolute path: one that a rule denies, one that a rule allows, and another one.
+/// Plays three files that a tool writes, each by its absolute path: one file is denied by a rule, one is allowed by a
+/// rule, one matches no rule.
 pub fn check_write(agent: Agent, write: fn(&str) -> Block) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     let workspace = stage.home.workspace().canonicalize()?;
@@ -47,8 +49,8 @@ pub fn check_write(agent: Agent, write: fn(&str) -> Block) -> Result<()> {
     Ok(())
 }
 
-/// Plays a denied call with Gemini CLI in a repository that switches off hooks by names: those of others, then castellan's. A hook without a
-/// name has its command for one.
+/// Plays a denied call with Gemini CLI in a repository that switches off hooks by name: first another name, then
+/// castellan's. The name of a hook without a name is its command.
 pub fn check_named_off() -> Result<()> {
     let agent = Agent::Gemini;
     for is_ours in [false, true] {

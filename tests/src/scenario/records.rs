@@ -1,4 +1,4 @@
-//! What castellan recorded of a script's calls, and what the model was told of them.
+//! castellan's records of a script's calls, and the results that the model received.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value as Json;
@@ -7,15 +7,15 @@ use super::Stage;
 use crate::model::Model;
 
 impl Stage {
-    /// The records of calls.
+    /// Returns the records of calls.
     pub(crate) fn calls(&self) -> Result<Vec<Json>> {
         let records = self.home.records()?;
         let calls = records.iter().filter(|record| record.get("type") == Some(&"call".into()));
         Ok(calls.filter_map(|record| record.get("call").cloned()).collect())
     }
 
-    /// The one record of the call that the script knows by `id`. An agent that does not tell the id asks about the calls of a
-    /// conversation in order; here, each turn has one call.
+    /// Returns the only record of the call with the script's `id`. An agent without ids in its hooks asks about the
+    /// calls of a conversation in order; here, each turn has one call.
     pub(crate) fn call<'a>(&self, calls: &'a [Json], id: &str) -> Result<&'a Json> {
         if !self.agent.tells_ids() {
             let turn = id.split('-').nth(1).and_then(|turn| turn.parse::<usize>().ok());
@@ -30,7 +30,7 @@ impl Stage {
     }
 }
 
-/// The one record of a call whose input has this text.
+/// Returns the only record of a call whose input contains this text.
 pub(super) fn call_about<'a>(calls: &'a [Json], text: &str) -> Result<&'a Json> {
     let mut found = calls.iter().filter(|call| call["input"].to_string().contains(text));
     let call = found.next().with_context(|| format!("no record of a call about `{text}`: {calls:?}"))?;

@@ -1,4 +1,4 @@
-//! A repository that an agent makes of ordinary files: git starts what its settings say.
+//! A repository that an agent makes from ordinary files. git then runs the commands in its settings.
 
 use anyhow::Result;
 use serde_json::json;
@@ -8,8 +8,8 @@ use crate::agents::Agent;
 use crate::model::{Block, Script};
 use crate::run::Options;
 
-/// Plays calls that write `HEAD` and `config` as any other files, and then one that asks git for its status there. `holds`: castellan
-/// enforces; else it only watches, and git starts what the settings say.
+/// Plays calls that write `HEAD` and `config` like any other files, and a call of `git status` there. `holds`:
+/// castellan enforces. Otherwise castellan only monitors, and git runs the command in the settings.
 pub fn check_repository(agent: Agent, holds: bool, write: fn(&str, &str) -> Block) -> Result<()> {
     let mode = if holds { "enforce" } else { "monitor" };
     let Some(stage) = Stage::set(agent, mode, Registered::User)? else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! A hook that is signalled while its agent waits for it. What each agent does then is the agent's own.
+//! A hook that receives a signal while its agent waits for it. The result depends on the agent.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -13,20 +13,20 @@ use crate::model::{Model, Script};
 use crate::process::{processes_of, send_signals, stop_process};
 use crate::run::{self, AGENT_LIMIT, Options};
 
-/// Seconds after which an agent gives a hook up that was registered for ten minutes: a test does not wait so long.
+/// Timeout of the hook in seconds, instead of the registered ten minutes, so that the test is short.
 const SHORT_TIMEOUT: &str = "4";
 
-/// Plays a call that no rule is about, and sends a signal, by its number, to the hook that waits for its answer. `runs`: whether the
-/// call runs then.
+/// Plays a call that matches no rule, and sends a signal, by number, to the hook that waits for its answer. `runs`: the
+/// call then runs.
 pub fn check_signalled_hook(agent: Agent, signal: u32, runs: bool) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     shorten_timeouts(&stage)?;
     let daemon = stage.home.start_daemon()?;
-    // The hooks of the session's start connect as well, and wait for a moment: only once the daemon stands still is a
-    // waiting hook the call's.
+    // The hooks of the session's start connect too, and wait for a moment. A waiting hook is the call's only after the
+    // daemon has stopped.
     let (stopped, is_stopped) = mpsc::channel();
     let script = Script::main([vec![agent.shell("touch other-file")]]).before(0, move || {
-        // Nobody listens any more when the test has failed.
+        // The receiver is gone if the test has failed.
         drop(stopped.send(stop_process(daemon)));
     });
     let model = Model::start(agent.api(), vec![script])?;
@@ -45,12 +45,12 @@ pub fn check_signalled_hook(agent: Agent, signal: u32, runs: bool) -> Result<()>
     Ok(())
 }
 
-/// Signals of every kind that a hook answers: TERM, SEGV, SYS, one of the C library's own, TSTP, the last one.
+/// Signals of every kind that a hook answers: TERM, SEGV, SYS, a signal of the C library, TSTP, the last signal.
 pub const SIGNALS: &[u32] = &[15, 11, 31, 33, 20, 64];
 
-/// KILL, which no hook can answer.
+/// KILL; no hook can answer it.
 pub const KILL: u32 = 9;
-/// STOP, which no hook can answer either.
+/// STOP; no hook can answer it.
 pub const STOP: u32 = 19;
 
 fn hooks_of(home: &Home) -> Vec<Pid> {
@@ -61,7 +61,7 @@ fn hooks_of(home: &Home) -> Vec<Pid> {
     processes_of(&home.castellan()).into_iter().filter(is_hook).collect()
 }
 
-/// Has the agent give its hooks up after some seconds.
+/// Shortens the agent's timeout for hooks.
 fn shorten_timeouts(stage: &Stage) -> Result<()> {
     let file = stage.agent.settings(&stage.home);
     let text = std::fs::read_to_string(&file).with_context(|| format!("`{}`", file.display()))?;

@@ -11,11 +11,11 @@ use crate::model::{Model, Script};
 use crate::run::{self, Options};
 use crate::terminal;
 
-/// What is understood and stays in the workspace runs without a prompt; what is not trusted is only looked at.
+/// Understood calls within the workspace run without a prompt. An untrusted workspace is read-only.
 const AUTONOMOUS: &str = "version = 1\nprofile = \"autonomous\"\n";
 
-/// Plays a call that looks around, one that makes a file where nobody has trusted the workspace, and another one after a person has.
-/// The first that needs more than looking is denied, as in `check_escalation`.
+/// Plays a call that only reads, a call that makes a file in the untrusted workspace, and another after a person has
+/// trusted the workspace. The first write is denied, as in `check_escalation`.
 pub fn check_trust(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::with_config(agent, AUTONOMOUS, Registered::User)? else { return Ok(()) };
     let stage = Arc::new(stage);

@@ -1,4 +1,4 @@
-//! What runs past castellan, with the real agents: what is recorded of it, and what follows.
+//! Calls that bypass castellan, with the real agents: the records of these calls and the consequences.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::process::Running;
 use crate::run::{AGENT_LIMIT, Options};
 use crate::wait::until;
 
-/// The daemon looks a few times a second.
+/// The daemon checks a few times a second.
 const NOTICED: Duration = Duration::from_secs(20);
 
 /// Plays a call that a hook of the repository changes after castellan has judged it.
@@ -45,8 +45,8 @@ pub fn check_rewritten() -> Result<()> {
     Ok(())
 }
 
-/// Plays a call beside a hook that a plugin brings, installed as a user does it or named on the command line: the agent asks it, and in
-/// `strict` nothing runs.
+/// Plays a call beside a hook of a plugin that a user installed or named on the command line. The agent asks that hook,
+/// and in `strict` nothing runs.
 pub fn check_plugin(is_installed: bool) -> Result<()> {
     let config = "version = 1\nprofile = \"strict\"\n";
     let Some(stage) = Stage::with_config(Agent::Claude, config, Registered::User)? else { return Ok(()) };
@@ -82,7 +82,7 @@ pub fn check_plugin(is_installed: bool) -> Result<()> {
     Ok(())
 }
 
-/// Plays a call of an agent beside which there is no hook of others, in `strict`: none is seen where none is.
+/// Plays a call of an agent without foreign hooks, in `strict`: castellan finds none.
 pub fn check_none_foreign(agent: Agent) -> Result<()> {
     let config = "version = 1\nprofile = \"strict\"\n";
     let Some(stage) = Stage::with_config(agent, config, Registered::User)? else { return Ok(()) };
@@ -114,7 +114,7 @@ pub fn check_noticed() -> Result<()> {
     Ok(())
 }
 
-/// Plays a call that starts a program which reads the terminal, and one that types into it, of which no hook is told.
+/// Plays a call that starts a program reading the terminal, and a call that types into it without asking a hook.
 pub fn check_typed() -> Result<()> {
     let Some(stage) = Stage::set(Agent::Codex, "enforce", Registered::User)? else { return Ok(()) };
     let reads = json!({ "cmd": "cat > typed-file", "tty": true, "yield_time_ms": 300 });
@@ -130,7 +130,7 @@ pub fn check_typed() -> Result<()> {
         json!({ "why": "no_decision", "seen": "transcript", "tool": "write_stdin", "agent": "codex" }),
     );
     assert_eq!(record.pointer("/input/chars"), Some(&json!("typed\n\u{4}")));
-    // The call that castellan was asked about is not told of.
+    // A call that castellan was asked about has no such record.
     let all = stage.all_ungoverned()?;
     assert_eq!(all.len(), 1, "{all:?}");
     Ok(())
@@ -142,7 +142,7 @@ impl Stage {
         Ok(records.filter_map(|record| record.get("ungoverned").cloned()).collect())
     }
 
-    /// Waits for the record of a call, or of a change of settings where `id` is empty.
+    /// Waits for the record of a call, or of a change of settings if `id` is empty.
     fn ungoverned(&self, id: &str) -> Result<Json> {
         let found =
             until(NOTICED, || Ok(self.all_ungoverned()?.into_iter().find(|record| record["use_id"] == id)))?;
