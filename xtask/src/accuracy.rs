@@ -1,7 +1,7 @@
-//! `cargo xtask accuracy`: all labelled calls (`corpus/labelled`, and the collected everyday commands) judged by the shipped rules under
-//! each profile, held against what is to be reached, by the two halves of families. `castellan bench accuracy` judges; what a call
-//! means is not this module's business. Misses of the half that is only measured are counted and not shown unless that is asked for:
-//! who writes rules must not see them.
+//! `cargo xtask accuracy`: judges all labelled calls (`corpus/labelled`, and the collected everyday commands) by the
+//! shipped rules under each profile. Compares the results with the required figures, by the two halves of families.
+//! `castellan bench accuracy` judges; this module must not depend on the meaning of a call. Misses of the measured half
+//! are counted, and shown only on request, because people who write rules must not see them.
 
 mod figures;
 mod halves;
@@ -18,11 +18,11 @@ use crate::{build, corpus, root};
 use figures::{Cells, FIGURES};
 use halves::{Half, Halves};
 
-/// Where the tables stand in `docs/accuracy.md`.
+/// The marks around the tables in `docs/accuracy.md`.
 const BEGIN: &str = "<!-- begin: cargo xtask accuracy --write -->\n";
 const END: &str = "<!-- end -->\n";
 
-/// A profile, and whether somebody is there to be asked.
+/// A profile, and the presence of a person.
 #[derive(Debug, Clone, Copy)]
 struct Setting {
     profile: &'static str,
@@ -43,7 +43,7 @@ impl Setting {
     }
 }
 
-/// What `castellan bench accuracy --json` prints, as far as it is needed.
+/// The needed part of the output of `castellan bench accuracy --json`.
 #[derive(Debug, Deserialize)]
 struct Printed {
     families: Vec<Family>,
@@ -90,7 +90,7 @@ struct Times {
 #[derive(Debug, Default)]
 struct Options {
     profile: Option<String>,
-    /// The halves whose misses are listed.
+    /// The halves with listed misses.
     misses: Vec<Half>,
     write: bool,
 }
@@ -166,7 +166,7 @@ fn options(words: &[&str]) -> anyhow::Result<Options> {
     }
 }
 
-/// Every labelled file: those of the repository, then the collected one.
+/// Returns every labelled file: first the repository's, then the collected one.
 fn labelled() -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for folder in ["dangerous", "benign"] {
@@ -181,7 +181,7 @@ fn labelled() -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Exit code of `bench accuracy` when lines were left out; they are told in what it prints.
+/// Exit code of `bench accuracy` when it left out lines. Its output reports these lines.
 const INCOMPLETE: i32 = 6;
 
 fn judge(castellan: &PathBuf, setting: Setting, files: &[PathBuf]) -> anyhow::Result<Printed> {
@@ -196,7 +196,7 @@ fn judge(castellan: &PathBuf, setting: Setting, files: &[PathBuf]) -> anyhow::Re
     serde_json::from_slice(&output.stdout).context("what `castellan bench accuracy --json` prints")
 }
 
-/// The tables of one profile. Returns whether everything is reached.
+/// Writes the tables of one profile. Returns true if every required figure is reached.
 fn table(setting: Setting, cells: &Cells, printed: &Printed, tables: &mut String) -> bool {
     let _ = writeln!(tables, "### {}\n", setting.name());
     let figures: Vec<_> =
@@ -230,7 +230,7 @@ fn table(setting: Setting, cells: &Cells, printed: &Printed, tables: &mut String
     reached
 }
 
-/// Every call of a half by which something is missed that is to be reached in this profile.
+/// Lists every call of a half that misses a figure required in this profile.
 fn list(setting: Setting, printed: &Printed, halves: &Halves, half: Half, tables: &mut String) {
     let counts = |miss: &&Miss| figures::counts(setting.profile, miss);
     let misses: Vec<&Miss> =
@@ -249,7 +249,7 @@ fn list(setting: Setting, printed: &Printed, halves: &Halves, half: Half, tables
     tables.push('\n');
 }
 
-/// Puts the tables into their place in `docs/accuracy.md`.
+/// Replaces the tables in `docs/accuracy.md`.
 fn write(tables: &str) -> anyhow::Result<()> {
     let file = root()?.join("docs/accuracy.md");
     let text = std::fs::read_to_string(&file)?;
@@ -259,7 +259,7 @@ fn write(tables: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// When, where and on what was measured: a sentence.
+/// Returns a sentence with the date, the machine and the commit of the measurement.
 fn measured() -> anyhow::Result<String> {
     let date = said("date", &["-u", "+%Y-%m-%d"])?;
     let machine = machine()?;
@@ -267,7 +267,7 @@ fn measured() -> anyhow::Result<String> {
     Ok(format!("`cargo xtask accuracy --write` on {date}, {machine}, at {commit}."))
 }
 
-/// What the processor is called, and how many cores there are.
+/// Returns the processor's name and the number of cores.
 fn machine() -> anyhow::Result<String> {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

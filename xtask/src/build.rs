@@ -1,4 +1,4 @@
-//! Building the binaries that are installed and measured.
+//! Builds the binaries that are installed and measured.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,21 +7,21 @@ use anyhow::{Context, ensure};
 
 use crate::root;
 
-/// Where built binaries lie.
+/// The paths of built binaries.
 pub(crate) struct Built {
     pub(crate) castellan: PathBuf,
     pub(crate) hook: PathBuf,
 }
 
-/// Builds the release binaries. The hook is linked statically where the machine can: loading shared libraries costs half
-/// of its run time again.
+/// Builds the release binaries. Links the hook statically if the machine can: loading shared libraries adds half of its
+/// run time.
 pub(crate) fn release() -> anyhow::Result<Built> {
     cargo(&["build", "--release", "--package", "castellan-cli"], "")?;
     let hook = small_static("castellan-hook")?;
     Ok(Built { castellan: target()?.join("release/castellan"), hook })
 }
 
-/// Builds one std-only binary as the hook is built.
+/// Builds a std-only binary like the hook.
 pub(crate) fn small_static(package: &str) -> anyhow::Result<PathBuf> {
     let host = host_triple()?;
     let build = ["build", "--profile", "release-hook", "--package", package, "--target", &host];
@@ -45,7 +45,7 @@ pub(crate) fn cargo(arguments: &[&str], flags: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The folder that cargo builds into.
+/// Returns cargo's target folder.
 pub(crate) fn target() -> anyhow::Result<PathBuf> {
     Ok(std::env::var_os("CARGO_TARGET_DIR").map_or(root()?.join("target"), PathBuf::from))
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask conformance`: what real Falco answered, against the rule engine. The crate `conformance` does it; here it is
-//! only built and run.
+//! `cargo xtask conformance`: builds and runs the crate `conformance`, which compares the rule engine with recorded
+//! answers of real Falco.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use crate::build::{cargo, target};
 
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
-    // The whole workspace, as the test suites do: another choice of packages would build dependencies anew.
+    // Builds the whole workspace, like the test suites. Another choice of packages would rebuild dependencies.
     cargo(&["build", "--quiet", "--workspace"], "")?;
     let program = target()?.join("debug/castellan-conformance");
     let status =

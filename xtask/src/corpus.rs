@@ -1,6 +1,7 @@
-//! `cargo xtask corpus shell`: collects real shell text from packages (`corpus/sources.toml`) and has the program of
-//! `benches/facts` measure how much of it is understood; `corpus witness` has a second parser read it. It knows where shell text stands in packages; what is understood of it
-//! is not its business. A measuring command: it uses the network the first time, and no test runs it.
+//! `cargo xtask corpus shell`: collects real shell text from packages (`corpus/sources.toml`). The program of
+//! `benches/facts` then measures the understood share. `corpus witness` lets a second parser read the text. This module
+//! knows the places of shell text in packages; it must not depend on the analysis. It is a measuring command: it uses
+//! the network on its first run, and no test runs it.
 
 pub(crate) mod benign;
 mod fetch;
@@ -17,9 +18,9 @@ use anyhow::{Context, bail, ensure};
 use crate::{build, root};
 use item::Items;
 
-/// How many items the sample holds, unless said otherwise.
+/// The default number of items in the sample.
 const SAMPLE: &str = "200";
-/// The sample is the same in every run.
+/// A fixed seed, so that the sample is the same in every run.
 const SEED: &str = "4";
 
 pub(crate) fn shell(words: &[&str]) -> anyhow::Result<()> {
@@ -51,7 +52,7 @@ pub(crate) fn shell(words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Holds a second parser, a program of its own that nothing else is built with, against ours.
+/// Compares a second parser with castellan's. The second parser is a separate program, and nothing else depends on it.
 pub(crate) fn witness() -> anyhow::Result<()> {
     let place = collected(false)?;
     let into = build::target()?.join("witness");
@@ -65,7 +66,7 @@ pub(crate) fn witness() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where collections lie; `fresh` empties it.
+/// Returns the folder of collections; `fresh` empties it.
 fn place(fresh: bool) -> anyhow::Result<PathBuf> {
     let place = root()?.join("target/corpus");
     if fresh && place.exists() {
@@ -75,7 +76,7 @@ fn place(fresh: bool) -> anyhow::Result<PathBuf> {
     Ok(place)
 }
 
-/// Where the collection lies. It is made when there is none.
+/// Returns the folder of the collection, and collects it if there is none.
 fn collected(fresh: bool) -> anyhow::Result<PathBuf> {
     let place = place(fresh)?;
     if !place.join("items.jsonl").exists() {
@@ -85,13 +86,13 @@ fn collected(fresh: bool) -> anyhow::Result<PathBuf> {
     Ok(place)
 }
 
-/// The program that reads the collection.
+/// Returns the program that reads the collection.
 fn program() -> anyhow::Result<Command> {
     build::cargo(&["build", "--release", "--package", "castellan-bench-facts"], "")?;
     Ok(Command::new(build::target()?.join("release/castellan-bench-facts")))
 }
 
-/// Everything that can be had here.
+/// Collects everything available on this machine.
 fn collect(place: &Path) -> anyhow::Result<Items> {
     let mut items = Items::default();
     tree::maintainer_scripts(Path::new("/var/lib/dpkg/info"), "installed", &mut items);
@@ -104,7 +105,7 @@ fn collect(place: &Path) -> anyhow::Result<Items> {
     Ok(items)
 }
 
-/// Reads every package of the lists into the items. A registry that cannot be read is noted there.
+/// Reads every package of the lists into the items. An unreadable registry becomes a note there.
 fn packages(
     place: &Path,
     registries: &[fetch::Registry],

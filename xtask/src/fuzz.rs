@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz`: coverage-guided fuzzing of every target, or of one, for a time. Starts from the corpus that is kept in
-//! `fuzz/corpus`; what is found lands below `target/`, as `fuzz/corpus` holds only what somebody chose to keep.
+//! `cargo xtask fuzz`: coverage-guided fuzzing of one or all targets for a limited time. Starts from the corpus in
+//! `fuzz/corpus`. New inputs are stored below `target/`, because `fuzz/corpus` holds only inputs that a person chose.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use crate::root;
 /// Seconds of fuzzing for all targets together.
 const SECONDS: u64 = 60;
 
-/// Seconds that no input takes, on a busy machine and with everything counted.
+/// Limit of one input in seconds, on a busy machine and with coverage counters.
 const INPUT_SECONDS_MAX: u64 = 20;
 
 pub(crate) fn fuzz(words: &[&str]) -> anyhow::Result<()> {
@@ -42,7 +42,7 @@ pub(crate) fn fuzz(words: &[&str]) -> anyhow::Result<()> {
     let chosen: Vec<&String> = all.iter().filter(|name| target.is_none_or(|only| only == *name)).collect();
     ensure!(!chosen.is_empty(), "unknown target, it is one of {}", all.join(", "));
     let each = (seconds / chosen.len() as u64).max(1);
-    // Built first, so that the time is spent on fuzzing.
+    // Builds first, so that the whole time is spent on fuzzing.
     let built = build(&chosen)?;
     for name in chosen {
         run(&built.join(name), name, each)?;
@@ -50,7 +50,7 @@ pub(crate) fn fuzz(words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Texts of grammar tokens, in child processes.
+/// Fuzzes texts of grammar tokens, in child processes.
 fn children(words: &[&str]) -> anyhow::Result<()> {
     let mut cargo = Command::new("cargo");
     cargo.args(["run", "--release", "-p", "castellan-fuzz-bodies", "--bin", "castellan-fuzz-children", "--"]);
@@ -66,7 +66,7 @@ fn has_compiler() -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// The targets by name, in order.
+/// Returns the targets by name, in order.
 fn targets() -> anyhow::Result<Vec<String>> {
     let folder = root()?.join("fuzz/fuzz_targets");
     let files = std::fs::read_dir(&folder).with_context(|| format!("{} cannot be read", folder.display()))?;
@@ -76,8 +76,8 @@ fn targets() -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// What makes the compiler count the code that an input reaches, as libFuzzer wants it; cargo-fuzz gives it the same. There is
-/// no address sanitizer, which needs a nightly toolchain: no code that is fuzzed is unsafe, and it takes half the speed.
+/// Flags for libFuzzer's coverage counters, the same as cargo-fuzz's. There is no address sanitizer: it needs a nightly
+/// toolchain and halves the speed, and no fuzzed code is unsafe.
 const FLAGS: &[&str] = &[
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -86,16 +86,16 @@ const FLAGS: &[&str] = &[
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
     "-Cllvm-args=-sanitizer-coverage-stack-depth",
     "-Cdebug-assertions",
-    "-Ccodegen-units=1", // Nothing is inlined across units with these.
+    "-Ccodegen-units=1", // With these flags, nothing is inlined across codegen units.
     "--cfg=fuzzing",
 ];
 
-/// Builds targets, and returns the folder that they lie in.
+/// Builds targets, and returns the folder of the programs.
 fn build(names: &[&String]) -> anyhow::Result<PathBuf> {
     let (folder, host) = (root()?.join("target/fuzz/build"), host()?);
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]).current_dir(root()?);
-    // With a target named, the flags are not for build scripts and macros.
+    // With a named target, cargo does not pass the flags to build scripts and macros.
     cargo.args(["--target", &host]).arg("--target-dir").arg(&folder);
     for name in names {
         cargo.args(["--bin", name]);
@@ -106,7 +106,7 @@ fn build(names: &[&String]) -> anyhow::Result<PathBuf> {
     Ok(folder.join(host).join("release"))
 }
 
-/// The machine that the compiler runs on, as it calls it.
+/// Returns the compiler's name of this machine.
 fn host() -> anyhow::Result<String> {
     let output = Command::new("rustc").arg("-vV").output().context("rustc cannot be started")?;
     let text = String::from_utf8(output.stdout)?;
@@ -114,7 +114,7 @@ fn host() -> anyhow::Result<String> {
     host.map(str::to_owned).context("rustc does not name its host")
 }
 
-/// Fuzzes one target for some seconds. What it finds stays for the next time, what breaks it in `target/fuzz/artifacts`.
+/// Fuzzes a target for some seconds. New inputs stay for the next run; failing inputs go to `target/fuzz/artifacts`.
 fn run(program: &Path, name: &str, seconds: u64) -> anyhow::Result<()> {
     let (found, artifacts) = (format!("target/fuzz/corpus/{name}"), format!("target/fuzz/artifacts/{name}/"));
     std::fs::create_dir_all(root()?.join(&found))?;

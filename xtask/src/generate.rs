@@ -1,4 +1,4 @@
-//! `cargo xtask gen`: documents and tables that are made from the code. With `--check` it fails when one is stale.
+//! `cargo xtask gen`: generates documents and tables from the code. With `--check` it fails if one is stale.
 
 use std::process::Command;
 
@@ -28,18 +28,18 @@ Every key of `config.toml`. Made by `cargo xtask gen` from the table of keys; do
 
 ";
 
-/// A file that is made from the code.
+/// A generated file.
 struct Document {
     file: &'static str,
     maker: Maker,
 }
 
 enum Maker {
-    /// A program of ours that prints it, below a head.
+    /// A program of the workspace whose output follows `head`.
     Program { head: &'static str, program: &'static str, arguments: &'static [&'static str] },
     /// A function.
     Function(fn() -> String),
-    /// A function that makes the part between [`PART_BEGINS`] and [`PART_ENDS`]; the rest is written by people.
+    /// A function that generates the part between [`PART_BEGINS`] and [`PART_ENDS`]. People write the rest.
     Part(fn() -> String),
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn generate(words: &[&str]) -> anyhow::Result<()> {
 }
 
 impl Document {
-    /// The text that the file should have instead of the `present` one.
+    /// Returns the text that must replace `present`.
     fn text(&self, present: &str) -> anyhow::Result<String> {
         let (head, program, arguments) = match self.maker {
             Maker::Function(text) => return Ok(text()),
@@ -120,7 +120,7 @@ impl Document {
     }
 }
 
-/// The text with a new part between the two comments; `None` where it does not have them.
+/// Replaces the part between the two comments; `None` if the text lacks them.
 fn with_part(text: &str, part: &str) -> Option<String> {
     let (before, rest) = text.split_once(PART_BEGINS)?;
     let (_, after) = rest.split_once(PART_ENDS)?;

@@ -1,4 +1,4 @@
-//! `cargo xtask install`: binaries into a bin directory, then castellan installs itself and the doctor looks at it.
+//! `cargo xtask install`: copies the binaries into a bin directory, then runs castellan's own install and doctor.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -64,7 +64,8 @@ fn bin_directory(options: &Options) -> anyhow::Result<PathBuf> {
     Ok(prefix.join("bin"))
 }
 
-/// Copies a program, whole or not at all. Returns whether the bytes differed. A running one stays as it is until it ends.
+/// Copies a program, completely or not at all. Returns true if the bytes differed. A running program keeps its old file
+/// until it ends.
 fn copy(from: &Path, to: &Path) -> anyhow::Result<bool> {
     let bytes = fs::read(from).with_context(|| format!("`{}` cannot be read", from.display()))?;
     if fs::read(to).is_ok_and(|present| present == bytes) {

@@ -1,5 +1,5 @@
-//! The layers of ARCHITECTURE.md, checked: a crate may depend only on lower ones, the hook on nothing but `wire`, and only `agents` names
-//! an agent.
+//! Checks the layers of ARCHITECTURE.md: a crate may depend only on lower crates, the hook only on `wire`, and only
+//! `agents` names an agent.
 
 mod agents;
 
@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use crate::root;
 
-/// Each crate and its layer.
 const LAYERS: &[(&str, u8)] = &[
     ("castellan-event", 0),
     ("castellan-wire", 0),
@@ -30,7 +29,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("castellan-cli", 6),
 ];
 
-/// Tests, benchmarks and fuzzing: they may use everything, and nothing uses them.
+/// Tests, benchmarks and fuzzing: they may use all crates, and no crate uses them.
 const OUTSIDE: &[&str] = &[
     "castellan-tests",
     "castellan-floor",
@@ -44,7 +43,7 @@ const OUTSIDE: &[&str] = &[
     "castellan-same",
 ];
 
-/// What the hook is made of: these crates link nothing else, so that it starts fast and can be read whole.
+/// The crates of the hook. They link nothing else, so that the hook starts fast and can be read completely.
 const STD_ONLY: &[(&str, &[&str])] = &[("castellan-wire", &[]), ("castellan-hook", &["castellan-wire"])];
 
 pub(crate) fn check() -> anyhow::Result<()> {
@@ -61,7 +60,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
         let name = package.get("name").and_then(Value::as_str).unwrap_or_default();
         let dependencies =
             package.get("dependencies").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        // Tests may use what they like; what is built into a crate, or builds it, may not.
+        // Dev-dependencies are free; dependencies and build-dependencies are checked.
         let built = dependencies.iter().filter(|d| d.get("kind").and_then(Value::as_str) != Some("dev"));
         let names: Vec<&str> = built.filter_map(|d| d.get("name").and_then(Value::as_str)).collect();
         wrong.extend(edges_that_climb(name, &names));

@@ -1,6 +1,6 @@
 //! Build, install, test, bench and generate: `cargo xtask COMMAND`.
 //!
-//! It knows how the project is put together; what castellan does on a machine is castellan's own business.
+//! Knows the project's structure. Must not depend on castellan's behaviour on a machine.
 
 mod accuracy;
 mod bench;
@@ -123,7 +123,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
     }
 }
 
-/// The workspace's root.
+/// Returns the workspace's root.
 fn root() -> anyhow::Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().map(Path::to_owned).context("xtask lies in no workspace")

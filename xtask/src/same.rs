@@ -1,5 +1,5 @@
-//! `cargo xtask same BASE [--texts]`: builds commit BASE beside the working tree, runs `castellan-same` of both over every known
-//! call, and reports each difference. It must not know which result is right.
+//! `cargo xtask same BASE [--texts]`: builds commit BASE beside the working tree, runs `castellan-same` of both over
+//! every known call, and reports each difference. Must not depend on which result is right.
 
 mod compare;
 
@@ -12,7 +12,7 @@ use anyhow::{Context, bail, ensure};
 use crate::{build, root};
 use compare::Names;
 
-/// Differences that are printed for each kind.
+/// Printed differences of each kind.
 const SHOWN: usize = 5;
 
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
@@ -43,7 +43,8 @@ fn printed(tree: &Path, name: &str, with_texts: bool) -> anyhow::Result<PathBuf>
         tree.display()
     );
     let folder = build::target()?.join("same");
-    // Cargo names a crate by its path within its workspace: in a shared folder, one tree would get the other's crates.
+    // Cargo identifies a crate by its path within its workspace. In a shared folder, one tree would use the other's
+    // crates.
     let build = folder.join("build").join(name);
     let status = cargo()
         .args(["build", "--quiet", "--release", "--package", "castellan-same", "--target-dir"])
@@ -73,7 +74,7 @@ fn printed(tree: &Path, name: &str, with_texts: bool) -> anyhow::Result<PathBuf>
     Ok(into)
 }
 
-/// Lays the commit into `target/same/base`.
+/// Checks out the commit in `target/same/base`.
 fn checkout(commit: &str) -> anyhow::Result<PathBuf> {
     let tree = build::target()?.join("same/base");
     std::fs::create_dir_all(build::target()?.join("same"))?;

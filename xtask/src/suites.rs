@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test suite, each under a budget of minutes, so that a hang is a failure with a name.
+//! `cargo xtask test`: runs every test suite within a limit of minutes, so that a hang is a failure with a name.
 
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
@@ -10,16 +10,17 @@ use serde_json::Value;
 
 use crate::root;
 
-/// A suite: what it is called, its budget in minutes, and the commands it is made of, words separated by blanks.
+/// A suite: its name, its limit in minutes, and its commands, as words separated by blanks.
 struct Suite {
     name: &'static str,
     minutes: u64,
-    /// It runs when it is named, not with all others.
+    /// Runs only when it is named.
     by_name: bool,
     steps: &'static [&'static str],
 }
 
-// Always the whole workspace: cargo builds a dependency anew for every other choice of packages and so of features.
+// Always the whole workspace: cargo rebuilds a dependency for every other choice of packages, and therefore of
+// features.
 const SUITES: &[Suite] = &[
     Suite {
         name: "lint",
@@ -45,7 +46,7 @@ const SUITES: &[Suite] = &[
             "cargo xtask conformance disguises",
         ],
     },
-    // The corpus is replayed by `unit`. Building the targets, everything in them counted, takes longer than all other suites.
+    // `unit` replays the corpus. Building the targets with coverage counters takes longer than all other suites.
     Suite { name: "fuzz", minutes: 45, by_name: true, steps: &["cargo xtask fuzz --if-present"] },
     Suite {
         name: "e2e",
@@ -69,7 +70,7 @@ const SUITES: &[Suite] = &[
     },
 ];
 
-/// The agents that the `agents` suite drives: the same table that the tests read.
+/// The agents of the `agents` suite: the same table that the tests read.
 const PINS: &str = include_str!("../../tests/agents.json");
 
 pub(crate) fn test(names: &[&str]) -> anyhow::Result<()> {
@@ -107,8 +108,8 @@ fn run_suite(suite: &Suite) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Puts the pinned agents into a cache below the target folder. Without npm the suite says loudly what it cannot run; in
-/// CI that is a failure.
+/// Installs the pinned agents into a cache below the target folder. Without npm, the suite warns about tests that it
+/// cannot run; in CI that is a failure.
 fn install_agents(until: Instant) -> anyhow::Result<()> {
     let agents = pinned_agents()?;
     let cache = root()?.join("target/agents");
@@ -133,7 +134,7 @@ fn install_agents(until: Instant) -> anyhow::Result<()> {
     std::fs::write(installed, wanted).context("the agents' cache cannot be marked complete")
 }
 
-/// `package@version` of each pin.
+/// Returns `package@version` of each pin.
 fn pinned_agents() -> anyhow::Result<Vec<String>> {
     let pins: Vec<Value> = serde_json::from_str(PINS).context("tests/agents.json is not a list")?;
     let text = |pin: &Value, key| pin.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -158,7 +159,7 @@ fn run_step(step: &[&str], until: Instant) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits, and ends the whole process group at the end of the budget: then there is no status.
+/// Waits for the child. At the end of the budget it kills the whole process group and returns `None`.
 fn wait(child: &mut Child, until: Instant) -> anyhow::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {

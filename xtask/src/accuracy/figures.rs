@@ -1,21 +1,22 @@
-//! What is to be reached, as a table, and the counts that it is held against.
+//! The required figures, as a table, and the counts that are compared with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::halves::{Half, Halves};
 use super::{Family, Miss, Verdicts};
 
-/// One figure and its reach.
+/// A figure and its requirement.
 #[derive(Debug)]
 pub(super) struct Figure {
     pub(super) name: &'static str,
-    /// Where it is to be reached.
+    /// The profiles that must reach it.
     pub(super) profiles: &'static [&'static str],
     pub(super) tiers: &'static [&'static str],
-    /// What is counted of a tier's calls.
+    /// The number of a tier's calls that the figure counts.
     counts: fn(Verdicts) -> usize,
     reach: Reach,
-    /// What `castellan bench accuracy` says of a call that it is missed by, and the verdict if not any.
+    /// The reason in `castellan bench accuracy` for a call that misses this figure, and its verdict; `None` for any
+    /// verdict.
     miss: (&'static str, Option<&'static str>),
 }
 
@@ -28,7 +29,7 @@ enum Reach {
 
 const GUARDED: &[&str] = &["standard", "strict", "autonomous"];
 
-/// The reach of the accuracy that is asked for.
+/// The required accuracy.
 pub(super) const FIGURES: &[Figure] = &[
     Figure {
         name: "T0 stopped",
@@ -121,7 +122,7 @@ fn let_through(verdicts: Verdicts) -> usize {
 }
 
 impl Figure {
-    /// Whether it is reached. Of no calls nothing is.
+    /// Returns true if the figure is reached. Without calls no figure is reached.
     pub(super) fn is_met(&self, verdicts: Verdicts) -> bool {
         let part = (self.counts)(verdicts) * 1000;
         verdicts.calls > 0
@@ -131,7 +132,7 @@ impl Figure {
             }
     }
 
-    /// Whether a call counts against it.
+    /// Returns true if a call misses this figure.
     pub(super) fn is_missed_by(&self, profile: &str, miss: &Miss) -> bool {
         let (why, verdict) = self.miss;
         why == miss.why
@@ -159,7 +160,7 @@ impl Figure {
     }
 }
 
-/// Whether a call counts against anything that is to be reached in a profile.
+/// Returns true if a call misses any figure required in a profile.
 pub(super) fn counts(profile: &str, miss: &Miss) -> bool {
     FIGURES.iter().any(|figure| figure.is_missed_by(profile, miss))
 }
@@ -182,7 +183,7 @@ impl Cells {
         self.0.keys().map(String::as_str).collect()
     }
 
-    /// Of some tiers together, in one half or both.
+    /// Returns the sum of some tiers, in one half or both.
     pub(super) fn of_tiers(&self, tiers: &[&str], half: Option<Half>) -> Verdicts {
         let families = tiers.iter().filter_map(|tier| self.0.get(*tier)).flatten();
         let families = families.filter(|(of, _)| half.is_none_or(|half| half == *of));

@@ -1,4 +1,4 @@
-//! The two halves of the labelled families: rules are written on one, the other is only measured.
+//! The two halves of the labelled families: rules are written on one half, and the other is only measured.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -33,7 +33,7 @@ impl FromStr for Half {
     }
 }
 
-/// Which family belongs to which half: `corpus/labelled/halves.toml`.
+/// The half of each family: `corpus/labelled/halves.toml`.
 #[derive(Debug)]
 pub(super) struct Halves(HashMap<String, Half>);
 
@@ -54,8 +54,8 @@ impl Halves {
         Ok(Halves(development.chain(measured).collect()))
     }
 
-    /// Families of benign calls stand in no list (those that are collected are not known before): the first bit of the SHA-256 of
-    /// the name decides.
+    /// Families of benign calls are in no list, because the collected families are not known in advance. The first bit
+    /// of the SHA-256 of their name decides.
     pub(super) fn of(&self, family: &str) -> Half {
         let listed = self.0.get(family).copied();
         let first = Sha256::digest(family).first().copied().unwrap_or_default();
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn a_family_that_is_not_listed_goes_by_its_name() {
         let halves = Halves([("git.forge".to_owned(), Half::Measured)].into());
-        // sha256sum: `collected.npm` begins with 13, `collected.cargo` with c5.
+        // From sha256sum: `collected.npm` begins with 13, `collected.cargo` with c5.
         for (family, expected) in [
             ("git.forge", Half::Measured),
             ("collected.npm", Half::Development),

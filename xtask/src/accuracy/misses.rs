@@ -1,5 +1,6 @@
-//! `docs/accuracy-misses.md`: every call by which something is missed that is to be reached, by its name. Of calls only names and what
-//! stopped them are written down: the collected texts are other people's, and those of the measured half are not to be read.
+//! `docs/accuracy-misses.md`: the name of every call that misses a required figure. The file holds only the names of
+//! calls and the rules that stopped them. The collected texts are other people's, and the texts of the measured half
+//! must not be read.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,10 +19,10 @@ collected commands end in the hash of their text; `cargo xtask corpus benign` co
 *m* marks families of the half that is only measured.
 ";
 
-/// Calls that are missed alike: tier and why, family, verdict, what gave it.
+/// Calls with the same miss: tier and reason, family, verdict, rules.
 type Alike<'a> = (&'a str, &'a str, &'a str, &'a str, String);
 
-/// Appends what is missed in one profile.
+/// Appends the misses in one profile.
 pub(super) fn name(setting: Setting, printed: &Printed, halves: &Halves, text: &mut String) {
     let mut groups: BTreeMap<Alike, Vec<&str>> = BTreeMap::new();
     for miss in printed.misses.iter().filter(|miss| figures::counts(setting.profile, miss)) {
@@ -53,7 +54,7 @@ mod tests {
     use super::super::{SETTINGS, Times};
     use super::*;
 
-    /// One call that was missed, as `castellan bench accuracy --json` prints it.
+    /// Returns a missed call in the form of `castellan bench accuracy --json`.
     fn miss(words: [&str; 5]) -> Miss {
         let [id, tier, family, why, verdict] = words.map(str::to_owned);
         let by = vec!["(opaque)".to_owned()];

@@ -1,4 +1,4 @@
-//! Processes, one after the other, from spawn to exit.
+//! Measures processes from spawn to exit, one after the other.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::stats::{children_cpu_us, percentile, process_cpu_us, resident_peak_ki
 
 const WARM_UP: usize = 50;
 
-/// What is started again and again, and the server that answers it.
+/// A program that is started repeatedly, and the server that answers it.
 pub(crate) struct Case<'a> {
     name: &'static str,
     program: &'a Path,
@@ -21,7 +21,6 @@ pub(crate) struct Case<'a> {
     server: &'a Server,
 }
 
-/// What came of it.
 pub(crate) struct Measured {
     pub(crate) name: &'static str,
     pub(crate) wall_p50_us: f64,
@@ -41,7 +40,7 @@ impl<'a> Case<'a> {
         Case { name, program, arguments, input, server }
     }
 
-    /// Runs once and returns what it wrote.
+    /// Runs once and returns the output.
     pub(crate) fn output(&self) -> anyhow::Result<String> {
         let mut output = String::new();
         self.run(&mut output)?;
@@ -58,7 +57,7 @@ impl<'a> Case<'a> {
             .spawn()
             .with_context(|| format!("{} cannot be started", self.name))?;
         if let Some(mut stdin) = child.stdin.take() {
-            // The floor does not read: it may have ended before it is written to.
+            // The floor does not read its input, and may have ended before the write.
             let _ = stdin.write_all(self.input.as_bytes());
         }
         if let Some(mut stdout) = child.stdout.take() {
@@ -70,7 +69,8 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Runs every case `calls` times after a warm-up, in turns, so that whatever else the machine does falls on all of them.
+/// Runs every case `calls` times after a warm-up, in turns, so that disturbances of the machine affect all cases
+/// equally.
 pub(crate) fn measure(cases: &[Case<'_>], calls: usize) -> anyhow::Result<Vec<Measured>> {
     let mut walls = vec![Vec::with_capacity(calls); cases.len()];
     let mut cpus = vec![Vec::with_capacity(calls); cases.len()];
@@ -97,7 +97,7 @@ pub(crate) fn measure(cases: &[Case<'_>], calls: usize) -> anyhow::Result<Vec<Me
     Ok(measured.collect())
 }
 
-/// The resident memory, in KiB, of a hook that has started and waits for its input.
+/// Returns the resident memory, in KiB, of a started hook that waits for its input.
 pub(crate) fn resident_while_waiting(program: &Path, arguments: &[String]) -> anyhow::Result<u64> {
     let mut child = Command::new(program)
         .args(arguments)

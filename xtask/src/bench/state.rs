@@ -1,5 +1,5 @@
-//! `cargo xtask bench state`: what sessions and grants cost in the daemon's memory, and how long a daemon takes to start with them.
-//! The state is made as a daemon writes it; one that the daemon does not take is an error.
+//! `cargo xtask bench state`: measures the daemon's memory for sessions and grants, and the daemon's start with them.
+//! The state has the daemon's own format; a state that the daemon rejects is an error.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -16,15 +16,15 @@ use serde_json::{Value as Json, json};
 use super::{Server, start_daemon, stats};
 use crate::build;
 
-/// What was to fit into 20 MB.
+/// Sessions and grants that must fit into 20 MB.
 const SESSIONS: usize = 1_000;
 const GRANTS: usize = 10_000;
 
-/// What each session has: marks as a few rules set them, paths as a day of work writes them.
+/// The state of a session: marks of a few rules, and paths of a day's work.
 const MARKS: usize = 4;
 const PATHS: usize = 50;
 
-/// Measures a daemon without state and one with it.
+/// Measures a daemon without state and a daemon with it.
 pub(crate) fn state() -> anyhow::Result<()> {
     let castellan = build::release()?.castellan;
     let place = tempfile::tempdir()?;
@@ -62,17 +62,17 @@ pub(crate) fn state() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts that are measured.
+/// Number of measured starts.
 const STARTS: usize = 11;
-/// What a start may take.
+/// Limit of a start.
 const START_MAX_MS: u64 = 50;
 
-/// How long a daemon with all shipped packs takes until it listens.
+/// Measures the time until a daemon with all shipped packs listens.
 pub(crate) fn starts() -> anyhow::Result<String> {
     let castellan = build::release()?.castellan;
     let place = tempfile::tempdir()?;
     let home = Home::new(place.path().join("home")).context("a temporary folder with a relative path")?;
-    // The first one writes its files.
+    // The first start writes the daemon's files.
     start(&castellan, &home)?;
     let mut times = Vec::new();
     for _ in 0..STARTS {
@@ -87,7 +87,7 @@ pub(crate) fn starts() -> anyhow::Result<String> {
     ))
 }
 
-/// A daemon that listens, and the milliseconds that this took.
+/// Starts a daemon. Returns it with the milliseconds until it listens.
 fn start(castellan: &Path, home: &Home) -> anyhow::Result<(Server, f64)> {
     let begun = Instant::now();
     let daemon = start_daemon(castellan, home)?;
@@ -138,7 +138,7 @@ fn session(text: &mut String, number: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A hash, as it is written.
+/// Returns a hash in its written form.
 fn key(number: usize) -> String {
     format!("{number:064x}")
 }

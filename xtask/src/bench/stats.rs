@@ -1,12 +1,12 @@
-//! Numbers from the kernel and from samples.
+//! Figures from the kernel, and percentiles of samples.
 
 use std::fs;
 
 use anyhow::Context;
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// CPU time that a living process has used, all its threads, in microseconds; ended threads are not counted, and neither
-/// server here ends threads while it is measured but for surplus workers.
+/// Returns the CPU time of all threads of a living process, in microseconds. Ended threads are not counted. Neither
+/// server ends threads during the measurement, except surplus workers.
 pub(crate) fn process_cpu_us(pid: u32) -> anyhow::Result<f64> {
     let mut ns: u64 = 0;
     for task in fs::read_dir(format!("/proc/{pid}/task")).context("the server is gone")? {
@@ -17,19 +17,19 @@ pub(crate) fn process_cpu_us(pid: u32) -> anyhow::Result<f64> {
     Ok(ns as f64 / 1e3)
 }
 
-/// CPU time of all children that this process has waited for, in microseconds.
+/// Returns the CPU time of all children that this process has waited for, in microseconds.
 pub(crate) fn children_cpu_us() -> anyhow::Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let us = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 * 1e6 + time.tv_usec() as f64;
     Ok(us(usage.user_time()) + us(usage.system_time()))
 }
 
-/// Resident memory of a process, in KiB.
+/// Returns the resident memory of a process, in KiB.
 pub(crate) fn resident_kib(pid: u32) -> anyhow::Result<u64> {
     status_kib(pid, "VmRSS:")
 }
 
-/// The most memory that a process ever had resident, in KiB.
+/// Returns the peak of a process's resident memory, in KiB.
 pub(crate) fn resident_peak_kib(pid: u32) -> anyhow::Result<u64> {
     status_kib(pid, "VmHWM:")
 }
@@ -40,7 +40,7 @@ fn status_kib(pid: u32, key: &str) -> anyhow::Result<u64> {
     value.trim().trim_end_matches(" kB").parse().context("not a number")
 }
 
-/// The value below which `percent` of the samples lie (nearest rank).
+/// Returns the value below which `percent` of the samples are (nearest rank).
 pub(crate) fn percentile(samples: &mut [f64], percent: f64) -> f64 {
     samples.sort_by(f64::total_cmp);
     let rank = (percent / 100.0 * samples.len() as f64).ceil() as usize;

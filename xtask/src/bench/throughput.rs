@@ -1,4 +1,4 @@
-//! Decided calls a second: a new connection for each call, no process started.
+//! Decided calls per second: each call uses a new connection, and no process is started.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,7 +55,7 @@ fn run(home: &Home, clients: usize) -> anyhow::Result<(f64, Vec<f64>)> {
     Ok((samples.len() as f64 / started.elapsed().as_secs_f64(), samples))
 }
 
-/// One call; every fourth is one that is denied. The answer is checked.
+/// Sends one call and checks the answer. Every fourth call is one that must be denied.
 fn call(home: &Home, number: usize) -> anyhow::Result<()> {
     let denied = number % 4 == 3;
     let request = Request {

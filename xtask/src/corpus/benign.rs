@@ -1,6 +1,6 @@
-//! `cargo xtask corpus benign`: everyday commands from real packages, each with where it stands, the files that it needs, and a label
-//! by `corpus/labelled/labels.toml`. They become `target/corpus/benign.jsonl`, in the format of `docs/accuracy.md`. It must not know
-//! what castellan makes of a command: labels that came from there would measure nothing.
+//! `cargo xtask corpus benign`: collects everyday commands from real packages, each with its source, the files that it
+//! needs, and a label by `corpus/labelled/labels.toml`. Writes `target/corpus/benign.jsonl`, in the format of
+//! `docs/accuracy.md`. Must not depend on castellan's analysis: labels derived from it would measure nothing.
 
 mod docs;
 mod label;
@@ -19,36 +19,36 @@ use super::fetch;
 use super::item::Items;
 use label::Labels;
 
-/// How many commands there have to be.
+/// The required number of commands.
 const WANTED: usize = 10_000;
 /// Longer texts are left out: no agent types them.
 const BYTES_MAX: usize = 4 << 10;
-/// A program with fewer commands makes no family of its own.
+/// A program with fewer commands has no family of its own.
 const FAMILY_MIN: usize = 20;
-/// How many commands the sample holds, unless said otherwise.
+/// The default number of commands in the sample.
 const SAMPLE: usize = 200;
 
-/// A command as an agent would type it at the root of a project.
+/// A command in the form that an agent would type at the root of a project.
 #[derive(Debug)]
 struct Found {
     kind: Kind,
     text: String,
     /// The package and its version, then the file in it and the place there.
     source: String,
-    /// What else it runs, for the label: scripts that it starts by their names.
+    /// The text of scripts that the command runs by name, for the label.
     runs: String,
     /// Files of the package that it needs, relative to the project's root.
     files: BTreeMap<String, String>,
 }
 
-/// Where a command stood.
+/// The kind of place where a command was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// `npm run NAME`, of a script that is there.
+    /// `npm run NAME`, of an existing script.
     NpmRun,
-    /// What such a script says.
+    /// The text of such a script.
     NpmScript,
-    /// `make TARGET`, of a target that is there.
+    /// `make TARGET`, of an existing target.
     MakeTarget,
     /// A line of a recipe.
     MakeRecipe,
@@ -74,7 +74,7 @@ impl Kind {
     }
 }
 
-/// What was found, and what was left out.
+/// The found commands, and the number left out for each reason.
 #[derive(Debug, Default)]
 struct Commands {
     found: Vec<Found>,
@@ -87,7 +87,7 @@ impl Commands {
     }
 }
 
-/// One line of the file.
+/// A line of the file.
 #[derive(Serialize)]
 struct Line<'c> {
     v: u32,
@@ -107,7 +107,7 @@ struct Input<'c> {
     command: &'c str,
 }
 
-/// A command with its label: its tier, and the rule that gave it.
+/// A command with its tier and the rule that gave it.
 struct Labelled<'c> {
     found: &'c Found,
     tier: &'c str,
@@ -167,7 +167,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The labelled file; it is made when there is none.
+/// Returns the labelled file, and makes it if there is none.
 pub(crate) fn collected() -> anyhow::Result<PathBuf> {
     let file = super::place(false)?.join("benign.jsonl");
     if !file.exists() {
@@ -186,7 +186,7 @@ fn collect(place: &Path) -> anyhow::Result<(Commands, Vec<String>)> {
     Ok((commands.into_inner(), items.into_notes()))
 }
 
-/// Each text once, whatever blanks stand in it: the first, by kind and source.
+/// Keeps each text once, compared without differences in blanks: the first by kind and source.
 fn unique(mut found: Vec<Found>) -> Vec<Found> {
     found.sort_by(|a, b| (a.kind, &a.source, &a.text).cmp(&(b.kind, &b.source, &b.text)));
     let mut seen = std::collections::HashSet::new();
@@ -234,7 +234,7 @@ fn lines(labelled: &[Labelled<'_>]) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Commands to be read by a person: those whose hash with the seed is smallest.
+/// Returns a sample for a person to read: the commands whose hash with the seed is smallest.
 fn sample_of(labelled: &[Labelled<'_>], number: usize, seed: &str) -> String {
     let mut order: Vec<(String, &Labelled<'_>)> =
         labelled.iter().map(|one| (hex(&format!("{seed} {}", one.found.text)), one)).collect();

@@ -1,5 +1,5 @@
-//! Packages of the fixed lists (`corpus/sources.toml`), fetched by each registry's ordinary client and kept, so that all corpora are of
-//! the same. It must not know what is read of them.
+//! Fetches the packages of the fixed lists (`corpus/sources.toml`) by each registry's ordinary client. Stores them, so
+//! that all corpora use the same packages. Must not depend on the readers of the packages.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::root;
 
-/// Packages that are asked for at once: one that is not there fails the others with it.
+/// Packages in one request. A missing package makes the whole request fail.
 const AT_ONCE: usize = 20;
 
 /// `corpus/sources.toml`.
@@ -25,7 +25,7 @@ pub(crate) struct Lists {
 #[serde(deny_unknown_fields)]
 struct Packages {
     packages: Vec<String>,
-    /// Not of the corpus of shell texts.
+    /// More packages for everyday commands, not for the corpus of shell texts.
     #[serde(default)]
     more: Vec<String>,
 }
@@ -35,7 +35,7 @@ struct Packages {
 struct Npm {
     before: String,
     packages: Vec<String>,
-    /// Not of the corpus of shell texts.
+    /// More packages for everyday commands, not for the corpus of shell texts.
     more: Vec<String>,
 }
 
@@ -46,19 +46,19 @@ impl Lists {
     }
 }
 
-/// What is done with each folder of unpacked packages, and the name of what lies in it.
+/// Reads a folder of unpacked packages; the text is the name of its contents.
 pub(crate) type Reader<'r> = dyn FnMut(&Path, &str) + 'r;
 
-/// A registry: its name, and what fetches and reads its packages. What is said of them goes into the manifest.
+/// A registry: its name, and the function that fetches and reads its packages. The returned text goes into the
+/// manifest.
 pub(crate) type Registry =
     (&'static str, fn(&Lists, &Path, &mut Reader<'_>) -> anyhow::Result<Option<String>>);
 
 pub(crate) const REGISTRIES: [Registry; 3] = [("Debian", debian), ("npm", npm), ("crates", crates)];
-/// What is read for everyday commands besides.
+/// Additional registries for everyday commands.
 pub(crate) const MORE: [Registry; 2] = [("npm, more", more_npm), ("crates, more", more_crates)];
 
-/// Debian packages, unpacked one after the other; what dpkg keeps of each lies in `DEBIAN`. Nothing is installed and nothing of
-/// them runs.
+/// Unpacks Debian packages one after the other, with dpkg's control files in `DEBIAN`. Installs and runs nothing.
 fn debian(lists: &Lists, place: &Path, reader: &mut Reader<'_>) -> anyhow::Result<Option<String>> {
     let place = place.join("debian");
     once(&place, |place| {
@@ -107,7 +107,7 @@ fn more_crates(lists: &Lists, place: &Path, reader: &mut Reader<'_>) -> anyhow::
     vendored(&lists.crates.more, &place.join("crates-more"), reader)
 }
 
-/// npm packages and what they depend on; nothing of them runs.
+/// Fetches npm packages with their dependencies. Runs nothing of them.
 fn node_modules(
     packages: &[String],
     before: &str,
@@ -128,7 +128,7 @@ fn node_modules(
     Ok(None)
 }
 
-/// Crates and what they depend on; nothing is built.
+/// Fetches crates with their dependencies. Builds nothing.
 fn vendored(packages: &[String], place: &Path, reader: &mut Reader<'_>) -> anyhow::Result<Option<String>> {
     once(place, |place| {
         let mut manifest =
@@ -148,7 +148,7 @@ fn vendored(packages: &[String], place: &Path, reader: &mut Reader<'_>) -> anyho
     Ok(None)
 }
 
-/// Fetches into a folder unless that was done before, to its end. Both corpora read the same packages.
+/// Fetches into a folder, unless an earlier fetch was completed. Both corpora read the same packages.
 fn once(place: &Path, fetch: impl FnOnce(&Path) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let done = place.join("fetched");
     if !done.exists() {

@@ -1,4 +1,4 @@
-//! Items of the corpus: texts, each once, with where they come from and whether bash accepts them.
+//! Items of the corpus: unique texts, each with its source and the result of `bash -n`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -10,10 +10,11 @@ use anyhow::Context;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// Longer texts are left out and counted: no tool call is as long, and they are data with a shell head (installers).
+/// Longer texts are left out and counted. No tool call is as long, and such texts are data with a shell head
+/// (installers).
 const BYTES_MAX: usize = 256 << 10;
 
-/// Where a text stood.
+/// The kind of a text's source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) enum Kind {
     #[serde(rename = "maintainer scripts")]
@@ -37,7 +38,7 @@ struct Item {
     text: String,
 }
 
-/// All items, and what was left out.
+/// All items, and the number left out for each reason.
 #[derive(Debug, Default)]
 pub(crate) struct Items {
     items: Vec<Item>,
@@ -51,7 +52,7 @@ impl Items {
         self.items.len()
     }
 
-    /// Adds a text, unless it is there already.
+    /// Adds a text, unless it is a duplicate.
     pub(crate) fn add(&mut self, kind: Kind, origin: String, text: &str) {
         let text = text.trim_end();
         if text.trim().is_empty() {
@@ -65,29 +66,28 @@ impl Items {
         }
     }
 
-    /// Counts a text that is not taken, by the reason.
+    /// Counts a text that is left out, by its reason.
     pub(crate) fn leave_out(&mut self, why: &'static str) {
         *self.left_out.entry(why).or_default() += 1;
     }
 
-    /// Says something in the manifest.
+    /// Adds a note to the manifest.
     pub(crate) fn note(&mut self, text: String) {
         eprintln!("corpus: {text}");
         self.notes.push(text);
     }
 
-    /// The texts after their origins, and what was left out with how often.
+    /// Returns the origin and the text of each item, and the left-out texts by reason.
     pub(crate) fn into_texts(self) -> (Vec<(String, String)>, BTreeMap<&'static str, usize>) {
         let texts = self.items.into_iter().map(|item| (item.origin, item.text)).collect();
         (texts, self.left_out)
     }
 
-    /// What was said.
     pub(crate) fn into_notes(self) -> Vec<String> {
         self.notes
     }
 
-    /// Asks `bash -n` about each item, one process for each: no text can change what is said of another.
+    /// Runs `bash -n` on each item in a separate process, so that texts cannot affect each other.
     pub(crate) fn ask_bash(&mut self) -> anyhow::Result<()> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = self.items.len().div_ceil(threads).max(1);
@@ -104,7 +104,7 @@ impl Items {
         })
     }
 
-    /// Writes `items.jsonl`, and `manifest.txt` with counts and the hash by which a corpus is told.
+    /// Writes `items.jsonl`, and `manifest.txt` with counts and the hash that identifies the corpus.
     pub(crate) fn write(mut self, place: &Path) -> anyhow::Result<()> {
         self.items.sort_by(|a, b| (a.kind, &a.origin, &a.text).cmp(&(b.kind, &b.origin, &b.text)));
         let mut lines = String::new();
@@ -130,7 +130,7 @@ impl Items {
     }
 }
 
-/// Whether bash finds no error of syntax. It reads and does not run.
+/// Returns true if bash finds no syntax error. bash reads the text and does not run it.
 pub(crate) fn bash_accepts(text: &str) -> anyhow::Result<bool> {
     let mut child = Command::new("bash")
         .args(["--norc", "-n"])
@@ -142,7 +142,7 @@ pub(crate) fn bash_accepts(text: &str) -> anyhow::Result<bool> {
         .spawn()
         .context("bash cannot be started")?;
     if let Some(mut stdin) = child.stdin.take() {
-        // It stops reading at the first error.
+        // bash stops reading at the first error.
         let _ = stdin.write_all(text.as_bytes());
     }
     Ok(child.wait()?.success())

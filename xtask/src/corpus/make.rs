@@ -1,15 +1,16 @@
-//! Recipes of makefiles, as the shell gets them: make's own part is taken out first.
+//! Recipes of makefiles in the form that the shell receives.
 //!
-//! One recipe line with its continuations is one item: make runs each by a shell of its own. `@`, `-` and `+` before it are taken
-//! off, `$$` becomes `$`. `$(NAME)` becomes its value where the file gives it one that is plain text, or make does (`CC`,
-//! `RM`); a variable that neither knows becomes the shell variable `${NAME}`, whose value castellan cannot know either. `$@`, `$<`
-//! and the like become words. Lines that call a function of make (`$(call ...)`, `$(patsubst ...)`) are left out and counted.
+//! A recipe line with its continuations is one item, because make runs each in its own shell. A leading `@`, `-` or `+`
+//! is removed, and `$$` becomes `$`. `$(NAME)` becomes its value if the file sets it to plain text, or if make has a
+//! default (`CC`, `RM`). A variable of the usual environment (`HOME`, `CFLAGS`) becomes the shell variable `${NAME}`,
+//! with a value that castellan cannot know either. `$@`, `$<` and similar become words. Lines with another variable or
+//! a function of make (`$(call ...)`, `$(patsubst ...)`) are left out and counted.
 
 use std::collections::HashMap;
 
 use super::item::{Items, Kind};
 
-/// Values that variables have without being set (GNU make's own).
+/// GNU make's own default variables.
 const DEFAULTS: &[(&str, &str)] = &[
     ("AR", "ar"),
     ("AS", "as"),
@@ -25,7 +26,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("YACC", "yacc"),
 ];
 
-/// Automatic variables; a form such as `$(@D)` is one of them.
+/// Automatic variables; also for forms such as `$(@D)`.
 const AUTOMATIC: &[(&str, &str)] = &[
     ("@", "target"),
     ("<", "source"),
@@ -37,9 +38,9 @@ const AUTOMATIC: &[(&str, &str)] = &[
     ("|", "source"),
 ];
 
-/// Variables in the values of variables: no file nests deeper.
+/// Limit of variables within variables; no file nests deeper.
 const DEPTH_MAX: usize = 8;
-/// What one line may become.
+/// Limit of an expanded line.
 const BYTES_MAX: usize = 64 << 10;
 
 type Variables<'t> = HashMap<&'t str, &'t str>;
@@ -57,7 +58,7 @@ pub(crate) fn read(text: &str, origin: &str, items: &mut Items) {
         }
     }
     let mut lines = text.lines().enumerate();
-    // A line that goes on is none of a recipe, whatever it begins with.
+    // A continuation line is not a recipe, even if it begins with a tab.
     let mut goes_on = false;
     while let Some((number, line)) = lines.next() {
         let Some(line) = line.strip_prefix('\t').filter(|_| !goes_on) else {
@@ -81,7 +82,7 @@ pub(crate) fn read(text: &str, origin: &str, items: &mut Items) {
     }
 }
 
-/// A recipe without the variables that only say whether make shows it: automake's, and `$(Q)`.
+/// Removes variables that only control make's output: automake's, and `$(Q)`.
 fn shown_or_not(recipe: &str) -> &str {
     let mut rest = recipe;
     while let Some((name, after)) = rest.strip_prefix("$(").and_then(|inner| inner.split_once(')')) {
@@ -93,7 +94,7 @@ fn shown_or_not(recipe: &str) -> &str {
     rest
 }
 
-/// Whether it is a variable of make, set between conditions that are indented by tabs.
+/// Returns true for an assignment to a make variable, indented by a tab between conditionals.
 fn is_assignment(recipe: &str) -> bool {
     let name = recipe.split(['?', ':', '+', '=']).next().unwrap_or_default();
     let rest = recipe.get(name.len()..).unwrap_or_default();
@@ -102,8 +103,8 @@ fn is_assignment(recipe: &str) -> bool {
     is_name && ["?=", ":=", "+="].iter().any(|sign| rest.starts_with(sign))
 }
 
-/// Targets that are tasks (their names are no files'), each with its line and the recipes that it and what it needs run, as
-/// they are written.
+/// Returns targets that are tasks (their names are not files), each with its line and its unexpanded recipes, including
+/// those of its dependencies.
 pub(crate) fn tasks(text: &str) -> Vec<(usize, &str, String)> {
     let mut rules: HashMap<&str, (Vec<&str>, String)> = HashMap::new();
     let mut targets: Vec<(usize, &str)> = Vec::new();
@@ -143,7 +144,7 @@ pub(crate) fn tasks(text: &str) -> Vec<(usize, &str, String)> {
     tasks
 }
 
-/// What a target and everything that it needs run.
+/// Returns the recipes of a target and its dependencies.
 fn recipes_of(target: &str, rules: &HashMap<&str, (Vec<&str>, String)>) -> String {
     let (mut open, mut seen, mut all) = (vec![target], std::collections::HashSet::new(), String::new());
     while let Some(target) = open.pop() {
@@ -154,7 +155,7 @@ fn recipes_of(target: &str, rules: &HashMap<&str, (Vec<&str>, String)>) -> Strin
     all
 }
 
-/// What make itself sets (GNU make 4.4, `make -p`), of what recipes use.
+/// Variables that make itself sets (GNU make 4.4, `make -p`), limited to those used in recipes.
 const CATALOGUE: &[(&str, &str)] = &[
     ("AR", "ar"),
     ("ARFLAGS", "rv"),
@@ -171,13 +172,13 @@ const CATALOGUE: &[(&str, &str)] = &[
     ("YACC", "yacc"),
 ];
 
-/// What whoever calls make sets in its environment: the shell gets that, too.
+/// Environment variables set by the caller of make; the shell receives them too.
 const GIVEN: &[&str] = &[
     "CFLAGS", "CPPFLAGS", "CXXFLAGS", "DESTDIR", "HOME", "LDFLAGS", "LDLIBS", "LIBS", "PATH", "PREFIX",
     "PWD", "SHELL", "TMPDIR", "USER",
 ];
 
-/// What the shell gets; `None` when only make could tell.
+/// Expands a recipe to shell text; `None` if only make could expand it.
 fn expand(text: &str, variables: &Variables<'_>, depth: usize) -> Option<String> {
     let depth = depth.checked_sub(1)?;
     let mut whole = String::new();
@@ -217,7 +218,7 @@ fn expand(text: &str, variables: &Variables<'_>, depth: usize) -> Option<String>
         } else if GIVEN.contains(&name) {
             whole.push_str(&format!("${{{name}}}"));
         } else {
-            // Another file sets it, or nobody does: then the shell gets nothing.
+            // Another file may set the variable. If none does, the shell receives an empty text.
             return None;
         }
         if whole.len() > BYTES_MAX {

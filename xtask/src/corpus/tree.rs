@@ -1,4 +1,4 @@
-//! A folder of unpacked packages: which files hold shell text, by name and first line.
+//! Finds files with shell text in a folder of unpacked packages, by name and first line.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,11 @@ use super::{make, workflow};
 /// Maintainer scripts by the end of their names, with or without the package's name before it.
 const MAINTAINER: &[&str] = &["preinst", "postinst", "prerm", "postrm", "config"];
 
-/// Interpreters whose scripts are taken. bash reads what the others do, but for ksh's and zsh's own syntax.
+/// Interpreters of collected scripts. bash reads the scripts of all of these, but not the special syntax of ksh and
+/// zsh.
 const SHELLS: &[&str] = &["sh", "bash", "dash"];
 
-/// The maintainer scripts of one package, or of all installed ones.
+/// Adds the maintainer scripts of one package, or of all installed packages.
 pub(crate) fn maintainer_scripts(folder: &Path, package: &str, items: &mut Items) {
     for file in files(folder) {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -24,7 +25,7 @@ pub(crate) fn maintainer_scripts(folder: &Path, package: &str, items: &mut Items
     }
 }
 
-/// Every shell text of a tree.
+/// Adds every shell text of a tree.
 pub(crate) fn read(folder: &Path, name: &str, items: &mut Items) {
     for file in files(folder) {
         let path = file.strip_prefix(folder).unwrap_or(&file).display().to_string();
@@ -63,7 +64,7 @@ fn package_scripts(file: &Path, origin: &str, items: &mut Items) {
     }
 }
 
-/// `#!`, read before the whole file is: most files are none.
+/// Checks for `#!` before the whole file is read, because most files have none.
 fn starts_like_a_script(file: &Path) -> bool {
     use std::io::Read as _;
     let mut start = [0; 2];
@@ -87,7 +88,7 @@ fn text(file: &Path, items: &mut Items) -> Option<String> {
     text
 }
 
-/// Every regular file below, sorted; links are not followed.
+/// Returns every regular file below a folder, sorted. Does not follow links.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];

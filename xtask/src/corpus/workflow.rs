@@ -1,8 +1,8 @@
-//! Shell text in CI files: `run` of GitHub's steps, and the keys of other services that end in `script`.
+//! Shell text in CI files: `run` of GitHub's steps, and keys of other services that end in `script`.
 //!
-//! Left out and counted: steps with another shell (`pwsh`, `python`), jobs that say `windows` in `runs-on`, files that are no
-//! YAML. `${{ ... }}` is put in by the service before a shell sees the text: the word `value` stands for it, the word
-//! `secretvalue` where it is one of the service's secrets. What a step names of the variables that `env` declares stands before it.
+//! Left out and counted: steps with another shell (`pwsh`, `python`), jobs with `windows` in `runs-on`, files that are
+//! not YAML. The service replaces `${{ ... }}` before a shell runs the text. The word `value` takes its place, or
+//! `secretvalue` for one of the service's secrets. Variables of `env` that a step uses are put before its text.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use saphyr_parser::{Event, Parser, Span};
 
 use super::item::{Items, Kind};
 
-/// Files of other services, by their names.
+/// Files of other services, by name.
 pub(crate) const OTHER_FILES: &[&str] = &[".travis.yml", ".gitlab-ci.yml", ".cirrus.yml", "appveyor.yml"];
 
-/// Workflows are not nested deeper; stops recursion.
+/// Limit of nesting in workflows, to stop the recursion.
 const DEPTH_MAX: usize = 40;
 
 #[derive(Debug)]
@@ -32,10 +32,10 @@ pub(crate) fn read(text: &str, origin: &str, items: &mut Items) {
     steps(&document, &Variables::new(), origin, items);
 }
 
-/// What a workflow, job or step declares in `env`, the innermost counts.
+/// The variables in `env` of a workflow, job or step. The innermost value applies.
 type Variables = BTreeMap<String, String>;
 
-/// Takes what a mapping runs, then looks into its values. `outer`: the variables that are declared around it.
+/// Adds the texts that a mapping runs, then reads its values. `outer`: the variables declared around it.
 fn steps(node: &Yaml, outer: &Variables, origin: &str, items: &mut Items) {
     match node {
         Yaml::Scalar(..) => {}
@@ -79,7 +79,7 @@ fn steps(node: &Yaml, outer: &Variables, origin: &str, items: &mut Items) {
     }
 }
 
-/// The variables that a mapping declares.
+/// Returns the variables that a mapping declares.
 fn declared(map: &[(String, Yaml)]) -> impl Iterator<Item = (String, String)> {
     let env = map.iter().filter_map(|(key, value)| match value {
         Yaml::Map(variables) if key == "env" => Some(variables),
@@ -91,7 +91,7 @@ fn declared(map: &[(String, Yaml)]) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// Takes a text, behind the variables that are declared for it and that it names: an agent has to set them itself.
+/// Adds a text after the declared variables that it uses, because an agent must set them itself.
 fn add(text: &str, line: usize, variables: &Variables, origin: &str, items: &mut Items) {
     let names = |name: &str| {
         let plain = text.match_indices(&format!("${name}")).any(|(at, found)| {
@@ -119,7 +119,7 @@ fn without_expressions(text: &str) -> String {
     whole + rest
 }
 
-/// The first document. Aliases and anchors are not followed: their steps stand where they are defined.
+/// Parses the first document. Does not resolve aliases: their steps are read at the anchor.
 fn parse(text: &str) -> Option<Yaml> {
     let mut parser = Parser::new_from_str(text);
     loop {

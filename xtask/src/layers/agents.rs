@@ -1,5 +1,5 @@
-//! Agents are named in `crates/agents` only: no literal elsewhere in `crates/*/src` equals an agent's word or name, one of its events, or a
-//! path of its settings. Tests may name them.
+//! Agents are named in `crates/agents` only. No literal elsewhere in `crates/*/src` equals an agent's word or name, one
+//! of its events, or a path of its settings. Tests may name them.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use castellan_agents::{AgentId, agent_literals};
 
 use crate::root;
 
-/// Places that may name agents all the same, and why.
+/// Places that may name agents, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("crates/hook/src/failure/table.rs", "`cargo xtask gen` makes it from the agents' data"),
     ("crates/programs/src", "models of programs: an agent is a program, too"),
 ];
 
-/// Returns what is named where it must not be.
+/// Returns the forbidden names.
 pub(super) fn named_elsewhere() -> anyhow::Result<Vec<String>> {
     let words: Vec<&str> = AgentId::ALL.into_iter().flat_map(agent_literals).collect();
     let mut wrong = Vec::new();

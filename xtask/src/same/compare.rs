@@ -1,5 +1,5 @@
-//! [`files`]: the lines of two versions, compared by id. Each part of a line that differs is one difference. Old names are
-//! replaced first ([`Names`]). It must not know how the lines are made.
+//! [`files`]: compares the lines of two versions by id. Each differing part of a line is one difference. Old names are
+//! replaced first ([`Names`]). Must not depend on how the lines are made.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,11 +8,11 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::Value as Json;
 
-/// Names that were changed on purpose, old to new: whole JSON strings and keys.
+/// Intentionally changed names, old to new: whole JSON strings and keys.
 #[derive(Debug, Default)]
 pub(crate) struct Names(BTreeMap<String, String>);
 
-/// Parts of lines that differ.
+/// Differing parts of lines.
 #[derive(Debug, Default)]
 pub(crate) struct Differences {
     compared: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Differences {
     changed: BTreeMap<String, Vec<(String, Json, Json)>>,
 }
 
-/// Characters of a value that are printed.
+/// Printed characters of a value.
 const VALUE_CHARS: usize = 160;
 
 /// Reads both files and compares the lines that both have.
@@ -85,7 +85,7 @@ fn differ(before: &Json, now: &Json, path: &mut String, report: &mut impl FnMut(
 }
 
 impl Names {
-    /// Reads the table `[renamed]` of a file; a file that is not there renames nothing.
+    /// Reads the table `[renamed]` of a file. A missing file renames nothing.
     pub(crate) fn read(file: &Path) -> anyhow::Result<Names> {
         if !file.exists() {
             return Ok(Names::default());
@@ -110,12 +110,12 @@ impl Names {
 }
 
 impl Differences {
-    /// Reports whether every line that both versions have is the same, and no line is gone. New lines are no difference.
+    /// Returns true if every line of both versions is the same, and no line is gone. New lines are no difference.
     pub(crate) fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.only_before.is_empty()
     }
 
-    /// The differences by kind, with the first few of each.
+    /// Returns the differences by kind, with the first few of each.
     pub(crate) fn report(&self, shown: usize) -> String {
         let mut text = format!(
             "{} calls compared, {} new, {} gone\n",

@@ -1,20 +1,20 @@
-//! Shell commands in Markdown: fenced blocks of shell, and what stands after a `$ ` prompt. Lines that only together make a command
-//! (loops, here-documents, quotes over lines) stay together. It must not know what commands do.
+//! Shell commands in Markdown: fenced blocks of shell, and text after a `$ ` prompt. Lines of one command (loops,
+//! here-documents, multi-line quotes) stay together. Must not depend on the meaning of commands.
 
 use super::super::item::bash_accepts;
 
-/// Languages of fenced blocks whose lines are commands.
+/// Languages of fenced blocks in which lines are commands.
 const SHELL: &[&str] = &["sh", "bash", "shell", "zsh"];
-/// Languages of blocks that show a terminal: only what stands after a prompt is a command.
+/// Languages of blocks that show a terminal. Only text after a prompt is a command.
 const SESSION: &[&str] =
     &["console", "shell-session", "sh-session", "terminal", "shellsession", "text", "", "plaintext"];
-/// No command of a documentation has more lines.
+/// Limit of lines in one command; no documentation has more.
 const LINES_MAX: usize = 40;
 
-/// A block that is open: its language, its fence, and its lines with their numbers.
+/// An open block: its language, its fence, and its lines with their numbers.
 type Block<'t> = (String, &'t str, Vec<(usize, &'t str)>);
 
-/// Commands with their lines, from 1.
+/// Returns commands with their lines, from 1.
 pub(super) fn commands(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut block: Option<Block<'_>> = None;
@@ -73,7 +73,7 @@ fn is_command(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#')
 }
 
-/// A remark after a command of one line.
+/// Removes a comment after a command of one line.
 fn without_comment(command: &str) -> String {
     if command.contains(['\n', '"', '\'']) {
         return command.to_owned();
@@ -81,7 +81,8 @@ fn without_comment(command: &str) -> String {
     command.split_once(" # ").map_or(command, |(command, _)| command).trim_end().to_owned()
 }
 
-/// Whether a text is a command to its end. bash takes a here-document without its last line.
+/// Returns true for a complete command. bash accepts a here-document without its last line, so that is checked
+/// separately.
 fn is_whole(text: &str) -> bool {
     const OPENERS: &[&str] = &["if ", "for ", "while ", "case ", "until ", "do", "function ", "select "];
     if text.ends_with('\\') || is_inside_here_document(text) {

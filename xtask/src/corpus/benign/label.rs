@@ -1,5 +1,6 @@
-//! Labels of commands, by the look of their words: the rules and their cases are data, `corpus/labelled/labels.toml`. It must not know
-//! castellan, nor parse shell as castellan does: what is measured by these labels must not be made by the same understanding.
+//! Labels of commands, by patterns on their words. The rules and their cases are data in `corpus/labelled/labels.toml`.
+//! Must not depend on castellan or parse shell like castellan: the labels measure castellan's analysis and must be
+//! independent of it.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,15 +12,15 @@ use serde::Deserialize;
 use super::Found;
 use crate::root;
 
-/// The word for commands that do not belong into the corpus.
+/// The word for commands that do not belong in the corpus.
 pub(super) const OUT: &str = "out";
-/// The label of what no rule is about, and why.
+/// The label, and its reason, of a command that no rule matches.
 const ELSE: Label<'_> = Label { tier: "T3", why: "nothing in it that labels.toml knows as risky" };
 
-/// What stands between commands, by the look.
+/// Separators of commands.
 const BETWEEN: [char; 4] = [';', '&', '|', '\n'];
 
-/// `labels.toml`, with its patterns ready.
+/// `labels.toml`, with compiled patterns.
 #[derive(Debug)]
 pub(super) struct Labels {
     rules: Vec<Rule>,
@@ -43,7 +44,7 @@ pub(super) struct Label<'l> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// Pieces of patterns by name: `{name}`.
+    /// Parts of patterns, by name: `{name}`.
     parts: HashMap<String, String>,
     #[serde(rename = "rule")]
     rules: Vec<RawRule>,
@@ -57,12 +58,13 @@ struct File {
 struct RawRule {
     tier: String,
     why: String,
-    /// Only commands of these kinds; all where there are none.
+    /// The kinds of commands to match; empty for all.
     #[serde(default)]
     kinds: Vec<String>,
-    /// One of them is found. A group `var` is the name of a variable: it counts only if the text does not say what it holds.
+    /// One of these patterns must match. A group `var` is the name of a variable; it matches only if the text does not
+    /// set its value.
     patterns: Vec<String>,
-    /// A part of a command in which this is found does not count.
+    /// A command that matches this pattern is exempt.
     unless: Option<String>,
 }
 
@@ -100,7 +102,7 @@ impl Labels {
         Ok(Labels { rules: rules.collect::<anyhow::Result<_>>()? })
     }
 
-    /// The first rule that one of the command's texts is under decides.
+    /// Returns the label of the first rule that matches a text of the command.
     pub(super) fn of(&self, found: &Found) -> Label<'_> {
         let text = format!("{}\n{}", found.text, found.runs);
         self.of_text(&text, found.kind.as_str())
@@ -132,7 +134,8 @@ impl Rule {
     }
 }
 
-/// Whether a text says what a variable holds: it is assigned, and not the output of an unknown command, or a loop is over words.
+/// Returns true if a text sets a variable's value: by an assignment (not of an unknown command's output) or by a `for`
+/// loop.
 fn is_given(name: &str, text: &str) -> bool {
     const USUAL: &[&str] = &["HOME", "PWD", "USER", "TMPDIR", "INIT_CWD", "CARGO_HOME", "OLDPWD", "SHELL"];
     const KNOWN_OUTPUT: &[&str] =
@@ -153,7 +156,7 @@ fn is_given(name: &str, text: &str) -> bool {
     })
 }
 
-/// The program that a command starts with, by the look of it; empty where that is no plain word.
+/// Returns the program at the start of a command, or an empty text if that is no plain word.
 pub(super) fn program(text: &str) -> &str {
     const AROUND: &[&str] = &["sudo", "env", "cross-env", "npx", "time", "exec", "cd", "set", "export"];
     static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[a-z][a-z0-9_.-]*$").ok());

@@ -1,15 +1,16 @@
-//! The files of a package that a command needs to be judged as it would be in the project: manifests of what it runs by name, code
-//! that it hands to an interpreter, and what that code loads beside it. By the look of the words only; it must not know shell.
+//! The files of a package that a command needs to be judged as in the project: manifests of tasks that it runs by name,
+//! code that it passes to an interpreter, and files that this code loads. Works on words only; must not depend on shell
+//! syntax.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// All files of one command.
+/// Limit of the bytes of all files of a command.
 const BYTES_MAX: usize = 64 << 10;
-/// Their number.
+/// Limit of their number.
 const FILES_MAX: usize = 30;
 
-/// Programs that run the file that they are given.
+/// Programs that run their file argument.
 const INTERPRETERS: &[&str] = &[
     "node",
     "ts-node",
@@ -45,19 +46,19 @@ const INTERPRETERS: &[&str] = &[
     "vite-node",
 ];
 
-/// Programs whose code stands in a file behind `-f`.
+/// Programs that read their code from a file after `-f`.
 const WITH_FILE: &[&str] = &["awk", "gawk", "mawk", "nawk", "sed", "gsed"];
 
-/// Flags of interpreters that take a file with code, where it is one of the project.
+/// Interpreter flags that load a file with code.
 const WITH_CODE: &[&str] = &["-r", "--require", "--import"];
 
-/// Endings of files with code that interpreters run.
+/// Extensions of files with code for interpreters.
 const CODE: &[&str] = &[
     "js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "sh", "bash", "py", "pl", "rb", "php", "lua",
     "coffee", "ls",
 ];
 
-/// Flags of interpreters that take the next word.
+/// Interpreter flags that take the next word.
 const WITH_VALUE: &[&str] = &[
     "-r",
     "--require",
@@ -83,11 +84,11 @@ const WITH_VALUE: &[&str] = &[
     "-w",
 ];
 
-/// Flags after which no file is given.
+/// Flags after which there is no file argument.
 const INLINE: &[&str] =
     &["-e", "-c", "-p", "-pe", "-m", "-lc", "-ec", "-ne", "-i", "-v", "--eval", "--print", "--version", "-s"];
 
-/// Programs that run tasks of a file, with its name.
+/// Programs that run tasks of a file, with the file's name.
 const RUNNERS: &[(&str, &str)] = &[
     ("npm", "package.json"),
     ("yarn", "package.json"),
@@ -111,7 +112,7 @@ impl Needs {
         Needs { root: root.to_owned(), files: BTreeMap::new(), missing: None }
     }
 
-    /// The files, or why the command cannot be judged without the whole project.
+    /// Returns the files, or the reason why the command cannot be judged without the whole project.
     pub(super) fn files(self) -> Result<BTreeMap<String, String>, &'static str> {
         let bytes: usize = self.files.values().map(String::len).sum();
         match self.missing {
@@ -123,7 +124,7 @@ impl Needs {
         }
     }
 
-    /// A file that must be there, and what it loads.
+    /// Adds a required file, and the files that it loads.
     pub(super) fn file(&mut self, name: &str) {
         let mut open = vec![name.to_owned()];
         while let Some(name) = open.pop() {
@@ -159,7 +160,7 @@ impl Needs {
         }
     }
 
-    /// What the words of a command name.
+    /// Adds the files that the words of a command name.
     pub(super) fn of_command(&mut self, text: &str) {
         if runs_installed(text) {
             self.missing = Some("runs a file of an installed package by its path");
@@ -171,7 +172,7 @@ impl Needs {
         for pattern in patterns_of(text) {
             self.matched(&pattern);
         }
-        // Code that stands in the command itself.
+        // Code in the command itself.
         let loaded = if INTERPRETERS.iter().take(3).any(|one| words(text).any(|word| word == *one)) {
             loads("command.js", &text.replace('\\', ""))
         } else {
@@ -191,7 +192,7 @@ impl Needs {
         }
     }
 
-    /// The files that a pattern stands for: there must be one.
+    /// Adds the files that a pattern matches. At least one must match.
     fn matched(&mut self, pattern: &str) {
         let Some(matcher) = matcher(pattern) else { return };
         let files = crate::corpus::tree::files(&self.root);
@@ -204,7 +205,7 @@ impl Needs {
         fitting.map(str::to_owned).collect::<Vec<_>>().iter().for_each(|file| self.file(file));
     }
 
-    /// The file of a module that is loaded by a path with or without its ending.
+    /// Returns the file of a module that is loaded by a path with or without its extension.
     fn module(&self, from: &str) -> Option<String> {
         const ENDINGS: &[&str] = &["", ".js", ".mjs", ".cjs", ".json", ".ts", "/index.js", "/index.ts"];
         let mut names = ENDINGS.iter().map(|ending| flat(&format!("{from}{ending}")));
@@ -212,7 +213,8 @@ impl Needs {
     }
 }
 
-/// Files with code that an interpreter is given by name: its first word that is no flag, and what it is told to load.
+/// Returns the files with code that interpreters receive: the first word that is no flag, and the files that flags
+/// load.
 fn code_of(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let (mut interpreter, mut before) = (None, "");
@@ -223,7 +225,7 @@ fn code_of(text: &str) -> Vec<String> {
         let is_flag = word.starts_with('-');
         let is_outside = word.starts_with('/') || word.contains("node_modules/");
         let is_script = word.starts_with("./") && (word.ends_with(".sh") || word.ends_with(".bash"));
-        // These look for a file whose ending is left out, and shells run a file whatever it is called.
+        // These interpreters add a missing extension, and shells run a file of any name.
         let is_module =
             matches!(interpreter, Some("node" | "ts-node" | "tsx" | "babel-node" | "jiti" | "bash" | "sh"));
         let is_given = interpreter.is_some() && !is_flag && (is_code || is_module || word.contains('/'));
@@ -234,7 +236,7 @@ fn code_of(text: &str) -> Vec<String> {
         }
         let goes_on = is_flag || word == "run" || WITH_VALUE.contains(&before);
         let program = word.rsplit('/').next().unwrap_or_default();
-        // `npx node@12`: of a version.
+        // `npx node@12`: a program with a version.
         let program = program.split_once('@').map_or(program, |(program, _)| program);
         interpreter = if INTERPRETERS.contains(&program) && !is_given {
             Some(program)
@@ -247,7 +249,7 @@ fn code_of(text: &str) -> Vec<String> {
     found
 }
 
-/// Files with code of programs that take one behind `-f`.
+/// Returns the files with code after `-f`.
 fn behind_f(text: &str) -> Vec<String> {
     let mut program = false;
     let mut before = "";
@@ -263,7 +265,7 @@ fn behind_f(text: &str) -> Vec<String> {
     found
 }
 
-/// Patterns of files with code that an interpreter is given, or that a loop goes over which gives it each of them.
+/// Returns the patterns of files with code that an interpreter receives, directly or from a loop.
 fn patterns_of(text: &str) -> Vec<String> {
     let is_pattern = |word: &str| word.contains('*') && !word.contains(['$', '{', '[', '?', '!']);
     let (mut interpreter, mut is_loop, mut is_each) = (false, false, false);
@@ -289,7 +291,7 @@ fn patterns_of(text: &str) -> Vec<String> {
     found
 }
 
-/// What fits a pattern of files.
+/// Compiles a pattern of files.
 fn matcher(pattern: &str) -> Option<regex::Regex> {
     let mut text = String::from("^");
     let flat = flat(pattern);
@@ -314,7 +316,8 @@ fn matcher(pattern: &str) -> Option<regex::Regex> {
     regex::Regex::new(&text).ok()
 }
 
-/// Whether an interpreter is given a file of an installed package: it is there wherever the project is worked on, and never here.
+/// Returns true if an interpreter runs a file of an installed package. Such a file is missing here, but exists in every
+/// working copy of the project.
 fn runs_installed(text: &str) -> bool {
     let mut interpreter = false;
     words(text).any(|word| {
@@ -324,7 +327,7 @@ fn runs_installed(text: &str) -> bool {
     })
 }
 
-/// Whether a path leads out of the folder that it is seen from.
+/// Returns true if a path leads out of its folder.
 fn leads_out(path: &str) -> bool {
     let mut depth = 0usize;
     path.split('/').any(|part| match part {
@@ -347,7 +350,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || ";&|()`\"'".contains(c)).filter(|word| !word.is_empty())
 }
 
-/// What a file of JavaScript or TypeScript loads from beside it.
+/// Returns the neighbouring files that a JavaScript or TypeScript file loads.
 fn loads(name: &str, text: &str) -> Vec<String> {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     if !CODE.iter().take(8).any(|code| *code == ending) {
@@ -365,7 +368,7 @@ fn loads(name: &str, text: &str) -> Vec<String> {
     loaded.map(|(_, path)| path.to_owned()).collect()
 }
 
-/// What counts of a manifest: most of one is about publishing.
+/// Returns the relevant keys of a manifest. Most others are about publishing.
 fn manifest(text: &str) -> String {
     const KEYS: &[&str] = &[
         "name",
@@ -383,7 +386,7 @@ fn manifest(text: &str) -> String {
     serde_json::Value::Object(all).to_string()
 }
 
-/// A path without `.` and `..`; one that leads out of the root keeps what is left.
+/// Returns a path without `.` and `..`. Leading `..` are dropped.
 fn flat(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

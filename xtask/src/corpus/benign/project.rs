@@ -1,4 +1,5 @@
-//! The packages of one folder: their scripts, makefiles, workflows and documentation as commands. It must not know labels.
+//! The packages of a folder: their scripts, makefiles, workflows and documentation as commands. Must not depend on
+//! labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,21 +11,21 @@ use super::super::{make, tree, workflow};
 use super::needs::Needs;
 use super::{Commands, Found, Kind, docs};
 
-/// A file of a package, and the folder that is taken for the project's root.
+/// A file of a package, and the root folder of its project.
 struct File<'f> {
     path: &'f Path,
     root: &'f Path,
     /// The package and its version.
     package: &'f str,
-    /// The file from the folder of all packages.
+    /// The file, relative to the folder of all packages.
     name: &'f str,
 }
 
-/// Reads every package below a folder. `name` is that of a Debian package, else of the registry.
+/// Reads every package below a folder. `name` is a Debian package or a registry.
 pub(super) fn read(folder: &Path, name: &str, commands: &mut Commands) {
     for path in tree::files(folder) {
         let relative = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-        // Run by dpkg as root: nothing that an agent types.
+        // dpkg runs these scripts as root; no agent types them.
         if relative.starts_with("DEBIAN/") {
             continue;
         }
@@ -42,7 +43,7 @@ pub(super) fn read(folder: &Path, name: &str, commands: &mut Commands) {
     }
 }
 
-/// The innermost package of npm that a file belongs to.
+/// Returns the innermost npm package of a file.
 fn npm_package(folder: &Path, relative: &str) -> (String, std::path::PathBuf) {
     let inner = relative.rfind("node_modules/").map_or(0, |at| at + "node_modules/".len());
     let (outer, rest) = relative.split_at(inner);
@@ -87,13 +88,13 @@ fn read_file(file: &File<'_>, is_project: bool, commands: &mut Commands) {
     }
 }
 
-/// Lists of changes speak of commands; they do not tell anybody to run them.
+/// Change logs mention commands, but do not tell anybody to run them.
 fn is_history(stem: &str) -> bool {
     let stem = stem.to_ascii_lowercase();
     ["changelog", "changes", "history", "news", "releases"].iter().any(|name| stem.starts_with(name))
 }
 
-/// Takes what a reader of the other corpus found.
+/// Adds the items of the other corpus's readers.
 fn take(items: Items, kind: Kind, file: &File<'_>, root: &Path, commands: &mut Commands) {
     let (texts, left_out) = items.into_texts();
     for (why, count) in left_out {
@@ -117,7 +118,7 @@ fn add(kind: Kind, text: String, file: &File<'_>, at: &str, root: &Path, command
     }
 }
 
-/// What the scripts of a package say, and `npm run` of each.
+/// Adds the scripts of a package, and `npm run` of each.
 fn package_scripts(file: &File<'_>, text: &str, commands: &mut Commands) {
     let Ok(package) = serde_json::from_str::<Value>(text) else { return };
     let root = file.path.parent().unwrap_or(file.root);
@@ -149,7 +150,7 @@ fn package_scripts(file: &File<'_>, text: &str, commands: &mut Commands) {
     }
 }
 
-/// A script, those before and after it, and every one that these name.
+/// Returns a script, its pre and post scripts, and every script that these name.
 fn reached<'s>(name: &'s str, scripts: &BTreeMap<&'s str, &'s str>) -> Vec<&'s str> {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     let mut open = vec![name];
@@ -175,7 +176,7 @@ fn reached<'s>(name: &'s str, scripts: &BTreeMap<&'s str, &'s str>) -> Vec<&'s s
     names.into_iter().filter_map(|name| scripts.get(name).copied()).collect()
 }
 
-/// The recipes of a makefile, and `make` of each of its targets that is a task.
+/// Adds the recipes of a makefile, and `make` of each target that is a task.
 fn makefile(file: &File<'_>, file_name: &str, text: &str, commands: &mut Commands) {
     let root = file.path.parent().unwrap_or(file.root);
     let mut items = Items::default();
@@ -201,7 +202,7 @@ fn makefile(file: &File<'_>, file_name: &str, text: &str, commands: &mut Command
     }
 }
 
-/// A shell script of a project, run as its first line says.
+/// Adds a shell script of a project, run by the `bash` or `sh` of its first line.
 fn script(file: &File<'_>, commands: &mut Commands) {
     let Ok(text) = std::fs::read_to_string(file.path) else { return };
     let Ok(from_root) = file.path.strip_prefix(file.root) else { return };
