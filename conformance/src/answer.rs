@@ -1,24 +1,23 @@
-//! What this engine answers to a case, by the same code as `castellan rules eval --fields TABLE --format falco-json`.
+//! This engine's answer to a case, by the same code as `castellan rules eval --fields TABLE --format falco-json`.
 
 use castellan_falco::{EventSource, FieldTable, Match, Stamp, TableText};
 use castellan_rules::{self as rules, Loaded, Options, Source, load};
 
 use crate::case::{Alert, Case, Matching};
 
-/// The fields of the plugin that the cases were recorded with.
+/// The fields of the plugin with which the cases were recorded.
 const FIELDS: TableText<'static> =
     TableText { name: "conformance/cases_fields.json", text: include_str!("../cases_fields.json") };
 
-/// The table of the recorded cases.
 pub(crate) fn table() -> anyhow::Result<FieldTable> {
     Ok(FieldTable::read(&[FIELDS])?)
 }
 
-/// What loading and evaluating came to.
+/// The result of loading and evaluating.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) loaded: Loaded,
-    /// None when the rules do not load.
+    /// Empty if the rules do not load.
     pub(crate) alerts: Vec<Alert>,
 }
 

@@ -1,5 +1,6 @@
-//! `conformance bypasses`: the book of the ways to disguise a command, in Markdown, from `corpus/disguises.txt` and what
-//! castellan's facts say of its texts. `cargo xtask gen` keeps it in `docs/bypasses.md`. It must not know what a way is about.
+//! `conformance bypasses`: the catalogue of the ways to disguise a command, in Markdown, from `corpus/disguises.txt`
+//! and castellan's facts of its texts. `cargo xtask gen` writes it to `docs/bypasses.md`. Must not depend on the
+//! meaning of a way.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -29,7 +30,7 @@ nothing to them; how many they stop is measured on labelled calls, disguised one
 
 ";
 
-/// How much of a text is found.
+/// The analysed share of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Found {
     All,
@@ -37,7 +38,7 @@ enum Found {
     NotAll,
 }
 
-/// What the book counts.
+/// The counts in the catalogue.
 #[derive(Debug, Default)]
 struct Tally {
     ways: usize,
@@ -84,7 +85,7 @@ fn book(all: &Disguises) -> anyhow::Result<String> {
     Ok(book + &body)
 }
 
-/// The expectations of the case are met: whether something is Opaque is what is left to ask.
+/// The expectations of the case are met, so only Opaque parts are tested here.
 fn found(case: &Case, way: &Way, opaque: &Conditions) -> Found {
     let call = shell_call(&case.text);
     if way.left.is_some() {
@@ -131,7 +132,7 @@ fn write_tally(book: &mut String, group: &str, tally: &Tally) -> fmt::Result {
     writeln!(book, "| {group} | {ways} | {left} | {all} | {opaque} | {not_all} | {tests} |")
 }
 
-/// As a code span: between more backticks than stand together in it.
+/// Returns a code span, with a fence longer than any run of backticks in the text.
 fn code(text: &str) -> String {
     let text = text.replace('\n', "⏎").replace('\t', "␉");
     let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);

@@ -1,9 +1,9 @@
-//! The format of a recorded case: rules, events, and what real Falco made of them.
+//! The format of a recorded case: rules, events, and real Falco's answer.
 
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-/// One line of a file of cases.
+/// A line of a file of cases.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Case {
     pub(crate) id: String,
@@ -14,7 +14,6 @@ pub(crate) struct Case {
     pub(crate) falco: Falco,
 }
 
-/// The rule files.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Texts {
@@ -29,7 +28,7 @@ pub(crate) enum Matching {
     First,
 }
 
-/// What real Falco answered.
+/// Real Falco's answer.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Falco {
     pub(crate) ok: bool,
@@ -37,7 +36,6 @@ pub(crate) struct Falco {
     pub(crate) load: Vec<LoadedFile>,
 }
 
-/// One alert.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Alert {
     /// Index of the event, from 0.
@@ -49,7 +47,7 @@ pub(crate) struct Alert {
     pub(crate) output_fields: Map<String, Json>,
 }
 
-/// What was said of one rule file.
+/// The problems of one rule file.
 #[derive(Debug, Deserialize)]
 pub(crate) struct LoadedFile {
     pub(crate) name: String,
@@ -63,7 +61,7 @@ pub(crate) struct Said {
 }
 
 impl Case {
-    /// The texts of the rule files, in order.
+    /// Returns the texts of the rule files, in order.
     pub(crate) fn rules(&self) -> Vec<&str> {
         match &self.rules {
             Texts::One(text) => vec![text],

@@ -1,6 +1,6 @@
-//! `conformance forerunners`: what four earlier guards decided, against what castellan decides about the same call, from the
-//! payload to the verdict, in a profile that says what the original was told. A decision of castellan's that is laxer fails,
-//! unless the table lists it with the reason.
+//! `conformance forerunners`: compares the decisions of four earlier guards with castellan's decisions about the same
+//! calls, from payload to verdict. The profile corresponds to the original's configuration. A laxer decision of
+//! castellan's is an error, unless the table lists it with the reason.
 
 mod ask;
 mod profile;
@@ -28,7 +28,7 @@ struct Tally {
     not_applicable: usize,
 }
 
-/// What became of a row.
+/// The result of a row.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Agreed,
@@ -94,7 +94,7 @@ fn judge(row: &Row, table: &Table, profiles: &profile::Profiles) -> anyhow::Resu
     })
 }
 
-/// How much a verdict holds back. To leave a call to the agent's own prompt is more than to allow it.
+/// Returns the strictness of a verdict. Deferring a call to the agent's own prompt is stricter than allowing it.
 fn strictness(verdict: Verdict) -> usize {
     match verdict {
         Verdict::Allow => 0,

@@ -1,4 +1,4 @@
-//! What is said of a rule file: by `falco -L`, recorded, and by this engine, in one shape.
+//! The description of a rule file, by `falco -L` (recorded) and by this engine, in one format.
 
 use std::path::Path;
 
@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use crate::read;
 
-/// One file.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Described {
     pub(crate) rules: Vec<Rule>,
@@ -16,7 +15,7 @@ pub(crate) struct Described {
     pub(crate) lists: Vec<List>,
 }
 
-/// One rule. Falco gives names in no particular order: they are sorted.
+/// A rule. Falco reports names in no particular order, so they are sorted.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Rule {
     pub(crate) name: String,
@@ -43,7 +42,7 @@ pub(crate) struct List {
 }
 
 impl Described {
-    /// What Falco said.
+    /// Reads Falco's description.
     pub(crate) fn read(file: &Path) -> anyhow::Result<Described> {
         let described = serde_json::from_str(&read(file)?);
         let described: Described =
@@ -51,7 +50,7 @@ impl Described {
         Ok(described.sorted())
     }
 
-    /// What this engine says.
+    /// Returns this engine's description.
     pub(crate) fn of(loaded: &Loaded) -> anyhow::Result<Described> {
         let description = loaded.description.as_ref().context("the rules were not described")?;
         let rules = loaded.rules.rules().iter().zip(&description.rules).map(|(rule, described)| Rule {

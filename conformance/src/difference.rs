@@ -1,11 +1,11 @@
-//! What differs between what Falco answered and what this engine answers. Messages of problems need not be equal, codes must.
+//! The difference between Falco's and this engine's answers. Codes of problems must be equal, messages need not.
 
 use castellan_rules::Severity;
 
 use crate::answer::Answer;
 use crate::case::{Case, LoadedFile, Said};
 
-/// The first difference, in words.
+/// Returns the first difference, in words.
 pub(crate) fn difference(case: &Case, ours: &Answer) -> Option<String> {
     if ours.loaded.has_errors() == case.falco.ok {
         let word = if case.falco.ok { "loads" } else { "does not load" };
@@ -15,8 +15,8 @@ pub(crate) fn difference(case: &Case, ours: &Answer) -> Option<String> {
     codes.or_else(|| if ours.loaded.has_errors() { None } else { alerts(case, ours) })
 }
 
-/// Falco stops at the first error of a file, and tells of unused names in files that load; this engine reports everything, so
-/// of a file with errors it may report more.
+/// Falco stops at the first error of a file, and reports unused names in files that load. This engine reports
+/// everything, so it may report more for a file with errors.
 fn codes(file: &LoadedFile, ours: &Answer) -> Option<String> {
     let here = |severity: Severity| {
         let all = ours.loaded.problems.iter();
@@ -42,7 +42,7 @@ fn codes(file: &LoadedFile, ours: &Answer) -> Option<String> {
     if agree { None } else { Some(text()) }
 }
 
-/// Codes that Falco 0.43 does not have: they may be reported in addition.
+/// Codes that Falco 0.43 does not have; this engine may report them in addition.
 fn is_own(code: &str) -> bool {
     code.starts_with("CASTELLAN_") || code == "LOAD_UNKNOWN_KEY"
 }

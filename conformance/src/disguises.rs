@@ -1,5 +1,5 @@
-//! `conformance disguises`: the texts of `corpus/disguises.txt`, against castellan's facts; then how many everyday commands have
-//! a part that is not understood, which is what people would be asked about.
+//! `conformance disguises`: compares the texts of `corpus/disguises.txt` with castellan's facts. Then counts the
+//! everyday commands with an Opaque part, which would cause prompts.
 
 use anyhow::{anyhow, ensure};
 use castellan_corpus::{Conditions, Disguises, commands, shell_call};
@@ -16,7 +16,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shown, never wrong: an everyday command may run what nobody can know before.
+/// Printed, never an error: an everyday command may run something that castellan cannot know in advance.
 fn friction() -> anyhow::Result<()> {
     let opaque =
         Conditions::new(["opaque_danger"]).map_err(|error| anyhow!("corpus/macros.yaml: {error}"))?;

@@ -1,4 +1,4 @@
-//! `conformance falco`: every recorded case, agreed or not, as a table of groups.
+//! `conformance falco`: runs every recorded case, and prints a table of groups.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,12 +12,12 @@ use crate::difference::difference;
 use crate::known::Known;
 use crate::{files, read};
 
-/// Which cases are run.
+/// The cases that are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// The recorded collection: every listed difference must be among them.
+    /// The recorded collection, which must contain every listed difference.
     Recorded,
-    /// Others in the same format.
+    /// Other cases in the same format.
     Other,
 }
 
@@ -30,11 +30,11 @@ struct Tally {
     total: usize,
 }
 
-/// How a case ended.
+/// The result of a case.
 enum Outcome {
     Agreed,
     Listed,
-    /// Why the command fails.
+    /// The reason why the command fails.
     Wrong(String),
 }
 

@@ -1,6 +1,6 @@
-//! `conformance forerunners --facts`: what four earlier guards said of Bash calls, against castellan's facts. For each row on
-//! which an original was stricter than allow the table names facts that must be there; for each that an original calls
-//! read-only, facts that must not.
+//! `conformance forerunners --facts`: compares the answers of four earlier guards about Bash calls with castellan's
+//! facts. For a row on which an original was stricter than allow, the table names required facts. For a row that an
+//! original calls read-only, the table names forbidden facts.
 
 pub(crate) mod row;
 mod table;
@@ -25,14 +25,14 @@ struct Tally {
     missing: usize,
 }
 
-/// How a row ended.
+/// The result of a row.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
-    /// The original said nothing that facts could be held against.
+    /// The original said nothing that can be compared with facts.
     Nothing,
     Agreed,
     Listed,
-    /// Why the command fails.
+    /// The reason why the command fails.
     Missing(String),
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn run(path: &Path) -> anyhow::Result<()> {
     bail!("{} rows are not as they should be", wrong.len())
 }
 
-/// The facts of a call on the machine of the corpus.
+/// Returns the facts of a call on the machine of the corpus.
 pub(crate) fn facts_of(call: &Call) -> Facts {
     let setting = Setting { workspace: WORKSPACE.to_owned(), ..Setting::default() };
     analyse(call, &setting, &mut Recorder::new(&Machine::default()))
@@ -82,7 +82,7 @@ pub(crate) fn facts_of(call: &Call) -> Facts {
 struct Judge<'t> {
     table: &'t Table,
     conditions: Conditions,
-    /// Which condition has which number.
+    /// The number of each condition.
     numbers: BTreeMap<&'t str, usize>,
 }
 

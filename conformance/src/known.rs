@@ -1,12 +1,11 @@
-//! The list of known differences: which cases end differently here on purpose, and why.
+//! The list of known differences: the cases that differ on purpose, and the reasons.
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 
-/// More would be a language of its own.
+/// More differences would make this another language.
 const DIFFERENCES_MAX: usize = 15;
 
-/// The list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Known {
@@ -19,7 +18,7 @@ pub(crate) struct Known {
 pub(crate) struct KnownDifference {
     pub(crate) cases: Vec<String>,
     pub(crate) reason: String,
-    /// The switch with which these cases agree, and others that differ for the same reason.
+    /// The switch with which these cases, and others with the same reason, agree.
     pub(crate) agrees_with: Option<Switch>,
 }
 
@@ -32,7 +31,7 @@ pub(crate) enum Switch {
 }
 
 impl Known {
-    /// The list in the repository.
+    /// Returns the list in the repository.
     pub(crate) fn read() -> anyhow::Result<Known> {
         let known = include_str!("../known_differences.toml");
         let known: Known = toml::from_str(known).context("conformance/known_differences.toml")?;
@@ -45,12 +44,12 @@ impl Known {
         self.difference.iter().flat_map(|difference| difference.cases.iter().map(String::as_str))
     }
 
-    /// The difference that lists a case.
+    /// Returns the difference that lists a case.
     pub(crate) fn of(&self, id: &str) -> Option<&KnownDifference> {
         self.difference.iter().find(|difference| difference.cases.iter().any(|case| case == id))
     }
 
-    /// The difference whose cases agree with the switch.
+    /// Returns the difference with cases that agree under the switch.
     pub(crate) fn by_switch(&self) -> Option<&KnownDifference> {
         self.difference.iter().find(|difference| difference.agrees_with == Some(Switch::RegexCompatFalco))
     }

@@ -1,7 +1,8 @@
-//! `castellan-conformance falco [PATH]` and `castellan-conformance rules [PATH] [-v]`: what real Falco answered, against what
-//! this engine answers; `castellan-conformance forerunners --facts [PATH]`: what earlier guards said, against castellan's facts;
-//! `castellan-conformance disguises`: commands in disguise, against the same; `castellan-conformance bypasses`: the book of them.
-//! `cargo xtask conformance` runs it. Knows the recorded files' formats; the engine knows none of this.
+//! `castellan-conformance falco [PATH]` and `castellan-conformance rules [PATH] [-v]` compare real Falco's answers with
+//! this engine's. `castellan-conformance forerunners --facts [PATH]` compares earlier guards' answers with castellan's
+//! facts, and `castellan-conformance disguises` does so for disguised commands. `castellan-conformance bypasses` prints
+//! the catalogue of disguises. `cargo xtask conformance` runs it. Contains the recorded files' formats; the engine must
+//! not depend on them.
 
 mod answer;
 mod bypasses;
@@ -51,7 +52,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// A folder or file of what was recorded, beside the repository; without it nothing is run, and that is said.
+/// Returns a folder or file of recorded answers beside the repository. If it is missing, prints a note and returns
+/// `None`.
 fn recorded(name: &str) -> Option<PathBuf> {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases").join(name);
     if place.exists() {
@@ -66,7 +68,7 @@ fn given(path: &str) -> anyhow::Result<PathBuf> {
     if path.exists() { Ok(path) } else { bail!("`{}` does not exist", path.display()) }
 }
 
-/// The files of a folder with an extension, sorted; a file is itself.
+/// Returns the files of a folder with an extension, sorted. For a file, returns that file.
 fn files(path: &Path, extension: &str) -> anyhow::Result<Vec<PathBuf>> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);

@@ -1,5 +1,5 @@
-//! `conformance rules`: real rule files load without error or warning, every condition prints to the letter as Falco prints
-//! it, and what else `falco -L` says of rules, macros and lists is the same.
+//! `conformance rules`: real rule files load without error or warning, every condition prints exactly as in Falco, and
+//! the other output of `falco -L` about rules, macros and lists is the same.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use serde_json::Value as Json;
 use crate::described::Described;
 use crate::{files, read};
 
-/// A table of fields beside rule files: then they are rules for its source, and not for castellan's.
+/// A table of fields beside rule files. Such rules are for its source, not for castellan's.
 const TABLE: &str = "syscall_fields.json";
 
-/// What such a table leaves out.
+/// Fields missing in such a table.
 const ADDITIONS: TableText<'static> =
     TableText { name: "conformance/syscall_fields.json", text: include_str!("../syscall_fields.json") };
 
@@ -40,7 +40,7 @@ pub(crate) fn run(path: &Path, verbose: bool) -> anyhow::Result<()> {
     bail!("{} differences", wrong.len())
 }
 
-/// A file or folder, and the folders in it.
+/// Returns a folder and the folders in it.
 fn folders(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut folders = vec![path.to_owned()];
     if path.is_dir() {
@@ -53,7 +53,7 @@ fn folders(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The files of a folder, each alone and then all together.
+/// Runs the files of a folder, each alone and then all together.
 fn run_folder(files: &[PathBuf], verbose: bool, wrong: &mut Vec<String>) -> anyhow::Result<()> {
     let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("."));
     let table = table(folder)?;
@@ -90,7 +90,7 @@ fn run_folder(files: &[PathBuf], verbose: bool, wrong: &mut Vec<String>) -> anyh
     Ok(())
 }
 
-/// How many of Falco's are the same here, and those that are not.
+/// Returns the number of Falco's parts that are equal here, and the others.
 fn equal<'d, T, P: PartialEq + Debug>(
     ours: &'d [T],
     theirs: &'d [T],
@@ -107,14 +107,14 @@ fn equal<'d, T, P: PartialEq + Debug>(
     (format!("{count}/{}", theirs.len()), different)
 }
 
-/// Loads files; a problem of any kind is wrong.
+/// Loads files; a problem of any kind is an error.
 fn loaded(sources: &[Source], table: &FieldTable, wrong: &mut Vec<String>) -> Loaded {
     let loaded = load(sources, &table.fields(), &Options { describe: true, ..options(table) });
     wrong.extend(loaded.problems.iter().map(|problem| problem.one_line()));
     loaded
 }
 
-/// Conditions print so that they can be read back: as another file they are the same. What differs, if anything does.
+/// Loads the printed conditions as another file, which must give the same conditions. Returns the difference.
 fn read_back(first: &Loaded, table: &FieldTable) -> anyhow::Result<Option<String>> {
     let description = first.description.as_ref().context("the rules were not described")?;
     let rules = first.rules.rules().iter().zip(&description.rules).map(|(rule, described)| {
@@ -139,7 +139,7 @@ fn read_back(first: &Loaded, table: &FieldTable) -> anyhow::Result<Option<String
     })
 }
 
-/// How many lints of ours there are, which Falco does not have.
+/// Returns the number of castellan's own lints.
 fn lints(sources: &[Source], table: &FieldTable) -> usize {
     load(sources, &table.fields(), &Options { lints: true, ..options(table) }).problems.len()
 }

@@ -1,4 +1,4 @@
-//! A call as an agent asks about it, and what it is decided by: the shipped rules, and short rules as a person may have them.
+//! A call as an agent asks about it, with the rules that decide it: the shipped rules, and short rules like a person's.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use castellan_policy::{Decision, LayerRules, Operator, Policy, Settings, State, 
 use castellan_rules::{Options, Part, RuleSet, Source, load};
 use serde_json::json;
 
-/// The pack that stands in the organisation's layer.
+/// The pack of the organisation's layer.
 const SELF: &str = "self.yaml";
 
 const DENY: &[&str] =
@@ -21,7 +21,7 @@ const ALLOW: &[&str] = &["Bash(cargo test:*)", "Bash(git status:*)", "Bash(ls:*)
 
 pub(crate) struct Terms {
     policy: Policy,
-    /// The same rules by themselves.
+    /// The same rules without the pipeline.
     rules: Vec<RuleSet>,
 }
 
@@ -62,7 +62,7 @@ fn compile(sources: &[Source], options: &Options) -> anyhow::Result<RuleSet> {
     Ok(loaded.rules)
 }
 
-/// The shipped rule files; their cases lie beside them.
+/// Reads the shipped rule files, without the cases beside them.
 fn shipped() -> anyhow::Result<Vec<Source>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rules");
     let mut sources = Vec::new();
@@ -100,12 +100,12 @@ impl Asked {
         read(&self.payload, &self.origin)
     }
 
-    /// What the call would do, the questions to the world included; they are answered from a table.
+    /// Returns the facts of the call. A table answers the queries to the world.
     pub(crate) fn facts(&self) -> Facts {
         facts(&self.call, &mut Recorder::new(&Machine::default()))
     }
 
-    /// Decides once, so that every answer is there.
+    /// Decides once, to collect every answer.
     pub(crate) fn prepare(&self, terms: &Terms) -> anyhow::Result<Prepared<'_>> {
         let machine = Machine::default();
         let mut world = Recorder::new(&machine);
@@ -129,7 +129,7 @@ fn facts(call: &Call, world: &mut Recorder<'_>) -> Facts {
     analyse(call, &setting, world)
 }
 
-/// A call of which everything is known.
+/// A call with all of its answers.
 pub(crate) struct Prepared<'a> {
     call: &'a Call,
     facts: Facts,
@@ -138,7 +138,7 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl Prepared<'_> {
-    /// Makes the rows and tests the rules on each. Returns how many fired.
+    /// Makes the rows and tests the rules on each. Returns the number of hits.
     pub(crate) fn rules_alone(&self, terms: &Terms) -> anyhow::Result<usize> {
         let rows =
             rows(self.call, &self.facts, &self.session, &self.answers).ok().context("a query is open")?;

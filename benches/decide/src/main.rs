@@ -1,6 +1,7 @@
-//! `castellan-bench-decide`: what one decision costs, step by step, on everyday commands: payload to call, call to facts, facts to
-//! matches of the shipped rules, and all that to a decision. Every step is measured on the same calls in the same run, in turns.
-//! `cargo xtask bench decide` builds and runs it. With a labelled file it measures the whole decision of each of its calls.
+//! `castellan-bench-decide`: measures one decision on everyday commands, step by step: payload to call, call to facts,
+//! facts to matches of the shipped rules, and the whole decision. Every step uses the same calls in the same run, in
+//! turns. `cargo xtask bench decide` builds and runs it. With a labelled file it measures the whole decision of each
+//! call.
 
 mod asked;
 mod whole;
@@ -17,10 +18,10 @@ use crate::asked::{Asked, Terms};
 const ROUNDS: usize = 200;
 const WARM_UP: usize = 3;
 
-/// What is measured of a call, with what is to be reached for it in µs, p50 and p99.
+/// The measured steps of a call. The tables give their limits in µs, p50 and p99.
 const STEPS: [&str; 4] = ["payload to call", "call to facts", "rules alone", "whole decision from facts"];
 
-/// What the pipeline may add to the rules, p50, µs.
+/// Limit of the pipeline's own time beside the rules, p50, µs.
 const ADDED_MAX_US: f64 = 5.0;
 
 fn main() -> ExitCode {
@@ -86,7 +87,7 @@ fn time_us(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<f64> {
     Ok(started.elapsed().as_secs_f64() * 1e6)
 }
 
-/// The value below which `percent` of the samples lie (nearest rank).
+/// Returns the value below which `percent` of the samples are (nearest rank).
 fn percentile(samples: &mut [f64], percent: usize) -> f64 {
     samples.sort_by(f64::total_cmp);
     let rank = (samples.len() * percent).div_ceil(100);

@@ -1,6 +1,6 @@
-//! The whole decision of real everyday commands, one after the other as a daemon gets them: the agent's JSON is decoded, its effects are
-//! found with all questions to the made-up machine, every shipped pack and the pipeline decide, the record is made and appended
-//! to a log. It must not know what should be decided.
+//! The whole decision of real everyday commands, one after the other as in a daemon. It decodes the agent's JSON,
+//! derives the effects with all queries to the simulated machine, decides by every shipped pack and the pipeline, and
+//! appends the record to a log. Must not depend on the right decision.
 
 use std::time::{Instant, SystemTime};
 
@@ -13,15 +13,15 @@ use castellan_trial::{Machine, Trial, WORKSPACE, read_labelled};
 
 use crate::percentile;
 
-/// Rounds of every command: the machine's own disturbances are not what is measured, so that the median of each counts. A daemon reads
-/// a program again only when it has changed, or after a while; what the first round took is told apart.
+/// Rounds of every command. The median of each excludes disturbances of the machine. A daemon reads a program again
+/// only after a change or some time, so the first round is reported separately.
 const ROUNDS: usize = 5;
 
-/// What is to be reached, µs.
+/// Limits in µs.
 const P50_MAX_US: f64 = 60.0;
 const P99_MAX_US: f64 = 400.0;
 
-/// An agent's process on the made-up machine.
+/// Process id of an agent on the simulated machine.
 const PID: u32 = 4242;
 
 pub(crate) fn print(file: &str) -> anyhow::Result<()> {

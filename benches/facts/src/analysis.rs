@@ -1,4 +1,5 @@
-//! The analysis that is measured, on the machine of the corpus: a table and not a file system, so that only the analysis costs.
+//! The measured analysis, on the machine of the corpus. The machine is a table, not a file system, so only the analysis
+//! costs time.
 
 use castellan_corpus::{Machine, WORKSPACE};
 use castellan_event::{Call, Facts, Recorder};
@@ -8,7 +9,6 @@ pub(crate) fn setting() -> Setting {
     Setting { workspace: WORKSPACE.to_owned(), ..Setting::default() }
 }
 
-/// The facts of a call.
 pub(crate) fn facts(call: &Call, setting: &Setting) -> Facts {
     analyse(call, setting, &mut Recorder::new(&Machine::default()))
 }

@@ -1,5 +1,5 @@
-//! How much of a collection is understood: for each source how many texts parse, which commands are found in them, and of how
-//! many commands neither program nor code could be told, with the reasons.
+//! The understood share of a collection: for each source, the number of parsed texts, their commands, and the commands
+//! with an Opaque program or code, with the reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -14,16 +14,16 @@ use crate::holes::{Parses, first_line, parses};
 use crate::table::{percentile, time_us};
 use crate::{analysis, sample};
 
-/// What is to be reached, in percent of the commands.
+/// Limit of Opaque commands, in percent.
 const OPAQUE_MAX_PERCENT: f64 = 10.0;
 
-/// Bytes of the texts whose time is told: about 4 KiB.
+/// Bytes of the timed texts: about 4 KiB.
 const TIMED: std::ops::Range<usize> = 3_584..4_608;
 
-/// Each is timed so often, and the fastest counts: what else the machine does is not the analysis.
+/// Rounds of each timed text. The fastest counts, which excludes disturbances of the machine.
 const TIMED_ROUNDS: usize = 5;
 
-/// Texts that bash accepts and castellan does not parse are shown up to this many.
+/// Limit of shown texts that bash accepts and castellan does not parse.
 const SHOWN: usize = 400;
 
 /// A line of the collection.
@@ -36,16 +36,16 @@ pub(crate) struct Item {
     pub(crate) text: String,
 }
 
-/// The items of one source.
+/// The items of a source.
 #[derive(Debug, Default)]
 struct Tally {
     items: usize,
     accepted: usize,
     parsed: usize,
-    /// Parsed but for parts over a limit.
+    /// Parsed, except for parts over a limit.
     limited: usize,
     commands: usize,
-    /// Commands of which the program or the code is not known.
+    /// Commands with an Opaque program or code.
     opaque: usize,
     ms: f64,
 }
@@ -59,7 +59,7 @@ pub(crate) fn print(items: &str, into: &str, number: &str, seed: &str) -> anyhow
     for item in &items {
         let tally = tallies.entry(&item.kind).or_default();
         tally.items += 1;
-        // What bash does not accept is no shell text: it is counted, and nothing is asked of it.
+        // A text that bash rejects is not shell text. It is counted, and not analysed.
         if !item.accepted {
             continue;
         }
@@ -87,7 +87,6 @@ pub(crate) fn print(items: &str, into: &str, number: &str, seed: &str) -> anyhow
     Ok(())
 }
 
-/// The items of a collection.
 pub(crate) fn items(file: &str) -> anyhow::Result<Vec<Item>> {
     let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
     let items: Vec<Item> = text
@@ -98,7 +97,8 @@ pub(crate) fn items(file: &str) -> anyhow::Result<Vec<Item>> {
     Ok(items)
 }
 
-/// The commands with an opaque program or code, each once; parts that belong to no command count as one each. Every reason counts.
+/// Counts the commands with an Opaque program or code, each once. Each part without a command counts as one. Every
+/// reason is counted.
 fn count_opaque(facts: &Facts, reasons: &mut BTreeMap<(Role, Why), usize>) -> usize {
     let mut commands = BTreeSet::new();
     let mut without = 0;
@@ -115,7 +115,7 @@ fn count_opaque(facts: &Facts, reasons: &mut BTreeMap<(Role, Why), usize>) -> us
     commands.len() + without
 }
 
-/// What real texts of one size cost.
+/// Prints the time of real texts of one size.
 fn print_times(items: &[Item], setting: &Setting) {
     let fits = |item: &&Item| item.accepted && TIMED.contains(&item.text.len());
     let mut times: Vec<f64> = items

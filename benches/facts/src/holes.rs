@@ -1,4 +1,4 @@
-//! Whether a text parses: what stands in its tree for text that was not understood.
+//! The parsed share of a text, from the holes in its tree.
 
 use castellan_event::Why;
 use castellan_shell::Parsed;
@@ -6,18 +6,18 @@ use castellan_shell::Parsed;
 /// Characters of a line that are shown.
 const SHOWN_MAX: usize = 120;
 
-/// How far a text parses.
+/// The result of parsing a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parses {
-    /// To its end.
+    /// Completely parsed.
     Whole,
-    /// But for parts that are over a limit.
+    /// Parsed, except for parts over a limit.
     UpToLimit,
-    /// Some of it is taken for no shell text.
+    /// A part has a syntax error.
     Not,
 }
 
-/// The holes of a parsed text are those of its tree, at whatever depth.
+/// Returns the result of parsing. `holes` of a parsed text contains the holes at every depth of its tree.
 pub(crate) fn parses(parsed: &Parsed) -> Parses {
     let has = |whys: &[Why]| parsed.holes.iter().any(|hole| whys.contains(&hole.why));
     if has(&[Why::Syntax]) {
@@ -29,7 +29,7 @@ pub(crate) fn parses(parsed: &Parsed) -> Parses {
     }
 }
 
-/// Line, from 1, and text of the first hole that is taken for no shell text.
+/// Returns the line, from 1, and the text of the first hole with a syntax error.
 pub(crate) fn first_line(parsed: &Parsed, text: &str) -> Option<(usize, String)> {
     let syntax = parsed.holes.iter().filter(|hole| hole.why == Why::Syntax);
     let start = syntax.map(|hole| hole.span.start).min()?;

@@ -1,5 +1,6 @@
-//! Programs that are made to take long: parts that are repeated up to the most that is read. What each takes, and how well the work
-//! that was counted tells it. With `--hostile LANGUAGE SECONDS SEED` it makes up texts of a language's tokens instead, and tells the worst.
+//! Slow programs: parts repeated up to the limit of the read bytes. Measures the time of each, and its ratio to the
+//! counted work. With `--hostile LANGUAGE SECONDS SEED` it generates texts of a language's tokens instead, and reports
+//! the worst.
 
 use std::time::{Duration, Instant};
 
@@ -10,29 +11,28 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::sample::splitmix;
 use crate::table::percentile;
 
-/// What is to be reached for all programs of one call together, in µs.
+/// Limit for all programs of one call together, in µs.
 const REACH_US: f64 = 20_000.0;
 
-/// The most that is read of a program, but for what is put before one that does not begin as PHP does.
+/// Limit of the read bytes of a program, without the text put before PHP code that lacks its opening tag.
 const BYTES: usize = (64 << 10) - 16;
 
-/// Each text is read so often, and the fastest counts, by the time that this thread had a processor: what else the machine does is
-/// not the analysis.
+/// Rounds of each text. The fastest counts, by the CPU time of this thread, which excludes disturbances of the machine.
 const ROUNDS: usize = 3;
 
-/// Less work says nothing about what a unit of it takes.
+/// Fewer units do not show the time per unit.
 const UNITS_MIN: u64 = 1_000;
 
-/// A row for each of the slowest.
+/// Rows of the slowest texts.
 const SLOWEST: usize = 10;
 
-/// What stands between tokens.
+/// Separators between tokens.
 const SEPARATORS: [&str; 3] = ["", " ", "\n"];
 
-/// Tokens in the part that is repeated, in what stands once before it, in what is repeated behind it.
+/// Limits of tokens: in the repeated part, once before it, and repeated after it.
 const MADE_OF: [u64; 3] = [4, 3, 3];
 
-/// What one text took.
+/// The measurement of a text.
 struct Row {
     us: f64,
     units: u64,
@@ -85,7 +85,7 @@ pub(crate) fn print() {
     worst(rows);
 }
 
-/// Makes up texts for some seconds.
+/// Generates and measures texts for some seconds.
 pub(crate) fn search(language: &str, seconds: &str, seed: &str) -> anyhow::Result<()> {
     let language = *Language::ALL.iter().find(|one| one.as_str() == language).context("no such language")?;
     let until = Instant::now() + Duration::from_secs(seconds.parse()?);
@@ -116,7 +116,7 @@ fn one_of<T>(all: &[T], at: u64) -> Option<&T> {
     all.get(usize::try_from(at).ok()?)
 }
 
-/// The slowest, and those whose work was counted least.
+/// Prints the slowest texts, and those with the lowest counted work for their time.
 fn worst(mut rows: Vec<Row>) {
     const HEAD: &str = "| language | part | µs | units | ns per unit |\n|---|---|---|---|---|";
     println!("\nThe slowest:\n\n{HEAD}");
@@ -139,7 +139,7 @@ fn filled(before: &str, part: &str, behind: &str) -> String {
     format!("{before}{}{}", part.repeat(times), behind.repeat(times))
 }
 
-/// Time of this thread on a processor.
+/// Returns the CPU time of this thread.
 pub(crate) fn cpu_us() -> f64 {
     let at = clock_gettime(ClockId::ThreadCPUTime);
     at.tv_sec as f64 * 1e6 + at.tv_nsec as f64 / 1e3

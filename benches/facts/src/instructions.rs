@@ -1,5 +1,5 @@
-//! Instructions of calls: this program runs itself under callgrind, which counts what happens within [`counted`]. Where there is
-//! no callgrind, nothing is shown in its place.
+//! Instructions of calls: this program runs itself under callgrind, which counts the instructions within [`counted`].
+//! Without callgrind, nothing is shown.
 
 use std::process::{Command, Stdio};
 
@@ -9,7 +9,7 @@ use castellan_facts::Setting;
 
 use crate::{analysis, ordinary};
 
-/// Instructions of one call of a set of [`ordinary`], on average over all, or `None` where they cannot be counted.
+/// Returns the average instructions of one call of a set of [`ordinary`], or `None` if they cannot be counted.
 pub(crate) fn of_one(set: &str) -> Option<u64> {
     let own = std::env::current_exe().ok()?;
     let output = Command::new("valgrind")
@@ -28,11 +28,11 @@ pub(crate) fn of_one(set: &str) -> Option<u64> {
     let collected = text.lines().find_map(|line| line.split_once("Collected : "))?.1;
     let all: u64 = collected.split_whitespace().next()?.parse().ok()?;
     let number = u64::try_from(ordinary::set(set)?.len()).ok()?;
-    // A toggle that was never met counts nothing.
+    // The count is 0 if the toggle was never reached.
     (all > 0).then(|| all / number.max(1))
 }
 
-/// What runs under callgrind: every call once uncounted, so that what is made once is not counted.
+/// Runs under callgrind. Runs every call once uncounted, to exclude one-time initialisation.
 pub(crate) fn run_counted(set: &str) -> anyhow::Result<()> {
     let setting = analysis::setting();
     let calls = ordinary::set(set).context("no such set")?;
@@ -40,7 +40,7 @@ pub(crate) fn run_counted(set: &str) -> anyhow::Result<()> {
     for call in &calls {
         found += counted(call, &setting);
     }
-    // Nothing that is measured may be left out as unused.
+    // Prevents the compiler from removing the measured code.
     std::hint::black_box(found);
     Ok(())
 }

@@ -1,6 +1,7 @@
-//! `castellan-bench-facts`: prints Markdown tables of what it costs to understand a call. `cargo xtask bench facts` builds and
-//! runs it. With `corpus ITEMS SAMPLE N SEED` it counts instead how much of a collection is understood, for `cargo xtask corpus
-//! shell`; with `witness ITEMS PROGRAM` it holds a second parser against ours, for `cargo xtask corpus witness`.
+//! `castellan-bench-facts`: prints Markdown tables of the cost of analysing a call. `cargo xtask bench facts` builds
+//! and runs it. With `corpus ITEMS SAMPLE N SEED` it measures the understood share of a collection, for `cargo xtask
+//! corpus shell`. With `witness ITEMS PROGRAM` it compares a second parser with castellan's, for `cargo xtask corpus
+//! witness`.
 
 mod analysis;
 mod corpus;

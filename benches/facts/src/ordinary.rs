@@ -1,22 +1,22 @@
-//! Calls as agents make them: everyday commands, and scripts of them.
+//! Calls of agents: everyday commands, and scripts of them.
 
 use castellan_corpus::{commands, shell_call};
 use castellan_event::Call;
 
-/// The set of the everyday commands; every other one is named after its size.
+/// The set of the everyday commands. The other sets are named after their size.
 pub(crate) const COMMANDS: &str = "commands";
 
-/// Bytes below which a command is a typical one.
+/// Limit of the bytes of a typical command.
 pub(crate) const TYPICAL_BYTES: usize = 200;
 
-/// Sizes of ordinary scripts, with what is to be reached for one in µs.
+/// Sizes of ordinary scripts, each with its limit in µs.
 pub(crate) const SCRIPTS: &[(&str, usize, Option<f64>)] =
     &[("1 KiB", 1 << 10, None), ("4 KiB", 4 << 10, Some(1_000.0)), ("16 KiB", 16 << 10, None)];
 
 /// Scripts of each size.
 const SCRIPTS_EACH: usize = 8;
 
-/// The calls of a set; `None` when there is none of that name.
+/// Returns the calls of a set; `None` for an unknown name.
 pub(crate) fn set(name: &str) -> Option<Vec<Call>> {
     if name == COMMANDS {
         return Some(typical());
@@ -24,12 +24,12 @@ pub(crate) fn set(name: &str) -> Option<Vec<Call>> {
     SCRIPTS.iter().find(|(size, ..)| *size == name).map(|(_, bytes, _)| scripts(*bytes))
 }
 
-/// Everyday commands under [`TYPICAL_BYTES`].
+/// Returns everyday commands under [`TYPICAL_BYTES`].
 fn typical() -> Vec<Call> {
     commands().iter().filter(|text| text.len() < TYPICAL_BYTES).map(|text| shell_call(text)).collect()
 }
 
-/// Everyday commands one below the other, up to a size; each script begins with another command.
+/// Returns scripts of everyday commands up to a size. Each script begins with another command.
 fn scripts(bytes: usize) -> Vec<Call> {
     let commands = commands();
     let script = |number: usize| {

@@ -1,5 +1,5 @@
-//! Programs in other languages: what it costs to read one, ordinary or tiny, and what each grammar costs when it is first used, in a
-//! process of its own. What hostile ones cost stands in `hostile.rs`.
+//! Programs in other languages: the time to read an ordinary and a tiny program, and the time of the first use of each
+//! grammar, in its own process. `hostile.rs` measures hostile programs.
 
 use std::process::Command;
 
@@ -12,10 +12,10 @@ use crate::table::percentile;
 /// Rounds over an ordinary program.
 const ROUNDS: usize = 200;
 
-/// What is to be reached for an ordinary program of 4 KiB, in µs.
+/// Limit for an ordinary program of 4 KiB, in µs.
 const ORDINARY_US: f64 = 1_000.0;
 
-/// What is read for the first use of a grammar, and as the smallest program.
+/// The smallest program, also for the first use of a grammar.
 const TINY: &str = "x";
 
 pub(crate) fn print() -> anyhow::Result<()> {
@@ -43,7 +43,7 @@ pub(crate) fn print() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The first use of a language in this process, in µs: a process of its own prints it.
+/// Prints the time of the first use of a language in this process, in µs.
 pub(crate) fn run_first(language: &str) -> anyhow::Result<()> {
     let language = Language::ALL.iter().find(|one| one.as_str() == language).context("no such language")?;
     let (took, _) = time_us(*language, TINY);
@@ -57,7 +57,7 @@ fn first_of(language: Language) -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// p50 and p99.
+/// Returns p50 and p99.
 fn times(language: Language, text: &str) -> (f64, f64) {
     let mut samples: Vec<f64> = (0..ROUNDS).map(|_| time_us(language, text).0).collect();
     (percentile(&mut samples, 50), percentile(&mut samples, 99))

@@ -1,4 +1,4 @@
-//! A random sample of a collection with the commands found in each text, for a person to read against the source.
+//! A random sample of a collection with the commands found in each text, for a person to compare with the source.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use castellan_event::{Command, EffectKind, Facts};
 use crate::analysis;
 use crate::corpus::Item;
 
-/// Writes the sample; the same seed takes the same items. Returns how many there are.
+/// Writes the sample; the same seed selects the same items. Returns their number.
 pub(crate) fn write(into: &str, items: &[&Item], number: usize, seed: u64) -> anyhow::Result<usize> {
     let taken = taken(items.len(), number, seed);
     let setting = analysis::setting();
@@ -58,7 +58,7 @@ fn line(command: &Command) -> String {
     line
 }
 
-/// Positions of a sample without repetition, in ascending order.
+/// Returns the positions of a sample without repetition, in ascending order.
 fn taken(of: usize, number: usize, seed: u64) -> Vec<usize> {
     let mut state = seed;
     let mut all: Vec<usize> = (0..of).collect();
@@ -74,7 +74,7 @@ fn taken(of: usize, number: usize, seed: u64) -> Vec<usize> {
     all
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014), one step: the next state, mixed, is the number.
+/// One step of SplitMix64 (Steele, Lea and Flood 2014). The next state, mixed, is the number.
 pub(crate) fn splitmix(state: u64) -> u64 {
     let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! Hostile text: each shape at each size is analysed by a process of its own, so that one that aborts or does not end is told
+//! Hostile text: a separate process analyses each shape at each size. A shape that aborts or does not end is reported,
 //! and the others are still measured.
 
 use std::process::{Child, Command, Stdio};
@@ -10,14 +10,14 @@ use castellan_corpus::{Hostile, hostile, shell_call};
 use crate::analysis;
 use crate::table::{percentile, time_us};
 
-/// Sizes, with what is to be reached in µs.
+/// Sizes, each with its limit in µs.
 const SIZES: &[(&str, usize, f64)] =
     &[("8 KiB", 8 << 10, 30_000.0), ("64 KiB", 64 << 10, 50_000.0), ("1 MiB", 1 << 20, 50_000.0)];
 
-/// Times that each text is analysed.
+/// Rounds of each text.
 const ROUNDS: usize = 5;
 
-/// A shape that takes longer at one size does not end, for all that anybody waits for.
+/// A shape with a longer time is reported as endless.
 const TIME_MAX: Duration = Duration::from_secs(5);
 
 const POLL: Duration = Duration::from_millis(2);
@@ -25,14 +25,14 @@ const POLL: Duration = Duration::from_millis(2);
 /// Rows of the slowest shapes.
 const SLOWEST: usize = 20;
 
-/// How a shape ended at one size.
+/// The result of a shape at one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Took {
     /// µs of the slowest run.
     Us(f64),
-    /// The process ended otherwise than it should.
+    /// The process ended in another way than expected.
     Aborted,
-    /// It took longer than [`TIME_MAX`].
+    /// It ran longer than [`TIME_MAX`].
     Endless,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn print() -> anyhow::Result<()> {
         sizes.join(" | "),
         "|---".repeat(SIZES.len())
     );
-    // Against what is to be reached at each size.
+    // The worst ratio to the limit over all sizes.
     let worst = |took: &[Took]| {
         took.iter().zip(SIZES).map(|(took, (_, _, reach))| took.us() / reach).fold(0.0, f64::max)
     };
@@ -99,7 +99,7 @@ pub(crate) fn print() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the process of one shape does: prints the µs of the slowest run.
+/// Runs in the process of one shape, and prints the µs of the slowest run.
 pub(crate) fn run_one(name: &str, bytes: &str) -> anyhow::Result<()> {
     let shapes = all()?;
     let shape = shapes.iter().find(|shape| shape.name == name).context("no such shape")?;
@@ -129,7 +129,7 @@ fn run(name: &str, bytes: usize) -> anyhow::Result<Took> {
     Ok(us.map_or(Took::Aborted, Took::Us))
 }
 
-/// Waits, and ends the process when it has had its time: then the answer is false.
+/// Waits for the child. After [`TIME_MAX`] it kills the child and returns false.
 fn ends(child: &mut Child) -> anyhow::Result<bool> {
     let started = Instant::now();
     while started.elapsed() < TIME_MAX {

@@ -1,4 +1,4 @@
-//! Measures and prints: the time of one call, by size and shape.
+//! Measures and prints the time of one call, by size and shape.
 
 use std::time::Instant;
 
@@ -13,10 +13,10 @@ const WARM_UP: usize = 3;
 /// Rounds over all calls of a set.
 const ROUNDS: usize = 200;
 
-/// What is to be reached for an everyday command, in µs.
+/// Limit for an everyday command, in µs.
 const TYPICAL_US: f64 = 40.0;
 
-/// A row for each of the slowest commands, so that one sees where the time goes.
+/// Rows of the slowest commands.
 const SLOWEST: usize = 10;
 
 pub(crate) fn print() -> anyhow::Result<()> {
@@ -81,7 +81,7 @@ fn scripts(setting: &Setting) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Instructions of one call; nothing where there is no callgrind.
+/// Returns the instructions of one call; empty without callgrind.
 fn shown(instructions: Option<u64>) -> String {
     instructions.map(|count| count.to_string()).unwrap_or_default()
 }
@@ -94,7 +94,7 @@ pub(crate) fn time_us(call: &Call, setting: &Setting) -> f64 {
     took
 }
 
-/// The value below which `percent` of the samples lie (nearest rank).
+/// Returns the value below which `percent` of the samples are (nearest rank).
 pub(crate) fn percentile(samples: &mut [f64], percent: usize) -> f64 {
     samples.sort_by(f64::total_cmp);
     let rank = (samples.len() * percent).div_ceil(100);

@@ -1,6 +1,6 @@
-//! A second parser as a witness: every simple command that it sees in a text of the collection must be one that castellan's parser
-//! found, or stand in a part that was said not to be understood. The witness is a program of its own (`witness/`), because it can end
-//! on a text; here it is fed, ended when it does not answer, and started again.
+//! A second parser as a witness. Every simple command that it finds in a text of the collection must also be found by
+//! castellan's parser, or be in a part that castellan reports as Opaque. The witness is a separate program
+//! (`witness/`), because it can crash on a text. This module sends it texts, kills it after a timeout, and restarts it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Write};
@@ -14,18 +14,19 @@ use serde::Deserialize;
 use crate::corpus::{Item, items};
 use crate::written;
 
-/// What the witness takes for a command and is none: where the text comes from (without a version), and the name.
+/// Names that the witness wrongly reports as commands: the start of the text's origin (without a version), its end, and
+/// the name.
 const MISREAD: [(&str, &str, &str); 2] = [
     // A sed program in escaped double quotes, in backquotes, in double quotes.
     ("spamassassin_", "/preinst", "s/.*"),
-    // `cat <<EOF | ${FMT}`: it loses the braces of what follows a heredoc's operator on the line. `${FMT}` is found.
+    // `cat <<EOF | ${FMT}`: the witness loses the braces after a heredoc's operator. castellan finds `${FMT}`.
     ("postfix_", "/post-install", "FMT"),
 ];
 
-/// A text for which it needs longer is counted as one that it cannot read.
+/// A text that takes longer is counted as unreadable for the witness.
 const ANSWER_SECONDS_MAX: u64 = 20;
 
-/// What the witness says of a text.
+/// The witness's answer about a text.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Testimony {
@@ -39,7 +40,7 @@ enum Testimony {
     },
 }
 
-/// The texts of one source.
+/// The texts of a source.
 #[derive(Debug, Default)]
 struct Tally {
     texts: usize,
@@ -52,7 +53,7 @@ struct Tally {
     missing: usize,
 }
 
-/// Asks about every text that bash accepts; fails when a command is missing.
+/// Asks about every text that bash accepts; fails if a command is missing.
 pub(crate) fn print(file: &str, program: &str) -> anyhow::Result<()> {
     let mut witness = Witness::start(program)?;
     let all = items(file)?;
@@ -90,7 +91,7 @@ pub(crate) fn print(file: &str, program: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How many of the names stand only in parts that were not understood, and those that stand nowhere.
+/// Returns the number of names that are only in Opaque parts, and the names that are missing.
 fn compare(text: &str, seen: &[String]) -> (usize, Vec<String>) {
     let (found, holes) = written::names(text);
     let mut left: HashMap<String, usize> = HashMap::new();
@@ -115,7 +116,8 @@ fn is_misread(origin: &str, name: &str) -> bool {
     MISREAD.iter().any(is_this)
 }
 
-/// Without quotes, escapes and lines that go on: inside of backquotes the two parsers see a name at other levels of these.
+/// Removes quotes, escapes and line continuations, because the two parsers see a name within backquotes at different
+/// levels of these.
 fn bare(name: &str) -> String {
     name.replace("\\\n", "").chars().filter(|letter| !matches!(letter, '\\' | '"' | '\'')).collect()
 }
@@ -167,7 +169,7 @@ impl Witness {
             bail!("the witness has no input or output");
         };
         let (sender, answers) = channel();
-        // It ends with the program's output.
+        // The thread ends with the program's output.
         std::thread::spawn(move || {
             let lines = BufReader::new(output).lines();
             lines.map_while(Result::ok).all(|line| sender.send(line).is_ok())
@@ -175,7 +177,7 @@ impl Witness {
         Ok(Witness { child, input, answers })
     }
 
-    /// None when the program ended, or was ended, on the text.
+    /// Returns `None` if the program ended or was killed on the text.
     fn ask(&mut self, text: &str) -> anyhow::Result<Option<Testimony>> {
         let line = serde_json::to_string(text)?;
         let sent = writeln!(self.input, "{line}").and_then(|()| self.input.flush());
@@ -210,7 +212,7 @@ mod tests {
             ("a; b; a", &["a", "b", "a"][..], 0, &[][..]),
             ("a; b", &["a", "a", "b"], 0, &["a"]),
             ("a `\"b\\$c\"`", &["a", "\"b$c\""], 0, &[]),
-            // Nothing before the open quote is sure either.
+            // The text before the open quote is uncertain too.
             ("a; b 'c", &["a", "b"], 2, &[]),
         ] {
             assert_eq!(compare(text, &seen(names)), (in_holes, seen(missing)), "{text}");

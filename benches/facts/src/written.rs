@@ -1,5 +1,5 @@
-//! The names of the simple commands in a tree, as they are written in its text: what a second parser can be held against. It must
-//! not know that parser.
+//! The names of the simple commands in a tree, as written in its text, for the comparison with a second parser. Must
+//! not depend on that parser.
 
 use castellan_shell::tree::{
     Arithmetic, AssignedValue, Assignment, Index, Node, Operand, Operation, Parameter, Part, Redirect,
@@ -7,7 +7,7 @@ use castellan_shell::tree::{
 };
 use castellan_shell::{Parsed, parse};
 
-/// The names in the text, each as often as it stands there, and the parts that are said not to be understood.
+/// Returns the names in the text, with repetitions, and the Opaque parts.
 pub(crate) fn names(text: &str) -> (Vec<&str>, Vec<&str>) {
     let Parsed { script, holes, .. } = parse(text);
     let mut names = Names { text, names: Vec::new() };
@@ -90,7 +90,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// The tree has the name of a declaration without its place: it is taken from where it must stand.
+    /// The tree has no place for the name of a declaration, so the name is searched for in the statement.
     fn declare(&mut self, statement: &Statement, builtin: &str) {
         let whole = slice(self.text, statement.span.start, statement.span.end).unwrap_or_default();
         self.names.extend(whole.find(builtin).and_then(|at| whole.get(at..at + builtin.len())));

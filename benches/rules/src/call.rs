@@ -1,10 +1,10 @@
-//! The calls that are judged, from the decoded call to the hits: rows are made and messages rendered for each.
+//! The judged calls, from the decoded call to the hits. Rows are made and messages rendered for each call.
 
 use anyhow::{Context, ensure};
 use castellan_event::{Agent, Answer, Answers, Call, Facts, Query, Session, Tool, ToolKind, rows};
 use castellan_rules::{Hit, Plain, RuleSet};
 
-/// A shell call and what the core was answered about it.
+/// A shell call with the answers to its queries.
 pub(crate) struct ShellCall {
     call: Call,
     facts: Facts,
@@ -12,7 +12,7 @@ pub(crate) struct ShellCall {
     answers: Answers,
 }
 
-/// What judges it.
+/// The evaluator of a call.
 #[derive(Clone, Copy)]
 pub(crate) enum Evaluator<'s> {
     Engine(&'s RuleSet),

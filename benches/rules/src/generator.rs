@@ -1,12 +1,12 @@
 //! Synthetic rules. The same number always gives the same rules.
 //!
-//! Of `count` rules, [`MATCHING`] match the matched call, however large `count` is; they are spread over the file. Of the
-//! others, 60 % ask for the call's own tool and for `contains`, `startswith` or `regex` on its command, and these share the
-//! words of real commands (`git `, `rm -rf /`, `curl `, which the calls contain too) beside one rare word each: an index
-//! that keys on the first or the longest literal finds thousands of candidates. 39 % use the other operators (`in`, `=`,
-//! `!=`, `pmatch`, `glob`, `iglob`, `icontains`, `endswith`, numbers, `exists`, `not`, nested `and`/`or`, transformers) on
-//! other fields. 1 % cannot be indexed at all: negations and comparisons of numbers. Every fifth rule uses a macro or a
-//! list; no word of a rule stands in a call by chance, because the rare words are made of syllables and a number.
+//! [`MATCHING`] of `count` rules match the matched call, for any `count`; they are spread over the file. 60 % of the
+//! others test the call's own tool, and its command by `contains`, `startswith` or `regex`. These share the words of
+//! real commands (`git `, `rm -rf /`, `curl `, which the calls contain too) beside a rare word each: an index on the
+//! first or the longest literal finds thousands of candidates. 39 % use the other operators (`in`, `=`, `!=`, `pmatch`,
+//! `glob`, `iglob`, `icontains`, `endswith`, numbers, `exists`, `not`, nested `and`/`or`, transformers) on other
+//! fields. 1 % cannot be indexed: negations and comparisons of numbers. Every fifth rule uses a macro or a list. Rare
+//! words consist of syllables and a number, so no call contains a rule's word by chance.
 
 use std::fmt::Write as _;
 
@@ -35,7 +35,7 @@ const MET: [&str; MATCHING] = [
     "is_shell and (tool.input_command glob \"git push*main*\" or tool.file_path startswith /home) and not quiet_branch",
 ];
 
-/// `count` rules as the YAML of one file.
+/// Returns `count` rules as the YAML of one file.
 pub(crate) fn rules(count: usize) -> String {
     let mut text = LISTS_AND_MACROS.to_owned();
     let apart = (count / MATCHING).max(1);
@@ -53,7 +53,7 @@ pub(crate) fn rules(count: usize) -> String {
     text
 }
 
-/// The condition of a rule that the calls do not meet.
+/// Returns a condition that the calls do not meet.
 fn condition(number: usize) -> String {
     let rare = word(number);
     let other = word(number + 1_000_003);
@@ -112,7 +112,7 @@ fn condition(number: usize) -> String {
     }
 }
 
-/// A word that stands nowhere else.
+/// Returns a unique word.
 fn word(number: usize) -> String {
     const SYLLABLES: [&str; 16] = [
         "za", "qu", "lo", "mi", "ver", "tox", "ny", "pra", "dju", "sel", "wu", "kha", "ost", "ib", "fen",

@@ -1,5 +1,5 @@
-//! Instructions of one call: this program runs itself under callgrind, which counts what happens within [`counted`]. Where
-//! there is no callgrind, nothing is shown in its place.
+//! Instructions of one call: this program runs itself under callgrind, which counts the instructions within
+//! [`counted`]. Without callgrind, nothing is shown.
 
 use std::process::{Command, Stdio};
 
@@ -8,10 +8,10 @@ use castellan_rules::Plain;
 use crate::call::{Evaluator, ShellCall};
 use crate::sets;
 
-/// Calls that are counted, after as many that are not: what is made once is not counted.
+/// Counted calls. As many uncounted calls run first, to exclude one-time initialisation.
 const CALLS: usize = 10;
 
-/// Instructions of one call, or `None` where they cannot be counted.
+/// Returns the instructions of one call, or `None` if they cannot be counted.
 pub(crate) fn of_one_call(set: &str, command: &str, evaluator: &str) -> Option<u64> {
     let own = std::env::current_exe().ok()?;
     let output = Command::new("valgrind")
@@ -29,11 +29,11 @@ pub(crate) fn of_one_call(set: &str, command: &str, evaluator: &str) -> Option<u
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let collected = text.lines().find_map(|line| line.split_once("Collected : "))?.1;
     let all: u64 = collected.split_whitespace().next()?.parse().ok()?;
-    // A toggle that was never met counts nothing.
+    // The count is 0 if the toggle was never reached.
     (all > 0).then_some(all / CALLS as u64)
 }
 
-/// What runs under callgrind.
+/// Runs under callgrind.
 pub(crate) fn run_counted(set: &str, command: &str, evaluator: &str) -> anyhow::Result<()> {
     let wants_plain = evaluator == "plain";
     let rules = sets::named(set)?.load(wants_plain)?;
@@ -47,7 +47,7 @@ pub(crate) fn run_counted(set: &str, command: &str, evaluator: &str) -> anyhow::
     for _ in 0..CALLS {
         hits += counted(&call, evaluator)?;
     }
-    // Nothing that is measured may be left out as unused.
+    // Prevents the compiler from removing the measured code.
     std::hint::black_box(hits);
     Ok(())
 }

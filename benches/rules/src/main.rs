@@ -1,5 +1,5 @@
-//! `castellan-bench-rules`: prints Markdown tables of what rules cost. The engine and the plain evaluator judge the same
-//! calls by the same rules in the same run. `cargo xtask bench rules` builds and runs it.
+//! `castellan-bench-rules`: prints Markdown tables of the cost of rules. The engine and the plain evaluator judge the
+//! same calls by the same rules in the same run. `cargo xtask bench rules` builds and runs it.
 
 mod call;
 mod generator;

@@ -1,4 +1,5 @@
-//! Counts the bytes that the program holds: the system's allocator with a counter. The only unsafe code of this crate.
+//! Counts the bytes that the program has allocated: the system's allocator with a counter. The only unsafe code of this
+//! crate.
 
 #![expect(
     unsafe_code,
@@ -8,7 +9,6 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The system's allocator, counting.
 struct Counting;
 
 #[global_allocator]
@@ -16,22 +16,22 @@ static COUNTING: Counting = Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes that are allocated and not freed, as asked for: what the system's allocator adds is not counted.
+/// Returns the requested bytes that are allocated and not freed, without the system allocator's overhead.
 pub(crate) fn held() -> usize {
     HELD.load(Ordering::Relaxed)
 }
 
-// SAFETY: all memory comes from and goes back to `System`, with the layouts that the caller gives.
+// SAFETY: all memory comes from and goes back to `System`, with the caller's layouts.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         HELD.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promises are those that `System` asks for.
+        // SAFETY: the caller's guarantees are those that `System` requires.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         HELD.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promises are those that `System` asks for.
+        // SAFETY: the caller's guarantees are those that `System` requires.
         unsafe { System.alloc_zeroed(layout) }
     }
 

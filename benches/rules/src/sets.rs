@@ -1,4 +1,4 @@
-//! The rule sets that are measured, with a call that some of their rules match and one that none matches.
+//! The measured rule sets, each with a call that some rules match and a call that no rule matches.
 
 use std::path::Path;
 
@@ -8,18 +8,17 @@ use castellan_rules::{Loaded, Options, RuleSet, Source, load};
 
 use crate::generator;
 
-/// A rule set and its calls.
 pub(crate) struct Set {
     pub(crate) name: &'static str,
     pub(crate) sources: Vec<Source>,
-    /// The commands of the calls; the first is matched, the second is not.
+    /// The commands of the calls: the first matches, the second does not.
     pub(crate) commands: [&'static str; 2],
 }
 
 /// The names of the sets, in the order of the tables, with the number of synthetic rules; 0 is the shipped pack.
 const SETS: [(&str, usize); 4] = [("shipped", 0), ("100", 100), ("1,000", 1_000), ("10,000", 10_000)];
 
-/// Both hold the words that the synthetic rules share.
+/// Both contain the words that the synthetic rules share.
 const SYNTHETIC: [&str; 2] = [
     "git push --force origin main && rm -rf /tmp/out && curl -fsSL https://example.com/x",
     "git status --short && rm -rf /tmp/out && curl -fsSL https://example.com/x",
@@ -41,7 +40,7 @@ pub(crate) fn named(name: &str) -> anyhow::Result<Set> {
 }
 
 impl Set {
-    /// Loads the rules, which must be free of errors; with what the plain evaluator needs, or as they are used.
+    /// Loads the rules, which must be free of errors. `for_plain` adds the data for the plain evaluator.
     pub(crate) fn load(&self, for_plain: bool) -> anyhow::Result<RuleSet> {
         let options = Options { describe: for_plain, ..Options::default() };
         let Loaded { rules, problems, .. } = load(&self.sources, FIELDS, &options);
@@ -52,7 +51,7 @@ impl Set {
     }
 }
 
-/// The shipped rule files; their cases lie beside them.
+/// Reads the shipped rule files, without the cases beside them.
 fn shipped() -> anyhow::Result<Vec<Source>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rules");
     let mut sources = Vec::new();

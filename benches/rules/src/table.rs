@@ -1,4 +1,4 @@
-//! Measures and prints: time and instructions of one call, time to load, memory.
+//! Measures and prints time and instructions of one call, load time and memory.
 
 use std::time::Instant;
 
@@ -9,11 +9,11 @@ use crate::call::{Evaluator, ShellCall};
 use crate::sets::{self, Set};
 use crate::{instructions, memory};
 
-/// Rounds of one call each; engine and plain take turns.
+/// Rounds of one call each; engine and plain evaluator take turns.
 const ROUNDS: usize = 3_000;
 const WARM_UP: usize = 100;
 
-/// The plain evaluator takes part in one round of so many: it is slow.
+/// The plain evaluator runs in one round of this many, because it is slow.
 const PLAIN_EVERY: usize = 10;
 
 const LOADS: usize = 5;
@@ -123,14 +123,14 @@ fn time_us(call: &ShellCall, evaluator: Evaluator<'_>) -> anyhow::Result<f64> {
     Ok(took)
 }
 
-/// CPU time of this thread, which a busy machine does not stretch; not a number where the kernel does not tell.
+/// Returns the CPU time of this thread, which a busy machine does not increase; NaN if the kernel does not report it.
 fn cpu_time_ms() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let ns: Option<f64> = text.split(' ').next().and_then(|word| word.parse().ok());
     ns.map_or(f64::NAN, |ns| ns / 1e6)
 }
 
-/// The value below which `percent` of the samples lie (nearest rank).
+/// Returns the value below which `percent` of the samples are (nearest rank).
 fn percentile(samples: &mut [f64], percent: usize) -> f64 {
     samples.sort_by(f64::total_cmp);
     let rank = (samples.len() * percent).div_ceil(100);

@@ -1,5 +1,5 @@
-//! A row as a call: its input goes through the decoder as the payload of an agent would, and through facts and policy as every
-//! call does, on the machine of the corpus.
+//! A row as a call. The decoder reads its input like an agent's payload, and facts and policy process it like every
+//! call, on the machine of the corpus.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ impl<'r> Asked<'r> {
         &self.what
     }
 
-    /// The decision, after the person whom the row knows has answered.
+    /// Returns the decision, after an answer by the row's person.
     pub(crate) fn decide(&self, profiles: &Profiles) -> anyhow::Result<Decision> {
         let policy = profiles.policy(self.row)?;
         let facts = facts_of(&self.call);
@@ -80,7 +80,7 @@ impl<'r> Asked<'r> {
             matches!(self.row.config.get("prompter").and_then(Json::as_str), Some("approve" | "allow"));
         Ok(match Grant::of(&decision, &facts).filter(|_| approves) {
             Some(grant) => judged(&State { grant: Some(&grant), ..plain }),
-            // claw-code without anybody who answers denies.
+            // claw-code denies if nobody answers.
             None if self.row.system.starts_with("claw-") && !is_warning(self.row) => {
                 judged(&State { is_refused: true, ..plain })
             }
@@ -89,23 +89,23 @@ impl<'r> Asked<'r> {
     }
 }
 
-/// A row of which the original only warns.
+/// Returns true for a row on which the original only warns.
 fn is_warning(row: &Row) -> bool {
     row.system == "claw-bash-validation"
 }
 
-/// The shell text on the machine of the corpus.
+/// Returns the shell text, on the machine of the corpus.
 fn command(row: &Row, complete: &BTreeMap<String, String>) -> String {
     let given = here(&row.command(&BTreeMap::new()));
     complete.get(&given).cloned().unwrap_or(given)
 }
 
-/// The workspaces of the rows are the corpus'.
+/// Replaces the rows' workspaces by the corpus's.
 fn here(text: &str) -> String {
     text.replace("<ws>", WORKSPACE).replace("/workspace/project", WORKSPACE).replace("/workspace", WORKSPACE)
 }
 
-/// Keys as Claude Code has them. What a row leaves out stands for something harmless in the workspace.
+/// Returns an input with Claude Code's keys. A value missing in the row becomes something harmless in the workspace.
 fn input(tool: &str, given: &Json) -> Json {
     let text = |key: &str| given.get(key).and_then(Json::as_str).map(here);
     let path = text("file_path").or_else(|| text("path"));

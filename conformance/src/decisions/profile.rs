@@ -1,4 +1,4 @@
-//! What each original was told, as settings and rules of castellan. They bind no profile that is shipped.
+//! The configuration of each original, as settings and rules of castellan. Independent of the shipped profiles.
 
 use anyhow::{Context, anyhow, bail};
 use castellan_event::{AccessLevel, FIELDS, Layer, Verdict};
@@ -30,7 +30,7 @@ impl Profiles {
         Ok(Profiles { gatekeeper, gatekeeper_allows: allows, claw })
     }
 
-    /// The policy under which the original judged a row.
+    /// Returns the policy under which the original judged a row.
     pub(crate) fn policy(&self, row: &Row) -> anyhow::Result<Policy> {
         match row.system.as_str() {
             "gatekeeper" => {
@@ -49,13 +49,13 @@ impl Profiles {
     }
 }
 
-/// claw-code: a mode, and lists of rules. What its mode suffices for is allowed.
+/// claw-code: a mode, and lists of rules. Calls within its mode's level are allowed.
 fn claw(row: &Row) -> anyhow::Result<Settings> {
     let lists = ["deny", "denied_tools", "ask", "allow"].map(|key| texts(row.config.get(key)));
     let [deny, denied_tools, ask, allow] = lists;
     let operator =
         Operator::parse(&[deny, denied_tools].concat(), &ask, &allow).map_err(|why| anyhow!(why))?;
-    // What the level stage cannot read needs full access.
+    // A call that the level stage cannot read needs full access.
     let open = Settings {
         default_verdict: Verdict::Allow,
         operators: operator.into(),
@@ -67,7 +67,7 @@ fn claw(row: &Row) -> anyhow::Result<Settings> {
         .iter()
         .any(|word| word.starts_with("validate_command@read-only=") || word.starts_with("read-only="));
     let mode = row.config.get("mode").and_then(Json::as_str);
-    // Its validators warn in every mode.
+    // claw-code's validators warn in every mode.
     let warns = if row.system == "claw-bash-validation" && mode.is_none() { "warning_ask" } else { "none" };
     let tags = |deny: &str| Tags { deny: deny.to_owned(), ask: warns.to_owned(), ..Tags::default() };
     let bounded = |level, on_insufficient| Settings {
@@ -79,7 +79,7 @@ fn claw(row: &Row) -> anyhow::Result<Settings> {
     Ok(match mode {
         Some("read-only") => bounded(AccessLevel::ReadOnly, Verdict::Deny),
         None if is_read_only => bounded(AccessLevel::ReadOnly, Verdict::Deny),
-        // Only from the middle level up its user is asked.
+        // claw-code asks its user only from the middle level up.
         Some("workspace-write") => bounded(AccessLevel::WorkspaceWrite, Verdict::Ask),
         Some("danger-full-access" | "allow" | "none") | None => Settings { tags: tags("none"), ..open },
         // Asks about everything.

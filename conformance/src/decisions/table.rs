@@ -1,4 +1,5 @@
-//! `decisions.toml`: which rows are about decisions, what an original's words mean, and which differences are meant.
+//! `decisions.toml`: the rows that are about decisions, the meaning of an original's words, and the intended
+//! differences.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,9 +13,9 @@ use crate::forerunners::row::Row;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// Calls in place of a program alone, or of an input that is left out.
+    /// Complete calls for a program without arguments, or for an input that is left out.
     pub(crate) complete: BTreeMap<String, String>,
-    /// What words mean; the first that is said counts.
+    /// Meanings of words; the first match applies.
     verdict: Vec<Means>,
     level: Vec<Means>,
     later: Vec<Rows>,
@@ -29,7 +30,7 @@ struct Means {
     says: Vec<String>,
 }
 
-/// Rows by system, and where they are named, by tool, function, or id.
+/// Rows by system, optionally limited by tool, function or id.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rows {
@@ -53,13 +54,13 @@ struct Listed {
 /// Rows that are not judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// They need what castellan does not have yet.
+    /// They need a feature that castellan does not have yet.
     Later,
-    /// They are about something else than decisions.
+    /// They are not about decisions.
     NotApplicable,
 }
 
-/// What an original answers.
+/// The original's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     Verdict(Verdict),
@@ -88,7 +89,7 @@ impl Rows {
 }
 
 impl Table {
-    /// The table in the repository.
+    /// Returns the table in the repository.
     pub(crate) fn read() -> anyhow::Result<Table> {
         toml::from_str(include_str!("../../decisions.toml")).context("conformance/decisions.toml")
     }
@@ -116,7 +117,7 @@ impl Table {
         self.listed.iter().any(|listed| listed.cases.iter().any(|case| case == id))
     }
 
-    /// Says why rows are not judged, or may differ.
+    /// Prints the reasons why rows are not judged, or may differ.
     pub(crate) fn explain(&self) {
         for (what, list) in [("later", &self.later), ("not applicable", &self.not_applicable)] {
             println!();
@@ -128,7 +129,7 @@ impl Table {
             .for_each(|listed| println!("listed: {}: {}", listed.cases.join(", "), listed.reason));
     }
 
-    /// Every row that is named.
+    /// Returns the ids of all named rows.
     pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
         let rows = self.later.iter().chain(&self.not_applicable).flat_map(|rows| &rows.cases);
         rows.chain(self.listed.iter().flat_map(|listed| &listed.cases)).map(String::as_str)

@@ -1,10 +1,10 @@
-//! The command can fail: a case that differs, and a listed one that agrees, are found.
+//! The command fails for a case that differs and for a listed case that agrees.
 
 use serde_json::{Value as Json, json};
 
 use super::*;
 
-/// How a case ends: `+` agreed, `~` listed, or why it is wrong.
+/// Checks the result of a case: `+` agreed, `~` listed, or the error.
 fn check(id: &str, condition: &str, change: impl Fn(&mut Json), expected: &str) {
     let rule = format!("- rule: r\n  desc: d\n  condition: {condition}\n  output: \"%tool.name %evt.num\"\n");
     let mut case = json!({

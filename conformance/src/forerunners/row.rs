@@ -1,11 +1,11 @@
-//! One row of the collection: what an original said of a call.
+//! A row of the collection: an original's answer about a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-/// A line of the file; keys that are not needed are left out.
+/// A line of the file, without unused keys.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Row {
     pub(crate) id: String,
@@ -25,7 +25,7 @@ impl Row {
         self.tool.eq_ignore_ascii_case("bash")
     }
 
-    /// The shell text. `complete` has calls to take in place of a program of a list alone.
+    /// Returns the shell text. `complete` has calls that replace the bare program of a rule list.
     pub(crate) fn command(&self, complete: &BTreeMap<String, String>) -> String {
         let text = |key: &str| self.input.get(key).and_then(Json::as_str);
         let given = match (text("command").or(text("cmd")), text("raw_input")) {
@@ -45,7 +45,7 @@ impl Row {
         self.reason.as_deref().unwrap_or_default()
     }
 
-    /// `key=value` for every plain value of what is expected, and the mode.
+    /// Returns `key=value` for every plain value of the expectation, and the mode.
     pub(crate) fn says(&self) -> BTreeSet<String> {
         let expected = self.expected.as_object().into_iter().flatten();
         let mode = self.config.get("mode").map(|mode| ("mode", mode));

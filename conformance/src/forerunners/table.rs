@@ -1,4 +1,4 @@
-//! `forerunners.toml`: which facts an original's word asks for.
+//! `forerunners.toml`: the facts that an original's words require.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use super::row::Row;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// What counts as stricter than allow.
+    /// Words that are stricter than allow.
     strict: Vec<String>,
-    /// Calls in place of a program alone.
+    /// Complete calls for a program without arguments.
     pub(crate) complete: BTreeMap<String, String>,
     fact: Vec<Fact>,
     calm: Vec<Calm>,
     pub(crate) listed: Vec<Listed>,
 }
 
-/// Rows by id, by the beginning of the reason, or by what they say.
+/// Rows by id, by the beginning of the reason, or by their words.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fact {
@@ -39,14 +39,14 @@ struct Fact {
 struct Calm {
     #[serde(default)]
     reasons: Vec<String>,
-    /// Several joined by ` & ` must all be said.
+    /// Words joined by ` & ` must all be present.
     #[serde(default)]
     says: Vec<String>,
     /// A condition that must not be true.
     never: String,
 }
 
-/// Rows that end differently, and why.
+/// Rows with another result, and the reason.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Listed {
@@ -54,20 +54,20 @@ pub(crate) struct Listed {
     pub(crate) reason: String,
 }
 
-/// What a row asks of the facts.
+/// The facts that a row requires.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Asked<'t> {
     Nothing,
-    /// It says something strict, and the table does not say what must be there.
+    /// The row has a strict word, and the table does not name the required facts.
     Unnamed,
     /// All of these must be true.
     Facts(Vec<&'t str>),
-    /// None of these may be.
+    /// None of these may be true.
     Calm(Vec<&'t str>),
 }
 
 impl Table {
-    /// The table in the repository.
+    /// Returns the table in the repository.
     pub(crate) fn read() -> anyhow::Result<Table> {
         toml::from_str(include_str!("../../forerunners.toml")).context("conformance/forerunners.toml")
     }
@@ -78,7 +78,7 @@ impl Table {
         let for_reason =
             |reasons: &[String]| reasons.iter().any(|reason| row.reason().starts_with(reason.as_str()));
         let is_strict = self.strict.iter().any(&said);
-        // The most particular way of naming a row counts.
+        // The most specific way of naming a row applies.
         let ways: [&dyn Fn(&Fact) -> bool; 3] =
             [&|fact| fact.cases.contains(&row.id), &|fact| is_strict && for_reason(&fact.reasons), &|fact| {
                 is_strict && fact.says.iter().any(said)
@@ -107,13 +107,13 @@ impl Table {
         self.listed.iter().any(|listed| listed.cases.iter().any(|case| case == id))
     }
 
-    /// Every condition, some of them several times.
+    /// Returns all conditions, with repetitions.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = &str> {
         let facts = self.fact.iter().flat_map(|fact| &fact.facts);
         facts.chain(self.calm.iter().map(|calm| &calm.never)).map(String::as_str)
     }
 
-    /// Every row that is named.
+    /// Returns the ids of all named rows.
     pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
         let facts = self.fact.iter().flat_map(|fact| &fact.cases);
         facts.chain(self.listed.iter().flat_map(|listed| &listed.cases)).map(String::as_str)

@@ -1,11 +1,11 @@
-//! The command can fail: facts that are not there, alarms that are, and a list that is not true are found.
+//! The command fails for missing facts, false alarms and an untrue list.
 
 use castellan_event::{Command, Effect, EffectKind, Scope};
 use serde_json::{Value as Json, json};
 
 use super::*;
 
-/// Facts with one command and one effect.
+/// Returns facts with one command and one effect.
 fn one(name: &str, kind: EffectKind, scope: Option<Scope>) -> Facts {
     let command = Command { name: Some(name.to_owned()), ..Command::default() };
     let effect = Effect { command: Some(0), kind, scope, recursive: Some(true), ..Effect::default() };
@@ -20,7 +20,7 @@ fn row(id: &str, expected: Json, reason: Option<&str>) -> Row {
     serde_json::from_value(row).unwrap()
 }
 
-/// How a row ends: `-` nothing is asked, `+` agreed, `~` listed, or why it is missing.
+/// Checks the result of a row: `-` nothing required, `+` agreed, `~` listed, or the missing facts.
 fn check(row: &Row, facts: Facts, expected: &str) {
     let table = Table::read().unwrap();
     let shown = match Judge::new(&table).unwrap().outcome(row, &row.command(&table.complete), facts) {
