@@ -1,4 +1,4 @@
-//! Bad input, each kind once: in enforce mode no call goes through, and it is recorded.
+//! Bad input of each kind: in enforce mode castellan denies and records every call.
 
 #![cfg(test)]
 
@@ -66,7 +66,7 @@ fn no_malformed_payload_goes_through() -> anyhow::Result<()> {
     for (name, payload) in &payloads {
         let done = hook::run(&home, "claude", "PreToolUse", payload)?;
         assert_eq!(understood(&done), "deny", "{name}: {done:?}");
-        // Codex has no tool of that name: it is an unknown one, whose input nobody reads.
+        // Codex has no tool of that name. castellan does not read the input of an unknown tool.
         let expected = if *name == "a path that is a number" { "defer" } else { "deny" };
         let codex = hook::run(&home, "codex", "PreToolUse", payload)?;
         assert_eq!(understood(&codex), expected, "{name} on codex: {codex:?}");
@@ -87,7 +87,7 @@ fn in_monitor_mode_they_are_recorded_and_left_to_the_agent() -> anyhow::Result<(
     Ok(())
 }
 
-/// Counts the records of what was, or in monitor mode would have been, denied.
+/// Counts the records of denied calls, including calls that monitor mode would have denied.
 fn recorded(home: &Home) -> anyhow::Result<usize> {
     let denied = |record: &Json| record["type"] == "failure" || record["call"]["verdict"] == "deny";
     Ok(home.records()?.iter().filter(|record| denied(record)).count())
@@ -97,7 +97,7 @@ fn recorded(home: &Home) -> anyhow::Result<usize> {
 fn a_call_at_the_size_limit_is_judged() -> anyhow::Result<()> {
     let home = Home::with_castellan("largest", ENFORCE, RULES)?;
     let room = castellan_wire::PAYLOAD_BYTES_MAX - bash("").to_string().len();
-    // More text than is read through: what is in it is not known.
+    // The text is longer than the analysed part, so its contents are Opaque.
     for (command, expected) in
         [(" ".repeat(room), "ask"), (format!("{}forbidden", " ".repeat(room - 9)), "deny")]
     {
@@ -125,8 +125,8 @@ fn unknown_events_agents_and_arguments_deny() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What each event is told when there is no daemon and none can be started. The hook's own table says it; the daemon's
-/// failures are told by the `agents` crate, in the same way.
+/// Checks the answer to each event without a daemon. It comes from the hook's own table and must have the form of the
+/// daemon's failures, which the `agents` crate encodes.
 fn check_without_daemon(home: &Home, agent: AgentId, event: &str, expected: &str) {
     let done = hook::run(home, agent.word(), event, bash("ls").to_string().as_bytes()).unwrap();
     assert_eq!(understood(&done), expected, "{agent:?} {event}: {done:?}");
@@ -156,7 +156,7 @@ fn without_a_daemon_every_event_is_answered_as_its_agent_understands() -> anyhow
             count += 1;
         }
     }
-    // The gaps are recorded by the next daemon.
+    // The next daemon records the gaps.
     home.link("castellan")?;
     home.start_daemon()?;
     let records = home.records()?;
@@ -166,7 +166,7 @@ fn without_a_daemon_every_event_is_answered_as_its_agent_understands() -> anyhow
     Ok(())
 }
 
-/// Lets a daemon answer with these bytes, and close.
+/// Lets a daemon answer with these bytes and close.
 fn check_answer(name: &str, bytes: &[u8]) {
     let home = Home::with_castellan("answer", ENFORCE, RULES).unwrap();
     let daemon = FakeDaemon::listen(&home).unwrap();
@@ -274,7 +274,7 @@ fn the_daemon_survives_garbage_and_goes_on() -> anyhow::Result<()> {
     }
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
-    // Those that follow fast are counted in the next record, so that nobody fills the log.
+    // Later failures in fast succession are only counted in the next record, so that nobody can fill the log.
     let records = home.records()?;
     let mut failures = records.iter().filter(|record| record["type"] == "failure");
     let first = failures.next().map(|record| record["failure"].to_string()).unwrap_or_default();
@@ -304,7 +304,7 @@ fn a_hostile_environment_changes_nothing() -> anyhow::Result<()> {
         command.env("CASTELLAN_HOME", &trap).env("RUST_LOG", "trace").env("RUST_MIN_STACK", "1");
         command
     };
-    // The trap springs on who looks for a program in PATH.
+    // The trap works on a program that searches PATH.
     let mut shell = hostile(home.command(Path::new("sh")));
     assert_eq!(Running::start(shell.args(["-c", "true"]))?.finish(hook::HOOK_LIMIT)?.code, Some(0));
     std::fs::remove_file(&sprung)?;
@@ -319,7 +319,7 @@ fn a_hostile_environment_changes_nothing() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A library whose loading ends the process silently with exit 0: what agents take for "no opinion".
+/// A library that ends the process silently with exit 0 when it is loaded. Agents interpret that as "no opinion".
 #[test]
 fn a_preloaded_library_is_not_loaded() -> anyhow::Result<()> {
     let Some(hook) = castellan_tests::home::static_hook()? else {

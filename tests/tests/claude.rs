@@ -120,7 +120,7 @@ fn an_agent_does_not_free_itself() -> Result<()> {
 fn what_a_repository_of_ordinary_files_starts_does_not_run() -> Result<()> {
     let write = |path: &str, text: &str| Block::call("Write", json!({"file_path": path, "content": text}));
     check_repository(Claude, true, write)?;
-    // It would have run.
+    // Without enforcement the command runs.
     check_repository(Claude, false, write)
 }
 
@@ -145,7 +145,7 @@ fn strict_sees_no_hook_of_others_where_there_is_none() -> Result<()> {
     check_none_foreign(Claude)
 }
 
-/// Claude Code blocks a call whose hook ended by a signal (`onFailure: "block"`), and one whose hook it gave up.
+/// Claude Code blocks a call whose hook was ended by a signal (`onFailure: "block"`), or timed out.
 #[test]
 fn a_call_whose_hook_is_signalled_does_not_run() -> Result<()> {
     for signal in SIGNALS {

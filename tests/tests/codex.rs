@@ -32,7 +32,7 @@ fn a_denied_patch_changes_nothing() -> Result<()> {
     check(Codex, Case { call: free_call("apply_patch", patch), ..case })
 }
 
-/// Codex carries out such a patch itself, and calls its hook for the shell text only.
+/// Codex applies such a patch itself, and calls its hook for the shell text only.
 #[test]
 fn a_denied_patch_inside_shell_text_changes_nothing() -> Result<()> {
     let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: patched-file\n+x\n*** End Patch\nEOF\n";
@@ -41,7 +41,7 @@ fn a_denied_patch_inside_shell_text_changes_nothing() -> Result<()> {
     check(Codex, Case { call: Codex.shell(patch), ..case })
 }
 
-/// Codex takes an empty answer for a yes.
+/// Codex interprets an empty answer as a yes.
 #[test]
 fn an_allowed_call_runs() -> Result<()> {
     let patch = "*** Begin Patch\n*** Add File: allowed-file\n+x\n*** End Patch\n";
@@ -49,11 +49,12 @@ fn an_allowed_call_runs() -> Result<()> {
     check(Codex, Case { call: free_call("apply_patch", patch), ..case })
 }
 
-/// Outside of its sandbox Codex asks at PermissionRequest before its own reviewer, here a model that has no opinion.
+/// Outside of its sandbox, Codex asks at PermissionRequest before its own reviewer, here a model without an opinion.
 #[test]
 fn an_allowed_call_runs_without_codexs_own_review() -> Result<()> {
     let options = Options { codex_sandbox: CODEX_REVIEWED, ..Options::default() };
-    // Codex cuts the line break at the end of a patch from its second question, which is about the same call all the same.
+    // Codex removes the line break at the end of a patch from its second question. castellan must match it to the same
+    // call.
     let patch = |file: &str| {
         free_call("apply_patch", &format!("*** Begin Patch\n*** Add File: {file}\n+x\n*** End Patch\n"))
     };
@@ -161,7 +162,7 @@ fn a_call_whose_hook_is_signalled_does_not_run() -> Result<()> {
     SIGNALS.iter().try_for_each(|signal| check_signalled_hook(Codex, *signal, false))
 }
 
-/// What no hook can answer: Codex takes a hook that a signal ended, and one that it gave up, for no opinion.
+/// No hook can answer these signals. Codex interprets a hook that was killed or timed out as no opinion.
 #[test]
 fn a_call_whose_hook_is_killed_or_stopped_runs() -> Result<()> {
     check_signalled_hook(Codex, KILL, true)?;

@@ -24,7 +24,7 @@ castellan_tests::shared_plays! {
     a_workspace_is_only_looked_at_until_a_person_trusts_it,
 }
 
-/// Without a person Gemini would wait for one for ever.
+/// Without a person, Gemini would wait forever.
 #[test]
 fn an_asked_call_is_denied() -> Result<()> {
     let told = "Test ask: the test asks about this file";
@@ -46,7 +46,7 @@ fn a_late_answer_is_a_deny() -> Result<()> {
     check_late_answer(Gemini)
 }
 
-/// Nothing says that a call is a sub-agent's.
+/// Gemini does not mark a sub-agent's calls.
 #[test]
 fn a_subagents_calls_are_judged() -> Result<()> {
     check_subagent(Gemini, &Options::default(), |task| {
@@ -61,7 +61,7 @@ fn a_repository_switches_off_the_users_registration() -> Result<()> {
     check_switched_off(Gemini, Registered::User, SwitchedOff::MidSession, true)
 }
 
-/// Who knows the user's home can name castellan's hook.
+/// A repository that knows the user's home can name castellan's hook.
 #[test]
 fn a_repository_switches_off_a_hook_by_its_name() -> Result<()> {
     check_named_off()
@@ -77,7 +77,8 @@ fn a_call_whose_hook_is_signalled_does_not_run() -> Result<()> {
     SIGNALS.iter().try_for_each(|signal| check_signalled_hook(Gemini, *signal, false))
 }
 
-/// What no hook can answer: Gemini takes a hook that a signal ended for no opinion. (One that is stopped it waits for for ever.)
+/// No hook can answer this signal. Gemini interprets a killed hook as no opinion. (It waits forever for a stopped
+/// hook.)
 #[test]
 fn a_call_whose_hook_is_killed_runs() -> Result<()> {
     check_signalled_hook(Gemini, KILL, true)

@@ -1,4 +1,4 @@
-//! The hook under attack: whatever ends it, holds it up or hides its answer, the agent is told "deny".
+//! Attacks on the hook: if anything ends it, delays it or hides its answer, the agent receives a deny.
 
 #![cfg(test)]
 
@@ -32,21 +32,21 @@ fn home(name: &str) -> Home {
     Home::with_castellan(name, ENFORCE, RULES).unwrap()
 }
 
-/// A signal is answered at once, before the hook's own deadline.
+/// The hook answers a signal at once, before its own deadline.
 const SIGNAL_LIMIT: Duration = Duration::from_secs(8);
 
-/// Signals that end no process by default, and PIPE, which `std` ignores: they change nothing.
+/// Signals that end no process by default, and PIPE, which `std` ignores. They have no effect.
 const HARMLESS: [u32; 5] = [13, 17, 18, 23, 28]; // PIPE CHLD CONT URG WINCH
 
 /// KILL and STOP, which no process can catch.
 const UNCATCHABLE: [u32; 2] = [9, 19];
 
-/// Every signal of Linux that a process can catch, the two that the C library keeps for itself included.
+/// Every Linux signal that a process can catch, including the two that the C library reserves.
 fn catchable() -> impl Iterator<Item = u32> {
     (1..=64).filter(|number| !UNCATCHABLE.contains(number))
 }
 
-/// What a hook is doing when signals arrive.
+/// The hook's activity when signals arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doing {
     Reading,
@@ -54,12 +54,12 @@ enum Doing {
     Waiting,
 }
 
-/// How a hook is started: the words before its own.
+/// The words before the hook's own command line.
 const PLAINLY: &[&str] = &[];
 const WITH_SIGNALS_BLOCKED: &[&str] = &["--block-signal"];
 const WITH_SIGNALS_IGNORED: &[&str] = &["--ignore-signal"];
 
-/// Hooks of Codex that are signalled, and the daemon that they ask.
+/// Hooks of Codex that receive signals, and their daemon.
 struct Signalled {
     home: Home,
     daemon: FakeDaemon,
@@ -72,7 +72,7 @@ impl Signalled {
         Ok(Signalled { home, daemon })
     }
 
-    /// Starts a hook, has it do one thing, and sends `signals` all at once. Returns how the hook ended.
+    /// Starts a hook, lets it reach one activity, and sends all `signals` at once. Returns the hook's result.
     fn check(&self, start: &[&str], event: &str, doing: Doing, signals: &[u32]) -> anyhow::Result<Finished> {
         let mut command = self.home.command(Path::new("env"));
         command.args(start).arg(self.home.bin().join("castellan-hook"));
@@ -81,7 +81,7 @@ impl Signalled {
         let queued =
             if doing == Doing::Connecting { self.daemon.fill_queue(&self.home)? } else { Vec::new() };
         let running = Running::start_at(&mut command, OwnedFd::from(input).into())?;
-        // Its input ends, unless it is to wait for that.
+        // The input ends, except for a hook that is to wait for it.
         let open = if doing == Doing::Reading {
             Some(writer)
         } else {
@@ -98,7 +98,7 @@ impl Signalled {
             Doing::Reading | Doing::Connecting => signal()?,
             Doing::Waiting => self.daemon.serve(|stream| {
                 signal().unwrap();
-                // Nobody takes the answer where the hook has ended.
+                // If the hook has ended, nobody reads the answer.
                 let answer = Reply { exit: 0, stdout: b"answered".to_vec(), stderr: Vec::new() };
                 let _ = write_frame(stream, Kind::Reply, &answer.encode());
             })?,
@@ -110,7 +110,7 @@ impl Signalled {
     }
 }
 
-/// Whether a hook has its deadline and is waiting for something.
+/// Returns true if a hook has set its deadline and is waiting.
 fn sleeps_armed(pid: Pid) -> bool {
     let status =
         std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).unwrap_or_default();
@@ -205,7 +205,7 @@ fn a_pipe_in_the_place_of_the_gaps_holds_nothing_up() -> anyhow::Result<()> {
     let done = judge(&home, &bash("ls"))?;
     assert_eq!(understood(&done), "deny");
     assert!(done.took < Duration::from_secs(5), "{done:?}");
-    // The daemon takes it away and goes on.
+    // The daemon removes it and continues.
     std::fs::remove_file(home.castellan().join("run/stopped"))?;
     home.start_daemon()?;
     assert!(wait::file(&pipe, false, LIMIT)?);
@@ -229,7 +229,7 @@ fn a_gap_is_not_written_through_a_symlink() -> anyhow::Result<()> {
 fn the_answer_comes_before_the_note() -> anyhow::Result<()> {
     let home = home("no-files");
     home.write(&home.castellan().join("run/stopped"), "")?;
-    // No file may grow: writing the note ends the hook by a signal. Its answer goes through a pipe.
+    // With a file size limit of 0, writing the note ends the hook by a signal. The hook's answer goes through a pipe.
     let mut command = home.command(Path::new("prlimit"));
     command.args(["--fsize=0", "--core=0"]).arg(home.bin().join("castellan-hook"));
     command.args(["--agent", "codex", "--event", "PreToolUse", "--home"]).arg(home.castellan());

@@ -31,14 +31,14 @@ fn an_asked_call_is_denied_with_nobody_there() -> Result<()> {
     check(Qwen, Case::touch(Qwen, "asked-file", false, told, ("ask", "deny", true)))
 }
 
-/// In `yolo` nothing else is asked.
+/// In `yolo` Qwen asks nothing else.
 #[test]
 fn an_asked_call_waits_for_the_person_at_the_terminal() -> Result<()> {
     check_agreed_at_prompt()?;
     check_refused_at_prompt()
 }
 
-/// Qwen takes no relative path.
+/// Qwen accepts no relative path.
 #[test]
 fn a_write_is_judged() -> Result<()> {
     check_write(Qwen, |file| Block::call("write_file", json!({"file_path": file, "content": "x"})))
@@ -78,7 +78,7 @@ fn a_call_whose_hook_is_signalled_does_not_run() -> Result<()> {
     SIGNALS.iter().try_for_each(|signal| check_signalled_hook(Qwen, *signal, false))
 }
 
-/// What no hook can answer: Qwen takes a hook that a signal ended, and one that it gave up, for no opinion.
+/// No hook can answer these signals. Qwen interprets a hook that was killed or timed out as no opinion.
 #[test]
 fn a_call_whose_hook_is_killed_or_stopped_runs() -> Result<()> {
     check_signalled_hook(Qwen, KILL, true)?;

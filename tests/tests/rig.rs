@@ -1,6 +1,6 @@
-//! The rig itself, and the facts about the agents that castellan rests on: what each pinned agent does with the answers
-//! of a hook. A stand-in for castellan's hook gives a fixed answer; the model asks for a file. When a new version of an
-//! agent fails here, castellan's answers to it are wrong until `crates/agents` and `crates/hook` have followed.
+//! The rig itself, and castellan's assumptions about the agents: each pinned agent's reaction to a hook's answers. A
+//! stand-in for castellan's hook gives a fixed answer; the model asks for a file. If a new version of an agent fails
+//! here, castellan's answers to it are wrong until `crates/agents` and `crates/hook` are updated.
 
 use std::path::PathBuf;
 
@@ -12,18 +12,18 @@ use castellan_tests::run::{self, CODEX_CODE_MODE, CODEX_UNBOUND, CODEX_UNKNOWN_M
 use castellan_tests::scenario::SwitchedOff::{self, BeforeStart, MidSession};
 use serde_json::{Map, Value as Json, json};
 
-/// Shell texts of hooks. Each keeps what it was asked in a file beside the workspace.
+/// Shell texts of hooks. Each stores its input in a file beside the workspace.
 const SILENT: &str = "cat >> ../asked";
 const BLOCK: &str = "cat >> ../asked; echo by the stand-in >&2; exit 2";
 const FAIL: &str = "cat >> ../asked; exit 1";
 const KILLED: &str = "cat >> ../asked; kill -9 $$";
 
-/// A hook that gives this decision.
+/// Returns a hook with this decision.
 fn decide(decision: &str) -> String {
     format!("cat >> ../asked; {}", echo(decision))
 }
 
-/// A hook that denies calls in which the word `touch` stands.
+/// Returns a hook that denies calls with the word `touch`.
 fn deny_touch() -> String {
     format!("tee -a ../asked | grep -q touch && {}; exit 0", echo("deny"))
 }
@@ -37,8 +37,8 @@ fn echo(decision: &str) -> String {
     format!("echo '{}'", json!({"hookSpecificOutput": output}))
 }
 
-/// A first call, long enough for Claude's file watcher, which takes up to a second to see a change. That it is long enough
-/// shows where the change takes effect; without that, the tests in which it does not would show nothing.
+/// A first call, long enough for Claude's file watcher, which takes up to a second. Tests in which a change takes
+/// effect show that this is long enough. Without them, the tests in which a change has no effect would prove nothing.
 const WATCHED: &str = "sleep 3";
 
 const DEFAULT_PERMISSIONS: Options = Options { claude_permission_mode: "default", ..BYPASS };
@@ -51,14 +51,14 @@ const BYPASS: Options = Options {
     arguments: &[],
 };
 
-/// What is seen of the call that makes the file `f`.
+/// Observations of the call that makes the file `f`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Seen {
-    /// Whether the hook was asked about it.
+    /// The hook was asked about it.
     asked: bool,
-    /// Whether the file was made.
+    /// The file was made.
     made: bool,
-    /// Part of what the model was told.
+    /// Part of the message to the model.
     told: &'static str,
 }
 
@@ -66,7 +66,6 @@ const DENIED: Seen = Seen { asked: true, made: false, told: "by the stand-in" };
 const RUNS: Seen = Seen { asked: true, made: true, told: "" };
 const RUNS_UNASKED: Seen = Seen { asked: false, made: true, told: "" };
 
-/// Where a hook is registered.
 #[derive(Clone, Copy, PartialEq)]
 enum Registered {
     User,
@@ -83,9 +82,9 @@ struct Case {
     options: Options,
     /// The call that makes the file `f`.
     call: Block,
-    /// Whether the repository switches hooks off.
+    /// The time at which the repository switches hooks off.
     switched_off: Option<SwitchedOff>,
-    /// The file and the text by which it does.
+    /// The repository's file, and the text that switches hooks off.
     switch: (&'static str, &'static str),
 }
 
@@ -126,7 +125,7 @@ fn check(case: Case, expected: Seen) -> Result<()> {
     Ok(())
 }
 
-/// What the hook was asked, if anything.
+/// Returns the hook's input, or an empty text.
 fn asked(home: &Home) -> String {
     std::fs::read_to_string(home.workspace().join("../asked")).unwrap_or_default()
 }
@@ -161,7 +160,7 @@ fn register(home: &Home, case: &Case) -> Result<()> {
     }
 }
 
-/// The file by which a repository switches hooks off.
+/// Returns the file by which a repository switches hooks off, and its text.
 fn switch(agent: Agent) -> (&'static str, &'static str) {
     match agent {
         Claude => (".claude/settings.json", r#"{"disableAllHooks":true}"#),
@@ -171,10 +170,10 @@ fn switch(agent: Agent) -> (&'static str, &'static str) {
     }
 }
 
-/// The time limit of hooks of Gemini CLI and Qwen Code here.
+/// The time limit of hooks of Gemini CLI and Qwen Code in these tests.
 const LIMIT_MS: u32 = 2000;
 
-/// A deny that is printed in time by a hook that ends too late.
+/// Returns a hook that prints a deny in time and ends too late.
 fn deny_and_stay(deny: &str) -> String {
     format!("{deny}; exec sleep 20")
 }
@@ -187,7 +186,7 @@ fn gemini_carries_out_what_its_hook_answers() -> Result<()> {
     check(Case::new(Gemini, format!("cat >> ../asked; {GEMINI_DENY}"), BYPASS), DENIED)?;
     check(Case::new(Gemini, BLOCK, BYPASS), DENIED)?;
     check(Case::new(Gemini, SILENT, BYPASS), RUNS)?;
-    // Another agent's deny, and a hook that fails.
+    // Another agent's deny, and failing hooks.
     for hook in [decide("deny"), FAIL.to_owned(), KILLED.to_owned()] {
         check(Case::new(Gemini, hook, BYPASS), RUNS)?;
     }
@@ -242,10 +241,10 @@ fn claude_carries_out_what_its_hook_answers() -> Result<()> {
     check(Case::new(Claude, decide("allow"), DEFAULT_PERMISSIONS), RUNS)
 }
 
-/// What the real Claude Code did with a hook's ask, by mode: the last column is the version that is installed here.
+/// The reaction of the real Claude Code to a hook's ask, by mode. The last column is the version installed here.
 const ASKS: &str = include_str!("../../corpus/asks/claude.tsv");
 
-/// Which calls of a mode ran, of those that make a file each: what the call is, and where its file lies.
+/// Returns, for each call that makes a file, if it ran in a mode. A call is paired with the path of its file.
 fn ran_although_asked(mode: &'static str, calls: &[(Block, PathBuf)], home: &Home) -> Result<Vec<bool>> {
     let Some(executable) = Claude.executable()? else { return Ok(Vec::new()) };
     let case = Case::new(Claude, decide("ask"), Options { claude_permission_mode: mode, ..BYPASS });
@@ -289,7 +288,7 @@ fn claude_holds_the_asks_that_it_was_measured_to_hold() -> Result<()> {
     Ok(())
 }
 
-/// Calls that were measured in every mode and make a file that is not there.
+/// Calls that were measured in every mode and make a new file.
 const MAKING: &[(&str, &str)] = &[
     ("Write", "~/.zshenv"),
     ("Write", "~/.ssh/config"),
@@ -340,7 +339,8 @@ fn codex_asks_its_hook_about_calls_nested_in_code() -> Result<()> {
     check(Case { call, ..Case::new(Codex, decide("deny"), CODE_MODE) }, DENIED)
 }
 
-/// What an interactive program reads is an open door: castellan has to judge the command that opens it.
+/// A security gap: Codex sends no hook event for input to an interactive program. castellan must therefore judge the
+/// command that starts the program.
 #[test]
 fn codex_does_not_ask_its_hook_about_input_to_a_running_program() -> Result<()> {
     let call = code(
@@ -352,7 +352,7 @@ fn codex_does_not_ask_its_hook_about_input_to_a_running_program() -> Result<()> 
     check(Case { call, ..Case::new(Codex, deny_touch(), CODE_MODE) }, RUNS_UNASKED)
 }
 
-/// Runs a sub-agent that makes the file `f`; returns what the hook was asked.
+/// Runs a sub-agent that makes the file `f`. Returns the hook's input.
 fn check_subagent(agent: Agent, options: Options, spawn: fn(&str) -> Block) -> Result<String> {
     const TASK: &str = "make the file of the sub-agent";
     let Some(executable) = agent.executable()? else { return Ok(String::new()) };
@@ -378,7 +378,7 @@ fn both_ask_their_hooks_about_the_calls_of_a_subagent() -> Result<()> {
     let spawn = |task: &str| Block::call("multi_agent_v1.spawn_agent", json!({"message": task}));
     let asked = check_subagent(Codex, options, spawn)?;
     assert!(asked.contains(r#""tool_name":"spawn_agent""#), "{asked}");
-    // Of this group, the hook sees group and name run together.
+    // The hook receives this tool's group and name as one word.
     let asked = check_subagent(Codex, CODE_MODE, |task| {
         let input = json!({"task_name": "maker", "message": task, "fork_turns": "none"});
         Block::call("collaboration.spawn_agent", input)
@@ -411,7 +411,7 @@ fn a_repository_can_switch_a_users_hooks_off() -> Result<()> {
             RUNS_UNASKED,
         )?;
     }
-    // Claude reads the file again in the middle of a session, Codex does not.
+    // Claude reads the file again in the middle of a session; Codex does not.
     check(Case { switched_off: Some(MidSession), ..Case::new(Claude, deny_touch(), BYPASS) }, RUNS_UNASKED)?;
     check(Case { switched_off: Some(MidSession), ..Case::new(Codex, deny_touch(), BYPASS) }, DENIED)
 }

@@ -1,4 +1,5 @@
-//! `castellan apply`: a person sees what edited files change, and puts exactly those in force, while calls go on.
+//! `castellan apply`: shows a person the effect of edited files, and puts exactly those files in force, while calls
+//! continue.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -176,7 +177,7 @@ fn without_a_daemon_nothing_is_applied() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Two rules in two files that belong together, as a version of each says.
+/// Returns two rules in two files that belong together; each contains its version.
 fn pair(version: usize) -> [(&'static str, String); 2] {
     ["a", "b"].map(|name| {
         let rule = format!(
@@ -187,7 +188,7 @@ fn pair(version: usize) -> [(&'static str, String); 2] {
     })
 }
 
-/// Both files in place of the ones before, at once, however long the test is held up in between.
+/// Replaces both files at once, so that a delay of the test cannot show a mixture.
 fn put_pair(home: &Home, version: usize) -> anyhow::Result<()> {
     let rules = home.castellan().join("config/rules");
     let (folder, new) = (format!("user-{version}"), rules.join("user.new"));
@@ -198,7 +199,7 @@ fn put_pair(home: &Home, version: usize) -> anyhow::Result<()> {
     Ok(std::fs::rename(new, rules.join("user"))?)
 }
 
-/// A home in which the first version will be in force.
+/// Returns a home with the first version in force.
 fn paired(name: &str, config: &str) -> anyhow::Result<Home> {
     let home = Home::with_castellan(name, config, "")?;
     std::fs::remove_dir_all(home.castellan().join("config/rules/user"))?;
@@ -207,8 +208,8 @@ fn paired(name: &str, config: &str) -> anyhow::Result<Home> {
     Ok(home)
 }
 
-/// Judges calls without a pause, twice at once, while `put` puts each version in force. Every call is denied, by one version
-/// alone, and every version comes, in their order.
+/// Judges calls in two threads without pauses while `put` puts each version in force. Every call must be denied by a
+/// single version, and all versions must appear in order.
 fn calls_go_on(
     home: &Home,
     versions: usize,
@@ -225,7 +226,7 @@ fn calls_go_on(
         Ok(())
     };
     let sessions = [("first", AtomicUsize::new(0)), ("second", AtomicUsize::new(0))];
-    // The call that is under way may have begun before.
+    // The current call may have begun before the change.
     let two_more_calls = || {
         let before = sessions.each_ref().map(|(_, judged)| judged.load(Ordering::SeqCst));
         let are_judged = || {
@@ -255,7 +256,7 @@ fn calls_go_on(
     Ok(())
 }
 
-/// The version that both halves say they are of.
+/// Returns the version, which must be the same in both halves.
 fn version_of(record: &Json) -> usize {
     let findings = record["call"]["findings"].as_array().unwrap();
     let of_rules: Vec<_> = findings.iter().filter(|finding| finding["code"] == "deny_rule").collect();

@@ -1,4 +1,5 @@
-//! Broken rule files and configurations: what was applied stays in force; without that, only reading is possible.
+//! Broken rule files and configurations: the applied set stays in force. Without an applied set, only reading is
+//! possible.
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, RULES, bash, call, judge, understood};
@@ -7,7 +8,7 @@ use serde_json::json;
 
 use crate::{kill, status};
 
-/// A user's own tag: without this configuration, the rule that has it denies nothing.
+/// A user's own tag. Without this configuration, the rule with the tag denies nothing.
 const OWN_TAG: &str = "version = 1\n[tags]\ndeny = \"my_deny\"\n";
 
 fn own_tag_rules() -> String {
@@ -40,7 +41,7 @@ fn broken_files_of_a_new_home_deny_all_but_reads() -> anyhow::Result<()> {
     );
     assert_eq!(understood(&judge(&home, &call("Read", &json!({"file_path": "/x"})))?), "defer");
     assert_eq!(status(&home)["policy_origin"], "missing");
-    // Mended, they are in force once somebody applies them.
+    // Corrected files come into force at an apply.
     std::fs::write(home.castellan().join("config/rules/user/test.yaml"), RULES)?;
     kill(home.start_daemon()?)?;
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "deny");

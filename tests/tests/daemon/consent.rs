@@ -1,4 +1,4 @@
-//! A person's consent: what waits is shown, what is approved runs, and nothing else does.
+//! A person's consent: pending calls are shown, and only approved calls run.
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, RULES, ask_again, bash, run, understood};
@@ -9,13 +9,13 @@ use serde_json::Value as Json;
 use crate::ways_out::castellan;
 use crate::{kill, status};
 
-/// Answers what `castellan approve` asks.
+/// Answers the question of `castellan approve`.
 fn answer(mut approve: terminal::Session, words: &str) -> anyhow::Result<Finished> {
     approve.answer("[y/N]", words)?;
     approve.finish()
 }
 
-/// Asks about a command as Codex, which is told no where a person would have to be asked.
+/// Asks about a command as Codex, which receives a deny instead of an ask.
 fn ask(home: &Home, command: &str) -> anyhow::Result<String> {
     Ok(understood(&run(home, "codex", "PreToolUse", bash(command).to_string().as_bytes())?))
 }
@@ -57,7 +57,7 @@ fn an_approved_call_runs_once_and_no_other_does() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tells as Claude Code of a call that it has made, or of something else.
+/// Sends an event of Claude Code: a finished call, or something else.
 fn tell(home: &Home, event: &str, use_id: &str) -> anyhow::Result<()> {
     let mut payload = bash("doubtful");
     payload["hook_event_name"] = event.into();
@@ -69,7 +69,7 @@ fn tell(home: &Home, event: &str, use_id: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Asks about a call as Claude Code, whose own prompt opens.
+/// Asks about a call as Claude Code, which opens its own prompt.
 fn prompt(home: &Home, use_id: &str) -> anyhow::Result<()> {
     let mut call = bash("doubtful");
     call["tool_use_id"] = use_id.into();
@@ -108,7 +108,7 @@ fn what_has_run_or_whose_turn_is_over_waits_for_nobody() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Killed between approval and call, and between call and next call: once is once.
+/// The daemon is killed between approval and call, and between the calls. The approval is valid once.
 #[test]
 fn what_is_approved_outlives_the_daemon_and_what_is_used_is_used() -> anyhow::Result<()> {
     let home = Home::with_castellan("consent-killed", ENFORCE, RULES)?;
@@ -143,7 +143,7 @@ fn a_grant_for_the_session_holds_until_it_is_refused() -> anyhow::Result<()> {
     let mut other = bash("doubtful");
     other["session_id"] = "another".into();
     assert_eq!(understood(&run(&home, "codex", "PreToolUse", other.to_string().as_bytes())?), "deny");
-    // Taking it back needs nobody at a terminal.
+    // A refusal needs no person at a terminal.
     assert_eq!(home.run_castellan(&["refuse", &id])?.code, Some(0));
     assert_eq!(ask(&home, "doubtful")?, "deny");
     Ok(())
@@ -156,7 +156,7 @@ fn an_agent_cannot_approve_and_a_deny_is_no_call_that_waits() -> anyhow::Result<
     assert_eq!(pending(&home)?, [] as [Json; 0]);
     ask(&home, "doubtful")?;
     let id = id(&home)?;
-    // Without a terminal, as a tool call of an agent would.
+    // Without a terminal, like an agent's tool call.
     let refused = castellan(&home, &["approve", &id, "--yes"])?;
     assert_eq!(refused.code, Some(4), "{refused:?}");
     let shown = castellan(&home, &["status"])?.stdout;
@@ -173,7 +173,7 @@ fn an_agent_cannot_approve_and_a_deny_is_no_call_that_waits() -> anyhow::Result<
     Ok(())
 }
 
-/// All of it, whatever its length, and nothing of it obeyed; and the record says which call that was.
+/// The person sees the whole call at any length, with control characters escaped, and the record identifies the call.
 #[test]
 fn a_person_sees_the_whole_call_and_the_log_says_which() -> anyhow::Result<()> {
     let home = Home::with_castellan("consent-whole", ENFORCE, RULES)?;
@@ -217,7 +217,7 @@ fn a_grant_for_always_is_for_this_call_in_any_session() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Codex asks again before its own reviewer: what was taken back in between is not granted there either.
+/// Codex asks again before its own reviewer. A revoked grant is not valid there either.
 #[test]
 fn what_is_refused_is_not_granted_at_the_second_question() -> anyhow::Result<()> {
     let home = Home::with_castellan("consent-second", ENFORCE, RULES)?;
@@ -252,7 +252,7 @@ fn with_a_pin_a_terminal_is_not_enough() -> anyhow::Result<()> {
     right.answer("PIN:", "4711\n")?;
     assert_eq!(right.finish()?.code, Some(0));
     assert_eq!(ask(&home, "doubtful")?, "defer");
-    // Another one needs the one of before; and none of them is in the log.
+    // A new PIN needs the old one, and no PIN is in the log.
     let mut setting = terminal::start_castellan(&home, &["presence", "set-pin"])?;
     setting.answer("new PIN:", "1234\n")?;
     setting.answer("again:", "1234\n")?;
@@ -260,11 +260,11 @@ fn with_a_pin_a_terminal_is_not_enough() -> anyhow::Result<()> {
     assert_eq!(setting.finish()?.code, Some(4));
     let records = format!("{:?}", home.records()?);
     assert!(["4711", "4712"].iter().all(|pin| !records.contains(&format!("\"{pin}"))), "{records}");
-    // Who had no PIN, or a wrong one, is recorded with what they wanted, and counted.
+    // A request without a PIN, or with a wrong one, is recorded with its action, and counted.
     expect_refused(&home, &["approve", "approve", "set_pin"])
 }
 
-/// The actions that were refused, in the log and in the status.
+/// Checks the refused actions in the log and in the status.
 fn expect_refused(home: &Home, expected: &[&str]) -> anyhow::Result<()> {
     let records = home.records()?;
     let controls = records.iter().map(|record| &record["control"]);

@@ -19,7 +19,7 @@ fn each_users_own_daemon_answers_theirs() -> Result<()> {
         assert!(text.contains("castellan-hook") && !text.contains("share/castellan"), "{file}: {text}");
     }
     for user in [ONE, TWO] {
-        // Nobody has installed anything for them: their first call makes their home.
+        // Nobody has installed castellan for these users; their first call creates their home.
         let own = format!("ls {user}");
         assert_eq!(machine.ask(user, &own)?, ("defer".to_owned(), String::new()));
         let (denied, _) = machine.ask(user, "rm -rf /")?;
@@ -29,7 +29,7 @@ fn each_users_own_daemon_answers_theirs() -> Result<()> {
         assert_eq!((run.uid(), run.mode() & 0o777), (user, 0o700));
     }
     assert!(!machine.root()?.join("elsewhere").exists(), "an environment has moved something");
-    // `doctor` and `status` of root know that everybody is guarded; `uninstall` undoes it.
+    // `doctor` and `status` of root report that all users are guarded; `uninstall` reverts it.
     let status = machine.administer(&["status", "--json"])?;
     let status: Json = serde_json::from_str(&status.stdout)?;
     assert!(status["agents"][0]["registered_for_machine"] == true, "{status}");
@@ -48,7 +48,7 @@ fn no_user_reaches_the_daemon_of_another() -> Result<()> {
     };
     let done = machine.run_as(TWO, &hook(&machine.castellan(ONE)?)?, &bash("ls").to_string())?;
     assert_eq!((understood(&done).as_str(), done.code), ("deny", Some(2)), "{done:?}");
-    // Nor by a symlink in the place of their own home.
+    // A symlink in the place of the user's own home does not help either.
     let place = machine.user(TWO)?.join(".local/share");
     fs::create_dir_all(&place)?;
     chown(machine.user(TWO)?.join(".local"), Some(TWO), Some(TWO))?;
@@ -76,7 +76,8 @@ fn whom_no_file_names_is_denied_and_told_why_until_root_names_them() -> Result<(
     Ok(())
 }
 
-/// `--home` is the home of who installs it, and of nobody else; a registration of before leads everybody there.
+/// `--home` is valid only for its installer. An older registration names the same home for all users, and castellan
+/// denies the others.
 #[test]
 fn a_home_that_is_named_is_its_owners_alone() -> Result<()> {
     let Some(machine) = Machine::new()? else { return Ok(()) };
@@ -108,7 +109,7 @@ fn programs_that_a_user_can_change_are_registered_for_nobody_else() -> Result<()
     let bin = machine.home.bin().canonicalize()?;
     let root = machine.root()?.canonicalize()?;
     let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
-    // The binaries are links to what was built: only folders are changed here.
+    // The binaries are links to the build, so only folders are changed here.
     check(&|| chown(&bin, Some(ONE), None), &|| chown(&bin, Some(0), None), &bin)?;
     check(&|| mode(&bin, 0o757), &|| mode(&bin, 0o755), &bin)?;
     check(&|| chown(&root, Some(ONE), None), &|| chown(&root, Some(0), None), &root)?;

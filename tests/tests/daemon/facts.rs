@@ -1,5 +1,5 @@
-//! What calls would do, through hook and daemon: rules on commands and effects, whatever way a command is written; and what
-//! earlier calls of the session put in the way.
+//! Effects of calls, through hook and daemon: rules on commands and effects in any spelling, and effects of the
+//! session's earlier calls.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,7 @@ const RULES: &[(&str, &str)] = &[
     ("Unknown code", "fx.kind = opaque and fx.role = code"),
 ];
 
-/// Only the rules above count: where this is built below `/tmp`, a shipped one is about the paths that the tests name.
+/// Only the test's rules apply. If the build is below `/tmp`, a shipped rule would match the paths in the tests.
 const ALONE: &str = "version = 1\n[packs]\nexecution = \"off\"\n";
 
 fn home(name: &str) -> anyhow::Result<Home> {
@@ -72,7 +72,7 @@ fn what_the_agent_put_in_place_is_not_what_its_name_says() -> anyhow::Result<()>
     fs::set_permissions(&tool, fs::Permissions::from_mode(0o755))?;
     check(&home, &tool.to_string_lossy(), "defer")?;
     check(&home, &by_path, "defer")?;
-    // In the same call, and in an earlier one of the session.
+    // In the same call, and in an earlier call of the session.
     check(&home, &format!("cp /bin/true {0}; {0}", tool.display()), "deny")?;
     check(&home, &format!("cp /bin/true {}", tool.display()), "defer")?;
     check(&home, &tool.to_string_lossy(), "deny")?;

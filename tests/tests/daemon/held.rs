@@ -1,4 +1,5 @@
-//! Calls that are held for a person: answered when one has spoken, when their time is over, and at no cost to others.
+//! Pending calls whose hook waits for a person. The daemon answers them after the person's decision or at the time
+//! limit, and they do not delay other calls.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ fn start(home: &Home, agent: &str, command: &str) -> anyhow::Result<Running> {
     Running::start_with_input(&mut hook::command(home, agent, "PreToolUse"), payload.as_bytes())
 }
 
-/// Waits until so many calls are held, and returns their ids.
+/// Waits until this number of hooks is waiting, and returns the ids of their calls.
 fn held(home: &Home, count: usize) -> anyhow::Result<Vec<String>> {
     let look = || -> anyhow::Result<Option<Vec<String>>> {
         let shown: Json = serde_json::from_str(&home.run_castellan(&["pending", "--json"])?.stdout)?;
@@ -32,7 +33,7 @@ fn held(home: &Home, count: usize) -> anyhow::Result<Vec<String>> {
     until(LIMIT, look)?.with_context(|| format!("there are never {count} held calls"))
 }
 
-/// The answers that were recorded.
+/// Returns the recorded answers.
 fn answers(home: &Home) -> anyhow::Result<Vec<String>> {
     let records = home.records()?;
     let answers = records.iter().filter_map(|record| record["call"]["answer"].as_str());
@@ -50,7 +51,7 @@ fn a_held_call_is_answered_as_soon_as_a_person_has_spoken() -> anyhow::Result<()
         assert!(approved.stdout.contains("which waits, makes it now"), "{approved:?}");
         assert_eq!(understood(&hook.finish(HOOK_LIMIT)?), granted, "{agent}");
         assert_eq!(answers(&home)?, ["hold", "allow"], "{agent}");
-        // It was for once.
+        // The approval was valid once.
         let hook = start(&home, agent, "doubtful")?;
         let id = held(&home, 1)?.remove(0);
         home.run_castellan(&["refuse", &id])?;
@@ -69,12 +70,12 @@ fn without_a_person_it_is_answered_in_time() -> anyhow::Result<()> {
         assert_eq!(understood(&done), answer);
         assert!(done.took >= Duration::from_secs(1), "{done:?}");
     }
-    // What no person could change is not held.
+    // A call that no person can change does not wait.
     for (command, answer) in [("forbidden", "deny"), ("ls", "defer")] {
         assert_eq!(understood(&start(&home, "codex", command)?.finish(HOOK_LIMIT)?), answer);
     }
     assert_eq!(answers(&home)?, ["hold", "deny", "hold", "ask", "deny", "defer"]);
-    // In time, and not after: the agent has to make it again.
+    // An approval after the time limit needs the agent to make the call again.
     let id = serde_json::from_str::<Json>(&home.run_castellan(&["pending", "--json"])?.stdout)?;
     assert_eq!(id["pending"].as_array().map(Vec::len), Some(2), "{id}");
     Ok(())
@@ -97,7 +98,7 @@ fn no_held_call_outlives_the_daemon() -> anyhow::Result<()> {
 fn two_hundred_held_calls_cost_others_nothing() -> anyhow::Result<()> {
     let home = Home::with_castellan("held-many", LONG, RULES)?;
     let daemon = home.start_daemon()?;
-    // In rounds: an agent has no more than 32 calls in flight, and on a busy machine all would be at once.
+    // In rounds: an agent has at most 32 calls in flight, and a busy machine would run all of them at once.
     let mut hooks: Vec<Running> = Vec::new();
     while hooks.len() < 200 {
         for number in hooks.len()..hooks.len() + 20 {

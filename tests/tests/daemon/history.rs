@@ -1,5 +1,5 @@
-//! A log that a real daemon wrote, judged again: the same rules say the same, whatever has become of the machine since; others say what
-//! they say.
+//! Replays a log written by a real daemon. The same rules give the same verdicts, even after changes on the machine;
+//! other rules give their own verdicts.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::LIMIT;
 
-/// Denies what really lies in a vault, whatever it is called.
+/// Denies reads of files that are really in a vault, under any name.
 const VAULT: &str = r#"
 - rule: Test vault
   desc: d
@@ -22,7 +22,7 @@ const VAULT: &str = r#"
   tags: [coding_agent_deny]
 "#;
 
-/// Denies what the applied rules leave to the agent.
+/// Denies a command that the applied rules defer to the agent.
 const TRIED: &str = r#"
 - rule: Test head
   desc: d
@@ -33,7 +33,7 @@ const TRIED: &str = r#"
   tags: [coding_agent_deny]
 "#;
 
-/// One call, and what it is answered.
+/// Makes one call and returns the answer.
 fn play(home: &Home, number: usize, command: &str) -> anyhow::Result<String> {
     let mut call = bash(command);
     call["cwd"] = home.workspace().display().to_string().into();
@@ -47,7 +47,7 @@ fn play(home: &Home, number: usize, command: &str) -> anyhow::Result<String> {
     Ok(answer)
 }
 
-/// What `castellan` says about its own history, and how it ends.
+/// Returns the result of a `castellan` command on its history.
 fn told(home: &Home, arguments: &[&str]) -> anyhow::Result<(Finished, Json)> {
     let mut command = home.command(&home.bin().join("castellan"));
     command.arg("--home").arg(home.castellan()).args(arguments).arg("--json");
@@ -77,7 +77,7 @@ fn a_recorded_session_is_judged_as_it_was() -> anyhow::Result<()> {
     for (number, (command, expected)) in calls.iter().enumerate() {
         assert_eq!(play(&home, number, command)?, *expected, "{command}");
     }
-    // The link leads nowhere by now, and what was removed is gone.
+    // The link now has another target, and the removed file is gone.
     fs::remove_file(at("link"))?;
     symlink("plain", at("link"))?;
     fs::remove_file(at("plain"))?;
@@ -100,19 +100,19 @@ fn a_recorded_session_is_judged_as_it_was() -> anyhow::Result<()> {
     assert_eq!((&change["kind"], &change["calls"]), (&json!("newly_denied"), &json!(1)));
     assert_eq!(change["groups"][0]["examples"][0]["subject"], json!("head plain"));
 
-    // Without the rules in force what they denied goes through.
+    // Without the rules in force, the calls that they denied pass.
     let (_, json) = told(&home, &["replay", "--rules", &tried, "--instead"])?;
     let kinds: Vec<&Json> =
         json["changes"].as_array().unwrap().iter().map(|change| &change["kind"]).collect();
     assert_eq!(kinds, [&json!("newly_denied"), &json!("newly_let_through")], "{json}");
     assert_eq!(json["changes"][1]["calls"], json!(4), "{json}");
 
-    // The script is another: it counts as not readable, for both sides.
+    // The script has changed, so both sides treat it as unreadable.
     fs::write(at("kept.sh"), "ls\n")?;
     let (_, json) = told(&home, &["replay"])?;
     assert_eq!(json["with_changed_files"], json!(1), "{json}");
 
-    // Edited files that wait are tried without being named.
+    // Edited files that are not applied are tried without being named.
     home.write(&home.castellan().join("config/rules/user/tried.yaml"), TRIED)?;
     let (_, json) = told(&home, &["replay"])?;
     assert_eq!((&json["beside"], &json["changes"][0]["calls"]), (&json!("in_force"), &json!(1)), "{json}");
@@ -124,7 +124,7 @@ fn a_recorded_session_is_judged_as_it_was() -> anyhow::Result<()> {
     );
     let asked = &json["asked_most"][0];
     assert_eq!((&asked["rule"], &asked["approved"]), (&json!("Test ask"), &json!(1)), "{json}");
-    // Nothing of this was recorded: only looked at.
+    // These commands only read, and record nothing.
     assert_eq!(log()?, before);
     Ok(())
 }

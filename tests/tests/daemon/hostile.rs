@@ -1,5 +1,4 @@
-//! Commands that are made to break an analysis, through hook and daemon: what is not understood says why, and the daemon
-//! goes on.
+//! Commands made to break the analysis, through hook and daemon: Opaque parts have a reason, and the daemon continues.
 
 use std::fs::File;
 use std::os::unix::fs::symlink;
@@ -14,7 +13,7 @@ use rustix::process::Pid;
 
 use crate::{LIMIT, status};
 
-/// Denies what is not understood, and tells the reason; and what is written to other programs.
+/// Denies Opaque parts and reports the reason; also denies writes to other programs.
 const RULES: &str = "
 - rule: Not understood
   desc: d
@@ -33,10 +32,10 @@ const RULES: &str = "
   tags: [coding_agent_deny]
 ";
 
-/// Bytes of a script that nobody reads.
+/// Bytes of a script that is too large to be read.
 const HUGE: u64 = 100 << 20;
 
-/// A workspace with a circle of symlinks, a FIFO, and files with code that are no good code.
+/// A workspace with a cycle of symlinks, a FIFO, and files with invalid code.
 fn home(name: &str) -> anyhow::Result<Home> {
     let home = Home::with_castellan(name, ENFORCE, RULES)?;
     let workspace = home.workspace();
@@ -53,7 +52,7 @@ fn home(name: &str) -> anyhow::Result<Home> {
     Ok(home)
 }
 
-/// The command is denied, and the agent is told so with these words. `W/` stands for the workspace.
+/// Checks that the command is denied with these words. `W/` is the workspace.
 fn check(home: &Home, command: &str, expected: &str) -> anyhow::Result<()> {
     let workspace = format!("{}/", home.workspace().display());
     let done = judge(home, &bash(&command.replace("W/", &workspace)))?;
@@ -103,11 +102,11 @@ fn what_is_not_understood_is_denied_with_the_reason() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Hostile calls of each size, and how many are made at a time.
+/// Sizes of the hostile calls, and the number of calls at a time.
 const SIZES: [usize; 2] = [1 << 10, 8 << 10];
 const AT_A_TIME: usize = 4;
 
-/// KiB of memory that the daemon may ever have had: without hostile calls it has some tens of thousands.
+/// Limit of the daemon's peak memory in KiB. Without hostile calls the peak is some tens of thousands.
 const PEAK_KIB_MAX: u64 = 256 << 10;
 
 #[test]
@@ -124,7 +123,7 @@ fn the_daemon_survives_hundreds_of_hostile_calls_and_answers_others_meanwhile() 
     };
     for commands in commands.chunks(AT_A_TIME) {
         let running: Vec<Running> = commands.iter().map(ask).collect::<anyhow::Result<_>>()?;
-        // Asked while they are: it waits for none of them.
+        // Sent during the hostile calls; it must not wait for them.
         assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
         for (hook, command) in running.into_iter().zip(commands) {
             let done = hook.finish(hook::HOOK_LIMIT)?;
@@ -140,7 +139,7 @@ fn the_daemon_survives_hundreds_of_hostile_calls_and_answers_others_meanwhile() 
     Ok(())
 }
 
-/// The most memory that a process ever had.
+/// Returns the peak of a process's memory.
 fn peak_kib(process: Pid) -> anyhow::Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero()))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;

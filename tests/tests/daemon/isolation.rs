@@ -1,4 +1,4 @@
-//! What keeps other processes away from the daemon, and the daemon away from who started it.
+//! Isolation: other processes cannot reach the daemon, and the daemon keeps nothing of the process that started it.
 
 use std::fs::{File, Permissions};
 use std::io::Write;
@@ -79,7 +79,7 @@ fn other_processes_of_the_user_cannot_look_into_the_daemon() -> anyhow::Result<(
         assert_eq!(std::fs::metadata(proc(daemon, "environ"))?.uid(), 0);
         return Ok(());
     }
-    // Root's are always root's: the daemon runs as another user, from where that user can reach it.
+    // Root's files are always root's, so the daemon runs as another user, from a place that this user can reach.
     let place = tempfile::tempdir()?;
     std::fs::set_permissions(place.path(), Permissions::from_mode(0o755))?;
     let (castellan, folder) = (place.path().join("castellan"), place.path().join("home"));
@@ -106,7 +106,7 @@ fn other_processes_of_the_user_cannot_look_into_the_daemon() -> anyhow::Result<(
     let socket = folder.join("run/hook.sock");
     assert!(wait::file(&socket, true, LIMIT)?, "{:?}", daemon.finish(LIMIT));
     assert_eq!(owner("daemon")?, 0);
-    // So it is seen, and not the rule.
+    // Shows that this is visible, and that ordinary processes differ.
     let _other = nobody(Path::new("sleep"), &["60.5"])?;
     assert_eq!(owner("60.5")?, NOBODY);
     drop(daemon);
@@ -117,13 +117,13 @@ fn other_processes_of_the_user_cannot_look_into_the_daemon() -> anyhow::Result<(
 fn ask_as_nobody(folder: &File, name: &str, bytes: &[u8]) -> anyhow::Result<Result<(), WireError>> {
     let socket = format!("/proc/self/fd/{}/{name}", folder.as_raw_fd());
     let bytes = bytes.to_vec();
-    // The kernel changes the user of this one thread only.
+    // The kernel changes the user of this thread only.
     let asking = std::thread::spawn(move || {
         let nobody = Uid::from_raw(NOBODY);
         rustix::thread::set_thread_res_uid(nobody, nobody, nobody)?;
         let mut stream = UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(LIMIT))?;
-        // It may be closed before all is sent.
+        // The daemon may close the connection before all bytes are sent.
         let _sent = stream.write_all(&bytes);
         Ok(read_frame(&mut stream, REPLY_BYTES_MAX).map(drop))
     });
@@ -147,7 +147,8 @@ fn another_user_is_not_served() -> anyhow::Result<()> {
         let refused = ask_as_nobody(&folder, name, bytes).unwrap_err().to_string();
         assert!(refused.contains("Permission denied"), "{name}: {refused}");
     }
-    // Nor by the daemon, when the folder does not keep it out. The daemon takes such permissions back within a second.
+    // The daemon rejects another user even if the folder's permissions let that user in. The daemon resets such
+    // permissions within a second.
     for (number, (name, bytes)) in sockets.into_iter().enumerate() {
         let opened = || {
             std::fs::set_permissions(&run, Permissions::from_mode(0o711))?;

@@ -1,4 +1,5 @@
-//! An organisation above the user, in a private `/etc`: what it says is in force by itself, and no user goes below it.
+//! An organisation above the user, in a private `/etc`: its settings apply without an apply, and no user can loosen
+//! them.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -12,7 +13,8 @@ use serde_json::json;
 
 use crate::{LIMIT, kill, status};
 
-/// A home below an organisation that says this; `None` where the system has no private `/etc` for us.
+/// Returns a home below an organisation with this configuration; `None` if the system has no private `/etc` for the
+/// test.
 fn below(name: &str, organisation: &str) -> anyhow::Result<Option<(Home, PathBuf)>> {
     let mut home = Home::with_castellan(name, ENFORCE, RULES)?;
     if !home.make_etc_private()? {
@@ -20,7 +22,7 @@ fn below(name: &str, organisation: &str) -> anyhow::Result<Option<(Home, PathBuf
     }
     let file = home.etc().join("castellan/config.toml");
     home.write(&file, organisation)?;
-    // Laid out for the user alone, which is no other's to write.
+    // Only the user can write the laid-out files.
     home.start_daemon()?;
     Ok(Some((home, file)))
 }
@@ -52,7 +54,7 @@ fn what_an_organisation_says_is_in_force_by_itself() -> anyhow::Result<()> {
         record["control"]["action"] == "organisation" && record["control"]["accepted"] == true
     };
     assert!(home.records()?.iter().any(change));
-    // What it says meanwhile counts at the next start, and no restart finds anything wrong.
+    // Changes made while no daemon runs apply at the next start, and a restart finds no problem.
     kill(home.start_daemon()?)?;
     home.write(&file, "version = 1\n")?;
     let rule = "- rule: no date\n  desc: d\n  condition: cmd.name = date\n  output: o\n  priority: NOTICE\n  \
@@ -92,7 +94,7 @@ fn an_organisations_broken_file_leaves_the_last_good_one() -> anyhow::Result<()>
     assert!(doctor.contains("others can write it"), "{doctor}");
     let records = home.records()?;
     assert!(records.iter().any(|record| record["failure"]["code"] == "organisation"));
-    // Mended, it counts.
+    // The corrected file applies.
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644))?;
     wait_for_answer(&home, "ls", "defer")?;
     assert_eq!(status(&home)["problems"], json!([]));
@@ -110,11 +112,11 @@ fn nobody_goes_below_an_organisations_mode() -> anyhow::Result<()> {
     let why = "the organisation's configuration says `monitor`: `/etc/castellan/config.toml`:2";
     assert!(refused.stderr.contains(why), "{refused:?}");
     assert_eq!(status(&home)["mode"], "monitor");
-    // What it says more strictly later counts at once.
+    // A stricter setting applies at once.
     home.write(&file, "version = 1\nmode = \"enforce\"\n")?;
     let found = until(LIMIT, || Ok((status(&home)["mode"] == "enforce").then_some(())))?;
     found.context("still not enforced")?;
-    // The user's own wish stands in the user's file, and counts again where the organisation lets it.
+    // The user's own mode stays in the user's file, and applies again when the organisation permits it.
     home.write(&file, "version = 1\nmode = \"monitor\"\n")?;
     let found = until(LIMIT, || Ok((status(&home)["mode"] == "monitor").then_some(())))?;
     found.context("the user's mode is lost")
@@ -152,7 +154,7 @@ fn a_first_start_below_a_broken_organisation_waits_until_it_is_mended() -> anyho
             "{name}: {told}"
         );
         assert_eq!(answer(&home, "ls")?, "deny", "{name}");
-        // A restart waits on.
+        // A restart continues to wait.
         kill(home.start_daemon()?)?;
         home.start_daemon()?;
         assert_eq!(answer(&home, "ls")?, "deny", "{name}");
@@ -168,7 +170,7 @@ fn a_first_start_below_a_broken_organisation_waits_until_it_is_mended() -> anyho
     Ok(())
 }
 
-/// What an organisation says in vain, and where its mistake lies.
+/// Invalid settings of an organisation, and the place of the error.
 const BROKEN_AT_FIRST: &[(&str, &str, &str)] = &[
     (
         "a key",

@@ -1,5 +1,5 @@
-//! The daemon's life: one for each home, started by the first hook, stopped only by a person, never in the way of a
-//! second session.
+//! The daemon's life: one daemon for each home, started by the first hook, stopped only by a person. It does not block
+//! a second session.
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -69,7 +69,7 @@ fn sigterm_finishes_the_call_in_flight() -> anyhow::Result<()> {
     let mut stream = connect(&paths.hook_socket())?;
     stream.write_all(half)?;
     kill_process(pid, Signal::TERM)?;
-    // It takes no new calls any more once its socket is gone.
+    // The daemon accepts no new calls after its socket is gone.
     assert!(wait::file(&paths.hook_socket(), false, LIMIT)?);
     stream.write_all(rest)?;
     let reply = castellan_wire::Reply::decode(&read_frame(&mut stream, REPLY_BYTES_MAX)?.body)?;
@@ -104,7 +104,7 @@ fn a_stop_needs_a_person_and_is_remembered() -> anyhow::Result<()> {
 fn an_agent_cannot_loosen_even_with_a_terminal() -> anyhow::Result<()> {
     let home = Home::with_castellan("agent-loosens", ENFORCE, RULES)?;
     home.start_daemon()?;
-    // A process that is named like an agent, which has a terminal.
+    // A process with an agent's name and a terminal.
     let agent = home.bin().join("claude");
     let command = format!(
         "{} --home {} mode monitor\ntrue\n",
@@ -114,10 +114,10 @@ fn an_agent_cannot_loosen_even_with_a_terminal() -> anyhow::Result<()> {
     std::fs::copy("/bin/sh", &agent)?;
     let refused = terminal::run(&home, &agent, &["-c", &command])?;
     assert_eq!(status(&home)["mode"], "enforce", "{refused:?}");
-    // The same without the agent above.
+    // The same command without the agent as an ancestor.
     let done = terminal::run(&home, Path::new("/bin/sh"), &["-c", &command])?;
     assert_eq!(status(&home)["mode"], "monitor", "{done:?}");
-    // Tightening needs nobody.
+    // Tightening needs no person.
     home.run_castellan(&["mode", "enforce"])?;
     assert_eq!(status(&home)["mode"], "enforce");
     let refusals = home.records()?;
@@ -160,8 +160,8 @@ fn an_overloaded_session_denies_only_itself() -> anyhow::Result<()> {
     let home = Home::with_castellan("overload", ENFORCE, RULES)?;
     home.start_daemon()?;
     let socket = castellan_wire::Home::new(home.castellan()).unwrap().hook_socket();
-    // This test's parent process is the agent of these connections; none of them sends a whole frame. The daemon waits for none of them for
-    // long, so that a busy machine may need more than one round of them.
+    // This test's parent process is the agent of these connections, and none of them sends a whole frame. The daemon
+    // soon drops each of them, so a busy machine may need several rounds.
     let mut held = Vec::new();
     let closed = until(LIMIT, || {
         held = (0..32).map(|_| connect(&socket)).collect::<Result<Vec<_>, _>>()?;
@@ -224,7 +224,7 @@ fn a_restart_among_hooks_that_start_a_daemon_succeeds() -> anyhow::Result<()> {
 fn a_home_that_cannot_be_written_is_named_as_such() -> anyhow::Result<()> {
     let home = Home::with_castellan("read-only", ENFORCE, RULES)?;
     kill(home.start_daemon()?)?;
-    // As on a medium that is read-only: mounted over itself, in a mount namespace of its own.
+    // As on a read-only medium: mounted over itself, in its own mount namespace.
     let below_read_only = |program: &Path, arguments: &[&str]| {
         let mut command = home.command(Path::new("unshare"));
         let flags: &[&str] = if rustix::process::geteuid().is_root() { &["-m"] } else { &["-r", "-m"] };

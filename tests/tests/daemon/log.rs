@@ -1,4 +1,4 @@
-//! What the daemon does when it cannot record, or cannot keep what must outlive it.
+//! The daemon's behaviour when it cannot record, or cannot store its state.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::status;
 #[test]
 fn a_log_that_cannot_be_opened_denies() -> anyhow::Result<()> {
     let home = Home::with_castellan("no-log", ENFORCE, RULES)?;
-    // A file where the directory should be holds for root, too.
+    // A file in the place of the directory blocks root too.
     home.write(&home.castellan().join("state/log"), "")?;
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "deny");
     let stderr = std::fs::read_to_string(home.castellan().join("run/daemon.stderr"))?;
@@ -25,8 +25,8 @@ fn a_log_that_cannot_be_opened_denies() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the daemon in a mount namespace of its own, with its state on a file system of 512 KiB; with what lies in `apart` of it
-/// elsewhere. `None` where that cannot be.
+/// Runs the daemon in its own mount namespace, with its state on a file system of 512 KiB, except the folders in
+/// `apart`. `None` if that is impossible.
 fn start_cramped(home: &Home, apart: &[&str]) -> anyhow::Result<Option<Running>> {
     let state = home.castellan().join("state");
     let elsewhere = home.castellan().join("elsewhere");
@@ -51,7 +51,7 @@ fn start_cramped(home: &Home, apart: &[&str]) -> anyhow::Result<Option<Running>>
     Ok(Some(daemon))
 }
 
-/// The state as that daemon sees it.
+/// The state in that daemon's mount namespace.
 fn seen_state(home: &Home) -> PathBuf {
     PathBuf::from(format!("/proc/{}/root{}", pid_of(home), home.castellan().join("state").display()))
 }
@@ -86,7 +86,7 @@ const MARKS: &str = "
   tags: [\"coding_agent_mark:secret\"]
 ";
 
-/// The log can be written, and what must outlive the daemon cannot.
+/// The log is writable, but the daemon's state is not.
 #[test]
 fn what_cannot_be_kept_is_not_granted_and_not_let_run() -> anyhow::Result<()> {
     if !geteuid().is_root() {
@@ -122,7 +122,7 @@ fn what_cannot_be_kept_is_not_granted_and_not_let_run() -> anyhow::Result<()> {
     let filler = seen_state(&home).join("filler");
     let full = std::fs::write(&filler, vec![b'x'; 1024 * 1024]);
     assert!(full.is_err_and(|error| error.kind() == std::io::ErrorKind::StorageFull));
-    // There is room in the journal's last page for some.
+    // The journal's last page has room for some calls.
     let answers: Vec<_> = (1..60).map(marks).collect::<anyhow::Result<_>>()?;
     let kept = answers.iter().take_while(|answer| understood(answer) == "defer").count();
     assert!(answers[kept..].len() > 10, "{kept} calls were kept");
@@ -139,7 +139,7 @@ fn what_cannot_be_kept_is_not_granted_and_not_let_run() -> anyhow::Result<()> {
     nothing_is_loosened()?;
     assert_eq!(waits()?, "deny");
 
-    // With room again everything goes on, but nothing is done after all that was said to have failed.
+    // With free space, calls are judged normally again, but a change that was reported as failed has not been made.
     std::fs::remove_file(&filler)?;
     assert_eq!(understood(&marks(60)?), "defer");
     nothing_is_loosened()?;

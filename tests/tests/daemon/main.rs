@@ -1,5 +1,5 @@
-//! The daemon: its life, what protects it from other processes, and what it does with broken files, a full disk and an
-//! agent's second question; what outlives it; commands that are made to break it; marks; how edited files come into force, and how they do not.
+//! The daemon: its life, its protection from other processes, broken files, a full disk, an agent's second question,
+//! stored state, hostile commands, marks, and the ways in which edited files do or do not come into force.
 
 #![cfg(test)]
 
@@ -44,7 +44,7 @@ use castellan_tests::wait::{self, until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 
-/// The daemon does all of this at once; only a broken one takes this long.
+/// The daemon does all of this at once; only a broken daemon needs this long.
 const LIMIT: Duration = Duration::from_secs(20);
 
 fn daemons(home: &Home) -> Vec<Pid> {
@@ -55,14 +55,14 @@ fn daemons(home: &Home) -> Vec<Pid> {
     processes_of(&home.castellan()).into_iter().filter(is_daemon).collect()
 }
 
-/// Kills a daemon and waits until it is gone: until then its socket still takes connections, which nobody answers.
+/// Kills a daemon and waits for its end. Until then its socket still accepts connections that nobody answers.
 fn kill(daemon: Pid) -> anyhow::Result<()> {
     kill_process(daemon, Signal::KILL)?;
     ensure!(wait::ended(daemon, LIMIT)?, "a killed daemon lives on");
     Ok(())
 }
 
-/// Waits until the status says `word` of where the policy is from.
+/// Waits until the status reports `word` as the policy's origin.
 fn wait_for_origin(home: &Home, word: &str) -> anyhow::Result<()> {
     let found = until(LIMIT, || Ok((status(home)["policy_origin"] == word).then_some(())))?;
     found.with_context(|| format!("not {word}: {}", status(home)))

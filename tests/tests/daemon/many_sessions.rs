@@ -1,4 +1,4 @@
-//! One agent process that goes on under thousands of session ids: it is served, and forgets nothing by it.
+//! One agent process that uses thousands of session ids: the daemon serves it, and forgets nothing because of it.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -13,10 +13,10 @@ use serde_json::{Value as Json, json};
 
 use crate::{kill, status};
 
-/// As many as are kept in mind.
+/// The number of sessions that the daemon stores.
 const SESSIONS: usize = 4096;
 
-/// Marks each session that is told of it, and denies what comes after.
+/// Marks a session, and denies its later calls.
 const MARKS: &str = r#"
 - rule: Marks
   desc: d
@@ -55,7 +55,7 @@ fn ask(home: &Home, session: usize, command: &str) -> anyhow::Result<String> {
     answer(home, &request_frame(&call)?)
 }
 
-/// Adds sessions to what the daemon keeps, as if the agent of the one that is there had gone on under their ids.
+/// Adds sessions to the daemon's state, as if the agent of the present session had continued under their ids.
 fn add_sessions(home: &Home) -> anyhow::Result<()> {
     let journal = home.castellan().join("state/journal");
     let text = std::fs::read_to_string(&journal)?;

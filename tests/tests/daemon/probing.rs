@@ -1,10 +1,10 @@
-//! An agent that asks castellan beforehand what it would say, again and again, is probing.
+//! An agent that repeatedly asks castellan in advance for its verdict is probing.
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{bash, judge};
 use serde_json::Value as Json;
 
-/// Commands of one session, and whether the next call is asked about because of them.
+/// Runs commands of one session, and checks whether castellan asks about the next call because of them.
 fn check(profile: &str, commands: &[&str], is_probing: bool) -> anyhow::Result<()> {
     let config = format!("version = 1\nprofile = \"{profile}\"\n");
     let home = Home::with_castellan("probing", &config, "")?;
@@ -38,7 +38,7 @@ fn who_asks_beforehand_three_times_is_probing() -> anyhow::Result<()> {
     }
     check("strict", &kinds, true)?;
     check("standard", &kinds, true)?;
-    // However it is called.
+    // Under any spelling.
     check(
         "strict",
         &[

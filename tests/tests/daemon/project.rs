@@ -1,4 +1,5 @@
-//! A workspace's own files: they count where a person trusts them, as they were then, and only tighten but for what they allow.
+//! A workspace's own files apply after a person trusts them, in their state at that time. They can only tighten, except
+//! for their allow rules.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,10 +12,10 @@ use serde_json::{Value as Json, json};
 use crate::ways_out::castellan;
 use crate::{kill, status};
 
-/// What is not denied is as its rules say.
+/// Opaque calls are deferred, so only rules decide.
 const CONFIG: &str = "version = 1\nopaque = \"defer\"\n";
 
-/// Denies one word, and allows by itself what the user's rule asks about another.
+/// Denies one word, and allows another word that the user's rule asks about.
 const PROJECT: &str = "version = 1\ndeny = [\"Bash(ls own:*)\"]\nallow = [\"Bash(echo doubtful:*)\", \"Bash(echo forbidden:*)\"]\n";
 
 struct Place {
@@ -45,7 +46,7 @@ impl Place {
         Ok(understood(&judge(&self.home, &call)?))
     }
 
-    /// What a person at a terminal gets.
+    /// Runs `castellan trust` as a person at a terminal.
     fn trust(&self, arguments: &[&str]) -> anyhow::Result<(Option<i32>, String)> {
         let arguments = [&["trust"], arguments, &[self.workspace.as_str()]].concat();
         let done = terminal::run_castellan(&self.home, &arguments)?;
@@ -58,7 +59,7 @@ impl Place {
     }
 }
 
-/// What `castellan check` answers in a directory.
+/// Returns the answer of `castellan check` in a directory.
 fn checked(place: &Place, directory: &str, command: &str) -> anyhow::Result<String> {
     let done = castellan(&place.home, &["check", "--json", "--cwd", directory, command])?;
     let answer: Json = serde_json::from_str(&done.stdout)?;
@@ -88,10 +89,10 @@ fn check_answers_in_a_workspace_what_the_hook_does() -> anyhow::Result<()> {
     assert!(listed(&place.workspace)? && !listed("/")?);
     let explained = place.home.run_castellan(&["explain", "--json", "--cwd", &place.workspace, "ls own"])?;
     assert_eq!(serde_json::from_str::<Json>(&explained.stdout)?["verdict"], "deny");
-    // What lies there by now does not count.
+    // Later changes of the files do not apply.
     place.write("version = 1\n")?;
     same("changed", &["deny", "allow", "deny", "defer", "ask"])?;
-    // Elsewhere nothing of it counts.
+    // In another directory none of it applies.
     assert_eq!(checked(&place, "/", "ls own")?, "defer");
     assert_eq!(place.trust(&["--deny"])?.0, Some(0));
     same("denied", &["deny"; 5])?;
@@ -111,11 +112,11 @@ const OWN_RULE: &str = "- rule: Ask of the project\n  desc: d\n  condition: cmd.
 fn a_projects_files_count_as_they_were_trusted() -> anyhow::Result<()> {
     let place = Place::new("project")?;
     place.write(PROJECT)?;
-    // Whatever they say, nobody has trusted them.
+    // Nobody has trusted the files, so they do not apply.
     assert_eq!(place.judge("ls own")?, "defer");
     assert_eq!(place.judge("echo doubtful")?, "ask");
     let before = status(&place.home)["policy"].clone();
-    // Without a terminal nobody is there to trust them.
+    // Without a terminal no person can trust them.
     assert_eq!(castellan(&place.home, &["trust", &place.workspace])?.code, Some(4));
     assert_eq!(place.judge("ls own")?, "defer");
     let (code, shown) = place.trust(&["--yes"])?;
@@ -124,14 +125,14 @@ fn a_projects_files_count_as_they_were_trusted() -> anyhow::Result<()> {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert_eq!(place.judge("ls own")?, "deny");
-    // It lifts what the user's rule asks, and never what that denies.
+    // The files lift an ask of the user's rule, but never a deny.
     assert_eq!(place.judge("echo doubtful")?, "allow");
     assert_eq!(place.judge("echo forbidden")?, "deny");
     assert_eq!(
         place.listed()?,
         json!([{ "workspace": place.workspace, "standing": "trusted", "files": "same" }])
     );
-    // Whatever becomes of them, that stays.
+    // Later changes of the files do not change that.
     place.write("version = 1\nallow = [\"Bash(ls own:*)\"]\n")?;
     assert_eq!(place.judge("ls own")?, "deny");
     assert_eq!(place.listed()?[0]["files"], "changed");
@@ -141,7 +142,7 @@ fn a_projects_files_count_as_they_were_trusted() -> anyhow::Result<()> {
     // After a restart too.
     kill(place.home.start_daemon()?)?;
     assert_eq!(place.judge("ls own")?, "deny");
-    // Without the trust, what the user says is left.
+    // Without the trust only the user's rules apply.
     assert_eq!(place.trust(&["--forget"])?.0, Some(0));
     for (command, expected) in [("ls own", "defer"), ("echo doubtful", "ask"), ("echo forbidden", "deny")] {
         assert_eq!(place.judge(command)?, expected, "{command}");
@@ -168,7 +169,7 @@ fn a_person_agrees_to_what_was_shown() -> anyhow::Result<()> {
     refused.answer("trust it with these?", "n\n")?;
     assert_eq!(refused.finish()?.code, Some(1));
     assert_eq!(place.listed()?, json!([]));
-    // Somebody edits them while the person looks.
+    // The files are edited while the person reads them.
     let mut late = start()?;
     late.answer("trust it with these?", "")?;
     place.write("version = 1\nallow = [\"Bash(echo doubtful:*)\"]\n")?;

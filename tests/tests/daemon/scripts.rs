@@ -1,4 +1,5 @@
-//! Files with code, from the question to the agent's word that the call is done: what ran is held against what was judged.
+//! Files with code, from the question to the agent's report that the call is done: castellan compares the run file with
+//! the judged file.
 
 use std::fs;
 use std::path::Path;
@@ -19,11 +20,11 @@ fn hash(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A call that is let run, what happens while it runs, and how the agent says that it is over.
+/// Makes a call that may run, does something meanwhile, and reports the call's end by the event `over`.
 fn play(home: &Home, id: &str, command: &str, meanwhile: impl FnOnce(), over: &str) -> anyhow::Result<()> {
     let mut call = bash(command);
     call["tool_use_id"] = id.into();
-    // Some is code that nobody has read: the user lets it run.
+    // Nobody has read some of the code; the user lets it run.
     let answer = understood(&judge(home, &call)?);
     assert!(["defer", "ask"].contains(&answer.as_str()), "{command}: {answer}");
     meanwhile();
@@ -38,7 +39,7 @@ fn play(home: &Home, id: &str, command: &str, meanwhile: impl FnOnce(), over: &s
     Ok(())
 }
 
-/// What the log tells of the files that a call has run; nothing where they are as they were.
+/// Returns the log's entries about the files that a call ran; empty if the files are unchanged.
 fn told(home: &Home, id: &str) -> anyhow::Result<Vec<Json>> {
     let records = home.records()?;
     Ok(records
@@ -67,7 +68,7 @@ fn what_is_swapped_while_a_call_runs_is_recorded() -> anyhow::Result<()> {
 
     for over in ["PostToolUse", "PostToolUseFailure", "UserPromptSubmit"] {
         write(&script, CALM);
-        // What a shell of its own runs may go on behind the agent's back: a prompt says nothing of it.
+        // A script in its own shell may continue in the background, so a prompt does not show its end.
         let command = if over == "UserPromptSubmit" { &source_it } else { &bash_it };
         play(&home, over, command, || write(&script, OTHER), over)?;
         let session = waits(&home, over)?;
@@ -82,7 +83,7 @@ fn what_is_swapped_while_a_call_runs_is_recorded() -> anyhow::Result<()> {
     let expected = said(&script, &hash(CALM), "", "it cannot be read any more");
     assert_eq!(waits(&home, "gone")?["scripts"], expected);
 
-    // What takes its place is not waited for, nor read without end.
+    // castellan does not block on the replacement file, or read it without limit.
     let made = |program: &str, arguments: &[&str]| {
         fs::remove_file(&script).unwrap();
         let mut command = home.command(Path::new(program));
@@ -103,7 +104,7 @@ fn what_is_swapped_while_a_call_runs_is_recorded() -> anyhow::Result<()> {
     let expected = said(&script, &hash(CALM), &hash("echo hello\nx\n"), message);
     assert_eq!(waits(&home, "itself")?["scripts"], expected);
 
-    // What runs was never read.
+    // castellan never read the file that runs.
     let copied = format!("cp {} {1}; bash {1}", at("y.sh").display(), script.display());
     play(&home, "copied", &copied, || write(&script, OTHER), "PostToolUse")?;
     let session = waits(&home, "copied")?;
@@ -111,7 +112,7 @@ fn what_is_swapped_while_a_call_runs_is_recorded() -> anyhow::Result<()> {
     let expected = said(&script, "", &hash(OTHER), "the call itself put there what ran");
     assert_eq!(session["scripts"], expected);
 
-    // Other kinds of code, and one that the record of a later call does not tell of again.
+    // Other kinds of code, and a call whose files a later record does not report again.
     let cases = [("p.py", "python3 p.py", "print(1)\n"), ("Makefile", "make", "all:\n\techo hello\n")];
     for (name, command, text) in cases {
         write(&at(name), text);

@@ -1,11 +1,11 @@
-//! PermissionRequest: the agent asks for a second time, before its own prompt. The first answer stands.
+//! PermissionRequest: the agent asks for a second time, before its own prompt. The first answer is valid.
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, RULES, ask_again, bash, call, run, understood};
 use castellan_tests::terminal;
 use serde_json::{Value as Json, json};
 
-/// The calls on record, by event.
+/// Returns the recorded calls, by event.
 fn calls(home: &Home) -> anyhow::Result<Vec<String>> {
     let records = home.records()?;
     let calls = records.iter().filter(|record| record["type"] == "call");
@@ -41,15 +41,15 @@ fn patch(file: &str) -> Json {
 #[test]
 fn the_first_answer_stands() -> anyhow::Result<()> {
     check("claude", &bash("forbidden"), ("deny", "deny"))?;
-    // The agent's prompt, about to be shown, is the answer to an ask.
+    // The agent's prompt, which follows, is the answer to an ask.
     check("claude", &bash("doubtful"), ("ask", "defer"))?;
-    // Claude asks after an allow only where its user wants to be asked.
+    // Claude asks after an allow only if its user wants to be asked.
     check("claude", &write("permitted"), ("allow", "defer"))?;
     check("claude", &bash("ls"), ("defer", "defer"))?;
     check("codex", &bash("forbidden"), ("deny", "deny"))?;
-    // Codex does not ask, so it was denied.
+    // Codex does not ask, so castellan denied the call.
     check("codex", &bash("doubtful"), ("deny", "deny"))?;
-    // Codex takes no `allow` at PreToolUse; here it does.
+    // Codex accepts no `allow` at PreToolUse, but accepts it here.
     check("codex", &patch("permitted"), ("defer", "allow"))?;
     check("codex", &bash("ls"), ("defer", "defer"))
 }
@@ -58,7 +58,7 @@ fn the_first_answer_stands() -> anyhow::Result<()> {
 fn what_was_not_asked_about_is_judged_now() -> anyhow::Result<()> {
     let home = Home::with_castellan("not-asked", ENFORCE, RULES)?;
     run(&home, "claude", "PreToolUse", write("permitted").to_string().as_bytes())?;
-    // Another input, another session, another agent: none of them has an answer yet.
+    // Another input, session or agent has no answer yet.
     assert_eq!(understood(&ask_again(&home, "claude", &bash("forbidden"))?), "deny");
     let mut session = write("permitted");
     session["session_id"] = "another".into();

@@ -1,4 +1,5 @@
-//! The daemon's sockets, lock and folder, taken away or replaced while it lives: it is reached again within a moment, and it alone.
+//! The daemon's sockets, lock and folder, removed or replaced while it runs: soon the same daemon, and no other, is
+//! reachable again.
 
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::Path;
@@ -13,7 +14,7 @@ use rustix::process::Pid;
 
 use crate::{LIMIT, daemons, kill, status};
 
-/// The socket is made again within a second; a busy machine takes longer.
+/// The daemon creates the socket again within a second; a busy machine needs longer.
 const HEALED: Duration = Duration::from_secs(5);
 
 /// A hook waits 2 s for a daemon that does not listen; its own deadline is 10 s.
@@ -23,14 +24,14 @@ fn paths(home: &Home) -> castellan_wire::Home {
     castellan_wire::Home::new(home.castellan()).unwrap()
 }
 
-/// The daemon still answers, for itself: hooks, and `castellan`.
+/// Checks that the same daemon still answers hooks and `castellan`.
 fn check_reached(home: &Home, daemon: Pid, case: &str) -> anyhow::Result<()> {
     let answered = until(HEALED, || Ok((understood(&judge(home, &bash("ls"))?) == "defer").then_some(())))?;
     assert!(answered.is_some(), "{case}: no hook is answered");
     let asked = || Ok(home.run_castellan(&["status", "--json"]).is_ok().then_some(()));
     assert!(until(HEALED, asked)?.is_some(), "{case}: `castellan` is not answered");
     assert_eq!(status(home)["pid"], daemon.as_raw_nonzero().get(), "{case}");
-    // One that a hook has started meanwhile finds the home held, and ends.
+    // A daemon that a hook has started meanwhile finds the home locked, and ends.
     let alone = until(LIMIT, || Ok((daemons(home) == [daemon]).then_some(())))?;
     assert!(alone.is_some(), "{case}: {:?}", daemons(home));
     assert_eq!(understood(&judge(home, &bash("forbidden"))?), "deny", "{case}");
@@ -89,7 +90,7 @@ fn a_hook_does_not_wait_long_for_a_daemon_that_does_not_listen() -> anyhow::Resu
     assert_eq!(understood(&done), "deny");
     assert!(done.stderr.contains("cannot be reached") && done.took < DENIED, "{done:?}");
     assert_eq!(daemons(&home), [daemon]);
-    // Once it has ended, its place is free.
+    // After the daemon's end, its place is free.
     kill(daemon)?;
     let answered = until(LIMIT, || Ok((understood(&judge(&home, &bash("ls"))?) == "defer").then_some(())))?;
     assert!(answered.is_some());

@@ -1,4 +1,4 @@
-//! What outlives a daemon that is killed, and what others may do to the file that it is kept in.
+//! State that survives a killed daemon, and changes that others may make to its file.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::{LIMIT, kill, status};
 
 const STRICT: &str = "version = 1\nprofile = \"strict\"\n";
 
-/// The answer to a call that writes a file of the workspace.
+/// Returns the answer to a call that writes a file of the workspace.
 fn write(home: &Home, session: &str, name: &str) -> anyhow::Result<String> {
     let file = home.workspace().join(name);
     let mut call = call("Write", &json!({ "file_path": file, "content": "x" }));
@@ -43,7 +43,7 @@ fn trust_needs_a_person_and_outlives_the_daemon() -> anyhow::Result<()> {
     let home = Home::with_castellan("trust", STRICT, RULES)?;
     let workspace = home.workspace().canonicalize()?.display().to_string();
     assert_eq!(write(&home, "a", "1")?, "ask");
-    // Without a terminal, as a tool call of an agent would.
+    // Without a terminal, like an agent's tool call.
     let refused = castellan(&home, &["trust", &workspace])?;
     assert_eq!(refused.code, Some(4), "{refused:?}");
     assert_eq!(write(&home, "a", "2")?, "ask");
@@ -53,7 +53,7 @@ fn trust_needs_a_person_and_outlives_the_daemon() -> anyhow::Result<()> {
     kill(home.start_daemon()?)?;
     assert_eq!(write(&home, "a", "4")?, "defer");
     assert_eq!(write(&home, "b", "5")?, "defer");
-    // To deny needs nobody.
+    // A denial of trust needs no person.
     assert_eq!(home.run_castellan(&["trust", "--deny", &workspace])?.code, Some(0));
     assert_eq!(write(&home, "b", "6")?, "deny");
     kill(home.start_daemon()?)?;
@@ -76,7 +76,7 @@ fn trust_needs_a_person_and_outlives_the_daemon() -> anyhow::Result<()> {
         (2, 2, 1)
     );
     let told = format!("trust_required {workspace}");
-    // Once for each session that a daemon saw there while nothing was decided.
+    // Once for each session that a daemon saw there before a decision.
     assert_eq!(records.iter().filter(|record| record["session"]["message"] == told.as_str()).count(), 2);
     Ok(())
 }
@@ -94,7 +94,7 @@ fn only_a_workspace_by_its_real_path_is_trusted() -> anyhow::Result<()> {
         assert_ne!(run(none)?.code, Some(0), "{}", none.display());
     }
     assert_eq!(decided(&home)?, json!([]));
-    // Whatever way is taken to it, the workspace is meant.
+    // Every path to the workspace means the workspace.
     for way in [workspace.join("inside/../inside"), link.join("inside")] {
         assert_eq!(run(&way)?.code, Some(0));
         assert_eq!(decided(&home)?, json!([{ "workspace": workspace, "standing": "trusted" }]));
@@ -103,7 +103,7 @@ fn only_a_workspace_by_its_real_path_is_trusted() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What somebody does to the state while no daemon runs.
+/// Damages the state while no daemon runs, and checks the result.
 fn check_damage(name: &str, damage: impl FnOnce(&Path), kept: bool) -> anyhow::Result<()> {
     let home = Home::with_castellan(&format!("state-{name}"), STRICT, RULES)?;
     let daemon = home.start_daemon()?;
@@ -118,7 +118,7 @@ fn check_damage(name: &str, damage: impl FnOnce(&Path), kept: bool) -> anyhow::R
         home.castellan().join("state/journal.damaged").symlink_metadata().is_ok(),
         !kept && name != "missing"
     );
-    // It is a state again.
+    // The state is valid again.
     assert_eq!(trust(&home, &[])?, Some(0));
     kill(home.start_daemon()?)?;
     assert_eq!(write(&home, "b", "3")?, "defer", "{name}");

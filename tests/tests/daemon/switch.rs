@@ -1,4 +1,5 @@
-//! The profile and the packs, switched live: what tightens is free, what loosens needs a person, and both outlive the daemon.
+//! Live switching of the profile and the packs: tightening is free, loosening needs a person, and both survive the
+//! daemon.
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, bash, judge, understood};
@@ -11,7 +12,7 @@ fn answer(home: &Home, command: &str) -> anyhow::Result<String> {
     Ok(understood(&judge(home, &bash(command))?))
 }
 
-/// Runs it without a terminal, as a program does. An error where it is refused.
+/// Runs castellan without a terminal, like a program. Returns an error if it is refused.
 fn run(home: &Home, arguments: &[&str]) -> anyhow::Result<()> {
     home.run_castellan(arguments).map(drop)
 }
@@ -30,7 +31,7 @@ fn a_profile_is_switched_without_a_restart() -> anyhow::Result<()> {
     assert_eq!(answer(&home, OPAQUE)?, "ask");
     run(&home, &["profile", "strict"])?;
     assert_eq!(answer(&home, OPAQUE)?, "deny");
-    // A program is no person.
+    // A program is not a person.
     let refused = run(&home, &["profile", "kit"]).unwrap_err();
     assert!(refused.to_string().contains("this needs a person"), "{refused}");
     assert_eq!(answer(&home, OPAQUE)?, "deny");

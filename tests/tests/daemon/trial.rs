@@ -1,4 +1,5 @@
-//! Rules that an upgrade has brought: only observed, named with the day on which that ends, and enforced before it by a word.
+//! New rules from an upgrade: castellan only monitors them, reports the end date of the trial, and enforces them
+//! earlier on command.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,7 +15,7 @@ use crate::{LIMIT, kill, status};
 const RULE: &str = "git/Ask before overwriting a remote branch";
 const ASKED: &str = "git push --force";
 
-/// A home whose castellan was upgraded just now: the rule is on trial.
+/// Returns a home with a castellan that was just upgraded: the rule is on trial.
 fn upgraded() -> anyhow::Result<Home> {
     let home = Home::with_castellan("trial", ENFORCE, "")?;
     kill(home.start_daemon()?)?;
@@ -23,7 +24,7 @@ fn upgraded() -> anyhow::Result<Home> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs();
     *set.pointer_mut("/trial/rules").context("no trial")? = json!({ RULE: now });
     home.write(&file, &set.to_string())?;
-    // The log would say that this is not the set that was in force.
+    // The log would show that this set was not in force.
     std::fs::remove_dir_all(home.castellan().join("state/log"))?;
     home.start_daemon()?;
     assert_eq!(status(&home)["policy_origin"], "current", "{}", status(&home));
@@ -34,13 +35,13 @@ fn answer(home: &Home) -> anyhow::Result<String> {
     Ok(understood(&judge(home, &bash(ASKED))?))
 }
 
-/// Runs `castellan`, however it ends.
+/// Runs `castellan`, with any exit code.
 fn told(home: &Home, arguments: &[&str]) -> anyhow::Result<Finished> {
     let mut command = home.command(&home.bin().join("castellan"));
     Running::start(command.arg("--home").arg(home.castellan()).args(arguments))?.finish(LIMIT)
 }
 
-/// The same, by a program of an agent's name.
+/// Runs the same below a program with an agent's name.
 fn told_below_agent(home: &Home, arguments: &[&str]) -> anyhow::Result<Finished> {
     let agent = home.user().join("claude");
     if !agent.exists() {
@@ -65,7 +66,7 @@ fn what_is_on_trial_is_named_and_ends_when_a_person_says_so() -> anyhow::Result<
         let line = line.with_context(|| format!("{command} does not name it: {shown}"))?;
         assert!(days.iter().any(|day| line.contains(day)), "{command}: {line}: {days:?}");
     }
-    // An agent is told how many there are.
+    // An agent receives only the number of rules.
     for arguments in [&["doctor"][..], &["report"], &["packs"], &["packs", "--json"], &["status", "--json"]] {
         let shown = told_below_agent(&home, arguments)?.stdout;
         assert!(!shown.contains(RULE) && !shown.contains("overwriting a remote"), "{arguments:?}: {shown}");
@@ -74,7 +75,7 @@ fn what_is_on_trial_is_named_and_ends_when_a_person_says_so() -> anyhow::Result<
             "{arguments:?}: {shown}"
         );
     }
-    // It tightens, so that nobody need be there.
+    // This tightens, so it needs no person.
     let done = home.run_castellan(&["packs", "--enforce-new"])?;
     assert_eq!(done.stdout, "1 rule that an upgrade has brought: enforced from now on\n");
     assert_eq!(answer(&home)?, "ask");
@@ -82,7 +83,7 @@ fn what_is_on_trial_is_named_and_ends_when_a_person_says_so() -> anyhow::Result<
     for command in ["doctor", "report", "packs"] {
         assert!(!told(&home, &[command])?.stdout.contains("new since an upgrade"), "{command}");
     }
-    // It outlives the daemon, and there is nothing left to end.
+    // The change survives the daemon, and no trial is left to end.
     kill(home.start_daemon()?)?;
     assert_eq!(answer(&home)?, "ask");
     let again = home.run_castellan(&["packs", "--enforce-new"])?;
@@ -99,7 +100,7 @@ fn calls_of_tools_that_are_not_known_are_counted() -> anyhow::Result<()> {
         assert_eq!(understood(&judge(&home, &call("Frobnicate", &json!({ "x": 1 })))?), "defer");
     }
     judge(&home, &bash("ls"))?;
-    // The doctor's own call is of no tool of an agent.
+    // The doctor's own call is not of an agent's tool.
     judge(&home, &call("castellan_canary", &json!({})))?;
     let status = status(&home);
     assert_eq!((&status["unknown_tools"], &status["last_unknown_tool"]), (&json!(2), &json!("Frobnicate")));
@@ -116,7 +117,7 @@ fn calls_of_tools_that_are_not_known_are_counted() -> anyhow::Result<()> {
 
 /// `2026-01-31`
 fn day(time: SystemTime) -> String {
-    // The calendar of `date`, whatever the program under test makes of it.
+    // Uses the calendar of `date`, independent of the program under test.
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     let shown = std::process::Command::new("date").args(["-u", "+%F", "-d", &format!("@{seconds}")]).output();
     shown.map(|shown| String::from_utf8_lossy(&shown.stdout).trim().to_owned()).unwrap_or_default()

@@ -1,4 +1,5 @@
-//! What runs past castellan is noticed: in the agent's transcript, and when its settings change. The test plays the agent.
+//! castellan detects calls that bypass it, in the agent's transcript, and changes of the agent's settings. The test
+//! plays the agent.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -13,10 +14,10 @@ use serde_json::{Value as Json, json};
 
 use crate::{LIMIT, kill, status};
 
-/// More transcripts than are read of one session, and more calls of one than are followed at once.
+/// More than the limits of transcripts of one session and of calls followed at once.
 const MANY: usize = 300;
 
-/// A session of Claude's whose transcript the test writes.
+/// A session of Claude Code with a transcript that the test writes.
 struct Session {
     home: Home,
     transcript: PathBuf,
@@ -30,7 +31,7 @@ impl Session {
         Ok(Session { home, transcript })
     }
 
-    /// The agent asks about a call.
+    /// Asks about a call as the agent.
     fn ask(&self, id: &str, command: &str) -> anyhow::Result<String> {
         let mut call = bash(command);
         call["transcript_path"] = self.transcript.display().to_string().into();
@@ -39,7 +40,7 @@ impl Session {
         Ok(understood(&judge(&self.home, &call)?))
     }
 
-    /// Writes what an agent writes of a call that it has carried out.
+    /// Writes an agent's transcript of a call that ran.
     fn write(&self, transcript: &Path, id: &str) -> anyhow::Result<()> {
         append(transcript, &[begun(id), ended(id, "accept")])
     }
@@ -49,14 +50,14 @@ impl Session {
         Ok(records.map(|record| record["ungoverned"].clone()).filter(Json::is_object).collect())
     }
 
-    /// Waits until it is recorded why a call, or a change of settings, is not as it should be.
+    /// Waits for the record of a call, or of a change of settings, with this reason.
     fn waits_for(&self, id: &str, why: &str) -> anyhow::Result<Json> {
         let is_it = |record: &Json| record["use_id"] == id && record["why"] == why;
         let found = until(LIMIT, || Ok(self.ungoverned()?.into_iter().find(is_it)))?;
         found.ok_or_else(|| anyhow::anyhow!("no {why} of {id:?}: {:?}", self.ungoverned()))
     }
 
-    /// What was found about a call.
+    /// Returns the codes of the findings about a call.
     fn codes(&self, id: &str) -> anyhow::Result<Vec<String>> {
         let calls = self.home.records()?;
         let call = calls.iter().map(|record| &record["call"]).find(|call| call["use_id"] == id);
@@ -73,16 +74,16 @@ impl Session {
     }
 }
 
-/// A hook of somebody else's.
+/// A foreign hook.
 const OTHER: &str = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x/rewrite"}]}]}}"#;
 
-/// What an agent writes of a call before anybody is asked about it.
+/// Returns an agent's transcript line of a call before the question.
 fn begun(id: &str) -> Json {
     let block = json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": "true" } });
     json!({ "type": "assistant", "message": { "content": [block] } })
 }
 
-/// What it writes of one that is over, as it was decided.
+/// Returns an agent's transcript line of a finished call, with its decision.
 fn ended(id: &str, decision: &str) -> Json {
     let block = json!({ "type": "tool_result", "tool_use_id": id, "content": "" });
     json!({ "type": "user", "message": { "content": [block] }, "permissionDecision": { "decision": decision } })
@@ -97,7 +98,7 @@ fn append(transcript: &Path, lines: &[Json]) -> anyhow::Result<()> {
 #[test]
 fn a_call_that_nobody_asked_about_is_seen_in_the_transcript() -> anyhow::Result<()> {
     let session = Session::new("transcript", ENFORCE)?;
-    // What was there before is not castellan's.
+    // Calls before the session are not castellan's.
     session.write(&session.transcript, "before")?;
     assert_eq!(session.ask("asked", "true")?, "defer");
     session.write(&session.transcript, "asked")?;
@@ -108,19 +109,20 @@ fn a_call_that_nobody_asked_about_is_seen_in_the_transcript() -> anyhow::Result<
     assert_eq!(record["input"], json!({ "command": "true" }));
     assert_eq!(record["file"], session.transcript.display().to_string());
 
-    // A sub-agent has a transcript of its own.
+    // A sub-agent has its own transcript.
     let folder = session.home.user().join("t/subagents");
     fs::create_dir_all(&folder)?;
     session.write(&folder.join("agent-a1.jsonl"), "of a sub-agent")?;
     assert_eq!(session.waits_for("of a sub-agent", "no_decision")?["subagent_id"], "a1");
 
-    // One that was cut is read from its start: what was judged stays judged.
+    // A truncated transcript is read from its start; judged calls stay judged.
     fs::write(&session.transcript, "")?;
     session.write(&session.transcript, "asked")?;
     session.write(&session.transcript, "cut")?;
-    // It is shorter than it was, and looked at before it is not.
+    // The daemon must see the transcript while it is shorter than before.
     session.waits_for("cut", "no_decision")?;
-    // What was before the session is not castellan's there, either; nor is a call that did not run.
+    // In a truncated transcript, calls before the session are not castellan's either. A call that did not run is not
+    // reported.
     let mut before = [begun("long ago"), ended("long ago", "accept")];
     before.iter_mut().for_each(|line| line["timestamp"] = "2001-02-03T04:05:06.000Z".into());
     append(&session.transcript, &before)?;
@@ -136,7 +138,7 @@ fn a_call_that_nobody_asked_about_is_seen_in_the_transcript() -> anyhow::Result<
     Ok(())
 }
 
-/// What is too much is told once, and what comes after it is read all the same.
+/// An excess is reported once, and later lines are still read.
 fn check_too_much(session: &Session, told: &str) -> anyhow::Result<()> {
     let is_told = || Ok(session.failures()?.iter().any(|failure| failure.contains(told)).then_some(()));
     anyhow::ensure!(until(LIMIT, is_told)?.is_some(), "{told}: {:?}", session.failures()?);
@@ -185,7 +187,7 @@ fn a_call_that_an_earlier_daemon_judged_is_judged() -> anyhow::Result<()> {
     let session = Session::new("earlier", ENFORCE)?;
     assert_eq!(session.ask("asked", "true")?, "defer");
     kill(session.home.start_daemon()?)?;
-    // A test's agents come and go; a real one lives longer than the daemon.
+    // The test's agents are short-lived; a real agent outlives the daemon.
     assert_eq!(session.ask("again", "true")?, "defer");
     session.write(&session.transcript, "asked")?;
     session.write(&session.transcript, "not asked")?;
@@ -201,7 +203,7 @@ fn a_transcript_that_is_none_holds_nobody_up_and_is_told() -> anyhow::Result<()>
         let mut command = session.home.command(Path::new(program));
         let done = Running::start(command.args(arguments).arg(&session.transcript))?.finish(LIMIT)?;
         assert_eq!(done.code, Some(0), "{done:?}");
-        // Each in a session of its own: what is wrong is told once.
+        // Each in its own session, because a problem is reported once per session.
         let mut call = bash("true");
         call["session_id"] = program.into();
         call["transcript_path"] = session.transcript.display().to_string().into();
@@ -212,7 +214,7 @@ fn a_transcript_that_is_none_holds_nobody_up_and_is_told() -> anyhow::Result<()>
     };
     check("mkfifo", &[], "not a regular file but a pipe")?;
     check("ln", &["-s", "/dev/zero"], "a symbolic link")?;
-    // One that grows by a gigabyte while it is looked at.
+    // A transcript that grows by a gigabyte while it is read.
     fs::remove_file(&session.transcript)?;
     fs::write(&session.transcript, "")?;
     assert_eq!(session.ask("a", "true")?, "defer");
@@ -220,7 +222,7 @@ fn a_transcript_that_is_none_holds_nobody_up_and_is_told() -> anyhow::Result<()>
     let is_told = || Ok(session.failures()?.iter().any(|failure| failure.contains("not read")).then_some(()));
     anyhow::ensure!(until(LIMIT, is_told)?.is_some(), "{:?}", session.failures()?);
     session.write(&session.transcript, "after it")?;
-    // The zeros and the call stand on one line, which is none.
+    // The zeros and the call are on one line, which is invalid.
     session.write(&session.transcript, "and on")?;
     session.waits_for("and on", "no_decision")?;
     Ok(())
@@ -249,7 +251,7 @@ fn settings_that_switch_hooks_off_are_noticed_when_they_are_written() -> anyhow:
     assert_eq!(record["seen"], "settings");
     assert_eq!(record["file"], file.canonicalize()?.display().to_string());
     assert_eq!(record["message"], "`disableAllHooks: true` is in it now");
-    // Whoever is asked all the same denies.
+    // A hook that is still asked denies.
     assert_eq!(session.ask("b", "true")?, "deny");
     Ok(())
 }
@@ -257,7 +259,7 @@ fn settings_that_switch_hooks_off_are_noticed_when_they_are_written() -> anyhow:
 #[test]
 fn strict_runs_nothing_beside_a_hook_that_nobody_trusts() -> anyhow::Result<()> {
     for (trusted, expected) in [("", "deny"), ("[hooks]\ntrusted = [\"/x/rewrite\"]\n", "defer")] {
-        // Reading is within what a session has in a workspace that nobody knows.
+        // An unknown workspace permits reading.
         let session = Session::new(
             "foreign",
             &format!("version = 1\nprofile = \"strict\"\ndefault = \"defer\"\n{trusted}"),

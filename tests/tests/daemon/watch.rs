@@ -1,4 +1,4 @@
-//! `rules.reload = "watch"`: edited rule files are in force at once, and nothing else is.
+//! `rules.reload = "watch"`: edited rule files, and only these, come into force at once.
 
 use std::path::PathBuf;
 
@@ -39,11 +39,11 @@ fn an_edit_is_in_force_at_once_and_after_a_restart() -> anyhow::Result<()> {
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");
     let records = home.records()?;
     assert!(records.iter().any(|r| r["control"]["action"] == "reload" && r["control"]["accepted"] == true));
-    // What the files were while nobody watched counts as well.
+    // Changes made while no daemon runs apply as well.
     kill(home.start_daemon()?)?;
     std::fs::write(&rules, RULES.replace("forbidden", "unspeakable"))?;
     wait_for_answer(&home, "unspeakable", "deny")?;
-    // A file that is gone is gone; a shipped one comes back.
+    // A removed user file stays removed; a removed shipped file is restored.
     let shipped = home.castellan().join("config/rules/default/10-secrets.yaml");
     let text = std::fs::read_to_string(&shipped)?;
     std::fs::remove_file(&shipped)?;
@@ -67,13 +67,13 @@ fn a_bad_file_keeps_the_last_good_set() -> anyhow::Result<()> {
         assert!(told["problems"].to_string().contains("test.yaml:"), "{told}");
         assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
     }
-    // The last good set is kept, also across a start.
+    // The last good set stays in force, also after a restart.
     kill(home.start_daemon()?)?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
     wait_for_origin(&home, "last_good")?;
-    // Once for each change, and once for the start.
+    // One record for each change, and one for the start.
     until(LIMIT, || Ok((failures(&home)? == 4).then_some(())))?.context("it is not in the log")?;
-    // Taking the edit back mends it, and so does a new one.
+    // Both the old text and a new valid edit correct the error.
     std::fs::write(&rules, RULES)?;
     wait_for_origin(&home, "current")?;
     std::fs::write(&rules, "- rule: [")?;

@@ -1,4 +1,4 @@
-//! How an agent that can write files would use them to get out, and what comes of it: nothing, until a person has looked.
+//! Attempts of an agent that can write files to remove its guard: no attempt has an effect until a person has looked.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ const RULES_FILE: &str = "config/rules/user/test.yaml";
 const CONFIG: &str = "config/config.toml";
 const APPLIED: &str = "state/last-good/policy.json";
 
-/// Edits that would each let a forbidden command through; and what is then answered to a call that castellan's own rules
-/// deny, of which no file but the mode changes anything.
+/// Edits that would each permit a forbidden command. The third field is the answer, after the edit is applied, to a
+/// call that castellan's own rules deny; only an edit of the mode changes it.
 const EDITS: &[(&str, &str, &str)] = &[
     (CONFIG, MONITOR, "defer"),
     (CONFIG, "version = 1\nmode = \"passthrough\"\n", "defer"),
@@ -32,13 +32,13 @@ const EDITS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Runs castellan, whatever it exits with.
+/// Runs castellan, with any exit code.
 pub(crate) fn castellan(home: &Home, arguments: &[&str]) -> anyhow::Result<Finished> {
     let mut command = home.command(&home.bin().join("castellan"));
     Running::start(command.arg("--home").arg(home.castellan()).args(arguments))?.finish(LIMIT)
 }
 
-/// What an agent can do without a person, each in the hope that edited files come into force.
+/// Tries everything that an agent can do without a person to put edited files in force.
 fn try_everything(home: &Home) -> anyhow::Result<()> {
     kill_process(home.start_daemon()?, Signal::HUP)?;
     assert_eq!(understood(&judge(home, &bash("forbidden"))?), "deny", "after SIGHUP");
@@ -66,7 +66,7 @@ fn no_edit_counts_before_it_is_applied() -> anyhow::Result<()> {
         assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny", "after a crash: {text}");
         let told = status(&home);
         assert_eq!(told["pending"].as_array().unwrap().len(), 1, "{told}");
-        // It would have been a way out, had a person agreed.
+        // The edit would have removed the guard after a person's consent.
         let done = terminal::run_castellan(&home, &["apply", "--yes"])?;
         assert_eq!(done.code, Some(0), "{done:?}");
         assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer", "{file}: {text}");
@@ -108,7 +108,7 @@ fn an_agent_cannot_apply_even_with_a_terminal() -> anyhow::Result<()> {
     let home = Home::with_castellan("agent-applies", ENFORCE, RULES)?;
     home.start_daemon()?;
     home.write(&home.castellan().join(RULES_FILE), "")?;
-    // A process that is named like an agent, which has a terminal.
+    // A process with an agent's name and a terminal.
     let agent = home.bin().join("claude");
     std::fs::copy("/bin/sh", &agent)?;
     let command = format!(
@@ -123,7 +123,7 @@ fn an_agent_cannot_apply_even_with_a_terminal() -> anyhow::Result<()> {
     let refusals =
         records.iter().filter(|r| r["control"]["action"] == "apply" && r["control"]["accepted"] == false);
     assert_eq!(refusals.count(), 1, "{records:?}");
-    // The same without the agent above.
+    // The same command without the agent as an ancestor.
     terminal::run(&home, Path::new("/bin/sh"), &["-c", &command])?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");
     Ok(())
@@ -136,7 +136,7 @@ fn an_agent_that_ends_the_daemon_is_an_agent_to_the_next_one() -> anyhow::Result
     home.write(&home.castellan().join(RULES_FILE), "")?;
     let payload = home.castellan().join("payload.json");
     home.write(&payload, &bash("ls").to_string())?;
-    // Nobody knows it by its name.
+    // castellan does not know the program's name.
     let agent = home.bin().join("helper");
     std::fs::copy("/bin/sh", &agent)?;
     let (bin, at) = (home.bin().display().to_string(), home.castellan().display().to_string());
@@ -152,13 +152,14 @@ fn an_agent_that_ends_the_daemon_is_an_agent_to_the_next_one() -> anyhow::Result
     let refused = terminal::run(&home, &agent, &["-c", &script(daemon, &hook)])?;
     assert!(refused.stderr.contains("from within a guarded agent"), "{refused:?}");
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
-    // The same of a program that has never asked.
+    // The same with a program that has never asked.
     let done = terminal::run(&home, &agent, &["-c", &script(home.start_daemon()?, "")])?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer", "{done:?}");
     Ok(())
 }
 
-/// Without a readable applied set nothing is in force, however the files look: the agent may have written them.
+/// Without a readable applied set nothing is in force. The files do not matter, because the agent may have written
+/// them.
 fn check_lost(name: &str, lose: fn(&Path) -> std::io::Result<()>) -> anyhow::Result<()> {
     let home = Home::with_castellan(name, ENFORCE, RULES)?;
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
@@ -206,14 +207,14 @@ fn an_applied_set_that_somebody_else_wrote_is_seen_and_written_again() -> anyhow
     home.start_daemon()?;
     let applied = home.castellan().join(APPLIED);
     let sound = std::fs::read_to_string(&applied)?;
-    // The files say the same as the forged set, so that there seems to be nothing to apply.
+    // The files match the forged set, so there seems to be nothing to apply.
     std::fs::write(&applied, sound.replace("forbidden", "nonsense"))?;
     home.write(&home.castellan().join(RULES_FILE), &RULES.replace("forbidden", "nonsense"))?;
     assert!(status(&home)["problems"].to_string().contains("is not the one in force"), "{}", status(&home));
     let shown = terminal::run_castellan(&home, &["apply", "--check"])?;
     assert_eq!(shown.code, Some(12), "{shown:?}");
     assert!(shown.stdout.contains("somebody else has changed it"), "{shown:?}");
-    // The files taken back, an apply writes the applied set again; and so does a change of the mode.
+    // After the files are restored, an apply or a change of the mode writes the applied set again.
     home.write(&home.castellan().join(RULES_FILE), RULES)?;
     assert_eq!(terminal::run_castellan(&home, &["apply", "--yes"])?.code, Some(0));
     assert_eq!(std::fs::read_to_string(&applied)?, sound);
@@ -225,7 +226,7 @@ fn an_applied_set_that_somebody_else_wrote_is_seen_and_written_again() -> anyhow
     Ok(())
 }
 
-/// Puts a set without the rule in the place of the applied one, and ends the daemon. Returns the sound set.
+/// Replaces the applied set by one without the rule, and kills the daemon. Returns the original set.
 fn forge(home: &Home, and: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<String> {
     let daemon = home.start_daemon()?;
     let applied = home.castellan().join(APPLIED);
@@ -242,7 +243,7 @@ fn failures(home: &Home) -> anyhow::Result<Vec<String>> {
     Ok(failures.map(|record| record["failure"]["message"].to_string()).collect())
 }
 
-/// The start of each daemon: what it says, and the files that it names.
+/// Returns the argument and the named files of each recorded start.
 fn starts(home: &Home) -> anyhow::Result<Vec<(String, String)>> {
     let records = home.records()?;
     let starts = records.iter().filter(|record| record["control"]["action"] == "start");
@@ -268,7 +269,7 @@ fn a_forged_applied_set_is_not_loaded_and_shows() -> anyhow::Result<()> {
     assert!(failures.len() == 1 && failures[0].contains("somebody else has changed it"), "{failures:?}");
     let doctor = castellan(&home, &["doctor"])?;
     assert!(doctor.code == Some(1) && doctor.stdout.contains("somebody else has changed it"), "{doctor:?}");
-    // Once more, and it is still not what was last in force.
+    // After another restart it is still not the set that was last in force.
     kill(home.start_daemon()?)?;
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "deny");
     let starts = starts(&home)?;
@@ -288,7 +289,7 @@ fn a_forged_applied_set_is_not_loaded_and_shows() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is not prevented: who takes the log away as well is believed, but it shows.
+/// A limit of the protection: castellan loads a forged set if the log is removed too, but reports it.
 #[test]
 fn a_forged_applied_set_without_a_log_shows() -> anyhow::Result<()> {
     let home = Home::with_castellan("forged-no-log", ENFORCE, RULES)?;
@@ -305,7 +306,7 @@ fn a_forged_applied_set_without_a_log_shows() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whatever changes the applied set says so in the log, or the next start would not load it.
+/// Every change of the applied set is logged; otherwise the next start would reject the set.
 #[test]
 fn every_change_of_the_applied_set_survives_a_start() -> anyhow::Result<()> {
     // Without `mode` in it, which a change of the mode adds.
@@ -323,7 +324,7 @@ fn every_change_of_the_applied_set_survives_a_start() -> anyhow::Result<()> {
     check("milder mode")?;
     home.run_castellan(&["mode", "enforce"])?;
     check("stricter mode")?;
-    // Kept, although it does not come into `config.toml`.
+    // Stored, although it cannot be written to `config.toml`.
     home.write(&home.castellan().join(CONFIG), "mode = [")?;
     assert!(home.run_castellan(&["mode", "enforce"]).is_err());
     assert_ne!(terminal::run_castellan(&home, &["mode", "monitor"])?.code, Some(0));
@@ -362,14 +363,14 @@ fn tightening_holds_though_it_cannot_be_kept() -> anyhow::Result<()> {
     let home = Home::with_castellan("tighten", MONITOR, RULES)?;
     home.start_daemon()?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");
-    // Neither into `config.toml` nor into the applied set.
+    // Written neither to `config.toml` nor to the applied set.
     home.write(&home.castellan().join(CONFIG), "mode = [")?;
     let applied = home.castellan().join(APPLIED);
     std::fs::remove_file(&applied)?;
     home.write(&applied.join("in-the-way"), "")?;
     assert!(home.run_castellan(&["mode", "enforce"]).is_err());
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
-    // Asked for again, with nothing in the way, it is kept as well.
+    // A second request, with nothing in the way, is stored too.
     std::fs::remove_dir_all(&applied)?;
     home.write(&home.castellan().join(CONFIG), MONITOR)?;
     home.run_castellan(&["mode", "enforce"])?;

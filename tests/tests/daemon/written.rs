@@ -1,4 +1,4 @@
-//! What a file would do that a call writes, through hook and daemon: only rules see it that name it.
+//! Effects of a file that a call writes, through hook and daemon: only rules that name these effects match them.
 
 use std::fs;
 
@@ -37,7 +37,7 @@ fn a_script_that_deletes_the_home_is_asked_about_when_written_and_denied_when_ru
             let said = format!(": rm {} in ", home.user().display());
             assert!(done.stdout.contains(&said), "{done:?}");
         }
-        // What it writes is no longer being changed.
+        // The file is no longer being changed.
         let mut over = call.clone();
         over["hook_event_name"] = "PostToolUse".into();
         over["tool_response"] = json!({});
@@ -54,7 +54,7 @@ fn a_script_that_deletes_the_home_is_asked_about_when_written_and_denied_when_ru
     check(&bash(&format!("echo 'rm -rf ~' | tee {script}")), "ask")?;
     check(&bash(&format!("echo 'rm -rf ~' > {script}; sh {script}")), "deny")?;
     check(&bash(&format!("echo 'rm -rf ~' > {}", at("notes.md"))), "defer")?;
-    // Codex asks nobody: what would be asked is denied.
+    // Codex asks nobody, so an ask becomes a deny.
     let patch = format!("*** Begin Patch\n*** Update File: {script}\n@@\n-ls ~\n+rm -rf ~\n*** End Patch\n");
     let mut patched = call("apply_patch", &json!({ "command": patch }));
     patched["cwd"] = at("").into();
