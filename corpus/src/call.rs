@@ -1,9 +1,9 @@
-//! The call that a text of the corpus is thought to be.
+//! The call for a text of the corpus.
 
 use castellan_event::{Agent, Call, Tool, ToolKind};
 use castellan_trial::WORKSPACE;
 
-/// A call of a shell tool in the workspace.
+/// Returns a call of a shell tool in the workspace.
 pub fn shell_call(command: &str) -> Call {
     let input = serde_json::json!({ "command": command });
     Call {

@@ -1,4 +1,4 @@
-//! Conditions on facts, in the rule language: each is true of a call when one of the call's rows makes it true.
+//! Conditions on facts, in the rule language. A condition is true of a call if one of the call's rows meets it.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use castellan_rules::{Options, RuleSet, Severity, Source, load};
 
 use castellan_trial::lexical;
 
-/// Words that conditions share.
+/// Macros that conditions share.
 const MACROS: &str = include_str!("../macros.yaml");
 
 /// A set of conditions, compiled.
@@ -17,7 +17,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Compiles conditions; each has the number of its position from then on. The error names what is wrong with which.
+    /// Compiles conditions, numbered by position. The error names the invalid condition.
     pub fn new<'c>(conditions: impl IntoIterator<Item = &'c str>) -> Result<Conditions, String> {
         let rule = |(at, condition): (usize, &str)| {
             let condition = serde_json::Value::from(condition);
@@ -41,16 +41,16 @@ impl Conditions {
         if errors.is_empty() { Ok(Conditions { rules: loaded.rules }) } else { Err(errors.join("\n")) }
     }
 
-    /// The numbers of the conditions that a row of the call makes true.
+    /// Returns the numbers of the conditions that a row of the call meets.
     pub fn true_of(&self, call: &Call, facts: &Facts) -> BTreeSet<usize> {
         let session = Session::default();
         let mut answers = Answers::default();
-        // Whether paths lead elsewhere is for the analysis; the call's own fields are taken as they stand.
+        // The analysis has resolved the paths; the call's own fields are used unresolved.
         if let Err(missing) = rows(call, facts, &session, &answers) {
             for query in missing {
                 if let Query::RealPath { base, path } = &query {
                     let real = Answer::RealPath(lexical(base, path));
-                    // More than fit are left out: then there are no rows, and nothing is true.
+                    // Answers over the limit are dropped. Then there are no rows, and no condition is true.
                     let _ = answers.insert(query, real);
                 }
             }
@@ -85,7 +85,7 @@ mod tests {
         for (condition, expected) in [
             ("fx.kind = delete and fx.scope = root", true),
             ("fx.kind = delete and fx.scope = home", false),
-            // No row is both.
+            // No row meets both parts.
             ("fx.kind = opaque and fx.scope = root", false),
             ("cmd.name = rm", true),
             ("cmd.name = mv", false),

@@ -1,10 +1,11 @@
-//! `disguises.txt`: texts, with conditions that must be true of their facts, and conditions that must not; and the ways to
-//! disguise a command that the texts show, which the book of them (`docs/bypasses.md`) lists.
+//! `disguises.txt`: texts with conditions that must, or must not, be true of their facts. The texts show ways to
+//! disguise a command; the catalogue (`docs/bypasses.md`) lists these ways.
 //!
-//! One text a line, `⏎` for a newline in it; then ` => CONDITION` for each that must be true and ` !=> CONDITION` for each
-//! that must not. `## ` opens a group, `# ` a comment. `### ` names a way: the texts below it show it, up to the next one. It may
-//! have lines of its own: `@test FILE [FUNCTION]`, a test elsewhere, and `@left LAYER: WHY`, the layer that covers what is not
-//! caught. A text that stands in no way only looks dangerous, and must say what must not be found.
+//! Each line is a text, with `⏎` for a newline, then ` => CONDITION` for each required condition and ` !=> CONDITION`
+//! for each forbidden condition. `## ` starts a group, `# ` a comment. `### ` names a way; the texts up to the next way
+//! belong to it. A way may have lines of its own: `@test FILE [FUNCTION]`, a test elsewhere, and `@left LAYER: WHY`,
+//! the layer that covers undetected texts. A text without a way only looks dangerous, and must have forbidden
+//! conditions.
 
 mod way;
 
@@ -17,10 +18,10 @@ pub use way::{Layer, Left, Test, Way};
 
 const TEXT: &str = include_str!("../disguises.txt");
 
-/// One text and what is expected of it.
+/// A text and its expected conditions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// The way that it shows, by its position; none of a text that only looks dangerous.
+    /// The position of its way; `None` for a text that only looks dangerous.
     pub way: Option<usize>,
     /// Its line in the file, from 1.
     pub line: usize,
@@ -28,7 +29,7 @@ pub struct Case {
     pub text: String,
     /// Conditions that must be true.
     pub wanted: Vec<String>,
-    /// Conditions that must not.
+    /// Conditions that must not be true.
     pub unwanted: Vec<String>,
 }
 
@@ -43,19 +44,19 @@ pub struct Disguises {
 }
 
 impl Disguises {
-    /// Reads the file; the error says which line or condition is wrong.
+    /// Reads the file. The error names the invalid line or condition.
     pub fn read() -> Result<Disguises, String> {
         let (ways, cases) = read(TEXT)?;
         let all = cases.iter().flat_map(Case::conditions);
         Ok(Disguises { conditions: Conditions::new(all)?, ways, cases })
     }
 
-    /// How many conditions there are.
+    /// Returns the number of conditions.
     pub fn expectations(&self) -> usize {
         self.cases.iter().map(|case| case.wanted.len() + case.unwanted.len()).sum()
     }
 
-    /// What is not as expected, each condition in a line; `analyse` makes the facts of a call. Empty when all is well.
+    /// Returns the unmet expectations, one condition per line. `analyse` makes the facts of a call.
     pub fn wrong(&self, mut analyse: impl FnMut(&castellan_event::Call) -> Facts) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut first = 0;
@@ -191,7 +192,7 @@ mod tests {
         assert!(twice.is_empty(), "{twice:?}");
     }
 
-    /// Each way has a text or a test, or says which layer covers it; and the tests that it names are there.
+    /// Each way has a text, a test or a covering layer, and its tests exist.
     #[test]
     fn every_way_is_tested_or_left_to_a_layer() {
         let all = Disguises::read().unwrap_or_else(|error| panic!("{error}"));

@@ -1,21 +1,22 @@
-//! `hostile.txt`: shapes of text that cost a careless parser or analysis its stack, its memory or its time, at any size.
+//! `hostile.txt`: shapes of text, at any size, that cost a careless parser or analysis its stack, its memory or its
+//! time.
 //!
-//! One shape a line: `NAME: PATTERN`. In a pattern `⟦TEXT⟧×800` stands for 800 times the text, and `⟦TEXT⟧×` for as many
-//! times as the wanted size allows: equally often wherever it stands in the pattern, so that what is opened is closed. `№` in a
-//! repeated text is the number of the repetition, `⏎` a newline, `␍` a carriage return, `␀` a NUL.
+//! Each line is a shape: `NAME: PATTERN`. In a pattern, `⟦TEXT⟧×800` repeats the text 800 times, and `⟦TEXT⟧×` repeats
+//! it as often as the size permits. All parts of a pattern repeat equally often, so that opened parts are closed. `№`
+//! in a repeated text is the number of the repetition, `⏎` a newline, `␍` a carriage return, `␀` a NUL.
 
 const TEXT: &str = include_str!("../hostile.txt");
 
-/// The opening and closing bracket of a repetition, and what stands after it.
+/// The brackets of a repetition, and the sign after them.
 const OPEN: char = '⟦';
 const CLOSE: char = '⟧';
 const TIMES: char = '×';
 const NUMBER: char = '№';
 
-/// One shape.
+/// A shape of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hostile {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     pieces: Vec<Piece>,
 }
@@ -24,17 +25,17 @@ pub struct Hostile {
 enum Piece {
     Once(String),
     Times(String, usize),
-    /// As often as the size allows.
+    /// Repeated as often as the size permits.
     Growing(String),
 }
 
-/// Every shape; the error names the line that is none.
+/// Returns every shape. The error names the invalid line.
 pub fn hostile() -> Result<Vec<Hostile>, String> {
     read(TEXT)
 }
 
 impl Hostile {
-    /// The text with at most `bytes` bytes; shapes of a fixed size are as long as they are.
+    /// Returns the text with at most `bytes` bytes. Shapes of a fixed size ignore `bytes`.
     pub fn text(&self, bytes: usize) -> String {
         let (mut fixed, mut growing) = (0, 0);
         for piece in &self.pieces {
@@ -46,7 +47,7 @@ impl Hostile {
                 Piece::Growing(text) => growing += text.len(),
             }
         }
-        // Numbers are longer than the sign that stands for them only from 1000 on: they are counted exactly below.
+        // Numbers are longer than their sign only from 1000 on; the loop below counts them exactly.
         let mut times = bytes.saturating_sub(fixed).checked_div(growing).unwrap_or(0);
         let mut text = self.with(times);
         while text.len() > bytes && times > 0 {
@@ -56,7 +57,7 @@ impl Hostile {
         text
     }
 
-    /// Whether it can be made as long as wanted.
+    /// Returns true if the shape can have any size.
     pub fn grows(&self) -> bool {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Growing(_)))
     }

@@ -1,8 +1,8 @@
-//! Shell text and what is expected of it, as data for tests, benchmarks and measurements: everyday commands
-//! (`commands.txt`), commands in disguise with the facts that must be found in them (`disguises.txt`), and hostile shapes
-//! (`hostile.txt`); programs in other languages (`programs/`). Expected facts are conditions of the rule language, tested on the rows of the call.
+//! Shell text with expectations, as data for tests, benchmarks and measurements: everyday commands (`commands.txt`),
+//! disguised commands with their required facts (`disguises.txt`), hostile shapes (`hostile.txt`), and programs in
+//! other languages (`programs/`). Expected facts are conditions of the rule language on the rows of the call.
 //!
-//! It must not know how facts are found: whoever has analysed a call brings its [`castellan_event::Facts`].
+//! Must not depend on the analysis: callers pass their own [`castellan_event::Facts`].
 
 mod call;
 mod conditions;
@@ -16,17 +16,17 @@ pub use conditions::Conditions;
 pub use disguises::{Case, Disguises, Layer, Left, Test, Way};
 pub use hostile::{Hostile, hostile};
 
-/// Commands as agents run them every day.
+/// Returns everyday commands of agents.
 pub fn commands() -> Vec<String> {
     include_str!("../commands.txt").lines().filter_map(text_of).collect()
 }
 
-/// An ordinary program of about 4 KiB in a language, by the language's name; `None` where there is none yet.
+/// Returns an ordinary program of about 4 KiB, by the language's name; `None` if there is none yet.
 pub fn program(language: &str) -> Option<String> {
     std::fs::read_to_string(format!("{PROGRAMS}/{language}.txt")).ok()
 }
 
-/// Parts of programs that are hostile to parsers when they are repeated, whatever the language.
+/// Returns parts of programs that are hostile to parsers when repeated, for every language.
 pub fn hostile_parts() -> Vec<String> {
     let lines = include_str!("../programs/hostile.txt").lines();
     lines
@@ -35,7 +35,7 @@ pub fn hostile_parts() -> Vec<String> {
         .collect()
 }
 
-/// What a language's grammar or reader knows: hostile programs repeat it, alone and together.
+/// Returns the tokens of a language's grammar or reader. Hostile programs repeat them, alone and together.
 pub fn program_tokens(language: &str) -> Vec<String> {
     let lines = include_str!("../programs/tokens.txt").lines();
     let of_language = |line: &&str| *line != format!("[{language}]");
@@ -46,7 +46,7 @@ pub fn program_tokens(language: &str) -> Vec<String> {
         .collect()
 }
 
-/// `[name]`: tokens that look so have no such name.
+/// `[name]` is a section. No token has such a form.
 fn is_section(line: &str) -> bool {
     let name = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
     name.is_some_and(|name| name.len() > 1 && name.bytes().all(|letter| letter.is_ascii_lowercase()))
@@ -54,7 +54,7 @@ fn is_section(line: &str) -> bool {
 
 const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/programs");
 
-/// The text of a line: `⏎` stands for a newline. Blank lines and comments have none.
+/// Returns the text of a line, with `⏎` replaced by a newline; `None` for blank lines and comments.
 fn text_of(line: &str) -> Option<String> {
     let line = line.trim();
     let text = !line.is_empty() && !line.starts_with("# ");

@@ -1,15 +1,15 @@
-//! [`check`]: that no limit of a crate is forgotten by the tests. It needs nothing but `std`: the tests of each crate include this file
-//! by its path.
+//! [`check`]: ensures that tests cover every limit of a crate. Needs only `std`, because the tests of each crate
+//! include this file by its path.
 
 use std::collections::BTreeSet;
 
-/// Compares the constants of a `limits.rs` with those that tests drive and those that are left out for a reason, and panics
-/// where a constant is in neither list, in both, or where a list names none. `source`: the text of the file. `driven`: names of
-/// constants, each as often as a test reaches it. `exempt`: names, with the reason or the test elsewhere that drives them.
+/// Compares the constants of a `limits.rs` with the tested and the exempt ones. `source`: the text of the file.
+/// `driven`: names of constants, once for each test that reaches them. `exempt`: names, each with the reason or the
+/// test elsewhere.
 ///
 /// # Panics
 ///
-/// When the lists and the file differ, or a reason is missing.
+/// Panics if a constant is in neither or both lists, if a list names no constant, or if a reason is missing.
 pub fn check<'n>(source: &str, driven: impl IntoIterator<Item = &'n str>, exempt: &[(&str, &str)]) {
     let constants: BTreeSet<&str> = source.lines().filter_map(name).collect();
     let driven: BTreeSet<&str> = driven.into_iter().collect();
@@ -21,7 +21,7 @@ pub fn check<'n>(source: &str, driven: impl IntoIterator<Item = &'n str>, exempt
     assert!(wrong.is_empty(), "limits without a test, named twice, or not there: {wrong:?}");
 }
 
-/// The name of the constant that a line declares.
+/// Returns the name of the constant that a line declares.
 fn name(line: &str) -> Option<&str> {
     let (before, rest) = line.trim_start().split_once("const ")?;
     let is_declaration = before.is_empty() || before.starts_with("pub") && before.ends_with(' ');

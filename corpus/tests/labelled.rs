@@ -1,5 +1,5 @@
-//! The labelled calls are sound: every line is one, none stands twice, every family has disguises and a half, and there are
-//! as many as docs promise.
+//! Checks the labelled calls: every line is valid, there are no duplicates, every family has disguises and a half, and
+//! there are as many as the documents promise.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-/// Keys that a line may have, in the order in which they are written.
+/// The permitted keys of a line, in their order.
 const KEYS: [&str; 14] = [
     "v", "id", "tier", "family", "agent", "tool", "input", "cwd", "env", "files", "earlier", "disguise",
     "source", "note",
 ];
 
-/// What `dangerous/` holds; T3, the harmless, is elsewhere.
+/// The tiers in `dangerous/`. T3, the harmless tier, is elsewhere.
 const DANGEROUS: [&str; 4] = ["T0", "T1", "T2", "TU"];
 
 const PACKS: [&str; 19] = [
@@ -53,7 +53,7 @@ impl Line {
         self.object.get("disguise") == Some(&Value::Bool(true))
     }
 
-    /// What makes the call: everything but how it is labelled.
+    /// Returns the parts that make the call, without the labels.
     fn call(&self) -> String {
         let parts = ["agent", "tool", "input", "cwd", "env", "files", "earlier"];
         parts
@@ -90,7 +90,7 @@ fn lines_of(file: &Path) -> Vec<Line> {
     read.collect()
 }
 
-/// What is wrong with a line, if anything.
+/// Returns the error in a line, if any.
 fn fault(line: &Line, tiers: &[&str]) -> Option<String> {
     let object = &line.object;
     if let Some(key) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
@@ -140,7 +140,7 @@ fn check_unique(what: &str, lines: &[Line], key: impl Fn(&Line) -> String) {
     }
 }
 
-/// The text without what tells near duplicates apart: hosts, numbers, case and the width of blanks.
+/// Returns the text without hosts, numbers, case and width of blanks, to find near duplicates.
 fn nameless(text: &str) -> String {
     let lower = text.to_lowercase().replace("\\n", " ");
     let words = lower.split_whitespace().map(|word| {
@@ -157,7 +157,7 @@ fn nameless(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Each run of digits, with dots between them, as one 0.
+/// Replaces each run of digits and dots by one 0.
 fn numberless(word: &str) -> String {
     let mut out = String::new();
     for letter in word.chars() {
@@ -221,7 +221,7 @@ fn there_are_enough_dangerous_calls_of_every_kind() {
     }
 }
 
-/// The lists are what the rule makes that stands in the file, so that nobody chooses what is only measured.
+/// The lists must follow from the rule in the file, so that nobody chooses the measured families.
 #[test]
 fn the_halves_are_made_by_their_rule() {
     let all = lines("dangerous");
@@ -255,7 +255,7 @@ fn both_halves_hold_every_pack_and_tier() {
     }
 }
 
-/// Who writes rules reads the look-alikes of `development` only, so they stand apart.
+/// People who write rules read only the look-alikes of `development`, so these are in a separate file.
 #[test]
 fn look_alikes_stand_in_the_file_of_their_half() {
     let all = lines("benign");

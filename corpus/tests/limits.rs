@@ -1,4 +1,4 @@
-//! Every limit of every crate has a test that drives it, or a reason why none does.
+//! Every limit of every crate has a test, or a reason for having none.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,14 +10,14 @@ const SOURCE: &str =
     "/// A const.\npub(crate) const A: u8 = 1;\npub const B: usize = 2;\nconst C: u64 = 3;\n";
 const REASON: &str = "nothing is lost when it is reached";
 
-/// Crates whose tests stand beside them, with a table of their own.
+/// Crates with their own table beside their tests.
 const OTHERS: &[&str] = &["languages", "programs", "shell"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The lines of each crate: limit, and test or reason. Without lines: a table of its own.
+/// Returns the lines of each crate: limit, and test or reason. A crate without lines has its own table.
 fn sections() -> BTreeMap<String, Vec<(String, String)>> {
     let mut sections: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     let mut name = String::new();
@@ -37,7 +37,7 @@ fn sections() -> BTreeMap<String, Vec<(String, String)>> {
     sections
 }
 
-/// Whether `PATH::FUNCTION` is a test that is there.
+/// Returns true if the test `PATH::FUNCTION` exists.
 fn is_there(test: &str) -> bool {
     let (path, function) = test.rsplit_once("::").unwrap_or_default();
     fs::read_to_string(root().join(path)).is_ok_and(|text| text.contains(&format!("fn {function}(")))

@@ -1,22 +1,20 @@
-//! The corpus: `commands.txt`, in groups. Lines are commands, `⏎` stands for a newline, `# ` begins a comment, `## ` a group.
+//! The corpus: `commands.txt`, in groups. Lines are commands, with `⏎` for a newline; `# ` starts a comment, `## ` a
+//! group.
 
-/// A text to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text {
-    /// The group that it stands in.
     pub(crate) group: String,
-    /// The shell text.
     pub(crate) text: String,
 }
 
 impl Text {
-    /// It is a line of a real script.
+    /// Returns true for a line of a real script.
     pub(crate) fn is_real(&self) -> bool {
         self.group.starts_with("real:")
     }
 }
 
-/// All of the corpus.
+/// Returns the whole corpus.
 pub(crate) fn all() -> Vec<Text> {
     let mut group = String::new();
     let mut texts = Vec::new();

@@ -1,4 +1,4 @@
-//! Holds what was predicted of one text against what was seen of it. It must not run anything.
+//! Compares the prediction for one text with the observation. Must not run anything.
 
 use crate::inside::{HOMES, PATH, Seen};
 use crate::observed::{Event, Kind};
@@ -6,31 +6,29 @@ use crate::pattern::{is_below, is_pattern, matches};
 use crate::predicted::{Command, Predicted, Said};
 use crate::private::Private;
 
-/// What became of one thing that really happened.
+/// The result for an observed event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Happened {
-    /// Predicted.
     Predicted,
-    /// A modelled program's own: its name.
+    /// A modelled program's own event, with the program's name.
     Private(String),
-    /// Declared: an Opaque part of a fitting role.
+    /// Covered by an Opaque part with a matching role.
     Opaque,
-    /// Declared: by a file that runs and was not looked into.
+    /// Covered by a file that runs and was not analysed.
     Execute,
-    /// Neither.
+    /// Neither predicted nor covered.
     Missed,
 }
 
-/// What became of one thing that was predicted.
+/// The result for a predicted effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Foretold {
     /// It happened, or was tried.
     Happened,
-    /// There was nothing to do it to, as the trace shows.
+    /// Its target did not exist, as the trace shows.
     NothingThere,
-    /// Its command stands in a branch, loop or list that did not come to it.
+    /// Its command is in a branch, loop or list that did not run.
     NotRun,
-    /// It did not happen.
     Wrong,
 }
 
@@ -54,7 +52,7 @@ pub(crate) fn compare(seen: &Seen, text: &str, mut events: Vec<Event>, private: 
     Outcome { happened, foretold }
 }
 
-/// Reads are compared in the agent's home; devices, pipes and the kernel's files are no files.
+/// Returns true for an event that is compared: reads only in the agent's home, and no devices, pipes or kernel files.
 fn counts(event: &Event) -> bool {
     let others = ["/run/said", "/dev/", "/proc/", "pipe:", "socket:", "anon_inode:", "TCP", "UDP"];
     match event.kind {
@@ -67,7 +65,7 @@ fn counts(event: &Event) -> bool {
     }
 }
 
-/// Words after which a command may not run.
+/// Returns true for a text with words after which a command may not run.
 fn is_branching(text: &str) -> bool {
     let words = [
         "&&", "||", "if ", "case ", "while ", "for ", "until ", "exit", "xargs", "-exec", "trap", "set -e",
@@ -112,7 +110,7 @@ impl Judge<'_> {
         Happened::Missed
     }
 
-    /// Whether the address of a host that was predicted is asked for.
+    /// Returns true if the event looks up the address of a predicted host.
     fn is_name_lookup(&self, event: &Event) -> bool {
         let names_host = |said: &Said| said.host.as_deref().is_some_and(|host| !is_address(host));
         event.kind == Kind::Connect
@@ -120,15 +118,15 @@ impl Judge<'_> {
             && self.predicted.effects.iter().any(names_host)
     }
 
-    /// Whether a file was removed only for another one of this name to be written by the same programs, as was predicted.
+    /// Returns true if a file was removed only to be replaced, and writing this file was predicted.
     fn is_replaced(&self, delete: &Event) -> bool {
         let write = Event { kind: Kind::Write, ..delete.clone() };
         let is_written = self.events.iter().any(|event| event.is_done && *event == write);
         is_written && self.predicted.effects.iter().any(|said| covers(said, &write))
     }
 
-    /// Whether the command of an effect may be among the programs that led to an event. What the shell does itself, and what a
-    /// program of unknown name does, may lead to anything.
+    /// Returns true if an effect's command may be among the programs that led to an event. The shell itself and
+    /// programs of unknown name may lead to any event.
     fn led_to(&self, said: &Said, event: &Event) -> bool {
         let Some(command) = self.predicted.command_of(said) else { return true };
         let Some(path) = &command.path else { return true };
@@ -158,7 +156,7 @@ impl Judge<'_> {
         for said in &self.predicted.effects {
             let Some(kind) = kind_of(said) else { continue };
             let what = if kind == Kind::Connect { said.host.clone() } else { said.path.clone() };
-            // What is not known is Opaque beside it, which is counted there.
+            // An unknown path or host has an Opaque effect beside it, which is counted there.
             let Some(what) =
                 what.filter(|what| !what.is_empty() && (kind == Kind::Connect || what.starts_with('/')))
             else {
@@ -167,7 +165,7 @@ impl Judge<'_> {
             all.push((kind, what.clone(), self.came_true(said, kind, &what)));
         }
         all.sort_by(|a, b| (a.0, &a.1, a.2 as u8).cmp(&(b.0, &b.1, b.2 as u8)));
-        // One path predicted by two commands is right when either did it.
+        // A path predicted by two commands is right if either command touched it.
         all.dedup_by(|next, before| (next.0, &next.1) == (before.0, &before.1));
         all
     }
@@ -184,7 +182,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether something that a command was to open or look at could not be: it then may have done nothing else.
+    /// Returns true if a command failed to open or check something. The command then may have done nothing else.
     fn has_failed(&self, command: &Command, kind: Kind) -> bool {
         let of_it =
             |said: &&Said| self.predicted.command_of(said).is_some_and(|of| std::ptr::eq(of, command));
@@ -200,7 +198,7 @@ impl Judge<'_> {
         self.predicted.effects.iter().filter(of_it).any(has_failed)
     }
 
-    /// Whether the shell looked for a program and did not find it.
+    /// Returns true if the shell searched for a program and did not find it.
     fn is_not_installed(&self, command: &Command) -> bool {
         let Some(name) = command.name.as_deref().filter(|_| command.path.is_none()) else { return false };
         let mut files = PATH.split(':').map(|directory| format!("{directory}/{name}"));
@@ -212,7 +210,7 @@ impl Judge<'_> {
 
     fn came_true(&self, said: &Said, kind: Kind, what: &str) -> Foretold {
         let is_such = |event: &&Event| {
-            // What is moved is read elsewhere.
+            // A move reads its source, too.
             let reads = matches!(event.kind, Kind::Look | Kind::Exec | Kind::Delete);
             let is_kind = event.kind == kind || kind == Kind::Read && reads;
             is_kind && covers(said, &Event { kind, ..(*event).clone() })
@@ -240,7 +238,7 @@ impl Judge<'_> {
             () if command.is_some_and(|command| self.has_failed(command, Kind::Read)) => {
                 Foretold::NothingThere
             }
-            // A pattern that matches nothing is a name that is not there.
+            // A pattern without matches is a name that does not exist.
             () if is_pattern(what) && kind != Kind::Write => Foretold::NothingThere,
             // No name can be looked up in the enclosure.
             () if kind == Kind::Connect && !is_address(what) => Foretold::NothingThere,
@@ -252,7 +250,7 @@ impl Judge<'_> {
     }
 }
 
-/// The kind of event that an effect foretells; `None` for one that cannot be seen as a path or address.
+/// Returns the kind of event that an effect predicts; `None` if a trace cannot show it as a path or address.
 fn kind_of(said: &Said) -> Option<Kind> {
     match said.kind.as_str() {
         "read" => Some(Kind::Read),
@@ -263,7 +261,7 @@ fn kind_of(said: &Said) -> Option<Kind> {
     }
 }
 
-/// Whether an effect says that an event would be.
+/// Returns true if an effect predicts an event.
 fn covers(said: &Said, event: &Event) -> bool {
     let of_file = said.is_execute() && matches!(event.kind, Kind::Read | Kind::Exec);
     if kind_of(said) != Some(event.kind) && !of_file {
@@ -275,7 +273,7 @@ fn covers(said: &Said, event: &Event) -> bool {
     }
     let Some(path) = said.path.as_deref() else { return false };
     let is_on_the_way = event.is_directory && is_below(path, &event.what);
-    // A pattern is matched by the shell, which reads the directory.
+    // The shell matches a pattern and reads the directory for that.
     let is_listed = event.kind == Kind::Read && is_pattern(path) && {
         let fixed = path.split(['*', '?', '[', '{']).next().unwrap_or_default();
         event.what == fixed.trim_end_matches('/') || is_below(&event.what, fixed.trim_end_matches('/'))
@@ -288,7 +286,7 @@ fn covers(said: &Said, event: &Event) -> bool {
             && (said.recursive || event.kind != Kind::Delete && is_direct(&event.what, path))
 }
 
-/// Whether a directory was read on the way to, or down from, what something is done to.
+/// Returns true if a directory was read on the way to the target of an effect, or below a recursive target.
 fn is_on_the_way(said: &Said, event: &Event) -> bool {
     let Some(path) = said.path.as_deref().filter(|_| event.is_directory && kind_of(said).is_some()) else {
         return false;
@@ -296,12 +294,12 @@ fn is_on_the_way(said: &Said, event: &Event) -> bool {
     path == event.what || is_below(path, &event.what) || said.recursive && is_below(&event.what, path)
 }
 
-/// What is done to a directory may be done to what stands in it.
+/// An effect on a directory also permits effects on its direct entries.
 fn is_direct(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| !rest.trim_start_matches('/').contains('/'))
 }
 
-/// Whether a part that was not understood may be what happened.
+/// Returns true if an Opaque part may be the event.
 fn fits(said: &Said, kind: Kind) -> bool {
     match said.role.as_deref() {
         Some("program" | "code" | "tool") => true,
@@ -326,8 +324,8 @@ fn is_same_host(said: &str, host: &str) -> bool {
         || said.trim_matches(['[', ']']) == host
 }
 
-/// A path with the symlinks of its directories resolved: outside they lie where they do inside, but for the homes, where the kernel
-/// said the real path of what it opened.
+/// Resolves the symlinks of a path's directories, which are the same outside and inside the enclosure. Paths in the
+/// homes stay, because the kernel reported the real path of each opened file.
 fn real(path: &str) -> String {
     if is_below(path, HOMES) || !path.starts_with('/') {
         return path.to_owned();
@@ -342,7 +340,7 @@ fn real(path: &str) -> String {
     path.to_owned()
 }
 
-/// A path of which the last component is the one that is changed, be it a symlink.
+/// Resolves the directory of a path, but not its last component, because a change applies to the symlink itself.
 fn entry(path: &str) -> String {
     match path.rsplit_once('/') {
         Some((directory, name)) if !directory.is_empty() => format!("{}/{name}", real(directory)),

@@ -1,23 +1,23 @@
-//! The enclosure that commands run in: user, mount, network and process namespaces of their own, made by unshare(1) and
-//! `enclose.sh`. It must not know what runs inside.
+//! The enclosure in which commands run: its own user, mount, network and process namespaces, made by unshare(1) and
+//! `enclose.sh`. Must not depend on the commands.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
 
-/// The first argument of this program inside of the enclosure.
+/// The first argument of this program inside the enclosure.
 pub(crate) const INSIDE: &str = "--inside";
 
-/// The second argument, instead of a text, when the fixture is to be made.
+/// The second argument, instead of a text, to make the fixture.
 pub(crate) const FIXTURE: &str = "--fixture";
 
 const ENCLOSE: &str = include_str!("../enclose.sh");
 
-/// Programs without which nothing can be said.
+/// Programs without which the oracle cannot run.
 const NEEDED: &[&str] = &["unshare", "mount", "ip", "strace", "tar", "git", "timeout"];
 
-/// Checks that what is needed is installed.
+/// Checks that the needed programs are installed.
 pub(crate) fn check() -> anyhow::Result<()> {
     for name in NEEDED {
         let found = Command::new(name).arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -26,8 +26,8 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs this program inside, with the archive of the fixture as its input; returns what it writes. Every process that is left
-/// ends with the enclosure.
+/// Runs this program inside, with the archive of the fixture as its input, and returns its output. The end of the
+/// enclosure kills all remaining processes.
 pub(crate) fn run(argument: &str, fixture: &[u8]) -> anyhow::Result<Vec<u8>> {
     let program = std::env::current_exe()?;
     let mut child = Command::new("unshare")
@@ -41,7 +41,7 @@ pub(crate) fn run(argument: &str, fixture: &[u8]) -> anyhow::Result<Vec<u8>> {
         .context("unshare cannot be started")?;
     let mut stdin = child.stdin.take().context("no standard input")?;
     let output = std::thread::scope(|scope| {
-        // One that ends early does not read all of it; its status says so.
+        // A program that ends early does not read all input; its status shows the error.
         scope.spawn(move || drop(stdin.write_all(fixture)));
         child.wait_with_output()
     })?;
@@ -52,7 +52,7 @@ pub(crate) fn run(argument: &str, fixture: &[u8]) -> anyhow::Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Refuses to go on outside of the enclosure.
+/// Returns an error outside of the enclosure.
 pub(crate) fn ensure_inside() -> anyhow::Result<()> {
     ensure!(std::process::id() == 1, "this is not the first process of a namespace");
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").context("the mounts cannot be read")?;
@@ -66,7 +66,7 @@ pub(crate) fn ensure_inside() -> anyhow::Result<()> {
         let probe = format!("{place}/castellan-oracle");
         ensure!(std::fs::File::create(&probe).is_err(), "`{place}/` can be written");
     }
-    // These are written in memory only.
+    // Writes to these folders stay in memory.
     for place in ["/etc", "/var", "/home", "/root", "/tmp"] {
         let last = mounts.lines().rev().find(|line| line.split(' ').nth(4) == Some(place));
         let is_in_memory =

@@ -1,5 +1,5 @@
-//! One text inside of the enclosure: the fixture is unpacked, the agent's process started, the text's effects predicted, then it
-//! runs under strace. What was predicted and seen goes to standard output. It must not judge.
+//! Handles one text inside the enclosure: unpacks the fixture, starts the agent's process, predicts the text's effects,
+//! then runs the text under strace. Writes prediction and trace to standard output. Must not compare them.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::predicted::Predicted;
 use crate::{enclosure, server};
 
-/// The agent's home, and what the fixture is unpacked into; the project in it.
+/// The agent's home, the folder into which the fixture is unpacked, and the project.
 pub(crate) const HOMES: &str = "/home";
 pub(crate) const HOME: &str = "/home/dev";
 pub(crate) const PROJECT: &str = "/home/dev/project";
@@ -22,22 +22,22 @@ pub(crate) const PROJECT: &str = "/home/dev/project";
 /// The agent's `PATH`.
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
-/// A text that takes longer is ended; what it did until then counts.
+/// A text that takes longer is killed; its events until then are compared.
 const SECONDS_MAX: &str = "20";
 
-/// The system calls that say what was done to which path or address.
+/// The traced system calls: those that show an action on a path or address.
 const TRACED: &str = "trace=openat,open,creat,openat2,mkdir,mkdirat,mknod,mknodat,symlink,symlinkat,link,linkat,rename,renameat,\
     renameat2,write,writev,pwrite64,pwritev,fallocate,truncate,ftruncate,chmod,fchmod,fchmodat,chown,fchown,lchown,fchownat,utime,utimes,utimensat,futimesat,unlink,\
     unlinkat,rmdir,stat,statfs,lstat,newfstatat,statx,access,faccessat,faccessat2,readlink,readlinkat,execve,execveat,connect,sendto,\
     chdir,fchdir,clone,clone3,fork,vfork";
 
-/// What the oracle learned of a text.
+/// The oracle's results for a text.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Seen {
     pub(crate) predicted: Predicted,
-    /// What strace wrote.
+    /// The output of strace.
     pub(crate) trace: String,
-    /// What the text wrote, both outputs, for a person who looks into a miss.
+    /// Both outputs of the text, for a person who examines a miss.
     pub(crate) said: String,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn run(text: &str) -> anyhow::Result<()> {
     let predicted = predict(text, agent.id());
     let (trace, said) = (Path::new("/run/trace"), Path::new("/run/said"));
     let out = std::fs::File::create(said)?;
-    // Its status is the text's, which may fail as it likes.
+    // The status is the text's, and any status is valid.
     clean("timeout")
         .args([
             "-k",
@@ -94,7 +94,7 @@ pub(crate) fn run(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The effects that the daemon would find for a call of this agent.
+/// Returns the daemon's facts for a call of this agent.
 fn predict(text: &str, agent: u32) -> Predicted {
     let mut call = shell_call(text);
     call.agent.pid = agent;
@@ -103,16 +103,16 @@ fn predict(text: &str, agent: u32) -> Predicted {
     Predicted::of(&facts_of(&call, &[], &mut Recorder::new(&machine)))
 }
 
-/// A process that stands for the agent: with its environment, in its directory.
+/// Starts a process in the agent's place, with its environment, in its directory.
 fn agent() -> anyhow::Result<Child> {
     let mut agent = clean("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    // Its environment is there when it runs.
+    // After its first output, the process has its environment.
     agent.stdin.as_mut().context("no input")?.write_all(b"x")?;
     agent.stdout.as_mut().context("no output")?.read_exact(&mut [0])?;
     Ok(agent)
 }
 
-/// A program in the agent's environment and directory.
+/// Returns a program in the agent's environment and directory.
 fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
     command.env_clear().current_dir(PROJECT);

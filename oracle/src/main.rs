@@ -1,6 +1,6 @@
-//! `castellan-oracle`: what commands really do, against the effects that castellan predicts. `cargo xtask oracle effects` builds and
-//! runs it. Every command of `commands.txt` is predicted and then run under strace, each in namespaces and a directory of its own.
-//! `castellan-oracle one TEXT` shows a single command. It must not know how facts are found.
+//! `castellan-oracle`: compares the real effects of commands with castellan's predictions. `cargo xtask oracle effects`
+//! builds and runs it. It predicts every command of `commands.txt`, then runs it under strace, in its own namespaces
+//! and directory. `castellan-oracle one TEXT` shows a single command. Must not depend on the analysis.
 
 mod commands;
 mod compare;

@@ -1,17 +1,17 @@
-//! What a text really did: system calls become events on paths, programs and addresses, each with the programs that led to it. It
-//! must not know what was predicted.
+//! The real effects of a text: turns system calls into events on paths, programs and addresses, each with the programs
+//! that led to it. Must not depend on the prediction.
 
 use std::collections::BTreeMap;
 
 use crate::pattern::normal;
 use crate::strace::{self, Line, Syscall};
 
-/// What was done.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// Opened for reading.
     Read,
-    /// Created, opened for writing, or changed in what is kept about it.
+    /// Created, opened for writing, or changed in its metadata.
     Write,
     /// Removed, or moved away.
     Delete,
@@ -19,21 +19,20 @@ pub(crate) enum Kind {
     Exec,
     /// Connected or sent to `address:port`.
     Connect,
-    /// Only asked whether or what it is.
+    /// Only checked for existence or metadata.
     Look,
 }
 
-/// One thing that was done or tried.
+/// An action that was done or tried.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event {
     pub(crate) kind: Kind,
     /// The absolute path, or the address with its port.
     pub(crate) what: String,
-    /// It succeeded.
     pub(crate) is_done: bool,
     /// It made a directory, or opened one.
     pub(crate) is_directory: bool,
-    /// The base names of the programs that led to it, outermost first, the text's own shell left out.
+    /// The base names of the programs that led to it, outermost first, without the text's own shell.
     pub(crate) programs: Vec<String>,
 }
 
@@ -41,11 +40,11 @@ pub(crate) struct Event {
 struct Process {
     cwd: String,
     programs: Vec<String>,
-    /// The program that it runs now, which a child hands on.
+    /// The present program replaced the inherited one.
     is_replaced: bool,
 }
 
-/// Everything that a trace shows, each thing once, in order of kind and path.
+/// Returns the events of a trace without duplicates, in order of kind and path.
 pub(crate) fn events(trace: &str, cwd: &str) -> Vec<Event> {
     let mut seen = Seen { first: None, processes: BTreeMap::new(), making: None, events: Vec::new() };
     for line in strace::lines(trace) {
@@ -62,7 +61,7 @@ pub(crate) fn events(trace: &str, cwd: &str) -> Vec<Event> {
 struct Seen {
     first: Option<u32>,
     processes: BTreeMap<u32, Process>,
-    /// The process whose call that makes another has not ended yet.
+    /// The process whose unfinished call creates another process.
     making: Option<u32>,
     events: Vec<Event>,
 }
@@ -101,7 +100,7 @@ impl Seen {
                     return;
                 };
                 let path = normal(&process.cwd, &path);
-                // The first one is the shell that runs the text.
+                // The first program is the shell that runs the text.
                 let is_shell = is_first && self.events.is_empty() && process.programs.is_empty();
                 if is_shell && path.ends_with("/bash") && !process.is_replaced {
                     process.is_replaced = true;
@@ -120,7 +119,7 @@ impl Seen {
                 }
             }
             _ => {
-                // One that does not wait, or is refused, was made all the same.
+                // A connection counts even if it is non-blocking or refused.
                 let is_done = call.is_done() || matches!(call.name.as_str(), "connect" | "sendto");
                 let is_directory = is_of_directory(call);
                 let programs = &process.programs;
@@ -136,7 +135,7 @@ fn is_of_directory(call: &Syscall) -> bool {
     call.name.starts_with("mkdir") || call.args.iter().any(|arg| arg.contains("O_DIRECTORY"))
 }
 
-/// What a call does, to which absolute path or address.
+/// Returns the actions of a call, each with its absolute path or address.
 fn done(call: &Syscall, cwd: &str) -> Vec<(Kind, String)> {
     let plain = |at: usize| strace::string(call.arg(at)).map(|path| normal(cwd, &path));
     let below = |at: usize| {
@@ -180,16 +179,16 @@ fn done(call: &Syscall, cwd: &str) -> Vec<(Kind, String)> {
     }
 }
 
-/// An open file's path is the one that the kernel came to, symlinks resolved.
+/// Returns the event of an opened file. Its path is the kernel's, with symlinks resolved.
 fn opened(call: &Syscall, path: Option<String>, flags: &str) -> Vec<(Kind, String)> {
     let real = strace::note(&call.result).filter(|path| path.starts_with('/')).map(str::to_owned);
     let Some(path) = real.or(path) else { return Vec::new() };
     let has = |flag: &str| flags.split(['|', ',', ' ', '=', '{']).any(|one| one == flag);
     if has("O_TMPFILE") {
-        // Without a name.
+        // A file without a name.
         return Vec::new();
     }
-    // Opened for both, it is written when something is written.
+    // A file opened for reading and writing is written only by a later call.
     let is_only_maybe = has("O_RDWR") && !has("O_TRUNC") && !has("O_EXCL");
     let kind = match () {
         () if is_only_maybe => Kind::Read,
@@ -200,7 +199,8 @@ fn opened(call: &Syscall, path: Option<String>, flags: &str) -> Vec<(Kind, Strin
     vec![(kind, path)]
 }
 
-/// `{sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}`; others stay on the machine.
+/// Parses `{sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}`; other families stay on the
+/// machine.
 fn address(arg: &str) -> Option<String> {
     let between = |from: &str, to: &str| Some(arg.split_once(from)?.1.split_once(to)?.0.to_owned());
     let (port, host) = match () {
@@ -210,7 +210,7 @@ fn address(arg: &str) -> Option<String> {
         () if arg.contains("AF_INET") => (between("sin_port=htons(", ")")?, between("inet_addr(\"", "\"")?),
         () => return None,
     };
-    // Port 0 asks only which way the packets would go (getaddrinfo sorts addresses so).
+    // A connection to port 0 only determines the route (getaddrinfo sorts addresses by it).
     (port != "0").then(|| format!("{host}:{port}"))
 }
 

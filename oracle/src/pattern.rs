@@ -1,6 +1,6 @@
-//! Paths, and patterns of paths as effects have them. It must not know files.
+//! Paths, and patterns of paths as effects have them. Must not depend on files.
 
-/// A path from a directory, absolute, without `.` and `..`.
+/// Returns an absolute path, relative to a directory, without `.` and `..`.
 pub(crate) fn normal(directory: &str, path: &str) -> String {
     let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
     let mut parts: Vec<&str> = Vec::new();
@@ -14,13 +14,13 @@ pub(crate) fn normal(directory: &str, path: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// Whether `path` lies below `directory`.
+/// Returns true if `path` is below `directory`.
 pub(crate) fn is_below(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Whether a path is one that a pattern stands for: `*`, `?`, `[...]` within a component; `**`, and find's `{}`, across them. Six
-/// `X`s or more are mktemp's.
+/// Matches a path with a pattern: `*`, `?`, `[...]` within a component; `**`, and find's `{}`, across components. Three
+/// or more `X`s at the end are mktemp's.
 pub(crate) fn matches(pattern: &str, path: &str) -> bool {
     let pattern = pattern.replace("{}", "**");
     let end = pattern.trim_end_matches('X');
@@ -29,12 +29,12 @@ pub(crate) fn matches(pattern: &str, path: &str) -> bool {
     matches_from(&pattern, &path)
 }
 
-/// Whether it is a pattern at all.
+/// Returns true for a pattern.
 pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '[', '{']) || path.ends_with("XXX")
 }
 
-/// The places that a part of the pattern can have come to, one part after the other: linear in both.
+/// Tracks the positions in the path that the pattern so far can reach: linear in pattern and path.
 fn matches_from(pattern: &[char], path: &[char]) -> bool {
     let mut at = vec![false; path.len() + 1];
     at.iter_mut().take(1).for_each(|first| *first = true);
@@ -67,12 +67,12 @@ fn matches_from(pattern: &[char], path: &[char]) -> bool {
     at.last().copied().unwrap_or_default()
 }
 
-/// What one part of a pattern accepts, and how many characters after its first it is long.
+/// Returns the test of a pattern's first part, and the number of its further characters.
 fn class(first: char, after: &[char]) -> (Box<dyn Fn(char) -> bool>, usize) {
     let end = after.iter().position(|char| *char == ']').filter(|end| first == '[' && *end > 0);
     match (first, end) {
         ('?', _) => (Box::new(|char| char != '/'), 0),
-        // Which of them is not looked at: one that is not in it is a finer difference than the comparison's.
+        // The class's members are not compared; that is finer than the comparison needs.
         ('[', Some(end)) => (Box::new(|char| char != '/'), end + 1),
         _ => (Box::new(move |char| char == first), 0),
     }

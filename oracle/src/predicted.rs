@@ -1,4 +1,5 @@
-//! What castellan says that a text would do, as far as it can be seen from outside: commands, and effects on paths and hosts.
+//! castellan's prediction for a text, limited to what is visible from outside: commands, and effects on paths and
+//! hosts.
 
 use castellan_event::{Effect, EffectKind, Facts};
 use serde::{Deserialize, Serialize};
@@ -10,11 +11,11 @@ pub(crate) struct Predicted {
     pub(crate) effects: Vec<Said>,
 }
 
-/// A command that would run.
+/// A predicted command.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Command {
     pub(crate) name: Option<String>,
-    /// The program's file; none for what the shell does itself.
+    /// The program's file; `None` for a builtin of the shell.
     pub(crate) path: Option<String>,
     pub(crate) line: String,
     pub(crate) subcommand: Option<String>,
@@ -48,12 +49,12 @@ impl Predicted {
         Predicted { commands: commands.collect(), effects: facts.effects.iter().map(said).collect() }
     }
 
-    /// The parts that a person would be asked about: not which program, which code, or what something dangerous is done to.
+    /// Returns the Opaque parts that cause an ask: an unknown program, code, or target of a dangerous command.
     pub(crate) fn opaque(&self) -> impl Iterator<Item = &Said> {
         self.effects.iter().filter(|said| said.is_opaque() && said.role.as_deref() != Some("operand"))
     }
 
-    /// The command that an effect belongs to.
+    /// Returns the command of an effect.
     pub(crate) fn command_of(&self, said: &Said) -> Option<&Command> {
         said.command.and_then(|at| self.commands.get(at))
     }
@@ -64,7 +65,7 @@ impl Said {
         self.kind == EffectKind::Opaque.as_str()
     }
 
-    /// It runs a file that was not looked into: whatever that does was not predicted.
+    /// Returns true for an effect that runs an unanalysed file, whose own effects are not predicted.
     pub(crate) fn is_execute(&self) -> bool {
         self.kind == EffectKind::Execute.as_str()
     }

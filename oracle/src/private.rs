@@ -1,5 +1,5 @@
-//! What modelled programs do within themselves: programs of their own that they run, temporary and lock files. A table,
-//! `private.toml`; what it names is listed and counted apart. It must not hide what a command is asked to do.
+//! Internal effects of modelled programs: programs that they run, temporary and lock files. The table `private.toml`
+//! names them; they are listed and counted separately. It must not hide the requested effects of a command.
 
 use serde::Deserialize;
 
@@ -7,14 +7,13 @@ use crate::observed::{Event, Kind};
 use crate::pattern::matches;
 use crate::predicted::{Command, Predicted, Said};
 
-/// The table.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Private {
     own: Vec<Own>,
 }
 
-/// What is a program's own.
+/// A program's internal effects.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
@@ -32,19 +31,19 @@ struct Own {
     /// Patterns of addresses that it connects to.
     #[serde(default)]
     connects: Vec<String>,
-    /// Only where an effect on this system was predicted that is no query, with one of these verbs; any where there are none.
+    /// Applies only if a non-query effect on this system was predicted, with one of `verbs`; empty for any verb.
     system: Option<String>,
     #[serde(default)]
     verbs: Vec<String>,
-    /// Only where a command with one of these subcommands was found; any where there are none.
+    /// Applies only to a command with one of these subcommands; empty for any.
     #[serde(default)]
     subcommands: Vec<String>,
-    /// Why.
+    /// The reason.
     why: String,
 }
 
 impl Private {
-    /// Fails when the table cannot be read, or an entry does not say why.
+    /// Returns an error if the table is invalid, or an entry has no reason.
     pub(crate) fn read() -> anyhow::Result<Private> {
         let private: Private = toml::from_str(include_str!("../private.toml"))?;
         anyhow::ensure!(
@@ -54,7 +53,7 @@ impl Private {
         Ok(private)
     }
 
-    /// The program whose own an event is.
+    /// Returns the program whose internal effect an event is.
     pub(crate) fn of(&self, event: &Event, predicted: &Predicted) -> Option<&str> {
         let own = self.own.iter().find(|own| own.is_of(event) && own.is_said(predicted));
         own.map(|own| own.program.as_str())

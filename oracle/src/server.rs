@@ -1,19 +1,19 @@
-//! An HTTP server on the loopback of the enclosure, for commands that fetch or send something. It must not know who asks.
+//! An HTTP server on the loopback of the enclosure, for commands that fetch or send something. Must not depend on the
+//! client.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 
-/// Where it listens.
 const ADDRESS: &str = "127.0.0.1:8000";
 
 /// More than any command sends.
 const BODY_BYTES_MAX: u64 = 1 << 20;
 
-/// Starts it on a thread, which ends with the process.
+/// Starts the server on a thread, which ends with the process.
 pub(crate) fn start() -> std::io::Result<()> {
     let listener = TcpListener::bind(ADDRESS)?;
     std::thread::spawn(move || {
-        // One that breaks off is its own business.
+        // An aborted connection is no error of the server.
         listener.incoming().flatten().for_each(|stream| drop(answer(&stream)));
     });
     Ok(())

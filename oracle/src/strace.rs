@@ -1,15 +1,15 @@
-//! The text that `strace -f -y` writes, line by line: which process made which system call with which arguments, and how it ended.
-//! It must not know what a call means.
+//! Parses the output of `strace -f -y` line by line: process, system call, arguments and result. Must not depend on the
+//! meaning of a call.
 
 use std::collections::BTreeMap;
 
-/// A system call that ended.
+/// A finished system call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Syscall {
     pub(crate) pid: u32,
     pub(crate) name: String,
     pub(crate) args: Vec<String>,
-    /// What it returned, with strace's notes behind.
+    /// The returned value, followed by strace's notes.
     pub(crate) result: String,
 }
 
@@ -23,16 +23,16 @@ impl Syscall {
     }
 }
 
-/// A line of the text, put together where strace took it apart.
+/// A line of the output, rejoined if strace split it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// A call that makes a process began; the process may be seen before the call ends.
+    /// The start of a call that creates a process. The new process may appear before the call ends.
     Begun(u32),
-    /// A call ended.
+    /// The end of a call.
     Ended(Syscall),
 }
 
-/// All lines in order. Signals and exits are left out.
+/// Returns all lines in order, without signals and exits.
 pub(crate) fn lines(trace: &str) -> Vec<Line> {
     let mut begun: BTreeMap<u32, String> = BTreeMap::new();
     let mut lines = Vec::new();
@@ -62,7 +62,7 @@ fn syscall(pid: u32, text: &str) -> Option<Syscall> {
     Some(Syscall { pid, name: name.to_owned(), args: split(args), result: result.to_owned() })
 }
 
-/// Arguments at their commas, but for those within strings, braces and notes.
+/// Splits arguments at commas outside of strings, braces and notes.
 fn split(text: &str) -> Vec<String> {
     let (mut args, mut arg) = (Vec::new(), String::new());
     let (mut depth, mut is_quoted, mut is_escaped) = (0_i32, false, false);
@@ -88,7 +88,7 @@ fn split(text: &str) -> Vec<String> {
     args
 }
 
-/// The text of a string argument, escapes resolved; `None` for another argument.
+/// Returns the text of a string argument, with escapes resolved; `None` for another argument.
 pub(crate) fn string(arg: &str) -> Option<String> {
     let inner = arg.strip_prefix('"')?;
     let inner = inner.strip_suffix('"').or_else(|| inner.strip_suffix("\"..."))?;
@@ -117,7 +117,7 @@ pub(crate) fn string(arg: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The note of a descriptor, such as the path of `3</path>`.
+/// Returns the note of a descriptor, such as the path of `3</path>`.
 pub(crate) fn note(arg: &str) -> Option<&str> {
     let (_, note) = arg.split_once('<')?;
     note.strip_suffix('>').map(|note| note.trim_end_matches(">(deleted)"))

@@ -1,5 +1,5 @@
-//! The tables that are printed: recall and precision of each kind, what is Opaque, every miss with its text. It fails when something
-//! that matters was neither predicted nor declared.
+//! Prints the tables: recall and precision of each kind, Opaque parts, and every miss with its text. Fails if a
+//! relevant event was neither predicted nor covered.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use crate::inside::{PROJECT, Seen};
 use crate::observed::{self, Kind};
 use crate::private::Private;
 
-/// To be reached, in percent.
+/// Limits in percent.
 const PRECISION_MIN: f64 = 95.0;
 const OPAQUE_MAX: f64 = 10.0;
 
@@ -26,7 +26,7 @@ const KINDS: &[(Kind, &str)] = &[
     (Kind::Read, "reads"),
 ];
 
-/// Runs everything and prints what came of it.
+/// Runs everything and prints the results.
 pub(crate) fn print() -> anyhow::Result<()> {
     enclosure::check()?;
     let private = Private::read()?;
@@ -59,7 +59,7 @@ pub(crate) fn print() -> anyhow::Result<()> {
     report(&ran)
 }
 
-/// Shows all of one text.
+/// Prints all results of one text.
 pub(crate) fn print_one(text: &str) -> anyhow::Result<()> {
     enclosure::check()?;
     let (seen, outcome) = one(text, &enclosure::run(FIXTURE, &[])?, &Private::read()?)?;
@@ -123,7 +123,7 @@ fn percent(part: usize, of: usize) -> f64 {
     if of == 0 { 100.0 } else { 100.0 * part as f64 / of as f64 }
 }
 
-/// The line of a kind; returns its precision.
+/// Prints the line of a kind; returns its precision.
 fn print_kind(ran: &[Ran<'_>], kind: Kind, name: &str) -> f64 {
     let happened =
         || ran.iter().flat_map(|ran| &ran.outcome.happened).filter(|(event, _)| event.kind == kind);
@@ -162,7 +162,8 @@ fn print_private(ran: &[Ran<'_>]) {
     own.iter().for_each(|((program, name), count)| println!("| `{program}` | {name} | {count} |"));
 }
 
-/// Every text with an Opaque part, with its reasons, and every one that runs a file; returns the percentage of the first.
+/// Prints every text with an Opaque part and the reasons, and every text that runs a file. Returns the percentage of
+/// the former.
 fn print_opaque(ran: &[Ran<'_>]) -> f64 {
     let mut opaque = 0;
     println!("\nOpaque (program, code or target):");
@@ -189,7 +190,7 @@ fn print_opaque(ran: &[Ran<'_>]) -> f64 {
     share
 }
 
-/// Every miss and every wrong prediction, with its text; returns how many matter.
+/// Prints every miss and every wrong prediction with its text. Returns the number of relevant ones.
 fn print_wrong(ran: &[Ran<'_>]) -> usize {
     let mut missed = 0;
     println!("\nNeither predicted nor declared, and foretold wrongly:");

@@ -1,5 +1,5 @@
-//! [`Input`]: every known call with a stable id: cases beside rules, labelled calls, disguises, everyday commands, commands of
-//! forerunners, fuzz seeds. It must not know how calls are judged.
+//! [`Input`]: every known call with a stable id: cases beside rules, labelled calls, disguises, everyday commands,
+//! commands of forerunners, fuzz seeds. Must not depend on how calls are judged.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use castellan_trial::{Case, CaseFile, Laid, read_labelled, shipped_cases};
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 
-/// Fuzz targets whose seeds are text, and the command that gives a seed to the analysis. `{}` stands for the quoted seed.
+/// Fuzz targets with text seeds, and the command that passes a seed to the analysis. `{}` is the quoted seed.
 const SEEDS: &[(&str, &str)] =
     &[("shell", ""), ("shell_parse", ""), ("path", "rm -r -- {}"), ("sql", "psql -c {}"), ("url", "curl {}")];
 
-/// Interpreters by the language that the first line of a `program` seed names.
+/// Interpreters by the language in the first line of a `program` seed.
 const INTERPRETERS: &[(&str, &str)] = &[
     ("python", "python3 seed.py"),
     ("javascript", "node seed.mjs"),
@@ -28,14 +28,13 @@ const INTERPRETERS: &[(&str, &str)] = &[
     ("applescript", "osascript seed.scpt"),
 ];
 
-/// A call with its id.
 pub(crate) struct Input {
     /// Source and a hash of the call, such as `rules/git:1f2e3d4c5b6a`. A call keeps its id when its line moves.
     pub(crate) id: String,
     pub(crate) case: Case,
 }
 
-/// Files besides those of the tree.
+/// Files outside of the tree.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     /// Folders or files with labelled calls (`.jsonl`).
@@ -75,7 +74,7 @@ pub(crate) fn all(sources: &Sources) -> anyhow::Result<Vec<Input>> {
     Ok(inputs.into_iter().map(|(id, case)| Input { id, case }).collect())
 }
 
-/// Calls of earlier guards, with the tool that a row names.
+/// Adds calls of earlier guards, with the tool of each row.
 fn forerunners(path: &Path, add: &mut impl FnMut(&str, Case)) -> anyhow::Result<()> {
     for line in text(path)?.lines().filter(|line| !line.trim().is_empty()) {
         let row: Json = serde_json::from_str(line).context("forerunners.jsonl")?;
@@ -147,7 +146,7 @@ fn hash(case: &Case) -> String {
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The files of a folder and its folders with an extension, or without any, sorted; a file is itself.
+/// Returns the files below a folder with an extension (empty for all), sorted. For a file, returns that file.
 fn files(path: &Path, extension: &str) -> anyhow::Result<Vec<PathBuf>> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);

@@ -1,5 +1,5 @@
-//! [`line`]: a call as JSON: its rows by the names of rule fields, the counted work, and under each profile the decision and
-//! its record. Fields of rules keep their names, so that lines of two versions compare.
+//! [`line`]: a call as JSON: its rows by the names of rule fields, the counted work, and the decision with its record
+//! under each profile. Fields of rules keep their names, so that lines of two versions can be compared.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::inputs::Input;
 
-/// The profiles under which a call is judged: its key in the line, the profile, and that nobody is there to be asked.
+/// The profiles that judge a call: the key in the line, the profile, and true if nobody can be asked.
 const PROFILES: &[(&str, Profile, bool)] = &[
     ("standard", Profile::Standard, false),
     ("strict", Profile::Strict, false),
@@ -28,7 +28,7 @@ const PROFILES: &[(&str, Profile, bool)] = &[
 pub(crate) struct Policies(Vec<(&'static str, Policy, bool)>);
 
 impl Policies {
-    /// Compiles the shipped rules under each profile. An error when they do not load.
+    /// Compiles the shipped rules under each profile. Returns an error if they do not load.
     pub(crate) fn compiled() -> anyhow::Result<Policies> {
         let sources: Vec<Source> = shipped_rules()
             .iter()
@@ -47,7 +47,7 @@ impl Policies {
     }
 }
 
-/// Judges an input under each profile. `with_texts`: the agent's and the user's bytes are part of the line.
+/// Judges an input under each profile. `with_texts` adds the bytes for the agent and the user to the line.
 pub(crate) fn line(input: &Input, policies: &Policies, with_texts: bool) -> Json {
     let mut line = Map::new();
     line.insert("id".to_owned(), input.id.as_str().into());
@@ -86,7 +86,7 @@ fn decided(judged: &Judged, input: &Input, with_texts: bool) -> Json {
     })
 }
 
-/// The bytes that the agent reads, and the hook's exit code.
+/// Returns the bytes for the agent, and the hook's exit code.
 fn texts(judged: &Judged, input: &Input, request: RequestId) -> Json {
     let Judged { call, decision, .. } = judged;
     let reason = agent_text(decision, request, call.correlation_id);
@@ -108,7 +108,8 @@ fn finding(finding: &Finding) -> Json {
     ])
 }
 
-/// Each row with the values of its own level, by the names of rule fields. A written row also has those of its effect.
+/// Returns each row with the values of its own level, by the names of rule fields. A written row also has those of its
+/// effect.
 fn row_values(judged: &Judged) -> Json {
     let rows = rows(&judged.call, &judged.facts, &judged.session, &judged.answers).unwrap_or_default();
     rows.iter().map(values).collect()
@@ -126,7 +127,7 @@ fn values(row: &CallRow<'_>) -> Json {
     Json::Object([("row".to_owned(), level.as_str().into())].into_iter().chain(present).collect())
 }
 
-/// `None`: the value is absent or empty.
+/// Returns `None` for an absent or empty value.
 fn json_of(value: &Value<'_>) -> Option<Json> {
     match value {
         Value::Absent => None,
@@ -141,7 +142,7 @@ fn json_of(value: &Value<'_>) -> Option<Json> {
     }
 }
 
-/// The work of analysing the call alone, on the usual machine.
+/// Returns the work of analysing the call alone, on the default machine.
 fn work(judged: &Judged) -> Json {
     let setting = Setting { workspace: WORKSPACE.to_owned(), ..Setting::default() };
     let (_, Spent { text, programs }) =

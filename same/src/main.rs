@@ -1,8 +1,9 @@
-//! `castellan-same [--texts] [--recorded FOLDER] FILE...`: prints a line of JSON for each known call: rows, decisions, records and counted work.
-//! `cargo xtask same` runs it in two versions and compares the lines. A field of a line keeps its name when code is renamed.
+//! `castellan-same [--texts] [--recorded FOLDER] FILE...`: prints a line of JSON for each known call, with rows,
+//! decisions, records and counted work. `cargo xtask same` runs it in two versions and compares the lines. A field of a
+//! line keeps its name when code is renamed.
 //!
-//! `inputs` collects the calls, `judged` prints a call, `texts` prints bytes that agents and people read. No module knows
-//! which result is right.
+//! `inputs` collects the calls, `judged` prints a call, `texts` prints bytes for agents and people. No module may
+//! depend on which result is right.
 
 mod inputs;
 mod judged;

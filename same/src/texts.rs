@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 const SETTINGS: &[&str] =
     &["", "{}\n", "{\n  // own\n  \"model\": \"x\",\n  \"hooks\": {\"PreToolUse\": []}\n}\n"];
 
-/// Prints each text as a line with an id.
+/// Returns each text as a line with an id.
 pub(crate) fn lines() -> Vec<Json> {
     let hook =
         HookCommand { program: "/opt/castellan-hook".to_owned(), home: "/home/dev/castellan".to_owned() };

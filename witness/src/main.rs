@@ -1,8 +1,8 @@
-//! `castellan-witness`: a second parser (brush-parser) reads shell text and names the simple commands that it sees. One JSON string
-//! a line comes in; one line goes out: a list of names as they are written, or why the text was refused.
+//! `castellan-witness`: a second parser (brush-parser) reads shell text and names the simple commands in it. Each input
+//! line is a JSON string. Each output line is a list of names as written, or the reason of a rejected text.
 //!
-//! It runs in a process of its own because this parser can overflow its stack or panic on a text; whoever asks starts it again.
-//! It must not know what castellan finds.
+//! It runs in its own process, because this parser can overflow its stack or panic on a text; the caller restarts it.
+//! Must not depend on castellan's results.
 
 mod names;
 mod words;
@@ -12,7 +12,7 @@ use std::io::{BufRead, Write};
 use brush_parser::{Parser, ParserOptions};
 use serde_json::{Value, json};
 
-/// Real scripts are nested less deeply than this holds; what is nested deeper ends the process.
+/// Enough for the nesting of real scripts. Deeper nesting ends the process.
 const STACK_BYTES: usize = 256 << 20;
 
 fn main() -> std::io::Result<()> {
@@ -30,7 +30,7 @@ fn answer() -> std::io::Result<()> {
     Ok(())
 }
 
-/// `{"names": [...], "unread": N}`, where N is how many words it could not read, or `{"refused": WHY}`.
+/// Returns `{"names": [...], "unread": N}`, where N is the number of unreadable words, or `{"refused": WHY}`.
 fn read(text: &str) -> Value {
     let options = ParserOptions::default();
     match Parser::new(text.as_bytes(), &options).parse_program() {

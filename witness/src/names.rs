@@ -1,4 +1,5 @@
-//! The names of the simple commands of a tree, as written, those in substitutions among them. It must not know what a name means.
+//! The names of the simple commands of a tree, as written, including those in substitutions. Must not depend on the
+//! meaning of a name.
 
 use brush_parser::ParserOptions;
 use brush_parser::ast::{
@@ -7,11 +8,10 @@ use brush_parser::ast::{
     UnexpandedArithmeticExpr, Word,
 };
 
-/// What was seen so far.
 pub(crate) struct Names {
-    /// Names as written, in no particular order, each as often as it was seen.
+    /// Names as written, in no particular order, with repetitions.
     pub(crate) names: Vec<String>,
-    /// Words, and texts in them, that the parser could not read.
+    /// Number of words, and texts in words, that the parser could not read.
     pub(crate) unread: usize,
     pub(crate) options: ParserOptions,
 }

@@ -1,4 +1,5 @@
-//! What stands inside words: this parser leaves them as text, and they are read one level at a time. It must not know statements.
+//! The contents of words: this parser leaves them as text, so they are parsed one level at a time. Must not depend on
+//! statements.
 
 use brush_parser::Parser;
 use brush_parser::word::{self, Parameter, ParameterExpr, WordPiece, WordPieceWithSource};
@@ -7,7 +8,7 @@ use crate::names::Names;
 
 impl Names {
     pub(crate) fn word(&mut self, text: &str) {
-        // Nothing else in a word holds commands.
+        // Only these contain commands.
         if text.contains(['$', '`']) {
             let pieces = word::parse(text, &self.options);
             self.parsed(pieces.ok());
@@ -64,7 +65,7 @@ impl Names {
     }
 }
 
-/// The parameter of an expansion, and the texts in it that are words again.
+/// Returns the parameter of an expansion, and the texts in it that are words again.
 fn parts(expression: &ParameterExpr) -> (Option<&Parameter>, [Option<&str>; 2]) {
     use ParameterExpr as Expr;
     match expression {

@@ -18,7 +18,7 @@ use crate::asked::{Asked, Terms};
 const ROUNDS: usize = 200;
 const WARM_UP: usize = 3;
 
-/// The measured steps of a call. The tables give their limits in µs, p50 and p99.
+/// The measured steps of a call.
 const STEPS: [&str; 4] = ["payload to call", "call to facts", "rules alone", "whole decision from facts"];
 
 /// Limit of the pipeline's own time beside the rules, p50, µs.

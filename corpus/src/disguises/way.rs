@@ -1,15 +1,15 @@
-//! A way to disguise a command, and the layers that cover what facts do not show. It must not know what the texts do.
+//! A way to disguise a command, and the layers that cover what facts do not show. Must not depend on the texts.
 
-/// A way to disguise a command, or to go around what judges it.
+/// A way to disguise a command, or to bypass castellan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
-    /// The group that it stands in.
+    /// Its group.
     pub group: String,
-    /// What it is, in a line.
+    /// Its name, in one line.
     pub name: String,
     /// Tests elsewhere.
     pub tests: Vec<Test>,
-    /// Which layer covers it, when it is not caught.
+    /// The layer that covers it, if it is not detected.
     pub left: Option<Left>,
 }
 
@@ -22,38 +22,38 @@ pub struct Test {
     pub function: Option<String>,
 }
 
-/// What covers a way that is not caught.
+/// The cover of an undetected way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     /// The layer.
     pub layer: Layer,
-    /// Why it is not caught, and what the layer does about it.
+    /// The reason why it is not detected, and the layer's protection.
     pub why: String,
 }
 
-/// A layer besides the judgement of a call by its facts.
+/// A layer in addition to the decision on a call's facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layer {
-    /// Around the agent's commands.
+    /// A sandbox around the agent's commands.
     Sandbox,
     /// The machine-wide registration.
     Managed,
-    /// What marks a session for later calls.
+    /// Marks of a session for its later calls.
     Marks,
-    /// A rule of one's own.
+    /// A user's own rule.
     Rule,
-    /// The report of what ran without being judged.
+    /// The report of calls that ran without being judged.
     Report,
     /// The audit log.
     Log,
 }
 
 impl Layer {
-    /// Every layer.
+    /// All layers.
     pub const ALL: [Layer; 6] =
         [Layer::Sandbox, Layer::Managed, Layer::Marks, Layer::Rule, Layer::Report, Layer::Log];
 
-    /// Its word in the file and in the book.
+    /// Returns its word in the file and in the catalogue.
     pub fn as_str(self) -> &'static str {
         match self {
             Layer::Sandbox => "sandbox",
@@ -65,7 +65,7 @@ impl Layer {
         }
     }
 
-    /// What it is, and whether it is there yet.
+    /// Returns its description, and its state if it is only planned.
     pub fn meaning(self) -> &'static str {
         match self {
             Layer::Sandbox => {
@@ -88,7 +88,7 @@ impl Way {
         Way { group: group.to_owned(), name: name.to_owned(), tests: Vec::new(), left: None }
     }
 
-    /// Takes a line of its own, without the `@`; the error says what is wrong with it.
+    /// Reads a line of the way, without the `@`. The error names the invalid part.
     pub(super) fn note(&mut self, note: &str) -> Result<(), String> {
         let (kind, text) = note.split_once(' ').unwrap_or((note, ""));
         match kind {

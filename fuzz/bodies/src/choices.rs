@@ -1,6 +1,6 @@
-//! Bytes as a sequence of choices, so that a fuzzer that changes a byte changes one thing.
+//! Bytes as a sequence of choices, so that a changed byte changes one thing.
 
-/// The choices that are left. Without bytes, everything is the first.
+/// The remaining choices. Without bytes, every choice is the first.
 #[derive(Debug)]
 pub(crate) struct Choices<'b>(std::slice::Iter<'b, u8>);
 
@@ -9,18 +9,15 @@ impl<'b> Choices<'b> {
         Self(bytes.iter())
     }
 
-    /// A number below `count`.
     pub(crate) fn below(&mut self, count: u8) -> u8 {
         self.0.next().copied().unwrap_or_default().checked_rem(count).unwrap_or_default()
     }
 
-    /// One of some things.
     pub(crate) fn of<'t, T>(&mut self, things: &'t [T]) -> Option<&'t T> {
         let count = u8::try_from(things.len()).unwrap_or(u8::MAX);
         things.get(usize::from(self.below(count)))
     }
 
-    /// One of some words.
     pub(crate) fn word(&mut self, words: &[&'static str]) -> &'static str {
         self.of(words).copied().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Random rules on random calls: the engine says what the plain evaluator says, and what tightens a policy never loosens a
+//! Random rules on random calls: the engine and the plain evaluator agree, and a stricter policy never loosens a
 //! verdict.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use castellan_rules::{Options, Plain, Source, load};
 use crate::choices::Choices;
 use crate::rules::rule;
 
-/// Comparisons over fields of every level and type, whose outcomes differ among the calls below.
+/// Comparisons over fields of every level and type, with different results on the calls below.
 const COMPARISONS: [&str; 25] = [
     "tool.name = Bash",
     "tool.name != Bash",
@@ -45,11 +45,11 @@ const COMPARISONS: [&str; 25] = [
 const TAGS: [&str; 5] =
     ["coding_agent_deny", "coding_agent_ask", "coding_agent_review", "coding_agent_allow", "other"];
 
-/// Levels of a random condition: as much as shows every nesting of two operators in a third.
+/// Levels of a random condition. Three levels cover every nesting of two operators in a third.
 const DEPTH: u8 = 3;
 
-/// Takes the bytes as rules and a call: a further deny, ask or review rule, a disjunct in one, or a further layer never
-/// loosens the verdict.
+/// Reads the bytes as rules and a call. A further deny, ask or review rule, a disjunct in a rule, or a further layer
+/// must never loosen the verdict.
 pub fn rules_evaluate(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let rules = rule_set(&mut choices);
@@ -95,7 +95,7 @@ fn condition(choices: &mut Choices<'_>, depth: u8) -> String {
     }
 }
 
-/// A call with what would have been found out about it.
+/// Returns a call with its facts.
 fn case(choices: &mut Choices<'_>) -> (Call, Facts) {
     let tools = [
         ("Bash", ToolKind::Shell),
@@ -159,7 +159,7 @@ fn an_effect(choices: &mut Choices<'_>) -> Effect {
     }
 }
 
-/// On every row of the call, the engine and the plain evaluator report the same.
+/// Checks that the engine and the plain evaluator report the same on every row.
 fn evaluators_agree(rules: &[(String, &str)], call: &Call, facts: &Facts) {
     let (_, answers) = judge(&[rules], call, facts);
     let set = load(&source(rules), FIELDS, &Options { describe: true, ..Options::default() }).rules;
@@ -172,7 +172,7 @@ fn evaluators_agree(rules: &[(String, &str)], call: &Call, facts: &Facts) {
     }
 }
 
-/// The verdict of layers, the highest first.
+/// Returns the verdict of layers, the highest first.
 fn verdict(layers: &[&[(String, &str)]], call: &Call, facts: &Facts) -> Verdict {
     judge(layers, call, facts).0
 }
@@ -194,7 +194,7 @@ fn judge(layers: &[&[(String, &str)]], call: &Call, facts: &Facts) -> (Verdict, 
     (decision.verdict, world.into_answers())
 }
 
-/// The file of a layer.
+/// Returns the file of a layer.
 fn source(rules: &[(String, &str)]) -> [Source; 1] {
     let rules = rules.iter().enumerate();
     let text = rules.map(|(at, (condition, tag))| rule(&format!("r{at}"), condition, tag)).collect();
@@ -203,7 +203,7 @@ fn source(rules: &[(String, &str)]) -> [Source; 1] {
 
 static SESSION: Session = Session { marks: BTreeMap::new(), now_ms: 0 };
 
-/// A world in which every path is where it says.
+/// A world without symlinks.
 struct Lexical;
 
 impl World for Lexical {

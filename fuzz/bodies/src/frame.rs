@@ -2,7 +2,7 @@
 
 use castellan_wire::{Reply, Request, read_frame, write_frame};
 
-/// Reads bytes as a frame, a request and a reply: what is read is what was written.
+/// Reads bytes as a frame, a request and a reply. Each must encode to the same bytes again.
 pub fn frame(bytes: &[u8]) {
     if let Ok(frame) = read_frame(&mut &*bytes, 1 << 20) {
         let mut again = Vec::new();

@@ -1,5 +1,5 @@
-//! The bodies of the fuzz targets: each takes any bytes, and panics when a law does not hold. `fuzz/fuzz_targets` calls them
-//! with what libFuzzer makes up, `tests/corpus.rs` with the seeds that are kept in `fuzz/corpus`.
+//! The bodies of the fuzz targets: each takes any bytes, and panics if a law does not hold. `fuzz/fuzz_targets` calls
+//! them with libFuzzer's inputs, `tests/corpus.rs` with the seeds in `fuzz/corpus`.
 
 mod choices;
 mod evaluate;
@@ -27,7 +27,7 @@ pub use shell::{shell, shell_parse};
 pub use sql::sql;
 pub use url::url;
 
-/// What a target does with its bytes.
+/// The function of a target.
 pub type Body = fn(&[u8]);
 
 /// Every target by name.

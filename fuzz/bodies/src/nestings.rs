@@ -1,7 +1,7 @@
-//! Shell text that nobody writes: every token of the grammar nested in and repeated beside every other. A case is a number,
-//! so that one that is found can be made again. It must not know what is done with the text.
+//! Unusual shell text: every token of the grammar nested in and repeated beside every other. A case is a number, so
+//! that a failing text can be made again. Must not depend on the use of the text.
 
-/// Openers with their closers, and words that stand alone: what a shell gives a meaning of its own.
+/// Openers with their closers, and single words with a meaning in the shell.
 const TOKENS: &[(&str, &str)] = &[
     ("$(", ")"),
     ("( ", " )"),
@@ -135,7 +135,7 @@ const TOKENS: &[(&str, &str)] = &[
     ("\0", ""),
 ];
 
-/// How two tokens are put together.
+/// The ways to combine two tokens.
 const FAMILIES: &[(&str, Family)] = &[
     ("both nested", Family::Nested),
     ("the first, then the other nested", Family::InOne),
@@ -155,20 +155,20 @@ enum Family {
     Random,
 }
 
-/// One text that is made of the table.
+/// A text made from the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nesting {
-    /// How it is made.
+    /// The way in which it is made.
     pub family: &'static str,
-    /// Which tokens of it, for people.
+    /// Its tokens, for people.
     pub name: String,
     /// The text.
     pub text: String,
 }
 
-/// The text of a case: at most `bytes` long. Each number below [`NESTINGS`] is another one.
+/// Returns the text of a case, at most `bytes` long. Each number below [`NESTINGS`] gives another text.
 pub fn nesting(case: usize, bytes: usize) -> Nesting {
-    // Neighbours in the table are alike: a run that does not reach the end has still seen a bit of everything.
+    // Neighbours in the table are similar, so the order is mixed. A partial run then covers all parts of the table.
     let mixed = case.wrapping_mul(STRIDE) % NESTINGS;
     let (family, made) = FAMILIES.get(mixed % FAMILIES.len()).copied().unwrap_or(("", Family::Random));
     let pair = mixed / FAMILIES.len();
@@ -196,13 +196,13 @@ pub fn nesting(case: usize, bytes: usize) -> Nesting {
     Nesting { family, name: format!("`{}` and `{}`", one.0.escape_debug(), other.0.escape_debug()), text }
 }
 
-/// How many cases there are.
+/// The number of cases.
 pub const NESTINGS: usize = TOKENS.len() * TOKENS.len() * FAMILIES.len();
 
 /// A prime, larger than any of the factors of [`NESTINGS`].
 const STRIDE: usize = 7919;
 
-/// Few different tokens in any order: what is repeated is what hurts.
+/// Returns a few different tokens in any order, because repetition causes the cost.
 fn random(seed: usize, bytes: usize) -> String {
     let mut state = seed as u64 ^ 0x9E37_79B9_7F4A_7C15;
     let mut next = |below: usize| {

@@ -1,4 +1,4 @@
-//! Paths: where arguments lead, and what is there.
+//! Paths: the resolution of arguments, and the kind of the result.
 
 use castellan_event::{Recorder, Scope, Why};
 use castellan_facts::path::{Places, dev_tcp, locate, locate_entry};
@@ -9,9 +9,9 @@ use crate::world::Same;
 
 const WORLD: Same<'_> = Same { contents: None };
 
-/// Takes text as an argument, in which a byte 1 stands before and after a shell pattern, and a byte 2 around what is not
-/// known. Says of every file system where it leads: what is found has a path, a place and a scope; what is not has a reason;
-/// what is found once is found again at the same place.
+/// Reads text as an argument. A byte 1 surrounds a shell pattern, and a byte 2 an unknown part.
+/// Checks for every file system: a resolved argument has a path, a place and a scope; an unresolved one has a reason;
+/// the resolved path resolves to the same place again.
 pub fn path(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     let _ = dev_tcp(text);

@@ -5,8 +5,8 @@ use castellan_agents::{AgentId, Incoming, Origin, call_key_input, decode};
 use crate::shell::{find, hold};
 use crate::world::Same;
 
-/// Reads bytes as what each agent sends at each event, and finds what the call would do: no panic, and what is not
-/// understood says what it stands for and why.
+/// Reads bytes as a payload of each agent at each event, and derives the effects. There must be no panic, and Opaque
+/// parts must have a role and a reason.
 pub fn payload(bytes: &[u8]) {
     let origin = Origin { correlation_id: 1, agent_pid: 1, hook_cwd: "/".to_owned() };
     for agent in AgentId::ALL {

@@ -1,9 +1,9 @@
-//! Programs in other languages than shell.
+//! Programs in languages other than shell.
 
 use castellan_event::Why;
 use castellan_languages::{Language, Reading, Start, What, Work, read_within};
 
-/// What begins a comment that ends with its line.
+/// The start of a comment that ends with its line.
 const COMMENTS: [(Language, &str); 8] = [
     (Language::Python, "#"),
     (Language::JavaScript, "//"),
@@ -15,11 +15,11 @@ const COMMENTS: [(Language, &str); 8] = [
     (Language::AppleScript, "--"),
 ];
 
-/// Why something was not read to its end.
+/// Reasons for an incomplete reading.
 const CUT: &[Why] = &[Why::Syntax, Why::Budget, Why::Size, Why::Nesting];
 
-/// Reads a program in the language that its first line names, else in one that its first byte chooses: no panic, what it does
-/// stands in it, two readings are equal, work is paid for, and a line that says nothing changes nothing.
+/// Reads a program in the language of its first line, or else in a language chosen by its first byte. There must be no
+/// panic. Effects are within the text, two readings are equal, the work is counted, and a blank or comment line changes nothing.
 pub fn program(bytes: &[u8]) {
     let Ok(all) = str::from_utf8(bytes) else { return };
     let (name, rest) = all.split_once('\n').unwrap_or((all, ""));
@@ -36,7 +36,7 @@ pub fn program(bytes: &[u8]) {
         assert!(text.get(act.span.clone()).is_some(), "{:?} stands outside of {text:?}", act.span);
     }
     assert_eq!(first, reading(language, text), "read twice, and differently: {text:?}");
-    // Where parsing goes on after an error, and what a limit cuts off, may depend on where it stands.
+    // The restart after a syntax error and the cut at a limit may depend on the position.
     if has_hole(&first, CUT) || text.starts_with(['#', '\u{feff}']) {
         return;
     }

@@ -22,8 +22,8 @@ fn one(field: &FieldDef<'_>) -> Value<'static> {
     }
 }
 
-/// Loads a rule file in every way, renders its problems, describes and evaluates it: no panic, every problem has a place,
-/// warnings of our own keep nothing from loading, and the engine says what the plain evaluator says.
+/// Loads a rule file with all options, renders its problems, describes and evaluates it. There must be no panic. Every
+/// problem has a place, castellan's own warnings do not prevent loading, and the engine and the plain evaluator agree.
 pub fn rules_yaml(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     let plain = load_text(text, &Options::default());
@@ -49,7 +49,7 @@ pub fn rules_yaml(bytes: &[u8]) {
     assert_eq!(linted.has_errors(), plain.has_errors(), "lints only warn");
 }
 
-/// Takes the text as the condition of one rule: the print of one that loads loads, and prints as itself.
+/// Reads the text as the condition of a rule. A printed condition must load, and print as itself.
 pub fn rules_condition(bytes: &[u8]) {
     let Ok(condition) = str::from_utf8(bytes) else { return };
     let Some(once) = printed(condition) else { return };
@@ -57,7 +57,7 @@ pub fn rules_condition(bytes: &[u8]) {
     assert_eq!(again.as_deref(), Some(once.as_str()), "of {condition}");
 }
 
-/// The print of a condition that can be read back; `None` when it does not load.
+/// Returns the condition in a form that can be loaded again; `None` if it does not load.
 fn printed(condition: &str) -> Option<String> {
     let text = rule("r", condition, "");
     let options = Options { engine: Engine::V0_44, lints: true, describe: true, ..Options::default() };
@@ -70,7 +70,7 @@ fn printed(condition: &str) -> Option<String> {
     (!loaded.has_errors()).then(|| described.reparsable.clone())
 }
 
-/// A rule as YAML. JSON strings are YAML strings.
+/// Returns a rule as YAML. JSON strings are YAML strings.
 pub(crate) fn rule(name: &str, condition: &str, tags: &str) -> String {
     let condition = serde_json::Value::from(condition);
     format!(

@@ -2,7 +2,8 @@
 
 use castellan_agents::{AgentId, HookCommand, inspect, register, unregister};
 
-/// Registers in a settings file: twice is once, and unregistering gives back what was there, to the byte.
+/// Registers in a settings file. A second registration must change nothing, and unregistering must restore the original
+/// bytes.
 pub fn settings(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     let hook =

@@ -1,4 +1,4 @@
-//! Shell text: its tree, and what it would do.
+//! Shell text: its tree and its effects.
 
 use castellan_event::{Call, Facts, Recorder, Why};
 use castellan_facts::{Setting, analyse};
@@ -6,7 +6,8 @@ use castellan_shell::tree::{Node, Span};
 
 use crate::world::{Same, shell_call};
 
-/// Parses bytes as shell text: no panic, the same tree twice, every hole and statement inside the text.
+/// Parses bytes as shell text. There must be no panic, and two parses must give the same tree. Every hole and statement
+/// must be inside the text.
 pub fn shell_parse(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let parsed = castellan_shell::parse(text);
@@ -16,8 +17,9 @@ pub fn shell_parse(bytes: &[u8]) {
     assert_eq!(parsed, castellan_shell::parse(text), "two trees");
 }
 
-/// Takes bytes as a call of the shell, and what stands behind a byte 1 as what every file holds: no panic, the same facts
-/// twice, every command inside the text, and what is not understood says what it stands for and why.
+/// Reads bytes as a shell call; the text after a byte 1 is the contents of every file. There must be no panic, and two
+/// analyses must give the same facts. Every command must be inside the text, and Opaque parts must have a role and a
+/// reason.
 pub fn shell(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (command, contents) = match text.split_once('\u{1}') {
@@ -36,13 +38,13 @@ pub fn shell(bytes: &[u8]) {
     }
 }
 
-/// What a call would do.
+/// Returns the facts of a call.
 pub(crate) fn find(call: &Call, world: &Same<'_>) -> Facts {
     let setting = Setting { workspace: "/home/u/app".to_owned(), ..Setting::default() };
     analyse(call, &setting, &mut Recorder::new(world))
 }
 
-/// What holds for the facts of any call.
+/// Checks the laws for the facts of any call.
 pub(crate) fn hold(call: &Call, facts: &Facts) {
     for effect in &facts.effects {
         assert!(effect.command.is_none_or(|at| at < facts.commands.len()), "{effect:?} of no command");
@@ -57,7 +59,7 @@ pub(crate) fn hold(call: &Call, facts: &Facts) {
     }
 }
 
-/// Why the first statement, which always runs, has no tree.
+/// Returns the reason if the first statement has no tree. The first statement always runs.
 fn first_hole(text: &str) -> Option<Why> {
     match castellan_shell::parse(text).script.statements.first()?.node {
         Node::Hole(hole) => Some(hole.why),

@@ -1,4 +1,4 @@
-//! SQL text, given to a database's client.
+//! SQL text as an argument of a database's client.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use castellan_shell::{Found, Item, Origin, Run, Stdin};
 
 use crate::world::shell_call;
 
-/// Clients, with the option that statements stand after.
+/// Clients, each with its option for statements.
 const CLIENTS: [(&str, &str); 6] = [
     ("psql", "-c"),
     ("mysql", "-e"),
@@ -20,7 +20,7 @@ const CLIENTS: [(&str, &str); 6] = [
     ("cqlsh", "-e"),
 ];
 
-/// A world that knows nothing.
+/// A world without answers.
 struct Nothing;
 
 impl World for Nothing {
@@ -29,7 +29,7 @@ impl World for Nothing {
     }
 }
 
-/// Reads a text as each client would: no panic, and a command that says something is never without an effect.
+/// Reads a text as each client would. There must be no panic, and a command with statements must have an effect.
 pub fn sql(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     for (program, option) in CLIENTS {

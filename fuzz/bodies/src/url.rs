@@ -2,7 +2,7 @@
 
 use castellan_facts::url::{Host, HostClass, Url};
 
-/// Takes text as an address and as a host: the spelling that is shown has no user, and names the same machine.
+/// Reads text as an address and as a host. The displayed form must have no user, and name the same machine.
 pub fn url(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     let host = Host::parse(text);

@@ -1,12 +1,11 @@
-//! A call of an agent's shell, and a machine for it that is made up: whatever is asked has an answer. It must not know what
-//! is fuzzed.
+//! A call of an agent's shell, and a simulated machine that answers every query. Must not depend on the fuzz target.
 
 use castellan_event::{Agent, Answer, Call, FileKind, Process, Query, Tool, ToolKind, World};
 use serde_json::json;
 
-/// A machine on which every path is where it says, `..` taken out, every program is found, and every file holds the same.
+/// A machine without symlinks, on which every program exists and every file has the same contents.
 pub(crate) struct Same<'t> {
-    /// What each file holds; `None`: none can be read.
+    /// The contents of each file; `None` if none can be read.
     pub(crate) contents: Option<&'t [u8]>,
 }
 
@@ -49,7 +48,6 @@ fn lexical(base: &str, path: &str) -> String {
     format!("/{}", names.join("/"))
 }
 
-/// A call of the agent's shell.
 pub(crate) fn shell_call(command: &str) -> Call {
     let tool = Tool {
         name: "Bash".to_owned(),

@@ -1,4 +1,4 @@
-//! A few seconds of `castellan-fuzz-children`: no text of grammar tokens ends the process that analyses it.
+//! Runs `castellan-fuzz-children` for a few seconds: no text of grammar tokens may end its process.
 
 use std::process::Command;
 

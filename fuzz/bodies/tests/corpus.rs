@@ -1,4 +1,4 @@
-//! Replays the corpus: every file of every target. What a fuzzer once found, or could, stays tested without one.
+//! Replays every file of every target, so that earlier findings stay tested without a fuzzer.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn every_language_has_seeds() {
     }
 }
 
-/// The files of a folder; none if it is not there.
+/// Returns the files of a folder; none if the folder is missing.
 fn files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut files: Vec<PathBuf> =

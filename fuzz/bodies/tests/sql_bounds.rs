@@ -1,10 +1,10 @@
-//! Hostile SQL on a small stack: what nests in every way that the grammar knows, up to the limits and over them.
+//! Hostile SQL on a small stack: nesting in every way of the grammar, up to the limits and over them.
 
 use castellan_fuzz_bodies::sql;
 
 const STACK_BYTES: usize = 1024 * 1024;
 
-/// What is repeated, and what closes it.
+/// The repeated text, and its closer.
 const NESTS: [(&str, &str); 46] = [
     ("(", ")"),
     ("((", "))"),
@@ -54,7 +54,7 @@ const NESTS: [(&str, &str); 46] = [
     ("CONVERT(", ", INT)"),
 ];
 
-/// What a statement begins with.
+/// The starts of statements.
 const STARTS: [&str; 5] =
     ["SELECT ", "EXPLAIN SELECT ", "DELETE FROM a WHERE ", "CREATE TABLE a (b ", "SELECT * FROM "];
 

@@ -70,7 +70,7 @@ fn the_password_of_the_account_lets_through_and_nothing_else_does() -> anyhow::R
     let Some(home) = home("password")? else { return Ok(()) };
     home.start_daemon()?;
     home.write(&home.castellan().join("config/config.toml"), WITH_PASSWORD)?;
-    // A wrong password cannot introduce a lockout of everybody.
+    // Without the password nobody can turn on the requirement and lock out everybody.
     check_refused(&with_password(&home, &["apply", "--yes"], "wrong")?, "the password is wrong");
     assert_eq!(status(&home)["pending"].as_array().map(Vec::len), Some(1));
     let applied = with_password(&home, &["apply", "--yes"], RIGHT)?;

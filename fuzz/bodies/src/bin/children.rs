@@ -1,5 +1,5 @@
-//! `castellan-fuzz-children [--seconds N] [--bytes N]`: texts of `castellan_fuzz_bodies::nesting`, each analysed by a child process
-//! on the stack of a usual thread. An abort ends the child, which is counted and named; so is a text that takes too long.
+//! `castellan-fuzz-children [--seconds N] [--bytes N]`: analyses the texts of `castellan_fuzz_bodies::nesting` in child
+//! processes, on the stack of a usual thread. Reports each text that aborts its child or takes too long.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 use castellan_fuzz_bodies::{NESTINGS, nesting};
 use castellan_shell::{Start, commands, parse};
 
-/// What a thread gets if nobody asks for more.
+/// A thread's default stack.
 const STACK_BYTES: usize = 2 << 20;
 
-/// No text takes as long, in a debug build on a busy machine.
+/// Limit for a text, in a debug build on a busy machine.
 const CASE_MAX: Duration = Duration::from_secs(20);
 
 const SECONDS: u64 = 60;
 const BYTES: usize = 8 << 10;
 
-/// Slowest texts that are told.
+/// Reported texts of the slowest.
 const SLOWEST: usize = 12;
 
 fn main() -> ExitCode {
@@ -47,7 +47,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Analyses one case after the other, and writes a line for each that is done: its number, µs of the parser, of everything.
+/// Analyses one case after the other. Writes a line for each finished case: its number, and the µs of the parser and of
+/// everything.
 fn child(from: usize, bytes: usize) -> ExitCode {
     let run = move || {
         for case in from..NESTINGS {
@@ -70,7 +71,7 @@ fn child(from: usize, bytes: usize) -> ExitCode {
     }
 }
 
-/// What was seen of one family.
+/// The results of one family.
 #[derive(Debug, Default)]
 struct Tally {
     cases: usize,
@@ -123,7 +124,7 @@ fn parent(time: Duration, bytes: usize) -> std::io::Result<bool> {
     Ok(bad.is_empty() && next > 0)
 }
 
-/// A child, and what it says of each text: its number and two figures.
+/// A child, and its lines: the number of a text and two figures.
 type Started = (Child, Receiver<(usize, u64, u64)>);
 
 fn start(from: usize, bytes: usize) -> std::io::Result<Started> {
