@@ -13,7 +13,6 @@ pub(crate) fn table() -> anyhow::Result<FieldTable> {
     Ok(FieldTable::read(&[FIELDS])?)
 }
 
-/// The result of loading and evaluating.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) loaded: Loaded,

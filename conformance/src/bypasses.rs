@@ -1,6 +1,5 @@
 //! `conformance bypasses`: the catalogue of the ways to disguise a command, in Markdown, from `corpus/disguises.txt`
-//! and castellan's facts of its texts. `cargo xtask gen` writes it to `docs/bypasses.md`. Must not depend on the
-//! meaning of a way.
+//! and castellan's facts. `cargo xtask gen` writes it to `docs/bypasses.md`. Must not depend on the meaning of a way.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};

@@ -28,7 +28,6 @@ pub(crate) enum Matching {
     First,
 }
 
-/// Real Falco's answer.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Falco {
     pub(crate) ok: bool,

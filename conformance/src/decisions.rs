@@ -17,7 +17,6 @@ use crate::read;
 use ask::Asked;
 use table::{Class, Table, Wanted};
 
-/// The rows of one system.
 #[derive(Debug, Default)]
 struct Tally {
     agreed: usize,
@@ -28,7 +27,6 @@ struct Tally {
     not_applicable: usize,
 }
 
-/// The result of a row.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Agreed,
@@ -74,7 +72,6 @@ pub(crate) fn run(path: &Path) -> anyhow::Result<()> {
     bail!("{} rows are not as they should be", wrong.len())
 }
 
-/// Judges one row.
 fn judge(row: &Row, table: &Table, profiles: &profile::Profiles) -> anyhow::Result<Outcome> {
     let wanted = table.wanted(row).context("it says nothing that the table knows")?;
     let asked = Asked::of(row, &table.complete)?;

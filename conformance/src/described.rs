@@ -42,7 +42,6 @@ pub(crate) struct List {
 }
 
 impl Described {
-    /// Reads Falco's description.
     pub(crate) fn read(file: &Path) -> anyhow::Result<Described> {
         let described = serde_json::from_str(&read(file)?);
         let described: Described =
@@ -50,7 +49,6 @@ impl Described {
         Ok(described.sorted())
     }
 
-    /// Returns this engine's description.
     pub(crate) fn of(loaded: &Loaded) -> anyhow::Result<Described> {
         let description = loaded.description.as_ref().context("the rules were not described")?;
         let rules = loaded.rules.rules().iter().zip(&description.rules).map(|(rule, described)| Rule {

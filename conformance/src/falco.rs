@@ -21,7 +21,6 @@ pub(crate) enum Scope {
     Other,
 }
 
-/// The cases of one group.
 #[derive(Debug, Default)]
 struct Tally {
     agreed: usize,
@@ -30,7 +29,6 @@ struct Tally {
     total: usize,
 }
 
-/// The result of a case.
 enum Outcome {
     Agreed,
     Listed,

@@ -17,7 +17,6 @@ use crate::read;
 use row::Row;
 use table::{Asked, Table};
 
-/// The rows of one system.
 #[derive(Debug, Default)]
 struct Tally {
     agreed: usize,
@@ -25,7 +24,6 @@ struct Tally {
     missing: usize,
 }
 
-/// The result of a row.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     /// The original said nothing that can be compared with facts.

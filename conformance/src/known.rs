@@ -22,7 +22,6 @@ pub(crate) struct KnownDifference {
     pub(crate) agrees_with: Option<Switch>,
 }
 
-/// A switch of the rule loader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(crate) enum Switch {
     /// Invalid patterns load and never match.
@@ -31,7 +30,6 @@ pub(crate) enum Switch {
 }
 
 impl Known {
-    /// Returns the list in the repository.
     pub(crate) fn read() -> anyhow::Result<Known> {
         let known = include_str!("../known_differences.toml");
         let known: Known = toml::from_str(known).context("conformance/known_differences.toml")?;

@@ -1,8 +1,7 @@
 //! `castellan-conformance falco [PATH]` and `castellan-conformance rules [PATH] [-v]` compare real Falco's answers with
 //! this engine's. `castellan-conformance forerunners --facts [PATH]` compares earlier guards' answers with castellan's
 //! facts, and `castellan-conformance disguises` does so for disguised commands. `castellan-conformance bypasses` prints
-//! the catalogue of disguises. `cargo xtask conformance` runs it. Contains the recorded files' formats; the engine must
-//! not depend on them.
+//! the catalogue of disguises. `cargo xtask conformance` runs it. The engine must not depend on the recorded formats.
 
 mod answer;
 mod bypasses;
@@ -52,8 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns a folder or file of recorded answers beside the repository. If it is missing, prints a note and returns
-/// `None`.
+/// Returns a folder or file of recorded answers beside the repository; `None`, with a note, if it is missing.
 fn recorded(name: &str) -> Option<PathBuf> {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases").join(name);
     if place.exists() {

@@ -139,7 +139,6 @@ fn read_back(first: &Loaded, table: &FieldTable) -> anyhow::Result<Option<String
     })
 }
 
-/// Returns the number of castellan's own lints.
 fn lints(sources: &[Source], table: &FieldTable) -> usize {
     load(sources, &table.fields(), &Options { lints: true, ..options(table) }).problems.len()
 }

@@ -2,7 +2,7 @@
 //! disguise a command; the catalogue (`docs/bypasses.md`) lists these ways.
 //!
 //! Each line is a text, with `⏎` for a newline, then ` => CONDITION` for each required condition and ` !=> CONDITION`
-//! for each forbidden condition. `## ` starts a group, `# ` a comment. `### ` names a way; the texts up to the next way
+//! for each forbidden one. `## ` starts a group, `# ` a comment. `### ` names a way; the texts up to the next way
 //! belong to it. A way may have lines of its own: `@test FILE [FUNCTION]`, a test elsewhere, and `@left LAYER: WHY`,
 //! the layer that covers undetected texts. A text without a way only looks dangerous, and must have forbidden
 //! conditions.

@@ -1,9 +1,4 @@
-//! `hostile.txt`: shapes of text, at any size, that cost a careless parser or analysis its stack, its memory or its
-//! time.
-//!
-//! Each line is a shape: `NAME: PATTERN`. In a pattern, `⟦TEXT⟧×800` repeats the text 800 times, and `⟦TEXT⟧×` repeats
-//! it as often as the size permits. All parts of a pattern repeat equally often, so that opened parts are closed. `№`
-//! in a repeated text is the number of the repetition, `⏎` a newline, `␍` a carriage return, `␀` a NUL.
+//! `hostile.txt`: shapes of text, at any size, that cost a careless parser or analysis stack, memory or time.
 
 const TEXT: &str = include_str!("../hostile.txt");
 

@@ -1,15 +1,13 @@
-//! [`check`]: ensures that tests cover every limit of a crate. Needs only `std`, because the tests of each crate
-//! include this file by its path.
+//! [`check`]: ensures that tests cover every limit of a crate. Needs only `std`: each crate's tests include this file.
 
 use std::collections::BTreeSet;
 
-/// Compares the constants of a `limits.rs` with the tested and the exempt ones. `source`: the text of the file.
-/// `driven`: names of constants, once for each test that reaches them. `exempt`: names, each with the reason or the
-/// test elsewhere.
+/// Compares the constants of a `limits.rs` (`source` is its text) with the tested and the exempt ones. `driven`: names
+/// of constants, once for each test that reaches them. `exempt`: names, each with its reason or the test elsewhere.
 ///
 /// # Panics
 ///
-/// Panics if a constant is in neither or both lists, if a list names no constant, or if a reason is missing.
+/// If a constant is in neither or both lists, if a list names no constant, or if a reason is missing.
 pub fn check<'n>(source: &str, driven: impl IntoIterator<Item = &'n str>, exempt: &[(&str, &str)]) {
     let constants: BTreeSet<&str> = source.lines().filter_map(name).collect();
     let driven: BTreeSet<&str> = driven.into_iter().collect();

@@ -1,5 +1,4 @@
-//! The corpus: `commands.txt`, in groups. Lines are commands, with `⏎` for a newline; `# ` starts a comment, `## ` a
-//! group.
+//! The corpus `commands.txt`: lines are commands, with `⏎` for a newline; `# ` starts a comment, `## ` a group.
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text {

@@ -199,8 +199,7 @@ fn opened(call: &Syscall, path: Option<String>, flags: &str) -> Vec<(Kind, Strin
     vec![(kind, path)]
 }
 
-/// Parses `{sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}`; other families stay on the
-/// machine.
+/// Parses `{sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}`; other families are local.
 fn address(arg: &str) -> Option<String> {
     let between = |from: &str, to: &str| Some(arg.split_once(from)?.1.split_once(to)?.0.to_owned());
     let (port, host) = match () {

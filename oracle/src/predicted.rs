@@ -1,5 +1,4 @@
-//! castellan's prediction for a text, limited to what is visible from outside: commands, and effects on paths and
-//! hosts.
+//! castellan's prediction for a text, as far as visible from outside: commands, and effects on paths and hosts.
 
 use castellan_event::{Effect, EffectKind, Facts};
 use serde::{Deserialize, Serialize};

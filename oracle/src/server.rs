@@ -1,5 +1,4 @@
-//! An HTTP server on the loopback of the enclosure, for commands that fetch or send something. Must not depend on the
-//! client.
+//! An HTTP server on the enclosure's loopback, for commands that fetch or send. Must not depend on the client.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

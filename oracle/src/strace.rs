@@ -1,5 +1,4 @@
-//! Parses the output of `strace -f -y` line by line: process, system call, arguments and result. Must not depend on the
-//! meaning of a call.
+//! Parses the lines of `strace -f -y`: process, system call, arguments and result. Must not depend on a call's meaning.
 
 use std::collections::BTreeMap;
 

@@ -162,8 +162,7 @@ fn print_private(ran: &[Ran<'_>]) {
     own.iter().for_each(|((program, name), count)| println!("| `{program}` | {name} | {count} |"));
 }
 
-/// Prints every text with an Opaque part and the reasons, and every text that runs a file. Returns the percentage of
-/// the former.
+/// Prints every text with an Opaque part (and the reasons) or a run file. Returns the percentage with an Opaque part.
 fn print_opaque(ran: &[Ran<'_>]) -> f64 {
     let mut opaque = 0;
     println!("\nOpaque (program, code or target):");

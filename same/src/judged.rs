@@ -108,8 +108,8 @@ fn finding(finding: &Finding) -> Json {
     ])
 }
 
-/// Returns each row with the values of its own level, by the names of rule fields. A written row also has those of its
-/// effect.
+/// Returns each row with the values of its own level, by the names of rule fields; a written row also with its
+/// effect's.
 fn row_values(judged: &Judged) -> Json {
     let rows = rows(&judged.call, &judged.facts, &judged.session, &judged.answers).unwrap_or_default();
     rows.iter().map(values).collect()

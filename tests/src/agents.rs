@@ -22,7 +22,7 @@ const GEMINI_SETTINGS: &str = r#"{
 }
 "#;
 
-/// The same settings for Qwen Code.
+/// Settings of Qwen Code, with statistics and updates switched off.
 const QWEN_SETTINGS: &str = r#"{
   "security": { "auth": { "selectedType": "openai" } },
   "privacy": { "usageStatisticsEnabled": false },
@@ -167,8 +167,7 @@ impl Agent {
     }
 }
 
-/// Writes a warning to the terminal, past the test runner's capture, that the current test does not run. Returns an
-/// error with `CI=true`.
+/// Warns on the terminal, past the test runner's capture, that the test does not run. An error with `CI=true`.
 pub fn not_run(why: &str) -> Result<()> {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     if std::env::var_os("CI").is_some_and(|ci| ci == "true") {

@@ -56,8 +56,8 @@ fn at_prompt(calls: usize) -> Result<Option<(Stage, Model, Attended)>> {
     Ok(Some((stage, model, attended)))
 }
 
-/// A call is approved once and answered with yes at the agent's own prompt. Its run uses up that consent, so the next
-/// identical call is asked about.
+/// A call approved once, and answered with yes at the agent's prompt, uses up the consent: castellan asks about the
+/// next.
 pub fn check_approved_at_prompt() -> Result<()> {
     let Some((stage, _model, mut attended)) = at_prompt(2)? else { return Ok(()) };
     let home = &stage.home;

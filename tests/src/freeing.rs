@@ -60,7 +60,7 @@ const EDITS: &[(&str, &str)] = &[
     ("Codex's hooks", "rm {user}/.codex/hooks.json"),
 ];
 
-/// The same changes through a directory, a pattern or an unknown program. `ev` holds settings without hooks.
+/// Detours to these changes: through a directory, a pattern or an unknown program. `ev` holds settings without hooks.
 const DETOURS: &[(&str, &str)] = &[
     ("a copied directory", "{ev}; cp -r ev/. {user}/.claude/"),
     ("a copied directory in its place", "{ev}; cp -rT ev {user}/.codex"),
@@ -81,8 +81,7 @@ const DETOURS: &[(&str, &str)] = &[
 
 const EV: &str = "mkdir -p ev; echo '{}' | tee ev/settings.json > ev/hooks.json";
 
-/// Plays all attempts. The program has another name, so the user presence check must refuse the calls that no rule
-/// matches.
+/// Plays all attempts. The user presence check must refuse the calls of a renamed program that no rule matches.
 pub fn check_freeing(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::with_config(agent, "version = 1\nopaque = \"defer\"\n", Registered::User)?
     else {
@@ -114,8 +113,8 @@ pub fn check_freeing(agent: Agent) -> Result<()> {
 }
 
 fn tries(home: &Home, id: &str) -> Result<Vec<(String, String, By)>> {
-    // castellan denies a program without a model if castellan's home is an argument. The disguised command therefore
-    // reads the path from a file.
+    // castellan denies an unmodelled program with castellan's home as an argument, so the disguised command reads the
+    // path.
     let written = home.user().join("where");
     std::fs::write(&written, home.castellan().as_os_str().as_encoded_bytes())?;
     // The order of the words is not the order that rules on text expect.

@@ -26,8 +26,7 @@ pub const ENFORCE: &str = "version = 1\n";
 /// A configuration in which castellan only monitors.
 pub const MONITOR: &str = "version = 1\nmode = \"monitor\"\n";
 
-/// Rules that each match one word in a command. The allow rule matches the end of a path, because no rule may allow
-/// shell text as a whole.
+/// Rules that each match one word in a command. The allow rule matches a path, as no rule may allow whole shell text.
 pub const RULES: &str = "
 - rule: Test deny
   desc: d
@@ -109,8 +108,7 @@ pub fn request_frame(call: &Json) -> Result<Vec<u8>> {
     Ok(frame)
 }
 
-/// Returns the decision that the agent receives: `deny`, `ask`, `allow`, `defer`, or a description of an invalid
-/// answer.
+/// Returns the decision that the agent receives: `deny`, `ask`, `allow`, `defer`, or the error in the answer.
 pub fn understood(done: &Finished) -> String {
     let output: Option<Json> = serde_json::from_str(&done.stdout).ok();
     let decision = output.as_ref().and_then(|json| json.pointer("/hookSpecificOutput/permissionDecision"));

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// An agent's request carries its whole conversation and tool list: about 200 KB. A larger body than this is a runaway
-/// test.
+/// An agent's request carries its whole conversation and tool list: about 200 KB. More than this is a runaway test.
 const BODY_BYTES_MAX: usize = 32 << 20;
 
 #[derive(Debug)]

@@ -1,5 +1,4 @@
-//! A machine with its own users, guarded by one registration: temporary users in a private `/etc`, and programs that
-//! run as these users.
+//! A machine with its own users and one registration: temporary users in a private `/etc`, and their programs.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};

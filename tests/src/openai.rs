@@ -31,8 +31,7 @@ pub(crate) fn conversation(body: &Json) -> Conversation {
     Conversation { opening, tools, results }
 }
 
-/// Returns the names of the `tools` of a value; the names of a namespace's tools follow its own. Hosted tools have only
-/// a type.
+/// Returns the names of the `tools` of a value, each namespace before its tools. Hosted tools have only a type.
 fn tool_names(holder: &Json) -> Vec<String> {
     let tools = elements(holder.get("tools").unwrap_or(&Json::Null));
     let names = tools.iter().flat_map(|tool| {

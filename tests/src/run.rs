@@ -1,5 +1,4 @@
-//! Runs an agent once in a home, against a scripted model, without a person: Claude Code, Gemini CLI and Qwen Code with
-//! `-p`, Codex with `exec`.
+//! Runs an agent once, without a person, against a scripted model: Codex with `exec`, the others with `-p`.
 
 use std::path::Path;
 use std::process::Command;
@@ -42,8 +41,7 @@ pub struct Options {
     pub claude_permission_mode: &'static str,
     /// The arguments for Codex's sandbox and approvals.
     pub codex_sandbox: &'static [&'static str],
-    /// The name of Codex's model, which determines how tools are offered. The default offers them directly, with
-    /// `apply_patch`.
+    /// The name of Codex's model, which determines the tools. The default offers them directly, with `apply_patch`.
     pub codex_model: &'static str,
     /// Codex runs hooks that its user has not trusted. Managed hooks need no trust.
     pub trusts_hooks: bool,

@@ -1,6 +1,5 @@
-//! The plays of the real-agent tests. Each play has one agent, castellan registered with it as by a user, and one
-//! scripted model. It checks the files, the results sent to the model, and the records. Must not depend on how an
-//! answer is encoded.
+//! The plays of the real-agent tests. Each has one agent, castellan registered as by a user, and one scripted model. It
+//! checks the files, the results sent to the model, and the records. Must not depend on how an answer is encoded.
 
 mod asks;
 mod at_prompt;
@@ -217,8 +216,8 @@ pub fn check_absent_daemon(agent: Agent, absent: Absent) -> Result<()> {
 pub fn check_killed_daemon(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     let daemon = stage.home.start_daemon()?;
-    // The hooks of the session's start connect too, and wait for a moment. A waiting hook is the call's only after the
-    // daemon has stopped.
+    // The hooks of the session's start also wait for a moment. Only after the daemon has stopped, a waiting hook is the
+    // call's.
     let (stopped, is_stopped) = mpsc::channel();
     let script = Script::main([vec![agent.shell("touch other-file")]]).before(0, move || {
         let result = stop_process(daemon);

@@ -23,8 +23,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Waits until the terminal shows `text`, and types `answer`. Standard output is not shown there, unless the
-    /// program was started with it.
+    /// Waits until the terminal shows `text`, and types `answer`. Standard output appears there only if started with
+    /// it.
     pub fn answer(&mut self, text: &str, answer: &str) -> Result<()> {
         let mut shown = Vec::new();
         while !String::from_utf8_lossy(&shown).contains(text) {
@@ -80,8 +80,7 @@ pub(crate) fn start_in(
     unlockpt(&controller)?;
     let name = ptsname(&controller, Vec::new())?;
     let terminal = std::fs::OpenOptions::new().read(true).write(true).open(name.to_str()?)?;
-    // `setsid --ctty` makes standard input the controlling terminal. castellan identifies programs that open terminals
-    // for people by name.
+    // `setsid --ctty` makes standard input the controlling terminal. castellan knows terminal owners by name.
     let mut command = home.command(&opener(home)?);
     command.envs(environment.iter().cloned());
     command.args(["--ctty", "--fork", "--wait"]).arg(program).args(arguments);

@@ -48,8 +48,7 @@ pub fn file(path: &Path, is_there: bool, limit: Duration) -> Result<bool> {
     Ok(true)
 }
 
-/// Polls until there is an answer; `None` after `limit`. For conditions without an event. There is no pause, because
-/// each question takes time.
+/// Polls for a condition without an event; `None` after `limit`. There is no pause, because each question takes time.
 pub fn until<T>(limit: Duration, mut question: impl FnMut() -> Result<Option<T>>) -> Result<Option<T>> {
     let end = Instant::now() + limit;
     loop {

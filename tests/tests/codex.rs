@@ -53,8 +53,7 @@ fn an_allowed_call_runs() -> Result<()> {
 #[test]
 fn an_allowed_call_runs_without_codexs_own_review() -> Result<()> {
     let options = Options { codex_sandbox: CODEX_REVIEWED, ..Options::default() };
-    // Codex removes the line break at the end of a patch from its second question. castellan must match it to the same
-    // call.
+    // Codex removes the final line break of a patch from its second question, which is still about the same call.
     let patch = |file: &str| {
         free_call("apply_patch", &format!("*** Begin Patch\n*** Add File: {file}\n+x\n*** End Patch\n"))
     };

@@ -77,8 +77,7 @@ fn a_call_whose_hook_is_signalled_does_not_run() -> Result<()> {
     SIGNALS.iter().try_for_each(|signal| check_signalled_hook(Gemini, *signal, false))
 }
 
-/// No hook can answer this signal. Gemini interprets a killed hook as no opinion. (It waits forever for a stopped
-/// hook.)
+/// No hook can answer this signal. Gemini takes a killed hook as no opinion, and waits forever for a stopped hook.
 #[test]
 fn a_call_whose_hook_is_killed_runs() -> Result<()> {
     check_signalled_hook(Gemini, KILL, true)

@@ -339,8 +339,7 @@ fn codex_asks_its_hook_about_calls_nested_in_code() -> Result<()> {
     check(Case { call, ..Case::new(Codex, decide("deny"), CODE_MODE) }, DENIED)
 }
 
-/// A security gap: Codex sends no hook event for input to an interactive program. castellan must therefore judge the
-/// command that starts the program.
+/// A security gap: Codex sends no hook event for input to a program. castellan must judge the command that starts it.
 #[test]
 fn codex_does_not_ask_its_hook_about_input_to_a_running_program() -> Result<()> {
     let call = code(

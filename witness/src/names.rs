@@ -1,5 +1,4 @@
-//! The names of the simple commands of a tree, as written, including those in substitutions. Must not depend on the
-//! meaning of a name.
+//! The names of a tree's simple commands, as written, also in substitutions. Must not depend on a name's meaning.
 
 use brush_parser::ParserOptions;
 use brush_parser::ast::{

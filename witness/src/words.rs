@@ -1,5 +1,4 @@
-//! The contents of words: this parser leaves them as text, so they are parsed one level at a time. Must not depend on
-//! statements.
+//! The contents of words, which this parser leaves as text: parsed one level at a time. Must not depend on statements.
 
 use brush_parser::Parser;
 use brush_parser::word::{self, Parameter, ParameterExpr, WordPiece, WordPieceWithSource};

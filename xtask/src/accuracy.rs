@@ -18,7 +18,6 @@ use crate::{build, corpus, root};
 use figures::{Cells, FIGURES};
 use halves::{Half, Halves};
 
-/// The marks around the tables in `docs/accuracy.md`.
 const BEGIN: &str = "<!-- begin: cargo xtask accuracy --write -->\n";
 const END: &str = "<!-- end -->\n";
 

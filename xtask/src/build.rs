@@ -7,14 +7,12 @@ use anyhow::{Context, ensure};
 
 use crate::root;
 
-/// The paths of built binaries.
 pub(crate) struct Built {
     pub(crate) castellan: PathBuf,
     pub(crate) hook: PathBuf,
 }
 
-/// Builds the release binaries. Links the hook statically if the machine can: loading shared libraries adds half of its
-/// run time.
+/// Builds the release binaries. Links the hook statically if possible: shared libraries add half of its run time.
 pub(crate) fn release() -> anyhow::Result<Built> {
     cargo(&["build", "--release", "--package", "castellan-cli"], "")?;
     let hook = small_static("castellan-hook")?;
@@ -45,7 +43,6 @@ pub(crate) fn cargo(arguments: &[&str], flags: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns cargo's target folder.
 pub(crate) fn target() -> anyhow::Result<PathBuf> {
     Ok(std::env::var_os("CARGO_TARGET_DIR").map_or(root()?.join("target"), PathBuf::from))
 }

@@ -1,5 +1,4 @@
-//! `cargo xtask conformance`: builds and runs the crate `conformance`, which compares the rule engine with recorded
-//! answers of real Falco.
+//! `cargo xtask conformance`: builds and runs the crate `conformance`, which tests the rule engine against real Falco.
 
 use std::process::Command;
 

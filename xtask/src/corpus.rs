@@ -86,7 +86,6 @@ fn collected(fresh: bool) -> anyhow::Result<PathBuf> {
     Ok(place)
 }
 
-/// Returns the program that reads the collection.
 fn program() -> anyhow::Result<Command> {
     build::cargo(&["build", "--release", "--package", "castellan-bench-facts"], "")?;
     Ok(Command::new(build::target()?.join("release/castellan-bench-facts")))

@@ -66,7 +66,6 @@ fn has_compiler() -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Returns the targets by name, in order.
 fn targets() -> anyhow::Result<Vec<String>> {
     let folder = root()?.join("fuzz/fuzz_targets");
     let files = std::fs::read_dir(&folder).with_context(|| format!("{} cannot be read", folder.display()))?;

@@ -28,7 +28,6 @@ Every key of `config.toml`. Made by `cargo xtask gen` from the table of keys; do
 
 ";
 
-/// A generated file.
 struct Document {
     file: &'static str,
     maker: Maker,

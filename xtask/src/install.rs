@@ -64,8 +64,7 @@ fn bin_directory(options: &Options) -> anyhow::Result<PathBuf> {
     Ok(prefix.join("bin"))
 }
 
-/// Copies a program, completely or not at all. Returns true if the bytes differed. A running program keeps its old file
-/// until it ends.
+/// Copies a program completely or not at all; a running one keeps its old file. Returns true if the bytes differed.
 fn copy(from: &Path, to: &Path) -> anyhow::Result<bool> {
     let bytes = fs::read(from).with_context(|| format!("`{}` cannot be read", from.display()))?;
     if fs::read(to).is_ok_and(|present| present == bytes) {

@@ -1,5 +1,5 @@
-//! Checks the layers of ARCHITECTURE.md: a crate may depend only on lower crates, the hook only on `wire`, and only
-//! `agents` names an agent.
+//! Checks the layers of ARCHITECTURE.md: crates depend only on lower ones, the hook only on `wire`, and only `agents`
+//! names an agent.
 
 mod agents;
 

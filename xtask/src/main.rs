@@ -123,7 +123,6 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
     }
 }
 
-/// Returns the workspace's root.
 fn root() -> anyhow::Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().map(Path::to_owned).context("xtask lies in no workspace")

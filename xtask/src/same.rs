@@ -12,7 +12,6 @@ use anyhow::{Context, bail, ensure};
 use crate::{build, root};
 use compare::Names;
 
-/// Printed differences of each kind.
 const SHOWN: usize = 5;
 
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
@@ -43,8 +42,7 @@ fn printed(tree: &Path, name: &str, with_texts: bool) -> anyhow::Result<PathBuf>
         tree.display()
     );
     let folder = build::target()?.join("same");
-    // Cargo identifies a crate by its path within its workspace. In a shared folder, one tree would use the other's
-    // crates.
+    // Cargo names a crate by its path within its workspace: in a shared folder, one tree would use the other's crates.
     let build = folder.join("build").join(name);
     let status = cargo()
         .args(["build", "--quiet", "--release", "--package", "castellan-same", "--target-dir"])

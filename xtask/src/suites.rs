@@ -19,8 +19,7 @@ struct Suite {
     steps: &'static [&'static str],
 }
 
-// Always the whole workspace: cargo rebuilds a dependency for every other choice of packages, and therefore of
-// features.
+// Always the whole workspace: cargo rebuilds a dependency for every other choice of packages, and so of features.
 const SUITES: &[Suite] = &[
     Suite {
         name: "lint",

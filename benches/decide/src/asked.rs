@@ -21,7 +21,7 @@ const ALLOW: &[&str] = &["Bash(cargo test:*)", "Bash(git status:*)", "Bash(ls:*)
 
 pub(crate) struct Terms {
     policy: Policy,
-    /// The same rules without the pipeline.
+    /// The rules without the pipeline.
     rules: Vec<RuleSet>,
 }
 

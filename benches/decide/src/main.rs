@@ -1,7 +1,6 @@
 //! `castellan-bench-decide`: measures one decision on everyday commands, step by step: payload to call, call to facts,
 //! facts to matches of the shipped rules, and the whole decision. Every step uses the same calls in the same run, in
-//! turns. `cargo xtask bench decide` builds and runs it. With a labelled file it measures the whole decision of each
-//! call.
+//! turns. `cargo xtask bench decide` runs it. With a labelled file it measures the whole decision of each call.
 
 mod asked;
 mod whole;

@@ -17,7 +17,6 @@ use crate::percentile;
 /// only after a change or some time, so the first round is reported separately.
 const ROUNDS: usize = 5;
 
-/// Limits in µs.
 const P50_MAX_US: f64 = 60.0;
 const P99_MAX_US: f64 = 400.0;
 

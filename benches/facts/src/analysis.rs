@@ -1,5 +1,4 @@
-//! The measured analysis, on the machine of the corpus. The machine is a table, not a file system, so only the analysis
-//! costs time.
+//! The measured analysis, on the machine of the corpus: a table, not a file system, so only the analysis costs time.
 
 use castellan_corpus::{Machine, WORKSPACE};
 use castellan_event::{Call, Facts, Recorder};

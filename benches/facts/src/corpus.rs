@@ -97,8 +97,7 @@ pub(crate) fn items(file: &str) -> anyhow::Result<Vec<Item>> {
     Ok(items)
 }
 
-/// Counts the commands with an Opaque program or code, each once. Each part without a command counts as one. Every
-/// reason is counted.
+/// Counts the commands with an Opaque program or code, each once; each part without a command counts as one.
 fn count_opaque(facts: &Facts, reasons: &mut BTreeMap<(Role, Why), usize>) -> usize {
     let mut commands = BTreeSet::new();
     let mut without = 0;

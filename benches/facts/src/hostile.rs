@@ -1,6 +1,5 @@
-//! Slow programs: parts repeated up to the limit of the read bytes. Measures the time of each, and its ratio to the
-//! counted work. With `--hostile LANGUAGE SECONDS SEED` it generates texts of a language's tokens instead, and reports
-//! the worst.
+//! Slow programs: parts repeated up to the limit of the read bytes. Measures the time of each, per unit of counted
+//! work. With `--hostile LANGUAGE SECONDS SEED` it generates texts of a language's tokens, and reports the worst.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +31,6 @@ const SEPARATORS: [&str; 3] = ["", " ", "\n"];
 /// Limits of tokens: in the repeated part, once before it, and repeated after it.
 const MADE_OF: [u64; 3] = [4, 3, 3];
 
-/// The measurement of a text.
 struct Row {
     us: f64,
     units: u64,

@@ -1,7 +1,6 @@
-//! `castellan-bench-facts`: prints Markdown tables of the cost of analysing a call. `cargo xtask bench facts` builds
-//! and runs it. With `corpus ITEMS SAMPLE N SEED` it measures the understood share of a collection, for `cargo xtask
-//! corpus shell`. With `witness ITEMS PROGRAM` it compares a second parser with castellan's, for `cargo xtask corpus
-//! witness`.
+//! `castellan-bench-facts`: prints Markdown tables of the cost of analysing a call, for `cargo xtask bench facts`. With
+//! `corpus ITEMS SAMPLE N SEED` it measures the understood share of a collection, for `cargo xtask corpus shell`. With
+//! `witness ITEMS PROGRAM` it compares a second parser with castellan's, for `cargo xtask corpus witness`.
 
 mod analysis;
 mod corpus;

@@ -57,7 +57,6 @@ fn first_of(language: Language) -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Returns p50 and p99.
 fn times(language: Language, text: &str) -> (f64, f64) {
     let mut samples: Vec<f64> = (0..ROUNDS).map(|_| time_us(language, text).0).collect();
     (percentile(&mut samples, 50), percentile(&mut samples, 99))

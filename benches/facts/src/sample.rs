@@ -74,7 +74,7 @@ fn taken(of: usize, number: usize, seed: u64) -> Vec<usize> {
     all
 }
 
-/// One step of SplitMix64 (Steele, Lea and Flood 2014). The next state, mixed, is the number.
+/// A step of SplitMix64 (Steele, Lea and Flood 2014). The next state, mixed, is the number.
 pub(crate) fn splitmix(state: u64) -> u64 {
     let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

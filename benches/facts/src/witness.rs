@@ -14,8 +14,7 @@ use serde::Deserialize;
 use crate::corpus::{Item, items};
 use crate::written;
 
-/// Names that the witness wrongly reports as commands: the start of the text's origin (without a version), its end, and
-/// the name.
+/// Names that the witness wrongly reports as commands: start and end of the origin (without a version), and the name.
 const MISREAD: [(&str, &str, &str); 2] = [
     // A sed program in escaped double quotes, in backquotes, in double quotes.
     ("spamassassin_", "/preinst", "s/.*"),
@@ -40,7 +39,6 @@ enum Testimony {
     },
 }
 
-/// The texts of a source.
 #[derive(Debug, Default)]
 struct Tally {
     texts: usize,
@@ -116,8 +114,8 @@ fn is_misread(origin: &str, name: &str) -> bool {
     MISREAD.iter().any(is_this)
 }
 
-/// Removes quotes, escapes and line continuations, because the two parsers see a name within backquotes at different
-/// levels of these.
+/// Removes quotes, escapes and line continuations. The two parsers see a name in backquotes at different levels of
+/// these.
 fn bare(name: &str) -> String {
     name.replace("\\\n", "").chars().filter(|letter| !matches!(letter, '\\' | '"' | '\'')).collect()
 }
@@ -149,7 +147,6 @@ fn print_tally(name: &str, tally: &Tally) {
     );
 }
 
-/// The running program.
 #[derive(Debug)]
 struct Witness {
     child: Child,

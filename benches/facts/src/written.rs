@@ -1,5 +1,5 @@
-//! The names of the simple commands in a tree, as written in its text, for the comparison with a second parser. Must
-//! not depend on that parser.
+//! The names of the simple commands in a tree, as written, to compare with a second parser. Must not depend on that
+//! parser.
 
 use castellan_shell::tree::{
     Arithmetic, AssignedValue, Assignment, Index, Node, Operand, Operation, Parameter, Part, Redirect,

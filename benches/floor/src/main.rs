@@ -1,6 +1,6 @@
 //! The floor of the hook benchmark. `castellan-floor SOCKET` makes one round trip of one byte and ends;
-//! `castellan-floor --serve SOCKET` is the echo server. It is built exactly like the hook, so that the difference is
-//! the hook's own work.
+//! `castellan-floor --serve SOCKET` is the echo server. It is built exactly like the hook, so the difference is the
+//! hook's work.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};

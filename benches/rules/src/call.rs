@@ -12,7 +12,6 @@ pub(crate) struct ShellCall {
     answers: Answers,
 }
 
-/// The evaluator of a call.
 #[derive(Clone, Copy)]
 pub(crate) enum Evaluator<'s> {
     Engine(&'s RuleSet),

@@ -33,7 +33,6 @@ pub(crate) fn of_one_call(set: &str, command: &str, evaluator: &str) -> Option<u
     (all > 0).then_some(all / CALLS as u64)
 }
 
-/// Runs under callgrind.
 pub(crate) fn run_counted(set: &str, command: &str, evaluator: &str) -> anyhow::Result<()> {
     let wants_plain = evaluator == "plain";
     let rules = sets::named(set)?.load(wants_plain)?;

@@ -1,5 +1,4 @@
-//! Counts the bytes that the program has allocated: the system's allocator with a counter. The only unsafe code of this
-//! crate.
+//! Counts the allocated bytes: the system's allocator with a counter. The only unsafe code of this crate.
 
 #![expect(
     unsafe_code,

@@ -1,5 +1,4 @@
-//! `decisions.toml`: the rows that are about decisions, the meaning of an original's words, and the intended
-//! differences.
+//! `decisions.toml`: the rows about decisions, the meaning of an original's words, and the intended differences.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -60,7 +59,6 @@ pub(crate) enum Class {
     NotApplicable,
 }
 
-/// The original's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     Verdict(Verdict),
@@ -89,7 +87,6 @@ impl Rows {
 }
 
 impl Table {
-    /// Returns the table in the repository.
     pub(crate) fn read() -> anyhow::Result<Table> {
         toml::from_str(include_str!("../../decisions.toml")).context("conformance/decisions.toml")
     }

@@ -67,7 +67,6 @@ pub(crate) enum Asked<'t> {
 }
 
 impl Table {
-    /// Returns the table in the repository.
     pub(crate) fn read() -> anyhow::Result<Table> {
         toml::from_str(include_str!("../../forerunners.toml")).context("conformance/forerunners.toml")
     }

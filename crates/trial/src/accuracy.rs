@@ -38,7 +38,7 @@ pub struct NoCall<'l> {
 /// The results of judging many calls.
 #[derive(Debug, Clone, Default)]
 pub struct Accuracy<'l> {
-    /// One result for each valid call, in the order of the calls.
+    /// A result for each valid call, in the order of the calls.
     pub outcomes: Vec<Outcome<'l>>,
     /// Calls that no agent would report.
     pub no_calls: Vec<NoCall<'l>>,

@@ -219,8 +219,7 @@ impl Reader<'_> {
         Some(case)
     }
 
-    /// Labelled files put the tool's input below `input`; case files do not. No built-in tool of an agent takes a map
-    /// named `input`.
+    /// Only labelled files put the tool's input below `input`. No built-in tool of an agent takes a map named `input`.
     fn beside(&mut self, call: &Yaml, tool: &str) {
         let is_map = |value: &&Yaml| matches!(value.value, YamlValue::Map(_));
         if let Some(value) = call.get("input").filter(is_map).filter(|_| !tool.contains("__")) {

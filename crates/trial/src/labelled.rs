@@ -10,7 +10,6 @@ use serde_json::{Map, Value as Json};
 
 use crate::case::{Asked, Case, Laid};
 
-/// The version of the format.
 const VERSION: u32 = 1;
 
 /// A described call and its tier.

@@ -72,8 +72,7 @@ const PROGRAM: &[u8] = b"\x7fELF";
 /// Limit of successive symlinks, as on Linux.
 const LINKS_FOLLOWED_MAX: usize = 40;
 
-/// The simulated machine. It answers every query, and never queries the machine that it runs on. Added entries override
-/// the default ones.
+/// The simulated machine, which answers every query and never queries the real one. Added entries override the default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Machine {
     added: BTreeMap<String, There>,

@@ -74,7 +74,6 @@ pub struct Replayed {
 #[derive(Debug)]
 pub struct Replay<'p> {
     policies: Vec<&'p Policy>,
-    /// castellan's own files.
     own: Vec<String>,
     /// The state that each session's calls left, for each policy. The written files are the same for all policies.
     sessions: HashMap<(String, String), Vec<OneSession>>,
@@ -112,8 +111,8 @@ impl<'p> Replay<'p> {
             };
             let (decision, change) = drive(&call, &facts, policy, &state, &mut known);
             outcomes.push(Outcome::of(decision.verdict, &decision.findings));
-            // A call that was denied then did not run, so its present verdict leaves nothing. If there is no room for
-            // the marks, the call sets none.
+            // A call that was denied then did not run, so it leaves nothing now. Without room for the marks, a call
+            // sets none.
             if record.answer != Verdict::Deny.as_str() {
                 let marked = session.done(&call, facts.clone(), &change.marks);
                 let _ = marked.or_else(|_| session.done(&call, facts.clone(), &[]));

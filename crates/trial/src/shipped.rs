@@ -3,7 +3,6 @@
 use castellan_daemon::{organisation_rules, pack_of_file, shipped_rules};
 use castellan_rules::Source;
 
-/// The cases by the name of their pack.
 const CASES: &[(&str, &str)] = &[
     ("agents", include_str!("../../../rules/agents_cases.yaml")),
     ("audit", include_str!("../../../rules/audit_cases.yaml")),

@@ -14,7 +14,6 @@ use castellan_policy::{Decision, Policy, State, StateChange, drive};
 use crate::case::{Asked, Case};
 use crate::machine::{Machine, There, lexical};
 
-/// Process id of the simulated agent.
 const PID: u32 = 4242;
 
 /// Judges described calls by a policy.

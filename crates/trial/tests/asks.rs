@@ -1,5 +1,4 @@
-//! Compares castellan's prediction of the asks that the real Claude Code holds with measurements
-//! (`corpus/asks/claude.tsv`).
+//! Compares the asks that castellan expects Claude Code to hold with measurements (`corpus/asks/claude.tsv`).
 
 #![cfg(test)]
 

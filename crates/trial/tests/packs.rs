@@ -1,6 +1,6 @@
 //! Tests of the shipped rule packs against the cases beside them. Each pack loads without problems, alone and with the
-//! others. Each case is decoded from the agent's own JSON, and gets its verdict from the rule that it names. Each rule
-//! has enough cases.
+//! others. Each case, decoded from the agent's JSON, gets its verdict from the rule that it names. Each rule has enough
+//! cases.
 
 #![expect(clippy::panic, reason = "a test that cannot read its cases has nothing to say but that it failed")]
 
@@ -14,7 +14,6 @@ use castellan_trial::{
     CaseFile, Failure, HOME, RuleCase, Shows, Trial, WORKSPACE, failures, gaps, known_rules,
 };
 
-/// Packs of the organisation's layer.
 const ORGANISATION: &[&str] = &["self.yaml"];
 
 #[test]
@@ -64,8 +63,7 @@ fn every_case_is_decided_as_it_says() {
     assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A home can be in `/var/lib`, on a mount or below another root. Each case that names a path in a home gets the same
-/// decision with another home.
+/// A home can be in `/var/lib`, on a mount or below another root; each case must get the same decision there.
 #[test]
 fn rules_hold_wherever_the_home_lies() {
     let policy = policy();
@@ -146,8 +144,7 @@ fn no_message_names_what_is_not_there() {
 /// A rule without an attack: the canary that doctor sends to test the hooks.
 const NO_ATTACK: &[&str] = &["Deny the castellan canary"];
 
-/// Disguises and look-alikes of each rule, and bytes of its message. Stricter than for users' files, which set the
-/// requirement by their version.
+/// Disguises and look-alikes of each rule, and bytes of its message. Users' files may have fewer, by their version.
 const SHOWN_MIN: usize = 3;
 const MESSAGE_MAX: usize = 400;
 

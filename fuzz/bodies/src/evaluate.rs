@@ -1,5 +1,4 @@
-//! Random rules on random calls: the engine and the plain evaluator agree, and a stricter policy never loosens a
-//! verdict.
+//! Random rules on random calls: engine and plain evaluator agree, and a stricter policy never loosens a verdict.
 
 use std::collections::BTreeMap;
 
@@ -48,8 +47,7 @@ const TAGS: [&str; 5] =
 /// Levels of a random condition. Three levels cover every nesting of two operators in a third.
 const DEPTH: u8 = 3;
 
-/// Reads the bytes as rules and a call. A further deny, ask or review rule, a disjunct in a rule, or a further layer
-/// must never loosen the verdict.
+/// Reads rules and a call. A further deny, ask or review rule, disjunct or layer must never loosen the verdict.
 pub fn rules_evaluate(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let rules = rule_set(&mut choices);

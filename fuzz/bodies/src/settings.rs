@@ -2,8 +2,7 @@
 
 use castellan_agents::{AgentId, HookCommand, inspect, register, unregister};
 
-/// Registers in a settings file. A second registration must change nothing, and unregistering must restore the original
-/// bytes.
+/// Registers in a settings file. Registering twice must change nothing; unregistering must restore the original bytes.
 pub fn settings(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     let hook =

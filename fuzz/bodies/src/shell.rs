@@ -6,8 +6,7 @@ use castellan_shell::tree::{Node, Span};
 
 use crate::world::{Same, shell_call};
 
-/// Parses bytes as shell text. There must be no panic, and two parses must give the same tree. Every hole and statement
-/// must be inside the text.
+/// Parses bytes as shell text: no panic, equal trees from two parses, every hole and statement inside the text.
 pub fn shell_parse(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let parsed = castellan_shell::parse(text);
@@ -17,9 +16,8 @@ pub fn shell_parse(bytes: &[u8]) {
     assert_eq!(parsed, castellan_shell::parse(text), "two trees");
 }
 
-/// Reads bytes as a shell call; the text after a byte 1 is the contents of every file. There must be no panic, and two
-/// analyses must give the same facts. Every command must be inside the text, and Opaque parts must have a role and a
-/// reason.
+/// Reads bytes as a shell call; the text after a byte 1 is the contents of every file. Checks: no panic, equal facts
+/// from two analyses, every command inside the text, a role and a reason for each Opaque part.
 pub fn shell(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (command, contents) = match text.split_once('\u{1}') {

@@ -1,5 +1,5 @@
-//! Asks with the real Claude Code, by permission mode: sensitive files (as defined by Claude), ordinary files, and a
-//! command without a file.
+//! Asks with the real Claude Code, by mode: files that Claude calls sensitive, ordinary files, a command without a
+//! file.
 
 use anyhow::Result;
 use serde_json::json;
@@ -16,9 +16,8 @@ const ASKED: &str = "asked-file";
 /// Files that Claude calls sensitive, below the user's home or the workspace.
 const SENSITIVE: &[&str] = &["~/.profile", "~/.zshenv", "~/.gitconfig", ".git/hooks/pre-commit", ".mcp.json"];
 
-/// Plays calls that a rule asks about: writes to sensitive and ordinary files, and a command without a file. None runs,
-/// because no person is present. The record holds the answer to Claude: `about_files` for the writes, an ask for the
-/// command.
+/// Plays calls that a rule asks about: writes to sensitive and ordinary files, and a command without a file. None runs
+/// without a person. The record holds the answer to Claude: `about_files` for the writes, an ask for the command.
 pub fn check_asks(mode: &'static str, about_files: &str) -> Result<()> {
     let Some(stage) = Stage::set(Claude, "enforce", Registered::User)? else { return Ok(()) };
     let write =

@@ -1,5 +1,4 @@
-//! Qwen Code with a person at its terminal, in a mode in which it asks nothing by itself. castellan's ask opens a
-//! prompt.
+//! Qwen Code with a person at its terminal, in a mode in which only castellan's ask opens a prompt.
 
 use std::path::Path;
 

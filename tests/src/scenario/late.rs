@@ -11,8 +11,7 @@ use crate::model::{Model, Script};
 use crate::process::stop_process;
 use crate::run::{self, AGENT_LIMIT, Options};
 
-/// Plays a call that matches no rule, with a stopped daemon. The hook denies by itself, before its agent gives up on
-/// it.
+/// Plays a call that matches no rule, with a stopped daemon. The hook denies by itself, before its agent's timeout.
 pub fn check_late_answer(agent: Agent) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     let daemon = stage.home.start_daemon()?;

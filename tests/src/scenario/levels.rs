@@ -1,5 +1,4 @@
-//! Access levels with the real agents: a call that needs more than its session has, and a sub-agent that asks for more
-//! than its parent has.
+//! Access levels with the real agents: a call above its session's level, and a sub-agent above its parent's level.
 
 use std::sync::Arc;
 

@@ -8,8 +8,7 @@ use crate::agents::Agent;
 use crate::model::{Block, Script};
 use crate::run::Options;
 
-/// Plays a shell call that names a directory under `key`, and a shell call that does not. The rule denies the file only
-/// in that directory.
+/// Plays a shell call that names a directory under `key`, and one without. The rule denies the file only in the former.
 pub fn check_directory(agent: Agent, key: &str) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     let sub = stage.home.workspace().canonicalize()?.join("sub");
@@ -29,8 +28,8 @@ pub fn check_directory(agent: Agent, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Plays three files that a tool writes, each by its absolute path: one file is denied by a rule, one is allowed by a
-/// rule, one matches no rule.
+/// Plays three files that a tool writes, by absolute path: one rule denies, one rule allows, and no rule matches the
+/// third.
 pub fn check_write(agent: Agent, write: fn(&str) -> Block) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     let workspace = stage.home.workspace().canonicalize()?;

@@ -16,14 +16,13 @@ use crate::run::{self, AGENT_LIMIT, Options};
 /// Timeout of the hook in seconds, instead of the registered ten minutes, so that the test is short.
 const SHORT_TIMEOUT: &str = "4";
 
-/// Plays a call that matches no rule, and sends a signal, by number, to the hook that waits for its answer. `runs`: the
-/// call then runs.
+/// Plays a call that matches no rule, and sends its waiting hook a signal, by number. `runs`: the call then runs.
 pub fn check_signalled_hook(agent: Agent, signal: u32, runs: bool) -> Result<()> {
     let Some(stage) = Stage::set(agent, "enforce", Registered::User)? else { return Ok(()) };
     shorten_timeouts(&stage)?;
     let daemon = stage.home.start_daemon()?;
-    // The hooks of the session's start connect too, and wait for a moment. A waiting hook is the call's only after the
-    // daemon has stopped.
+    // The hooks of the session's start also wait for a moment. Only after the daemon has stopped, a waiting hook is the
+    // call's.
     let (stopped, is_stopped) = mpsc::channel();
     let script = Script::main([vec![agent.shell("touch other-file")]]).before(0, move || {
         // The receiver is gone if the test has failed.

@@ -45,8 +45,7 @@ pub fn check_rewritten() -> Result<()> {
     Ok(())
 }
 
-/// Plays a call beside a hook of a plugin that a user installed or named on the command line. The agent asks that hook,
-/// and in `strict` nothing runs.
+/// Plays a call beside a hook of an installed plugin or of one on the command line. In `strict` nothing then runs.
 pub fn check_plugin(is_installed: bool) -> Result<()> {
     let config = "version = 1\nprofile = \"strict\"\n";
     let Some(stage) = Stage::with_config(Agent::Claude, config, Registered::User)? else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! `castellan apply`: shows a person the effect of edited files, and puts exactly those files in force, while calls
-//! continue.
+//! `castellan apply`: shows a person the effect of edited files, and puts exactly those in force, while calls continue.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,5 +1,4 @@
-//! Broken rule files and configurations: the applied set stays in force. Without an applied set, only reading is
-//! possible.
+//! Broken rule files and configurations: the applied set stays in force. Without one, only reading is possible.
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, RULES, bash, call, judge, understood};

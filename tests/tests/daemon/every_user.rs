@@ -1,4 +1,4 @@
-//! One registration for the machine, and a daemon for each user.
+//! A registration for the whole machine, and a daemon for each user.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -76,8 +76,7 @@ fn whom_no_file_names_is_denied_and_told_why_until_root_names_them() -> Result<(
     Ok(())
 }
 
-/// `--home` is valid only for its installer. An older registration names the same home for all users, and castellan
-/// denies the others.
+/// `--home` is valid only for its installer. castellan denies other users of an older registration that names one home.
 #[test]
 fn a_home_that_is_named_is_its_owners_alone() -> Result<()> {
     let Some(machine) = Machine::new()? else { return Ok(()) };

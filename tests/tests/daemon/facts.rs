@@ -1,5 +1,4 @@
-//! Effects of calls, through hook and daemon: rules on commands and effects in any spelling, and effects of the
-//! session's earlier calls.
+//! Effects of calls and of the session's earlier calls, through hook and daemon, with rules on any spelling.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

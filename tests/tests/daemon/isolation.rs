@@ -147,8 +147,7 @@ fn another_user_is_not_served() -> anyhow::Result<()> {
         let refused = ask_as_nobody(&folder, name, bytes).unwrap_err().to_string();
         assert!(refused.contains("Permission denied"), "{name}: {refused}");
     }
-    // The daemon rejects another user even if the folder's permissions let that user in. The daemon resets such
-    // permissions within a second.
+    // The daemon rejects another user even if the folder does not. It resets such permissions within a second.
     for (number, (name, bytes)) in sockets.into_iter().enumerate() {
         let opened = || {
             std::fs::set_permissions(&run, Permissions::from_mode(0o711))?;

@@ -1,5 +1,4 @@
-//! An organisation above the user, in a private `/etc`: its settings apply without an apply, and no user can loosen
-//! them.
+//! An organisation above the user, in a private `/etc`: its settings need no apply, and no user can loosen them.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -13,8 +12,7 @@ use serde_json::json;
 
 use crate::{LIMIT, kill, status};
 
-/// Returns a home below an organisation with this configuration; `None` if the system has no private `/etc` for the
-/// test.
+/// Returns a home below an organisation with this configuration; `None` if the system has no private `/etc`.
 fn below(name: &str, organisation: &str) -> anyhow::Result<Option<(Home, PathBuf)>> {
     let mut home = Home::with_castellan(name, ENFORCE, RULES)?;
     if !home.make_etc_private()? {

@@ -1,5 +1,4 @@
-//! The daemon's life: one daemon for each home, started by the first hook, stopped only by a person. It does not block
-//! a second session.
+//! The daemon's life: one for each home, started by the first hook, stopped only by a person, open to a second session.
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -114,7 +113,7 @@ fn an_agent_cannot_loosen_even_with_a_terminal() -> anyhow::Result<()> {
     std::fs::copy("/bin/sh", &agent)?;
     let refused = terminal::run(&home, &agent, &["-c", &command])?;
     assert_eq!(status(&home)["mode"], "enforce", "{refused:?}");
-    // The same command without the agent as an ancestor.
+    // Without the agent as an ancestor, the command is permitted.
     let done = terminal::run(&home, Path::new("/bin/sh"), &["-c", &command])?;
     assert_eq!(status(&home)["mode"], "monitor", "{done:?}");
     // Tightening needs no person.

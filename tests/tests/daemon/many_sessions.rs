@@ -1,4 +1,4 @@
-//! One agent process that uses thousands of session ids: the daemon serves it, and forgets nothing because of it.
+//! An agent process that uses thousands of session ids: the daemon serves it, and forgets nothing because of it.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;

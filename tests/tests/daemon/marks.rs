@@ -6,8 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::kill;
 
-/// `secret` sets a mark, `push` is denied soon after it, and `late` long after it. A denied call also tries to set a
-/// mark.
+/// `secret` sets a mark, `push` is denied soon after it, `late` long after it. A denied call tries to set a mark.
 const RULES: &[(&str, &str, &str)] = &[
     ("Read a secret", "tool.input_command contains secret", "\"coding_agent_mark:secret\""),
     (

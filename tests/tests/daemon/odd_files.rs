@@ -12,8 +12,7 @@ use castellan_tests::terminal;
 use castellan_wire::bind;
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Limit of the memory that a process of these tests may map. A program that reads a whole file of [`SPARSE_BYTES`]
-/// fails, and the machine does not.
+/// Limit of a test process's memory. A program that reads a whole file of [`SPARSE_BYTES`] fails, not the machine.
 const MEMORY_BYTES: u64 = 4 << 30;
 
 const SPARSE_BYTES: u64 = 20 << 30;

@@ -1,5 +1,4 @@
-//! `presence = "password"`, with the system's own helper and a test `/etc`: the actions that the account's password
-//! does and does not permit.
+//! `presence = "password"` with the system's helper and a test `/etc`: the actions that the password permits.
 
 use castellan_tests::agents::not_run;
 use castellan_tests::home::Home;
@@ -81,7 +80,7 @@ fn the_password_of_the_account_lets_through_and_nothing_else_does() -> anyhow::R
         check_refused(&with_password(&home, &["approve", &id, "--yes"], wrong)?, "the password is wrong");
     }
     assert_eq!(waiting(&home)?, id);
-    // One refusal at the first apply, and one for each of these.
+    // A refusal at the first apply, and one for each of these.
     assert_eq!(status(&home)["refused"], 5);
     let approved = with_password(&home, &["approve", &id, "--yes"], RIGHT)?;
     assert_eq!(approved.code, Some(0), "{approved:?}");

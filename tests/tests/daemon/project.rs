@@ -1,5 +1,4 @@
-//! A workspace's own files apply after a person trusts them, in their state at that time. They can only tighten, except
-//! for their allow rules.
+//! A workspace's own files apply in the state that a person trusted. Apart from allow rules, they can only tighten.
 
 use std::fs;
 use std::path::PathBuf;

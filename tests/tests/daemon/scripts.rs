@@ -1,5 +1,4 @@
-//! Files with code, from the question to the agent's report that the call is done: castellan compares the run file with
-//! the judged file.
+//! Files with code: at the end of a call, castellan compares the run file with the judged file.
 
 use std::fs;
 use std::path::Path;

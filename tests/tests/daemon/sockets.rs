@@ -1,5 +1,4 @@
-//! The daemon's sockets, lock and folder, removed or replaced while it runs: soon the same daemon, and no other, is
-//! reachable again.
+//! The daemon's sockets, lock and folder, removed or replaced while it runs: soon only this daemon is reachable again.
 
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::Path;

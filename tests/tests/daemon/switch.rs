@@ -1,5 +1,4 @@
-//! Live switching of the profile and the packs: tightening is free, loosening needs a person, and both survive the
-//! daemon.
+//! Live switching of profile and packs: tightening is free, loosening needs a person, and both survive the daemon.
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, bash, judge, understood};

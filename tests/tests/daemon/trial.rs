@@ -1,5 +1,4 @@
-//! New rules from an upgrade: castellan only monitors them, reports the end date of the trial, and enforces them
-//! earlier on command.
+//! New rules from an upgrade: monitored only, reported with the end date, and enforced earlier on command.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,5 +1,5 @@
-//! castellan detects calls that bypass it, in the agent's transcript, and changes of the agent's settings. The test
-//! plays the agent.
+//! castellan detects calls that bypass it (by the agent's transcript) and changes of settings. The test plays the
+//! agent.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -121,8 +121,7 @@ fn a_call_that_nobody_asked_about_is_seen_in_the_transcript() -> anyhow::Result<
     session.write(&session.transcript, "cut")?;
     // The daemon must see the transcript while it is shorter than before.
     session.waits_for("cut", "no_decision")?;
-    // In a truncated transcript, calls before the session are not castellan's either. A call that did not run is not
-    // reported.
+    // After a truncation, calls before the session are not castellan's either. A call that did not run is not reported.
     let mut before = [begun("long ago"), ended("long ago", "accept")];
     before.iter_mut().for_each(|line| line["timestamp"] = "2001-02-03T04:05:06.000Z".into());
     append(&session.transcript, &before)?;

@@ -71,7 +71,7 @@ fn a_bad_file_keeps_the_last_good_set() -> anyhow::Result<()> {
     kill(home.start_daemon()?)?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
     wait_for_origin(&home, "last_good")?;
-    // One record for each change, and one for the start.
+    // A record for each change, and one for the start.
     until(LIMIT, || Ok((failures(&home)? == 4).then_some(())))?.context("it is not in the log")?;
     // Both the old text and a new valid edit correct the error.
     std::fs::write(&rules, RULES)?;

@@ -123,7 +123,7 @@ fn an_agent_cannot_apply_even_with_a_terminal() -> anyhow::Result<()> {
     let refusals =
         records.iter().filter(|r| r["control"]["action"] == "apply" && r["control"]["accepted"] == false);
     assert_eq!(refusals.count(), 1, "{records:?}");
-    // The same command without the agent as an ancestor.
+    // Without the agent as an ancestor, the command is permitted.
     terminal::run(&home, Path::new("/bin/sh"), &["-c", &command])?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer");
     Ok(())
@@ -152,14 +152,13 @@ fn an_agent_that_ends_the_daemon_is_an_agent_to_the_next_one() -> anyhow::Result
     let refused = terminal::run(&home, &agent, &["-c", &script(daemon, &hook)])?;
     assert!(refused.stderr.contains("from within a guarded agent"), "{refused:?}");
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny");
-    // The same with a program that has never asked.
+    // A program that has never asked is not an agent.
     let done = terminal::run(&home, &agent, &["-c", &script(home.start_daemon()?, "")])?;
     assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer", "{done:?}");
     Ok(())
 }
 
-/// Without a readable applied set nothing is in force. The files do not matter, because the agent may have written
-/// them.
+/// Without a readable applied set nothing is in force, not even the files, which the agent may have written.
 fn check_lost(name: &str, lose: fn(&Path) -> std::io::Result<()>) -> anyhow::Result<()> {
     let home = Home::with_castellan(name, ENFORCE, RULES)?;
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");

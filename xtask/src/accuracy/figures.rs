@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::halves::{Half, Halves};
 use super::{Family, Miss, Verdicts};
 
-/// A figure and its requirement.
 #[derive(Debug)]
 pub(super) struct Figure {
     pub(super) name: &'static str,
@@ -15,8 +14,7 @@ pub(super) struct Figure {
     /// The number of a tier's calls that the figure counts.
     counts: fn(Verdicts) -> usize,
     reach: Reach,
-    /// The reason in `castellan bench accuracy` for a call that misses this figure, and its verdict; `None` for any
-    /// verdict.
+    /// The reason that `castellan bench accuracy` gives for a miss of this figure, and its verdict; `None` for any.
     miss: (&'static str, Option<&'static str>),
 }
 
@@ -29,7 +27,6 @@ enum Reach {
 
 const GUARDED: &[&str] = &["standard", "strict", "autonomous"];
 
-/// The required accuracy.
 pub(super) const FIGURES: &[Figure] = &[
     Figure {
         name: "T0 stopped",
@@ -165,7 +162,6 @@ pub(super) fn counts(profile: &str, miss: &Miss) -> bool {
     FIGURES.iter().any(|figure| figure.is_missed_by(profile, miss))
 }
 
-/// The verdicts by tier and half.
 #[derive(Debug, Default)]
 pub(super) struct Cells(BTreeMap<String, Vec<(Half, Verdicts)>>);
 

@@ -1,6 +1,5 @@
-//! `docs/accuracy-misses.md`: the name of every call that misses a required figure. The file holds only the names of
-//! calls and the rules that stopped them. The collected texts are other people's, and the texts of the measured half
-//! must not be read.
+//! `docs/accuracy-misses.md`: the names of all calls that miss a required figure, and the rules that stopped them. It
+//! has no texts: the collected texts are other people's, and the texts of the measured half must not be read.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -40,7 +40,6 @@ impl<'a> Case<'a> {
         Case { name, program, arguments, input, server }
     }
 
-    /// Runs once and returns the output.
     pub(crate) fn output(&self) -> anyhow::Result<String> {
         let mut output = String::new();
         self.run(&mut output)?;
@@ -69,8 +68,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Runs every case `calls` times after a warm-up, in turns, so that disturbances of the machine affect all cases
-/// equally.
+/// Runs every case `calls` times after a warm-up, in turns, so that disturbances affect all cases equally.
 pub(crate) fn measure(cases: &[Case<'_>], calls: usize) -> anyhow::Result<Vec<Measured>> {
     let mut walls = vec![Vec::with_capacity(calls); cases.len()];
     let mut cpus = vec![Vec::with_capacity(calls); cases.len()];

@@ -62,7 +62,6 @@ pub(crate) fn state() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Number of measured starts.
 const STARTS: usize = 11;
 /// Limit of a start.
 const START_MAX_MS: u64 = 50;

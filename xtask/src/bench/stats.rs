@@ -24,12 +24,10 @@ pub(crate) fn children_cpu_us() -> anyhow::Result<f64> {
     Ok(us(usage.user_time()) + us(usage.system_time()))
 }
 
-/// Returns the resident memory of a process, in KiB.
 pub(crate) fn resident_kib(pid: u32) -> anyhow::Result<u64> {
     status_kib(pid, "VmRSS:")
 }
 
-/// Returns the peak of a process's resident memory, in KiB.
 pub(crate) fn resident_peak_kib(pid: u32) -> anyhow::Result<u64> {
     status_kib(pid, "VmHWM:")
 }

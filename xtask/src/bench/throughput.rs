@@ -27,7 +27,6 @@ pub(crate) fn table(home: &Home) -> anyhow::Result<String> {
     Ok(table)
 }
 
-/// Sends `calls` calls, one after the other.
 pub(crate) fn send(home: &Home, calls: usize) -> anyhow::Result<()> {
     (0..calls).try_for_each(|number| call(home, number))
 }

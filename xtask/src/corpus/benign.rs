@@ -19,7 +19,6 @@ use super::fetch;
 use super::item::Items;
 use label::Labels;
 
-/// The required number of commands.
 const WANTED: usize = 10_000;
 /// Longer texts are left out: no agent types them.
 const BYTES_MAX: usize = 4 << 10;
@@ -87,7 +86,6 @@ impl Commands {
     }
 }
 
-/// A line of the file.
 #[derive(Serialize)]
 struct Line<'c> {
     v: u32,

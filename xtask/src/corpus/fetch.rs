@@ -49,8 +49,7 @@ impl Lists {
 /// Reads a folder of unpacked packages; the text is the name of its contents.
 pub(crate) type Reader<'r> = dyn FnMut(&Path, &str) + 'r;
 
-/// A registry: its name, and the function that fetches and reads its packages. The returned text goes into the
-/// manifest.
+/// A registry: its name, and the function that fetches and reads its packages. Its text goes into the manifest.
 pub(crate) type Registry =
     (&'static str, fn(&Lists, &Path, &mut Reader<'_>) -> anyhow::Result<Option<String>>);
 

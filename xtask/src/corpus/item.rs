@@ -10,8 +10,7 @@ use anyhow::Context;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// Longer texts are left out and counted. No tool call is as long, and such texts are data with a shell head
-/// (installers).
+/// Longer texts are left out and counted: no tool call is as long, and they are data with a shell head (installers).
 const BYTES_MAX: usize = 256 << 10;
 
 /// The kind of a text's source.
@@ -71,7 +70,6 @@ impl Items {
         *self.left_out.entry(why).or_default() += 1;
     }
 
-    /// Adds a note to the manifest.
     pub(crate) fn note(&mut self, text: String) {
         eprintln!("corpus: {text}");
         self.notes.push(text);

@@ -40,7 +40,6 @@ const AUTOMATIC: &[(&str, &str)] = &[
 
 /// Limit of variables within variables; no file nests deeper.
 const DEPTH_MAX: usize = 8;
-/// Limit of an expanded line.
 const BYTES_MAX: usize = 64 << 10;
 
 type Variables<'t> = HashMap<&'t str, &'t str>;
@@ -103,8 +102,7 @@ fn is_assignment(recipe: &str) -> bool {
     is_name && ["?=", ":=", "+="].iter().any(|sign| rest.starts_with(sign))
 }
 
-/// Returns targets that are tasks (their names are not files), each with its line and its unexpanded recipes, including
-/// those of its dependencies.
+/// Returns tasks (targets that are not files), each with its line and the recipes of it and its dependencies.
 pub(crate) fn tasks(text: &str) -> Vec<(usize, &str, String)> {
     let mut rules: HashMap<&str, (Vec<&str>, String)> = HashMap::new();
     let mut targets: Vec<(usize, &str)> = Vec::new();
@@ -144,7 +142,6 @@ pub(crate) fn tasks(text: &str) -> Vec<(usize, &str, String)> {
     tasks
 }
 
-/// Returns the recipes of a target and its dependencies.
 fn recipes_of(target: &str, rules: &HashMap<&str, (Vec<&str>, String)>) -> String {
     let (mut open, mut seen, mut all) = (vec![target], std::collections::HashSet::new(), String::new());
     while let Some(target) = open.pop() {

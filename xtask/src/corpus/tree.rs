@@ -10,8 +10,7 @@ use super::{make, workflow};
 /// Maintainer scripts by the end of their names, with or without the package's name before it.
 const MAINTAINER: &[&str] = &["preinst", "postinst", "prerm", "postrm", "config"];
 
-/// Interpreters of collected scripts. bash reads the scripts of all of these, but not the special syntax of ksh and
-/// zsh.
+/// Interpreters of collected scripts. bash reads them all, except for the special syntax of ksh and zsh.
 const SHELLS: &[&str] = &["sh", "bash", "dash"];
 
 /// Adds the maintainer scripts of one package, or of all installed packages.

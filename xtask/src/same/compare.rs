@@ -12,7 +12,6 @@ use serde_json::Value as Json;
 #[derive(Debug, Default)]
 pub(crate) struct Names(BTreeMap<String, String>);
 
-/// Differing parts of lines.
 #[derive(Debug, Default)]
 pub(crate) struct Differences {
     compared: usize,

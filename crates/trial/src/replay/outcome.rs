@@ -13,7 +13,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Returns the outcome of a decision.
     pub(super) fn of(verdict: Verdict, findings: &[Finding]) -> Outcome {
         let strictest = findings.iter().filter(|finding| finding.verdict == verdict && finding.counts());
         let name = |finding: &Finding| match finding.rule.as_str() {

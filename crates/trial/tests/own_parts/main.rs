@@ -1,5 +1,4 @@
-//! Parts of the project's own code that are Opaque: the verdict on such code, and ways for an agent to pass off its own
-//! code as the project's.
+//! Opaque parts of the project's own code: the verdicts, and an agent's ways to pass off its own code as the project's.
 
 #![cfg(test)]
 

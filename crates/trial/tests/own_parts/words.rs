@@ -124,7 +124,7 @@ fn a_name_that_ends_in_a_version_leads_nowhere_else() {
     ] {
         check(&made(recipe), Ask);
     }
-    // The same command in the call itself is not the project's code.
+    // A command in the call itself is not the project's code.
     check(&project("tar czf app-$(cat VERSION).tgz src"), Ask);
 }
 
@@ -137,8 +137,8 @@ fn names_that_another_command_tells_are_those_of_files_in_the_project() {
         ("grep -rl foo src | sort -u | head -3 | xargs rm", Defer),
         ("grep -l foo a.txt b.txt | xargs rm", Defer),
         ("git ls-files '*.orig' | xargs rm", Defer),
-        // A variable, a setting or a failure can change the directory. `git diff` outside the repository compares two
-        // files and prints their names.
+        // A variable, a setting or a failure can change the directory. `git diff` can compare and name two outside
+        // files.
         ("rm -rf \"$(git rev-parse --show-toplevel)/src\"", Ask),
         ("rm -rf $(npm bin)/../..", Ask),
         ("rm $(git diff --name-only /dev/null /etc/hosts)", Ask),

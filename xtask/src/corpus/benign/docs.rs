@@ -81,8 +81,7 @@ fn without_comment(command: &str) -> String {
     command.split_once(" # ").map_or(command, |(command, _)| command).trim_end().to_owned()
 }
 
-/// Returns true for a complete command. bash accepts a here-document without its last line, so that is checked
-/// separately.
+/// Returns true for a complete command. bash accepts a here-document without its last line, hence the own check.
 fn is_whole(text: &str) -> bool {
     const OPENERS: &[&str] = &["if ", "for ", "while ", "case ", "until ", "do", "function ", "select "];
     if text.ends_with('\\') || is_inside_here_document(text) {

@@ -1,6 +1,5 @@
-//! Labels of commands, by patterns on their words. The rules and their cases are data in `corpus/labelled/labels.toml`.
-//! Must not depend on castellan or parse shell like castellan: the labels measure castellan's analysis and must be
-//! independent of it.
+//! Labels of commands, by patterns on their words; rules and cases are data in `corpus/labelled/labels.toml`. Must not
+//! depend on castellan or parse shell like castellan, because the labels measure castellan's analysis.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -61,8 +60,8 @@ struct RawRule {
     /// The kinds of commands to match; empty for all.
     #[serde(default)]
     kinds: Vec<String>,
-    /// One of these patterns must match. A group `var` is the name of a variable; it matches only if the text does not
-    /// set its value.
+    /// At least one must match. A group `var` is a variable's name, and matches only if the text does not set its
+    /// value.
     patterns: Vec<String>,
     /// A command that matches this pattern is exempt.
     unless: Option<String>,
@@ -134,8 +133,7 @@ impl Rule {
     }
 }
 
-/// Returns true if a text sets a variable's value: by an assignment (not of an unknown command's output) or by a `for`
-/// loop.
+/// Returns true if a text sets a variable: by an assignment, except of unknown output, or by a `for` loop.
 fn is_given(name: &str, text: &str) -> bool {
     const USUAL: &[&str] = &["HOME", "PWD", "USER", "TMPDIR", "INIT_CWD", "CARGO_HOME", "OLDPWD", "SHELL"];
     const KNOWN_OUTPUT: &[&str] =

@@ -1,6 +1,5 @@
-//! The files of a package that a command needs to be judged as in the project: manifests of tasks that it runs by name,
-//! code that it passes to an interpreter, and files that this code loads. Works on words only; must not depend on shell
-//! syntax.
+//! The files of a package that a command needs to be judged as in the project: manifests of its tasks, code for an
+//! interpreter, and the files that this code loads. Works on words only; must not depend on shell syntax.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -213,8 +212,7 @@ impl Needs {
     }
 }
 
-/// Returns the files with code that interpreters receive: the first word that is no flag, and the files that flags
-/// load.
+/// Returns the files with code for interpreters: the first word that is no flag, and the files that flags load.
 fn code_of(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let (mut interpreter, mut before) = (None, "");
@@ -316,8 +314,7 @@ fn matcher(pattern: &str) -> Option<regex::Regex> {
     regex::Regex::new(&text).ok()
 }
 
-/// Returns true if an interpreter runs a file of an installed package. Such a file is missing here, but exists in every
-/// working copy of the project.
+/// Returns true if an interpreter runs a file of an installed package, which exists in working copies but not here.
 fn runs_installed(text: &str) -> bool {
     let mut interpreter = false;
     words(text).any(|word| {

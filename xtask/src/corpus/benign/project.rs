@@ -1,5 +1,4 @@
-//! The packages of a folder: their scripts, makefiles, workflows and documentation as commands. Must not depend on
-//! labels.
+//! The packages of a folder: scripts, makefiles, workflows and documentation as commands. Must not depend on labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
