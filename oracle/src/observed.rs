@@ -40,7 +40,7 @@ pub(crate) struct Event {
 struct Process {
     cwd: String,
     programs: Vec<String>,
-    /// The present program replaced the inherited one.
+    /// The start of the text's own shell was seen, and left out.
     is_replaced: bool,
 }
 

@@ -106,7 +106,7 @@ fn other_processes_of_the_user_cannot_look_into_the_daemon() -> anyhow::Result<(
     let socket = folder.join("run/hook.sock");
     assert!(wait::file(&socket, true, LIMIT)?, "{:?}", daemon.finish(LIMIT));
     assert_eq!(owner("daemon")?, 0);
-    // Shows that this is visible, and that ordinary processes differ.
+    // Files of an ordinary process are its user's, so the check above is meaningful.
     let _other = nobody(Path::new("sleep"), &["60.5"])?;
     assert_eq!(owner("60.5")?, NOBODY);
     drop(daemon);

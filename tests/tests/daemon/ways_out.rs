@@ -66,7 +66,7 @@ fn no_edit_counts_before_it_is_applied() -> anyhow::Result<()> {
         assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "deny", "after a crash: {text}");
         let told = status(&home);
         assert_eq!(told["pending"].as_array().unwrap().len(), 1, "{told}");
-        // The edit would have removed the guard after a person's consent.
+        // With a person's consent the edit removes the guard.
         let done = terminal::run_castellan(&home, &["apply", "--yes"])?;
         assert_eq!(done.code, Some(0), "{done:?}");
         assert_eq!(understood(&judge(&home, &bash("forbidden"))?), "defer", "{file}: {text}");
