@@ -30,7 +30,7 @@ mod writer;
 pub use error::AuditError;
 pub use follow::Follower;
 pub use log::{Config, Log, Status};
-pub use read::{Entry, Filter, Reading, answer_to, last_control, last_files, read};
+pub use read::{Broken, Entry, Filter, Reading, answer_to, last_control, last_files, read};
 pub use record::{
     CallRecord, ControlRecord, Cut, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord,
     ObligationRecord, Record, RecoveryRecord, RetentionRecord, ScriptRecord, SessionRecord, Stream,
@@ -38,4 +38,4 @@ pub use record::{
 };
 pub use redact::prepare;
 pub use scan::{Scanned, scan};
-pub use verify::{Broken, Loss, Missing, StreamVerification, Verification, verify};
+pub use verify::{Loss, Missing, StreamVerification, Verification, verify};

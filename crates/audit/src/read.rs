@@ -12,7 +12,17 @@ use crate::limits::{ANSWER_BYTES, ANSWER_SEGMENTS, LISTING_ATTEMPTS};
 use crate::line;
 use crate::record::{CallRecord, ControlRecord, Record, Stream};
 use crate::segment::{self, Lines, closed_numbers, closed_path, file_name, live_path};
-use crate::verify::Broken;
+
+/// An error in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// Name of the file in the log's directory.
+    pub file: String,
+    /// Line, from 1; 0 for the file as a whole.
+    pub line: u64,
+    /// Description of the error.
+    pub what: String,
+}
 
 /// A record, read back.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,10 +7,10 @@ use std::io;
 use std::path::Path;
 
 use crate::error::AuditError;
+use crate::read::Broken;
 use crate::read::{Entry, entry, open_all};
 use crate::record::Stream;
 use crate::segment::Lines;
-use crate::verify::Broken;
 
 /// An item that [`scan`] visits.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use crate::error::AuditError;
 use crate::head::Head;
 use crate::limits::LISTING_ATTEMPTS;
 use crate::line::{Frame, Hash, Link};
-use crate::read::open_all;
+use crate::read::{Broken, open_all};
 use crate::record::{Cut, RecoveryRecord, Stream};
 use crate::segment::{Lines, closed_path, live_path};
 
@@ -59,17 +59,6 @@ pub struct StreamVerification {
     pub last_seq: Option<u64>,
     /// The first error.
     pub broken: Option<Broken>,
-}
-
-/// An error in the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
-    /// Name of the file in the log's directory.
-    pub file: String,
-    /// Line, from 1; 0 for the file as a whole.
-    pub line: u64,
-    /// Description of the error.
-    pub what: String,
 }
 
 /// A range of numbers that are in no stream.

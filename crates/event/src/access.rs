@@ -39,6 +39,6 @@ impl FromStr for AccessLevel {
     type Err = String;
 
     fn from_str(word: &str) -> Result<AccessLevel, String> {
-        crate::decision::from_word(&AccessLevel::ALL, AccessLevel::as_str, word)
+        crate::verdict::from_word(&AccessLevel::ALL, AccessLevel::as_str, word)
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::decision::Verdict;
+use crate::verdict::Verdict;
 
 /// One tool call of an agent, before it runs.
 #[derive(Debug, Clone, PartialEq)]

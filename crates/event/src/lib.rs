@@ -6,30 +6,34 @@
 
 mod access;
 mod call;
-mod decision;
+mod code;
 mod facts;
 mod field;
+mod finding;
 mod limits;
 mod net;
 mod obligation;
 mod row;
 mod said;
 mod session;
+mod verdict;
 mod world;
 
 pub use access::AccessLevel;
 pub use call::{
     Agent, Call, Change, FileTarget, IntakeProblem, Override, PatchOp, Replacement, Tool, ToolKind,
 };
-pub use decision::{Code, Exemption, Finding, Layer, Mode, Verdict};
+pub use code::Code;
 pub use facts::{
     Command, Effect, EffectKind, Facts, FileOrigin, Guard, HostClass, Role, Scope, ScriptFile, UnknownWord,
     When, Why, Written,
 };
 pub use field::{FIELDS, FieldArg, FieldDef, FieldType, Level, field_index};
+pub use finding::{Exemption, Finding, Layer};
 pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};
 pub use net::Net;
 pub use obligation::{Action, Fallback, Obligation, ObligationKind};
 pub use row::{CallRow, Row, Value, rows};
 pub use session::{Mark, Session};
+pub use verdict::{Mode, Verdict};
 pub use world::{Answer, Answers, FileKind, Process, Query, Recorder, World};

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::decision::{Code, Verdict, from_word};
+use crate::code::Code;
+use crate::verdict::{Verdict, from_word};
 
 /// An action that a stage demands. An obligation alone never lowers a verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]

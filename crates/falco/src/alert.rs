@@ -4,25 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::event::Match;
 use crate::json;
-
-/// Time and machine of alerts.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Stamp {
-    /// Nanoseconds since 1970.
-    pub unix_ns: u64,
-    /// The same time as `YYYY-MM-DDTHH:MM:SS.nnnnnnnnnZ`.
-    pub rfc3339: String,
-    /// The machine's name.
-    pub hostname: String,
-}
-
-impl Stamp {
-    /// Returns `HH:MM:SS.nnnnnnnnn` in UTC, as everywhere; Falco prints local time here.
-    pub(crate) fn time_of_day(&self) -> &str {
-        let time = self.rfc3339.split_once('T').map_or(self.rfc3339.as_str(), |(_, time)| time);
-        time.trim_end_matches('Z')
-    }
-}
+use crate::stamp::Stamp;
 
 /// Returns the alert as one line of text: `<time>: <Priority> <message>`. Control characters are escaped.
 pub fn text(found: &Match<'_>, stamp: &Stamp) -> String {

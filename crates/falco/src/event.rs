@@ -11,8 +11,8 @@ use castellan_event::{FieldArg, FieldType, Level, Row, Value};
 use castellan_rules::{Matching, Rule, RuleSet};
 use serde_json::{Map, Value as Json};
 
-use crate::alert::Stamp;
 use crate::json;
+use crate::stamp::Stamp;
 use crate::table::{Field, FieldTable, Generic};
 
 /// The source of events: the properties that all its events share.

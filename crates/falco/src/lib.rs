@@ -11,8 +11,9 @@ pub mod export;
 mod json;
 mod limits;
 pub mod load_result;
+mod stamp;
 mod table;
 
-pub use alert::Stamp;
 pub use event::{Event, EventError, EventSource, Match};
+pub use stamp::Stamp;
 pub use table::{FieldTable, TableError, TableText};
