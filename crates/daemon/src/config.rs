@@ -20,6 +20,7 @@ use castellan_rules::{self as rules, Source};
 use self::merge::{Spoken, merge};
 use crate::limits::CONFIG_BYTES_MAX;
 use crate::packs::Packs;
+use crate::shipped::DEFAULT_CONFIG;
 use castellan_files::{Guard, explained, read_guarded};
 
 pub use self::edit::write_mode;
@@ -29,9 +30,6 @@ pub use self::keys::{KEYS, Key, Kind, Merge, Place};
 pub use self::merge::{Preset, Setting, Settled, Sourced, presets};
 pub use self::schema::{json_schema, markdown};
 pub use self::text::{Mistake, Value};
-
-/// The configuration of a new home.
-pub(crate) const DEFAULT_TEXT: &str = include_str!("default_config.toml");
 
 /// Settings of one home.
 #[derive(Debug, Clone)]
@@ -154,7 +152,7 @@ impl Config {
     /// Reads a user's file. Returns the default text if the file does not exist.
     pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
         match read_guarded(file, CONFIG_BYTES_MAX, Guard::User) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(DEFAULT_TEXT.to_owned()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(DEFAULT_CONFIG.to_owned()),
             read => read.map_err(|error| ConfigError::Io(file.to_owned(), error)),
         }
     }

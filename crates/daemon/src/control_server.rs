@@ -23,16 +23,24 @@ use crate::facts::own_paths;
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::limits::{ACCEPT_PAUSE, CONTROL_CONNECTIONS_MAX, FRAME_TIME, PASSWORD_TIME};
-use crate::lookout::unguarded;
+use crate::live::unguarded;
 use crate::peers::Peers;
 use crate::policy_state::{PolicyState, Report};
 use crate::presence;
 use crate::process::Process;
 use crate::record;
-use crate::run::Signal;
 use crate::secret::{Account, SecretError, Secrets};
 use crate::sockets::Socket;
 use crate::timed::Timed;
+
+/// Events for a running daemon that are no calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// Finish calls in flight and end.
+    End,
+    /// Read watched rule files at once.
+    Reload,
+}
 
 /// Serves the control socket.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ mod scripts;
 mod sessions;
 mod terms;
 mod ungoverned;
+mod weighed;
 
 use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,7 +35,7 @@ pub(crate) use self::terms::Terms;
 use crate::clock::wall;
 use crate::held::Held;
 use crate::limits::JUDGED_AGAIN_MAX;
-use crate::lookout::{LiveSessions, Own};
+use crate::live::{LiveSessions, Own};
 use crate::memory::Memory;
 use crate::peers::AgentProcess;
 use crate::record;

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use castellan_event::Layer;
 use sha2::{Digest, Sha256};
 
-use crate::applied;
 use crate::compile::{Compiled, compile};
 use crate::config::{Config, ConfigError, LayerText};
-use crate::file_set::{FileSet, FileSetError, PROJECT_FOLDER, read_organisation};
+use crate::file_set::{FileSet, PROJECT_FOLDER};
 use crate::layout::Layout;
 use crate::trial::Trial;
 
@@ -30,12 +29,6 @@ pub struct Layers {
 pub(crate) type Loaded = (Config, Compiled);
 
 impl Layers {
-    /// Combines the organisation's present files with the user's.
-    pub fn above(user: FileSet, layout: &Layout) -> Result<Layers, FileSetError> {
-        let organisation = organisation_now(layout)?;
-        Ok(Layers { organisation, user, project: None, trial: trial_now(layout) })
-    }
-
     /// Returns the hex SHA-256 over every layer's files. If there are only the user's, it equals [`FileSet::hash`].
     pub fn hash(&self) -> String {
         let Layers { organisation, user, project, trial } = self;
@@ -81,36 +74,8 @@ impl Layers {
 /// Characters of a hash.
 const HASH_CHARS: usize = 64;
 
-impl Config {
-    /// Merges the present files of the organisation and the user, applied or not. Absent files have the defaults.
-    pub fn of_home(layout: &Layout) -> Result<Config, FileSetError> {
-        Config::with_project(layout, None)
-    }
-
-    /// Merges the same files with a workspace's own files, as if the workspace were trusted.
-    pub fn with_project(layout: &Layout, project: Option<&FileSet>) -> Result<Config, FileSetError> {
-        let organisation = organisation_now(layout)?;
-        let user = Config::read_text(&layout.config_file())?;
-        let mut config = config(organisation.as_ref(), &user, project, layout)?;
-        config.packs.trial = trial_now(layout).rules;
-        Ok(config)
-    }
-}
-
-/// Returns the trial of the last applied set; an empty one if that cannot be read.
-fn trial_now(layout: &Layout) -> Trial {
-    applied::read(layout).map(|set| set.trial).unwrap_or_default()
-}
-
-/// Reads the organisation's files. Files that another user may have written are ignored.
-fn organisation_now(layout: &Layout) -> Result<Option<FileSet>, FileSetError> {
-    match read_organisation(layout.organisation()) {
-        Err(error) if error.is_distrusted() => Ok(None),
-        read => read,
-    }
-}
-
-fn config(
+/// Merges the texts of the layers.
+pub(crate) fn config(
     organisation: Option<&FileSet>,
     user: &str,
     project: Option<&FileSet>,

@@ -2,6 +2,7 @@
 //! request id. Lasting state changes only through an [`Entry`], live or read from a journal.
 
 mod changes;
+mod consequence;
 mod consequences;
 mod decided;
 mod entry;
@@ -12,6 +13,7 @@ mod probing;
 mod servers;
 mod sessions;
 mod trust;
+mod workspace;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -26,13 +28,15 @@ use crate::journal::{Found, Journal};
 use crate::limits::{REMEMBERED_ANSWERS_MAX, REQUESTS_RESERVED};
 use crate::peers::AgentProcess;
 use crate::requests::{Granted, Now, Requests, Scope, Taken, Ungrantable, is_called};
+use crate::session_key::SessionKey;
 
 pub(crate) use changes::{Begun, Changed, Changes, Ended};
-pub(crate) use consequences::Consequence;
+pub(crate) use consequence::Consequence;
 pub(crate) use decided::{Decided, DecidedCalls};
 pub(crate) use marks::Marks;
-pub(crate) use sessions::{SessionKey, Telling, Workspace};
+pub(crate) use sessions::Telling;
 pub(crate) use trust::{Trust, WorkspaceDecision};
+pub(crate) use workspace::Workspace;
 
 use entry::{Entry, GrantEntry};
 use lasting::{Lasting, Reading};

@@ -9,8 +9,9 @@ use castellan_policy::{Decision, StateChange};
 
 use crate::facts::facts_after;
 use crate::judge::begun;
-use crate::memory::{Changes, Marks, SessionKey, Workspace};
+use crate::memory::{Changes, Marks, Workspace};
 use crate::record::{Judged, Told};
+use crate::session_key::SessionKey;
 use crate::workspace::workspace_of;
 
 const KEY: SessionKey = SessionKey([0; 32]);

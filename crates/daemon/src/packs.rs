@@ -1,13 +1,13 @@
 //! Shipped packs: the pack of a rule, and the rule's state by the configuration. Independent of the state's effects.
 
 use std::collections::BTreeMap;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use castellan_event::Layer;
 use castellan_policy::{PolicyRule, RuleState, RuleVerdict, Tiers};
 
+use crate::limits::TRIAL_S;
 use crate::shipped::shipped_rules;
-use crate::trial;
 
 /// States of the rules of shipped packs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -42,7 +42,7 @@ impl Packs {
 
     /// These rules with the time from which each is enforced.
     pub fn trial_ends(&self) -> impl Iterator<Item = (&str, SystemTime)> {
-        self.trial.iter().map(|(rule, since)| (rule.as_str(), trial::ends(*since)))
+        self.trial.iter().map(|(rule, since)| (rule.as_str(), trial_end(*since)))
     }
 
     /// The mildest state of a rule's pack, tier and trial. A rule of no shipped pack is always enforced.
@@ -55,7 +55,7 @@ impl Packs {
                 RuleState::Enforce
             }
         };
-        let on_trial = trial::name_of(of).is_some_and(|name| self.trial.contains_key(&name));
+        let on_trial = trial_name(of).is_some_and(|name| self.trial.contains_key(&name));
         let trial = if on_trial { RuleState::Observe } else { RuleState::Enforce };
         self.state(pack).min(tier).min(trial)
     }
@@ -91,6 +91,17 @@ pub fn pack_of_file(file: &str) -> &str {
     let name = file.rsplit('/').next().unwrap_or(file);
     let stem = name.split('.').next().unwrap_or(name);
     stem.trim_start_matches(|first: char| first.is_ascii_digit() || first == '-')
+}
+
+/// The name of a rule on trial; `None` for rules that are never on trial: a user's rules, and rules that deny.
+pub(crate) fn trial_name(of: &PolicyRule<'_>) -> Option<String> {
+    let pack = pack_of(of).filter(|_| of.verdict != RuleVerdict::Deny)?;
+    Some(format!("{pack}/{}", of.rule.name))
+}
+
+/// End of a trial that began at `since`, in seconds since 1970.
+pub(crate) fn trial_end(since: u64) -> SystemTime {
+    UNIX_EPOCH.checked_add(Duration::from_secs(since.saturating_add(TRIAL_S))).unwrap_or(UNIX_EPOCH)
 }
 
 #[cfg(test)]

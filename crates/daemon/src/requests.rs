@@ -12,8 +12,8 @@ pub(crate) use self::grants::{Granted, Scope, Taken};
 use self::waiting::Waiting;
 pub(crate) use self::waiting::{Ask, Over, Request, Subject, Waits};
 use crate::clock;
-use crate::memory::SessionKey;
 use crate::peers::AgentProcess;
+use crate::session_key::SessionKey;
 
 /// Key of a call in any session: SHA-256 over agent, directory, canonical tool name and input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -14,14 +14,14 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::clock::wall;
 use crate::configured::servers_before;
-use crate::control_server::ControlServer;
+use crate::control_server::{ControlServer, Signal};
 use crate::facts::own_paths;
 use crate::gaps;
 use crate::judge::{Judge, random};
 use crate::layout::{Layout, LayoutError};
 use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS, WATCH};
-use crate::lookout::Lookout;
 use crate::memory::Memory;
+use crate::monitor::Monitor;
 use crate::peers::Peers;
 use crate::policy_state::{PolicyState, has_records};
 use crate::secret::Secrets;
@@ -50,15 +50,6 @@ pub enum DaemonError {
         "a thread could not be started: {0}: end other programs, or raise the limit of processes (`ulimit -u`)"
     )]
     Thread(io::Error),
-}
-
-/// Events for a running daemon that are no calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Signal {
-    /// Finish calls in flight and end.
-    End,
-    /// Read watched rule files at once.
-    Reload,
 }
 
 /// Serves the home `dir` until SIGTERM or a control request. Creates a missing home.
@@ -117,8 +108,8 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let control_socket = listen(layout.home().control_socket())?;
     let of_control = Arc::clone(&control_socket);
     spawn("control", move || control.serve(&of_control))?;
-    let lookout = Lookout::new(Arc::clone(&judge));
-    spawn("lookout", move || lookout.run())?;
+    let monitor = Monitor::new(Arc::clone(&judge));
+    spawn("monitor", move || monitor.run())?;
     // The hook socket comes last, because every connection is served.
     let hook_socket = listen(layout.home().hook_socket())?;
     let server = Server::start(Arc::clone(&hook_socket), Arc::clone(&judge), peers);

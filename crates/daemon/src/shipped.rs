@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use castellan_rules::Source;
 use sha2::{Digest, Sha256};
 
-use crate::config::DEFAULT_TEXT;
 use crate::layout::Layout;
 use crate::limits::RULE_FILE_BYTES_MAX;
 use castellan_files::{Guard, read_bytes, read_text, write_private};
+
+/// The configuration of a new home.
+pub(crate) const DEFAULT_CONFIG: &str = include_str!("default_config.toml");
 
 /// The shipped rule files by name, in load order, which is the order of names.
 const RULES: &[(&str, &str)] = &[
@@ -118,7 +120,7 @@ pub fn write_shipped(layout: &Layout) -> io::Result<Vec<Shipped>> {
     let mut done = Vec::new();
     let config = layout.config_file();
     if !config.exists() {
-        write_private(&config, DEFAULT_TEXT.as_bytes())?;
+        write_private(&config, DEFAULT_CONFIG.as_bytes())?;
         done.push(Shipped::Written(config));
     }
     let dir = layout.rules_shipped();

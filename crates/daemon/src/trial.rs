@@ -2,14 +2,14 @@
 //! it is stored, hashed and recorded with the set. Does not depend on the time when a set is put in force.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use castellan_policy::{Policy, PolicyRule, RuleVerdict};
+use castellan_policy::{Policy, PolicyRule};
 use serde::{Deserialize, Serialize};
 
 use crate::file_set::FileSet;
 use crate::limits::TRIAL_S;
-use crate::packs::{is_of_shipped_folder, pack_of};
+use crate::packs::{is_of_shipped_folder, pack_of, trial_name};
 use crate::shipped::{is_shipped_text, shipped_hash};
 
 /// The rules on trial, and the shipped rules at the time of that choice.
@@ -50,12 +50,6 @@ impl Default for Trial {
     }
 }
 
-/// The name of a rule on trial; `None` for rules that are never on trial: a user's rules, and rules that deny.
-pub(crate) fn name_of(of: &PolicyRule<'_>) -> Option<String> {
-    let pack = pack_of(of).filter(|_| of.verdict != RuleVerdict::Deny)?;
-    Some(format!("{pack}/{}", of.rule.name))
-}
-
 /// The trial after a change of policy: rules on trial that are still as shipped, and the new rules of an upgrade.
 pub(crate) fn after(before: (&Trial, &Policy), after: (&FileSet, &Policy), now: SystemTime) -> Trial {
     let ((trial, old), (files, new)) = (before, after);
@@ -63,7 +57,7 @@ pub(crate) fn after(before: (&Trial, &Policy), after: (&FileSet, &Policy), now: 
     let brought = if trial.is_of_another() { brought(old, new) } else { BTreeSet::new() };
     let mut next = Trial::new();
     for of in new.rules().filter(|of| is_as_shipped(files, &of.rule.file)) {
-        let Some(name) = name_of(&of) else { continue };
+        let Some(name) = trial_name(&of) else { continue };
         let began = trial.rules.get(&name).copied().or_else(|| brought.contains(&name).then_some(since));
         next.rules.extend(began.map(|began| (name, began)));
     }
@@ -88,12 +82,7 @@ fn brought(old: &Policy, new: &Policy) -> BTreeSet<String> {
     let is_brought = |of: &PolicyRule<'_>| {
         !known.contains(&of.rule.name) && pack_of(of).is_some_and(|pack| !changed.contains(pack))
     };
-    new.rules().filter(is_brought).filter_map(|of| name_of(&of)).collect()
-}
-
-/// End of a trial that began at `since`, in seconds since 1970.
-pub(crate) fn ends(since: u64) -> SystemTime {
-    UNIX_EPOCH.checked_add(Duration::from_secs(since.saturating_add(TRIAL_S))).unwrap_or(UNIX_EPOCH)
+    new.rules().filter(is_brought).filter_map(|of| trial_name(&of)).collect()
 }
 
 /// Reports whether the trial is over. A clock that was set back at most doubles its time.
@@ -118,12 +107,15 @@ pub(crate) fn without(text: &str, rule: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::slice::from_ref;
+    use std::time::Duration;
 
+    use castellan_policy::RuleVerdict;
     use castellan_rules::Source;
 
     use super::*;
     use crate::compile::compile;
     use crate::config::Config;
+    use crate::packs::trial_end;
     use crate::shipped::shipped_rules;
 
     fn shipped(name: &str) -> Source {
@@ -139,7 +131,7 @@ mod tests {
             &config,
         )
         .policy;
-        let first = policy.rules().find_map(|of| name_of(&of).map(|_| of.rule.name.clone())).unwrap();
+        let first = policy.rules().find_map(|of| trial_name(&of).map(|_| of.rule.name.clone())).unwrap();
         let text = without(text, &first);
         (Source { name: "/h/rules/default/26-web.yaml".into(), text }, first)
     }
@@ -205,7 +197,7 @@ mod tests {
         // A part of another rule of its pack.
         let config = Config::default();
         let policy = compile(from_ref(&old), &config).policy;
-        let kept = policy.rules().find_map(|of| name_of(&of).map(|_| of.rule.name.clone())).unwrap();
+        let kept = policy.rules().find_map(|of| trial_name(&of).map(|_| of.rule.name.clone())).unwrap();
         let split = with(&format!("- rule: {kept}\n  condition: or tool.name = x\n  append: true\n"));
         check(&[split], &earlier(&[]), &[new], &[]);
     }
@@ -223,9 +215,9 @@ mod tests {
         let all: Vec<Source> = shipped_rules().iter().map(|(name, _)| shipped(name)).collect();
         let policy = compile(&all, &config).policy;
         for of in policy.rules().filter(|of| of.verdict == RuleVerdict::Deny) {
-            assert_eq!(name_of(&of), None, "{}", of.rule.name);
+            assert_eq!(trial_name(&of), None, "{}", of.rule.name);
         }
-        assert!(policy.rules().filter_map(|of| name_of(&of)).count() > 50);
+        assert!(policy.rules().filter_map(|of| trial_name(&of)).count() > 50);
     }
 
     #[test]
@@ -237,8 +229,8 @@ mod tests {
         assert!(!is_over(1000, at(0)));
         assert!(is_over(1000 + TRIAL_S, at(1000)));
         assert!(is_over(u64::MAX, at(1000)));
-        assert_eq!(ends(1000), at(1000 + TRIAL_S));
+        assert_eq!(trial_end(1000), at(1000 + TRIAL_S));
         // The trial is over now.
-        assert_eq!(ends(u64::MAX), UNIX_EPOCH);
+        assert_eq!(trial_end(u64::MAX), UNIX_EPOCH);
     }
 }

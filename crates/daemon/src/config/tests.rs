@@ -20,7 +20,7 @@ fn meaning(config: Config) -> String {
 
 #[test]
 fn the_default_text_says_what_the_defaults_are() {
-    assert_eq!(meaning(Config::parse(DEFAULT_TEXT).unwrap()), meaning(Config::default()));
+    assert_eq!(meaning(Config::parse(DEFAULT_CONFIG).unwrap()), meaning(Config::default()));
 }
 
 /// The table's defaults are those of the crates that use the values.
@@ -46,7 +46,7 @@ fn the_defaults_of_the_table_are_those_of_the_code() {
 fn the_default_text_names_every_key_of_the_user() {
     let mut table = String::new();
     let mut named = Vec::new();
-    for line in DEFAULT_TEXT.lines() {
+    for line in DEFAULT_CONFIG.lines() {
         let line = line.trim_start_matches(['#', ' ']);
         match line.strip_prefix('[').and_then(|line| line.trim_start_matches('[').split_once(']')) {
             Some((name, "" | "]")) => {
@@ -96,7 +96,7 @@ fn the_same_mode_again_does_not_touch_the_file() {
 
 #[test]
 fn a_misspelt_setting_is_an_error() {
-    check(DEFAULT_TEXT, Ok(Mode::Enforce));
+    check(DEFAULT_CONFIG, Ok(Mode::Enforce));
     check("version = 1\nmode = \"monitor\"", Ok(Mode::Monitor));
     check("version = 1\npresence = \"pin\"\nask_wait = 580\nnotify = false", Ok(Mode::Enforce));
     check("version = 1\npresence = \"password\"", Ok(Mode::Enforce));

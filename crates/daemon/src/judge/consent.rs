@@ -9,33 +9,18 @@ use castellan_policy::{Decision, Grant, RequestId, StateChange, Tries};
 use sha2::{Digest, Sha256};
 
 use super::grounds::Earlier;
-use super::question::Weighed;
+use super::weighed::{Consent, Weighed};
 use super::{Asked, Judge, Whose, digest};
 use crate::clock::wall;
 use crate::explanation::Explanation;
 use crate::held::{End, HeldCall};
 use crate::hex::hex;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
-use crate::memory::{Given, Memory, SessionKey};
+use crate::memory::{Given, Memory};
 use crate::notification;
 use crate::peers::AgentProcess;
-use crate::requests::{
-    Ask, GrantKey, Granted, Now, Over, Request, Scope, Subject, Taken, Ungrantable, Waits,
-};
-
-/// The consent for a call before it is judged.
-#[derive(Debug)]
-pub(super) struct Consent {
-    key: GrantKey,
-    session: SessionKey,
-    taken: Option<Taken>,
-}
-
-impl Consent {
-    pub(super) fn key(&self) -> GrantKey {
-        self.key
-    }
-}
+use crate::requests::{Ask, GrantKey, Granted, Now, Over, Request, Scope, Subject, Ungrantable, Waits};
+use crate::session_key::SessionKey;
 
 impl Judge {
     /// Takes the grant of a call, so that no other call can use it meanwhile. A second question takes no new grant: its

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use castellan_agents::{self as agents, AgentId, Told};
 use castellan_audit::Record;
-use castellan_event::{Action, Agent, Answers, Call, Facts, Mode, Recorder, ToolKind, Verdict};
+use castellan_event::{Action, Agent, Call, Facts, Mode, Recorder, ToolKind, Verdict};
 use castellan_policy::{Decision, RequestId, StateChange, agent_text, drive, fulfil, user_text};
 use castellan_wire::Reply;
 
 use super::begun::begun;
-use super::consent::{Consent, waits};
+use super::consent::waits;
 use super::grounds::{Earlier, Grounds};
 use super::sessions::Look;
+use super::weighed::Weighed;
 use super::{Asked, Attempt, Failure, Judge, Outcome, Whose, digest, reply};
 use crate::facts::facts_after;
 use crate::memory::{CallKey, Given};
@@ -19,18 +20,6 @@ use crate::record::Judged;
 use crate::requests::Waits;
 use crate::shipped::CANARY_TOOL;
 use crate::world::FileSystem;
-
-/// A judged call, before any consequence.
-pub(super) struct Weighed<'a> {
-    pub(super) asked: &'a Asked<'a>,
-    pub(super) call: &'a Call,
-    pub(super) whose: &'a Whose,
-    pub(super) consent: Consent,
-    pub(super) grounds: Grounds,
-    pub(super) answers: Answers,
-    pub(super) decision: Decision,
-    pub(super) change: StateChange,
-}
 
 impl Judge {
     /// Judges the agent's question whether a call may run. `before` is an earlier answer, whose marks are already set.
@@ -118,7 +107,7 @@ impl Judge {
             epoch: asked.epoch,
         };
         let key = key(asked.agent, call);
-        self.keep_decision(whose, call, (key, consent.key()), (change.answer, is_at_prompt));
+        self.keep_decision(whose, call, (key, consent.key), (change.answer, is_at_prompt));
         self.memory().remember(key, given);
         reply(agents::encode(asked.agent, &asked.request.event, &told))
     }

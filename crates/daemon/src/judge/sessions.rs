@@ -12,8 +12,9 @@ use super::{Asked, Failure, Judge, Terms, Whose, digest};
 use crate::control::{DecidedWorkspace, ProjectFiles, WorkspaceStanding};
 use crate::file_set::read_project;
 use crate::limits::SUSPECT_MARKS;
-use crate::memory::{SessionKey, Telling, Workspace, WorkspaceDecision};
+use crate::memory::{Telling, Workspace, WorkspaceDecision};
 use crate::record;
+use crate::session_key::SessionKey;
 use crate::workspace::workspace_of;
 use crate::world::FileSystem;
 

@@ -8,9 +8,9 @@ use castellan_policy::Policy;
 
 use super::{Asked, Judge};
 use crate::limits::PROJECTS_MAX;
-use crate::memory::SessionKey;
 use crate::peers::AgentProcess;
 use crate::projects::{Lost, Projects};
+use crate::session_key::SessionKey;
 
 /// The policy and mode that judge calls. They change together: a call sees all new values or none.
 #[derive(Debug)]

@@ -22,7 +22,7 @@ use super::*;
 use crate::compile::compile;
 use crate::config::Config;
 use crate::limits::MARKS_PER_SESSION_MAX;
-use crate::memory::SessionKey;
+use crate::session_key::SessionKey;
 
 /// A judge, and the directory of its log.
 struct Bench {

@@ -10,11 +10,12 @@ use castellan_event::{AccessLevel, Agent, Call, Code, ToolKind, Verdict};
 use castellan_policy::{Bar, OnUngoverned, Ungoverned};
 
 use super::{Asked, Judge, Whose, digest};
-use crate::lookout::{Changed, Live, LiveSessions, SettingsChange};
-use crate::memory::{CallKey, Consequence, Decided, SessionKey};
+use crate::live::{Changed, Live, LiveSessions, SettingsChange};
+use crate::memory::{CallKey, Consequence, Decided};
 use crate::peers::AgentProcess;
 use crate::process::Process;
 use crate::requests::GrantKey;
+use crate::session_key::SessionKey;
 use crate::{notification, record};
 
 /// The kind of a finding.

@@ -10,8 +10,8 @@ use castellan_facts::may_be_written;
 
 use self::within::keep_within;
 use super::entry::Entry;
-use super::sessions::SessionKey;
 use crate::limits::{CHANGED_PATHS_MAX, CHANGED_PATHS_PER_SESSION_MAX, OPEN_CALLS_PER_SESSION_MAX};
+use crate::session_key::SessionKey;
 
 /// Sessions that have written something, by root.
 #[derive(Debug, Default)]

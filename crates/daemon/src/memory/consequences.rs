@@ -3,26 +3,14 @@
 
 use std::collections::HashMap;
 
-use castellan_event::{AccessLevel, Code};
-use castellan_policy::Bar;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
+use super::consequence::Consequence;
 use super::entry::Entry;
-use super::sessions::SessionKey;
+use crate::session_key::SessionKey;
 
 /// Sessions with a consequence; at most one each. A consequence is never removed.
 #[derive(Debug, Default)]
 pub(super) struct Consequences {
     sessions: HashMap<SessionKey, Consequence>,
-}
-
-/// The consequence for one session.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Consequence {
-    /// Highest access level of the session.
-    pub(crate) ceiling: Option<AccessLevel>,
-    /// The reason why the session is blocked.
-    pub(crate) bar: Option<Bar>,
 }
 
 impl Consequences {
@@ -55,39 +43,11 @@ impl Consequences {
     }
 }
 
-impl Consequence {
-    fn and(self, other: Consequence) -> Consequence {
-        let ceiling = [self.ceiling, other.ceiling].into_iter().flatten().min();
-        Consequence { ceiling, bar: self.bar.or(other.bar) }
-    }
-}
-
-/// Serialized form: the word of the level and the message of the block.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Words {
-    ceiling: Option<String>,
-    bar: Option<String>,
-}
-
-impl Serialize for Consequence {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let ceiling = self.ceiling.map(|level| level.as_str().to_owned());
-        let bar = self.bar.as_ref().map(|bar| bar.message.clone());
-        Words { ceiling, bar }.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Consequence {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Consequence, D::Error> {
-        let Words { ceiling, bar } = Words::deserialize(deserializer)?;
-        let ceiling = ceiling.map(|word| word.parse()).transpose().map_err(serde::de::Error::custom)?;
-        Ok(Consequence { ceiling, bar: bar.map(|message| Bar { code: Code::Ungoverned, message }) })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use castellan_event::{AccessLevel, Code};
+    use castellan_policy::Bar;
+
     use super::*;
 
     const A: SessionKey = SessionKey([1; 32]);

@@ -6,8 +6,9 @@ use castellan_event::Verdict;
 use sha2::{Digest, Sha256};
 
 use crate::limits::DECIDED_CALLS_MAX;
-use crate::memory::{CallKey, SessionKey};
+use crate::memory::CallKey;
 use crate::requests::GrantKey;
+use crate::session_key::SessionKey;
 
 #[derive(Debug, Default)]
 pub(crate) struct DecidedCalls {

@@ -7,10 +7,11 @@ use castellan_event::{AccessLevel, ScriptFile};
 use castellan_policy::{FindingName, Grant, GrantPart, RequestId};
 use serde::{Deserialize, Serialize};
 
-use super::consequences::Consequence;
-use super::sessions::{SessionKey, Workspace};
+use super::consequence::Consequence;
 use super::trust::WorkspaceDecision;
+use super::workspace::Workspace;
 use crate::requests::{GrantKey, Granted, Now, Scope, Subject};
+use crate::session_key::SessionKey;
 
 /// Version of the journal's format.
 pub(super) const VERSION: u32 = 2;

@@ -7,16 +7,18 @@ use castellan_event::Mark;
 use castellan_policy::RequestId;
 
 use super::changes::{Begun, Changes};
-use super::consequences::{Consequence, Consequences};
+use super::consequence::Consequence;
+use super::consequences::Consequences;
 use super::entry::{Entry, GrantEntry, Header, VERSION, VERSION_BEFORE};
 use super::marks::Marks;
 use super::servers::Servers;
-use super::sessions::{SessionKey, Sessions};
+use super::sessions::Sessions;
 use super::trust::Trust;
 use crate::clock::{Clock, Moment};
 use crate::peers::AgentProcess;
 use crate::process::Process;
 use crate::requests::Requests;
+use crate::session_key::SessionKey;
 
 #[derive(Debug)]
 pub(super) struct Lasting {

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use castellan_event::{Mark, Session};
 
 use super::entry::Entry;
-use super::sessions::SessionKey;
 use crate::limits::{MARK_LABEL_BYTES_MAX, MARKS_PER_SESSION_MAX};
+use crate::session_key::SessionKey;
 
 /// Sessions with marks, by root.
 #[derive(Debug, Default)]

@@ -4,8 +4,9 @@ use castellan_event::Verdict;
 use castellan_policy::RequestId;
 
 use super::entry::Entry;
-use super::{Decided, Memory, SessionKey};
+use super::{Decided, Memory};
 use crate::requests::{GrantKey, Granted, Over};
+use crate::session_key::SessionKey;
 
 impl Memory {
     /// Ends a call of a session by the agent's call id. `ran`: the call ran and was not refused. `otherwise`: the

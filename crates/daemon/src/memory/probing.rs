@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use castellan_policy::{PurposeHash, Tries};
 
-use super::sessions::SessionKey;
 use crate::limits::DENIALS_REMEMBERED_MAX;
+use crate::session_key::SessionKey;
 
 #[derive(Debug, Default)]
 pub(crate) struct Denials {

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::sessions::SessionKey;
 use crate::limits::{MCP_SERVERS_MAX, SERVERS_PER_SESSION_MAX};
+use crate::session_key::SessionKey;
 
 #[derive(Debug, Default)]
 pub(crate) struct Servers {

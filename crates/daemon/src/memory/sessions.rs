@@ -4,38 +4,12 @@
 use std::collections::{HashMap, HashSet};
 
 use castellan_event::AccessLevel;
-use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
+use super::workspace::Workspace;
 use crate::limits::{PROCESSES_MAX, SESSION_IDLE_MS, SESSIONS_DROPPED, SESSIONS_MAX};
 use crate::peers::AgentProcess;
-
-/// Key of an agent's session, shared with its sub-agents: SHA-256 over agent and session id. Merged sessions use the
-/// key of one of them: their *root*.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct SessionKey(pub(crate) [u8; 32]);
-
-/// The workspace of a session, fixed at its first event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Workspace {
-    /// The repository or else the directory, with symlinks resolved; empty if castellan could not read the directory.
-    pub(crate) path: String,
-    /// Paths can be inside the workspace. False for `/`, for a home and for a directory that contains a home.
-    pub(crate) is_border: bool,
-}
-
-impl Workspace {
-    /// The workspace of a session whose first directory could not be read. It stays empty for the whole session.
-    pub(crate) fn nowhere() -> Workspace {
-        Workspace { path: String::new(), is_border: false }
-    }
-
-    /// The directory whose contents belong to the workspace; empty if there is none.
-    pub(crate) fn inside(&self) -> &str {
-        if self.is_border { &self.path } else { "" }
-    }
-}
+use crate::session_key::SessionKey;
 
 /// Record state of a session's workspace. A record reports once that a person should decide about the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

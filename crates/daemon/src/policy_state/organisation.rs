@@ -4,11 +4,11 @@
 use std::sync::PoisonError;
 
 use super::{Cause, PolicyState};
-use crate::config::DEFAULT_TEXT;
 use crate::file_set::{FileSet, read_organisation};
 use crate::judge::Judge;
 use crate::layers::Layers;
 use crate::layout::Layout;
+use crate::shipped::DEFAULT_CONFIG;
 use crate::trial::Trial;
 
 impl PolicyState {
@@ -78,7 +78,7 @@ pub(super) fn organisation_now(layout: &Layout) -> Result<Option<FileSet>, Unusa
         false => Unusable::Broken(error.to_string()),
     })?;
     if read.is_some() {
-        let user = FileSet { config: DEFAULT_TEXT.to_owned(), rules: Vec::new() };
+        let user = FileSet { config: DEFAULT_CONFIG.to_owned(), rules: Vec::new() };
         let alone = Layers { organisation: read.clone(), user, project: None, trial: Trial::new() };
         alone.load(layout).map_err(Unusable::Broken)?;
     }

@@ -7,7 +7,7 @@ use castellan_policy::{Grant, RequestId};
 use super::waiting::{Request, Subject};
 use super::{GrantKey, Now, Ungrantable, is_called};
 use crate::limits::{GRANTS_MAX, ONCE_TIME};
-use crate::memory::SessionKey;
+use crate::session_key::SessionKey;
 
 /// Duration and reach of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use serde_json::Value as Json;
 use super::{GrantKey, is_called};
 use crate::explanation::Explanation;
 use crate::limits::{ASKS_MAX, DENIED_TIME, ENDED_AGENT_TIME, REQUESTS_MAX, WAITING_BYTES_MAX};
-use crate::memory::SessionKey;
 use crate::peers::AgentProcess;
+use crate::session_key::SessionKey;
 
 /// A call that a person may grant.
 #[derive(Debug, Clone, PartialEq)]

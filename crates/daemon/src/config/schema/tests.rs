@@ -1,6 +1,6 @@
 use super::*;
-use crate::config::DEFAULT_TEXT;
 use crate::config::text::read;
+use crate::shipped::DEFAULT_CONFIG;
 use castellan_event::Layer;
 
 /// Reports whether a value matches our schema. Supports only the keywords that the schema uses.
@@ -58,7 +58,7 @@ fn check(text: &str, expected: bool) {
 
 #[test]
 fn schema_and_reader_agree() {
-    check(DEFAULT_TEXT, true);
+    check(DEFAULT_CONFIG, true);
     check("version = 1", true);
     check("version = 2", false);
     check("mode = \"enforce\"", false);

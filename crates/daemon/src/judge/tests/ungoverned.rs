@@ -6,7 +6,7 @@ use castellan_policy::Profile;
 
 use super::*;
 use crate::limits::{LIVE_SESSIONS_MAX, STARTS_PER_SESSION_MAX};
-use crate::lookout::Runs;
+use crate::live::Runs;
 
 impl Bench {
     /// Sends the agent's event that a call of session `s` is done.

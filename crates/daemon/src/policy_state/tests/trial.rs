@@ -22,7 +22,7 @@ fn pack() -> Pack {
     let (file, new) = *shipped_rules().iter().find(|(name, _)| name.ends_with("web.yaml")).unwrap();
     let source = Source { name: format!("default/{file}"), text: new.to_owned() };
     let policy = compile(&[source], &Config::default()).policy;
-    let rule = policy.rules().find(|of| crate::trial::name_of(of).is_some()).unwrap().rule.name.clone();
+    let rule = policy.rules().find(|of| crate::packs::trial_name(of).is_some()).unwrap().rule.name.clone();
     Pack { file, new, old: crate::trial::without(new, &rule), rule }
 }
 

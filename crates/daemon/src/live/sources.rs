@@ -3,7 +3,7 @@
 //!
 //! An unreadable source is reported as unread, never as empty. All lists are walked once and share a limit of steps.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,10 @@ use castellan_agents::{
     PluginFamily, PluginFiles,
 };
 
-use super::settings::AgentStart;
-use super::watched::{Stamp, is_absent, stamp};
+use super::agent_start::AgentStart;
+use super::watched::{Owners, Stamp, is_absent, stamp};
 use crate::limits::{HOOK_LOOKUPS_MAX, HOOK_SOURCES_MAX, HOOK_STEPS_MAX, PLUGINS_PER_FOLDER_MAX};
 use castellan_files::read_text;
-
-/// The plugins that a file belongs to. `None` is an owner that no settings can disable.
-pub(super) type Owners = BTreeSet<Option<String>>;
 
 /// The sources that were found.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use castellan_agents::AgentId;
 
-use super::live::start_of;
+use super::sessions::start_of;
 use super::settings::HookSettings;
 use crate::control::UnguardedAgent;
 use crate::limits::ANCESTORS_MAX;

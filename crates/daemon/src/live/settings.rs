@@ -18,8 +18,9 @@ pub(crate) use self::own::Own;
 use self::own::real;
 use self::said::Said;
 pub(crate) use self::said::SettingsChange;
-use super::sources::{FoundText, Owners, Sources, command_line};
-use super::watched::Watched;
+use super::agent_start::AgentStart;
+use super::sources::{FoundText, Sources, command_line};
+use super::watched::{Owners, Watched};
 use crate::limits::SETTINGS_LEVELS_MAX;
 use castellan_files::read_text;
 
@@ -38,19 +39,6 @@ pub struct HookSettings {
     said: Said,
     /// Changes to report at the next check.
     pending: Vec<SettingsChange>,
-}
-
-/// The start data of an agent that determine the sources of its hooks.
-#[derive(Debug, Clone, Default)]
-pub struct AgentStart {
-    /// The directory of its own files; `None` if it cannot be determined.
-    pub dir: Option<PathBuf>,
-    /// Its working directory.
-    pub cwd: PathBuf,
-    /// Its command line; `None` if it cannot be read.
-    pub arguments: Option<Vec<Vec<u8>>>,
-    /// The variable of its environment that switches its hooks off.
-    pub off_variable: Option<&'static str>,
 }
 
 impl HookSettings {

@@ -1,13 +1,16 @@
 //! [`Watched`]: a file with an agent's hooks, read again when it changes. It must not know the consequences.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use castellan_agents::{self as agents, AgentId, HookFile, HookFileReport, Place};
 
-use super::sources::Owners;
 use castellan_files::read_text;
+
+/// The plugins that a file belongs to. `None` is an owner that no settings can disable.
+pub(super) type Owners = BTreeSet<Option<String>>;
 
 #[derive(Debug)]
 pub(super) struct Watched {
@@ -83,7 +86,7 @@ fn unread(error: &io::Error) -> HookFileReport {
 }
 
 /// Reports whether the file is absent, also for the agent.
-pub(super) fn is_absent(error: &io::Error) -> bool {
+pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 

@@ -1,12 +1,5 @@
-//! [`Lookout`]: monitors the transcripts and settings of running agents, a few times a second and never while a call
+//! [`Monitor`]: monitors the transcripts and settings of running agents, a few times a second and never while a call
 //! waits for it. Compares them with castellan's decisions. A finding never loosens anything.
-
-mod live;
-mod processes;
-mod settings;
-mod sources;
-mod tail;
-mod watched;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,19 +10,12 @@ use castellan_agents::{TranscriptCall, TranscriptEntry, transcript_line};
 
 use crate::judge::Judge;
 use crate::limits::{BEGUN_CALLS_MAX, TRANSCRIPT_FOLDER_MAX, TRANSCRIPTS_PER_SESSION_MAX};
-use crate::memory::SessionKey;
-
-#[cfg(test)]
-pub(crate) use live::tests::Runs;
-pub(crate) use live::{Changed, Live, LiveSessions};
-pub(crate) use processes::unguarded;
-pub use settings::{AgentStart, HookSettings};
-pub(crate) use settings::{Own, SettingsChange};
-use tail::Tail;
+use crate::live::{Live, Tail, is_absent};
+use crate::session_key::SessionKey;
 
 /// The monitor.
 #[derive(Debug)]
-pub(crate) struct Lookout {
+pub(crate) struct Monitor {
     judge: Arc<Judge>,
     sessions: HashMap<SessionKey, Transcripts>,
 }
@@ -56,9 +42,9 @@ struct Transcript {
     is_cut: bool,
 }
 
-impl Lookout {
-    pub(crate) fn new(judge: Arc<Judge>) -> Lookout {
-        Lookout { judge, sessions: HashMap::new() }
+impl Monitor {
+    pub(crate) fn new(judge: Arc<Judge>) -> Monitor {
+        Monitor { judge, sessions: HashMap::new() }
     }
 
     /// Monitors as long as the daemon runs.
@@ -162,7 +148,7 @@ impl Transcript {
 fn subagents(folder: &Path) -> (Vec<(PathBuf, String)>, bool) {
     let mut entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) => return (Vec::new(), !watched::is_absent(&error)),
+        Err(error) => return (Vec::new(), !is_absent(&error)),
     };
     let mut found = Vec::new();
     for entry in entries.by_ref().take(TRANSCRIPT_FOLDER_MAX) {

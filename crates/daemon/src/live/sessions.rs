@@ -9,13 +9,14 @@ use std::time::Instant;
 use castellan_agents::{self as agents, AgentId};
 use castellan_event::{Agent, Answer, Query, World};
 
-use super::settings::{AgentStart, HookSettings, Own, SettingsChange};
+use super::agent_start::AgentStart;
+use super::settings::{HookSettings, Own, SettingsChange};
 use super::tail::Tail;
 use crate::clock::wall;
 use crate::limits::{LINGER, LIVE_SESSIONS_MAX, LOOK, STARTS_PER_SESSION_MAX, TRANSCRIPTS_PER_SESSION_MAX};
-use crate::memory::SessionKey;
 use crate::peers::AgentProcess;
 use crate::process::{arguments_of, set_variable};
+use crate::session_key::SessionKey;
 use crate::world::FileSystem;
 
 /// The monitored sessions.
