@@ -1,11 +1,23 @@
 //! [`Case`]: one call with all inputs of the stages, computed once. Does not depend on the findings of a stage.
 
+mod arguments;
+mod need;
+mod own_code;
+mod own_parts;
+mod safe;
+mod variables;
+
 use castellan_event::{AccessLevel, Answers, Call, CallRow, Facts, Level, Mode, Query, Row as _, rows};
 
 use crate::policy::{Policy, RuleMatch};
 use crate::settings::Settings;
-use crate::stages::{Need, OwnCode, OwnParts, active_level, is_safe, need};
 use crate::state::State;
+use need::active_level;
+use own_parts::OwnParts;
+
+pub(crate) use need::{Need, need};
+pub(crate) use own_code::OwnCode;
+pub(crate) use safe::{is_safe, says_what_is_installed};
 
 /// A call that is judged.
 #[derive(Debug)]

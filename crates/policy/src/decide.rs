@@ -12,7 +12,7 @@ use crate::exemptions::exempt;
 use crate::limits::ROUNDS_MAX;
 use crate::obligations;
 use crate::policy::Policy;
-use crate::stages::{Find, Found};
+use crate::stages::{Find, Found, STAGES, Stage};
 use crate::state::{Failed, State, StateChange};
 
 /// One step of a decision.
@@ -26,18 +26,7 @@ pub enum Step {
 
 /// Judges one call. Pure: the same call, facts, policy, state and answers give the same step.
 pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, answers: &Answers) -> Step {
-    let case = match Case::of(call, facts, policy, state, answers) {
-        Ok(case) => case,
-        Err(missing) => return Step::Needs(missing),
-    };
-    let mut found = Found::default();
-    for stage in policy.stages() {
-        found.add(stage.look(&case));
-    }
-    let findings = exempt(found.findings, &case);
-    let (findings, obligations) = obligations::settle(findings, found.obligations, &case);
-    let (decision, change) = conclude(&case, findings, obligations);
-    Step::Done(decision, change)
+    Judged { stages: STAGES, call, facts, policy }.decide(state, answers)
 }
 
 /// Judges a call: answers its queries from a world until the decision is made. Denies when it cannot be completed.
@@ -48,18 +37,7 @@ pub fn drive(
     state: &State<'_>,
     world: &mut Recorder<'_>,
 ) -> (Decision, StateChange) {
-    for _ in 0..ROUNDS_MAX {
-        match decide(call, facts, policy, state, world.answers()) {
-            Step::Done(decision, change) => return (decision, change),
-            Step::Needs(queries) => {
-                if !queries.into_iter().all(|query| world.ask(query).is_some()) {
-                    break;
-                }
-            }
-        }
-    }
-    let message = "the call could not be looked into far enough to judge it";
-    fail_closed(&Case::unread(call, facts, policy, state, world.answers()), message)
+    Judged { stages: STAGES, call, facts, policy }.drive(state, world)
 }
 
 /// Judges a call and meets its obligations. An obligation that cannot be met becomes part of the state of the next
@@ -72,20 +50,78 @@ pub fn fulfil(
     world: &mut Recorder<'_>,
     meet: &mut dyn FnMut(&Action) -> Result<(), String>,
 ) -> (Decision, StateChange) {
-    let mut failed = state.failed.to_vec();
-    let mut met: Vec<Action> = Vec::new();
-    // Every round but the last finds one more kind that cannot be met.
-    for _ in 0..=ObligationKind::ALL.len() {
-        let state = State { failed: &failed, ..*state };
-        let (decision, change) = drive(call, facts, policy, &state, world);
-        let unmet = decision.due().iter().find_map(|one| meet_once(&one.action, &mut met, meet));
-        match unmet {
-            Some(unmet) => failed.push(unmet),
-            None => return (decision, change),
+    Judged { stages: STAGES, call, facts, policy }.fulfil(state, world, meet)
+}
+
+/// A call under judgement.
+#[derive(Clone, Copy)]
+pub(crate) struct Judged<'j> {
+    /// [`STAGES`], except in tests.
+    pub(crate) stages: &'j [Stage],
+    pub(crate) call: &'j Call,
+    pub(crate) facts: &'j Facts,
+    pub(crate) policy: &'j Policy,
+}
+
+impl Judged<'_> {
+    fn decide(self, state: &State<'_>, answers: &Answers) -> Step {
+        let case = match Case::of(self.call, self.facts, self.policy, state, answers) {
+            Ok(case) => case,
+            Err(missing) => return Step::Needs(missing),
+        };
+        let mut found = Found::default();
+        for stage in self.stages {
+            found.add(stage.look(&case));
         }
+        let findings = exempt(found.findings, &case);
+        let (findings, obligations) = obligations::settle(findings, found.obligations, &case);
+        let (decision, change) = conclude(&case, findings, obligations);
+        Step::Done(decision, change)
     }
-    let message = "the obligations of the call cannot be settled";
-    fail_closed(&Case::unread(call, facts, policy, state, world.answers()), message)
+
+    pub(crate) fn drive(self, state: &State<'_>, world: &mut Recorder<'_>) -> (Decision, StateChange) {
+        for _ in 0..ROUNDS_MAX {
+            match self.decide(state, world.answers()) {
+                Step::Done(decision, change) => return (decision, change),
+                Step::Needs(queries) => {
+                    if !queries.into_iter().all(|query| world.ask(query).is_some()) {
+                        break;
+                    }
+                }
+            }
+        }
+        self.fail_closed(state, world.answers(), "the call could not be looked into far enough to judge it")
+    }
+
+    pub(crate) fn fulfil(
+        self,
+        state: &State<'_>,
+        world: &mut Recorder<'_>,
+        meet: &mut dyn FnMut(&Action) -> Result<(), String>,
+    ) -> (Decision, StateChange) {
+        let mut failed = state.failed.to_vec();
+        let mut met: Vec<Action> = Vec::new();
+        // Every round but the last finds one more kind that cannot be met.
+        for _ in 0..=ObligationKind::ALL.len() {
+            let state = State { failed: &failed, ..*state };
+            let (decision, change) = self.drive(&state, world);
+            let unmet = decision.due().iter().find_map(|one| meet_once(&one.action, &mut met, meet));
+            match unmet {
+                Some(unmet) => failed.push(unmet),
+                None => return (decision, change),
+            }
+        }
+        self.fail_closed(state, world.answers(), "the obligations of the call cannot be settled")
+    }
+
+    /// The deny of a call that could not be judged.
+    fn fail_closed(self, state: &State<'_>, answers: &Answers, message: &str) -> (Decision, StateChange) {
+        let case = Case::unread(self.call, self.facts, self.policy, state, answers);
+        let gates = self.stages.iter().filter(|stage| matches!(stage.find, Find::OnCall(_)));
+        let mut findings: Vec<Finding> = gates.flat_map(|stage| stage.look(&case).findings).collect();
+        findings.push(Finding::new(Verdict::Deny, Code::FailClosed, message));
+        conclude(&case, findings, Vec::new())
+    }
 }
 
 /// Meets an obligation that is not met yet. Returns the reason of a failure.
@@ -104,12 +140,4 @@ fn meet_once(
         }
         Err(why) => Some(Failed { kind: action.kind(), why }),
     }
-}
-
-/// The deny of a call that could not be judged.
-fn fail_closed(case: &Case<'_>, message: &str) -> (Decision, StateChange) {
-    let gates = case.policy.stages().iter().filter(|stage| matches!(stage.find, Find::OnCall(_)));
-    let mut findings: Vec<Finding> = gates.flat_map(|stage| stage.look(case).findings).collect();
-    findings.push(Finding::new(Verdict::Deny, Code::FailClosed, message));
-    conclude(case, findings, Vec::new())
 }

@@ -7,7 +7,6 @@ use sha2::{Digest, Sha256};
 
 use crate::rule_state::RuleState;
 use crate::settings::Settings;
-use crate::stages::{STAGES, Stage};
 use crate::tags::{LIFTABLE, RuleVerdict, Tags};
 
 /// The rules of one layer, loaded separately: their lists and macros are not visible to other layers.
@@ -28,8 +27,6 @@ pub struct LayerRules<'s> {
 pub struct Policy {
     layers: Vec<Ruled>,
     settings: Settings,
-    /// The stages of a decision: [`STAGES`], except in tests.
-    stages: &'static [Stage],
     hash: String,
     missing: Option<String>,
 }
@@ -86,7 +83,7 @@ impl Policy {
             says: says(layer, &rules, &settings),
             rules,
         });
-        Policy { layers: layers.collect(), settings, stages: STAGES, hash, missing: None }
+        Policy { layers: layers.collect(), settings, hash, missing: None }
     }
 
     /// Returns the policy for the case that none loads: it denies all but reading. `problem`: reason, file and line.
@@ -135,10 +132,6 @@ impl Policy {
         &self.settings
     }
 
-    pub(crate) fn stages(&self) -> &'static [Stage] {
-        self.stages
-    }
-
     /// Returns the verdict without findings. An unknown tool is never allowed by default.
     pub(crate) fn default_for(&self, call: &Call, headless: bool) -> Verdict {
         let Settings { default_verdict, headless_default, .. } = self.settings;
@@ -150,14 +143,6 @@ impl Policy {
     /// Tests every rule on every row. Reports each rule that fired once, in the order of layers and rules.
     pub(crate) fn matches(&self, rows: &[CallRow<'_>]) -> Vec<RuleMatch<'_>> {
         self.layers.iter().flat_map(|ruled| ruled.matches(rows)).collect()
-    }
-}
-
-#[cfg(test)]
-impl Policy {
-    /// A policy without rules; only its stages judge a call.
-    pub(crate) fn of_stages(stages: &'static [Stage]) -> Policy {
-        Policy { stages, ..Policy::new(Vec::new(), Settings::default()) }
     }
 }
 

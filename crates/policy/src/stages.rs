@@ -3,17 +3,13 @@
 
 mod access;
 mod allow;
-mod arguments;
 mod gates;
 mod lists;
 mod opaque;
 mod orders;
-mod own_code;
-mod own_parts;
 mod rules;
 mod sender;
 mod understood;
-mod variables;
 
 use Exemption::{Grant, Operator};
 use castellan_event::{Exemption, Finding, Obligation};
@@ -21,11 +17,7 @@ use castellan_event::{Exemption, Finding, Obligation};
 use crate::case::{Case, Reading};
 use Find::{OnCall, OnReading};
 
-pub(crate) use access::{Need, active_level, need};
-pub(crate) use own_code::OwnCode;
-pub(crate) use own_parts::OwnParts;
 pub(crate) use rules::marks;
-pub(crate) use understood::is_safe;
 
 /// One stage of a decision.
 #[derive(Debug, Clone, Copy)]

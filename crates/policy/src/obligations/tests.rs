@@ -11,13 +11,14 @@ use castellan_event::{
 use proptest::prelude::*;
 
 use crate::case::{Case, Reading};
+use crate::decide::Judged;
 use crate::decision::Decision;
 use crate::grant::Grant;
 use crate::policy::Policy;
 use crate::stages::{Find, Found, Stage};
 use crate::state::{Failed, State, StateChange};
 use crate::tests::{Lexical, call_in};
-use crate::{RequestId, drive, fulfil};
+use crate::{RequestId, Settings};
 use ObligationKind::{Checkpoint, Contain, Hold, Review};
 
 const STAGES: &[Stage] = &[
@@ -73,6 +74,12 @@ fn obligation(part: &str) -> Option<Obligation> {
     Some(Obligation { action, exempts, or_else })
 }
 
+/// Judges a call by the two stages alone.
+fn on_call<T>(command: &str, judge: impl FnOnce(Judged<'_>) -> T) -> T {
+    let policy = Policy::new(Vec::new(), Settings::default());
+    judge(Judged { stages: STAGES, call: &call_in("/w", command), facts: &Facts::default(), policy: &policy })
+}
+
 /// Judges a call and meets its obligations except the `broken` kinds. Also returns the met obligations in order.
 fn fulfilled(command: &str, broken: &[ObligationKind], state: &State<'_>) -> (Decision, StateChange, String) {
     let met = RefCell::new(Vec::new());
@@ -83,10 +90,8 @@ fn fulfilled(command: &str, broken: &[ObligationKind], state: &State<'_>) -> (De
         met.borrow_mut().push(action.to_string());
         Ok(())
     };
-    let policy = Policy::of_stages(STAGES);
     let mut world = Recorder::new(&Lexical);
-    let (decision, change) =
-        fulfil(&call_in("/w", command), &Facts::default(), &policy, state, &mut world, &mut meet);
+    let (decision, change) = on_call(command, |judged| judged.fulfil(state, &mut world, &mut meet));
     (decision, change, met.into_inner().join(", "))
 }
 
@@ -312,10 +317,9 @@ proptest! {
     ) {
         let session = Session::default();
         let command = text(&findings, &obligations);
-        let policy = Policy::of_stages(STAGES);
         let verdict = |able: &[ObligationKind]| {
             let state = State { able, ..State::plain(&session) };
-            drive(&call_in("/w", &command), &Facts::default(), &policy, &state, &mut Recorder::new(&Lexical)).0.verdict
+            on_call(&command, |judged| judged.drive(&state, &mut Recorder::new(&Lexical))).0.verdict
         };
         prop_assert!(verdict(&able) >= verdict(&[able.clone(), more].concat()));
     }

@@ -1,34 +1,10 @@
 //! Compares the access level that a call needs by its effects with the level of its session. Does not depend on rules.
 
-use castellan_event::{
-    AccessLevel, Call, CallRow, Code, Effect, EffectKind, Finding, HostClass, Layer, Level, Role, Row as _,
-    Scope, ToolKind,
-};
+use castellan_event::{AccessLevel, Code, Finding, Layer};
 
-use crate::case::{Case, Reading};
+use crate::case::{Case, Need, OwnCode, Reading, is_safe, need};
 use crate::settings::Settings;
-use crate::stages::own_code::OwnCode;
-use crate::stages::{Found, is_safe};
-use crate::state::Standing;
-
-/// The access level of a call, and the first of its parts that needs this level.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Need {
-    pub(crate) level: AccessLevel,
-    row: Option<usize>,
-    /// Its effect, in words for a person.
-    because: String,
-}
-
-/// The level of the session: the profile's, lowered by the agent's own mode and in a workspace without trust.
-pub(crate) fn active_level(
-    settings: &Settings,
-    standing: Standing,
-    ceiling: AccessLevel,
-) -> Option<AccessLevel> {
-    let of_unknown = settings.unknown_workspace.filter(|_| standing != Standing::Trusted);
-    settings.level.map(|level| level.min(ceiling).min(of_unknown.unwrap_or(AccessLevel::FullAccess)))
-}
+use crate::stages::Found;
 
 /// Finds a call that needs more than the session's level or the organisation's level. No allow list exempts a call
 /// above the organisation's level. That level uses the organisation's own choice of `allow_understood`, so other code
@@ -53,92 +29,4 @@ fn short_of(need: &Need, active: AccessLevel, layer: Option<Layer>, settings: &S
     let message = format!("this needs {level}, and the session has {active}: {because}");
     let rows = row.iter().copied().collect();
     Finding { layer, rows, ..Finding::new(settings.on_insufficient, Code::Access, message) }
-}
-
-/// The highest level that a part of the call needs. `own_code` belongs to the workspace and is no additional program.
-pub(crate) fn need(call: &Call, rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> Need {
-    let mut most = Need {
-        level: of_tool(call, rows),
-        row: None,
-        because: format!("the tool {} is not read further", call.tool.name),
-    };
-    for (position, row) in rows.iter().enumerate() {
-        let (level, because) = match (row.effect(), row.command()) {
-            (Some(effect), _) if is_elsewhere(row) => {
-                (AccessLevel::FullAccess, format!("on another machine: {}", effect.text()))
-            }
-            (Some(effect), _) if own_code.runs(effect) => (AccessLevel::WorkspaceWrite, effect.text()),
-            (Some(effect), _) => (of_effect(effect), effect.text()),
-            (None, Some((_, command))) if command.remote.is_some() => {
-                (AccessLevel::FullAccess, format!("on another machine: {}", command.line))
-            }
-            _ => continue,
-        };
-        if level > most.level {
-            most = Need { level, row: Some(position), because };
-        }
-    }
-    most
-}
-
-/// The level that a tool needs independently of its effects. For a tool without effects nothing else is known.
-fn of_tool(call: &Call, rows: &[CallRow<'_>]) -> AccessLevel {
-    let has_effects = rows.iter().any(|row| row.level() == Level::Effect);
-    match call.tool.kind {
-        ToolKind::Shell if call.command.is_none() => AccessLevel::FullAccess,
-        ToolKind::Shell | ToolKind::Read | ToolKind::Internal => AccessLevel::ReadOnly,
-        // castellan judges a sub-agent's own calls.
-        ToolKind::Subagent => AccessLevel::ReadOnly,
-        ToolKind::Web => AccessLevel::WorkspaceWrite,
-        ToolKind::Write | ToolKind::Edit | ToolKind::Patch if has_effects => AccessLevel::ReadOnly,
-        ToolKind::Write | ToolKind::Edit | ToolKind::Patch | ToolKind::Mcp | ToolKind::Unknown => {
-            AccessLevel::FullAccess
-        }
-    }
-}
-
-fn is_elsewhere(row: &CallRow<'_>) -> bool {
-    row.command().is_some_and(|(_, command)| command.remote.is_some())
-}
-
-fn of_effect(effect: &Effect) -> AccessLevel {
-    use AccessLevel::{FullAccess, ReadOnly, WorkspaceWrite};
-    match effect.kind {
-        EffectKind::Read | EffectKind::Query => ReadOnly,
-        EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission => {
-            of_place(effect)
-        }
-        // A repository in the workspace is part of it; any other system is not.
-        EffectKind::Mutate | EffectKind::Destroy => of_place(effect),
-        EffectKind::Connect | EffectKind::Download => WorkspaceWrite,
-        EffectKind::Upload if effect.host_class == Some(HostClass::Loopback) => WorkspaceWrite,
-        EffectKind::Listen if effect.host_class == Some(HostClass::Loopback) => WorkspaceWrite,
-        // castellan judges a sub-agent's own calls. It may not judge those of an agent that a command starts.
-        EffectKind::Spawn if effect.command.is_none() => ReadOnly,
-        EffectKind::Opaque if effect.role == Some(Role::Operand) => ReadOnly,
-        EffectKind::Upload
-        | EffectKind::Listen
-        | EffectKind::Execute
-        | EffectKind::Interactive
-        | EffectKind::Elevate
-        | EffectKind::Install
-        | EffectKind::Publish
-        | EffectKind::Signal
-        | EffectKind::Service
-        | EffectKind::Schedule
-        | EffectKind::Detach
-        | EffectKind::Inject
-        | EffectKind::Spawn
-        | EffectKind::Environment
-        | EffectKind::Mcp
-        | EffectKind::Opaque => FullAccess,
-    }
-}
-
-/// The level for a change of the workspace or of temporary files, unless other programs read instructions there.
-fn of_place(effect: &Effect) -> AccessLevel {
-    let is_near = matches!(effect.place, Some(Scope::Workspace | Scope::Temporary));
-    let is_plain =
-        matches!(effect.scope, None | Some(Scope::Workspace | Scope::Temporary | Scope::Secret | Scope::Vcs));
-    if is_near && is_plain { AccessLevel::WorkspaceWrite } else { AccessLevel::FullAccess }
 }

@@ -2,9 +2,8 @@
 
 use castellan_event::{CallRow, Code, Effect, EffectKind, Finding, Role, Why};
 
-use crate::case::{Case, Reading};
+use crate::case::{Case, Reading, says_what_is_installed};
 use crate::stages::Found;
-use crate::stages::understood::says_what_is_installed;
 
 /// Finds an Opaque part of a command that changes such a file. Only in profiles that also check code in missing files.
 pub(super) fn unknown_orders(case: &Case<'_>, reading: &Reading<'_>) -> Found {

@@ -2,7 +2,7 @@
 
 use castellan_event::Command;
 
-use crate::stages::variables;
+use super::variables;
 
 pub(crate) struct Arguments<'r> {
     pub(crate) command: &'r Command,

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use castellan_event::{CallRow, Command, Effect, EffectKind, FileOrigin, Scope, ScriptFile, Why};
 
-use crate::stages::arguments::Arguments;
-use crate::stages::variables;
+use super::arguments::Arguments;
+use super::variables;
 
 /// A tool that tests, checks or builds, with its verbs for that and its permitted arguments.
 struct Tool {

@@ -1,0 +1,158 @@
+//! Effects that are safe wherever a person would not want to be asked. Does not depend on commands or rules.
+
+use castellan_event::{Effect, EffectKind, Scope};
+
+/// Reports whether an effect reads no secret, changes only the workspace or temporary files, and sends nothing.
+pub(crate) fn is_safe(effect: &Effect) -> bool {
+    // The contents of a directory tree are unknown.
+    let is_tree = effect.recursive == Some(true);
+    match effect.kind {
+        EffectKind::Read | EffectKind::Delete | EffectKind::Permission if is_tree => false,
+        EffectKind::Read => effect.path.is_some() && is_plain(effect.scope, READABLE),
+        // Text that a task of the project writes there belongs to the project.
+        EffectKind::Write
+            if effect.script_path.is_none() && effect.path.as_deref().is_some_and(says_what_is_installed) =>
+        {
+            false
+        }
+        EffectKind::Write | EffectKind::Delete | EffectKind::Permission => {
+            effect.path.is_some() && is_plain(effect.scope, CHANGEABLE)
+        }
+        EffectKind::Mutate if !is_ordinary(effect) => false,
+        EffectKind::Query if is_of_machine(effect) => true,
+        // Only for the repository in the workspace; other systems have no place.
+        EffectKind::Query | EffectKind::Mutate => is_plain(effect.place, CHANGEABLE),
+        EffectKind::Spawn => effect.command.is_none(),
+        // These depend on the other effects of the call.
+        EffectKind::Execute | EffectKind::Opaque => false,
+        EffectKind::Link
+        | EffectKind::Destroy
+        | EffectKind::Connect
+        | EffectKind::Download
+        | EffectKind::Upload
+        | EffectKind::Listen
+        | EffectKind::Interactive
+        | EffectKind::Elevate
+        | EffectKind::Install
+        | EffectKind::Publish
+        | EffectKind::Signal
+        | EffectKind::Service
+        | EffectKind::Schedule
+        | EffectKind::Detach
+        | EffectKind::Inject
+        | EffectKind::Environment
+        | EffectKind::Mcp => false,
+    }
+}
+
+/// Reports whether a query is about the project's own data and is answered on this machine.
+fn is_of_machine(effect: &Effect) -> bool {
+    let asked = (effect.system.as_deref().unwrap_or_default(), effect.verb.as_deref().unwrap_or_default());
+    effect.host.is_none() && effect.url.is_none() && ASKED.contains(&asked)
+}
+
+/// Systems and their queries.
+const ASKED: &[(&str, &str)] = &[("cargo", "show"), ("coverage", "")];
+
+/// Reports whether a git operation is common and can be undone. Excludes operations that import unreviewed content (a
+/// patch), change where git looks or what it runs, or lose history.
+fn is_ordinary(effect: &Effect) -> bool {
+    effect.system.as_deref() != Some("git")
+        || effect.verb.as_deref().is_some_and(|verb| ORDINARY.contains(&verb))
+}
+
+const ORDINARY: &[&str] = &[
+    "add",
+    "amend",
+    "bisect",
+    "branch",
+    "branch-copy",
+    "branch-upstream",
+    "checkout",
+    "cherry-pick",
+    "cherry-pick-abort",
+    "commit",
+    "init",
+    "merge",
+    "merge-abort",
+    "mv",
+    "notes-add",
+    "notes-append",
+    "rebase",
+    "rebase-abort",
+    "restore",
+    "revert",
+    "revert-abort",
+    "rm",
+    "sparse-checkout",
+    "stash",
+    "stash-apply",
+    "stash-branch",
+    "stash-create",
+    "stash-pop",
+    "switch",
+    "tag",
+    "worktree-add",
+];
+
+/// Reports whether a file tells package managers what to install and from where.
+pub(crate) fn says_what_is_installed(path: &str) -> bool {
+    let mut components = path.rsplit('/');
+    let (name, above) = (components.next().unwrap_or_default(), components.next().unwrap_or_default());
+    let is_output =
+        path.split('/').any(|one| matches!(one, "build" | "dist" | "node_modules" | "out" | "target"));
+    SOURCES.contains(&name) && !(is_output && name == "package.json")
+        || name.starts_with("requirements") && name.ends_with(".txt")
+        || matches!((above, name), (".cargo", "config" | "config.toml") | (".bundle", "config") | (".mvn", _))
+}
+
+const SOURCES: &[&str] = &[
+    ".bowerrc",
+    ".condarc",
+    ".gemrc",
+    ".npmrc",
+    ".pnpmfile.cjs",
+    ".pypirc",
+    ".terraformrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    "Cargo.lock",
+    "Gemfile",
+    "Gemfile.lock",
+    "NuGet.Config",
+    "NuGet.config",
+    "Pipfile",
+    "Pipfile.lock",
+    "auth.json",
+    "bun.lock",
+    "bun.lockb",
+    "bunfig.toml",
+    "composer.json",
+    "composer.lock",
+    "go.mod",
+    "go.sum",
+    "go.work",
+    "npm-shrinkwrap.json",
+    "nuget.config",
+    "package-lock.json",
+    "package.json",
+    "pip.conf",
+    "pip.ini",
+    "pnpm-lock.yaml",
+    "pnpm-workspace.yaml",
+    "poetry.lock",
+    "pyproject.toml",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "settings.xml",
+    "uv.lock",
+    "uv.toml",
+    "yarn.lock",
+];
+
+const CHANGEABLE: &[Scope] = &[Scope::Workspace, Scope::Temporary];
+const READABLE: &[Scope] = &[Scope::Workspace, Scope::Temporary, Scope::Vcs, Scope::System];
+
+fn is_plain(scope: Option<Scope>, plain: &[Scope]) -> bool {
+    scope.is_some_and(|scope| plain.contains(&scope))
+}
