@@ -1,4 +1,4 @@
-//! [`Account`]: a line of `/etc/passwd`: a user's home directory and login shell, which no environment can change.
+//! [`Account`]: a line of `/etc/passwd` with a user's home directory and login shell, which no environment can change.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Returns the user who runs this program.
+    /// Returns the user of this process.
     pub(crate) fn own() -> Option<Account> {
         let uid = rustix::process::getuid().as_raw();
         Account::find(|account| account.uid == uid)
@@ -30,7 +30,7 @@ impl Account {
         String::from_utf8_lossy(&text).lines().filter_map(Account::parse).find(|account| wanted(account))
     }
 
-    /// `name:password:uid:gid:comment:home:shell`, see passwd(5). An empty shell is `/bin/sh`.
+    /// Parses `name:password:uid:gid:comment:home:shell`, see passwd(5). An empty shell is `/bin/sh`.
     fn parse(line: &str) -> Option<Account> {
         let fields: Vec<&str> = line.split(':').collect();
         let [name, _, uid, _, _, home, shell] = fields.try_into().ok()?;

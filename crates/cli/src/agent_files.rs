@@ -1,4 +1,4 @@
-//! [`AgentFiles`]: where an agent keeps its own files, and whether the agent is on this machine.
+//! [`AgentFiles`]: the locations of an agent's own files, and detection of the installed agent.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use castellan_files::read_text;
 use crate::directories::{Directories, absolute};
 use crate::limits::{PACKAGE_LEVELS_MAX, PACKAGE_MANIFEST_BYTES_MAX};
 
-/// Places of one agent.
+/// Locations of one agent's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AgentFiles {
     pub(crate) agent: AgentId,
     /// The directory of the agent's own files.
     pub(crate) dir: PathBuf,
-    /// The user's file that holds hooks.
+    /// The user's settings file that registers hooks.
     pub(crate) settings: PathBuf,
 }
 
 impl AgentFiles {
-    /// Returns the places of the user who runs this program: the agent's own variable moves them.
+    /// Returns the locations for the user of this process. The agent's own environment variable overrides the default.
     pub(crate) fn of_environment(agent: AgentId) -> anyhow::Result<AgentFiles> {
         let moved = absolute(std::env::var_os(settings_variable(agent)));
         Ok(AgentFiles::new(agent, &Directories::of_environment()?.home, moved))
@@ -39,19 +39,19 @@ impl AgentFiles {
         AgentFiles { agent, dir, settings }
     }
 
-    /// Reports whether the agent is installed: its command or its directory is there.
+    /// Reports whether the agent is installed: its command or its directory exists.
     pub(crate) fn is_present(&self) -> bool {
         self.dir.is_dir() || self.program().is_some()
     }
 
-    /// Returns its command, as `PATH` finds it.
+    /// Returns the path of the agent's command in `PATH`.
     fn program(&self) -> Option<PathBuf> {
         let path = std::env::var_os("PATH");
         let dirs = path.iter().flat_map(std::env::split_paths);
         dirs.map(|dir| dir.join(self.agent.word())).find(|file| is_executable(file))
     }
 
-    /// Returns the version of its command, where its path or the manifest of its package has it. Nothing is started.
+    /// Returns the version of the agent's command from its path or its package manifest. Starts no process.
     pub(crate) fn version(&self) -> Option<Version> {
         let program = std::fs::canonicalize(self.program()?).ok()?;
         let manifests = program.ancestors().skip(1).take(PACKAGE_LEVELS_MAX).map(|dir| {
@@ -64,14 +64,14 @@ impl AgentFiles {
             .find_map(|manifest| executable_version(self.agent, path, manifest.as_deref()))
     }
 
-    /// The path under which the agent knows its settings: symlinks of their directory resolved.
+    /// Returns the path that the agent uses for its settings file, with symlinks of the directory resolved.
     pub(crate) fn known_as(&self) -> PathBuf {
         let dir = std::fs::canonicalize(&self.dir).unwrap_or_else(|_| self.dir.clone());
         dir.join(self.settings.file_name().unwrap_or_default())
     }
 }
 
-/// Reports whether a file can be started.
+/// Reports whether a file is executable.
 pub(crate) fn is_executable(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }

@@ -1,4 +1,5 @@
-//! Questions to the person at the terminal, whatever standard input and output are. It must not know what they are about.
+//! Questions to the person at the terminal, independent of standard input and output. This module must not know the
+//! topics.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,14 +11,14 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
 use crate::limits::ANSWER_BYTES_MAX;
 
-/// Asks for a yes. Without a terminal nobody can be asked: what is asked about is refused elsewhere then, and recorded.
+/// Asks for a yes. Without a terminal it returns true: the action itself is then refused and recorded elsewhere.
 pub(crate) fn is_agreed(question: &str) -> anyhow::Result<bool> {
     let Some(mut terminal) = terminal()? else { return Ok(true) };
     write!(terminal, "{question} [y/N] ")?;
     Ok(matches!(line(terminal)?.to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Asks for a text. `None` without a terminal.
+/// Asks for a text. Returns `None` without a terminal.
 pub(crate) fn text(question: &str) -> anyhow::Result<Option<String>> {
     let Some(mut terminal) = terminal()? else { return Ok(None) };
     write!(terminal, "{question}")?;
@@ -26,18 +27,18 @@ pub(crate) fn text(question: &str) -> anyhow::Result<Option<String>> {
     Ok(Some(answer.trim().to_owned()))
 }
 
-/// Asks for what only the person knows.
+/// Asks for a secret of the person.
 pub(crate) fn known(secret: Secret) -> io::Result<String> {
     hidden(&format!("{secret}: "))
 }
 
-/// Asks for what the terminal is not to show.
+/// Asks without echoing the answer.
 pub(crate) fn hidden(question: &str) -> io::Result<String> {
     let mut terminal = open()?;
     let shown = tcgetattr(&terminal)?;
     let mut silent = shown.clone();
     silent.local_modes.remove(LocalModes::ECHO);
-    // What was typed before the question is no answer to it.
+    // Input typed before the question is discarded: it is not an answer.
     tcsetattr(&terminal, OptionalActions::Flush, &silent)?;
     let asked = write!(terminal, "{question}");
     let answer = asked.and_then(|()| line(terminal.try_clone()?));
@@ -46,7 +47,7 @@ pub(crate) fn hidden(question: &str) -> io::Result<String> {
     answer
 }
 
-/// Shows lines, a screen at a time where standard output is a terminal. False when the person has not looked at all of them.
+/// Shows lines, one screen at a time on a terminal. Returns false if the person stops before the end.
 pub(crate) fn show(text: &str) -> anyhow::Result<bool> {
     let mut out = anstream::stdout();
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
@@ -74,7 +75,7 @@ pub(crate) fn show(text: &str) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// `None` when there is none.
+/// Returns `None` if there is no terminal.
 fn terminal() -> anyhow::Result<Option<File>> {
     match open() {
         Err(error) if Errno::from_io_error(&error) == Some(Errno::NXIO) => Ok(None),

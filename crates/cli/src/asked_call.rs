@@ -1,4 +1,4 @@
-//! A call that is described on the command line, as an agent would report it, and how it is judged.
+//! A call that the command line describes, and its judgement.
 
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,14 @@ use serde_json::Value as Json;
 use crate::policy::{self, LoadedPolicy};
 use crate::values;
 
-/// The options that describe it.
+/// Options that describe a call.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AskedCall {
-    /// Shell command, as the agent's shell tool would get it
+    /// Shell command that the agent's shell tool would get
     #[arg(required_unless_present_any = ["file", "input"], conflicts_with_all = ["file", "input"])]
     command: Option<String>,
 
-    /// Tool, by the agent's own name; without it the shell
+    /// Tool, by the agent's own name; default: the shell
     #[arg(long, conflicts_with = "command")]
     tool: Option<String>,
 
@@ -30,20 +30,20 @@ pub(crate) struct AskedCall {
     #[arg(long, value_name = "PATH", requires = "tool", conflicts_with = "input")]
     file: Option<String>,
 
-    /// The tool's whole input
+    /// Whole input of the tool
     #[arg(long, value_name = "JSON", requires = "tool")]
     input: Option<String>,
 
-    /// Agent that calls
+    /// Agent that makes the call
     #[arg(long, default_value = AgentId::DEFAULT.word(), value_parser = values::agent())]
     pub(crate) agent: AgentId,
 
-    /// Directory that the call is made in; without it the current one
+    /// Directory of the call; default: the current directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 }
 
-/// A call and all that was found of it.
+/// A call with its facts and decision.
 #[derive(Debug)]
 pub(crate) struct JudgedCall {
     pub(crate) call: Call,
@@ -52,13 +52,13 @@ pub(crate) struct JudgedCall {
     pub(crate) decision: Decision,
     pub(crate) change: StateChange,
     pub(crate) answers: Answers,
-    /// A new one: nothing came before.
+    /// A new session, without history.
     pub(crate) session: Session,
 }
 
 impl AskedCall {
-    /// Judges the call by the rules of a home and of the workspace that it is made in. What they say is asked, so the mode is not
-    /// applied.
+    /// Judges the call by the rules of a home and of the workspace of the call. The caller wants the verdict of the
+    /// rules, so the mode is not applied.
     pub(crate) fn judge(&self, layout: &Layout, config: &Config) -> anyhow::Result<JudgedCall> {
         let call = self.call()?;
         let loaded = policy::load(layout, config, Path::new(&call.agent.cwd))?;
@@ -73,7 +73,7 @@ impl AskedCall {
         Ok(JudgedCall { call, facts, loaded, decision, change, answers: world.into_answers(), session })
     }
 
-    /// The call. It has the environment of this process: the agent's is not known here.
+    /// Returns the call, with the environment of this process: the agent's environment is not known.
     fn call(&self) -> anyhow::Result<Call> {
         let cwd = match &self.cwd {
             Some(dir) => std::path::absolute(dir)?,
@@ -93,7 +93,7 @@ impl AskedCall {
         }
     }
 
-    /// Without a tool, a command goes to the agent's shell. The command line has one of the three.
+    /// Returns the tool and its input. A command without a tool goes to the agent's shell.
     fn tool_and_input(&self) -> anyhow::Result<(&str, Json)> {
         let tool = self.tool.as_deref().unwrap_or_default();
         Ok(match (&self.input, &self.file) {

@@ -1,4 +1,4 @@
-//! Case files beside rule files on disk: which belong together, and what in them keeps the rules from being put in force.
+//! Case files beside rule files on disk: pairing, and the case errors that block `apply`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use castellan_trial::{CaseFile, Trial, known_rules, load_errors};
 use crate::limits::RULE_FILE_BYTES_MAX;
 use crate::text_file;
 
-/// The cases beside a rule file, if there are any.
+/// Returns the case file beside a rule file, if any.
 pub(crate) fn beside(rule_file: &str) -> anyhow::Result<Option<Source>> {
     let path = Path::new(rule_file);
     let Some(stem) = path.file_stem() else { return Ok(None) };
@@ -19,16 +19,16 @@ pub(crate) fn beside(rule_file: &str) -> anyhow::Result<Option<Source>> {
     if !cases.is_file() {
         return Ok(None);
     }
-    // Rules that are called so are no cases.
+    // A rule file may have a name that ends like a case file.
     Ok(Some(source(&cases)?).filter(|source| !is_rules(source)))
 }
 
-/// Whether a file is a list, as rules are.
+/// Reports whether a file is a YAML list, as rule files are.
 fn is_rules(file: &Source) -> bool {
     Yaml::read(file).is_ok_and(|root| matches!(root.value, YamlValue::List(_)))
 }
 
-/// The rule files of a folder by name, without their cases.
+/// Returns the rule files of a folder, sorted by name, without case files.
 pub(crate) fn of_folder(folder: &Path) -> anyhow::Result<Vec<Source>> {
     let shown = folder.display();
     let mut paths: Vec<PathBuf> = Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn of_folder(folder: &Path) -> anyhow::Result<Vec<Source>> {
     Ok(sources?.into_iter().filter(|source| !is_case_file(source)).collect())
 }
 
-/// The rule files that are named: of a case file those that it belongs to, of a folder all.
+/// Returns the named rule files. A case file gives its rule file; a folder gives all of its rule files.
 pub(crate) fn named(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
     let mut rules: Vec<Source> = Vec::new();
     for path in paths {
@@ -72,22 +72,22 @@ pub(crate) fn source(file: &Path) -> anyhow::Result<Source> {
     Ok(Source { name: file.display().to_string(), text: text_file::read_found(file, RULE_FILE_BYTES_MAX)? })
 }
 
-/// The shipped rule files and then those named; one that is called as a shipped pack is stands in its place.
+/// Returns the shipped rule files followed by the named ones. A named file replaces the shipped pack of the same name.
 pub(crate) fn with_shipped(files: &[Source]) -> Vec<Source> {
     let shipped = shipped_rules().iter();
     let shipped = shipped.map(|(name, text)| Source { name: (*name).to_owned(), text: (*text).to_owned() });
     with(&shipped.collect::<Vec<_>>(), files)
 }
 
-/// Rule files and then those named; one that is called as another is stands in its place.
+/// Returns `those` rule files followed by the named ones. A named file replaces a file of the same pack name.
 pub(crate) fn with(those: &[Source], files: &[Source]) -> Vec<Source> {
     let is_replaced = |name: &str| files.iter().any(|file| pack_of_file(&file.name) == pack_of_file(name));
     let kept = those.iter().filter(|file| !is_replaced(&file.name)).cloned();
     kept.chain(files.iter().cloned()).collect()
 }
 
-/// What is wrong with the cases beside some of the rule files so that they must not be put in force, and the case files that it
-/// is wrong in. `all`: every file that is loaded, `policy` what they make.
+/// Returns the case files beside some rule files, and the case errors that must block the rules. `all`: every loaded
+/// file; `policy`: their policy.
 pub(crate) fn problems(
     files: &[Source],
     all: &[Source],

@@ -1,5 +1,5 @@
-//! [`Directories`]: where a user's files lie, by the XDG base directory specification 0.8. Relative paths in the
-//! environment are ignored, as it says.
+//! [`Directories`]: a user's directories by the XDG base directory specification 0.8. As specified, relative paths in
+//! the environment are ignored.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,14 +18,14 @@ pub(crate) struct Directories {
 }
 
 impl Directories {
-    /// Returns those of the user who runs this program.
+    /// Returns the directories of the user of this process.
     pub(crate) fn of_environment() -> anyhow::Result<Directories> {
         let home = absolute(std::env::var_os("HOME")).or_else(|| Account::own().map(|account| account.home));
         let home = home.context("the home directory is unknown: set `HOME`, or give `--home`")?;
         Ok(Directories::new(home, |name| std::env::var_os(name)))
     }
 
-    /// Returns those of another user, of whose environment nothing is known.
+    /// Returns the default directories of another user, whose environment is unknown.
     pub(crate) fn of_account(account: &Account) -> Directories {
         Directories::new(account.home.clone(), |_| None)
     }
@@ -42,7 +42,7 @@ impl Directories {
     }
 }
 
-/// Returns the path, if it is an absolute one.
+/// Returns the path if it is absolute.
 pub(crate) fn absolute(path: Option<OsString>) -> Option<PathBuf> {
     path.map(PathBuf::from).filter(|path| path.is_absolute())
 }

@@ -1,5 +1,5 @@
-//! [`SettingsFile`]: a file of somebody else's, edited so that nothing can be lost: symlinks are kept, the old text is
-//! backed up, the new one is there whole or not at all, with the mode and owner of the old. It must not know what is in it.
+//! [`SettingsFile`]: edits a file of another program without loss. It preserves symlinks, mode and owner, backs up the
+//! old text and writes the new text atomically. It must not know the format of the file.
 
 use std::fs;
 use std::io;
@@ -11,18 +11,18 @@ use castellan_agents::SETTINGS_BYTES_MAX;
 
 use castellan_files::{Access, Guard, NewFile, read_bytes};
 
-/// A file as it was read.
+/// A file and the text read from it.
 #[derive(Debug)]
 pub(crate) struct SettingsFile {
-    /// As its owner calls it.
+    /// The path given by the owner.
     path: PathBuf,
-    /// Past every symlink.
+    /// The path with all symlinks resolved.
     target: PathBuf,
-    /// `None` where there is no file.
+    /// `None` if the file does not exist.
     text: Option<String>,
 }
 
-/// What became of a file.
+/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Edited {
     Unchanged,
@@ -32,7 +32,7 @@ pub(crate) enum Edited {
 }
 
 impl SettingsFile {
-    /// Reads a file, which need not exist.
+    /// Reads a file; it may be missing.
     pub(crate) fn read(path: &Path) -> anyhow::Result<SettingsFile> {
         let at = || format!("`{}`", path.display());
         let target = match fs::canonicalize(path) {
@@ -49,12 +49,12 @@ impl SettingsFile {
         Ok(SettingsFile { path: path.to_owned(), target, text: Some(text) })
     }
 
-    /// Returns its text; that of a missing file is empty.
+    /// Returns the text; empty for a missing file.
     pub(crate) fn text(&self) -> &str {
         self.text.as_deref().unwrap_or_default()
     }
 
-    /// Returns what [`SettingsFile::replace`] would do.
+    /// Returns the result that [`SettingsFile::replace`] would have.
     pub(crate) fn would_be(&self, text: &str) -> Edited {
         match &self.text {
             Some(old) if old == text => Edited::Unchanged,
@@ -65,8 +65,8 @@ impl SettingsFile {
         }
     }
 
-    /// Replaces the text. A new file gets `mode`; one that would become empty is deleted, unless it was empty before
-    /// castellan came.
+    /// Replaces the text. A new file gets `mode`. A file that becomes empty is deleted, unless it was empty before
+    /// castellan's first edit.
     pub(crate) fn replace(&self, text: &str, mode: u32) -> anyhow::Result<Edited> {
         let edited = self.would_be(text);
         let at = || format!("`{}`", self.path.display());
@@ -86,8 +86,8 @@ impl SettingsFile {
         Ok(edited)
     }
 
-    /// A file that castellan made has no backup of before; one that was there and empty has an empty one, or a later one whose name
-    /// tells.
+    /// Reports whether the file existed and was empty before castellan's first edit. Then its first backup is empty,
+    /// and the names of later backups end in [`WAS_EMPTY`]. A file that castellan created has no such backup.
     fn was_empty(&self) -> bool {
         let tells = |backup: &PathBuf| {
             backup.to_string_lossy().ends_with(WAS_EMPTY)
@@ -96,7 +96,8 @@ impl SettingsFile {
         backups(&self.path).iter().any(tells)
     }
 
-    /// The name of a backup made now: `<file>.castellan-backup-<unix seconds>`, a later second where that one is taken.
+    /// Returns the name of a backup made now: `<file>.castellan-backup-<unix seconds>`. If the name is taken, it uses a
+    /// later second.
     fn backup_path(&self, now: SystemTime) -> PathBuf {
         let seconds = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let end = if self.was_empty() { WAS_EMPTY } else { "" };
@@ -122,10 +123,11 @@ impl SettingsFile {
 
 const BACKUP: &str = ".castellan-backup-";
 
-/// The end of the name of a backup of a file that was empty before castellan came: the empty backup is gone.
+/// Suffix for later backups of a file that was empty before castellan's first edit. By then the empty backup is
+/// deleted.
 const WAS_EMPTY: &str = "-was-empty";
 
-/// Returns the backups of a file; there is one, unless castellan was ended while it made another.
+/// Returns the backups of a file. There is at most one, unless castellan was killed while it replaced the backup.
 pub(crate) fn backups(path: &Path) -> Vec<PathBuf> {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return Vec::new() };
     let begin = format!("{}{BACKUP}", name.to_string_lossy());

@@ -1,11 +1,11 @@
-//! [`Exit`]: the exit codes of `castellan`, one table. They are stable: scripts may rely on them.
+//! [`Exit`]: the table of `castellan`'s exit codes. They are stable: scripts may rely on them.
 
 use std::io;
 use std::process::ExitCode;
 
 use castellan_daemon::{ControlError, DaemonError, Refusal};
 
-/// How `castellan` ends.
+/// The result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done,
@@ -21,7 +21,7 @@ pub(crate) enum Exit {
     Pending,
 }
 
-/// Exit, its code, what it means. `--help`, the man page and the documentation are made from this.
+/// Each exit with its code and meaning. `--help`, the man page and the documentation use this table.
 pub(crate) const EXITS: &[(Exit, u8, &str)] = &[
     (Exit::Done, 0, "done; of `check`: allowed, or left to the agent"),
     (Exit::No, 1, "the answer is no, or problems were found"),
@@ -71,13 +71,13 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Returns the table for `--help`.
+/// Returns the table of exit codes for `--help`.
 pub(crate) fn help() -> String {
     let lines = EXITS.iter().map(|(_, code, meaning)| format!("\n  {code:>2}  {meaning}"));
     format!("Exit codes:{}", lines.collect::<String>())
 }
 
-/// Reports whether an error is only that the reader of our output went away, as `| head` does.
+/// Reports whether the reader of the output closed the pipe, as `| head` does.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let io = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
     io.into_iter().any(|error| error.kind() == io::ErrorKind::BrokenPipe)

@@ -13,21 +13,21 @@ use crate::output;
 /// Options of every subcommand.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Global {
-    /// Keep everything below DIR; without it in the XDG directories
+    /// Store all files of castellan under DIR; default: the XDG directories
     #[arg(long, global = true, value_name = "DIR")]
     home: Option<PathBuf>,
 
-    /// Say nothing but what was asked for
+    /// Print only the requested result
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Say more: nothing is cut or left out
+    /// Print all details, without truncation
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
 }
 
 impl Global {
-    /// Returns the absolute home, and whether it is the default one.
+    /// Returns the absolute home, and true if it is the default home.
     pub(crate) fn home(&self) -> anyhow::Result<(PathBuf, bool)> {
         match &self.home {
             Some(dir) => {
@@ -37,7 +37,7 @@ impl Global {
         }
     }
 
-    /// Returns the option by which another command names the same home.
+    /// Returns the option that selects the same home in another command.
     pub(crate) fn home_option(&self) -> Option<String> {
         self.home.as_ref().map(|dir| format!("--home {}", dir.display()))
     }
@@ -47,7 +47,7 @@ impl Global {
         Ok(Layout::read(&self.home()?.0)?)
     }
 
-    /// Says so where the home has no files yet: what was shown is what castellan would write there.
+    /// Notes that the home has no files yet, so the shown values are the defaults.
     pub(crate) fn note_defaults(&self) -> anyhow::Result<()> {
         if !self.layout()?.config_file().exists() {
             self.note("note: there is no home yet: these are the defaults that castellan ships")?;
@@ -60,7 +60,7 @@ impl Global {
         Ok(ControlClient::with_person(self.layout()?.home().clone(), ask::known))
     }
 
-    /// Writes a line that is not the answer to what was asked, such as what was done.
+    /// Writes a line about the work done, which is not part of the requested result. `--quiet` suppresses it.
     pub(crate) fn note(&self, text: &str) -> io::Result<()> {
         if self.quiet { Ok(()) } else { writeln!(anstream::stdout(), "{}", output::printable_lines(text)) }
     }

@@ -1,5 +1,5 @@
-//! [`Guard`]: how firmly one agent is guarded, here and now. `castellan status` and `castellan doctor` both ask for it. It must not
-//! know how that is shown.
+//! [`Guard`]: the protection of one agent in the current directory, for `castellan status` and `castellan doctor`. It
+//! must not know how it is shown.
 
 use std::path::{Path, PathBuf};
 
@@ -16,53 +16,53 @@ use crate::edit::SettingsFile;
 use crate::output::message;
 use crate::registration::{Registration, home_of, hooks};
 
-/// How one agent is guarded, in the current directory.
+/// The protection of one agent in the current directory.
 #[derive(Debug)]
 pub(crate) struct Guard {
     pub(crate) agent: AgentId,
-    /// Whether hooks are registered for its user.
+    /// True if hooks are registered for this user.
     pub(crate) for_user: bool,
-    /// Whether hooks are registered for everybody on this machine, where no repository can switch them off.
+    /// True if hooks are registered for the whole machine, so that no repository can disable them.
     pub(crate) for_machine: bool,
-    /// The hook for questions that the user's settings register.
+    /// The question hook in the user's settings.
     pub(crate) user_hook: Option<HookCommand>,
-    /// The hooks that the machine's settings register.
+    /// The hooks in the machine's settings.
     pub(crate) machine_hooks: Vec<HookCommand>,
-    /// Hooks that the user's settings register, and the file.
+    /// The number of hooks in the user's settings, and the settings file.
     pub(crate) user_hooks: (usize, PathBuf),
-    /// Everything that is wrong, what keeps the agent from asking first.
+    /// All faults; first those that keep the agent from asking castellan.
     pub(crate) faults: Vec<Fault>,
-    /// Hooks of others that the agent asks about the same calls.
+    /// Hooks of other programs for the same calls.
     pub(crate) foreign: Vec<(PathBuf, Foreign)>,
 }
 
-/// Something that is wrong with the guard of an agent.
+/// A fault in the protection of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// No settings register castellan's hook.
     NotRegistered(AgentId),
-    /// A settings file cannot be read, or is none: why.
+    /// A settings file cannot be read or parsed, with the reason.
     Unreadable(PathBuf, String),
-    /// The agent does not read a file that registers hooks: why.
+    /// The agent ignores a file that registers hooks, with the reason.
     Unread(PathBuf, String),
     /// No hook is registered for these events.
     Missing(AgentId, Vec<&'static str>),
-    /// The hooks for these events are not as castellan writes them.
+    /// The hooks for these events differ from those that castellan writes.
     Changed(AgentId, Vec<String>),
-    /// The hook's program cannot be started.
+    /// The hook's program is not executable.
     NoProgram(AgentId, String),
     /// The hook belongs to another home.
     OtherHome(String),
-    /// The hook finds no home of this user, and denies every call.
+    /// The hook finds no home of this user and denies every call.
     NoHome,
-    /// A settings file has a switch that switches every hook off.
+    /// A setting in this file disables all hooks.
     SwitchedOff(AgentId, PathBuf, &'static str),
-    /// The agent does not run the hooks for these events, because its user does not trust them so.
+    /// The agent does not run the hooks for these events, because its user does not trust them as they are.
     Distrusted(AgentId, Trust, Vec<String>),
 }
 
 impl Fault {
-    /// Reports whether the agent does not ask castellan about its calls, because of this.
+    /// Reports whether this fault keeps the agent from asking castellan about its calls.
     pub(crate) fn is_gap(&self) -> bool {
         match self {
             Fault::NotRegistered(_)
@@ -78,7 +78,7 @@ impl Fault {
         }
     }
 
-    /// A text for people.
+    /// Returns a description for people.
     pub(crate) fn what(&self) -> String {
         match self {
             Fault::NotRegistered(_) => "no settings of it register castellan's hook".to_owned(),
@@ -106,7 +106,7 @@ impl Fault {
         }
     }
 
-    /// The remedy.
+    /// Returns the remedy.
     pub(crate) fn remedy(&self) -> String {
         match self {
             Fault::NotRegistered(agent)
@@ -134,11 +134,11 @@ impl Fault {
 }
 
 impl Guard {
-    /// Looks how an agent is guarded that the current user starts in the current directory.
+    /// Inspects the protection of an agent that this user would start in the current directory.
     pub(crate) fn of(agent: AgentId, layout: &Layout) -> anyhow::Result<Guard> {
         let files = AgentFiles::of_environment(agent)?;
         let cwd = std::env::current_dir().unwrap_or_default();
-        // No agent runs here: as one would be that is started without arguments.
+        // No agent runs here: assume an agent started without arguments.
         let dir = Some(files.dir.clone());
         let start = AgentStart { dir, cwd, arguments: Some(Vec::new()), off_variable: None };
         let settings = HookSettings::of(agent, start, &own_paths(layout));
@@ -179,7 +179,7 @@ impl Guard {
         })
     }
 
-    /// The reason why the agent does not ask castellan about its calls; `None` where it does.
+    /// Returns the fault that keeps the agent from asking castellan about its calls; `None` if the agent asks.
     pub(crate) fn gap(&self) -> Option<&Fault> {
         self.faults.first().filter(|fault| fault.is_gap() && !self.for_machine)
     }
@@ -189,13 +189,13 @@ impl Guard {
         (self.for_user || self.for_machine) && self.gap().is_none()
     }
 
-    /// Reports whether a repository's own settings can switch the hooks off.
+    /// Reports whether a repository's own settings can disable the hooks.
     pub(crate) fn can_be_switched_off(&self) -> bool {
         self.for_user && !self.for_machine
     }
 }
 
-/// Reports whether the machine's settings register hooks that nobody can switch off.
+/// Reports whether the machine's settings register hooks that nobody can disable.
 fn machine(agent: AgentId, settings: &HookSettings, faults: &mut Vec<Fault>) -> bool {
     let Some(registration) = Registration::of_machine(agent) else { return false };
     let file = registration.file.clone();
@@ -228,7 +228,7 @@ fn inspected(agent: AgentId, file: &Path) -> Result<Inspection, String> {
     inspect(agent, read.text()).map_err(|problem| problem.to_string())
 }
 
-/// What is wrong with the hooks that the user's settings register.
+/// Returns the faults of the hooks in the user's settings.
 fn of_user(files: &AgentFiles, found: &Inspection, layout: &Layout) -> Vec<Fault> {
     let agent = files.agent;
     let mut faults = Vec::new();
@@ -253,7 +253,7 @@ fn of_user(files: &AgentFiles, found: &Inspection, layout: &Layout) -> Vec<Fault
     faults
 }
 
-/// A hook that asks another daemon than that of the home that is looked at, or none.
+/// Returns a fault if the hook asks the daemon of another home, or no daemon.
 fn elsewhere(hook: &HookCommand, layout: &Layout) -> Option<Fault> {
     match home_of(hook) {
         None => Some(Fault::NoHome),
@@ -262,7 +262,7 @@ fn elsewhere(hook: &HookCommand, layout: &Layout) -> Option<Fault> {
     }
 }
 
-/// Such an agent runs a hook only when its user trusts it.
+/// Returns the faults of an agent that runs only hooks trusted by its user.
 fn distrusted(files: &AgentFiles) -> Vec<Fault> {
     let read = |file: &Path| read_text(file, SETTINGS_BYTES_MAX as u64);
     let config_file = files.dir.join(TRUST_FILE);

@@ -1,4 +1,5 @@
-//! The log as a history: its entries in their order, and what it does not hold. It must not know what is looked for.
+//! The log as a history: entries in order, and the defects of the log. This module must not know the purpose of the
+//! reading.
 
 mod missing;
 mod part_options;
@@ -14,23 +15,23 @@ pub(crate) use missing::{Missing, day, second};
 pub(crate) use part_options::PartOptions;
 pub(crate) use tally::{Ask, Fate, RuleCount, Tally, Verdicts};
 
-/// Which part of the log is looked at.
+/// The part of the log to read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
-    /// Not before this time.
+    /// Only calls since this time.
     pub(crate) since: Option<SystemTime>,
-    /// Only the newest calls, so many.
+    /// Only this many calls, the newest.
     pub(crate) calls_max: usize,
 }
 
-/// An entry, and whether it is of the part that is looked at.
+/// An entry; `is_wanted` is true for entries of the selected part.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) entry: Box<Entry>,
     pub(crate) is_wanted: bool,
 }
 
-/// How many calls of the part there are; all of them, as many as they be.
+/// Counts the calls since the start of the part, without its limit.
 pub(crate) fn count(log: &Path, part: Part) -> anyhow::Result<usize> {
     if !log.is_dir() {
         bail!("there is no log in `{}`: castellan has recorded nothing there yet", log.display());
@@ -45,8 +46,8 @@ pub(crate) fn count(log: &Path, part: Part) -> anyhow::Result<usize> {
     Ok(calls)
 }
 
-/// Goes through the whole log. What is before the part is seen too, because later records may refer to it. `calls`: how many calls
-/// of it there are.
+/// Reads the whole log. Entries before the part are visited too, because later records may refer to them. `calls`: the
+/// result of [`count`].
 pub(crate) fn read(
     log: &Path,
     part: Part,
@@ -79,7 +80,7 @@ fn is_call(entry: &Entry) -> bool {
     matches!(&entry.record, Record::Call(call) if !is_held(&call.answer))
 }
 
-/// Whether a record tells that its call waits for a person: when it is answered, another follows.
+/// Reports whether a record is of a pending call. Another record follows when the call is answered.
 pub(crate) fn is_held(answer: &str) -> bool {
     answer == "hold"
 }

@@ -1,5 +1,5 @@
-//! [`InForce`]: the configuration and rules that calls are judged by now, for whoever judges without the daemon. It must not know what
-//! for.
+//! [`InForce`]: the configuration and rules in force, for judging without the daemon. It must not know the purpose of
+//! the judging.
 
 use anyhow::{Context, bail};
 use castellan_daemon::{AppliedError, Compiled, Config, FileSet, Layout, compile, read_applied};
@@ -12,12 +12,13 @@ use crate::case_files;
 pub(crate) struct InForce {
     pub(crate) config: Config,
     pub(crate) rules: Vec<Source>,
-    /// What names the set; `None` where nothing was ever applied.
+    /// Hash of the applied set; `None` if nothing was ever applied.
     pub(crate) hash: Option<String>,
 }
 
 impl InForce {
-    /// The applied set; of a home in which none was ever applied, its files, else the shipped ones.
+    /// Reads the applied set. If none was ever applied, it reads the files of the home, or the shipped ones if there
+    /// are none.
     pub(crate) fn read(layout: &Layout) -> anyhow::Result<InForce> {
         match read_applied(layout) {
             Ok(layers) => {
@@ -37,7 +38,7 @@ impl InForce {
         }
     }
 
-    /// What they make.
+    /// Compiles the files.
     pub(crate) fn compile(&self) -> anyhow::Result<Compiled> {
         let compiled = compile(&self.rules, &self.config);
         if let Some(why) = compiled.error() {

@@ -1,4 +1,4 @@
-//! Starting and awaiting the daemon of a home, from the `castellan` that runs now.
+//! Starts the daemon of a home from the running `castellan`, and waits for its start or end.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
@@ -15,14 +15,14 @@ use castellan_wire::{DAEMON_ALREADY_RUNS, DAEMON_ENVIRONMENT, Home, connect};
 use crate::limits::{DAEMON_STDERR_BYTES_MAX, POLL, START_TIME, STOP_TIME};
 use crate::output::printable_lines;
 
-/// What [`start`] found or did.
+/// The result of [`start`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Started {
     Now,
     Before,
 }
 
-/// Starts the daemon of `home` unless one listens, and forgets that it was stopped on purpose.
+/// Starts the daemon of `home` unless one listens. Clears the mark of an intended stop.
 pub(crate) fn start(home: &Home) -> anyhow::Result<Started> {
     DirBuilder::new().recursive(true).mode(0o700).create(home.run()).with_context(|| at(&home.run()))?;
     let marker = home.stopped_marker();
@@ -41,7 +41,7 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Started> {
         }
         match daemon.try_wait().context("the daemon")? {
             None => {}
-            // A hook has started another one, which is about to listen; or one is ending and makes room.
+            // A hook has started another daemon that will listen soon, or an ending daemon still holds the lock.
             Some(status) if status.code() == Some(DAEMON_ALREADY_RUNS) => daemon = spawn(home)?,
             Some(_) if listens(home) => return Ok(Started::Now),
             Some(_) => bail!("the daemon did not start: {}", last_words(home)),
@@ -55,8 +55,8 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Started> {
     )
 }
 
-/// Waits until the daemon of `home` has ended. With its process id, another daemon that a hook has started in its place is a sign of its
-/// end; without, no daemon may be left.
+/// Waits until the daemon of `home` has ended. With a process id, a replacement daemon that a hook started also proves
+/// the end; without one, no daemon may remain.
 pub(crate) fn await_end(home: &Home, client: &ControlClient, pid: Option<u32>) -> anyhow::Result<()> {
     let is_gone = || !client.is_running() && is_unlocked(home);
     let is_replaced = || pid.is_some_and(|pid| client.status().is_ok_and(|status| status.pid != pid));
@@ -67,7 +67,7 @@ pub(crate) fn await_end(home: &Home, client: &ControlClient, pid: Option<u32>) -
     Ok(())
 }
 
-/// Returns the path of a program that lies beside this one. The running executable counts, past any symlink to it.
+/// Returns the path of a program beside this one, with symlinks to the running executable resolved.
 pub(crate) fn beside(name: &str) -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("the path of this program is unknown")?;
     let dir = own.parent().with_context(|| format!("`{}` lies in no directory", own.display()))?;
@@ -82,10 +82,10 @@ fn is_unlocked(home: &Home) -> bool {
     open_to_read(&home.daemon_lock(), Links::Refused).map_or(true, |lock| lock.try_lock_shared().is_ok())
 }
 
-/// The daemon gets nothing of this process: nothing of its environment, no directory, no terminal to write to.
+/// Spawns the daemon without this process's environment, directory and terminal.
 fn spawn(home: &Home) -> anyhow::Result<Child> {
     let file = home.daemon_stderr();
-    // Made anew, so that nothing that lies in its place is written to.
+    // Created anew, so that the daemon never writes to a file placed there by others.
     let _ = std::fs::remove_file(&file);
     let mut options = OpenOptions::new();
     let stderr = open_with(options.write(true).create_new(true).mode(0o600), &file, Links::Refused);
@@ -114,7 +114,7 @@ fn last_bytes(file: &Path) -> io::Result<Vec<u8>> {
     Ok(at_most(file, DAEMON_STDERR_BYTES_MAX)?.unwrap_or_default())
 }
 
-/// Looks at `condition` until it is true or `time` is over.
+/// Polls `condition` until it is true or `time` is over.
 fn poll(time: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + time;
     loop {

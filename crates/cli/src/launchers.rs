@@ -1,5 +1,5 @@
-//! Launchers: `castellan-claude`, `castellan-codex`. They start an agent with the flags that no repository can override, so
-//! that hooks registered for the user alone stay on. They lie beside `castellan`.
+//! Launchers: `castellan-claude`, `castellan-codex`. They start an agent with flags that no repository can override, so
+//! that hooks registered only for the user stay active. They are stored beside `castellan`.
 
 use std::io;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub(crate) fn path(agent: AgentId) -> anyhow::Result<PathBuf> {
     launch::beside(&format!("castellan-{}", agent.word()))
 }
 
-/// Writes the launcher of an agent. Returns whether it was not there; with `dry_run` only that.
+/// Writes the launcher of an agent. Returns true if it is new or changed. With `dry_run` it writes nothing.
 pub(crate) fn write(agent: AgentId, dry_run: bool) -> anyhow::Result<bool> {
     let file = path(agent)?;
     let at = || format!("`{}`", file.display());
@@ -37,7 +37,7 @@ pub(crate) fn write(agent: AgentId, dry_run: bool) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Removes the launcher of an agent. Returns whether there was one.
+/// Removes the launcher of an agent. Returns true if there was one.
 pub(crate) fn remove(agent: AgentId) -> anyhow::Result<bool> {
     let file = path(agent)?;
     if !read_text(&file, LAUNCHER_BYTES_MAX).is_ok_and(|present| present.contains(MARK)) {

@@ -1,8 +1,8 @@
-//! L6: `castellan`, the command. It talks to people and scripts: it installs, asks the daemon over its control socket,
-//! judges single calls, shows the log. Each subcommand is a file of `commands/`.
+//! L6: `castellan`, the command for people and scripts. It installs, controls the daemon over the control socket,
+//! judges single calls and shows the log. Each subcommand is a file of `commands/`.
 //!
-//! Unlike hook and daemon it reads the environment (`HOME`, `XDG_*`), because a person starts it; what it finds there is
-//! written down as absolute paths. It must not know how a call is judged or what an agent's JSON looks like.
+//! The command reads the environment (`HOME`, `XDG_*`), because a person starts it; hook and daemon do not. It stores
+//! the values as absolute paths. It must not know how a call is judged or the format of an agent's JSON.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -38,7 +38,7 @@ use clap::{CommandFactory, FromArgMatches};
 use crate::exit::Exit;
 use crate::global::Global;
 
-/// A gatekeeper for coding agents: it judges every tool call by your rules, and keeps the book.
+/// Runtime security for coding agents: judges every tool call by your rules and records it.
 #[derive(Debug, clap::Parser)]
 #[command(name = "castellan", version, propagate_version = true)]
 pub(crate) struct Arguments {
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The command line as completions, man pages and `--help` describe it.
+    /// Returns the command line definition for completions, man pages and `--help`.
     pub(crate) fn definition() -> clap::Command {
         Arguments::command().after_help(exit::help())
     }
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         Err(error) if exit::is_closed_pipe(&error) => Exit::Done.into(),
         Err(error) => {
             let red = output::BAD;
-            // A closed standard error leaves the exit code.
+            // If standard error is closed, the exit code still reports the failure.
             let _ = writeln!(anstream::stderr(), "{red}castellan{red:#}: {}", output::message(&error));
             Exit::of(&error).into()
         }

@@ -1,5 +1,5 @@
-//! Colours and tables for people. Nothing that came from an agent reaches the terminal raw: control characters are shown,
-//! not obeyed.
+//! Colours and tables for people. Text from an agent is escaped: the terminal shows control characters and does not
+//! execute them.
 
 use std::io::{self, Write};
 
@@ -8,18 +8,18 @@ pub(crate) use clap::builder::styling::Style;
 
 use crate::limits::COLUMNS_DEFAULT;
 
-/// Denied, broken.
+/// Denied or broken.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// Asked, doubtful.
+/// Asked or doubtful.
 pub(crate) const WARN: Style = AnsiColor::Yellow.on_default().bold();
-/// Allowed, sound.
+/// Allowed or sound.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// Of less interest.
+/// Less important.
 pub(crate) const FAINT: Style = Style::new().dimmed();
 /// No colour.
 pub(crate) const PLAIN: Style = Style::new();
 
-/// Returns the colour of a verdict's word.
+/// Returns the colour of a verdict.
 pub(crate) fn verdict_style(verdict: &str) -> Style {
     match verdict {
         "deny" => BAD,
@@ -37,7 +37,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Returns a cell in a colour.
+    /// Returns a cell with a style.
     pub(crate) fn new(text: impl AsRef<str>, style: Style) -> Cell {
         Cell { text: printable(text.as_ref()), style }
     }
@@ -49,7 +49,7 @@ impl<T: AsRef<str>> From<T> for Cell {
     }
 }
 
-/// Writes rows in columns two blanks apart; the last column is as long as it is.
+/// Writes rows in columns two blanks apart. The last column is not padded.
 pub(crate) fn write_table(out: &mut impl Write, rows: &[Vec<Cell>]) -> io::Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {
@@ -62,12 +62,12 @@ pub(crate) fn write_table(out: &mut impl Write, rows: &[Vec<Cell>]) -> io::Resul
     Ok(())
 }
 
-/// Writes what a person should not overlook, a line each.
+/// Writes warnings, one per line.
 pub(crate) fn write_warnings(out: &mut impl Write, lines: &[String]) -> io::Result<()> {
     lines.iter().try_for_each(|line| writeln!(out, "{WARN}{}{WARN:#}", printable(line)))
 }
 
-/// Writes one row with columns of given widths, for rows that come one by one.
+/// Writes one row with given column widths, for rows that arrive singly.
 pub(crate) fn write_row(out: &mut impl Write, row: &[Cell], widths: &[usize]) -> io::Result<()> {
     for (column, Cell { text, style }) in row.iter().enumerate() {
         let last = column + 1 == row.len();
@@ -79,13 +79,13 @@ pub(crate) fn write_row(out: &mut impl Write, row: &[Cell], widths: &[usize]) ->
     writeln!(out)
 }
 
-/// Columns of the terminal, or of a file that is read later.
+/// Returns the columns of the terminal, or a default for other output.
 pub(crate) fn columns() -> usize {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(COLUMNS_DEFAULT)
 }
 
-/// Cuts a text to a number of characters and marks the cut.
+/// Cuts a text to a number of characters and marks the cut with `…`.
 pub(crate) fn cut(text: &str, chars_max: usize) -> String {
     if text.chars().count() <= chars_max {
         return text.to_owned();
@@ -95,22 +95,22 @@ pub(crate) fn cut(text: &str, chars_max: usize) -> String {
     kept
 }
 
-/// An error and its causes in a line.
+/// Returns an error and its causes in one line.
 pub(crate) fn message(error: &anyhow::Error) -> String {
     printable_lines(&format!("{error:#}"))
 }
 
-/// A number and what is counted: `1 file`, `2 files`.
+/// Returns a number with its noun: `1 file`, `2 files`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// One line with every control and bidirectional-format character shown as an escape.
+/// Escapes every control and bidirectional-format character, newlines included.
 pub(crate) fn printable(text: &str) -> String {
     escaped(text, is_invisible)
 }
 
-/// The same for text of several lines.
+/// Escapes like [`printable`], but keeps newlines.
 pub(crate) fn printable_lines(text: &str) -> String {
     escaped(text, |c| c != '\n' && is_invisible(c))
 }
@@ -123,7 +123,7 @@ fn escaped(text: &str, must_be: impl Fn(char) -> bool) -> String {
     shown
 }
 
-/// Characters that a terminal obeys or does not show, and those that make a text read other than it is (CVE-2021-42574).
+/// Characters that control the terminal or are invisible, and characters that disguise a text (CVE-2021-42574).
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -1,4 +1,4 @@
-//! The policy of a home and of a workspace as this process sees it, for judging and listing without a daemon.
+//! The policy of a home and a workspace, loaded in this process to judge and list without a daemon.
 
 use std::path::Path;
 
@@ -10,32 +10,32 @@ use castellan_event::{Layer, Mode};
 use castellan_policy::{Policy, Standing};
 use castellan_rules as rules;
 
-/// A policy and what it was made of.
+/// A policy and its origin.
 #[derive(Debug)]
 pub(crate) struct LoadedPolicy {
     pub(crate) policy: Policy,
     pub(crate) source: Source,
-    /// Hash of the policy without a workspace's own files: what the daemon tells of its own.
+    /// Hash of the policy without the workspace's own files: the daemon reports this hash.
     pub(crate) home_hash: String,
-    /// What a person has said of the workspace.
+    /// The workspace trust.
     pub(crate) standing: Standing,
-    /// The mode, where the workspace's own files say one.
+    /// The mode, if the workspace's own files set one.
     pub(crate) mode: Option<Mode>,
 }
 
-/// What a policy was made of.
+/// The origin of a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// The rule files as they are.
+    /// The current rule files.
     Files,
-    /// The rules that castellan ships, for a home that does not exist yet.
+    /// The shipped rules, for a home that does not exist yet.
     Shipped,
-    /// The last good set or nothing, and why.
+    /// The last good set or an empty one, with the reason.
     NotTheFiles(String),
 }
 
-/// Loads the policy that counts in a directory: that of the home, or the one that a home would get, with the workspace's own files if a
-/// person trusts them.
+/// Loads the policy for a directory: that of the home, or the shipped one if the home does not exist. A trusted
+/// workspace adds its own files.
 pub(crate) fn load(layout: &Layout, config: &Config, directory: &Path) -> anyhow::Result<LoadedPolicy> {
     let Here { standing, project } = Here::find(layout, directory).map_err(anyhow::Error::msg)?;
     let (policy, source) = of_home(layout, config)?;
@@ -49,7 +49,7 @@ pub(crate) fn load(layout: &Layout, config: &Config, directory: &Path) -> anyhow
     Ok(LoadedPolicy { policy, source, home_hash, standing, mode })
 }
 
-/// The same without any workspace.
+/// Loads the policy without any workspace.
 pub(crate) fn of_home(layout: &Layout, config: &Config) -> anyhow::Result<(Policy, Source)> {
     if !layout.rules_shipped().exists() {
         return Ok((shipped(config)?, Source::Shipped));
@@ -73,7 +73,7 @@ fn shipped(config: &Config) -> anyhow::Result<Policy> {
     }
 }
 
-/// Whether a warning is about a rule file as castellan ships it: no user has written it, nor can mend it.
+/// Reports whether a warning is about an unmodified shipped rule file, which no user can fix.
 pub(crate) fn is_shipped_warning(problem: &rules::Problem, sources: &[rules::Source]) -> bool {
     let source = sources.iter().find(|source| source.name == problem.file);
     problem.severity == rules::Severity::Warning && source.is_some_and(is_as_shipped)

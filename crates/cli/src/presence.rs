@@ -1,5 +1,6 @@
-//! The presence check for what `castellan` itself loosens. It looks for itself, because a caller chooses the home and so
-//! who answers there; and it asks the daemon of every home that is concerned, which knows its agents and records it.
+//! The user presence check before `castellan` itself loosens protection. It checks in this process, because the caller
+//! chooses the home and thus the daemon that answers. It also asks the daemon of every affected home, which knows its
+//! agents and records the request.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -8,28 +9,29 @@ use castellan_wire::Home;
 
 use crate::ask;
 
-/// Fails unless a person is there, by our own look and by that of the daemons of `homes` that run. `action` goes into
-/// their logs.
+/// Fails unless this process and the running daemons of `homes` confirm that a person is present. The daemons log
+/// `action`.
 pub(crate) fn require(homes: &[Home], action: &str) -> anyhow::Result<()> {
     let here = require_here();
-    // After a refusal too: they record what was tried.
+    // Asked after a refusal too: the daemons record the attempt.
     let asked: Vec<_> = homes.iter().filter(|home| is_own(home)).map(|home| ask(home, action)).collect();
     here?;
     asked.into_iter().collect()
 }
 
-/// The same where no daemon is concerned.
+/// Checks in this process only, if no daemon is affected.
 pub(crate) fn require_here() -> anyhow::Result<()> {
     Ok(check_own_presence()?)
 }
 
-/// Whether a guarded agent may read what is told here, by our own look and by that of the daemon, which knows its agents. A daemon that
-/// does not answer knows of none.
+/// Reports whether the caller runs inside a guarded agent and so may read the output. It checks in this process and
+/// asks the daemon, which knows its agents. A daemon that does not answer is ignored.
 pub(crate) fn is_within_agent(home: &Home) -> bool {
     is_own_within_agent() || ControlClient::new(home.clone()).status().is_ok_and(|status| status.within_agent)
 }
 
-/// Another user's daemon answers nobody but that user: to change what concerns it needs root, who is asked here.
+/// Reports whether the daemon belongs to this user. Another user's daemon answers only that user, and root is checked
+/// in this process.
 fn is_own(home: &Home) -> bool {
     let own = rustix::process::geteuid().as_raw();
     std::fs::metadata(home.control_socket()).is_ok_and(|socket| socket.uid() == own)

@@ -1,17 +1,17 @@
-//! [`Progress`]: a line at the terminal that says how far a long command is. Where standard error is no terminal, nothing.
+//! [`Progress`]: a progress line for a long command. It is shown only if standard error is a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use crate::global::Global;
 
-/// Time between two lines: a person reads no faster.
+/// Time between two updates: a person reads no faster.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// How far it is. Dropped, the line is gone.
+/// The progress of a command. Drop removes the line.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    /// When a line was written last; `None` where none is wanted.
+    /// Time of the last update; `None` if no line is wanted.
     last: Option<Instant>,
     what: &'static str,
     total: usize,
@@ -19,19 +19,19 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Of `total` steps nothing is done; `what` is done with them.
+    /// Starts the progress of `total` steps. `what` describes a step.
     pub(crate) fn begin(global: &Global, what: &'static str, total: usize) -> Progress {
         let is_wanted = !global.quiet && std::io::stderr().is_terminal();
         Progress { last: is_wanted.then(Instant::now), what, total, done: 0 }
     }
 
-    /// One step more is done.
+    /// Counts one more step.
     pub(crate) fn step(&mut self) {
         self.done += 1;
         if self.last.is_some_and(|last| last.elapsed() >= EVERY) {
             self.last = Some(Instant::now());
             let Progress { what, total, done, .. } = self;
-            // Who cannot be told how far it is waits without knowing.
+            // A failed write only loses the progress line.
             let _ = write!(std::io::stderr(), "\r\u{1b}[K{what} {done} of {total}");
         }
     }

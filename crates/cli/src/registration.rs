@@ -1,5 +1,5 @@
-//! [`Registration`]: a file in which an agent's hooks are registered, of the user or of the machine. The texts come from
-//! the `agents` crate; this module only knows which file takes which.
+//! [`Registration`]: a file that registers an agent's hooks, for the user or the machine. The `agents` crate makes the
+//! texts; this module only selects the text for each file.
 
 use std::path::{Path, PathBuf};
 
@@ -15,12 +15,12 @@ use castellan_wire::{Home, ToldHome};
 use crate::agent_files::AgentFiles;
 use crate::edit::{Edited, SettingsFile};
 
-/// Who a registration is for.
+/// The users that a registration covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// One user. A repository can switch it off.
+    /// One user. A repository can disable these hooks.
     User,
-    /// Everybody on this machine, as agents of this family are registered. A repository cannot switch it off.
+    /// All users of this machine, in the format of this agent family. A repository cannot disable these hooks.
     Machine(MachineFamily),
 }
 
@@ -33,18 +33,18 @@ pub(crate) struct Registration {
 }
 
 impl Registration {
-    /// Returns the user's file of an agent.
+    /// Returns the user's settings file of an agent.
     pub(crate) fn of_user(files: &AgentFiles) -> Registration {
         Registration { agent: files.agent, scope: Scope::User, file: files.settings.clone() }
     }
 
-    /// Returns the machine-wide file of an agent; `None` where castellan registers its hooks for users only.
+    /// Returns the machine-wide file of an agent; `None` if castellan supports only user registration for it.
     pub(crate) fn of_machine(agent: AgentId) -> Option<Registration> {
         let (family, file) = machine_family(agent).zip(machine_settings_path(agent))?;
         Some(Registration { agent, scope: Scope::Machine(family), file: file.into() })
     }
 
-    /// Adds castellan's hooks; with `dry_run` only says what would be done.
+    /// Adds castellan's hooks; with `dry_run` only returns the change.
     pub(crate) fn add(&self, hook: &HookCommand, dry_run: bool) -> anyhow::Result<Edited> {
         let file = SettingsFile::read(&self.file)?;
         let text = match self.scope {
@@ -55,7 +55,7 @@ impl Registration {
         self.apply(&file, text, dry_run)
     }
 
-    /// Removes castellan's hooks. A file that cannot be understood and does not name castellan registers none.
+    /// Removes castellan's hooks. A file that cannot be parsed and does not contain castellan's name registers none.
     pub(crate) fn remove(&self) -> anyhow::Result<Edited> {
         match self.try_remove() {
             Err(_) if !self.may_name_castellan() => Ok(Edited::Unchanged),
@@ -73,7 +73,7 @@ impl Registration {
         self.apply(&file, text, false)
     }
 
-    /// Reports whether castellan's hooks are registered, wherever they lead.
+    /// Reports whether castellan's hooks are registered, for any program or home.
     pub(crate) fn is_present(&self) -> anyhow::Result<bool> {
         let file = SettingsFile::read(&self.file)?;
         let present = match self.scope {
@@ -87,7 +87,7 @@ impl Registration {
         present.map_err(|problem| self.problem(problem))
     }
 
-    /// Says why the agent does not read the file, hooks included, if it does not.
+    /// Returns the reason if the agent ignores the whole file, hooks included.
     pub(crate) fn ignored(&self) -> anyhow::Result<Option<String>> {
         if self.scope == Scope::Machine(MachineFamily::SharedToml) {
             return Ok(None);
@@ -97,19 +97,19 @@ impl Registration {
         Ok(found.ignored.or_else(|| found.disabled.then(|| "`disableAllHooks` is set in it".to_owned())))
     }
 
-    /// Reports whether hooks of castellan's are registered that lead to another program or home than `hook`: to register
-    /// would lead the agent's calls away from there.
+    /// Reports whether castellan's hooks are registered for another program or home than `hook`. A new registration
+    /// would redirect the agent's calls from there.
     pub(crate) fn leads_elsewhere(&self, hook: &HookCommand) -> anyhow::Result<bool> {
         let file = SettingsFile::read(&self.file)?;
         let found = inspect(self.agent, file.text());
         match self.scope {
-            // The text tells: there is nothing in it but what was written for one hook.
+            // castellan writes this text for a single hook, so any difference means another hook.
             Scope::Machine(MachineFamily::SharedToml) => {
                 let text =
                     register_managed_toml(file.text(), hook).map_err(|problem| self.problem(problem))?;
                 Ok(text != file.text() && self.is_present()?)
             }
-            // Whatever stands there is replaced, so what cannot be understood may be another's.
+            // Registration replaces the whole file, so a file that cannot be parsed may belong to another program.
             Scope::Machine(MachineFamily::OwnJson) => {
                 Ok(found.map_or(true, |found| has_others(&found, hook)))
             }
@@ -119,12 +119,12 @@ impl Registration {
         }
     }
 
-    /// Returns the homes that castellan's hooks lead to where this user runs them; none of a file that cannot be understood.
+    /// Returns the homes of castellan's hooks for this user; none for a file that cannot be parsed.
     pub(crate) fn homes(&self) -> Vec<Home> {
         self.hooks().iter().filter_map(home_of).collect()
     }
 
-    /// Returns the different commands of castellan's hooks; none of a file that cannot be understood.
+    /// Returns the distinct commands of castellan's hooks; none for a file that cannot be parsed.
     pub(crate) fn hooks(&self) -> Vec<HookCommand> {
         let Ok(file) = SettingsFile::read(&self.file) else { return Vec::new() };
         match self.scope {
@@ -135,7 +135,8 @@ impl Registration {
         }
     }
 
-    /// Reports whether castellan's hook stands in the file, as far as its bytes can be read. What is no regular file has none.
+    /// Reports whether the file contains the name of castellan's hook; an unreadable file may. Other than regular files
+    /// do not.
     fn may_name_castellan(&self) -> bool {
         if std::fs::metadata(&self.file).is_ok_and(|found| !found.is_file()) {
             return false;
@@ -173,12 +174,12 @@ impl Registration {
     }
 }
 
-/// Returns the home that a hook leads to where this user runs it; `None` where it names none, or this user has none.
+/// Returns the home of a hook for this user; `None` if the hook names no home or this user has none.
 pub(crate) fn home_of(hook: &HookCommand) -> Option<Home> {
     ToldHome::parse(hook.home.as_ref())?.of(rustix::process::geteuid().as_raw())
 }
 
-/// Returns the different commands of castellan's hooks.
+/// Returns the distinct commands of castellan's hooks.
 pub(crate) fn hooks(found: &Inspection) -> Vec<HookCommand> {
     let mut hooks: Vec<HookCommand> = Vec::new();
     for hook in found.ours.iter().filter_map(|ours| HookCommand::of_argv(&ours.argv)) {

@@ -1,4 +1,4 @@
-//! Text files of a size that is bounded: those that are named on the command line, which may be pipes, and those that were found.
+//! Reads and writes text files of bounded size, named on the command line (possibly pipes) or found in a folder.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,7 +12,7 @@ pub(crate) fn read_text(file: &Path, max: u64) -> anyhow::Result<String> {
     text(file, read_bytes(file, max)?)
 }
 
-/// Reads a text file of at most `max` bytes that was found in a folder, where anything can lie.
+/// Reads a text file of at most `max` bytes that was found in a folder and may be of any file type.
 pub(crate) fn read_found(file: &Path, max: u64) -> anyhow::Result<String> {
     let read = castellan_files::read_bytes(file, max, Guard::Any);
     text(file, read.with_context(|| format!("`{}`", file.display()))?)

@@ -1,4 +1,4 @@
-//! Words of the command line and what they stand for; each list of choices comes from the vocabulary itself.
+//! Value parsers of the command line. Each list of choices comes from the type itself.
 
 use std::time::{Duration, SystemTime};
 
@@ -24,7 +24,7 @@ pub(crate) fn profile() -> impl TypedValueParser<Value = Profile> {
     PossibleValuesParser::new(Profile::ALL.map(Profile::as_str)).try_map(|word| word.parse::<Profile>())
 }
 
-/// Parses a shipped pack.
+/// Parses the name of a shipped pack.
 pub(crate) fn pack() -> impl TypedValueParser<Value = &'static str> {
     PossibleValuesParser::new(pack_names()).try_map(|word| {
         let found = pack_names().find(|pack| *pack == word);
@@ -32,7 +32,7 @@ pub(crate) fn pack() -> impl TypedValueParser<Value = &'static str> {
     })
 }
 
-/// Parses how far rules count.
+/// Parses a rule state.
 pub(crate) fn rule_state() -> impl TypedValueParser<Value = RuleState> {
     PossibleValuesParser::new(RuleState::ALL.map(RuleState::as_str)).try_map(|word| word.parse::<RuleState>())
 }
@@ -42,12 +42,12 @@ pub(crate) fn agent() -> impl TypedValueParser<Value = AgentId> {
     PossibleValuesParser::new(AgentId::ALL.map(AgentId::word)).try_map(|word| word.parse::<AgentId>())
 }
 
-/// Parses a priority of rules.
+/// Parses a rule priority.
 pub(crate) fn priority(word: &str) -> Result<Priority, UnknownPriority> {
     word.parse()
 }
 
-/// Parses one of a few words, each of which stands for a value.
+/// Parses one of a few words, each with its value.
 pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
     words: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
@@ -58,7 +58,7 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
     })
 }
 
-/// Parses a time: RFC 3339, or how long ago it is (`1h30m`).
+/// Parses a time: RFC 3339, or a duration before now (`1h30m`).
 pub(crate) fn time(text: &str) -> Result<SystemTime, String> {
     time_before(SystemTime::now(), text)
 }

@@ -1,5 +1,5 @@
-//! What a log does not hold: lines that cannot be read, records that are gone, events that nobody recorded. It must not know why the
-//! log is read.
+//! Defects of a log: unreadable lines, missing records and unrecorded events. This module must not know the purpose of
+//! the reading.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,28 +10,28 @@ use serde_json::{Value as Json, json};
 
 use crate::output::{WARN, counted, printable};
 
-/// What is missing.
+/// The defects found.
 #[derive(Debug, Default)]
 pub(crate) struct Missing {
-    /// Older calls than are looked at.
+    /// Older calls that the call limit excludes.
     pub(crate) calls_left_out: usize,
-    /// Lines that cannot be read, by what is wrong: how many, and where the first stands.
+    /// Unreadable lines by reason: their number, and the place of the first.
     unreadable: BTreeMap<String, (usize, String)>,
-    /// Numbers of records that nothing explains, and losses that castellan itself has found.
+    /// Sequence numbers that are missing without an explanation.
     records_gone: u64,
     losses: Vec<String>,
-    /// Times of which hooks say that nobody recorded, and the events of these.
+    /// Gap records, in which hooks report unrecorded events, and the number of these events.
     gaps: usize,
     gap_events: u64,
-    /// Calls that castellan failed on, and could not record as such.
+    /// Calls that failed in castellan and have no call record.
     failures: usize,
-    /// Where the log begins, if what was before it was deleted as configured.
+    /// Start of the log, if retention deleted older records.
     begins: Option<SystemTime>,
     first: Option<SystemTime>,
     last_seq: u64,
-    /// Numbers that are not there, each with the one before.
+    /// Missing sequence numbers: the numbers before and after each gap.
     holes: Vec<(u64, u64)>,
-    /// Up to here each stream was deleted as configured.
+    /// Retention has deleted records up to this sequence number in each stream.
     cut: u64,
 }
 
@@ -42,7 +42,7 @@ impl Missing {
         *count += 1;
     }
 
-    /// Takes in the next entry of the log.
+    /// Adds the next entry of the log.
     pub(super) fn add(&mut self, entry: &Entry, is_wanted: bool) {
         self.first.get_or_insert(entry.time);
         if entry.seq > self.last_seq.saturating_add(1) {
@@ -69,21 +69,21 @@ impl Missing {
         }
     }
 
-    /// The log is read to its end.
+    /// Completes the counts at the end of the log.
     pub(super) fn finish(&mut self, since: Option<SystemTime>) {
         let unreadable: usize = self.unreadable.values().map(|(count, _)| count).sum();
         let gone = self.holes.iter().map(|(before, after)| {
             let first = (*before).max(self.cut).saturating_add(1);
             after.saturating_sub(first)
         });
-        // A line that cannot be read is there: it is told once.
+        // An unreadable line has a number too; it is reported only once.
         let gone: u64 = gone.sum();
         self.records_gone = gone.saturating_sub(unreadable as u64);
         let is_asked_for = |first: &SystemTime| since.is_none_or(|since| since < *first);
         self.begins = self.first.filter(|first| self.cut > 0 && is_asked_for(first));
     }
 
-    /// Whether nothing is missing but what was deleted as configured.
+    /// Reports whether nothing is missing except by retention.
     pub(crate) fn is_nothing(&self) -> bool {
         self.calls_left_out == 0
             && self.unreadable.is_empty()
@@ -93,7 +93,7 @@ impl Missing {
             && self.failures == 0
     }
 
-    /// A line for each kind of what is missing.
+    /// Returns a line for each kind of defect.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.calls_left_out > 0 {
@@ -130,7 +130,7 @@ impl Missing {
         lines
     }
 
-    /// Writes the lines below what was made of the log.
+    /// Writes the lines below the output of a command.
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let lines = self.lines();
         if !lines.is_empty() {
@@ -156,13 +156,13 @@ impl Missing {
     }
 }
 
-/// A time, to the second.
+/// Formats a time to the second.
 pub(crate) fn second(time: SystemTime) -> String {
-    // No format of a time begins before 1970; where nobody has set the clock, it may be earlier.
+    // The formatter accepts no time before 1970. A machine without a set clock may have one.
     humantime::format_rfc3339_seconds(time.max(SystemTime::UNIX_EPOCH)).to_string()
 }
 
-/// Its day: `2026-01-31`.
+/// Formats the day of a time: `2026-01-31`.
 pub(crate) fn day(time: SystemTime) -> String {
     second(time).chars().take("2026-01-31".len()).collect()
 }

@@ -1,4 +1,4 @@
-//! [`PartOptions`]: which part of the log a command looks at, as it is said on the command line.
+//! [`PartOptions`]: the command line options that select a part of the log.
 
 use std::time::SystemTime;
 
@@ -6,14 +6,14 @@ use super::Part;
 use crate::limits::CALLS_READ;
 use crate::values;
 
-/// The options of every command that looks at the log as a history.
+/// Options of every command that reads the log as a history.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PartOptions {
-    /// Calls from this time on: `2026-01-31T12:00:00Z`, or how long ago, `7d`
+    /// Only calls since TIME: `2026-01-31T12:00:00Z`, or a duration before now such as `7d`
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     pub(crate) since: Option<SystemTime>,
 
-    /// At most so many calls, the newest
+    /// Only the newest N calls
     #[arg(long, short = 'n', value_name = "N", default_value_t = CALLS_READ)]
     pub(crate) limit: usize,
 
@@ -23,7 +23,7 @@ pub(crate) struct PartOptions {
 }
 
 impl PartOptions {
-    /// The part of the log that is meant.
+    /// Returns the selected part of the log.
     pub(crate) fn part(&self) -> Part {
         Part { since: self.since, calls_max: self.limit }
     }

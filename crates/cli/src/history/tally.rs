@@ -1,5 +1,5 @@
-//! [`Tally`]: what became of the calls of a part of the log: verdicts by day and agent, what each rule did, what was asked and what
-//! the person said, what ran ungoverned. It must not know what is made of it.
+//! [`Tally`]: counts for a part of the log: verdicts by day and agent, the effect of each rule, asks with the person's
+//! answers, and ungoverned runs. It must not know how the counts are used.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
@@ -9,10 +9,10 @@ use castellan_daemon::CANARY_TOOL;
 
 use super::is_held;
 
-/// Calls that were asked about and are kept whole: more than anybody is asked in a month, some KiB each.
+/// Asked calls that are stored whole: more than a person is asked in a month, some KiB each.
 const ASKS_KEPT: usize = 5_000;
 
-/// How many calls got which verdict.
+/// The number of calls for each verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Verdicts {
     pub(crate) deny: usize,
@@ -21,35 +21,35 @@ pub(crate) struct Verdicts {
     pub(crate) defer: usize,
 }
 
-/// What one rule did.
+/// The effects of one rule.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RuleCount {
-    /// Calls on which it fired.
+    /// Calls on which the rule fired.
     pub(crate) fired: usize,
-    /// Calls that were denied, and asked about, by it.
+    /// Calls that the rule denied.
     pub(crate) denied: usize,
     pub(crate) asked: usize,
-    /// Of those asked about: what the person said.
+    /// Answers of the person to the asks of this rule.
     pub(crate) approved: usize,
     pub(crate) refused: usize,
-    /// What it would have said where it was only observed.
+    /// Verdicts that the rule would have given in observe state.
     pub(crate) observed: BTreeMap<String, usize>,
-    /// One call that it fired on, as the log has it.
+    /// One call on which the rule fired, as shown in the log.
     pub(crate) example: String,
 }
 
-/// What became of a call that was asked about.
+/// The outcome of a call with verdict ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// A person approved it, or it ran after the agent's own prompt.
     Approved,
     /// A person refused it.
     Refused,
-    /// The log does not tell: at the agent's own prompt a no leaves no trace.
+    /// The log has no answer: a no at the agent's own prompt leaves no record.
     Open,
 }
 
-/// A call that was asked about.
+/// A call with verdict ask.
 #[derive(Debug)]
 pub(crate) struct Ask {
     pub(crate) record: CallRecord,
@@ -58,7 +58,7 @@ pub(crate) struct Ask {
     pub(crate) fate: Fate,
 }
 
-/// Names a call by what its agent says of it.
+/// Identifies a call by its agent, session and use id.
 type Key = (String, String, String);
 
 /// The counts.
@@ -71,15 +71,15 @@ pub(crate) struct Tally {
     pub(crate) agents: BTreeMap<String, Verdicts>,
     pub(crate) rules: BTreeMap<String, RuleCount>,
     pub(crate) asks: Vec<Ask>,
-    /// Calls that were asked about and are not kept.
+    /// Asked calls beyond [`ASKS_KEPT`].
     pub(crate) asks_dropped: usize,
-    /// How long calls waited for what a person said by `castellan approve` or `refuse`.
+    /// The time until `castellan approve` or `refuse` answered each call.
     pub(crate) waits: Vec<Duration>,
-    /// By why.
+    /// By reason.
     pub(crate) ungoverned: BTreeMap<String, usize>,
-    /// Tools that castellan does not know, by agent: how often they were called.
+    /// Calls of tools that castellan does not know, by agent and tool.
     pub(crate) unknown_tools: BTreeMap<(String, String), usize>,
-    /// Calls of which a part was not understood that mattered, and one of them.
+    /// Calls whose verdict an Opaque part decided, and an example.
     pub(crate) opaque: usize,
     pub(crate) opaque_example: String,
     by_number: HashMap<u64, usize>,
@@ -87,7 +87,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Takes in the next entry of the part.
+    /// Adds the next entry of the part.
     pub(crate) fn add(&mut self, entry: &Entry) {
         match &entry.record {
             Record::Call(call) => self.add_call(entry.time, call),
@@ -106,7 +106,7 @@ impl Tally {
     }
 
     fn add_call(&mut self, time: SystemTime, call: &CallRecord) {
-        // The doctor's, and no agent's.
+        // Ignores the canary calls of `castellan doctor`.
         if call.tool_raw == CANARY_TOOL {
             return;
         }
@@ -117,7 +117,7 @@ impl Tally {
         if call.verdict == "ask" && held.is_none() {
             self.add_ask(time, call, key, &by);
         }
-        // Of a held call another record follows, which counts.
+        // A pending call gets a second record, which is counted.
         if is_held(&call.answer) {
             return;
         }
@@ -174,7 +174,7 @@ impl Tally {
         }
     }
 
-    /// The agent says that a call is done: one that was asked about has run, so somebody approved it.
+    /// Records that a call has run: the agent reports it as done, so a person approved it.
     fn add_done(&mut self, session: &SessionRecord) {
         let key = (session.agent.clone(), session.session_id.clone(), session.use_id.clone());
         if let Some(at) = self.by_key.get(&key).copied() {
@@ -182,7 +182,7 @@ impl Tally {
         }
     }
 
-    /// A person has said something of a call.
+    /// Records the answer of a person.
     fn add_word(&mut self, time: SystemTime, control: &ControlRecord) {
         let fate = match control.action.as_str() {
             "approve" => Fate::Approved,
@@ -199,7 +199,7 @@ impl Tally {
         self.settle(at, fate);
     }
 
-    /// What is known first stands: a grant that is taken back later was given all the same.
+    /// Stores the first outcome. A grant that is revoked later was still given.
     fn settle(&mut self, at: usize, fate: Fate) {
         let Some(ask) = self.asks.get_mut(at).filter(|ask| ask.fate == Fate::Open) else { return };
         ask.fate = fate;
@@ -213,7 +213,7 @@ impl Tally {
         }
     }
 
-    /// The rules that asked, those that asked most first.
+    /// Returns the rules that asked, most asks first.
     pub(crate) fn asking(&self) -> Vec<(&str, &RuleCount)> {
         let mut asking: Vec<(&str, &RuleCount)> = self
             .rules
@@ -226,10 +226,11 @@ impl Tally {
     }
 }
 
-/// What a finding's `lifted` says where its rule is only observed.
+/// The `lifted` value of a finding from a rule in observe state.
 const OBSERVED: &str = "observe";
 
-/// The rules of the findings that made a verdict, each once; `(opaque)` and the like where no rule did.
+/// Returns the distinct rules of the findings that decided the verdict. A finding without a rule gives its code, such
+/// as `(opaque)`.
 fn decisive(call: &CallRecord) -> Vec<String> {
     let decisive =
         call.findings.iter().filter(|finding| finding.verdict == call.verdict && finding.lifted.is_empty());
@@ -303,7 +304,8 @@ mod tests {
         })
     }
 
-    /// Checks how many calls there are, what became of those asked about, and how many seconds they waited. A record each second.
+    /// Checks the number of calls, the outcomes of the asked ones and their waits in seconds. There is one record per
+    /// second.
     fn check(records: &[Record], calls: usize, fates: &[Fate], waits: &[u64]) {
         let mut tally = Tally::default();
         for (second, record) in (0..).zip(records) {
@@ -327,12 +329,12 @@ mod tests {
         check(&[ask(1, "u", "ask"), done("other")], 1, &[Fate::Open], &[]);
         check(&[ask(1, "u", "ask"), said("status", 1), said("approve", 1)], 1, &[Fate::Approved], &[2]);
         check(&[ask(1, "u", "ask"), said("refuse", 1)], 1, &[Fate::Refused], &[1]);
-        // A grant that is taken back was given.
+        // A revoked grant was still given.
         check(&[ask(1, "u", "ask"), said("approve", 1), said("refuse", 1)], 1, &[Fate::Approved], &[1]);
-        // Held: two records are one call.
+        // Pending: two records are one call.
         let held = [ask(1, "u", "hold"), said("approve", 1), ask(2, "u", "ask"), done("u")];
         check(&held, 1, &[Fate::Approved], &[1]);
-        // Calls without an id of their agent are told apart.
+        // Calls without a use id are separate calls.
         check(
             &[ask(1, "", "ask"), ask(2, "", "ask"), said("approve", 2)],
             2,
