@@ -1,5 +1,4 @@
-//! `castellan agents`: every agent that castellan can guard, whether it is on this machine, and how much of castellan's answers it
-//! carries out.
+//! `castellan agents`: every supported agent, its presence on this machine, and its support for castellan's answers.
 
 use std::io::Write;
 
@@ -20,7 +19,7 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// An agent, on this machine.
+/// The state of one agent on this machine.
 struct Here {
     agent: AgentId,
     is_present: bool,
@@ -68,7 +67,7 @@ fn row(here: &Here) -> Vec<Cell> {
     row
 }
 
-/// The versions that were measured.
+/// Returns the range of versions measured.
 fn tested(here: &Here) -> String {
     let (first, last) = tested_versions(here.agent);
     if first == last { first.to_string() } else { format!("{first} to {last}") }

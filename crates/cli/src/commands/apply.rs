@@ -1,5 +1,5 @@
-//! `castellan apply`: shows what edited configuration and rule files would change, and puts them in force once a person
-//! has agreed. The daemon takes only the files that were shown.
+//! `castellan apply`: shows the effect of edited configuration and rule files, and applies them after a person agrees.
+//! The daemon accepts only the files shown.
 
 mod changes;
 mod read_set;
@@ -26,11 +26,11 @@ use crate::policy;
 /// Options of `castellan apply`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Only show and validate: exit code 0 when nothing waits, 12 when something does, 1 when it does not load
+    /// Only show and validate: exit code 0 if nothing is pending, 12 if changes are pending, 1 if the files do not load
     #[arg(long)]
     check: bool,
 
-    /// Do not ask; a person has to be there all the same
+    /// Skip the question; a person must still be present
     #[arg(long, short, conflicts_with = "check")]
     yes: bool,
 
@@ -39,21 +39,21 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// The files on disk against the set in force.
+/// The files on disk compared with the set in force.
 #[derive(Debug)]
 struct Proposal {
     files: FileSet,
-    /// `None` when nothing is in force, or what is cannot be shown.
+    /// `None` if nothing is in force, or if the set in force cannot be shown.
     in_force: Option<Layers>,
-    /// Why the set in force cannot be shown.
+    /// The reason why the set in force cannot be shown.
     unknown: Option<&'static str>,
     changes: Vec<Change>,
-    /// The cases beside the user's rule files.
+    /// The case files beside the user's rule files.
     case_files: Vec<Source>,
     summary: Summary,
-    /// What the files say in vain, because the organisation has locked it or says something stricter.
+    /// Settings without effect, because the organisation locks the key or sets a stricter value.
     in_vain: Vec<String>,
-    /// An error of the configuration, in a line.
+    /// A configuration error, in one line.
     config_error: Option<String>,
     problems: Vec<Problem>,
 }
@@ -90,8 +90,8 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Applies what this version has changed about the shipped rule files, if nothing else waits. Returns the files that it has applied, or as an
-/// error those that nobody has looked at.
+/// Applies this version's changes to shipped rule files, if nothing else is pending. Returns the applied files, or as
+/// an error the pending files that nobody has reviewed.
 pub(crate) fn apply_shipped(
     layout: &Layout,
     client: &ControlClient,
@@ -112,7 +112,7 @@ pub(crate) fn apply_shipped(
     Ok(Ok(waiting))
 }
 
-/// The set in force; `None` when there is none. What lies on disk counts only if it is what the daemon says.
+/// Returns the set in force; `None` if there is none. The set on disk is used only if its hash matches the daemon's.
 fn in_force(layout: &Layout, status: &StatusReport) -> Option<Layers> {
     read_applied(layout).ok().filter(|set| set.hash() == status.applied)
 }
@@ -164,7 +164,7 @@ impl Proposal {
         })
     }
 
-    /// Whether the files are the set in force, and that lies on disk as it should.
+    /// Reports whether the files equal the set in force, and the stored set is intact.
     fn is_nothing(&self) -> bool {
         self.in_force.as_ref().is_some_and(|set| set.user.hash() == self.files.hash())
     }
@@ -222,7 +222,7 @@ impl Proposal {
     }
 }
 
-/// What is wrong with the cases beside the user's rule files, and those cases.
+/// Returns the cases beside the user's rule files, and their problems.
 fn of_cases(
     after: &ReadSet,
     files: &FileSet,

@@ -1,5 +1,5 @@
-//! `castellan approve`: lets a call happen that waits for a person, who is shown all of it first. The agent has to make it
-//! again, unless it waits for the answer.
+//! `castellan approve`: grants a pending call after showing all of it to a person. The agent must repeat the call,
+//! unless the agent waits for the answer.
 
 mod whole;
 
@@ -15,30 +15,30 @@ use crate::global::Global;
 /// Options of `castellan approve`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Request id, as `castellan pending` shows it
+    /// Request id from `castellan pending`
     id: String,
 
     #[command(flatten)]
     scope: Scope,
 
-    /// Do not ask; a person has to be there all the same
+    /// Skip the question; a person must still be present
     #[arg(long, short)]
     yes: bool,
 }
 
-/// For how long. Without a word, once.
+/// The duration of the grant; default: once.
 #[derive(Debug, clap::Args)]
 #[group(multiple = false)]
 struct Scope {
-    /// For one call within a quarter of an hour (the default)
+    /// For one call within 15 minutes (default)
     #[arg(long)]
     once: bool,
 
-    /// For every such call of the session
+    /// For every such call in this session
     #[arg(long)]
     session: bool,
 
-    /// For every such call of the session within a time, such as 1h
+    /// For every such call in this session within TIME, such as 1h
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
     time: Option<Duration>,
 
@@ -58,7 +58,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     };
     let client = global.client()?;
     let call = match client.show(&options.id) {
-        // Who is not to approve is refused all the same, and that is recorded.
+        // The daemon still refuses and records a caller who may not approve.
         Err(ControlError::Failed(_)) => {
             client.approve(&options.id, "", scope)?;
             return Ok(Exit::No);
@@ -75,7 +75,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The next step, by where the call waits.
+/// Returns the next step, by the place where the call is pending.
 fn next(call: &PendingCall) -> String {
     match call {
         PendingCall { held: true, .. } => "the agent, which waits, makes it now".to_owned(),

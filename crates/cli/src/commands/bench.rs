@@ -1,14 +1,14 @@
-//! `castellan bench`: how good rules and settings are, measured. Changes nothing.
+//! `castellan bench`: measures the quality of rules and settings. Changes nothing.
 
 mod accuracy;
 
 use crate::exit::Exit;
 use crate::global::Global;
 
-/// What can be measured.
+/// Measurements.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Count what labelled calls are answered: what is let through that should not be, and how often it gets in the way
+    /// Measure the verdicts on labelled calls: missed dangers and needless interruptions
     Accuracy(accuracy::Options),
 }
 

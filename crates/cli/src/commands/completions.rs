@@ -1,4 +1,4 @@
-//! `castellan completions`: prints the completions of a shell.
+//! `castellan completions`: prints shell completions.
 
 use std::io::Write;
 
@@ -10,12 +10,12 @@ use crate::exit::Exit;
 /// Options of `castellan completions`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Shell that will read them
+    /// Shell to print completions for
     shell: Shell,
 }
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<Exit> {
-    // Into memory first: the generator panics on a closed pipe.
+    // Generated in memory first: the generator panics on a closed pipe.
     let mut text = Vec::new();
     clap_complete::generate(options.shell, &mut Arguments::definition(), "castellan", &mut text);
     std::io::stdout().write_all(&text)?;

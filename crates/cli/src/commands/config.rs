@@ -1,4 +1,4 @@
-//! `castellan config`: what is configured, by which layer, and what is wrong with it. Changes nothing.
+//! `castellan config`: shows the configuration with its layers, and its errors. Changes nothing.
 
 mod check;
 mod schema;
@@ -7,12 +7,12 @@ mod show;
 use crate::exit::Exit;
 use crate::global::Global;
 
-/// What can be looked at.
+/// Subcommands of `castellan config`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Show what counts of every key, as the files are now
+    /// Show the effective value of every key in the current files
     Show(show::Options),
-    /// Find what is wrong in configuration files
+    /// Check configuration files for errors
     Check(check::Options),
     /// Print a JSON schema of the configuration, for editors
     Schema(schema::Options),

@@ -1,4 +1,4 @@
-//! `castellan daemon`: serves a home in the foreground. Hooks start it so; people use `castellan start`.
+//! `castellan daemon`: runs the daemon of a home in the foreground. Hooks use it; people use `castellan start`.
 
 use crate::exit::Exit;
 use crate::global::Global;

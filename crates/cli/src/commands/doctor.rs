@@ -1,5 +1,5 @@
-//! `castellan doctor`: finds out whether everything works, each answer with a remedy, and proves it with a live call
-//! through every registered hook.
+//! `castellan doctor`: checks the whole installation, with a remedy for each problem. A live call through every
+//! registered hook proves the result.
 
 mod agents;
 mod canary;
@@ -23,7 +23,7 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// How something is.
+/// The state of a checked thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Good,
@@ -32,7 +32,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    /// Word, mark and colour.
+    /// Returns the word, mark and colour.
     fn shown(self) -> (&'static str, &'static str, Style) {
         match self {
             Outcome::Good => ("good", "✓", GOOD),
@@ -42,13 +42,13 @@ impl Outcome {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Check {
     outcome: Outcome,
     subject: String,
     what: String,
-    /// What to do; empty where nothing needs to be done.
+    /// The remedy; empty if none is needed.
     remedy: String,
 }
 

@@ -1,5 +1,5 @@
-//! `castellan explain`: what one call would do, as the rules see it: commands and their effects, what was not understood, and
-//! which rules fired on what.
+//! `castellan explain`: the effects of one call as the rules see them: its commands with their effects, its Opaque
+//! parts, and the rules that fired on each.
 
 pub(crate) mod tree;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
     let config = Config::of_home(&layout)?;
     let judged = options.call.judge(&layout, &config)?;
-    // A decision that could not be completed has asked for what cannot be answered: there are no rows then.
+    // If the decision could not be completed, the machine had no answer for it, and there are no rows.
     let rows = rows(&judged.call, &judged.facts, &judged.session, &judged.answers).unwrap_or_default();
     let explanation = Explanation::of(&judged.facts, &rows, &judged.decision);
     let mut out = anstream::stdout();

@@ -1,6 +1,6 @@
-//! `castellan install`: makes the home, registers the hooks, starts the daemon. Says what it changed and how to undo it; a
-//! second run changes nothing. What it tightens needs nobody's leave; leading hooks away from another castellan does, and a
-//! milder mode for a home that is in use.
+//! `castellan install`: creates the home, registers the hooks and starts the daemon. It reports its changes and the
+//! undo command; a second run changes nothing. Tightening needs no permission. A person must confirm that hooks move
+//! away from another castellan, or that a home in use gets a milder mode.
 
 mod home;
 mod machine_programs;
@@ -28,41 +28,42 @@ use report::Report;
 /// Options of `castellan install`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Agents to guard; without any, those found on this machine
+    /// Agents to guard; default: those found on this machine
     #[arg(value_name = "AGENT", value_parser = values::agent())]
     agents: Vec<AgentId>,
 
-    /// Register with no agent
+    /// Register no agent
     #[arg(long, conflicts_with = "agents")]
     no_agents: bool,
 
-    /// How decisions are carried out: `monitor` only watches at first
+    /// Mode of enforcement; `monitor` only observes
     #[arg(long, value_parser = values::mode())]
     mode: Option<Mode>,
 
-    /// Register for everybody on this machine, so that no repository can switch it off (needs root)
+    /// Register for all users of this machine, so that no repository can disable the hooks (needs root)
     #[arg(long)]
     managed: bool,
 
-    /// Also write `castellan-claude`, `castellan-codex`, which start an agent so that no repository can switch hooks off
+    /// Also write `castellan-claude` and `castellan-codex`, which start an agent with hooks that no repository can
+    /// disable
     #[arg(long)]
     launchers: bool,
 
-    /// Only say what would be done
+    /// Only print the changes
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Whose home the hooks lead to.
+/// The owner of the home that the hooks use.
 struct Owner {
     home: PathBuf,
-    /// Those of the owner, to whom a new home belongs; `None` where the owner's first hook makes it.
+    /// The owner's directories, for a new home; `None` if the owner's first hook creates the home.
     directories: Option<Directories>,
-    /// Whether it is the default home.
+    /// True for the default home.
     is_default: bool,
-    /// The owner's id.
+    /// The owner's user id.
     user: u32,
-    /// Whether this program runs as the owner: else it leaves the home alone, which the owner's first hook makes.
+    /// True if this process runs as the owner. Otherwise the owner's first hook creates the home.
     is_self: bool,
 }
 
@@ -94,12 +95,12 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         }
     }
     let started = made.map_or(Ok(()), |made| start(&made, options, &mut report));
-    // What was done is said, whatever comes of the daemon.
+    // The changes are reported even if the daemon fails.
     let exit = report.write(global, options, &agents, &hook)?;
     started.map(|()| exit)
 }
 
-/// Under sudo, the home is that of the user who called it.
+/// Returns the owner of the home; under sudo, the user who called sudo.
 fn owner(global: &Global, options: &Options) -> anyhow::Result<Owner> {
     let caller = std::env::var("SUDO_USER").ok().filter(|name| options.managed && name != "root");
     let (home, is_default) = global.home()?;
@@ -134,8 +135,8 @@ fn agents(options: &Options) -> anyhow::Result<Vec<AgentId>> {
     Ok(found)
 }
 
-/// The hook that lies beside this program. One that is registered for the machine asks each user's own daemon; a home that is named is
-/// its owner's alone.
+/// Returns the hook command for the program beside this one. A hook registered for the machine asks each user's own
+/// daemon; a home given by `--home` applies only to its owner.
 fn hook(owner: &Owner, options: &Options) -> anyhow::Result<HookCommand> {
     let program = launch::beside("castellan-hook")?;
     if !is_executable(&program) {
@@ -161,7 +162,7 @@ fn hook(owner: &Owner, options: &Options) -> anyhow::Result<HookCommand> {
     Ok(HookCommand { program: text(&program)?, home: told.to_string() })
 }
 
-/// Where a hook leads, in words.
+/// Describes the home of a hook.
 fn shown(hook: &HookCommand) -> String {
     match ToldHome::parse(hook.home.as_ref()) {
         Some(ToldHome::Own) => "each user's own home".to_owned(),
@@ -170,9 +171,10 @@ fn shown(hook: &HookCommand) -> String {
     }
 }
 
-/// Needs a person where hooks lead to another castellan now, which would lose the agents' calls. Nothing is changed before.
+/// Requires a person if the hooks now belong to another castellan, which would lose the agents' calls. Runs before any
+/// change.
 fn require_leave(registrations: &[Registration], hook: &HookCommand) -> anyhow::Result<()> {
-    // A file that cannot be read is not changed either, which is said then.
+    // A file that cannot be read is not changed either; registration reports the error.
     let elsewhere = |registration: &&Registration| registration.leads_elsewhere(hook).unwrap_or(false);
     let losing: Vec<_> = registrations.iter().filter(elsewhere).collect();
     if losing.is_empty() {
@@ -194,7 +196,7 @@ fn make_home(owner: &Owner, options: &Options, report: &mut Report) -> anyhow::R
         }
         return Ok(None);
     }
-    // The mode of a home in use is changed by its daemon, which asks for a person.
+    // The mode of a home in use is changed by its daemon, which requires a person.
     let mode = options.mode.filter(|_| is_new).unwrap_or(Mode::Enforce);
     let made = home::make(&owner.home, user, owner.is_default, mode)?;
     if made.is_new {
@@ -205,7 +207,7 @@ fn make_home(owner: &Owner, options: &Options, report: &mut Report) -> anyhow::R
     Ok(Some(made))
 }
 
-/// Removes what an install that was killed has left of files that it was writing.
+/// Removes temporary files of an earlier install that was killed.
 fn remove_leftovers(made: Option<&home::Made>, registrations: &[Registration]) -> anyhow::Result<()> {
     if let Some(made) = made {
         made.layout.remove_leftovers();
@@ -218,7 +220,7 @@ fn remove_leftovers(made: Option<&home::Made>, registrations: &[Registration]) -
     Ok(())
 }
 
-/// One agent's failure keeps no other from being guarded.
+/// Registers one agent. A failure does not stop the registration of other agents.
 fn register(registration: &Registration, hook: &HookCommand, options: &Options, report: &mut Report) {
     match registration.add(hook, options.dry_run) {
         Ok(edited) => {
@@ -241,7 +243,7 @@ fn registration(agent: AgentId, managed: bool) -> anyhow::Result<Registration> {
     Ok(Registration::of_user(&AgentFiles::of_environment(agent)?))
 }
 
-/// Reports whether hooks lead to a home already, which their first call makes, with the defaults.
+/// Reports whether hooks already use this home. Their first call creates it with the defaults.
 fn is_led_to(home: &Path) -> anyhow::Result<bool> {
     for agent in AgentId::ALL {
         let of_user = Registration::of_user(&AgentFiles::of_environment(agent)?);
@@ -253,8 +255,8 @@ fn is_led_to(home: &Path) -> anyhow::Result<bool> {
     Ok(false)
 }
 
-/// Starts the daemon, and applies the shipped rules that were updated, for which it needs a person. On a home that was
-/// there before, the mode is changed, for which a loosening one needs a person.
+/// Starts the daemon and applies updated shipped rules, which requires a person. Changes the mode of an existing home;
+/// a milder mode requires a person.
 fn start(made: &home::Made, options: &Options, report: &mut Report) -> anyhow::Result<()> {
     let home = made.layout.home();
     let started = launch::start(home)?;

@@ -1,4 +1,4 @@
-//! `castellan log`: shows the records, follows them live, verifies their chains.
+//! `castellan log`: shows the records, follows new ones and verifies their chains.
 
 mod line;
 mod verify;
@@ -36,55 +36,55 @@ enum Command {
     Verify(verify::Options),
 }
 
-/// Which records.
+/// The selection of records.
 #[derive(Debug, clap::Args)]
 struct Wanted {
-    /// Go on with new records as they come
+    /// Keep printing new records
     #[arg(long, short)]
     follow: bool,
 
-    /// Only the last N; 10 with --follow, all without
+    /// Only the last N records; default: 10 with --follow, otherwise all
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Calls with this verdict
+    /// Only calls with this verdict
     #[arg(long, value_parser = values::verdict())]
     verdict: Option<Verdict>,
 
-    /// Records of this agent
+    /// Only records of this agent
     #[arg(long, value_parser = values::agent())]
     agent: Option<AgentId>,
 
-    /// Records of the session with this id
+    /// Only records of the session with this id
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 
-    /// Calls on which a rule fired whose name has this in it
+    /// Only calls on which a rule fired whose name contains RULE
     #[arg(long)]
     rule: Option<String>,
 
-    /// Records of this tool
+    /// Only records of this tool
     #[arg(long)]
     tool: Option<String>,
 
-    /// The call that the agent named, such as `K7`
+    /// Only the call with this request id, such as `K7`
     #[arg(long, value_name = "ID")]
     request: Option<String>,
 
-    /// From this time on: `2026-01-31T12:00:00Z`, or how long ago, `1h30m`
+    /// Only records since TIME: `2026-01-31T12:00:00Z`, or a duration before now such as `1h30m`
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     since: Option<SystemTime>,
 
-    /// Before this time
+    /// Only records before TIME
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     until: Option<SystemTime>,
 
-    /// Print the records as they stand in the log, one JSON object a line
+    /// Print the records unchanged, one JSON object per line
     #[arg(long)]
     json: bool,
 }
 
-/// Records shown before those that are awaited.
+/// Records shown before the new ones with `--follow`.
 const FOLLOW_FIRST: usize = 10;
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
@@ -115,7 +115,7 @@ fn show(global: &Global, dir: &Path, wanted: &Wanted) -> anyhow::Result<Exit> {
 
 fn follow(global: &Global, dir: &Path, wanted: &Wanted) -> anyhow::Result<Exit> {
     let filter = wanted.filter();
-    // Begun before reading, so that nothing falls between; what comes twice is dropped by its number.
+    // Starts before the read, so that no record is missed. A record seen twice is dropped by its number.
     let mut follower = Follower::new(dir, true)?;
     let mut out = anstream::stdout();
     let mut last = 0;
@@ -140,7 +140,7 @@ fn follow(global: &Global, dir: &Path, wanted: &Wanted) -> anyhow::Result<Exit> 
     }
 }
 
-/// Reports whether nobody reads standard output any more: a follower that waits writes nothing, and would not notice.
+/// Reports whether the reader of standard output is gone. A waiting follower writes nothing and would not notice.
 fn reader_is_gone() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 

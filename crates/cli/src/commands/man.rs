@@ -11,7 +11,7 @@ use crate::global::Global;
 /// Options of `castellan man`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Directory to write into; made if it does not exist
+    /// Directory to write to; created if missing
     dir: PathBuf,
 }
 

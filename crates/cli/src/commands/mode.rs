@@ -1,4 +1,4 @@
-//! `castellan mode`: shows the mode or changes it, now and for every later start. Loosening needs a person.
+//! `castellan mode`: shows the mode or changes it permanently. A milder mode requires a person.
 
 use std::io::Write;
 
@@ -11,8 +11,8 @@ use crate::values;
 /// Options of `castellan mode`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// enforce: decisions are carried out; monitor: calls are judged, recorded and left to the agent; passthrough: calls
-    /// are recorded only
+    /// enforce: apply decisions; monitor: judge and record calls, but leave them to the agent; passthrough: only record
+    /// calls
     #[arg(value_parser = values::mode())]
     mode: Option<Mode>,
 }
@@ -23,9 +23,9 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     match options.mode {
         None => writeln!(anstream::stdout(), "{before}")?,
         Some(mode) => {
-            // The same mode too: it may not have been kept for the next start.
+            // Sent even if unchanged: the mode may not be stored for the next start.
             client.set_mode(mode.as_str())?;
-            // The organisation's may be a stricter one.
+            // The organisation's mode may be stricter.
             let now = client.status()?.mode;
             global.note(&match now == before {
                 true => format!("the mode is {now} already"),

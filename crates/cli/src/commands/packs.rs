@@ -1,5 +1,5 @@
-//! `castellan packs`: the shipped packs with how far each counts, its rules and what they found lately; another state for
-//! one, now and for every later start. What loosens needs a person.
+//! `castellan packs`: the shipped packs with their state, rules and recent hits. It also changes the state of a pack
+//! permanently. A milder state requires a person.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -27,11 +27,11 @@ pub(crate) struct Options {
     #[arg(value_parser = values::pack())]
     pack: Option<&'static str>,
 
-    /// off: as if it were not there; observe: what its rules find is recorded and decides nothing; enforce: it counts
+    /// off: ignore the pack; observe: record the findings of its rules without effect; enforce: apply its rules
     #[arg(value_parser = values::rule_state())]
     state: Option<RuleState>,
 
-    /// Enforce the rules that an upgrade has brought, which are only observed for two weeks
+    /// Enforce rules that an upgrade added; otherwise they are only observed for two weeks
     #[arg(long, conflicts_with_all = ["pack", "json"])]
     enforce_new: bool,
 
@@ -40,22 +40,22 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// A pack as it is shown.
+/// A pack with its counts.
 #[derive(Debug, Default)]
 struct Shown {
-    /// Rules that deny, ask, ask unless the user wanted it, and the others.
+    /// Numbers of rules that deny, ask, review (ask unless the user wanted the call), and of all others.
     rules: [usize; 4],
     hits: Hits,
 }
 
-/// How often rules fired.
+/// The hits of rules.
 #[derive(Debug, Default, Clone, Copy)]
 struct Hits {
     counted: usize,
     observed: usize,
 }
 
-/// The time that is looked at.
+/// The period of the hits.
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
@@ -126,7 +126,7 @@ fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::R
     Ok(())
 }
 
-/// Which rules are on trial; to an agent, how many of each pack.
+/// Lists the rules on trial. An agent gets only their number for each pack.
 fn write_trial(
     out: &mut impl Write,
     config: &Config,
@@ -152,13 +152,13 @@ fn write_trial(
     Ok(())
 }
 
-/// The rules of a pack that are on trial, and from when on they are enforced.
+/// Returns the rules of a pack on trial, with the start of their enforcement.
 fn on_trial<'c>(pack: &str, config: &'c Config) -> Vec<(&'c str, SystemTime)> {
     let named = config.packs.trial_ends().filter_map(|(name, end)| Some((name.split_once('/')?, end)));
     named.filter(|((of, _), _)| *of == pack).map(|((_, name), end)| (name, end)).collect()
 }
 
-/// Every pack, with its rules as they are loaded and what they found.
+/// Returns every pack with its loaded rules and their hits.
 fn shown(layout: &Layout, policy: &Policy) -> BTreeMap<&'static str, Shown> {
     let hits = hits(layout);
     let mut packs: BTreeMap<&'static str, Shown> =
@@ -180,12 +180,13 @@ fn shown(layout: &Layout, policy: &Policy) -> BTreeMap<&'static str, Shown> {
     packs
 }
 
-/// How often each of the user's rules fired lately. A log that cannot be read tells of none: `castellan log verify` says why.
+/// Returns the recent hits of each user rule; none if the log is unreadable, for which `castellan log verify` gives the
+/// reason.
 fn hits(layout: &Layout) -> BTreeMap<String, Hits> {
     let since = SystemTime::now().checked_sub(LATELY);
     let is_late = |entry: &Entry| since.is_none_or(|since| entry.time >= since);
     let mut hits: BTreeMap<String, Hits> = BTreeMap::new();
-    // One entry after the other: a week may be more than what memory should hold.
+    // Reads one entry at a time: a week of records may not fit into memory.
     let scanned = scan(&layout.log(), |scanned| -> Result<(), AuditError> {
         let Scanned::Entry(entry) = scanned else { return Ok(()) };
         if !is_late(&entry) {
@@ -217,7 +218,7 @@ fn row(pack: &str, shown: &Shown, config: &Config) -> Vec<Cell> {
     row
 }
 
-/// The layer that says how far a pack counts.
+/// Returns the layer that sets the state of a pack.
 fn from(pack: &str, config: &Config) -> &'static str {
     let key = format!("packs.{pack}");
     let setting = config.settled.settings().iter().find(|setting| setting.key.name == key);

@@ -1,5 +1,4 @@
-//! `castellan pending`: the calls that wait for a person, with what was found of them and what they would do; and what is
-//! granted.
+//! `castellan pending`: the pending calls with their findings and effects, or the grants.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -20,11 +19,11 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
 
-    /// Go on showing, until you end it
+    /// Keep showing pending calls until interrupted
     #[arg(long, conflicts_with = "json")]
     watch: bool,
 
-    /// Show what is granted instead; `castellan refuse` takes it back
+    /// Show the grants instead; revoke one with `castellan refuse`
     #[arg(long, conflicts_with = "watch")]
     granted: bool,
 }
@@ -58,15 +57,15 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// All of each call that waits.
+/// Returns every pending call in full.
 fn all(client: &ControlClient) -> Result<Vec<ShownCall>, ControlError> {
     let shown = client.pending()?.into_iter().map(|call| client.show(&call.id));
-    // One that is gone by now waits no more.
+    // A call that disappeared meanwhile is no longer pending.
     let shown = shown.filter(|call| !matches!(call, Err(ControlError::Failed(_))));
     shown.collect()
 }
 
-/// Shows what waits, again and again: anew on a terminal, else what has come and gone.
+/// Shows the pending calls repeatedly: a terminal is redrawn, other output gets the changes.
 fn watch(client: &ControlClient, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut before: Vec<ShownCall> = Vec::new();
     loop {
@@ -87,7 +86,7 @@ fn watch(client: &ControlClient, out: &mut impl Write) -> anyhow::Result<Exit> {
     }
 }
 
-/// Moves to the upper left and clears the screen.
+/// Moves the cursor to the upper left and clears the screen.
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
 fn is_same(one: &ShownCall, other: &ShownCall) -> bool {
@@ -101,7 +100,7 @@ fn write(out: &mut impl Write, shown: &ShownCall) -> anyhow::Result<()> {
     tree::write(out, &shown.explanation, "    ")
 }
 
-/// Who wants what where.
+/// Writes the id, tool, agent, age and directory of a call.
 pub(super) fn write_head(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
     let PendingCall { id, agent, cwd, tool, age_s, times, held, at_prompt, .. } = call;
     let times = if *times > 1 { format!(", {times} times") } else { String::new() };
@@ -115,7 +114,7 @@ pub(super) fn write_head(out: &mut impl Write, call: &PendingCall) -> std::io::R
     writeln!(out, "{WARN}{id}{WARN:#}  {tool} of {agent}  {FAINT}{age} ago{times}{waits}, in {cwd}{FAINT:#}")
 }
 
-/// What was found.
+/// Writes the findings.
 pub(super) fn write_reasons(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
     call.reasons.iter().try_for_each(|reason| writeln!(out, "    {WARN}●{WARN:#} {}", printable(reason)))
 }

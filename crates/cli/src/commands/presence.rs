@@ -1,13 +1,13 @@
-//! `castellan presence`: what proves that a person is there.
+//! `castellan presence`: configures the user presence check.
 
 use crate::ask;
 use crate::exit::Exit;
 use crate::global::Global;
 
-/// What can be done about it.
+/// Subcommands of `castellan presence`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Set the PIN that `presence = "pin"` asks for, or another one
+    /// Set or change the PIN for `presence = "pin"`
     SetPin,
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
 
 fn set_pin(global: &Global) -> anyhow::Result<Exit> {
     if let Err(refused) = crate::presence::require_here() {
-        // The daemon says the same, and records it.
+        // The daemon refuses too, and records the attempt.
         let _ = global.client()?.set_pin(String::new());
         return Err(refused);
     }

@@ -1,5 +1,5 @@
-//! `castellan profile`: the profile in force, what it chooses and who says so; another one, now and for every later start.
-//! What loosens needs a person.
+//! `castellan profile`: the profile in force with its settings and their sources. It also changes the profile
+//! permanently. A milder profile requires a person.
 
 use std::io::Write;
 
@@ -15,13 +15,13 @@ use crate::values;
 /// Options of `castellan profile`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// standard: stops the catastrophic, asks about what cannot be undone or understood, leaves the rest to the agent;
-    /// strict: the workspace is the border, what is not understood is denied; autonomous: for agents that run unattended,
-    /// what is understood and safe runs without a prompt; observer: no tools at all; kit: as Falco's coding-agents-kit
+    /// standard: deny catastrophic calls, ask about irreversible or Opaque ones; strict: deny Opaque calls, confine
+    /// work to the workspace; autonomous: run safe calls without a prompt, for unattended agents; observer: allow no
+    /// tools; kit: like Falco's coding-agents-kit
     #[arg(value_parser = values::profile())]
     profile: Option<Profile>,
 
-    /// Show what every profile chooses, side by side
+    /// Show the settings of all profiles side by side
     #[arg(long, conflicts_with = "profile")]
     all: bool,
 
@@ -41,20 +41,20 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
 
 fn switch(global: &Global, profile: Profile) -> anyhow::Result<()> {
     let before = in_force(global)?.settings.profile;
-    // The same one too: the file on disk may not say so.
+    // Sent even if unchanged: the file on disk may differ.
     global.client()?.switch("profile", profile.as_str())?;
     let now = in_force(global)?.settings.profile;
     let told = match (now == before, now == profile) {
         (true, true) => format!("the profile is {now} already"),
         (_, true) => format!("the profile is {now} now; it was {before}"),
-        // Two settings of the same strictness: an organisation's stands above.
+        // The two profiles are equally strict, and the organisation's has priority.
         (_, false) => format!("your profile is {profile} now; {now} counts, of a higher layer"),
     };
     global.note(&told)?;
     Ok(())
 }
 
-/// What is in force; before anything was, what the files say.
+/// Returns the configuration in force. If nothing was applied yet, it returns that of the files.
 pub(super) fn in_force(global: &Global) -> anyhow::Result<Config> {
     let layout = global.layout()?;
     match read_applied(&layout) {
@@ -85,7 +85,7 @@ fn show(global: &Global, as_json: bool) -> anyhow::Result<()> {
     global.note_defaults()
 }
 
-/// The profile, and what it presets where no file says otherwise.
+/// Reports whether a setting is the profile, or is preset by profiles.
 fn is_chosen(setting: &Setting) -> bool {
     let name = setting.key.name;
     name == "profile" || presets(Profile::Standard).iter().any(|(key, _)| key.name == name)

@@ -1,4 +1,4 @@
-//! `castellan refuse`: a call that waits is not to happen, and what was granted of it is taken back.
+//! `castellan refuse`: refuses a pending call and revokes its grant.
 
 use crate::exit::Exit;
 use crate::global::Global;
@@ -6,7 +6,7 @@ use crate::global::Global;
 /// Options of `castellan refuse`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Request id, as `castellan pending` shows it
+    /// Request id from `castellan pending`
     id: String,
 }
 

@@ -1,5 +1,5 @@
-//! `castellan replay`: judges the recorded calls again with other rules, and shows what they would change. It reads files and the log,
-//! and changes nothing.
+//! `castellan replay`: judges recorded calls again with other rules and shows the differences. It reads files and the
+//! log, and changes nothing.
 
 mod changes;
 mod report;
@@ -24,16 +24,16 @@ use crate::values;
 /// Options of `castellan replay`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Rule file, or folder of some, to try with the rules in force; a file that is called as one of these stands in its place.
-    /// Without any, and without --profile, the home's files as they are now, applied or not
+    /// Rule file or folder to add to the rules in force; a file of the same name replaces theirs. Default without
+    /// --profile: the current files of the home, applied or not
     #[arg(long, value_name = "FILE|DIR")]
     rules: Vec<PathBuf>,
 
-    /// Try them instead of the rules in force; castellan's own and the organisation's count all the same
+    /// Use them instead of the rules in force; the built-in rules and the organisation's still apply
     #[arg(long, requires = "rules")]
     instead: bool,
 
-    /// Try the settings of this profile
+    /// Use the settings of this profile
     #[arg(long, value_parser = values::profile())]
     profile: Option<Profile>,
 

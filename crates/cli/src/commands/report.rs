@@ -1,5 +1,5 @@
-//! `castellan report`: a week at a glance: what was decided, what asked most, how long calls waited, what ran ungoverned, and what should
-//! change. It reads the log and changes nothing.
+//! `castellan report`: a week at a glance: verdicts, top asks, waiting times, ungoverned runs and proposed changes. It
+//! reads the log and changes nothing.
 
 mod chart;
 mod show;
@@ -13,13 +13,13 @@ use crate::history::{Part, PartOptions};
 use crate::in_force::InForce;
 use crate::presence;
 
-/// Days of a report where nothing else is said.
+/// Default period of a report.
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
 
 /// Options of `castellan report`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// The last seven days (the default)
+    /// The last seven days (default)
     #[arg(long, conflicts_with = "since")]
     week: bool,
 

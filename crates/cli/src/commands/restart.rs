@@ -1,4 +1,4 @@
-//! `castellan restart`: ends the daemon and starts the one of this version.
+//! `castellan restart`: stops the daemon and starts the one of this version.
 
 use anyhow::bail;
 use castellan_daemon::ControlError;
@@ -12,7 +12,7 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
     let client = global.client()?;
     let before = client.status().ok().map(|status| status.pid);
     match client.restart() {
-        // A daemon that ends may hang up before it has said so.
+        // An ending daemon may close the connection before it answers.
         Ok(()) | Err(ControlError::Wire(WireError::Closed)) => {
             launch::await_end(global.layout()?.home(), &client, before)?
         }

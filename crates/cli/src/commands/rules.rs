@@ -1,5 +1,4 @@
-//! `castellan rules`: looks at rule files, their cases and the language. Changes nothing; a new rule is
-//! a new file.
+//! `castellan rules`: inspects rule files, their cases and the language. It changes no file; a new rule is a new file.
 
 mod describe;
 mod eval;
@@ -21,26 +20,26 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::output;
 
-/// What can be looked at.
+/// Subcommands of `castellan rules`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Find what is wrong in rule files
+    /// Check rule files for errors
     Validate(validate::Options),
-    /// Hold rules against the cases beside them
+    /// Test rules with the case files beside them
     Test(test::Options),
-    /// Make a rule with cases of a recorded call or a command
+    /// Create a rule with cases from a recorded call or a command
     New(new::Options),
-    /// Make rules of an agent's own permission rules
+    /// Convert an agent's own permission rules to rules
     Import(import::Options),
-    /// List the rules that are loaded
+    /// List the loaded rules
     List(list::Options),
-    /// Show what a rule compiles to, and what it is made of
+    /// Show the compiled form and the parts of a rule
     Describe(describe::Options),
-    /// Try rules on events, and print the alerts
+    /// Match rules against events and print the alerts
     Eval(eval::Options),
-    /// Write rules for a real Falco
+    /// Write rules for Falco
     Export(export::Options),
-    /// List the fields that a rule can name
+    /// List the fields for rule conditions
     Fields(fields::Options),
 }
 

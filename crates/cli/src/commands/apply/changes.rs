@@ -1,4 +1,4 @@
-//! What differs between two sets of files, as unified diffs.
+//! Differences between two sets of files, as unified diffs.
 
 use std::io::{self, Write};
 
@@ -9,17 +9,17 @@ use similar::{ChangeTag, TextDiff};
 use crate::limits::DIFF_TIME;
 use crate::output::{self, BAD, FAINT, GOOD, PLAIN};
 
-/// One file that is not the same.
+/// One file that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
     name: String,
     /// `None` for a new file.
     before: Option<String>,
-    /// `None` for a file that is gone.
+    /// `None` for a deleted file.
     after: Option<String>,
 }
 
-/// Every file that differs. Against nothing, every file is new.
+/// Returns every file that differs. Without `before`, every file is new.
 pub(super) fn between(before: Option<&FileSet>, after: &FileSet) -> Vec<Change> {
     let nothing = FileSet { config: String::new(), rules: Vec::new() };
     let names = after.differing(before.unwrap_or(&nothing));

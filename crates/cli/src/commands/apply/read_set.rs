@@ -1,5 +1,5 @@
-//! A set of files as `castellan apply` reads it: compiled as the daemon will, and once more for its reader, with what is
-//! doubtful in the user's rules and what they say.
+//! A set of files as `castellan apply` reads it. It is compiled as the daemon compiles it. The user's rules are loaded
+//! a second time with lints and descriptions.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use castellan_daemon::{Compiled, Config, ConfigError, Layers, Layout};
 use castellan_event::FIELDS;
 use castellan_rules::{self as rules, Loaded, Problem};
 
-/// A set that can be compiled, if perhaps with errors.
+/// A set whose configuration is valid; its rules may have errors.
 #[derive(Debug)]
 pub(super) struct ReadSet {
     pub(super) config: Config,
@@ -23,14 +23,14 @@ impl ReadSet {
         Ok(ReadSet { config, compiled, told })
     }
 
-    /// What the daemon will find, and then the lints.
+    /// Returns the problems that the daemon will find, then the lints.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let found = &self.compiled.problems;
         let lints = self.told.problems.iter().filter(|problem| !found.contains(problem));
         found.iter().chain(lints).cloned().collect()
     }
 
-    /// The outputs of the user's rules as they are written, by the names of the rules.
+    /// Returns the outputs of the user's rules as written, by rule name.
     pub(super) fn outputs(&self) -> BTreeMap<&str, &str> {
         let described = self.told.description.iter().flat_map(|description| &description.rules);
         let pairs = self.told.rules.rules().iter().zip(described);

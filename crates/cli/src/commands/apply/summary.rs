@@ -1,5 +1,5 @@
-//! What a change of files means for the rules: which come, which go, which are not what they were; and the settings that a
-//! reader of a diff may overlook.
+//! The effect of a file change on the rules: added, removed and changed ones. It also lists settings that are easy to
+//! overlook in a diff.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ pub(super) struct Summary {
     settings: Vec<String>,
 }
 
-/// A rule with what it answers by the tags of its configuration.
+/// A rule with its output and the verdict of its tags.
 #[derive(Debug)]
 struct Judging<'a> {
     rule: &'a Rule,
@@ -33,7 +33,7 @@ struct Judging<'a> {
 }
 
 impl Summary {
-    /// Compares what is in force, if anything is, with what would be.
+    /// Compares the set in force, if any, with the new set.
     pub(super) fn between(before: Option<&ReadSet>, after: &ReadSet) -> Summary {
         let (old, new) = (before.map(judging).unwrap_or_default(), judging(after));
         let mut summary = Summary {
@@ -102,7 +102,7 @@ impl Summary {
 }
 
 impl Judging<'_> {
-    /// Whether nothing but its place and description differs.
+    /// Reports whether the rules differ only in place and description.
     fn is_same(&self, other: &Judging<'_>) -> bool {
         let (ours, theirs) = (self.rule, other.rule);
         self.verdict == other.verdict
@@ -111,7 +111,7 @@ impl Judging<'_> {
     }
 }
 
-/// The user's rules by name. Those that are switched off say so.
+/// Returns the user's rules by name. A disabled rule has the verdict `disabled`.
 fn judging(set: &ReadSet) -> BTreeMap<&str, Judging<'_>> {
     let outputs = set.outputs();
     let rules = set.compiled.policy.rules().filter(|of| of.layer == Layer::User);
@@ -124,7 +124,7 @@ fn judging(set: &ReadSet) -> BTreeMap<&str, Judging<'_>> {
     judging.collect()
 }
 
-/// Settings that decide more than any rule.
+/// Describes changed settings with more effect than any rule.
 fn settings(before: Option<&Config>, after: &Config) -> Vec<String> {
     let mut said = Vec::new();
     if let Some(before) = before.filter(|before| before.mode != after.mode) {

@@ -1,5 +1,6 @@
-//! All of a call as text, so that what a person agrees to is what they have read: nothing is cut, nothing of it is obeyed, and
-//! nothing of it looks like a line of ours. It must not know what becomes of it.
+//! A whole call as text, so that a person approves only text that the person has read. Nothing is cut, the terminal
+//! executes none of it, and no line of it can imitate castellan's own lines. This module must not know the use of the
+//! text.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -11,13 +12,13 @@ use super::super::explain::tree;
 use super::super::pending::{write_head, write_reasons};
 use crate::output::{FAINT, columns, printable};
 
-/// Begins each line that is the call's.
+/// Prefix of each line of the call.
 const OURS: &str = "    │ ";
 
-/// Begins a line that goes on from the one above, where the terminal would break it.
+/// Prefix of a continuation, where the terminal would break the line.
 const GOES_ON: &str = "    ┆ ";
 
-/// The text.
+/// Returns the text.
 pub(super) fn text(shown: &ShownCall) -> anyhow::Result<String> {
     let mut out = Vec::new();
     write_head(&mut out, &shown.call)?;
@@ -30,10 +31,10 @@ pub(super) fn text(shown: &ShownCall) -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// Columns of text, however narrow the terminal says that it is.
+/// Minimum columns of text, for a terminal that reports less.
 const WIDTH_MIN: usize = 20;
 
-/// Each field of the input with its lines.
+/// Returns each field of the input with its lines.
 fn input(input: &Json, width: usize) -> String {
     let mut shown = String::new();
     let Json::Object(fields) = input else {
@@ -58,7 +59,7 @@ fn lines(shown: &mut String, text: &str, width: usize) {
         let mut rest = 0;
         let mut piece = String::new();
         for c in printable(line).chars() {
-            // Characters outside of ASCII may be two columns wide.
+            // A non-ASCII character may be two columns wide.
             let columns = if c.is_ascii() { 1 } else { 2 };
             if rest + columns > width {
                 let _ = writeln!(shown, "{begin}{piece}");

@@ -1,4 +1,5 @@
-//! `castellan bench accuracy`: labelled calls judged by the shipped rules or others, in a made-up world, and what came of it.
+//! `castellan bench accuracy`: judges labelled calls by the shipped rules or others, in a simulated world, and counts
+//! the results.
 
 mod report;
 
@@ -23,27 +24,27 @@ use crate::values;
 /// Options of `castellan bench accuracy`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Files of labelled calls, one JSON object a line
+    /// Files of labelled calls, one JSON object per line
     #[arg(required = true, value_name = "CASES.jsonl")]
     files: Vec<PathBuf>,
 
-    /// Folder of rule files to judge by; without it those that castellan ships. castellan's own always count
+    /// Folder of rule files to judge by; default: the shipped rules. The built-in rules always apply
     #[arg(long, value_name = "DIR")]
     rules: Option<PathBuf>,
 
-    /// Profile to judge by; without it `standard`. Nothing that is configured counts
+    /// Profile to judge by; default: `standard`. The configuration of the home is ignored
     #[arg(long, value_parser = values::profile())]
     profile: Option<Profile>,
 
-    /// Judge as where nobody is there to be asked
+    /// Judge as in an unattended run, without a person to ask
     #[arg(long)]
     unattended: bool,
 
-    /// Show the families, too
+    /// Also show the families
     #[arg(long)]
     families: bool,
 
-    /// Show each call that got what it should not have
+    /// Show each call with a wrong verdict
     #[arg(long)]
     misses: bool,
 

@@ -1,4 +1,5 @@
-//! The answer of `castellan check`: the verdict, every finding with the line of its rule, and what the world said.
+//! The answer of `castellan check`: the verdict, every finding with the line of its rule, and the queried facts of the
+//! machine.
 
 use std::io::Write;
 
@@ -12,7 +13,7 @@ use crate::global::Global;
 use crate::output::{self, Cell, FAINT, WARN, verdict_style};
 use crate::policy::{LoadedPolicy, Source};
 
-/// A judged call and what it was judged by.
+/// A judged call and the policy used.
 #[derive(Debug)]
 pub(super) struct Answered<'a> {
     pub(super) agent: AgentId,
@@ -125,7 +126,7 @@ impl Answered<'_> {
         rows
     }
 
-    /// Operation, path as written, path with symlinks resolved.
+    /// Returns operation, path as written and path with symlinks resolved.
     fn files(&self) -> Vec<(&str, &str, &str)> {
         let real = |path| self.answers.real_path(&self.call.agent.cwd, path).unwrap_or_default();
         let files = self.call.files.iter();
@@ -170,7 +171,7 @@ impl Answered<'_> {
     }
 }
 
-/// What becomes of a call.
+/// Returns the effect of a verdict on a call.
 fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Deny => "the call does not run",

@@ -1,4 +1,4 @@
-//! `castellan config check`: every mistake of configuration files, with file, line and column, and what may be meant.
+//! `castellan config check`: reports every error in configuration files with file, line, column and a suggestion.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use crate::output::{self, BAD, GOOD, WARN};
 /// Options of `castellan config check`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Files to check; without any, the organisation's and the home's. A file in a folder `.castellan` is read as a
-    /// project's, one in the organisation's folder as the organisation's
+    /// Files to check; default: those of the organisation and the home. A file in `.castellan` is checked as a
+    /// project's, a file in the organisation's folder as the organisation's
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -24,11 +24,11 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// What was found in one file.
+/// The findings in one file.
 struct Checked {
     file: PathBuf,
     layer: Layer,
-    /// Line and column, where there is one, and what is wrong.
+    /// The message, with line and column if known.
     errors: Vec<(Option<(usize, usize)>, String)>,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         files => files.iter().map(|file| check(file, layer_of(file, &layout))).collect(),
     };
     let is_sound = checked.iter().all(|file| file.errors.is_empty());
-    // What contradicts itself only in several places or layers together.
+    // Finds contradictions that appear only across several places or layers.
     let together = match options.files.is_empty() && is_sound {
         true => Config::of_home(&layout).map(|config| config.ignored()),
         false => Ok(Vec::new()),
@@ -99,7 +99,7 @@ fn check(file: &Path, layer: Layer) -> Checked {
     }
 }
 
-/// By where a file lies.
+/// Returns the layer of a file by its folder.
 fn layer_of(file: &Path, layout: &Layout) -> Layer {
     let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     match absolute.parent() {

@@ -1,4 +1,4 @@
-//! `castellan config schema`: the table of keys, for editors, and as the reference in the documentation.
+//! `castellan config schema`: the table of keys, for editors and for the reference in the documentation.
 
 use std::io::Write;
 

@@ -1,4 +1,5 @@
-//! `castellan config show`: every key with what counts of it, and with `--origin` who says so, and what others say in vain.
+//! `castellan config show`: the effective value of every key. `--origin` adds the source, and the values without
+//! effect.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,15 +15,15 @@ use crate::output::{self, Cell, FAINT, PLAIN, WARN};
 /// Options of `castellan config show`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Only this key, or those of this table
+    /// Only this key, or the keys of this table
     #[arg(value_name = "KEY")]
     key: Option<String>,
 
-    /// With the layer, file and line of every value, and the values that do not count
+    /// Add the layer, file and line of every value, and the values without effect
     #[arg(long)]
     origin: bool,
 
-    /// As it would be in this workspace, if you trusted it as it is now
+    /// Show the configuration for this workspace, as if you trusted its current files
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
 
@@ -62,20 +63,20 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The configuration with a workspace's own files below.
+/// Returns the configuration with a workspace's own files as the lowest layer.
 fn in_project(global: &Global, dir: &Path) -> anyhow::Result<Config> {
     let layout = global.layout()?;
     let dir = std::path::absolute(dir).with_context(|| format!("`{}`", dir.display()))?;
     Ok(Config::with_project(&layout, read_project(&dir)?.as_ref())?)
 }
 
-/// What the columns are.
+/// Returns the column titles.
 fn header(origin: bool) -> Vec<Cell> {
     let words: &[&str] = if origin { &["key", "value", "from", "file and line"] } else { &["key", "value"] };
     words.iter().map(|word| Cell::new(word, FAINT)).collect()
 }
 
-/// A row for each value; one for a list without any.
+/// Returns a row for each value; an empty list gives one row.
 fn rows(setting: &Setting, origin: bool) -> Vec<Vec<Cell>> {
     let name = |first: bool| Cell::from(if first { setting.key.name } else { "" });
     let mut rows = Vec::new();
@@ -113,7 +114,7 @@ fn origin_cells(setting: &Setting, sourced: &Sourced, first: bool) -> Vec<Cell> 
     cells
 }
 
-/// Where a value stands.
+/// Returns the file and line of a value.
 fn place(sourced: &Sourced) -> String {
     let by = if sourced.is_preset { " (profile)" } else { "" };
     match &sourced.at {

@@ -1,4 +1,4 @@
-//! One agent: how firmly it is guarded, who could get between, and a test call through its hook.
+//! Checks of one agent: strength of its registration, hooks of other programs, and a test call through its hook.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Chec
     Ok(checks)
 }
 
-/// What is wrong, or that nothing is.
+/// Returns a check for each fault, or a good one if there is none.
 fn registered(guard: &Guard) -> Vec<Check> {
     let title = guard.agent.title();
     let mut checks: Vec<Check> = guard.faults.iter().map(|fault| check(title, fault)).collect();
@@ -53,7 +53,7 @@ fn check(title: &str, fault: &Fault) -> Check {
     }
 }
 
-/// How firmly it is registered.
+/// Checks the strength of the registration.
 fn level(guard: &Guard) -> Vec<Check> {
     let (agent, title) = (guard.agent, guard.agent.title());
     let mut checks = Vec::new();
@@ -71,7 +71,7 @@ fn level(guard: &Guard) -> Vec<Check> {
     checks
 }
 
-/// What keeps a repository from switching hooks off.
+/// Returns the remedy that keeps a repository from disabling hooks.
 fn firmer(agent: AgentId) -> &'static str {
     match (machine_family(agent).is_some(), can_keep_hooks_on(agent)) {
         (true, true) => "sudo castellan install --managed, or castellan install --launchers",
@@ -81,7 +81,8 @@ fn firmer(agent: AgentId) -> &'static str {
     }
 }
 
-/// Hooks of others that the agent asks about the same calls, here: they can change or allow what castellan has judged.
+/// Checks hooks of other programs for the same calls in this directory: they can change or allow a call that castellan
+/// has judged.
 fn foreign(guard: &Guard, layout: &Layout) -> Vec<Check> {
     let status = ControlClient::new(layout.home().clone()).status();
     let trusted = status.map(|report| report.trusted_hooks).unwrap_or_default();

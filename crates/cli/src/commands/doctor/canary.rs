@@ -1,5 +1,6 @@
-//! A live call through the real hook, started as the agent starts it: with the agent's environment, and for Codex through
-//! the user's login shell with its startup files. The call is of a tool that a built-in rule denies; nothing runs it.
+//! A live call through the real hook, started as the agent starts it. The hook gets the agent's environment; Codex's
+//! runs through the user's login shell with its startup files. A built-in rule denies the tool of the call, and nothing
+//! runs it.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{Read, Write};
@@ -22,7 +23,7 @@ use crate::limits::{CANARY_ANSWER_BYTES_MAX, CANARY_TIME, POLL};
 use crate::output::message;
 use crate::registration::home_of;
 
-/// What the hook wrote and how it ended.
+/// The output and exit code of the hook.
 #[derive(Debug)]
 struct Answer {
     exit: Option<i32>,
@@ -30,7 +31,7 @@ struct Answer {
     stderr: String,
 }
 
-/// Sends a canary and says what came back.
+/// Sends a canary call and returns the result.
 pub(super) fn send(agent: AgentId, hook: &HookCommand) -> Check {
     let title = agent.title();
     let start = hook_start(agent, hook, question_event(agent));
@@ -58,7 +59,7 @@ fn sing(agent: AgentId, start: &HookStart, home: &Path) -> anyhow::Result<String
     let layout = Layout::read(home)?;
     let mode: Mode = match ControlClient::new(layout.home().clone()).status() {
         Ok(status) => status.mode.parse().map_err(anyhow::Error::msg)?,
-        // It answered all the same, so it denied by itself.
+        // The hook answered without a daemon, so the denial was its own.
         Err(_) => bail!("the hook denied without a daemon: {}", answer.stderr.trim()),
     };
     let record = record(&layout, &use_id)?;
@@ -71,7 +72,7 @@ fn sing(agent: AgentId, start: &HookStart, home: &Path) -> anyhow::Result<String
     })
 }
 
-/// In enforce the agent reads a deny; else it reads nothing.
+/// Checks the answer: a denial in enforce, and a deferral in the other modes.
 fn judge(agent: AgentId, mode: Mode, answer: &Answer, record: &CallRecord) -> anyhow::Result<()> {
     let exit = match answer.exit {
         Some(exit @ 0) => exit,
@@ -81,7 +82,7 @@ fn judge(agent: AgentId, mode: Mode, answer: &Answer, record: &CallRecord) -> an
     match mode {
         Mode::Enforce if denied => Ok(()),
         Mode::Enforce if record.verdict != "deny" => {
-            // The rule is built in, and no file or setting reaches it.
+            // The rule is built in; no file or setting changes it.
             bail!("it was not denied, although castellan's own rules deny it in every configuration")
         }
         Mode::Enforce => bail!("the hook did not answer with a denial: {}", answer.stdout.trim()),
@@ -90,7 +91,7 @@ fn judge(agent: AgentId, mode: Mode, answer: &Answer, record: &CallRecord) -> an
     }
 }
 
-/// The hook as the agent starts it.
+/// Returns the command of the hook as the agent starts it.
 fn command(start: &HookStart) -> anyhow::Result<Command> {
     match start {
         HookStart::Direct { argv } => {
@@ -126,7 +127,7 @@ fn ask(mut command: Command, payload: &str) -> anyhow::Result<Answer> {
     std::thread::scope(|scope| {
         let stdout = scope.spawn(|| read(stdout));
         let stderr = scope.spawn(|| read(stderr));
-        // A hook that does not read shows in its answer.
+        // A hook that does not read its input reveals this by its answer.
         let _ = stdin.write_all(payload.as_bytes());
         drop(stdin);
         let ended = wait(&mut child);
@@ -150,12 +151,12 @@ fn wait(child: &mut Child) -> anyhow::Result<Option<i32>> {
 
 fn read(stream: Option<impl Read>) -> String {
     let mut bytes = Vec::new();
-    // What cannot be read is an answer that is none.
+    // A failed read gives an incomplete answer, which fails the check.
     let _ = stream.map(|stream| stream.take(CANARY_ANSWER_BYTES_MAX).read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The daemon writes the record before it answers, so it is there by now.
+/// Returns the record of the call. The daemon writes it before it answers, so it is already in the log.
 fn record(layout: &Layout, use_id: &str) -> anyhow::Result<CallRecord> {
     let filter = Filter { tool: Some(CANARY_TOOL.to_owned()), limit: Some(100), ..Filter::default() };
     let entries = castellan_audit::read(&layout.log(), &filter)?.entries;

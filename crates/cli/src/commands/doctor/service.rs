@@ -1,4 +1,4 @@
-//! What stands behind the hooks: programs, home, sockets, daemon, rules, log.
+//! Checks of the parts behind the hooks: programs, home, sockets, daemon, rules, log.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -49,8 +49,8 @@ fn hook_program() -> anyhow::Result<Check> {
     })
 }
 
-/// Directories, and what others may not do there: who writes rules decides what is let through, and who reads the log
-/// reads what agents did.
+/// Checks the directories and their permissions for other users. Write access to rules controls the verdicts, and read
+/// access to the log reveals the agents' actions.
 fn directories(layout: &Layout) -> Vec<Check> {
     let dirs = [
         (layout.home().run(), 0o077),
@@ -138,9 +138,10 @@ fn socket_check(socket: &Path) -> Check {
     }
 }
 
-/// Rules in force that an upgrade has brought, by the day on which they begin to be enforced; to an agent, how many.
+/// Lists the rules in force that an upgrade added, by the first day of their enforcement. An agent gets only their
+/// number.
 fn on_trial(layout: &Layout) -> Vec<Check> {
-    // What cannot be read is told where it is looked for what is in force.
+    // The check of the set in force reports a read error.
     let Some(config) = read_applied(layout).ok().and_then(|set| set.config(layout).ok()) else {
         return Vec::new();
     };
@@ -157,7 +158,7 @@ fn on_trial(layout: &Layout) -> Vec<Check> {
     days.into_iter().map(told).collect()
 }
 
-/// The files as they are now, and what of them is in force.
+/// Checks the current files and the part of them in force.
 fn rules(layout: &Layout, status: Option<&StatusReport>) -> Vec<Check> {
     let mut checks = status.map(|status| in_force(layout, status)).unwrap_or_default();
     checks.extend(organisation(layout));
@@ -188,10 +189,10 @@ fn rules(layout: &Layout, status: Option<&StatusReport>) -> Vec<Check> {
     checks
 }
 
-/// The organisation's files need nobody to apply them.
+/// Remedy for the organisation's files, which take effect without `castellan apply`.
 const MENDED: &str = "mend the organisation's files, which then count by themselves";
 
-/// What the daemon says of the set in force.
+/// Checks the daemon's report on the set in force.
 fn in_force(layout: &Layout, status: &StatusReport) -> Vec<Check> {
     let mut checks = Vec::new();
     if status.policy_origin == "missing" {
@@ -215,7 +216,7 @@ fn in_force(layout: &Layout, status: &StatusReport) -> Vec<Check> {
     checks
 }
 
-/// The organisation's files, where there are any.
+/// Checks the organisation's files, if any.
 fn organisation(layout: &Layout) -> Option<Check> {
     let dir = layout.organisation().dir.display();
     match read_organisation(layout.organisation()) {

@@ -1,4 +1,4 @@
-//! The tree of what a call would do: each command with its effects below it, then what the tool itself does.
+//! The tree of a call's effects: each command with its effects below it, then the effects of the tool itself.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use castellan_event::{EffectKind, FileOrigin, HostClass, Why};
 use crate::limits::EXPLAINED_LINE_CHARS;
 use crate::output::{BAD, FAINT, PLAIN, WARN, counted, cut, printable, verdict_style};
 
-/// Writes the tree, each line after `indent`.
+/// Writes the tree with `indent` before each line.
 pub(crate) fn write(out: &mut impl Write, explanation: &Explanation, indent: &str) -> anyhow::Result<()> {
     let Explanation { rules, commands, effects, written, left_out } = explanation;
     write_rules(out, indent, rules)?;
@@ -65,7 +65,7 @@ fn write_effects(out: &mut impl Write, below: &str, effects: &[ExplainedEffect])
     Ok(())
 }
 
-/// The rules that fired.
+/// Writes the rules that fired.
 fn write_rules(out: &mut impl Write, below: &str, rules: &[FiredRule]) -> anyhow::Result<()> {
     for FiredRule { rule, verdict } in rules {
         let style = verdict_style(verdict);
@@ -74,12 +74,12 @@ fn write_rules(out: &mut impl Write, below: &str, rules: &[FiredRule]) -> anyhow
     Ok(())
 }
 
-/// One line of what came from outside, cut.
+/// Returns outside text as one line, escaped and cut.
 pub(crate) fn line(text: &str) -> String {
     cut(&printable(text), EXPLAINED_LINE_CHARS)
 }
 
-/// Where a command was found and how it runs.
+/// Describes the place of a command in the call and how it runs.
 fn about(command: &ExplainedCommand) -> String {
     let mut parts = Vec::new();
     if let Some((start, end)) = command.span {
@@ -100,7 +100,7 @@ fn about(command: &ExplainedCommand) -> String {
     parts.join(", ")
 }
 
-/// An effect without its kind.
+/// Describes an effect without its kind.
 fn said(effect: &ExplainedEffect) -> String {
     let mut parts: Vec<String> = Vec::new();
     let path = effect.path.as_ref().or(effect.path_raw.as_ref());

@@ -10,17 +10,17 @@ use castellan_wire::Home;
 use crate::directories::Directories;
 use castellan_files::{Access, NewFile};
 
-/// What was made.
+/// The result of [`make`].
 #[derive(Debug)]
 pub(super) struct Made {
     pub(super) layout: Layout,
     pub(super) files: Vec<Shipped>,
-    /// Whether there was no configuration before, so that it has the wanted mode already.
+    /// True if there was no configuration before, so that the new one already has the wanted mode.
     pub(super) is_new: bool,
 }
 
-/// Makes what is missing of the home `dir`. `user` gives the directories of whom a new home is for; its own configuration and state lie
-/// there if it `is_default`.
+/// Creates the missing parts of the home `dir`. `user`: directories of the owner of a new home. With `is_default`,
+/// configuration and state go to these directories.
 pub(super) fn make(
     dir: &Path,
     user: Option<&Directories>,
@@ -43,13 +43,13 @@ pub(super) fn make(
     Ok(Made { layout, files, is_new })
 }
 
-/// Reports whether nothing of castellan's lies in the directory: nobody is guarded by what is made there.
+/// Reports whether the directory has no files of castellan, so that no agent is guarded from there.
 pub(super) fn is_new(dir: &Path) -> bool {
     let parts = [Layout::file(dir), dir.join("config"), dir.join("state"), dir.join("run")];
     parts.iter().all(|part| matches!(part.try_exists(), Ok(false)))
 }
 
-/// Returns the layout that the home has or would get.
+/// Returns the layout that the home has or will get.
 pub(super) fn layout(dir: &Path, user: Option<&Directories>, is_default: bool) -> anyhow::Result<Layout> {
     let layout = match (user, Home::new(dir)) {
         (Some(user), Some(home)) if is_default => {

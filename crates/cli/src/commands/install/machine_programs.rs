@@ -1,5 +1,5 @@
-//! The programs of a registration for the whole machine: everybody's agents start them, so nobody but root may change them, and everybody
-//! must be able to start them.
+//! The programs of a machine-wide registration. The agents of all users start them, so only root may change them, and
+//! every user must be able to start them.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -10,16 +10,16 @@ use castellan_files::of_system;
 
 use crate::limits::PASSWD_BYTES_MAX;
 
-/// Fails where somebody who is not root can change one of these programs, or put another one in its place.
+/// Fails if a user other than root can change or replace one of these programs.
 pub(super) fn require(programs: &[&Path]) -> anyhow::Result<()> {
     let others = others_root();
     for program in programs {
         for (path, found) in on_the_way(program)? {
             let owner = found.uid();
             let is_roots = owner == 0 || Some(owner) == others;
-            // In a sticky directory, as `/tmp` is one, nobody moves what is root's.
+            // In a sticky directory such as `/tmp`, no other user can move root's files.
             let is_sticky = found.is_dir() && found.mode() & STICKY != 0;
-            // A group has the members that root gave it, as Debian's `staff` for `/usr/local`.
+            // Group write access is accepted: root chooses the members, as in Debian's `staff` for `/usr/local`.
             let is_shared = found.mode() & WRITABLE_BY_OTHERS != 0 && !is_sticky;
             if !is_roots || is_shared {
                 let (program, path) = (program.display(), path.display());
@@ -36,7 +36,7 @@ pub(super) fn require(programs: &[&Path]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says why others than root cannot start a program, where they cannot: their agents' calls are denied then.
+/// Returns the reason if users other than root cannot start a program. Their agents' calls are then denied.
 pub(super) fn closed(program: &Path) -> Option<String> {
     let (path, _) =
         on_the_way(program).ok()?.into_iter().find(|(_, found)| found.mode() & SEARCHABLE == 0)?;
@@ -47,14 +47,14 @@ pub(super) fn closed(program: &Path) -> Option<String> {
     ))
 }
 
-/// Where programs are for everybody: only root changes it.
+/// The directory of programs for all users, which only root changes.
 const PLACE: &str = "/usr/local/bin";
 
 const STICKY: u32 = 0o1000;
 const WRITABLE_BY_OTHERS: u32 = 0o002;
 const SEARCHABLE: u32 = 0o001;
 
-/// A file and the directories above it, past symlinks.
+/// Returns a file and the directories above it, with symlinks resolved.
 fn on_the_way(program: &Path) -> anyhow::Result<Vec<(PathBuf, Metadata)>> {
     let real = std::fs::canonicalize(program).with_context(|| format!("`{}`", program.display()))?;
     let look = |path: &Path| {
@@ -64,8 +64,8 @@ fn on_the_way(program: &Path) -> anyhow::Result<Vec<(PathBuf, Metadata)>> {
     real.ancestors().map(look).collect()
 }
 
-/// Whose the files of the machine's root seem to be in a user namespace, which does not know that root: nobody's. Outside of one, nobody is
-/// a user like others.
+/// Returns the owner id of the real root's files inside a user namespace that does not map root: the overflow user
+/// (nobody). Outside of such a namespace, nobody is an ordinary user.
 fn others_root() -> Option<u32> {
     let read = |file| String::from_utf8(of_system(file, PASSWD_BYTES_MAX)?).ok();
     let map = read("/proc/self/uid_map")?;

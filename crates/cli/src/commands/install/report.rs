@@ -1,4 +1,4 @@
-//! What an install did, what it could not do, how to undo it and what it leaves open: for people.
+//! The report of an install for people: changes, failures, the undo command and remaining weaknesses.
 
 use std::io::Write;
 use std::path::Path;
@@ -15,13 +15,13 @@ use crate::launch;
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN};
 use crate::registration::{Registration, Scope};
 
-/// Collects what is done.
+/// Collects the changes and failures.
 #[derive(Debug)]
 pub(super) struct Report {
     dry_run: bool,
     rows: Vec<Vec<Cell>>,
     failures: Vec<String>,
-    /// Agents that run the hooks only after their user has trusted them.
+    /// Agents that run the hooks only after their user trusts them.
     untrusted: Vec<AgentId>,
 }
 
@@ -30,12 +30,12 @@ impl Report {
         Report { dry_run, rows: Vec::new(), failures: Vec::new(), untrusted: Vec::new() }
     }
 
-    /// Configuration and rules of a new home.
+    /// Adds the configuration and rules of a new home.
     pub(super) fn home(&mut self, config: &Path) {
         self.row("defaults written", config, "configuration and shipped rules");
     }
 
-    /// Files of a home that was there before.
+    /// Adds the files of an existing home.
     pub(super) fn shipped(&mut self, files: &[Shipped]) {
         for file in files {
             match file {
@@ -49,7 +49,7 @@ impl Report {
         }
     }
 
-    /// A settings file of an agent.
+    /// Adds a settings file of an agent.
     pub(super) fn registered(&mut self, registration: &Registration, edited: &Edited) {
         let what = format!("{} guarded", registration.agent.title());
         let detail = match edited {
@@ -64,7 +64,7 @@ impl Report {
         self.row(&what, &registration.file, &detail);
     }
 
-    /// A launcher.
+    /// Adds a launcher.
     pub(super) fn launcher(&mut self, path: &Path, written: anyhow::Result<bool>) {
         match written {
             Ok(true) => self.row("launcher written", path, "start the agent with it"),
@@ -73,12 +73,12 @@ impl Report {
         }
     }
 
-    /// An agent that could not be registered.
+    /// Adds an agent that could not be registered.
     pub(super) fn failed(&mut self, agent: AgentId, error: &anyhow::Error) {
         self.failures.push(format!("{} is not guarded: {}", agent.title(), output::message(error)));
     }
 
-    /// A settings file that the agent does not read.
+    /// Adds a settings file that the agent ignores.
     pub(super) fn ignored(&mut self, registration: &Registration, why: &str) {
         let (title, file) = (registration.agent.title(), registration.file.display());
         self.failures
@@ -89,15 +89,15 @@ impl Report {
         self.rows.push(vec!["daemon started".into()]);
     }
 
-    /// A daemon of another version goes on until somebody restarts it.
+    /// Adds a daemon of another version, which runs until a person restarts it.
     pub(super) fn outdated(&mut self, version: &str) {
         self.failures.push(format!(
             "the daemon of version {version} still runs: castellan restart; then castellan apply, if rules have changed"
         ));
     }
 
-    /// What became of rule files that castellan itself has updated: applied, or left because somebody has to look at files
-    /// that others have edited.
+    /// Adds rule files that castellan updated: applied, or pending because others edited files that a person must
+    /// review.
     pub(super) fn rules(&mut self, applied: anyhow::Result<Result<Vec<String>, Vec<String>>>) {
         match applied {
             Ok(Ok(files)) => {
@@ -117,7 +117,7 @@ impl Report {
         }
     }
 
-    /// Files on disk count for nothing until they are applied.
+    /// Adds a note that nothing is in force: files on disk have no effect until they are applied.
     pub(super) fn nothing_in_force(&mut self, status: &StatusReport) {
         let why = match status.awaits_organisation {
             true => status.problems.join("; "),
@@ -130,7 +130,7 @@ impl Report {
         self.rows.push(vec!["mode".into(), mode.as_str().into()]);
     }
 
-    /// Writes everything and says how it went.
+    /// Writes the report and returns the exit code.
     pub(super) fn write(
         self,
         global: &Global,
@@ -207,7 +207,8 @@ const MACHINE: &str = "\
 No repository can switch these hooks off. They are everybody's on this machine: each user's own daemon answers, which
 their first call starts. The hooks lead to";
 
-/// What leaves a repository no way to switch hooks off. sudo does not look where users keep their programs.
+/// Returns the ways to keep a repository from disabling hooks. The full path is needed because sudo does not search
+/// users' own program directories.
 fn closing(own: &Path) -> String {
     let own = own.display();
     format!(
@@ -217,7 +218,7 @@ fn closing(own: &Path) -> String {
     )
 }
 
-/// The command that undoes an install.
+/// Returns the command that undoes the install.
 fn undo(global: &Global, options: &Options) -> String {
     let mut words = vec!["castellan".to_owned()];
     words.extend(global.home_option());

@@ -1,4 +1,4 @@
-//! One record as a line for people: time, verdict, agent, tool, what, why.
+//! One record as a line for people: time, verdict, agent, tool, action, reason.
 
 use std::io::{self, Write};
 
@@ -7,21 +7,21 @@ use castellan_event::{Exemption, Verdict};
 
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, verdict_style};
 
-/// Widths of the columns before the last: time, verdict or kind, agent, tool. Rows come one by one, so they are fixed; a
-/// longer value moves the rest of its row.
+/// Widths of the columns before the last: time, verdict or kind, agent, tool. Rows arrive singly, so the widths are
+/// fixed; a longer value shifts the rest of its row.
 const WIDTHS: [usize; 5] = [19, 8, 11, 11, 0];
 
-/// Columns that stand before what a call does, with the gaps.
+/// Columns before the action of a call, with the gaps.
 const BEFORE_WHAT: usize = 19 + 8 + 11 + 11 + 4 * 2;
 
-/// Characters of a hash, and those of it that are shown.
+/// Characters of a hash, and how many of them are shown.
 const HASH_CHARS: usize = 64;
 const HASH_CHARS_SHOWN: usize = 13;
 
-/// Characters of what a call does at least, however narrow the terminal.
+/// Minimum characters of a call's action on a narrow terminal.
 const WHAT_MIN: usize = 30;
 
-/// Writes one record, with what the call does cut so that the line fits into so many columns.
+/// Writes one record. The action of a call is cut so that the line fits into `columns`.
 pub(super) fn write(out: &mut impl Write, entry: &Entry, columns: usize) -> io::Result<()> {
     let time = humantime::format_rfc3339_seconds(entry.time).to_string();
     let time = Cell::new(time.trim_end_matches('Z').replace('T', " "), FAINT);
@@ -75,14 +75,14 @@ fn cells(record: &Record, columns: usize) -> Vec<Cell> {
     }
 }
 
-/// What ran, or could: a line is as long as it needs to say so.
+/// Describes an ungoverned run without truncation.
 fn ungoverned_cells(record: &UngovernedRecord) -> Vec<Cell> {
     let input = if record.input.is_null() { String::new() } else { record.input.to_string() };
     let text = [record.why.as_str(), &record.message, &record.file, &input];
     vec![Cell::new("ungoverned", BAD), Cell::from(&record.agent), tool(&record.tool), joined(&text)]
 }
 
-/// Files that are not, or may not be, what was judged: a line is as long as it needs to name them.
+/// Names the files that differ, or may differ, from the judged ones, without truncation.
 fn scripts_cells(session: &SessionRecord) -> Vec<Cell> {
     let each = session.scripts.iter().map(|script| format!("{}: {}", script.path, script.message));
     let text = format!("{} {} {}", session.event, session.message, each.collect::<Vec<_>>().join("; "));
@@ -100,17 +100,17 @@ fn call_cells(call: &CallRecord, columns: usize) -> Vec<Cell> {
     cells
 }
 
-/// A verdict that was not carried out stands in brackets.
+/// Returns the verdict; in brackets if it was not enforced.
 fn shown_verdict(call: &CallRecord) -> String {
     if call.enforced { call.verdict.clone() } else { format!("({})", call.verdict) }
 }
 
-/// What a call is about, in one line of any length.
+/// Returns the action of a call in one line of any length.
 pub(crate) fn subject(call: &CallRecord) -> String {
     one_line(&what(call))
 }
 
-/// The command, the paths, or the whole input.
+/// Returns the command, the paths or the whole input.
 fn what(call: &CallRecord) -> String {
     if let Some(command) = call.input.get("command").and_then(|command| command.as_str())
         && call.files.is_empty()
@@ -124,11 +124,11 @@ fn what(call: &CallRecord) -> String {
     paths.collect::<Vec<_>>().join(", ")
 }
 
-/// How a finding is recorded whose rule is only observed.
+/// The `lifted` value of a finding from a rule in observe state.
 const OBSERVED: &str = Exemption::Observe.as_str();
 
-/// The request, the rules that made the verdict, those that would have made another one were they enforced, and the marks that the call set. Whose the rules are is said of those that
-/// the user cannot change, and with `verbose` of all.
+/// Returns the request, the deciding rules, the verdicts of observed rules, the obligations and the marks. It names the
+/// layer of rules that the user cannot change; with `verbose`, of all rules.
 fn why(call: &CallRecord, verbose: bool) -> String {
     let decisive =
         call.findings.iter().filter(|finding| finding.verdict == call.verdict && finding.lifted != OBSERVED);
@@ -155,7 +155,8 @@ fn why(call: &CallRecord, verbose: bool) -> String {
         .join(" ")
 }
 
-/// An obligation with its fallback, which says nothing where the verdict says it already: `contain no-network, else ask`.
+/// Formats an obligation with its fallback, such as `contain no-network, else ask`. A defer fallback is omitted,
+/// because it adds nothing to the verdict.
 fn obligation(one: &ObligationRecord) -> String {
     let detail = if one.detail.is_empty() { String::new() } else { format!(" {}", one.detail) };
     let or_else = if one.or_else == Verdict::Defer.as_str() {
@@ -166,7 +167,7 @@ fn obligation(one: &ObligationRecord) -> String {
     format!("{}{detail}{or_else}", one.kind)
 }
 
-/// A text whose hashes are cut to what tells them apart.
+/// Shortens the hashes in a text to a distinguishable prefix.
 fn shortened(text: &str) -> String {
     let is_hash = |word: &str| word.len() == HASH_CHARS && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let shorten = |word: &str| {

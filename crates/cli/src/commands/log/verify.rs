@@ -1,4 +1,4 @@
-//! `castellan log verify`: whether every record that must be there is there, unchanged.
+//! `castellan log verify`: checks that every required record exists and is unchanged.
 
 use std::io::Write;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn row(stream: &StreamVerification) -> Vec<Cell> {
     ]
 }
 
-/// Returns what is wrong, one line each.
+/// Returns the problems, one line each.
 pub(crate) fn problems(verification: &Verification) -> Vec<String> {
     let streams = [&verification.routine, &verification.notable];
     let broken = streams.into_iter().filter_map(|stream| stream.broken.as_ref());

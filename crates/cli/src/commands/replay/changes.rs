@@ -1,4 +1,5 @@
-//! What other rules would change, grouped by what becomes of calls and by the rules that decide. It must not know how it is shown.
+//! Changes by other rules, grouped by their kind and by the deciding rules. This module must not know how they are
+//! shown.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -9,10 +10,10 @@ use castellan_trial::{ReplayOutcome, Replayed, Unjudged, unknown_obligations};
 
 use crate::commands::log::subject;
 
-/// Examples of a group that are kept. More, nobody reads; the log has them all.
+/// Examples stored for a group. Nobody reads more; the log has them all.
 const EXAMPLES: usize = 3;
 
-/// What becomes of a call.
+/// The kind of change for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     NewlyDenied,
@@ -24,7 +25,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// By both verdicts; `None` where they are the same.
+    /// Returns the kind for two verdicts; `None` if they are equal.
     fn of(before: Verdict, after: Verdict) -> Option<Kind> {
         Some(match (before, after) {
             (Verdict::Deny, Verdict::Deny)
@@ -40,7 +41,7 @@ impl Kind {
         })
     }
 
-    /// The word for scripts.
+    /// Returns the word for scripts.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Kind::NewlyDenied => "newly_denied",
@@ -52,7 +53,7 @@ impl Kind {
         }
     }
 
-    /// The same for a person.
+    /// Returns the title for people.
     pub(super) fn title(self) -> &'static str {
         match self {
             Kind::NewlyDenied => "newly denied",
@@ -64,33 +65,33 @@ impl Kind {
         }
     }
 
-    /// What was stricter is grouped by what is no longer; else by what is new.
+    /// Reports whether the new verdict is milder. Milder changes are grouped by the old rules, others by the new ones.
     fn is_looser(self) -> bool {
         matches!(self, Kind::AskedNotDenied | Kind::NewlyLetThrough | Kind::NoLongerAllowed)
     }
 }
 
-/// Calls of one kind that the same rules decide.
+/// Calls with the same kind of change and the same deciding rules.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     pub(super) calls: usize,
     pub(super) examples: Vec<Example>,
 }
 
-/// A call that would be answered otherwise.
+/// A call whose verdict would change.
 #[derive(Debug)]
 pub(super) struct Example {
     pub(super) seq: u64,
     pub(super) time: SystemTime,
     pub(super) agent: String,
     pub(super) tool: String,
-    /// The command, the paths, or the input, in one line.
+    /// The command, the paths or the input, in one line.
     pub(super) subject: String,
     pub(super) before: ReplayOutcome,
     pub(super) after: ReplayOutcome,
 }
 
-/// Everything that was compared.
+/// The result of the comparison.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     pub(super) groups: BTreeMap<(Kind, Vec<String>), Group>,
@@ -99,18 +100,18 @@ pub(super) struct Changes {
     pub(super) unjudged: BTreeMap<Unjudged, usize>,
     /// Records with a verdict that this version does not know.
     pub(super) without_verdict: usize,
-    /// Calls that the rules in force answer otherwise than they were answered.
+    /// Calls that the rules in force now judge differently than recorded.
     pub(super) drifted: usize,
-    /// Calls whose files hold something else by now.
+    /// Calls whose files have changed since.
     pub(super) with_changed_files: usize,
-    /// Calls for which the machine was asked as it is now.
+    /// Calls that were judged with the machine's present state.
     pub(super) asked_now: usize,
     /// Calls with an obligation that this version does not know.
     pub(super) with_unknown_obligations: usize,
 }
 
 impl Changes {
-    /// Compares the outcomes of a call: by the rules in force, else as it was recorded, and by those that are tried.
+    /// Compares the outcome under the rules in force, or else the recorded outcome, with that under the tried rules.
     pub(super) fn add(
         &mut self,
         seq: u64,
@@ -154,12 +155,12 @@ impl Changes {
         self.without_verdict += 1;
     }
 
-    /// Whether every call that was looked at was judged again.
+    /// Reports whether every call of the part was judged again.
     pub(super) fn is_whole(&self) -> bool {
         self.unjudged.is_empty() && self.without_verdict == 0
     }
 
-    /// How many calls of a kind there are, and their groups, the largest first.
+    /// Returns the number of calls of a kind, and its groups, largest first.
     pub(super) fn of_kind(&self, kind: Kind) -> (usize, Vec<(&[String], &Group)>) {
         let of_kind = self.groups.iter().filter(|((of, _), _)| *of == kind);
         let mut groups: Vec<(&[String], &Group)> = of_kind.map(|((_, by), group)| (&by[..], group)).collect();
@@ -167,7 +168,7 @@ impl Changes {
         (groups.iter().map(|(_, group)| group.calls).sum(), groups)
     }
 
-    /// The kinds that there are, what stops more first.
+    /// Returns the kinds found, stricter ones first.
     pub(super) fn kinds(&self) -> Vec<Kind> {
         let mut kinds: Vec<Kind> = self.groups.keys().map(|(kind, _)| *kind).collect();
         kinds.dedup();

@@ -1,4 +1,4 @@
-//! What other rules would change, for people and as JSON.
+//! The report of a replay, for people and as JSON.
 
 use std::io::Write;
 use std::time::SystemTime;
@@ -12,13 +12,13 @@ use crate::global::Global;
 use crate::history::{Missing, second};
 use crate::output::{self, BAD, FAINT, GOOD, Style, WARN, counted, cut, printable};
 
-/// What stands before the call in the line of an example.
+/// Columns before the call in the line of an example.
 const BEFORE_SUBJECT: usize = 32;
 
-/// Characters of a call at least, however narrow the terminal.
+/// Minimum characters of a call on a narrow terminal.
 const SUBJECT_MIN: usize = 30;
 
-/// What was compared, and what the log has of it.
+/// The comparison, and the defects of the log.
 #[derive(Debug)]
 pub(super) struct Report<'r> {
     pub(super) changes: &'r Changes,
@@ -49,7 +49,7 @@ impl Report<'_> {
         Ok(missing.write(out)?)
     }
 
-    /// What the reader must know of how it was judged.
+    /// Writes notes about the limits of the comparison.
     fn write_notes(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let changes = self.changes;
         let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! What is compared: the rules in force, and those that are tried. It must not know the log.
+//! The two sides of a replay: the rules in force and the tried rules. This module must not know the log.
 
 use castellan_daemon::{Compiled, FileSet, Layers, Layout, compile};
 use castellan_policy::Policy;
@@ -9,18 +9,18 @@ use crate::case_files;
 use crate::commands::rules::write_problems;
 use crate::in_force::InForce;
 
-/// What is compared.
+/// The two sides of a comparison.
 #[derive(Debug)]
 pub(super) struct Sides {
-    /// The rules in force; `None`: what was recorded, where nothing else is to be tried.
+    /// The rules in force; `None` to compare with the recorded verdicts, if no other rules are tried.
     before: Option<Policy>,
     after: Policy,
-    /// What is tried, for a person.
+    /// Description of the tried rules for people.
     pub(super) tried: String,
 }
 
 impl Sides {
-    /// Reads and compiles both. `None` when what is tried does not load, which was said then.
+    /// Reads and compiles both sides. Reports errors and returns `None` if the tried rules do not load.
     pub(super) fn load(layout: &Layout, options: &Options) -> anyhow::Result<Option<Sides>> {
         let in_force = InForce::read(layout)?;
         let before = in_force.compile()?;
@@ -39,18 +39,18 @@ impl Sides {
         Ok(Some(Sides { before: Some(before.policy), after, tried: tried.join(", ") }))
     }
 
-    /// The policies that calls are judged by, those in force first.
+    /// Returns the policies to judge by, those in force first.
     pub(super) fn policies(&self) -> Vec<&Policy> {
         self.before.iter().chain([&self.after]).collect()
     }
 
-    /// Whether what was recorded is compared, and not the rules in force.
+    /// Reports whether the comparison uses the recorded verdicts instead of the rules in force.
     pub(super) fn is_with_record(&self) -> bool {
         self.before.is_none()
     }
 }
 
-/// The home's files as they are now, beside what is in force if that is something else.
+/// Compares the home's current files with the set in force, or with the record if they are equal.
 fn of_home(layout: &Layout, in_force: &InForce, before: Compiled) -> anyhow::Result<Option<Sides>> {
     if !layout.rules_shipped().is_dir() {
         let tried = "the rules that castellan ships".to_owned();
@@ -69,7 +69,7 @@ fn of_home(layout: &Layout, in_force: &InForce, before: Compiled) -> anyhow::Res
     Ok(Some(Sides { before: Some(before.policy), after, tried: "the edited files of the home".to_owned() }))
 }
 
-/// The policy, if its rules load; else says why.
+/// Returns the policy if its rules load; otherwise reports the errors.
 fn sound(compiled: Compiled, sources: &[Source]) -> anyhow::Result<Option<Policy>> {
     if compiled.error().is_none() {
         return Ok(Some(compiled.policy));

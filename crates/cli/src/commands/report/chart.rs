@@ -1,13 +1,13 @@
-//! Bars of a chart: numbers → characters of a width. It must not know what is counted. Each part has a character of its own, so that a
-//! bar can be read without colours.
+//! Bars of a chart: numbers → characters of a width. This module must not know the meaning of the numbers. Each part
+//! has its own character, so that a bar is readable without colours.
 
 use crate::output::Style;
 
-/// One part of a bar: how many, its character, its colour.
+/// One part of a bar: its number, character and colour.
 pub(super) type Part = (usize, char, Style);
 
-/// The bar of some parts, where `longest` is the sum that fills the width. A part that is there is seen: it has one character at
-/// least, and so a bar can be longer than the width by as many parts as it has.
+/// Returns a bar; the sum `longest` fills the width. Every part above zero gets at least one character, so a bar may
+/// exceed the width by one character per part.
 pub(super) fn bar(parts: &[Part], longest: usize, width: usize) -> String {
     let mut bar = String::new();
     for (count, character, style) in parts.iter().filter(|(count, ..)| *count > 0) {

@@ -11,26 +11,26 @@ use crate::commands::suggest::{FOR_A_PERSON, Suggestions};
 use crate::history::{Missing, RuleCount, Tally, Verdicts, day, second};
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, counted, cut, printable};
 
-/// Columns of the longest bar at most: longer ones tell no more.
+/// Maximum columns of a bar: longer ones add no information.
 const BAR_MAX: usize = 60;
 
 /// Columns beside a bar.
 const BESIDE_BAR: usize = 60;
 
-/// Days that are shown without calls, too: two months.
+/// Maximum period that includes days without calls: two months.
 const DAYS_MAX: u64 = 62;
 
-/// Rows of a list.
+/// Maximum rows of a list.
 const ROWS_MAX: usize = 8;
 
-/// What is reported.
+/// The content of a report.
 #[derive(Debug)]
 pub(super) struct Report<'r> {
     pub(super) tally: &'r Tally,
     pub(super) suggestions: &'r Suggestions,
-    /// Rules that an upgrade has brought, and from when on they are enforced.
+    /// Rules that an upgrade added, with the start of their enforcement.
     pub(super) on_trial: &'r [(&'r str, SystemTime)],
-    /// An agent may read it.
+    /// True if an agent may read the report.
     pub(super) is_agent: bool,
     pub(super) missing: &'r Missing,
     pub(super) since: SystemTime,
@@ -58,7 +58,7 @@ impl Report<'_> {
         Ok(missing.write(out)?)
     }
 
-    /// A bar for each day; of a long time only for those with calls.
+    /// Writes a bar for each day; over a long period only for days with calls.
     fn write_days(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let days = &self.tally.days;
         let longest = days.values().map(|counts| counts.all()).max().unwrap_or_default();
@@ -127,7 +127,7 @@ impl Report<'_> {
         Ok(output::write_table(out, &rows)?)
     }
 
-    /// How long castellan had calls wait for a person. At the agent's own prompt nobody measures.
+    /// Writes how long castellan's pending calls waited for a person. Waits at the agent's own prompt are not measured.
     fn write_waits(&self, out: &mut impl Write) -> anyhow::Result<()> {
         if let Some(Waits { count, median, longest, all }) = self.waits() {
             let answers = counted(count, "answer");
@@ -156,7 +156,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// What rules would have said that are only observed. To an agent they are not told by name.
+    /// Writes the verdicts of observed rules. An agent does not get the rule names.
     fn write_observed(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let mut observed = self.observed();
         if observed.is_empty() {
@@ -175,7 +175,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// What counts not yet. To an agent it is not told by name.
+    /// Writes the rules on trial. An agent does not get the rule names.
     fn write_on_trial(&self, out: &mut impl Write) -> anyhow::Result<()> {
         if self.on_trial.is_empty() {
             return Ok(());
@@ -215,7 +215,7 @@ impl Report<'_> {
         self.tally.rules.iter().filter(|(_, count)| !count.observed.is_empty()).collect()
     }
 
-    /// What to change, a line each; `castellan suggest` has the rest.
+    /// Writes proposed changes, one line each; `castellan suggest` has the details.
     fn write_changes(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let suggestions = self.suggestions;
         let mut lines = Vec::new();
@@ -296,7 +296,7 @@ impl Report<'_> {
     }
 }
 
-/// How long calls waited.
+/// Waiting times of calls.
 struct Waits {
     count: usize,
     median: Duration,
@@ -304,7 +304,7 @@ struct Waits {
     all: Duration,
 }
 
-/// What the words of ungoverned records mean.
+/// Meanings of the words in ungoverned records.
 const UNGOVERNED: &[(&str, &str)] = &[
     ("no_decision", "a call ran without a decision"),
     ("against_decision", "a call ran against a decision"),
@@ -318,12 +318,12 @@ fn counts_json(counts: Verdicts) -> Json {
     json!({ "deny": deny, "ask": ask, "allow": allow, "defer": defer })
 }
 
-/// Columns of the longest bar.
+/// Returns the columns of the longest bar.
 fn width() -> usize {
     output::columns().saturating_sub(BESIDE_BAR).clamp(10, BAR_MAX)
 }
 
-/// A duration, to the second.
+/// Formats a duration to the second.
 fn rounded(time: Duration) -> String {
     humantime::format_duration(Duration::from_secs(time.as_secs())).to_string()
 }

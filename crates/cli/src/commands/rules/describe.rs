@@ -1,4 +1,4 @@
-//! `castellan rules describe`: what rules compile to, and what they are made of, as `falco -L` tells it.
+//! `castellan rules describe`: the compiled form and the parts of rules, like `falco -L`.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -18,13 +18,13 @@ use crate::output::{self, Cell, FAINT, PLAIN, verdict_style};
 /// Options of `castellan rules describe`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Name of the rule; without it, or with `*`, all rules with the macros and lists
+    /// Rule name; default, or with `*`: all rules, macros and lists
     rule: Option<String>,
 
-    /// Files to look at, in the order in which they load; without any, those in force: the home's and the built-in ones
+    /// Files to read, in load order; default: those in force (of the home and built in)
     files: Vec<PathBuf>,
 
-    /// Print JSON as `falco -L` does
+    /// Print JSON like `falco -L`
     #[arg(long)]
     json: bool,
 
@@ -77,7 +77,7 @@ fn write_layer(out: &mut impl Write, of: &Described<'_>, tags: &Tags) -> io::Res
     Ok(())
 }
 
-/// The rule of a name; of each layer that has one, one after the other.
+/// Writes the rule with this name, from each layer that has one.
 fn named(layers: &[Described<'_>], tags: &Tags, name: &str, json: bool) -> anyhow::Result<Exit> {
     let found = layers.iter().filter_map(|of| {
         let mut pairs = of.rules.rules().iter().zip(&of.description.rules);
@@ -103,7 +103,7 @@ fn named(layers: &[Described<'_>], tags: &Tags, name: &str, json: bool) -> anyho
     Ok(Exit::Done)
 }
 
-/// A rule for people: what is empty is left out.
+/// Writes a rule for people, without empty rows.
 fn write_rule(
     out: &mut impl Write,
     layer: Option<Layer>,
@@ -111,7 +111,7 @@ fn write_rule(
     described: &RuleDescription,
     tags: &Tags,
 ) -> io::Result<()> {
-    // Nobody's settings change what the organisation's tags say.
+    // Other layers' settings cannot change the meaning of the organisation's tags.
     let own = Tags::default();
     let tags = if layer == Some(Layer::Organisation) { &own } else { tags };
     let verdict = tags.verdict_of(rule).as_str();

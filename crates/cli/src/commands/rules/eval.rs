@@ -1,5 +1,5 @@
-//! `castellan rules eval`: rules tried on events from a file, with any table of fields, as real Falco would. Knows nothing of
-//! verdicts: what a call would be answered is told by `castellan check`.
+//! `castellan rules eval`: matches rules against events from a file, with any field table, as Falco does. It knows no
+//! verdicts; `castellan check` reports those.
 
 mod events;
 
@@ -24,7 +24,7 @@ use crate::values;
 const FORMATS: &[(&str, Format)] =
     &[("text", Format::Text), ("json", Format::Json), ("falco-json", Format::FalcoJson)];
 
-/// How alerts are printed.
+/// Output format of alerts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Text,
@@ -35,35 +35,35 @@ enum Format {
 /// Options of `castellan rules eval`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Rule file; several load in this order; without any, those of the home (the built-in ones are not among them)
+    /// Rule file; may be repeated, in load order; default: those of the home, without the built-in ones
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
 
-    /// Events, one JSON object a line, field name to value; `-` is standard input
+    /// Events, one JSON object of field names and values per line; `-` is standard input
     #[arg(long, value_name = "FILE")]
     events: PathBuf,
 
-    /// Which matching rules are reported of an event: all, as castellan does, or the first, as Falco does by default
+    /// Matching rules to report for an event: all, like castellan, or the first, like Falco by default
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = values::one_of(Matching::WORDS))]
     matching: Matching,
 
-    /// Leave out rules that are less severe
+    /// Ignore rules with a lower priority
     #[arg(long, value_parser = values::priority)]
     priority: Option<Priority>,
 
-    /// Switch rules off: a name in which `*` stands for anything, or `tag=TAG`
+    /// Disable rules: a name, in which `*` matches anything, or `tag=TAG`
     #[arg(long, value_name = "RULES")]
     disable: Vec<String>,
 
-    /// Switch rules on, after what is switched off
+    /// Enable rules, after --disable
     #[arg(long, value_name = "RULES")]
     enable: Vec<String>,
 
-    /// Time of the events, as `2026-01-31T12:00:00Z` or how long ago, as `1h30m`; without it now
+    /// Time of the events: `2026-01-31T12:00:00Z`, or a duration before now such as `1h30m`; default: now
     #[arg(long, value_parser = values::time)]
     time: Option<SystemTime>,
 
-    /// How alerts are printed
+    /// Output format of alerts
     #[arg(long, default_value = "text", value_parser = values::one_of(FORMATS))]
     format: Format,
 
@@ -101,7 +101,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What the command line switches, behind what the configuration does.
+/// Returns the selections of the command line, which follow those of the configuration.
 fn switches(options: &Options) -> Vec<Selection> {
     let of = |word: &String| match word.strip_prefix("tag=") {
         Some(tag) => Selected::Tag(tag.to_owned()),
@@ -112,7 +112,7 @@ fn switches(options: &Options) -> Vec<Selection> {
     off.chain(on).collect()
 }
 
-/// Problems go to standard error: the output is for alerts.
+/// Writes problems to standard error: standard output is only for alerts.
 fn tell(global: &Global, sources: &[Source], loaded: &Loaded) -> anyhow::Result<()> {
     if loaded.has_errors() || !global.quiet {
         write_problems(&mut anstream::stderr(), sources, &loaded.problems)?;

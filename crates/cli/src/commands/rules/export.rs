@@ -1,4 +1,4 @@
-//! `castellan rules export`: the same rules for a real Falco.
+//! `castellan rules export`: writes rules for Falco.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use castellan_files::{Access, NewFile};
 /// Options of `castellan rules export`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Files to export, in the order in which they load; without any, those in force: the home's and the built-in ones
+    /// Files to export, in load order; default: those in force (of the home and built in)
     files: Vec<PathBuf>,
 
     /// Write a rule file for Falco
     #[arg(long, required = true)]
     falco: bool,
 
-    /// Write to this file, replacing what is there, and not to standard output
+    /// Write to FILE, replacing it, instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -48,7 +48,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
 }
 
 fn put(file: &Path, yaml: &str) -> std::io::Result<()> {
-    // A bare name lies here.
+    // A bare name refers to the current directory.
     let file = std::path::absolute(file)?;
     NewFile::write(&file, yaml, &Access::Mode(0o644))?.put()
 }

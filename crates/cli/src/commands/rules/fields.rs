@@ -1,4 +1,4 @@
-//! `castellan rules fields`: the field table, from which the reference in the documentation is made too.
+//! `castellan rules fields`: the field table, also the source of the reference in the documentation.
 
 use std::io::Write;
 
@@ -17,7 +17,7 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
 
-    /// Print JSON: a table for `--fields`
+    /// Print JSON, usable with `--fields`
     #[arg(long)]
     json: bool,
 }
@@ -48,10 +48,10 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
 /// Words and their meanings.
 type Words = Vec<(&'static str, &'static str)>;
 
-/// Makes them of a vocabulary.
+/// Returns the words of a vocabulary.
 type Vocabulary = fn() -> Words;
 
-/// Fields of a fixed vocabulary.
+/// Fields with a fixed vocabulary.
 const VOCABULARIES: &[(&str, Vocabulary)] = &[
     ("fx.kind", || EffectKind::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
     ("fx.scope", || Scope::ALL.iter().map(|one| (one.as_str(), one.meaning())).collect()),
@@ -67,7 +67,7 @@ fn row(field: &FieldDef<'_>) -> Vec<Cell> {
     vec![name(field).into(), faint(type_word(field)), faint(field.level.as_str()), field.meaning.into()]
 }
 
-/// The name as it is written in a condition.
+/// Returns the name as written in a condition.
 fn name(field: &FieldDef<'_>) -> String {
     match field.arg {
         FieldArg::None => field.name.to_owned(),

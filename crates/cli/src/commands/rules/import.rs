@@ -1,5 +1,5 @@
-//! `castellan rules import`: the permission rules of an agent become rules, each with its original in its description. What cannot be
-//! said is told with its line; the rest is imported all the same.
+//! `castellan rules import`: converts an agent's permission rules to rules, each with its original in the description.
+//! It reports a rule that cannot be converted with its line, and converts the others.
 
 mod text;
 
@@ -29,11 +29,11 @@ pub(crate) struct Options {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Whose rules they are; without it the files' names tell
+    /// Agent of the rules; default: detected from the file names
     #[arg(long, value_name = "AGENT", value_parser = values::one_of(PermissionFormat::ALL))]
     from: Option<PermissionFormat>,
 
-    /// Write to this file, which must not be there yet, and not to standard output
+    /// Write to FILE, which must not exist, instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -82,10 +82,10 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     })
 }
 
-/// What was imported of all files.
+/// The rules and errors of all files.
 #[derive(Default)]
 struct Imported {
-    /// By the order of the first one that says so; what stands there twice is one rule.
+    /// By order of the first occurrence; duplicates are one rule.
     rules: BTreeMap<usize, ImportedRule>,
     errors: Vec<(String, Unread)>,
 }
@@ -109,7 +109,7 @@ impl Imported {
         self.errors.extend(errors.into_iter().map(|error| (file.to_owned(), error)));
     }
 
-    /// Takes a rule that loads: a regular expression of another language need not.
+    /// Adds a rule that loads. A regular expression of another language may not load.
     fn take(
         &mut self,
         file: &str,
@@ -168,7 +168,7 @@ fn about(permission: &Permission) -> String {
     }
 }
 
-/// Whether it loads. The error says why not.
+/// Checks that a rule loads. The error gives the reason.
 fn check(rule: &ImportedRule) -> Result<(), String> {
     let source = Source { name: String::new(), text: text::file(std::slice::from_ref(rule)) };
     let loaded = load(&[source], FIELDS, &Tags::default().options());

@@ -9,10 +9,10 @@ use serde_json::{Value as Json, json};
 
 use crate::output::{self, BAD, Cell, FAINT, counted, cut, printable};
 
-/// Characters of a call in the list of misses, where not all is asked for.
+/// Characters of a call in the list of misses without `--verbose`.
 const CALL_CHARS: usize = 120;
 
-/// What was measured.
+/// The result of a measurement.
 #[derive(Debug)]
 pub(super) struct Report<'r> {
     pub(super) accuracy: &'r Accuracy<'r>,
@@ -22,7 +22,7 @@ pub(super) struct Report<'r> {
 }
 
 impl Report<'_> {
-    /// Writes the tables that are asked for.
+    /// Writes the requested tables.
     pub(super) fn write(
         &self,
         out: &mut impl Write,
@@ -112,7 +112,7 @@ fn row(name: &str, tier: Tier, counts: Counts) -> Vec<Cell> {
     let number = |count: usize| Cell::from(count.to_string());
     let stopped = percent(share(counts.stopped(), counts.all()));
     let denied = percent(share(deny, counts.all()));
-    // What counts of a tier is marked where it is not what it should be.
+    // Marks a tier's share if it is not the expected one.
     let is_wrong = |wrong: bool| if wrong { BAD } else { output::PLAIN };
     let stop_style = match tier {
         Tier::T0 | Tier::T1 | Tier::TU => is_wrong(counts.stopped() < counts.all()),
@@ -135,7 +135,7 @@ fn row(name: &str, tier: Tier, counts: Counts) -> Vec<Cell> {
     ]
 }
 
-/// `–` where there is nothing to count.
+/// Formats a share; `–` if there is nothing to count.
 fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), |share| format!("{:.2} %", share * 100.0))
 }

@@ -1,4 +1,5 @@
-//! Events from a file or from standard input, one a line, each answered before the next is read. Knows nothing of fields.
+//! Events from a file or standard input, one per line. Each event is processed before the next is read. This module
+//! knows no fields.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -11,14 +12,14 @@ use crate::limits::EVENT_BYTES_MAX;
 /// The text of one event.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// Number of the event, from 1: blank lines are none.
+    /// Number of the event, from 1, without blank lines.
     pub(super) event: u64,
     /// Number of the line in the file, from 1.
     pub(super) line: u64,
     pub(super) text: String,
 }
 
-/// Events as text; blank lines are skipped.
+/// Opens a file of events and skips blank lines.
 #[expect(clippy::disallowed_methods, reason = "a person names the file, and may name a pipe")]
 pub(super) fn open(file: &Path) -> anyhow::Result<impl Iterator<Item = anyhow::Result<Line>>> {
     let name = file.display().to_string();
@@ -37,7 +38,7 @@ pub(super) fn open(file: &Path) -> anyhow::Result<impl Iterator<Item = anyhow::R
     Ok((1..).zip(lines).map(|(event, next)| next.map(|(line, text)| Line { event, line, text })))
 }
 
-/// The next line that is not blank; `number` is that of the last line read.
+/// Returns the next line that is not blank. Stores the number of the last line read in `number`.
 fn next(reader: &mut impl BufRead, number: &mut u64) -> anyhow::Result<Option<String>> {
     loop {
         *number += 1;

@@ -1,13 +1,14 @@
-//! Imported rules as a rule file. Texts of others are JSON strings, which YAML reads as they are. It must not know where they are from.
+//! Imported rules as a rule file. Texts of others are written as JSON strings, which YAML reads unchanged. This module
+//! must not know their origin.
 
 use castellan_agents::PermissionVerdict;
 use serde_json::Value as Json;
 
-/// Characters of a name, and of what the author says, that are kept: a message has at most 400 bytes.
+/// Maximum characters of a name and of the author's reason: a message has at most 400 bytes.
 const NAME_CHARS_MAX: usize = 100;
 const REASON_CHARS_MAX: usize = 80;
 
-/// A rule before it is one.
+/// A permission rule before conversion to text.
 #[derive(Debug)]
 pub(super) struct ImportedRule {
     pub(super) number: usize,
@@ -17,11 +18,11 @@ pub(super) struct ImportedRule {
     /// The agent, file and line.
     pub(super) from: String,
     pub(super) original: String,
-    /// What its author says of it; may be empty.
+    /// The author's reason; may be empty.
     pub(super) reason: String,
 }
 
-/// The rule file.
+/// Returns the text of the rule file.
 pub(super) fn file(rules: &[ImportedRule]) -> String {
     let head = "# Made by `castellan rules import`. The strictest rule that matches decides, in whatever order they stand.\n";
     head.to_owned() + &rules.iter().map(ImportedRule::text).collect::<String>()
@@ -43,7 +44,7 @@ impl ImportedRule {
                 ("Allow", "coding_agent_allow", "INFORMATIONAL", "A rule of this user allows this")
             }
         };
-        // A `%` names a field in a message.
+        // A `%` would name a field in a message.
         let reason: String =
             self.reason.chars().filter(|c| !c.is_control() && *c != '%').take(REASON_CHARS_MAX).collect();
         let output = if reason.is_empty() { output.to_owned() } else { format!("{output} ({reason})") };
