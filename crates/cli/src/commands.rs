@@ -1,4 +1,4 @@
-//! The subcommands, one file each, and which is which.
+//! The subcommands, one file each, and their dispatch.
 
 pub(crate) mod agents;
 pub(crate) mod apply;
@@ -33,66 +33,66 @@ pub(crate) mod uninstall;
 use crate::exit::Exit;
 use crate::global::Global;
 
-/// What `castellan` can do.
+/// Subcommands of `castellan`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Guard agents: register the hooks, write the defaults, start the daemon
+    /// Register the hooks of agents, write the default files and start the daemon
     Install(install::Options),
     /// Undo an install
     Uninstall(uninstall::Options),
     /// Start the daemon
     Start,
-    /// Stop the daemon; guarded agents' calls are denied until it is started
+    /// Stop the daemon; calls of guarded agents are denied until it starts again
     Stop,
-    /// End the daemon and start the one of this version
+    /// Stop the daemon and start this version of it
     Restart,
-    /// Show how the daemon is
+    /// Show the state of the daemon and of each agent
     Status(status::Options),
-    /// Show the mode or change it
+    /// Show or change the mode
     Mode(mode::Options),
-    /// Show the profile and what it chooses, or switch to another one
+    /// Show the profile and its settings, or change the profile
     Profile(profile::Options),
-    /// Show the shipped packs of rules, or switch one off, to observe or to enforce
+    /// Show the shipped rule packs, or set one to off, observe or enforce
     Packs(packs::Options),
-    /// Put edited configuration and rule files in force, after showing what they change
+    /// Apply edited configuration and rule files, after showing the changes
     Apply(apply::Options),
-    /// Show the calls that wait for your consent
+    /// List the calls that are waiting for your approval
     Pending(pending::Options),
-    /// Let a call happen that waits, after showing all of it
+    /// Approve a pending call, after showing it in full
     Approve(approve::Options),
-    /// Do not let a call happen that waits, or was granted
+    /// Refuse a pending call, or revoke its approval
     Refuse(refuse::Options),
-    /// Let agents work in a workspace, or not; show which may
+    /// Trust a workspace or deny all calls in it; list the decisions
     Trust(trust::Options),
-    /// Choose what proves that a person is there
+    /// Configure the user presence check
     #[command(subcommand)]
     Presence(presence::Command),
-    /// Judge one call without an agent, and show why
+    /// Judge one call without an agent and show the reasons
     Check(check::Options),
-    /// Show what one call would do: its commands and their effects, and which rules look at them
+    /// Show the commands and effects of one call, and the rules that fire on them
     Explain(explain::Options),
     /// Show the log
     Log(log::Options),
-    /// Show what was decided in a week, and what to change
+    /// Show the decisions of a week, and proposed changes
     Report(report::Options),
-    /// Propose what to change of the rules, by the log
+    /// Propose rule changes from the log
     Suggest(suggest::Options),
-    /// Judge the recorded calls again with other rules, and show what would change
+    /// Judge recorded calls again with other rules and show the differences
     Replay(replay::Options),
-    /// List the agents that castellan can guard, and how much of its answers each carries out
+    /// List the supported agents, and which answers of castellan each supports
     Agents(agents::Options),
-    /// Find out whether everything works, with a live call through every hook
+    /// Check the whole installation with a live call through every hook
     Doctor(doctor::Options),
-    /// Look at the configuration: what counts, and who says so
+    /// Show the configuration and its sources, and check it
     #[command(subcommand)]
     Config(config::Command),
-    /// Look at rules
+    /// Inspect, test and create rules
     #[command(subcommand)]
     Rules(rules::Command),
-    /// Measure rules and settings
+    /// Measure the quality of rules and settings
     #[command(subcommand)]
     Bench(bench::Command),
-    /// Serve a home in the foreground
+    /// Run the daemon of a home in the foreground
     Daemon,
     /// Print shell completions
     Completions(completions::Options),

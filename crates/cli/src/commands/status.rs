@@ -1,4 +1,4 @@
-//! `castellan status`: how the daemon is, and how firmly each agent is guarded.
+//! `castellan status`: the state of the daemon, and the protection of each agent.
 
 use std::io::Write;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// What it means that rule files are watched.
+/// Warning for `rules.reload = "watch"`.
 pub(crate) const WATCHED: &str =
     "rule files are watched: an edit is in force at once, whoever makes it, an agent too";
 
@@ -100,7 +100,7 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
     Ok(output::write_table(out, &rows)?)
 }
 
-/// What should not stay as it is.
+/// Returns a row for each state that needs attention.
 fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
     let mut rows = Vec::new();
     if report.failures > 0 {
@@ -155,7 +155,7 @@ fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
     rows
 }
 
-/// Which edited files wait to be applied; `None` when none does.
+/// Lists the edited files that are pending for `castellan apply`; `None` if there are none.
 pub(crate) fn waiting(report: &StatusReport) -> Option<String> {
     let files = report.pending.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
     let is = !report.pending.is_empty();

@@ -1,4 +1,4 @@
-//! `castellan stop`: ends the daemon for good. Guarded agents' calls are denied until `castellan start`.
+//! `castellan stop`: stops the daemon permanently. Calls of guarded agents are denied until `castellan start`.
 
 use anyhow::Context;
 use castellan_daemon::{ControlClient, ControlError, Layout};
@@ -16,11 +16,11 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Stops the daemon of a home and keeps hooks from starting it. Needs a person, whether it runs or not.
+/// Stops the daemon of a home and keeps hooks from starting it. Requires a person, even if the daemon does not run.
 pub(crate) fn stop(layout: &Layout) -> anyhow::Result<()> {
     let client = ControlClient::with_person(layout.home().clone(), ask::known);
     match client.stop() {
-        // A daemon that ends may hang up before it has said so.
+        // An ending daemon may close the connection before it answers.
         Ok(()) | Err(ControlError::Wire(WireError::Closed)) => {
             launch::await_end(layout.home(), &client, None)
         }

@@ -1,5 +1,5 @@
-//! `castellan suggest`: what the log says should change of the rules: what is asked and always approved, what never fires or too often,
-//! what is not understood. It proposes and changes nothing.
+//! `castellan suggest`: proposes rule changes from the log: asks that were always approved, rules that never or too
+//! often fire, and Opaque calls. It changes nothing.
 
 mod exceptions;
 mod findings;
@@ -51,7 +51,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(if missing.is_nothing() { Exit::Done } else { Exit::Incomplete })
 }
 
-/// Counts what became of the calls of a part of the log.
+/// Counts the outcomes of the calls in a part of the log.
 pub(crate) fn tally(global: &Global, log: &Path, part: Part) -> anyhow::Result<(Tally, Missing)> {
     let calls = history::count(log, part)?;
     let mut progress = Progress::begin(global, "read", calls.min(part.calls_max));
@@ -67,7 +67,8 @@ pub(crate) fn tally(global: &Global, log: &Path, part: Part) -> anyhow::Result<(
     Ok((tally, missing))
 }
 
-/// What follows from the counts for the rules in force. Exceptions are tried on the log before they are proposed.
+/// Derives suggestions for the rules in force from the counts. Each exception is tried on the log before it is
+/// proposed.
 pub(crate) fn suggestions(
     global: &Global,
     layout: &Layout,

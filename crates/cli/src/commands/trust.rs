@@ -1,4 +1,5 @@
-//! `castellan trust`: a person decides whether agents may work in a workspace, and whether its own files count. It must not know what a profile makes of that.
+//! `castellan trust`: a person decides whether agents may work in a workspace, and whether its own files apply. This
+//! module must not know the effect of a profile on that.
 
 mod project;
 
@@ -20,15 +21,15 @@ use crate::output::{self, BAD, Cell, GOOD, WARN, printable};
 /// Options of `castellan trust`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// A directory of the workspace; without one, the current directory. What its own files in `.castellan` say is shown, and counts
-    /// from then on as it is now
+    /// Directory of the workspace; default: the current one. Its own files in `.castellan` are shown first, and apply
+    /// with their present content
     #[arg(value_name = "DIR", conflicts_with = "list")]
     directory: Option<PathBuf>,
 
     #[command(flatten)]
     what: What,
 
-    /// Do not ask; a person has to be there all the same
+    /// Skip the question; a person must still be present
     #[arg(long, short, conflicts_with_all = ["deny", "forget", "list"])]
     yes: bool,
 
@@ -37,19 +38,19 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// What to do. Without a word, trust.
+/// The decision; default: trust.
 #[derive(Debug, clap::Args)]
 #[group(multiple = false)]
 struct What {
-    /// Deny every call of agents that work in this directory or below it
+    /// Deny every call of agents in this directory or below it
     #[arg(long)]
     deny: bool,
 
-    /// Forget what was decided
+    /// Forget the decision
     #[arg(long)]
     forget: bool,
 
-    /// Show what was decided, and which workspaces' own files are not those that count
+    /// List the decisions, and the workspaces whose own files have changed
     #[arg(long)]
     list: bool,
 }
@@ -89,7 +90,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Shows what the workspace's own files say, all of it, and asks whether that is to count.
+/// Shows the workspace's own files in full and asks whether they may apply.
 fn is_agreed(layout: &Layout, workspace: &str, project: &FileSet, yes: bool) -> anyhow::Result<bool> {
     let mut text = Vec::new();
     writeln!(text, "{} has files of its own, in `{PROJECT_FOLDER}`. They say:", printable(workspace))?;
@@ -98,7 +99,7 @@ fn is_agreed(layout: &Layout, workspace: &str, project: &FileSet, yes: bool) -> 
     Ok(yes || (is_seen && ask::is_agreed("trust it with these?")?))
 }
 
-/// What was decided about the directory as it is called, or about the workspace that it is in. It may be gone by now.
+/// Finds the decision for the directory itself, or for its workspace. The directory may no longer exist.
 fn decided_at(directory: &Path, decided: &[DecidedWorkspace]) -> anyhow::Result<String> {
     let real = std::fs::canonicalize(directory).or_else(|_| std::path::absolute(directory))?;
     let candidates = [Some(text_of(&real)?), find_workspace(directory).ok()];
@@ -114,7 +115,7 @@ fn text_of(path: &Path) -> anyhow::Result<String> {
     Ok(text.to_owned())
 }
 
-/// Nothing where there is nothing to do about them.
+/// Describes the state of the workspace's own files; empty if no action is needed.
 fn files_cell(files: Option<ProjectFiles>) -> Cell {
     match files {
         None | Some(ProjectFiles::Same) => Cell::from(""),

@@ -1,5 +1,5 @@
-//! `castellan uninstall`: undoes an install. Settings files get back the bytes they had; what a person wrote stays unless
-//! `--purge` is given. It loosens, so it needs a person.
+//! `castellan uninstall`: undoes an install. Settings files get their original bytes back. Files written by a person
+//! remain, except with `--purge`. It loosens protection, so it requires a person.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,11 +21,11 @@ use crate::{launch, launchers, presence, values};
 /// Options of `castellan uninstall`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Agents to guard no longer; without any, all of them, and the daemon is stopped
+    /// Agents that are no longer guarded; default: all, and the daemon stops
     #[arg(value_name = "AGENT", value_parser = values::agent())]
     agents: Vec<AgentId>,
 
-    /// Undo the registration for everybody on this machine (needs root)
+    /// Remove the registration for all users of this machine (needs root)
     #[arg(long)]
     managed: bool,
 
@@ -70,19 +70,19 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
             undone.launcher(&launchers::path(agent)?, launchers::remove(agent));
         }
     }
-    // A daemon that is stopped while hooks are left would have every call denied.
+    // Remaining hooks would have every call denied if the daemon were stopped.
     let stopped = if options.is_whole() && undone.failures.is_empty() && for_machine.is_empty() {
         stop(&layout, options.purge, &mut undone)
     } else {
         Ok(())
     };
-    // What was undone is said, whatever comes of the daemon.
+    // The changes are reported even if the daemon fails.
     write(global, &left(&layout, options, &registrations), &undone)?;
     stopped?;
     Ok(if undone.failures.is_empty() { Exit::Done } else { Exit::Incomplete })
 }
 
-/// What was undone, and what could not be.
+/// The changes and the failures.
 #[derive(Debug, Default)]
 struct Undone {
     rows: Vec<Vec<Cell>>,
@@ -124,7 +124,8 @@ fn stop(layout: &Layout, and_purge: bool, undone: &mut Undone) -> anyhow::Result
     Ok(())
 }
 
-/// The homes that lose calls, and the one that was named: who names one chooses who answers there.
+/// Returns the homes that lose calls, and the named home. The named home alone is not enough, because its name selects
+/// the daemon that answers.
 fn homes(registrations: &[Registration], layout: &Layout) -> Vec<Home> {
     let mut homes: Vec<Home> = Vec::new();
     for home in registrations.iter().flat_map(Registration::homes).chain([layout.home().clone()]) {
@@ -135,7 +136,7 @@ fn homes(registrations: &[Registration], layout: &Layout) -> Vec<Home> {
     homes
 }
 
-/// What the log says about it.
+/// Returns the text for the log.
 fn action(options: &Options) -> String {
     let words: Vec<&str> = agents(options).into_iter().map(AgentId::word).collect();
     format!("uninstall {}", words.join(" "))
@@ -156,7 +157,7 @@ fn registrations(options: &Options) -> anyhow::Result<Vec<Registration>> {
     agents(options).into_iter().map(user).collect()
 }
 
-/// Deletes what castellan made, by name; a directory with anything else in it stays.
+/// Deletes castellan's own files by name. A directory with other files remains.
 fn purge(layout: &Layout) -> anyhow::Result<()> {
     let (config, home) = (layout.config(), layout.home());
     let trees = [config.join("rules"), layout.log(), layout.applied(), layout.projects(), home.run()];
@@ -170,7 +171,7 @@ fn purge(layout: &Layout) -> anyhow::Result<()> {
         std::fs::remove_file(file).with_context(|| format!("`{}`", file.display()))?;
     }
     for dir in dirs {
-        // Not empty: somebody else keeps something there.
+        // Fails if the directory still has files of others.
         let _ = std::fs::remove_dir(dir);
     }
     Ok(())
@@ -196,7 +197,7 @@ fn write(global: &Global, left: &[Vec<Cell>], undone: &Undone) -> anyhow::Result
     Ok(())
 }
 
-/// What is still there, and how it goes.
+/// Returns the remaining files, with the command that removes them.
 fn left(layout: &Layout, options: &Options, registrations: &[Registration]) -> Vec<Vec<Cell>> {
     let mut left = Vec::new();
     let mut add = |what: &str, path: PathBuf, how: &str| {

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::home::Home;
 
-/// What the list says of each agent under `key`.
+/// Returns the value of `key` in the list, for each agent.
 fn listed(home: &Home, key: &str) -> Json {
     let list: Json = serde_json::from_str(&home.run_ok(&["agents", "--json"])).unwrap();
     let rows = list.as_array().unwrap().iter();
@@ -37,7 +37,7 @@ fn an_agent_is_found_by_its_directory_and_its_version_by_its_package() {
     home.write(&format!("{package}/dist/package.json"), r#"{"name":"other","version":"9.9.9"}"#);
     home.write(&format!("{package}/package.json"), r#"{"name":"@google/gemini-cli","version":"0.61.0"}"#);
     let folder = home.path(&format!("{package}/dist"));
-    // Any program.
+    // Any executable program works here.
     std::fs::hard_link(home.bin().join("castellan"), folder.join("gemini")).unwrap();
     let path = format!("{}:/usr/bin:/bin", folder.display());
     let home = home.with_variable("PATH", path.into());

@@ -1,4 +1,4 @@
-//! `castellan check`: the verdict is the exit code.
+//! `castellan check`: the exit code shows the verdict.
 
 use serde_json::{Value as Json, json};
 
@@ -38,7 +38,7 @@ const RULES: &str = r#"
   tags: ["coding_agent_mark:secret"]
 "#;
 
-/// A home with rules of its own instead of the shipped ones.
+/// Returns a home with its own rules instead of the shipped ones.
 fn home() -> Home {
     let home = Home::new();
     home.write("h/config/rules/default/10.yaml", RULES);
@@ -98,7 +98,7 @@ fn the_marks_that_a_call_would_set_are_shown() {
     let home = home();
     let answer = check(&home, &["cat secret"], 0, "defer ");
     assert!(answer.lines().any(|line| line.starts_with("marks ") && line.ends_with(" secret")), "{answer}");
-    // Denied, it sets none.
+    // A denied call sets no marks.
     let answer = check(&home, &["cat secret forbidden"], 11, "deny ");
     assert!(!answer.contains("marks"), "{answer}");
 }

@@ -1,4 +1,4 @@
-//! `castellan config`: what counts, who says so, and what is wrong; with an organisation above in a private `/etc`.
+//! `castellan config`: effective values, their sources and errors, with an organisation in a private `/etc`.
 
 use serde_json::{Value as Json, json};
 
@@ -15,12 +15,12 @@ fn run(home: &Home, words: &[&str]) -> Done {
     home.run(&arguments(&home.path("h").display().to_string(), words))
 }
 
-/// With the private `/etc`; `None` where the system has none for us.
+/// Runs with the private `/etc`; returns `None` if the system cannot provide one.
 fn run_below(home: &Home, words: &[&str]) -> Option<Done> {
     home.run_as_root_program(&arguments(&home.path("h").display().to_string(), words))
 }
 
-/// The row of a key, with its columns one blank apart.
+/// Returns the row of a key, with its columns one blank apart.
 fn row(done: &Done, key: &str) -> String {
     let is_row = |line: &&str| line.split_whitespace().next() == Some(key);
     let line = done.stdout.lines().find(is_row).unwrap_or_else(|| panic!("no {key}: {done:?}"));
@@ -40,7 +40,7 @@ fn every_value_has_an_origin() {
     );
     assert_eq!(row(&shown, "deny"), format!("deny \"Bash(x)\" user {file}:5"));
     assert_eq!(row(&shown, "mode"), "mode \"enforce\" default");
-    // Without an origin, and of one table.
+    // Without origin, and for one table.
     let plain = run(&home, &["show", "level"]);
     let lines: Vec<&str> = plain.stdout.lines().collect();
     let expected = [
@@ -54,7 +54,7 @@ fn every_value_has_an_origin() {
     assert!(unknown.code == Some(7) && unknown.stderr.contains("no key `lvel`"), "{unknown:?}");
 }
 
-/// Files that are named, and are not there, mislead.
+/// A path of a file that does not exist would mislead the reader.
 #[test]
 fn what_has_no_file_yet_says_so() {
     let home = Home::new();
@@ -104,7 +104,7 @@ fn an_organisation_stands_above() {
     });
     assert_eq!(json["settings"], json!([expected]));
 
-    // It decides by what the organisation says.
+    // The organisation's rule decides.
     let home_dir = home.path("h").display().to_string();
     let check = home.run_as_root_program(&["--home", &home_dir, "check", "b"]).unwrap();
     assert!(check.stdout.contains("the organisation's deny list names it"), "{check:?}");
@@ -145,7 +145,7 @@ fn every_mistake_is_told_with_its_place() {
     let checked = run(&home, &["check"]);
     assert_eq!((checked.code, checked.stdout), (Some(0), format!("ok: `{file}` (user)\n")));
 
-    // A file that is named is read as what it is by its place.
+    // The place of a named file selects its layer.
     let project = home.repo().join(".castellan/config.toml");
     home.write("repo/.castellan/config.toml", "version = 1\nlog.fsync = true\n");
     let project = project.display().to_string();
@@ -170,7 +170,7 @@ fn a_project_is_shown_as_if_it_were_trusted() {
     assert_eq!(row(&run(&home, &["show"]), "opaque"), "opaque \"ask\"");
 }
 
-/// Nothing of the environment counts: an agent's project settings could set it.
+/// The environment has no effect, because an agent's project settings could set it.
 #[test]
 fn the_environment_says_nothing() {
     let words: Vec<&'static str> = vec![

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::home::{Home, real_hook, skipped};
 
-/// What doctor finds that is not good: outcome, subject, what.
+/// Returns doctor's findings that are not good: outcome, subject, text.
 fn findings(home: &Home) -> (Option<i32>, Vec<(String, String, String)>) {
     let done = home.run(&["doctor", "--json"]);
     let report: Json = serde_json::from_str(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"));
@@ -148,10 +148,10 @@ fn other_hooks_beside_ours_are_named() {
     );
 }
 
-/// Breaks the guard of an agent.
+/// Breaks the protection of an agent.
 type Break = fn(&Home, &str);
 
-/// How a guard breaks, what is told of it, and whether the agent does not ask castellan then.
+/// Ways to break the protection: the change, the reported text, and true if the agent then does not ask castellan.
 const BROKEN: &[(&str, Break, &str, bool)] = &[
     ("a comment", |home, sound| home.write(SETTINGS, format!("// mine\n{sound}")), "is not read: ", true),
     (

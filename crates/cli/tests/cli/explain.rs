@@ -1,4 +1,4 @@
-//! `castellan explain`: the tree of what a call would do.
+//! `castellan explain`: the tree of a call's effects.
 
 use serde_json::Value as Json;
 
@@ -42,7 +42,7 @@ fn json_says_the_same_and_which_rules_fired_on_what() {
     assert_eq!(json["commands"][1]["span"], serde_json::json!([8, 16]));
     let effect = &json["commands"][1]["effects"][0];
     assert_eq!((&effect["kind"], &effect["scope"]), (&"delete".into(), &"root".into()));
-    // What holds the guard is also castellan's own rule's.
+    // `/` contains castellan's own files, so the effect has the guard `castellan`.
     assert_eq!(effect["guard"], "castellan");
     let rules = effect["rules"].as_array().unwrap();
     assert!(rules.iter().any(|fired| fired["rule"] == "No root"), "{rules:?}");

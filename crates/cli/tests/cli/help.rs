@@ -1,4 +1,4 @@
-//! What the command says about itself.
+//! Help texts, man pages, completions and usage errors.
 
 use crate::home::Home;
 

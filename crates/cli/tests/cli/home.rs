@@ -1,4 +1,4 @@
-//! A throw-away user: home directory, XDG directories below it, a repository and the programs. Dropping it ends the daemon.
+//! A temporary user: home directory, XDG directories below it, a repository and the programs. Drop stops its daemons.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ pub(crate) struct Home {
     variables: Vec<(&'static str, PathBuf)>,
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Done {
     pub(crate) code: Option<i32>,
@@ -27,7 +27,8 @@ pub(crate) struct Done {
 
 impl Home {
     pub(crate) fn new() -> Home {
-        // Beside the programs, as they are linked and not copied: a program that is being written cannot be started.
+        // On the same file system as the programs, which are linked and not copied: a program open for writing cannot
+        // be started.
         let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let home = Home { root, variables: Vec::new() };
         for dir in [home.user(), home.repo(), home.bin()] {
@@ -36,7 +37,7 @@ impl Home {
         fs::hard_link(env!("CARGO_BIN_EXE_castellan"), home.bin().join("castellan")).unwrap();
         match real_hook() {
             Some(hook) => fs::hard_link(hook, home.bin().join("castellan-hook")).unwrap(),
-            // Good enough where it only has to be there.
+            // Enough for tests that only need the file.
             None => home.write("bin/castellan-hook", "#!/bin/sh\nexit 2\n"),
         }
         fs::set_permissions(home.bin().join("castellan-hook"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -76,7 +77,7 @@ impl Home {
         fs::write(file, text).unwrap();
     }
 
-    /// Writes what the daemon of a home keeps when a person has trusted the workspace.
+    /// Writes the daemon's stored state for a workspace that a person has trusted.
     pub(crate) fn trust(&self, home: &str) {
         let workspace = self.repo().canonicalize().unwrap();
         let header = json!({ "castellan_journal": 1, "boot": "", "boot_ms": 0, "wall_ms": 0, "clock_ms": 0 });
@@ -91,37 +92,37 @@ impl Home {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Runs `castellan` without a terminal, as a program would.
+    /// Runs `castellan` without a terminal, as a program does.
     pub(crate) fn run(&self, arguments: &[&str]) -> Done {
         let program = self.bin().join("castellan").display().to_string();
         self.without_terminal(&[&[program.as_str()], arguments].concat())
     }
 
-    /// Runs `castellan` and expects that it is done.
+    /// Runs `castellan` and expects exit code 0.
     pub(crate) fn run_ok(&self, arguments: &[&str]) -> String {
         let done = self.run(arguments);
         assert_eq!(done.code, Some(0), "{arguments:?}: {done:?}");
         done.stdout
     }
 
-    /// Runs `castellan` in a session of its own with a controlling terminal, as a person would. `None`, after saying so,
-    /// where this machine has none to give, or the test itself runs below an agent.
+    /// Runs `castellan` in its own session with a controlling terminal, as a person does. Reports and returns `None` if
+    /// this machine has no terminal, or if the test runs below an agent.
     pub(crate) fn run_as_person(&self, arguments: &[&str]) -> Option<Done> {
         let program = self.bin().join("castellan").display().to_string();
         self.at_terminal(&[&[program.as_str()], arguments].concat())
     }
 
-    /// The same as root, with a private `/etc` that is the directory `etc` here.
+    /// Runs as a person who is root, with the directory `etc` of this home as a private `/etc`.
     pub(crate) fn run_as_root(&self, arguments: &[&str]) -> Option<Done> {
         namespaced(self.at_terminal(&self.root_line(arguments))?)
     }
 
-    /// The same without a terminal.
+    /// Runs as root with the private `/etc`, without a terminal.
     pub(crate) fn run_as_root_program(&self, arguments: &[&str]) -> Option<Done> {
         namespaced(self.without_terminal(&self.root_line(arguments)))
     }
 
-    /// Runs `castellan` below a program of this name, without a terminal, as an agent of that name would.
+    /// Runs `castellan` below a program with this name, without a terminal, as an agent does.
     pub(crate) fn run_below(&self, name: &str, arguments: &[&str]) -> Done {
         let program = self.bin().join(name);
         let copied = Command::new("cp").arg("/usr/bin/setsid").arg(&program).status();
@@ -143,8 +144,8 @@ impl Home {
         line.into_iter().map(str::to_owned).collect()
     }
 
-    /// The same as somebody who is not root, and who may change everything here. `None`, after saying so, where that
-    /// user cannot start the program.
+    /// Runs without a terminal as a user other than root who may change every file here. Reports and returns `None` if
+    /// that user cannot start the program.
     pub(crate) fn run_without_root(&self, arguments: &[&str]) -> Option<Done> {
         if !rustix::process::geteuid().is_root() {
             return Some(self.run(arguments));
@@ -161,7 +162,7 @@ impl Home {
         Some(done)
     }
 
-    /// In a session of its own, for the tests themselves may have a terminal.
+    /// Runs in its own session, because the tests themselves may have a terminal.
     fn without_terminal(&self, line: &[impl AsRef<OsStr>]) -> Done {
         let mut command = self.command(Path::new("setsid"));
         done(command.arg("--wait").args(line).stdin(Stdio::null()).output().unwrap())
@@ -169,7 +170,7 @@ impl Home {
 
     fn at_terminal(&self, line: &[impl AsRef<OsStr>]) -> Option<Done> {
         let (_master, terminal) = terminal()?;
-        // What opens terminals for people is known by its name.
+        // castellan recognises terminal owners by their program name.
         let opener = self.bin().join("xterm");
         if !opener.exists() {
             let copied = Command::new("cp").arg("/usr/bin/setsid").arg(&opener).status();
@@ -185,7 +186,7 @@ impl Home {
         Some(done)
     }
 
-    /// Every file below the user's home but castellan's own and backups, with its bytes.
+    /// Returns every file below the user's home with its text, except backups and castellan's own files.
     pub(crate) fn agent_files(&self) -> Vec<(PathBuf, String)> {
         let mut files = Vec::new();
         collect(&self.user(), &mut files);
@@ -194,7 +195,7 @@ impl Home {
         files
     }
 
-    /// Replaces what differs from run to run.
+    /// Replaces the parts that differ between runs.
     pub(crate) fn masked(&self, text: &str) -> String {
         text.replace(&*self.root.path().to_string_lossy(), "ROOT")
     }
@@ -210,7 +211,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // Daemons name their home, which is this test's alone, on their command line.
+        // A daemon has its home on its command line, and the home belongs to this test only.
         let own = rustix::process::getpid();
         let root = self.root.path().to_string_lossy().into_owned();
         let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -225,13 +226,13 @@ impl Drop for Home {
     }
 }
 
-/// Says loudly that a test did not run. With `CI=true` that is a failure.
+/// Reports that a test did not run. With `CI=true` this is a failure.
 pub(crate) fn skipped(why: &str) {
     eprintln!("NOT RUN: {why}");
     assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "a test did not run: {why}");
 }
 
-/// The hook that was built beside `castellan`, if it was.
+/// Returns the hook built beside `castellan`, if it exists.
 pub(crate) fn real_hook() -> Option<PathBuf> {
     let hook = Path::new(env!("CARGO_BIN_EXE_castellan")).with_file_name("castellan-hook");
     hook.exists().then_some(hook)
@@ -279,7 +280,7 @@ fn collect(dir: &Path, files: &mut Vec<(PathBuf, String)>) {
             collect(&path, files);
         } else {
             let mut bytes = Vec::new();
-            // A socket cannot be opened, and is nobody's settings.
+            // A socket cannot be opened, and it is no settings file.
             let _ = File::open(&path).map(|mut file| file.read_to_end(&mut bytes));
             files.push((path, String::from_utf8_lossy(&bytes).into_owned()));
         }

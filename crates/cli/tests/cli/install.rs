@@ -1,4 +1,4 @@
-//! `castellan install` and `castellan uninstall`: what they write, that they write it once, and that nothing is lost.
+//! `castellan install` and `castellan uninstall`: written files, repeated runs, and no loss of user data.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,7 +8,7 @@ use crate::home::{Done, Home};
 const CLAUDE: &str = "user/.claude/settings.json";
 const CODEX: &str = "user/.codex/hooks.json";
 
-/// Settings of a user, as they may be. Those with comments are ones that Claude Code itself does not read.
+/// Possible user settings. Claude Code itself does not read those with comments.
 const SETTINGS: &[&str] = &[
     "{}",
     "{}\n",
@@ -42,7 +42,7 @@ fn a_second_install_changes_nothing() {
         assert!(first.contains(part), "{part}: {first}");
     }
     assert!(first.contains("/hooks"), "{first}");
-    // Whose agents are guarded is settled here: the daemon takes no path from the environment.
+    // The install stores the user whose agents are guarded: the daemon takes no path from the environment.
     let layout = home.read("user/.local/share/castellan/layout");
     let user = format!("user={}\n", home.user().display());
     assert!(layout.starts_with("castellan-layout 2\n") && layout.ends_with(&user), "{layout}");
@@ -205,7 +205,7 @@ fn launchers_start_the_agent_with_hooks_on() {
     }
 }
 
-/// Files of Codex's that cannot be understood and never named castellan.
+/// Files of Codex that cannot be parsed and never contained castellan's name.
 const NOT_OURS: &[(&str, &[u8])] = &[
     ("cut off", b"{"),
     ("a list", b"[]"),
@@ -229,7 +229,7 @@ fn uninstall_claims_nothing_of_a_broken_file_that_never_named_castellan() {
         let Some(done) = home.run_as_person(&["uninstall"]) else { return };
         assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{name}");
         assert_eq!(fs::read(home.path("user/.codex/hooks.json")).unwrap(), *bytes, "{name}");
-        // One that does name it may have it still.
+        // A file with castellan's name may still register its hook.
         let ours = [bytes, &b"castellan-hook"[..]].concat();
         home.write("user/.codex/hooks.json", ours);
         let Some(done) = home.run_as_person(&["uninstall", "codex"]) else { return };

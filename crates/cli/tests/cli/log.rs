@@ -1,4 +1,4 @@
-//! `castellan log`, on a log written with the crate that the daemon writes it with.
+//! `castellan log`, on a log written with the daemon's own log crate.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::home::Home;
 
-/// 2026-01-31T12:00:00Z, and then one record each minute.
+/// 2026-01-31T12:00:00Z; each further record is one minute later.
 const FIRST: u64 = 1_769_860_800;
 
 fn call(verdict: &str, agent: &str, tool: &str, input: Json, rule: &str) -> Record {
@@ -98,7 +98,7 @@ fn people_get_a_table() {
     assert_eq!(home.masked(&none.stderr), "no such record in ROOT/h/state/log\n");
 }
 
-/// Checks what the line of a record says behind its time, without and with `--verbose`.
+/// Checks the line of a record after its time, without and with `--verbose`.
 fn check_line(record: &Record, short: &str, verbose: &str) {
     let home = Home::new();
     let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();

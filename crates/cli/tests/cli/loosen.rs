@@ -1,4 +1,4 @@
-//! What would loosen something and is refused without a person, whoever is made to answer for it.
+//! Loosening actions are refused without a person, for every daemon that answers.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::home::Home;
 
 const CLAUDE: &str = "user/.claude/settings.json";
 
-/// Serves the control socket of a home with one answer to everything.
+/// Serves the control socket of a home with one answer to every request.
 fn fake_daemon(home: &Home, name: &str, answer: &'static str) -> String {
     let fake = CastellanHome::new(home.path(name)).unwrap();
     fs::create_dir_all(fake.run()).unwrap();
@@ -16,7 +16,7 @@ fn fake_daemon(home: &Home, name: &str, answer: &'static str) -> String {
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            // Somebody who only looks whether it listens says nothing.
+            // A client that only tests the connection sends nothing.
             if read_frame(&mut stream, CONTROL_BYTES_MAX).is_ok() {
                 let body = format!("{{\"version\":1,\"body\":{answer}}}");
                 write_frame(&mut stream, Kind::Control, body.as_bytes()).unwrap();
@@ -41,7 +41,7 @@ fn who_names_a_home_does_not_choose_who_is_asked() {
     let log = home.run_ok(&["log"]);
     assert!(log.contains("uninstall claude") && log.contains("refused"), "{log}");
 
-    // Nor when no true daemon can be asked.
+    // Refused too if no real daemon can be asked.
     let (registered, gone) = (home.castellan_home(), home.path("gone"));
     home.write(CLAUDE, home.read(CLAUDE).replace(&*registered.to_string_lossy(), &gone.to_string_lossy()));
     let before = home.agent_files();
@@ -154,7 +154,7 @@ fn nobody_types_a_pin_to_another_program() {
                     .contains("is another program than this castellan: you are not asked for your PIN"),
             "{stopped:?}"
         );
-        // Nor for what loosens nothing.
+        // Not shown for an action that loosens nothing.
         let status = home.run(&["--home", &fake, "status"]);
         assert!(
             status.stderr.contains("this needs your p") || status.stderr.contains("this needs your P"),

@@ -1,4 +1,4 @@
-//! The real `castellan` in throw-away homes. Every test has a home of its own; no daemon outlives its test.
+//! The real `castellan` in temporary homes. Every test has its own home; no daemon outlives its test.
 
 #![cfg(test)]
 

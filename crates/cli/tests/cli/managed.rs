@@ -1,4 +1,4 @@
-//! `castellan install --managed`, as root with a private `/etc`, and as somebody who is not.
+//! `castellan install --managed`, as root with a private `/etc`, and as another user.
 
 use crate::home::{Done, Home};
 

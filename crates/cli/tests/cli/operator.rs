@@ -1,9 +1,9 @@
-//! The operator's short rules and the profiles on real command lines, by `castellan check`: what the text is understood to do
-//! counts, not how it is written.
+//! The operator's short rules and the profiles on real command lines, with `castellan check`. The effects of a command
+//! decide, not its spelling.
 
 use crate::home::Home;
 
-/// A home with a configuration and rules, whose user trusts the workspace.
+/// Returns a home with a configuration and rules, whose user trusts the workspace.
 fn home(config: &str, rules: &str) -> Home {
     let home = Home::new();
     home.write("h/config/rules/default/10.yaml", rules);
@@ -18,7 +18,7 @@ pub(crate) fn check(config: &str, cases: &[(&str, &str)]) {
     check_with(config, "", cases);
 }
 
-/// A rule as it stands in a file.
+/// Returns a rule as written in a file.
 pub(crate) fn rule(name: &str, condition: &str, tag: &str) -> String {
     format!(
         "- rule: {name}\n  desc: d\n  condition: {condition}\n  output: o\n  priority: NOTICE\n  source: coding_agent\n  \
@@ -189,7 +189,7 @@ fn an_allow_pattern_reaches_no_further_than_its_words() {
         r#"allow = ["Edit(repo/**)", "Bash(cat)", "Bash(echo:*)", "Bash(psql mydb)", "Read(//etc/**)", "Bash(ssh:*)"]"#,
         &asking("fx.kind = write or fx.scope = secret or cmd.name = psql"),
         &[
-            // The directory that all of it lies in has the pattern's name.
+            // The pattern `repo` is also the name of the directory that contains all files.
             ("echo x > other", "ask"),
             ("echo x > repo/a", "allow"),
             ("cat < ~/.ssh/id_rsa", "ask"),

@@ -1,4 +1,5 @@
-//! `castellan replay`, on a log written with the crate that the daemon writes it with. Where a real daemon wrote it: `tests/`.
+//! `castellan replay`, on a log written with the daemon's own log crate. Tests with a real daemon's log are in
+//! `tests/`.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -8,10 +9,10 @@ use serde_json::{Value as Json, json};
 
 use crate::home::{Done, Home};
 
-/// 2026-01-31T12:00:00Z, and then one record each minute.
+/// 2026-01-31T12:00:00Z; each further record is one minute later.
 const FIRST: u64 = 1_769_860_800;
 
-/// Denies what nothing shipped looks at.
+/// Denies a command that no shipped rule matches.
 const MINE: &str = r#"- rule: Deny the frobnicator
   desc: No.
   condition: cmd.name = frobnicate
@@ -46,7 +47,7 @@ fn call(command: &str, verdict: &str) -> Record {
     })
 }
 
-/// A home without rules, whose log has these records.
+/// Returns a home without rules and with a log of these records.
 fn home(records: &[Record]) -> Home {
     let home = Home::new();
     let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
@@ -206,7 +207,7 @@ fn without_a_log_or_sound_rules_nothing_is_judged() {
     }
 }
 
-/// What is tried is only judged: the log and the rules stay as they are, and no command runs.
+/// A replay only judges: the log and the rules stay unchanged, and no command runs.
 #[test]
 fn nothing_changes() {
     let home = home(&[call("touch ran", "defer"), call("frobnicate", "defer")]);

@@ -56,7 +56,7 @@ fn a_tag_that_castellan_does_not_know_is_an_error() {
     check("\"coding_agent_mark:seen\"", None);
     check("coding_agent_seen", None);
     check("T1485", None);
-    // In a change of an earlier rule too.
+    // Also in a change of an earlier rule.
     let change = "\n- rule: Deny writing notes\n  tags: [coding_agent_aks]\n  override: {tags: append}\n";
     home.write("repo/tagged.yaml", format!("{sound}{change}"));
     assert_eq!(home.run(&["rules", "validate", "tagged.yaml"]).code, Some(1));
@@ -78,7 +78,7 @@ fn sound_files_have_no_problems() {
 #[test]
 fn lints_can_be_left_out() {
     let home = Home::new();
-    // A path prefix without a boundary: Falco says nothing of it.
+    // A path prefix without a boundary: Falco does not report it.
     let doubtful =
         BROKEN.replace("tool.flie_path endswith notes.txt", "tool.file_path startswith val(agent.cwd)");
     home.write("repo/doubtful.yaml", &doubtful);

@@ -95,7 +95,7 @@ fn everything_is_described() {
     assert!(shipped.contains("Deny the castellan canary\n"), "{shipped}");
 }
 
-/// What is in force is described, exported and validated, each layer by itself.
+/// The rules in force are described, exported and validated, each layer separately.
 #[test]
 fn without_files_both_layers_are_told_of() {
     let home = Home::new();
@@ -119,7 +119,7 @@ fn without_files_both_layers_are_told_of() {
     assert_eq!(exported.matches("\n- rule: ").count(), described.len());
 }
 
-/// A rule of the user that is named as one of the organisation's stands beside it, and neither changes the other.
+/// A user's rule with the name of an organisation's rule coexists with it, and neither changes the other.
 #[test]
 fn rules_of_one_name_stay_apart() {
     let home = Home::new();
@@ -171,7 +171,7 @@ fn json_is_falcos() {
     assert_eq!(all["lists"][0]["details"]["items_compiled"], json!(["Write", "Edit"]));
 }
 
-/// A table without `row.level`, so that conditions need no guards: then an export is the rules themselves.
+/// A table without `row.level`: conditions need no guards, and an export equals the rules.
 const TABLE: &str = r#"{"version":1,"source":"coding_agent","fields":[
     {"name":"tool.name","type":"string"},{"name":"tool.file_path","type":"string"},{"name":"agent.cwd","type":"string"}]}"#;
 

@@ -19,7 +19,7 @@ network_rule(host="x")
 const GEMINI: &str =
     "[[rule]]\ntoolName = \"run_shell_command\"\ncommandRegex = \"dropdb +prod\"\ndecision = \"deny\"\n";
 
-/// What the imported rules say of commands.
+/// Expected verdicts of the imported rules.
 const CASES: &str = r#"version: 2
 cases:
   - {call: {tool: Bash, command: "git -C x push"}, verdict: deny, rule: "Deny Bash(git push:*) (imported 1)"}
@@ -38,7 +38,7 @@ fn rules_of_every_agent_become_rules_that_hold() {
     }
     let import = ["rules", "import", "settings.json", "default.rules", "p.toml", "--output", "mine.yaml"];
     let done = home.run(&import);
-    // What cannot be said is told, and the rest imported.
+    // A rule that cannot be converted is reported, and the others are imported.
     assert_eq!(done.code, Some(6), "{done:?}");
     for expected in [
         "settings.json:5: permissions.ask: Agent(reviewer): what stands in the brackets is read for shells",
@@ -59,7 +59,7 @@ fn rules_of_every_agent_become_rules_that_hold() {
     std::fs::write(home.repo().join("mine_cases.yaml"), CASES).unwrap();
     let tested = home.run(&["rules", "test", "mine.yaml"]);
     assert!(tested.code == Some(0) && tested.stdout.contains("each decided as it says"), "{tested:?}");
-    // Nothing that is there is replaced.
+    // An existing file is not replaced.
     let again = home.run(&import);
     assert!(again.code == Some(7) && again.stderr.contains("cannot be written"), "{again:?}");
     assert_eq!(home.read("repo/mine.yaml"), rules);
@@ -79,7 +79,7 @@ fn without_an_output_file_the_rules_are_printed() {
     assert!(printed.contains("- rule: \"Deny rm (imported 1)\"\n"), "{printed}");
     let none = home.run(&["rules", "import", "--from", "claude", "rules"]);
     assert!(none.code == Some(1) && none.stderr.contains("rules:1: it is not valid JSON"), "{none:?}");
-    // A pattern of another language is refused by itself.
+    // A regular expression of another language is rejected alone.
     let gemini = "[[rule]]\ncommandRegex = \"(?=x)\"\ndecision = \"deny\"\n";
     std::fs::write(home.repo().join("g.toml"), gemini).unwrap();
     let refused = home.run(&["rules", "import", "g.toml"]);

@@ -25,7 +25,7 @@ fn a_command_becomes_a_rule_with_cases_that_hold() {
     let tested = home.run_ok(&["rules", "test", "deny-frobnicate.yaml"]);
     assert!(tested.contains("each decided as it says"), "{tested}");
     home.run_ok(&["rules", "validate", "deny-frobnicate.yaml"]);
-    // Nothing that is there is replaced.
+    // An existing file is not replaced.
     let again =
         home.run(&["rules", "new", "--command", command, "--into", ".", "--verdict", "deny", "--yes"]);
     assert_eq!(again.code, Some(7), "{again:?}");
@@ -66,7 +66,7 @@ fn a_rule_that_would_decide_nothing_is_not_written() {
     assert_eq!(std::fs::read_dir(home.repo()).unwrap().count(), 0);
 }
 
-/// What lies in the user's home and workspace is named as in the world of cases.
+/// Paths in the user's home and workspace are renamed to those of the world of cases.
 #[test]
 fn a_recorded_call_becomes_a_rule() {
     let home = Home::new();
@@ -129,7 +129,7 @@ fn only_a_person_writes_into_the_home() {
     let done = home.run(&arguments);
     assert_eq!(done.code, Some(4), "{done:?}");
     assert!(home.run_ok(&["rules", "test"]).starts_with("0 cases in 0 rule files"), "nothing was written");
-    // The daemon has looked, too.
+    // The daemon has checked too.
     let tried = home.run_ok(&["log", "--json"]);
     let is_refusal = |line: &&str| line.contains("\"loosen\"") && line.contains("\"accepted\":false");
     assert_eq!(tried.lines().filter(is_refusal).count(), 1, "{tried}");

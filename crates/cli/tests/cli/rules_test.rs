@@ -1,4 +1,4 @@
-//! `castellan rules test`, and what cases beside a rule file keep from being put in force.
+//! `castellan rules test`, and cases beside a rule file that block `castellan apply`.
 
 use std::fs;
 
@@ -45,7 +45,7 @@ fn cases_that_are_decided_as_they_say_are_counted() {
     assert!(done.ends_with("4 cases in 1 rule file, each decided as it says\n"), "{done}");
     assert!(done.contains("no cases  Ask before renaming  mine.yaml:9"), "{done}");
     assert!(done.contains("mine.yaml:1: `Deny deleting the data` has 1 of at least 3 disguises"), "{done}");
-    // The folder, and the cases themselves, are the same.
+    // The folder or the case file gives the same result.
     assert_eq!(home.run_ok(&["rules", "test", "mine_cases.yaml"]), done);
     assert_eq!(home.run_ok(&["rules", "test", "."]).replace("./", ""), done);
 }
@@ -140,7 +140,7 @@ fn a_message_that_agents_would_cut_is_an_error() {
     assert!(done.stdout.contains("mine.yaml:9:"), "{}", done.stdout);
 }
 
-/// What is wrong in a rule file of the user is an error with its place, and nothing of the set comes into force.
+/// A fault in a user's rule file is an error with its place, and nothing of the set is applied.
 #[test]
 fn a_rule_file_with_a_fault_is_not_applied() {
     let home = Home::new();
@@ -178,7 +178,7 @@ fn rules_in_a_file_that_is_called_as_cases_are_rules() {
 #[test]
 fn the_shipped_rules_are_tested_without_a_home() {
     let home = Home::new();
-    // Whether they are decided as they say is for the tests of the packs.
+    // The tests of the packs check the verdicts of these cases.
     let done = home.run(&["rules", "test", "--shipped", "--json"]);
     let json: Json = serde_json::from_str(&done.stdout).unwrap();
     let files = json["files"].as_array().unwrap();
@@ -189,7 +189,7 @@ fn the_shipped_rules_are_tested_without_a_home() {
     assert!(none.stderr.contains("`--shipped`"), "{none:?}");
 }
 
-/// The user's own rules are loaded without their cases, and are not put in force with an alternative that is stopped.
+/// The user's own rules are loaded without their cases, and are not applied if a case's safe alternative is stopped.
 #[test]
 fn apply_looks_at_the_cases_of_the_users_rules() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! The daemon's life, as seen from the command: start, status, mode, stop.
+//! Lifecycle of the daemon by commands: start, status, mode, stop.
 
 use serde_json::{Value as Json, json};
 

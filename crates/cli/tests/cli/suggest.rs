@@ -1,4 +1,4 @@
-//! `castellan suggest` and `castellan report`, on a log written with the crate that the daemon writes it with.
+//! `castellan suggest` and `castellan report`, on a log written with the daemon's own log crate.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::home::{Done, Home, skipped};
 
-/// 2026-01-31T23:00:00Z, and then one record each minute.
+/// 2026-01-31T23:00:00Z; each further record is one minute later.
 const FIRST: u64 = 1_769_900_400;
 
 /// The user's rules in force.
@@ -38,7 +38,7 @@ const MINE: &str = r#"- rule: Ask before word counts
   tags: [coding_agent_deny]
 "#;
 
-/// The records of a log, one after the other.
+/// The records of a log in order.
 #[derive(Default)]
 struct Story {
     records: Vec<Record>,
@@ -80,7 +80,7 @@ impl Story {
         self.call(command, "ask", "ask_rule", rule, "")
     }
 
-    /// The call has run.
+    /// Adds the record that the call has run.
     fn ran(&mut self, call: u64) {
         self.records.push(Record::Session(SessionRecord {
             event: "PostToolUse".to_owned(),
@@ -102,7 +102,7 @@ impl Story {
         }));
     }
 
-    /// What is asked and approved, or refused, again and again.
+    /// Adds repeated asks that are approved or refused.
     fn habits(&mut self) {
         for file in ["a", "b", "c", "d"] {
             let call = self.ask(&format!("wc words {file}"), "Ask before word counts");
@@ -124,7 +124,7 @@ impl Story {
     }
 }
 
-/// Below an agent there is less to see.
+/// Returns true below an agent, where the commands show less.
 fn is_below_agent() -> bool {
     let is = castellan_daemon::is_own_within_agent();
     if is {
@@ -163,7 +163,7 @@ fn what_is_always_approved_is_proposed_as_an_exception() {
     insta::assert_snapshot!("suggest_exception", done.stdout);
 }
 
-/// What would loosen what is a person's to read: an agent is told how much there is, by `suggest` as by `report`.
+/// Loosening proposals are only for a person: `suggest` and `report` give an agent only their number.
 #[test]
 fn an_agent_is_told_no_way_to_loosen() {
     if is_below_agent() {
@@ -204,7 +204,7 @@ fn an_agent_is_told_no_way_to_loosen() {
         agent(&["report", since[0], since[1]])
             .contains("1 proposal: what to change is told to a person only")
     );
-    // Nor which rules let everything pass.
+    // The names of rules in observe state are not shown either.
     for arguments in [&["report", since[0], since[1]][..], &["report", since[0], since[1], "--json"]] {
         let (told, shown) = (agent(arguments), run(&home, arguments).stdout);
         assert!(!told.contains("Ask before y") && told.contains("observed"), "{arguments:?}: {told}");
@@ -212,7 +212,7 @@ fn an_agent_is_told_no_way_to_loosen() {
     }
 }
 
-/// The short rule is tried before it is proposed: one that would free what was refused, or frees nothing, is none.
+/// A short rule is tried before it is proposed. It is dropped if it would allow a refused call, or allows nothing.
 #[test]
 fn an_exception_that_does_not_hold_on_the_log_is_not_proposed() {
     if is_below_agent() {
@@ -229,12 +229,12 @@ fn an_exception_that_does_not_hold_on_the_log_is_not_proposed() {
         story.ran(call);
     }
     assert_eq!(allow(&story), [json!("Bash(wc words:*)")]);
-    // In another group, for another reason too, and refused.
+    // In another group, for another reason as well, and refused.
     let refused = story.call("wc words b", "ask", "ask_rule", "Ask before frobbing", "");
     story.said("refuse", refused);
     assert_eq!(allow(&story), [Json::Null]);
 
-    // A deny stands above every allow: it would still be stopped.
+    // A deny overrides every allow, so the call would still be stopped.
     let mut story = Story::default();
     for _ in 0..3 {
         let call = story.ask("frobnicate all", "Ask before word counts");
@@ -339,7 +339,7 @@ fn a_report_has_charts_and_what_to_change() {
     assert_eq!(json["log"]["unrecorded_events"], json!(2));
     assert_eq!(json["asked_most"][0]["asked"], json!(4));
 
-    // Of a week of which the log has nothing.
+    // A week without records in the log.
     let (code, json) = json_of(&home, &["report", "--week"]);
     assert_eq!((code, &json["calls"]), (Some(0), &json!(0)));
 }

@@ -1,5 +1,5 @@
-//! Shipped rules that a new castellan brings: on disk at once, in force when a person is there, and never together with
-//! edits that nobody has looked at.
+//! Shipped rules of a new castellan: written to disk at once and applied when a person is present. They are never
+//! applied together with edits that nobody has reviewed.
 
 use serde_json::{Value as Json, json};
 
@@ -9,14 +9,14 @@ const PACK: &str = "user/.config/castellan/rules/default/10-secrets.yaml";
 const MANIFEST: &str = "user/.config/castellan/rules/default/.shipped";
 const OWN: &str = "user/.config/castellan/rules/user/mine.yaml";
 
-/// A pack of an earlier castellan, and its SHA-256.
+/// A pack of an earlier castellan, with its SHA-256.
 const OLD: (&str, &str) = ("# old\n", "51b504a673e6f1060fcf27c4f9b7908f1a51646255dcdfadbef91d7a03e1d5a6");
 
 fn pending(home: &Home) -> Json {
     serde_json::from_str::<Json>(&home.run_ok(&["status", "--json"])).unwrap()["pending"].clone()
 }
 
-/// A home in which the pack of an earlier castellan is in force. `None` where nobody can play the person.
+/// Returns a home with the pack of an earlier castellan in force; `None` if the test cannot act as a person.
 fn outdated() -> Option<(Home, String)> {
     let home = Home::new();
     home.run_ok(&["install", "--no-agents"]);
@@ -66,12 +66,12 @@ fn a_start_brings_updated_rules_but_does_not_apply_them() {
     assert_eq!((done.code, pending(&home)), (Some(0), json!([])), "{done:?}");
 }
 
-/// A pack that was shipped as a rule file before it was built in.
+/// A pack that was shipped as a rule file before it became built in.
 const RETIRED: (&str, &str) =
     ("user/.config/castellan/rules/default/80-self.yaml", include_str!("80-self.yaml"));
 
-/// Installs over an earlier castellan's home with that pack in force, changed by `edit`, and checks whether the
-/// pack is still there. Nothing waits, either way.
+/// Installs over an earlier castellan's home with that pack in force, changed by `edit`. Checks whether the pack
+/// remains, and that nothing is pending.
 fn check_retired(edit: fn(&str) -> String, stays: bool) {
     let home = Home::new();
     home.run_ok(&["install", "--no-agents"]);
@@ -105,6 +105,6 @@ fn an_install_applies_no_edit_that_nobody_has_seen() {
     check(OWN, "- list: mine\n  items: []\n");
     check("user/.config/castellan/config.toml", "version = 1\nmode = \"monitor\"\n");
     check("user/.config/castellan/rules/default/11-filesystem.yaml", "");
-    // Not what this castellan ships, whatever the file that lists them says.
+    // Not a shipped pack, even if the file that lists them names it.
     check("user/.config/castellan/rules/default/99-more.yaml", "- list: more\n  items: []\n");
 }

@@ -1,16 +1,16 @@
-//! Gemini CLI and Qwen Code, which are registered for one user at a time: written, tried, switched off and given back.
+//! Gemini CLI and Qwen Code, which support only user registration: install, test, disable and uninstall.
 
 use serde_json::Value as Json;
 
 use crate::home::{Home, real_hook, skipped};
 
-/// Word, name for people, the user's file, the repository's.
+/// Word, title, the user's file, the repository's file.
 const AGENTS: &[(&str, &str, &str, &str)] = &[
     ("gemini", "Gemini CLI", "user/.gemini/settings.json", "repo/.gemini/settings.json"),
     ("qwen", "Qwen Code", "user/.qwen/settings.json", "repo/.qwen/settings.json"),
 ];
 
-/// What doctor says of an agent: outcome and what.
+/// Returns doctor's outcome and text for an agent.
 fn findings(home: &Home, title: &str) -> Vec<(String, String)> {
     let report: Json = serde_json::from_str(&home.run(&["doctor", "--json"]).stdout).unwrap();
     let checks = report["checks"].as_array().unwrap().iter();

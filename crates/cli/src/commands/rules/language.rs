@@ -1,4 +1,4 @@
-//! The options of every command that loads rule files: of which source they are, and in which Falco's language.
+//! Options of every command that loads rule files: the source of the rules, and the Falco version of their language.
 
 use std::path::{Path, PathBuf};
 
@@ -10,28 +10,29 @@ use crate::limits::RULE_FILE_BYTES_MAX;
 use crate::text_file;
 use crate::values;
 
-/// How rule files are read.
+/// Options for reading rule files.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Rule language")]
 pub(super) struct Language {
-    /// Field table (JSON) of the rules' source; several complete each other; without any, castellan's own fields
+    /// Field table (JSON) of the rules' source; may be repeated, the tables are combined; default: castellan's own
+    /// fields
     #[arg(long, value_name = "TABLE")]
     fields: Vec<PathBuf>,
 
-    /// Source whose rules are read; without it that of the field table
+    /// Source of the rules to read; default: that of the field table
     #[arg(long)]
     source: Option<String>,
 
-    /// Falco whose language is read; without it as configured, at first 0.43
+    /// Falco version of the rule language; default: as configured, initially 0.43
     #[arg(long, value_name = "VERSION", value_parser = values::one_of(Engine::WORDS))]
     engine: Option<Engine>,
 
-    /// What a `regex` is that Falco loads and never matches: an error, or as in Falco; without it as configured
+    /// Handling of a `regex` that Falco loads but never matches: an error, or like Falco; default: as configured
     #[arg(long, value_name = "HOW", value_parser = values::one_of(rules::Options::REGEX_COMPAT_WORDS))]
     regex_compat: Option<bool>,
 }
 
-/// A field table, and options for the loader.
+/// A field table with the options for the loader.
 #[derive(Debug)]
 pub(super) struct Reading {
     pub(super) table: FieldTable,
@@ -39,21 +40,21 @@ pub(super) struct Reading {
 }
 
 impl Language {
-    /// Whether rules are read as castellan's own.
+    /// Reports whether rules are read as castellan's own.
     pub(super) fn is_own(&self) -> bool {
         self.fields.is_empty() && self.source.is_none()
     }
 
-    /// Reads the field tables. What no option says is as configured; with a table that is named, the default.
+    /// Reads the field tables. An unset option has its configured value; with a named table, its default value.
     pub(super) fn read(&self, config: &Config) -> anyhow::Result<Reading> {
         let table = table(&self.fields)?;
-        // What is configured is meant for castellan's own source.
+        // The configuration applies only to castellan's own source.
         let base =
             if self.fields.is_empty() { config.rule_options.clone() } else { rules::Options::default() };
         let options = table.options(rules::Options {
             engine: self.engine.unwrap_or(base.engine),
             regex_compat_falco: self.regex_compat.unwrap_or(base.regex_compat_falco),
-            // Files for another table are read as Falco does.
+            // Files for another table are read like Falco reads them.
             redefined_in_file: !self.fields.is_empty(),
             ..base
         });

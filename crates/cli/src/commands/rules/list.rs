@@ -1,4 +1,4 @@
-//! `castellan rules list`: the rules as they are loaded now, those of the workspace too, with what each answers.
+//! `castellan rules list`: the loaded rules with their verdicts, including those of the workspace.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::policy::{self, Source};
 /// Options of `castellan rules list`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Directory in whose workspace the rules count; without it the current one
+    /// Directory that selects the workspace; default: the current directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 

@@ -1,5 +1,5 @@
-//! `castellan rules new`: from a call that was recorded, or a command line, to a rule with cases. It proposes what the rule could be
-//! about by what the call would do, writes the rule and its cases, and has judged them before.
+//! `castellan rules new`: makes a rule with cases from a recorded call or a command. It proposes conditions from the
+//! effects of the call. It judges the rule and its cases before it writes them.
 
 mod call;
 mod cases;
@@ -27,7 +27,7 @@ use crate::output::{FAINT, counted, printable, printable_lines};
 use crate::{ask, case_files, presence, values};
 use castellan_files::{Access, NewFile};
 
-/// What a new rule can say.
+/// Verdicts for a new rule.
 const VERDICTS: &[(&str, RuleVerdict)] = &[
     ("deny", RuleVerdict::Deny),
     ("ask", RuleVerdict::Ask),
@@ -38,35 +38,35 @@ const VERDICTS: &[(&str, RuleVerdict)] = &[
 /// Options of `castellan rules new`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Recorded call that the rule is about: its request (K7), or the number of its record in the log
+    /// Recorded call for the rule: its request id (K7), or the number of its log record
     #[arg(long, value_name = "ID", required_unless_present = "command")]
     from_log: Option<String>,
 
-    /// Shell command that the rule is about
+    /// Shell command for the rule
     #[arg(long, value_name = "TEXT", conflicts_with = "from_log")]
     command: Option<String>,
 
-    /// Agent that calls
+    /// Agent that makes the call
     #[arg(long, default_value = AgentId::DEFAULT.word(), value_parser = values::agent(), conflicts_with = "from_log")]
     agent: AgentId,
 
-    /// Name of the rule; without it one is made
+    /// Name of the rule; default: generated
     #[arg(long)]
     name: Option<String>,
 
-    /// What the rule says; without it you are asked, or it asks
+    /// Verdict of the rule; default: castellan asks you, or `ask` with --yes
     #[arg(long, value_parser = values::one_of(VERDICTS))]
     verdict: Option<RuleVerdict>,
 
-    /// Condition; without it one is proposed by what the call would do
+    /// Condition of the rule; default: one proposed from the effects of the call
     #[arg(long)]
     condition: Option<String>,
 
-    /// Folder that the files are written into; without it that of your own rules in the home, which needs a person
+    /// Folder for the new files; default: your own rules in the home, which requires a person
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
 
-    /// Do not ask: the first proposal is taken
+    /// Skip the questions and use the first proposal
     #[arg(long, short)]
     yes: bool,
 }
@@ -116,7 +116,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What there is already: the rules of the home, or the shipped ones without a home.
+/// Returns the existing rules: those of the home, or the shipped ones without a home.
 fn loaded(layout: &Layout) -> anyhow::Result<(Vec<Source>, Config)> {
     let config = Config::of_home(layout)?;
     let is_home = layout.rules_shipped().is_dir();
@@ -132,7 +132,7 @@ fn judged(sources: &[Source], config: &Config, case: &Case) -> anyhow::Result<Ju
     Trial::new(&compiled.policy).judge(case).map_err(anyhow::Error::msg)
 }
 
-/// The rule, as it is asked for or as the person says.
+/// Builds the rule from the options and the person's answers.
 fn rule(out: &mut impl Write, options: &Options, before: &Judged) -> anyhow::Result<NewRule> {
     let condition = match &options.condition {
         Some(condition) => condition.clone(),
@@ -198,7 +198,7 @@ fn tell(out: &mut impl Write, derived: &Derived) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is written cannot take the place of anything.
+/// Writes the two files; existing files are never replaced.
 fn write(file: &Path, rules: &str, cases: &str) -> anyhow::Result<()> {
     let cases_file = file.with_extension("").display().to_string() + CASES_ENDING;
     let cases_file = PathBuf::from(cases_file);
@@ -213,7 +213,7 @@ fn write(file: &Path, rules: &str, cases: &str) -> anyhow::Result<()> {
     new(file, rules)
 }
 
-/// The verdict that calls get by a rule, where nothing else is stricter and no reviewer is there.
+/// Returns the verdict of a call that matches the rule, without a stricter rule and without a reviewer.
 fn verdict_of(rule: RuleVerdict) -> Verdict {
     match rule {
         RuleVerdict::Deny => Verdict::Deny,

@@ -1,4 +1,4 @@
-//! Which rule files are looked at: those named, or what is in force: the organisation's and those of the home.
+//! The rule files of a command: the named ones, or those in force (the organisation's and the home's).
 
 use std::path::{Path, PathBuf};
 
@@ -17,10 +17,10 @@ use crate::text_file::read_bytes;
 /// Files that load together.
 #[derive(Debug)]
 pub(super) struct Layered {
-    /// The layer that they are; none of files that are named.
+    /// The layer of the files; `None` for named files.
     layer: Option<Layer>,
     sources: Vec<Source>,
-    /// What is wrong with files that are no text: then none is loaded, because names would be missing.
+    /// Problems of files that are not UTF-8. Then no file is loaded, because names would be missing.
     unreadable: Vec<Problem>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct LoadedLayers {
     layers: Vec<(Option<Layer>, Loaded)>,
 }
 
-/// The files named, in this order; without any, the organisation's and those of the home.
+/// Returns the named files in this order; without names, those of the organisation and the home.
 pub(super) fn named_or_in_force(
     files: &[PathBuf],
     layout: &Layout,
@@ -50,7 +50,7 @@ pub(super) fn named_or_in_force(
     Ok(vec![layered])
 }
 
-/// The same; without a home too, the files that it would get.
+/// Returns the same files; without names and without a home, the shipped ones.
 fn named_or_known(files: &[PathBuf], layout: &Layout, config: &Config) -> anyhow::Result<Vec<Layered>> {
     if files.is_empty() && !layout.rules_shipped().exists() {
         return Ok(with_organisation(config, shipped()));
@@ -58,7 +58,7 @@ fn named_or_known(files: &[PathBuf], layout: &Layout, config: &Config) -> anyhow
     named_or_in_force(files, layout, config)
 }
 
-/// The files named, in this order; without any, those of the home; without one, those that it would get.
+/// Returns the named files in this order; without names, those of the home; without a home, the shipped ones.
 pub(super) fn named_or_of_home(
     files: &[PathBuf],
     layout: &Layout,
@@ -77,8 +77,8 @@ pub(super) fn named_or_of_home(
     }
 }
 
-/// Loads each layer by itself. What is asked for is meant for the named files or the home's: the organisation's rules load
-/// as they do in the daemon.
+/// Loads each layer separately. The options apply to named files and the home's. The organisation's rules load as in
+/// the daemon.
 pub(super) fn load(layers: Vec<Layered>, reading: &Reading) -> LoadedLayers {
     let own = rules::Options {
         lints: reading.options.lints,
@@ -99,8 +99,8 @@ pub(super) fn load(layers: Vec<Layered>, reading: &Reading) -> LoadedLayers {
     all
 }
 
-/// Loads and describes the files named, or those that are known, and tells in which Falco's language; `None` after errors,
-/// which have been written.
+/// Loads and describes the named or known files, and returns the Falco version of their language. Reports errors and
+/// returns `None`.
 pub(super) fn describe(
     files: &[PathBuf],
     language: &Language,
@@ -118,17 +118,17 @@ pub(super) fn describe(
 }
 
 impl LoadedLayers {
-    /// What is wrong in all files.
+    /// Returns the problems of all files.
     pub(super) fn problems(&self) -> Vec<Problem> {
         self.layers.iter().flat_map(|(_, loaded)| loaded.problems.iter().cloned()).collect()
     }
 
-    /// Whether some must not be used.
+    /// Reports whether some files have errors.
     pub(super) fn has_errors(&self) -> bool {
         self.layers.iter().any(|(_, loaded)| loaded.has_errors())
     }
 
-    /// The descriptions, which must have been asked for.
+    /// Returns the descriptions; fails if none were requested.
     pub(super) fn described(&self) -> anyhow::Result<Vec<Described<'_>>> {
         self.layers
             .iter()
@@ -142,7 +142,7 @@ impl LoadedLayers {
     }
 }
 
-/// castellan's own rules load by themselves, which the organisation's cannot change either.
+/// Adds castellan's own rules as a separate layer, so that the organisation's rules cannot change them.
 fn with_organisation(config: &Config, sources: Vec<Source>) -> Vec<Layered> {
     let layer = |layer, sources| Layered { layer: Some(layer), sources, unreadable: Vec::new() };
     let above = Some(layer(Layer::Organisation, config.organisation_rules.clone()));
@@ -166,7 +166,7 @@ fn shipped() -> Vec<Source> {
     shipped_rules().iter().map(source).collect()
 }
 
-/// Reads a rule file; with what is wrong when it is no text, for showing only.
+/// Reads a rule file. If it is not UTF-8, it returns the problem and a text only for display.
 fn read(file: &Path) -> anyhow::Result<(Source, Option<Box<Problem>>)> {
     let (name, bytes) = (file.display().to_string(), read_bytes(file, RULE_FILE_BYTES_MAX)?);
     let shown = Source { name: name.clone(), text: String::from_utf8_lossy(&bytes).into_owned() };

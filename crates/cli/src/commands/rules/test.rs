@@ -1,5 +1,5 @@
-//! `castellan rules test`: rules against the cases beside them. What a case is judged by are all rules together, in a world that is
-//! made up; nothing of this machine counts.
+//! `castellan rules test`: tests rules with the cases beside them. All rules together judge a case, in a simulated
+//! world; the state of this machine has no effect.
 
 mod junit;
 mod report;
@@ -23,16 +23,16 @@ use crate::values;
 /// Options of `castellan rules test`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Rule files, or folders of some; their cases lie beside them: `mine.yaml` has them in `mine_cases.yaml`. Without any, your own
-    /// rules in the home
+    /// Rule files or folders; the cases of `mine.yaml` are in `mine_cases.yaml` beside it. Default: your own rules in
+    /// the home
     paths: Vec<PathBuf>,
 
-    /// Test the rules that castellan ships
+    /// Test the shipped rules
     #[arg(long, conflicts_with = "paths")]
     shipped: bool,
 
-    /// Judge by the settings of a profile and nothing else; without it by the home's configuration for your own rules there, else by
-    /// the profile `standard`
+    /// Judge only by the settings of this profile; default: the home's configuration for your own rules there,
+    /// otherwise `standard`
     #[arg(long, value_parser = values::profile())]
     profile: Option<Profile>,
 
@@ -40,16 +40,16 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
 
-    /// Write the results as JUnit XML, too, for CI
+    /// Also write the results as JUnit XML, for CI
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 }
 
-/// What is tested, and by what it is judged.
+/// The tested rules, and the rules and configuration that judge the cases.
 struct Subject {
-    /// The rule files, and their cases.
+    /// The rule files with their cases.
     files: Vec<(Source, Option<Source>)>,
-    /// All rules that count.
+    /// All rules that apply.
     all: Vec<Source>,
     config: Config,
 }
@@ -88,7 +88,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(if report.is_good() { Exit::Done } else { Exit::No })
 }
 
-/// The cases of a rule file, and what is wrong or lacking.
+/// Reads the cases of a rule file with their problems and gaps.
 fn read<'s>(
     rules: &'s Source,
     cases_file: Option<&'s Source>,
@@ -122,7 +122,7 @@ fn subject(global: &Global, options: &Options) -> anyhow::Result<Subject> {
     Ok(Subject { files: with_cases(rules)?, all, config: with_profile(Config::default()) })
 }
 
-/// The rules of the user; the shipped ones, as they lie in the home, count too.
+/// Returns the user's rules. The shipped rules of the home apply too.
 fn of_home(layout: &Layout, with_profile: impl Fn(Config) -> Config) -> anyhow::Result<Subject> {
     if !layout.rules_user().is_dir() {
         bail!("there are no rule files yet: run `castellan install`, name files, or use `--shipped`");

@@ -1,4 +1,4 @@
-//! `castellan rules validate`: what is wrong in rule files, each with its line and a remedy.
+//! `castellan rules validate`: reports the errors in rule files, each with its line and a remedy.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,18 +18,18 @@ use crate::policy;
 /// Options of `castellan rules validate`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Files to look at, in the order in which they load; without any, those in force: the home's and the built-in ones
+    /// Files to check, in load order; default: those in force (of the home and built in)
     files: Vec<PathBuf>,
 
-    /// Report only what Falco reports, too: nothing that is castellan's own advice
+    /// Report only problems that Falco reports too, without castellan's own advice
     #[arg(long)]
     no_lints: bool,
 
-    /// End with code 1 at warnings, too
+    /// Exit with code 1 for warnings too
     #[arg(long)]
     deny_warnings: bool,
 
-    /// Print JSON as `falco --validate` does
+    /// Print JSON like `falco --validate`
     #[arg(long)]
     json: bool,
 
@@ -63,8 +63,8 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(if refused { Exit::No } else { Exit::Done })
 }
 
-/// What is wrong with the cases beside rule files: those that are named, judged together with the shipped ones, or the user's in the
-/// home.
+/// Returns the problems of the cases beside rule files. Named files are judged together with the shipped ones; without
+/// names, the user's files of the home are checked.
 fn of_cases(
     named: &[PathBuf],
     loaded: &[Source],
@@ -84,7 +84,7 @@ fn of_cases(
         _ => (loaded.to_vec(), case_files::with_shipped(loaded)),
     };
     let compiled = compile(&all, config);
-    // What does not load together with the shipped rules does not keep the files themselves from being sound.
+    // Files that do not load together with the shipped rules may still be valid by themselves.
     if compiled.error().is_some() {
         return Ok((Vec::new(), Vec::new()));
     }

@@ -1,6 +1,6 @@
-//! Exceptions to propose: what is asked about again and again and always approved, as a short rule of the configuration. Each is tried
-//! on the log before: one that does not let these calls through, or lets one through that a person refused, is none. Rules that deny,
-//! castellan's own and the organisation's are never excepted from.
+//! Proposed exceptions: repeated asks that were always approved, as a short rule for the configuration. Each is first
+//! tried on the log. It is dropped if it still stops these calls, or allows a call that a person refused. There are no
+//! exceptions from rules that deny, castellan's own rules and the organisation's.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,43 +17,43 @@ use crate::history::{self, Ask, Fate, Part, Seen, Tally};
 use crate::in_force::InForce;
 use crate::progress::Progress;
 
-/// How often something must have been approved: less is no habit.
+/// Minimum number of approvals: fewer are no habit.
 const APPROVED_MIN: usize = 3;
 
-/// Exceptions that are tried at most: each is one policy more that every call is judged by.
+/// Maximum number of tried exceptions: each adds one more policy that judges every call.
 const TRIED_MAX: usize = 8;
 
-/// The pack that nobody excepts from, whatever file has it.
+/// The pack without exceptions, in any file.
 const OWN_PACK: &str = "self";
 
-/// Calls that were asked about for the same reason and always approved.
+/// Calls that were asked for the same reason and always approved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Exception {
-    /// Who asked.
+    /// The rules that asked.
     pub(crate) by: Vec<String>,
     pub(crate) approved: usize,
-    /// One of the calls, as the log has it.
+    /// One of the calls, as shown in the log.
     pub(crate) example: String,
-    /// The short rule for `allow` in the configuration; `None` where no short rule says just this.
+    /// The short rule for `allow` in the configuration; `None` if no short rule matches just these calls.
     pub(crate) allow: Option<String>,
-    /// Other calls of the log that would no longer be stopped with it.
+    /// Other logged calls that the short rule would no longer stop.
     pub(crate) others: usize,
-    /// Calls that are meant, by the numbers of their records, and those that a person refused.
+    /// Record numbers of the matching calls, and of calls that a person refused.
     numbers: Vec<u64>,
     refused: Vec<u64>,
-    /// The short rule does not do what it is for, or more than it may.
+    /// True if the short rule still stops its own calls, or allows a refused one.
     is_broken: bool,
 }
 
-/// What makes calls the same: who asked, the short rule that means them, else what they are word for word.
+/// The key of a group: the rules that asked, the short rule, and without a short rule the whole call text.
 type Same<'a> = (&'a [String], Option<String>, String);
 
-/// What was approved often enough and never refused, the most often approved first.
+/// Returns groups approved often enough and never refused, most approvals first.
 pub(super) fn candidates(tally: &Tally, policy: &Policy) -> Vec<Exception> {
     let mut groups: BTreeMap<Same<'_>, Vec<&Ask>> = BTreeMap::new();
     for ask in tally.asks.iter().filter(|ask| may_be_excepted_from(&ask.by, policy)) {
         let allow = short_rule(&ask.record);
-        // Without a short rule only what is the same is one.
+        // Without a short rule, only identical calls form a group.
         let rest = if allow.is_some() { String::new() } else { subject(&ask.record) };
         groups.entry((&ask.by, allow, rest)).or_default().push(ask);
     }
@@ -84,11 +84,11 @@ fn number(ask: &Ask) -> u64 {
     ask.record.correlation_id
 }
 
-/// Whether rules may be excepted from: they are known, ask, and are the user's own to change.
+/// Reports whether the rules may have exceptions: each must exist, ask, and be the user's own to change.
 fn may_be_excepted_from(by: &[String], policy: &Policy) -> bool {
     let may = |name: &String| {
         if name.starts_with('(') {
-            // What was not understood, or needs a higher level: no rule.
+            // An Opaque part or a missing level is no rule.
             return true;
         }
         let mut rules = policy.rules().filter(|of| of.rule.name == *name).peekable();
@@ -103,7 +103,8 @@ fn may_be_excepted_from(by: &[String], policy: &Policy) -> bool {
     !by.is_empty() && by.iter().all(may)
 }
 
-/// The short rule that means a call: a simple command by program and subcommand, else word for word; a host; a tool of a server.
+/// Returns the short rule for a call: a simple command by program and subcommand, or else verbatim; a host; a tool of a
+/// server.
 fn short_rule(record: &CallRecord) -> Option<String> {
     let text = |key: &str| record.input.get(key).and_then(|value| value.as_str());
     if record.tool.starts_with("mcp__") {
@@ -125,7 +126,8 @@ fn short_rule(record: &CallRecord) -> Option<String> {
             && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
     };
     Some(match words[..] {
-        // What comes behind a subcommand differs from call to call; without one, anything could come.
+        // The arguments after a subcommand differ between calls. Without a subcommand, a prefix would allow any
+        // arguments.
         [program, subcommand, ..] if is_word(program) && is_word(subcommand) => {
             format!("Bash({program} {subcommand}:*)")
         }
@@ -133,8 +135,8 @@ fn short_rule(record: &CallRecord) -> Option<String> {
     })
 }
 
-/// The candidates that hold on the log: with the short rule the calls that are meant are not asked about, and none that was refused
-/// is let through. Where no short rule does that, none is proposed.
+/// Tries the candidates on the log. A short rule is removed if it still stops one of its calls, or allows a call that a
+/// person refused.
 pub(super) fn tried(
     global: &Global,
     log: &Path,
@@ -185,11 +187,11 @@ pub(super) fn tried(
 }
 
 impl Exception {
-    /// Takes in what becomes of a call with the short rule.
+    /// Records the verdict of a call with the short rule.
     fn hold(&mut self, number: u64, before: Verdict, after: Verdict) {
         let is_freed = before >= Verdict::Ask && after < Verdict::Ask;
         if self.numbers.contains(&number) {
-            // It is what the rule is for.
+            // The short rule is for this call.
             self.is_broken |= after >= Verdict::Ask;
         } else if is_freed {
             self.others += 1;
@@ -240,7 +242,8 @@ mod tests {
         compiled.policy
     }
 
-    /// Nothing is excepted from a rule that denies, from castellan's own, or from one that is not there any more.
+    /// Exceptions are impossible for a rule that denies, for castellan's own rules and for a rule that no longer
+    /// exists.
     #[test]
     fn some_rules_are_never_excepted_from() {
         let own = castellan_daemon::organisation_rules();

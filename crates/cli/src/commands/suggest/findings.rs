@@ -1,4 +1,4 @@
-//! [`Suggestions`]: everything that the log says should change, with its counts. It must not know how it is shown.
+//! [`Suggestions`]: all proposed changes with their counts. It must not know how they are shown.
 
 use castellan_daemon::pack_of_file;
 use castellan_event::Layer;
@@ -8,36 +8,36 @@ use serde_json::{Value as Json, json};
 use super::exceptions::Exception;
 use crate::history::Tally;
 
-/// A rule stops often that stops one call in so many.
+/// A rule stops often if it stops one call in this many.
 const OFTEN_ONE_IN: usize = 20;
 
-/// Calls that a rule must have stopped before anything is said of how often.
+/// Minimum number of stopped calls before a rule is reported as stopping often.
 const OFTEN_CALLS_MIN: usize = 10;
 
-/// Calls below which it means nothing that a rule has not fired.
+/// Minimum number of calls before a silent rule is reported.
 const NEVER_CALLS_MIN: usize = 200;
 
-/// What should change.
+/// All proposed changes.
 #[derive(Debug)]
 pub(crate) struct Suggestions {
     pub(crate) calls: usize,
     pub(crate) exceptions: Vec<Exception>,
     pub(crate) often: Vec<Often>,
-    /// Rules of the user that did not fire; `None` where too few calls were made to say so.
+    /// Rules of the user that did not fire; `None` if there were too few calls.
     pub(crate) never: Option<Vec<Silent>>,
     pub(crate) unknown_tools: Vec<UnknownTool>,
-    /// Calls that were stopped because a part was not understood, and one of them.
+    /// Calls that were stopped because of an Opaque part, and an example.
     pub(crate) opaque: usize,
     pub(crate) opaque_example: String,
 }
 
-/// A rule that stops a good part of all calls.
+/// A rule that stops a large share of all calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Often {
     pub(crate) rule: String,
     pub(crate) stopped: usize,
     pub(crate) example: String,
-    /// The user can change it.
+    /// True if the user can change the rule.
     pub(crate) is_users: bool,
 }
 
@@ -46,9 +46,9 @@ pub(crate) struct Often {
 pub(crate) struct Silent {
     pub(crate) rule: String,
     pub(crate) pack: String,
-    /// It denies: that it did not fire is good.
+    /// True if the rule denies; then it is good that it did not fire.
     pub(crate) denies: bool,
-    /// It is of a pack that castellan ships.
+    /// True if the rule belongs to a shipped pack.
     pub(crate) is_shipped: bool,
 }
 
@@ -81,7 +81,7 @@ impl Suggestions {
         }
     }
 
-    /// Whether there is nothing to propose. Rules that do not fire are no reason to change one.
+    /// Reports whether there is nothing to propose. Shipped rules that do not fire are no reason for a change.
     pub(crate) fn is_empty(&self) -> bool {
         self.exceptions.is_empty()
             && self.often.is_empty()
@@ -89,7 +89,7 @@ impl Suggestions {
             && self.never.iter().flatten().all(|silent| silent.is_shipped)
     }
 
-    /// How much there is to propose and no more: an agent that reads what would loosen what.
+    /// Returns only the counts: an agent that reads the proposals would learn how to loosen the rules.
     pub(crate) fn counts_json(&self) -> Json {
         json!({
             "version": 1,
@@ -162,12 +162,12 @@ fn often(tally: &Tally, policy: &Policy) -> Vec<Often> {
     often
 }
 
-/// What denies what no developer wants, and castellan's own, is not there to be changed.
+/// Reports whether the user may change a rule. Denying rules, castellan's own and the organisation's are excluded.
 fn is_users(of: &PolicyRule<'_>) -> bool {
     of.layer == Layer::User && of.verdict != RuleVerdict::Deny && pack_of_file(&of.rule.file) != "self"
 }
 
-/// The user's and the shipped rules that say something and did not fire.
+/// Returns the user's and the shipped rules with a verdict that did not fire.
 fn never(tally: &Tally, policy: &Policy) -> Vec<Silent> {
     let says = |of: &PolicyRule<'_>| !matches!(of.verdict, RuleVerdict::Seen | RuleVerdict::Notice);
     let counts = |of: &PolicyRule<'_>| of.rule.enabled && of.state != RuleState::Off;

@@ -1,4 +1,4 @@
-//! What should change, for people: what is proposed, why, and the line to write.
+//! The suggestions for people: each proposal with its reason and the line to write.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -58,7 +58,7 @@ pub(super) fn write(out: &mut impl Write, suggestions: &Suggestions, global: &Gl
     Ok(())
 }
 
-/// How much there is to propose, where an agent may read it.
+/// Writes only counts, if an agent may read the output.
 pub(super) fn write_counts(out: &mut impl Write, suggestions: &Suggestions) -> io::Result<()> {
     let kinds = counted(suggestions.exceptions.len(), "kind");
     let rules = counted(suggestions.often.len(), "rule");
@@ -72,7 +72,7 @@ pub(super) fn write_counts(out: &mut impl Write, suggestions: &Suggestions) -> i
     writeln!(out, "{WARN}{FOR_A_PERSON}{WARN:#}")
 }
 
-/// Why there are counts only.
+/// The reason for showing only counts.
 pub(crate) const FOR_A_PERSON: &str =
     "what to change is told to a person only, and this runs within a guarded agent";
 

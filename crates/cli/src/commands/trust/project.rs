@@ -1,5 +1,5 @@
-//! What a workspace's own files say, for whoever is about to trust it: every key and rule, and which of them loosen. It must not know
-//! what is decided about it.
+//! The content of a workspace's own files, for a person who is about to trust it: every key and rule, and which of them
+//! loosen. This module must not know the decision.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use castellan_policy::{PolicyRule, RuleVerdict};
 
 use crate::output::{self, Cell, FAINT, PLAIN, WARN, printable, verdict_style};
 
-/// Writes what they say below what is in force. An error where they make no sense there.
+/// Writes the files' settings and rules as the layer below the files in force. Fails if they are invalid there.
 pub(super) fn write(out: &mut impl Write, layout: &Layout, project: &FileSet) -> anyhow::Result<()> {
     let layers = Layers { project: Some(project.clone()), ..read_applied(layout)? };
     let (config, compiled) = layers.compile(layout).context("its own files")?;
@@ -29,7 +29,7 @@ pub(super) fn write(out: &mut impl Write, layout: &Layout, project: &FileSet) ->
 
 const LOOSENS: &str = "loosens";
 
-/// A row for each value that the project says, counting or not.
+/// Returns a row for each value that the project sets, with or without effect.
 fn rows_of(setting: &Setting) -> Vec<Vec<Cell>> {
     let counting = setting.counts.iter().map(|sourced| (sourced, true));
     let all = counting.chain(setting.overruled.iter().map(|sourced| (sourced, false)));
@@ -49,7 +49,7 @@ fn row_of(of: &PolicyRule<'_>) -> Vec<Cell> {
     let verdict = of.verdict.as_str();
     let effect = match (of.rule.enabled, of.verdict) {
         (false, _) => Cell::new("does not count", FAINT),
-        // What it allows is what there is to look at.
+        // The person must see the condition of an allow rule.
         (true, RuleVerdict::Allow) => {
             Cell::new(format!("{LOOSENS}: {}", printable(&of.rule.condition)), WARN)
         }

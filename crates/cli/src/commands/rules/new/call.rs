@@ -1,4 +1,4 @@
-//! The call that a new rule is about, as a case: what lies in the user's home and workspace is named as it would be in the made-up
+//! The call for a new rule, as a case. Paths in the user's home and workspace are replaced by those of the simulated
 //! world of cases.
 
 use anyhow::{Context, bail};
@@ -10,10 +10,10 @@ use serde_json::{Map, Value as Json};
 
 use crate::directories::Directories;
 
-/// How a long value ends in a record: it is not all there.
+/// The mark of a truncated value in a record.
 const CUT: &str = "…[cut ";
 
-/// A command that the agent's shell gets in the current directory.
+/// Returns the case of a shell command in the current directory.
 pub(super) fn of_command(agent: AgentId, command: &str) -> anyhow::Result<Case> {
     let cwd = std::env::current_dir().context("the current directory is unknown")?;
     let workspace = find_workspace(&cwd).unwrap_or_default();
@@ -24,7 +24,7 @@ pub(super) fn of_command(agent: AgentId, command: &str) -> anyhow::Result<Case> 
     case(agent, tool, input, &cwd.to_string_lossy(), &workspace)
 }
 
-/// A call that the log tells of, by its request or the number of its record.
+/// Returns the case of a logged call, by its request id or record number.
 pub(super) fn recorded(layout: &Layout, id: &str) -> anyhow::Result<Case> {
     let number: Option<u64> = id.parse().ok();
     let request = number.is_none().then(|| id.to_owned());
@@ -63,7 +63,7 @@ fn moved_map(map: Map<String, Json>, places: &[(&str, &str)]) -> Map<String, Jso
     map.into_iter().map(|(key, value)| (key, moved_json(value, places))).collect()
 }
 
-/// Levels are bounded by the reader of JSON.
+/// The JSON parser limits the depth, so the recursion is bounded.
 fn moved_json(value: Json, places: &[(&str, &str)]) -> Json {
     match value {
         Json::String(text) => moved(&text, places).into(),
@@ -73,7 +73,7 @@ fn moved_json(value: Json, places: &[(&str, &str)]) -> Json {
     }
 }
 
-/// A directory is named where a path goes on, or ends, behind its name.
+/// Replaces a directory only if its name ends there or a path continues after it.
 fn moved(text: &str, places: &[(&str, &str)]) -> String {
     places.iter().fold(text.to_owned(), |text, (real, made_up)| {
         let mut moved = String::new();

@@ -1,5 +1,5 @@
-//! Cases of a new rule besides its call: ways to write the same command otherwise, and harmless commands that only name it. Each is
-//! judged with the rule; what is not decided as it should be is left out, and told.
+//! More cases for a new rule: disguised forms of the same command, and harmless commands that only mention it. Each one
+//! is judged with the rule. A case with a wrong verdict is left out and reported.
 
 use anyhow::{Context, bail};
 use castellan_daemon::{Config, compile};
@@ -15,31 +15,31 @@ use super::verdict_of;
 /// The cases of a rule.
 #[derive(Debug)]
 pub(super) struct Derived {
-    /// What the call itself gets.
+    /// The verdict of the call itself.
     pub(super) verdict: Verdict,
     pub(super) kept: Vec<DerivedCase>,
-    /// Commands that are not decided as they should be, and why.
+    /// Commands with a wrong verdict, and the reason.
     pub(super) left_out: Vec<(String, String)>,
 }
 
-/// A command that was made of the call's.
+/// A command derived from the call's command.
 #[derive(Debug)]
 pub(super) struct DerivedCase {
-    /// As the case file says it.
+    /// The word in the case file.
     pub(super) shows: &'static str,
     pub(super) command: String,
     pub(super) case: Case,
     pub(super) verdict: Verdict,
 }
 
-/// The same command, written otherwise; `{}` is the command in quotes.
+/// Disguised forms of the command; `{}` is the quoted command.
 const DISGUISES: &[&str] = &["bash -c {}", "eval {}", "printf '%s' {} | sh", "env LC_ALL=C sh -c {}"];
 
-/// Harmless commands that name it.
+/// Harmless commands that mention the command.
 const LOOK_ALIKES: &[&str] = &["echo {}", "git commit -m {}", "grep -rnF {} docs"];
 
-/// Judges the call and what can be made of it with the rule and all others. An error when the rule does not load, or does not decide
-/// about its own call.
+/// Judges the call and its derived commands with the new rule and all others. Fails if the rule does not load or does
+/// not decide its own call.
 pub(super) fn derive(
     case: &Case,
     rule: &NewRule,
@@ -60,7 +60,7 @@ pub(super) fn derive(
     }
     let mut derived = Derived { verdict, kept: Vec::new(), left_out: Vec::new() };
     let command = case.call.input.get("command").and_then(Json::as_str);
-    // Whatever hides what an allow lets pass would be one more allow.
+    // A disguised form of an allowed command would only add another allow.
     let Some(command) = command.filter(|_| rule.verdict != RuleVerdict::Allow) else { return Ok(derived) };
     let shown = [("disguise", DISGUISES), ("look-alike", LOOK_ALIKES)];
     for (shows, pattern) in
@@ -89,7 +89,7 @@ fn judge(policy: &Policy, case: &Case) -> anyhow::Result<Judged> {
     Trial::new(policy).judge(case).map_err(anyhow::Error::msg).context("the call cannot be judged")
 }
 
-/// As one word of a shell.
+/// Quotes a text as one shell word.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

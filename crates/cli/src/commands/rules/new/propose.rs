@@ -1,22 +1,22 @@
-//! What a rule could be about, by what a call would do: a condition for each effect and command, what it changes first. It must not
-//! know which is meant.
+//! Proposes a condition for each effect and command of a call, changing effects first. It must not know which proposal
+//! is wanted.
 
 use castellan_event::{Command, Effect, EffectKind, Scope};
 use castellan_trial::{HOME, Judged, WORKSPACE};
 
-/// Proposals that anybody would read.
+/// Maximum number of proposals that a person would read.
 const PROPOSALS_MAX: usize = 9;
 
-/// A condition that the call makes true.
+/// A condition that matches the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Proposal {
-    /// In the rule language.
+    /// Text in the rule language.
     pub(super) condition: String,
-    /// What of the call it is about.
+    /// The part of the call that it matches.
     pub(super) of: String,
 }
 
-/// Effects that change something, then commands, then effects that only look; each once.
+/// Returns distinct proposals: for changing effects, then for commands, then for reading effects.
 pub(super) fn proposals(judged: &Judged) -> Vec<Proposal> {
     let effects = || judged.facts.effects.iter().filter(|effect| !effect.is_opaque());
     let changes = effects().filter(|effect| !looks(effect.kind)).filter_map(of_effect);
@@ -31,7 +31,7 @@ pub(super) fn proposals(judged: &Judged) -> Vec<Proposal> {
     all
 }
 
-/// What the call is, in two words: the first command, else the tool.
+/// Describes the call in two words: its first command, or else its tool.
 pub(super) fn about(judged: &Judged) -> String {
     let command = judged.facts.commands.iter().find_map(|command| Some((command.name.as_ref()?, command)));
     match command {
@@ -64,7 +64,7 @@ fn of_effect(effect: &Effect) -> Option<Proposal> {
     } else if let Some(scope) = effect.scope.filter(|scope| effect.place != Some(*scope)) {
         add("fx.scope", "=", scope.as_str())?;
     } else if let Some(path) = &effect.path {
-        // Where a workspace or home lies differs from machine to machine.
+        // The location of a workspace or home differs between machines.
         let below = [WORKSPACE, HOME].iter().find_map(|place| path.strip_prefix(place));
         match below {
             Some("") => add("fx.scope", "=", effect.scope.unwrap_or(Scope::Workspace).as_str())?,
@@ -93,7 +93,7 @@ fn of_command(command: &Command) -> Option<Proposal> {
     Some(Proposal { condition: parts.join(" and "), of })
 }
 
-/// A constant of the rule language; `None` where it cannot hold the text.
+/// Returns a constant of the rule language; `None` if it cannot contain the text.
 fn constant(text: &str) -> Option<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "/_.-".contains(c);
     if text.is_empty() || text.chars().any(|c| c.is_control() || c == '"' || c == '\\') {

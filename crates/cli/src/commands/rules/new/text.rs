@@ -1,4 +1,4 @@
-//! A new rule and its cases as they are written. Texts of the call are JSON strings, which YAML reads as they are.
+//! The text of a new rule and its cases. Texts of the call are written as JSON strings, which YAML reads unchanged.
 
 use castellan_event::Verdict;
 use castellan_policy::RuleVerdict;
@@ -7,13 +7,13 @@ use serde_json::{Value as Json, json};
 
 use super::cases::DerivedCase;
 
-/// A rule before it is one.
+/// A rule before conversion to text.
 #[derive(Debug)]
 pub(super) struct NewRule {
     pub(super) name: String,
     pub(super) condition: String,
     pub(super) verdict: RuleVerdict,
-    /// The command that it was made of; empty where there is none.
+    /// The command of the call; empty if there is none.
     pub(super) line: String,
 }
 
@@ -48,7 +48,7 @@ impl NewRule {
     }
 }
 
-/// The name that a rule gets.
+/// Returns the default name of a rule.
 pub(super) fn name(verdict: RuleVerdict, about: &str) -> String {
     let first = match verdict {
         RuleVerdict::Deny => "Deny",
@@ -59,7 +59,7 @@ pub(super) fn name(verdict: RuleVerdict, about: &str) -> String {
     format!("{first} {about}")
 }
 
-/// The name as that of a file.
+/// Converts the name to a file name.
 pub(super) fn slug(name: &str) -> String {
     let dashed: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
@@ -68,7 +68,7 @@ pub(super) fn slug(name: &str) -> String {
     if slug.is_empty() { "rule".to_owned() } else { slug }
 }
 
-/// The case file.
+/// Returns the text of the case file.
 pub(super) fn cases(rule: &str, call: &Case, verdict: Verdict, derived: &[DerivedCase]) -> String {
     let mut text = "version: 2\ncases:\n".to_owned();
     text.push_str(&line(rule, call, verdict, None));
@@ -78,7 +78,7 @@ pub(super) fn cases(rule: &str, call: &Case, verdict: Verdict, derived: &[Derive
     text
 }
 
-/// A case in a line: JSON is YAML.
+/// Returns a case in one line: JSON is YAML.
 fn line(rule: &str, case: &Case, verdict: Verdict, shows: Option<&str>) -> String {
     let mut call = serde_json::Map::new();
     call.insert("tool".to_owned(), case.call.tool.as_str().into());

@@ -1,4 +1,4 @@
-//! The results as JUnit XML, as CI servers read it: a suite for each rule file, a test for each case and each error.
+//! The results as JUnit XML for CI servers: a suite for each rule file, a test for each case and each error.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use castellan_trial::RuleCase;
 
 use super::report::{Report, Tested, subject, told, write_found};
 
-/// The whole file.
+/// Returns the whole file.
 pub(super) fn text(report: &Report<'_>) -> anyhow::Result<String> {
     let mut text =
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"castellan rules test\">\n".to_owned();
@@ -61,7 +61,7 @@ fn case(text: &mut String, tested: &Tested<'_>, case: &RuleCase, file: &str) -> 
     Ok(())
 }
 
-/// Text as it may stand in XML: what XML 1.0 cannot hold at all is shown as U+FFFD.
+/// Escapes a text for XML. A character that XML 1.0 cannot represent becomes U+FFFD.
 fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What came of testing rules, for people and as JSON.
+//! The results of a rule test, for people and as JSON.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -20,11 +20,11 @@ pub(super) struct Tested<'r> {
     pub(super) count: usize,
     pub(super) cases: Option<&'r CaseFile>,
     pub(super) failures: Vec<Failure<'r>>,
-    /// What is wrong with the cases, or lacking.
+    /// Problems and gaps of the cases.
     pub(super) problems: &'r [Problem],
 }
 
-/// All of them.
+/// The results of all files.
 #[derive(Debug)]
 pub(super) struct Report<'r> {
     pub(super) tested: Vec<Tested<'r>>,
@@ -36,14 +36,14 @@ impl Tested<'_> {
         self.problems.iter().filter(|problem| problem.severity == Severity::Error)
     }
 
-    /// The file that a problem is in.
+    /// Returns the file of a problem.
     fn source(&self, problem: &Problem) -> Option<&Source> {
         [Some(self.rules), self.cases_file].into_iter().flatten().find(|source| source.name == problem.file)
     }
 }
 
 impl Report<'_> {
-    /// Whether every case is decided as it says, and nothing is wrong with the cases.
+    /// Reports whether every case got its expected verdict and the cases have no errors.
     pub(super) fn is_good(&self) -> bool {
         self.tested.iter().all(|tested| tested.failures.is_empty() && tested.errors().next().is_none())
     }
@@ -56,7 +56,7 @@ impl Report<'_> {
         self.tested.iter().map(|tested| tested.failures.len()).sum()
     }
 
-    /// Rules of the tested files that no case is about.
+    /// Returns the rules of the tested files without cases.
     fn without_cases(&self) -> Vec<&KnownRule> {
         let cases = self.tested.iter().filter_map(|tested| tested.cases).flat_map(|cases| &cases.cases);
         let named: HashSet<&str> = cases.map(|case| case.rule.as_str()).collect();
@@ -128,19 +128,19 @@ impl Report<'_> {
     }
 }
 
-/// What a case is about, in a line.
+/// Describes the call of a case in one line.
 pub(super) fn subject(case: &RuleCase) -> String {
     let input = &case.case.call.input;
     let command = input.get("command").and_then(Json::as_str).map(str::to_owned);
     format!("{} {}", case.case.call.tool, command.unwrap_or_else(|| Json::Object(input.clone()).to_string()))
 }
 
-/// What was expected and what came, in a line.
+/// Describes the expected and the actual result in one line.
 pub(super) fn told(failure: &Failure<'_>) -> String {
     format!("{} by `{}` is expected, but {}", failure.case.verdict, failure.case.rule, failure.wrong)
 }
 
-/// What was found of a failed call.
+/// Writes the facts of a failed call.
 pub(super) fn write_found(out: &mut impl Write, failure: &Failure<'_>, indent: &str) -> anyhow::Result<()> {
     let Some(judged) = &failure.judged else { return Ok(()) };
     let Call { command, input_text, .. } = &judged.call;
