@@ -20,7 +20,6 @@ impl Account {
         Account::find(|account| account.uid == uid)
     }
 
-    /// Returns the user with this name.
     pub(crate) fn named(name: &str) -> Option<Account> {
         Account::find(|account| account.name == name)
     }

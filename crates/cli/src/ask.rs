@@ -1,5 +1,4 @@
-//! Questions to the person at the terminal, independent of standard input and output. This module must not know the
-//! topics.
+//! Questions to the person at the terminal, independent of stdin and stdout. This module must not know the topics.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};

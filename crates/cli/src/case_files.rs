@@ -86,8 +86,7 @@ pub(crate) fn with(those: &[Source], files: &[Source]) -> Vec<Source> {
     kept.chain(files.iter().cloned()).collect()
 }
 
-/// Returns the case files beside some rule files, and the case errors that must block the rules. `all`: every loaded
-/// file; `policy`: their policy.
+/// Returns the case files beside `files`, and the errors that block these rules. `policy`: the policy of `all` files.
 pub(crate) fn problems(
     files: &[Source],
     all: &[Source],

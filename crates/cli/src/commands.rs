@@ -62,14 +62,14 @@ pub(crate) enum Command {
     Approve(approve::Options),
     /// Refuse a pending call, or revoke its approval
     Refuse(refuse::Options),
-    /// Trust a workspace or deny all calls in it; list the decisions
+    /// Trust a workspace, or deny all calls in it; list the decisions
     Trust(trust::Options),
     /// Configure the user presence check
     #[command(subcommand)]
     Presence(presence::Command),
     /// Judge one call without an agent and show the reasons
     Check(check::Options),
-    /// Show the commands and effects of one call, and the rules that fire on them
+    /// Show the commands and effects of one call, with the rules that fire on each
     Explain(explain::Options),
     /// Show the log
     Log(log::Options),
@@ -81,7 +81,7 @@ pub(crate) enum Command {
     Replay(replay::Options),
     /// List the supported agents, and which answers of castellan each supports
     Agents(agents::Options),
-    /// Check the whole installation with a live call through every hook
+    /// Check the whole installation, with a live call through the hook of each agent
     Doctor(doctor::Options),
     /// Show the configuration and its sources, and check it
     #[command(subcommand)]
@@ -100,7 +100,6 @@ pub(crate) enum Command {
     Man(man::Options),
 }
 
-/// Runs a subcommand.
 pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
     match command {
         Command::Install(options) => install::run(global, options),

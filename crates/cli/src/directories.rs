@@ -42,7 +42,6 @@ impl Directories {
     }
 }
 
-/// Returns the path if it is absolute.
 pub(crate) fn absolute(path: Option<OsString>) -> Option<PathBuf> {
     path.map(PathBuf::from).filter(|path| path.is_absolute())
 }

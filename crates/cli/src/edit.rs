@@ -1,5 +1,5 @@
-//! [`SettingsFile`]: edits a file of another program without loss. It preserves symlinks, mode and owner, backs up the
-//! old text and writes the new text atomically. It must not know the format of the file.
+//! [`SettingsFile`]: edits a file of another program without loss: preserves symlinks, mode and owner, backs up the old
+//! text and writes the new text atomically. This module must not know the format of the file.
 
 use std::fs;
 use std::io;
@@ -96,8 +96,7 @@ impl SettingsFile {
         backups(&self.path).iter().any(tells)
     }
 
-    /// Returns the name of a backup made now: `<file>.castellan-backup-<unix seconds>`. If the name is taken, it uses a
-    /// later second.
+    /// Returns the name of a new backup: `<file>.castellan-backup-<unix seconds>`, or a later second if it is taken.
     fn backup_path(&self, now: SystemTime) -> PathBuf {
         let seconds = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let end = if self.was_empty() { WAS_EMPTY } else { "" };
@@ -123,8 +122,7 @@ impl SettingsFile {
 
 const BACKUP: &str = ".castellan-backup-";
 
-/// Suffix for later backups of a file that was empty before castellan's first edit. By then the empty backup is
-/// deleted.
+/// Suffix for backups of a file that was empty before castellan's first edit, after the empty backup is deleted.
 const WAS_EMPTY: &str = "-was-empty";
 
 /// Returns the backups of a file. There is at most one, unless castellan was killed while it replaced the backup.

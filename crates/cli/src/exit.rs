@@ -1,4 +1,4 @@
-//! [`Exit`]: the table of `castellan`'s exit codes. They are stable: scripts may rely on them.
+//! [`Exit`]: the table of `castellan`'s exit codes, which are stable: scripts may rely on them.
 
 use std::io;
 use std::process::ExitCode;
@@ -37,7 +37,6 @@ pub(crate) const EXITS: &[(Exit, u8, &str)] = &[
 ];
 
 impl Exit {
-    /// Returns the exit for an error.
     pub(crate) fn of(error: &anyhow::Error) -> Exit {
         if error.downcast_ref::<Refusal>().is_some() {
             return Exit::Refused;

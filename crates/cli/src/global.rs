@@ -42,7 +42,6 @@ impl Global {
         self.home.as_ref().map(|dir| format!("--home {}", dir.display()))
     }
 
-    /// Reads the layout of the home.
     pub(crate) fn layout(&self) -> anyhow::Result<Layout> {
         Ok(Layout::read(&self.home()?.0)?)
     }
@@ -55,7 +54,6 @@ impl Global {
         Ok(())
     }
 
-    /// Returns a client for the daemon of the home.
     pub(crate) fn client(&self) -> anyhow::Result<ControlClient> {
         Ok(ControlClient::with_person(self.layout()?.home().clone(), ask::known))
     }

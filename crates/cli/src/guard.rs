@@ -1,5 +1,5 @@
-//! [`Guard`]: the protection of one agent in the current directory, for `castellan status` and `castellan doctor`. It
-//! must not know how it is shown.
+//! [`Guard`]: the protection of one agent in the current directory, for `castellan status` and `castellan doctor`. This
+//! module must not know how the result is shown.
 
 use std::path::{Path, PathBuf};
 
@@ -106,7 +106,6 @@ impl Fault {
         }
     }
 
-    /// Returns the remedy.
     pub(crate) fn remedy(&self) -> String {
         match self {
             Fault::NotRegistered(agent)

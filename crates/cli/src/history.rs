@@ -1,5 +1,4 @@
-//! The log as a history: entries in order, and the defects of the log. This module must not know the purpose of the
-//! reading.
+//! The log as a history: entries in order, and the log's defects. This module must not know the purpose of the reading.
 
 mod missing;
 mod part_options;

@@ -1,5 +1,4 @@
-//! [`InForce`]: the configuration and rules in force, for judging without the daemon. It must not know the purpose of
-//! the judging.
+//! [`InForce`]: the configuration and rules in force, to judge without the daemon. This module must not know the use.
 
 use anyhow::{Context, bail};
 use castellan_daemon::{AppliedError, Compiled, Config, FileSet, Layout, compile, read_applied};
@@ -17,8 +16,7 @@ pub(crate) struct InForce {
 }
 
 impl InForce {
-    /// Reads the applied set. If none was ever applied, it reads the files of the home, or the shipped ones if there
-    /// are none.
+    /// Reads the applied set; if none was ever applied, the files of the home, or the shipped ones without a home.
     pub(crate) fn read(layout: &Layout) -> anyhow::Result<InForce> {
         match read_applied(layout) {
             Ok(layers) => {
@@ -38,7 +36,6 @@ impl InForce {
         }
     }
 
-    /// Compiles the files.
     pub(crate) fn compile(&self) -> anyhow::Result<Compiled> {
         let compiled = compile(&self.rules, &self.config);
         if let Some(why) = compiled.error() {

@@ -1,5 +1,5 @@
-//! Launchers: `castellan-claude`, `castellan-codex`. They start an agent with flags that no repository can override, so
-//! that hooks registered only for the user stay active. They are stored beside `castellan`.
+//! Launchers: `castellan-claude`, `castellan-codex`, stored beside `castellan`. Launchers start an agent with flags
+//! that no repository can override, so that hooks registered only for the user stay active.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,7 +13,6 @@ use castellan_files::{Access, NewFile, read_text};
 
 const MARK: &str = "# Written by `castellan install --launchers`.";
 
-/// Returns the path of an agent's launcher.
 pub(crate) fn path(agent: AgentId) -> anyhow::Result<PathBuf> {
     launch::beside(&format!("castellan-{}", agent.word()))
 }

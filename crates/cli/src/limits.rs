@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-/// Bytes of a rule file or field table named on the command line: twice the limit of the loader, so that the loader
-/// reports a file that is too large.
+/// Bytes of a rule file or field table named on the command line: twice the loader's limit, so the loader reports it.
 pub(crate) const RULE_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Bytes of a file of labelled calls: 10,000 commands with their scripts are about 10 MB.
@@ -12,8 +11,7 @@ pub(crate) const LABELLED_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Bytes of one event of `rules eval`: the largest call that an agent can send.
 pub(crate) const EVENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Bytes of `/etc/passwd` and of the kernel's files about users. Machines with more local users use other means of
-/// lookup.
+/// Bytes of `/etc/passwd` and the kernel's files about users. Machines with more local users have other lookups.
 pub(crate) const PASSWD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Bytes of a launcher that is compared: castellan writes a few hundred.
@@ -22,7 +20,7 @@ pub(crate) const LAUNCHER_BYTES_MAX: u64 = 64 * 1024;
 /// Bytes shown of the standard error of a daemon that did not start: its last lines give the reason.
 pub(crate) const DAEMON_STDERR_BYTES_MAX: u64 = 4096;
 
-/// Time for a started daemon to listen. It needs milliseconds, or longer to read a long log.
+/// Time for a started daemon to listen: milliseconds, or longer if the daemon reads a long log.
 pub(crate) const START_TIME: Duration = Duration::from_secs(6);
 
 /// Time for a daemon to end: it finishes calls in flight for up to 8 s.
@@ -61,8 +59,7 @@ pub(crate) const EXPLAINED_LINE_CHARS: usize = 200;
 /// Default number of logged calls that are judged again or counted: some weeks of one person, in half a minute.
 pub(crate) const CALLS_READ: usize = 50_000;
 
-/// Directories above an agent's program that are searched for its package manifest: `dist`, `bin` and the package
-/// itself.
+/// Directories above an agent's program searched for its package manifest: `dist`, `bin` and the package itself.
 pub(crate) const PACKAGE_LEVELS_MAX: usize = 3;
 
 /// Bytes of a package manifest. Real ones have a few KiB.

@@ -1,8 +1,9 @@
-//! L6: `castellan`, the command for people and scripts. It installs, controls the daemon over the control socket,
+//! L6: `castellan`, the command for people and scripts: it installs, controls the daemon over the control socket,
 //! judges single calls and shows the log. Each subcommand is a file of `commands/`.
 //!
-//! The command reads the environment (`HOME`, `XDG_*`), because a person starts it; hook and daemon do not. It stores
-//! the values as absolute paths. It must not know how a call is judged or the format of an agent's JSON.
+//! The command reads the environment (`HOME`, `XDG_*`) and stores the values as absolute paths, because a person starts
+//! the command; hook and daemon read none. This crate must not know how a call is judged or the format of an agent's
+//! JSON.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -1,5 +1,4 @@
-//! Colours and tables for people. Text from an agent is escaped: the terminal shows control characters and does not
-//! execute them.
+//! Colours and tables for people. Control characters from an agent are escaped, so the terminal does not execute them.
 
 use std::io::{self, Write};
 
@@ -16,7 +15,6 @@ pub(crate) const WARN: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 /// Less important.
 pub(crate) const FAINT: Style = Style::new().dimmed();
-/// No colour.
 pub(crate) const PLAIN: Style = Style::new();
 
 /// Returns the colour of a verdict.
@@ -29,7 +27,6 @@ pub(crate) fn verdict_style(verdict: &str) -> Style {
     }
 }
 
-/// One cell of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     text: String,
@@ -37,7 +34,6 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Returns a cell with a style.
     pub(crate) fn new(text: impl AsRef<str>, style: Style) -> Cell {
         Cell { text: printable(text.as_ref()), style }
     }

@@ -1,5 +1,5 @@
-//! The user presence check before `castellan` itself loosens protection. It checks in this process, because the caller
-//! chooses the home and thus the daemon that answers. It also asks the daemon of every affected home, which knows its
+//! The user presence check before `castellan` itself loosens protection. This process checks, because the caller
+//! chooses the home and thus the daemon that answers. The daemon of every affected home checks too: a daemon knows its
 //! agents and records the request.
 
 use std::os::unix::fs::MetadataExt;
@@ -24,8 +24,8 @@ pub(crate) fn require_here() -> anyhow::Result<()> {
     Ok(check_own_presence()?)
 }
 
-/// Reports whether the caller runs inside a guarded agent and so may read the output. It checks in this process and
-/// asks the daemon, which knows its agents. A daemon that does not answer is ignored.
+/// Reports whether a guarded agent may read the output, as seen by this process or by the daemon, which knows its
+/// agents. A daemon that does not answer is ignored.
 pub(crate) fn is_within_agent(home: &Home) -> bool {
     is_own_within_agent() || ControlClient::new(home.clone()).status().is_ok_and(|status| status.within_agent)
 }

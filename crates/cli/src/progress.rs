@@ -1,4 +1,4 @@
-//! [`Progress`]: a progress line for a long command. It is shown only if standard error is a terminal.
+//! [`Progress`]: a progress line for a long command, shown only if standard error is a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};

@@ -135,8 +135,8 @@ impl Registration {
         }
     }
 
-    /// Reports whether the file contains the name of castellan's hook; an unreadable file may. Other than regular files
-    /// do not.
+    /// Reports whether the file contains the name of castellan's hook; true for unreadable files, false for special
+    /// files.
     fn may_name_castellan(&self) -> bool {
         if std::fs::metadata(&self.file).is_ok_and(|found| !found.is_file()) {
             return false;

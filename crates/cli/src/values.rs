@@ -9,17 +9,14 @@ use castellan_policy::{Profile, RuleState};
 use castellan_rules::{Priority, UnknownPriority};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-/// Parses a mode.
 pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|word| word.parse::<Mode>())
 }
 
-/// Parses a verdict.
 pub(crate) fn verdict() -> impl TypedValueParser<Value = Verdict> {
     PossibleValuesParser::new(Verdict::ALL.map(Verdict::as_str)).try_map(|word| word.parse::<Verdict>())
 }
 
-/// Parses a profile.
 pub(crate) fn profile() -> impl TypedValueParser<Value = Profile> {
     PossibleValuesParser::new(Profile::ALL.map(Profile::as_str)).try_map(|word| word.parse::<Profile>())
 }
@@ -32,17 +29,14 @@ pub(crate) fn pack() -> impl TypedValueParser<Value = &'static str> {
     })
 }
 
-/// Parses a rule state.
 pub(crate) fn rule_state() -> impl TypedValueParser<Value = RuleState> {
     PossibleValuesParser::new(RuleState::ALL.map(RuleState::as_str)).try_map(|word| word.parse::<RuleState>())
 }
 
-/// Parses an agent.
 pub(crate) fn agent() -> impl TypedValueParser<Value = AgentId> {
     PossibleValuesParser::new(AgentId::ALL.map(AgentId::word)).try_map(|word| word.parse::<AgentId>())
 }
 
-/// Parses a rule priority.
 pub(crate) fn priority(word: &str) -> Result<Priority, UnknownPriority> {
     word.parse()
 }

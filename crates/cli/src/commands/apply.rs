@@ -48,12 +48,10 @@ struct Proposal {
     /// The reason why the set in force cannot be shown.
     unknown: Option<&'static str>,
     changes: Vec<Change>,
-    /// The case files beside the user's rule files.
     case_files: Vec<Source>,
     summary: Summary,
     /// Settings without effect, because the organisation locks the key or sets a stricter value.
     in_vain: Vec<String>,
-    /// A configuration error, in one line.
     config_error: Option<String>,
     problems: Vec<Problem>,
 }

@@ -5,7 +5,7 @@ mod accuracy;
 use crate::exit::Exit;
 use crate::global::Global;
 
-/// Measurements.
+/// Subcommands of `castellan bench`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// Measure the verdicts on labelled calls: missed dangers and needless interruptions

@@ -1,5 +1,5 @@
-//! `castellan doctor`: checks the whole installation, with a remedy for each problem. A live call through every
-//! registered hook proves the result.
+//! `castellan doctor`: checks the whole installation, with a remedy for each problem, and makes a live call through the
+//! hook of each guarded agent.
 
 mod agents;
 mod canary;

@@ -1,5 +1,5 @@
-//! `castellan install`: creates the home, registers the hooks and starts the daemon. It reports its changes and the
-//! undo command; a second run changes nothing. Tightening needs no permission. A person must confirm that hooks move
+//! `castellan install`: creates the home, registers the hooks and starts the daemon, and reports the changes with the
+//! undo command. A second run changes nothing. Tightening needs no permission. A person must confirm that hooks move
 //! away from another castellan, or that a home in use gets a milder mode.
 
 mod home;
@@ -44,8 +44,7 @@ pub(crate) struct Options {
     #[arg(long)]
     managed: bool,
 
-    /// Also write `castellan-claude` and `castellan-codex`, which start an agent with hooks that no repository can
-    /// disable
+    /// Also write launchers `castellan-claude` and `castellan-codex`, whose hooks no repository can disable
     #[arg(long)]
     launchers: bool,
 
@@ -59,7 +58,6 @@ struct Owner {
     home: PathBuf,
     /// The owner's directories, for a new home; `None` if the owner's first hook creates the home.
     directories: Option<Directories>,
-    /// True for the default home.
     is_default: bool,
     /// The owner's user id.
     user: u32,
@@ -171,8 +169,7 @@ fn shown(hook: &HookCommand) -> String {
     }
 }
 
-/// Requires a person if the hooks now belong to another castellan, which would lose the agents' calls. Runs before any
-/// change.
+/// Requires a person if a new registration takes agents' calls from another castellan. Runs before any change.
 fn require_leave(registrations: &[Registration], hook: &HookCommand) -> anyhow::Result<()> {
     // A file that cannot be read is not changed either; registration reports the error.
     let elsewhere = |registration: &&Registration| registration.leads_elsewhere(hook).unwrap_or(false);
@@ -243,7 +240,7 @@ fn registration(agent: AgentId, managed: bool) -> anyhow::Result<Registration> {
     Ok(Registration::of_user(&AgentFiles::of_environment(agent)?))
 }
 
-/// Reports whether hooks already use this home. Their first call creates it with the defaults.
+/// Reports whether registered hooks already use this home. The first call of a hook creates a home with the defaults.
 fn is_led_to(home: &Path) -> anyhow::Result<bool> {
     for agent in AgentId::ALL {
         let of_user = Registration::of_user(&AgentFiles::of_environment(agent)?);

@@ -1,4 +1,4 @@
-//! `castellan packs`: the shipped packs with their state, rules and recent hits. It also changes the state of a pack
+//! `castellan packs`: shows the shipped packs with their state, rules and recent hits, or changes the state of a pack
 //! permanently. A milder state requires a person.
 
 use std::collections::BTreeMap;
@@ -180,8 +180,7 @@ fn shown(layout: &Layout, policy: &Policy) -> BTreeMap<&'static str, Shown> {
     packs
 }
 
-/// Returns the recent hits of each user rule; none if the log is unreadable, for which `castellan log verify` gives the
-/// reason.
+/// Returns the recent hits of each user rule; none for an unreadable log, as `castellan log verify` reports.
 fn hits(layout: &Layout) -> BTreeMap<String, Hits> {
     let since = SystemTime::now().checked_sub(LATELY);
     let is_late = |entry: &Entry| since.is_none_or(|since| entry.time >= since);

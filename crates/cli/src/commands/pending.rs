@@ -114,7 +114,6 @@ pub(super) fn write_head(out: &mut impl Write, call: &PendingCall) -> std::io::R
     writeln!(out, "{WARN}{id}{WARN:#}  {tool} of {agent}  {FAINT}{age} ago{times}{waits}, in {cwd}{FAINT:#}")
 }
 
-/// Writes the findings.
 pub(super) fn write_reasons(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
     call.reasons.iter().try_for_each(|reason| writeln!(out, "    {WARN}●{WARN:#} {}", printable(reason)))
 }

@@ -1,4 +1,4 @@
-//! `castellan profile`: the profile in force with its settings and their sources. It also changes the profile
+//! `castellan profile`: shows the profile in force with its settings and their sources, or changes the profile
 //! permanently. A milder profile requires a person.
 
 use std::io::Write;
@@ -15,9 +15,9 @@ use crate::values;
 /// Options of `castellan profile`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// standard: deny catastrophic calls, ask about irreversible or Opaque ones; strict: deny Opaque calls, confine
-    /// work to the workspace; autonomous: run safe calls without a prompt, for unattended agents; observer: allow no
-    /// tools; kit: like Falco's coding-agents-kit
+    /// standard: deny catastrophic calls, ask about irreversible or opaque ones, leave the rest to the agent; strict:
+    /// confine work to the workspace, deny opaque calls; autonomous: for unattended agents, run understood and safe
+    /// calls without a prompt; observer: allow no tools; kit: like Falco's coding-agents-kit
     #[arg(value_parser = values::profile())]
     profile: Option<Profile>,
 

@@ -1,5 +1,5 @@
-//! `castellan replay`: judges recorded calls again with other rules and shows the differences. It reads files and the
-//! log, and changes nothing.
+//! `castellan replay`: judges recorded calls again with other rules and shows the differences. Reads files and the log,
+//! changes nothing.
 
 mod changes;
 mod report;

@@ -1,4 +1,4 @@
-//! `castellan rules`: inspects rule files, their cases and the language. It changes no file; a new rule is a new file.
+//! `castellan rules`: inspects rule files, their cases and the language. Changes no file; a new rule is a new file.
 
 mod describe;
 mod eval;

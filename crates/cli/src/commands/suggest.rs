@@ -1,5 +1,5 @@
 //! `castellan suggest`: proposes rule changes from the log: asks that were always approved, rules that never or too
-//! often fire, and Opaque calls. It changes nothing.
+//! often fire, and Opaque calls. Changes nothing.
 
 mod exceptions;
 mod findings;
@@ -67,8 +67,7 @@ pub(crate) fn tally(global: &Global, log: &Path, part: Part) -> anyhow::Result<(
     Ok((tally, missing))
 }
 
-/// Derives suggestions for the rules in force from the counts. Each exception is tried on the log before it is
-/// proposed.
+/// Derives suggestions for the rules in force. Each exception is tried on the log before it is proposed.
 pub(crate) fn suggestions(
     global: &Global,
     layout: &Layout,

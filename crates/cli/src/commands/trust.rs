@@ -21,8 +21,8 @@ use crate::output::{self, BAD, Cell, GOOD, WARN, printable};
 /// Options of `castellan trust`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Directory of the workspace; default: the current one. Its own files in `.castellan` are shown first, and apply
-    /// with their present content
+    /// Directory of the workspace; default: the current one. Files in its `.castellan` folder are shown first, and
+    /// apply as they are now
     #[arg(value_name = "DIR", conflicts_with = "list")]
     directory: Option<PathBuf>,
 

@@ -1,5 +1,5 @@
-//! `castellan uninstall`: undoes an install. Settings files get their original bytes back. Files written by a person
-//! remain, except with `--purge`. It loosens protection, so it requires a person.
+//! `castellan uninstall`: undoes an install, which requires a person. Settings files get their original bytes back.
+//! Files written by a person remain, except with `--purge`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,6 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(if undone.failures.is_empty() { Exit::Done } else { Exit::Incomplete })
 }
 
-/// The changes and the failures.
 #[derive(Debug, Default)]
 struct Undone {
     rows: Vec<Vec<Cell>>,

@@ -1,5 +1,4 @@
-//! Defects of a log: unreadable lines, missing records and unrecorded events. This module must not know the purpose of
-//! the reading.
+//! Defects of a log: unreadable lines, missing records, unrecorded events. This module must not know the log's use.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,14 +9,13 @@ use serde_json::{Value as Json, json};
 
 use crate::output::{WARN, counted, printable};
 
-/// The defects found.
 #[derive(Debug, Default)]
 pub(crate) struct Missing {
     /// Older calls that the call limit excludes.
     pub(crate) calls_left_out: usize,
     /// Unreadable lines by reason: their number, and the place of the first.
     unreadable: BTreeMap<String, (usize, String)>,
-    /// Sequence numbers that are missing without an explanation.
+    /// Missing sequence numbers without an explanation, and losses that castellan itself found.
     records_gone: u64,
     losses: Vec<String>,
     /// Gap records, in which hooks report unrecorded events, and the number of these events.
@@ -42,7 +40,6 @@ impl Missing {
         *count += 1;
     }
 
-    /// Adds the next entry of the log.
     pub(super) fn add(&mut self, entry: &Entry, is_wanted: bool) {
         self.first.get_or_insert(entry.time);
         if entry.seq > self.last_seq.saturating_add(1) {

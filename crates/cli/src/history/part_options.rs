@@ -23,7 +23,6 @@ pub(crate) struct PartOptions {
 }
 
 impl PartOptions {
-    /// Returns the selected part of the log.
     pub(crate) fn part(&self) -> Part {
         Part { since: self.since, calls_max: self.limit }
     }

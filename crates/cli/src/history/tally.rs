@@ -1,5 +1,5 @@
 //! [`Tally`]: counts for a part of the log: verdicts by day and agent, the effect of each rule, asks with the person's
-//! answers, and ungoverned runs. It must not know how the counts are used.
+//! answers, and ungoverned runs. This module must not know how the counts are used.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
@@ -26,7 +26,7 @@ pub(crate) struct Verdicts {
 pub(crate) struct RuleCount {
     /// Calls on which the rule fired.
     pub(crate) fired: usize,
-    /// Calls that the rule denied.
+    /// Calls that the rule denied, and calls for which the rule asked.
     pub(crate) denied: usize,
     pub(crate) asked: usize,
     /// Answers of the person to the asks of this rule.
@@ -61,7 +61,6 @@ pub(crate) struct Ask {
 /// Identifies a call by its agent, session and use id.
 type Key = (String, String, String);
 
-/// The counts.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) calls: usize,
@@ -87,7 +86,6 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Adds the next entry of the part.
     pub(crate) fn add(&mut self, entry: &Entry) {
         match &entry.record {
             Record::Call(call) => self.add_call(entry.time, call),
@@ -182,7 +180,6 @@ impl Tally {
         }
     }
 
-    /// Records the answer of a person.
     fn add_word(&mut self, time: SystemTime, control: &ControlRecord) {
         let fate = match control.action.as_str() {
             "approve" => Fate::Approved,
@@ -229,8 +226,7 @@ impl Tally {
 /// The `lifted` value of a finding from a rule in observe state.
 const OBSERVED: &str = "observe";
 
-/// Returns the distinct rules of the findings that decided the verdict. A finding without a rule gives its code, such
-/// as `(opaque)`.
+/// Returns the distinct rules that decided the verdict; for a finding without a rule its code, such as `(opaque)`.
 fn decisive(call: &CallRecord) -> Vec<String> {
     let decisive =
         call.findings.iter().filter(|finding| finding.verdict == call.verdict && finding.lifted.is_empty());
@@ -304,8 +300,7 @@ mod tests {
         })
     }
 
-    /// Checks the number of calls, the outcomes of the asked ones and their waits in seconds. There is one record per
-    /// second.
+    /// Checks the number of calls, the outcomes of asked ones and their waits in seconds, with one record per second.
     fn check(records: &[Record], calls: usize, fates: &[Fate], waits: &[u64]) {
         let mut tally = Tally::default();
         for (second, record) in (0..).zip(records) {

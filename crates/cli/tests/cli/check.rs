@@ -98,7 +98,7 @@ fn the_marks_that_a_call_would_set_are_shown() {
     let home = home();
     let answer = check(&home, &["cat secret"], 0, "defer ");
     assert!(answer.lines().any(|line| line.starts_with("marks ") && line.ends_with(" secret")), "{answer}");
-    // A denied call sets no marks.
+    // No marks after a denial.
     let answer = check(&home, &["cat secret forbidden"], 11, "deny ");
     assert!(!answer.contains("marks"), "{answer}");
 }

@@ -148,7 +148,6 @@ fn other_hooks_beside_ours_are_named() {
     );
 }
 
-/// Breaks the protection of an agent.
 type Break = fn(&Home, &str);
 
 /// Ways to break the protection: the change, the reported text, and true if the agent then does not ask castellan.

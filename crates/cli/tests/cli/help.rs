@@ -2,7 +2,6 @@
 
 use crate::home::Home;
 
-/// Every subcommand.
 const COMMANDS: &[&str] = &[
     "",
     "install",

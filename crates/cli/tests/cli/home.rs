@@ -17,7 +17,6 @@ pub(crate) struct Home {
     variables: Vec<(&'static str, PathBuf)>,
 }
 
-/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Done {
     pub(crate) code: Option<i32>,
@@ -27,8 +26,7 @@ pub(crate) struct Done {
 
 impl Home {
     pub(crate) fn new() -> Home {
-        // On the same file system as the programs, which are linked and not copied: a program open for writing cannot
-        // be started.
+        // Beside the programs, because they are linked, not copied: a program open for writing cannot be started.
         let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let home = Home { root, variables: Vec::new() };
         for dir in [home.user(), home.repo(), home.bin()] {

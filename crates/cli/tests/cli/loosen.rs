@@ -154,7 +154,7 @@ fn nobody_types_a_pin_to_another_program() {
                     .contains("is another program than this castellan: you are not asked for your PIN"),
             "{stopped:?}"
         );
-        // Not shown for an action that loosens nothing.
+        // No PIN is requested for a command that loosens nothing either.
         let status = home.run(&["--home", &fake, "status"]);
         assert!(
             status.stderr.contains("this needs your p") || status.stderr.contains("this needs your P"),

@@ -1,5 +1,4 @@
-//! `castellan replay`, on a log written with the daemon's own log crate. Tests with a real daemon's log are in
-//! `tests/`.
+//! `castellan replay`, on a log written with the daemon's log crate. Tests of real daemons' logs are in `tests/`.
 
 use std::fs;
 use std::time::{Duration, SystemTime};

@@ -189,7 +189,7 @@ fn the_shipped_rules_are_tested_without_a_home() {
     assert!(none.stderr.contains("`--shipped`"), "{none:?}");
 }
 
-/// The user's own rules are loaded without their cases, and are not applied if a case's safe alternative is stopped.
+/// The user's own rules are loaded without their cases, and are not applied if no message names a safe alternative.
 #[test]
 fn apply_looks_at_the_cases_of_the_users_rules() {
     let home = Home::new();

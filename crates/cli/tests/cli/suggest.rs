@@ -12,7 +12,6 @@ use crate::home::{Done, Home, skipped};
 /// 2026-01-31T23:00:00Z; each further record is one minute later.
 const FIRST: u64 = 1_769_900_400;
 
-/// The user's rules in force.
 const MINE: &str = r#"- rule: Ask before word counts
   desc: Hm.
   condition: cmd.name = wc
@@ -212,7 +211,7 @@ fn an_agent_is_told_no_way_to_loosen() {
     }
 }
 
-/// A short rule is tried before it is proposed. It is dropped if it would allow a refused call, or allows nothing.
+/// A short rule is tried before it is proposed, and dropped if it would allow a refused call, or allows nothing.
 #[test]
 fn an_exception_that_does_not_hold_on_the_log_is_not_proposed() {
     if is_below_agent() {

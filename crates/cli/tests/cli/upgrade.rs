@@ -1,5 +1,5 @@
-//! Shipped rules of a new castellan: written to disk at once and applied when a person is present. They are never
-//! applied together with edits that nobody has reviewed.
+//! Shipped rules of a new castellan: written to disk at once and applied when a person is present, but never together
+//! with edits that nobody has reviewed.
 
 use serde_json::{Value as Json, json};
 

@@ -1,5 +1,5 @@
-//! A set of files as `castellan apply` reads it. It is compiled as the daemon compiles it. The user's rules are loaded
-//! a second time with lints and descriptions.
+//! A set of files as `castellan apply` reads it: compiled like in the daemon. The user's rules are loaded a second time
+//! with lints and descriptions.
 
 use std::collections::BTreeMap;
 

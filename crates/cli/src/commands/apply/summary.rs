@@ -1,5 +1,5 @@
-//! The effect of a file change on the rules: added, removed and changed ones. It also lists settings that are easy to
-//! overlook in a diff.
+//! The effect of a file change on the rules: added, removed and changed ones, and settings that are easy to overlook in
+//! a diff.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

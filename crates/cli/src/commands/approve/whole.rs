@@ -1,6 +1,5 @@
 //! A whole call as text, so that a person approves only text that the person has read. Nothing is cut, the terminal
-//! executes none of it, and no line of it can imitate castellan's own lines. This module must not know the use of the
-//! text.
+//! executes none of it, and no line imitates castellan's own. This module must not know the use of the text.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -18,7 +17,6 @@ const OURS: &str = "    │ ";
 /// Prefix of a continuation, where the terminal would break the line.
 const GOES_ON: &str = "    ┆ ";
 
-/// Returns the text.
 pub(super) fn text(shown: &ShownCall) -> anyhow::Result<String> {
     let mut out = Vec::new();
     write_head(&mut out, &shown.call)?;

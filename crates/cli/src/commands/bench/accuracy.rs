@@ -1,5 +1,4 @@
-//! `castellan bench accuracy`: judges labelled calls by the shipped rules or others, in a simulated world, and counts
-//! the results.
+//! `castellan bench accuracy`: judges labelled calls by rules in a simulated world, and counts the results.
 
 mod report;
 

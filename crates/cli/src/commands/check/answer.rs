@@ -1,5 +1,4 @@
-//! The answer of `castellan check`: the verdict, every finding with the line of its rule, and the queried facts of the
-//! machine.
+//! The answer of `castellan check`: verdict, findings with the lines of their rules, and queried machine facts.
 
 use std::io::Write;
 

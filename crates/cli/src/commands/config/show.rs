@@ -1,5 +1,4 @@
-//! `castellan config show`: the effective value of every key. `--origin` adds the source, and the values without
-//! effect.
+//! `castellan config show`: the effective value of every key; `--origin` adds sources and values without effect.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -70,7 +69,6 @@ fn in_project(global: &Global, dir: &Path) -> anyhow::Result<Config> {
     Ok(Config::with_project(&layout, read_project(&dir)?.as_ref())?)
 }
 
-/// Returns the column titles.
 fn header(origin: bool) -> Vec<Cell> {
     let words: &[&str] = if origin { &["key", "value", "from", "file and line"] } else { &["key", "value"] };
     words.iter().map(|word| Cell::new(word, FAINT)).collect()
@@ -114,7 +112,6 @@ fn origin_cells(setting: &Setting, sourced: &Sourced, first: bool) -> Vec<Cell> 
     cells
 }
 
-/// Returns the file and line of a value.
 fn place(sourced: &Sourced) -> String {
     let by = if sourced.is_preset { " (profile)" } else { "" };
     match &sourced.at {

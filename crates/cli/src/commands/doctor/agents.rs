@@ -81,8 +81,7 @@ fn firmer(agent: AgentId) -> &'static str {
     }
 }
 
-/// Checks hooks of other programs for the same calls in this directory: they can change or allow a call that castellan
-/// has judged.
+/// Checks hooks of other programs for the same calls here: they can change or allow a call after its judgement.
 fn foreign(guard: &Guard, layout: &Layout) -> Vec<Check> {
     let status = ControlClient::new(layout.home().clone()).status();
     let trusted = status.map(|report| report.trusted_hooks).unwrap_or_default();

@@ -1,6 +1,5 @@
-//! A live call through the real hook, started as the agent starts it. The hook gets the agent's environment; Codex's
-//! runs through the user's login shell with its startup files. A built-in rule denies the tool of the call, and nothing
-//! runs it.
+//! A live call through the real hook, with the agent's environment; for Codex through the user's login shell with its
+//! startup files. A built-in rule denies the tool of the call, and nothing runs the tool.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{Read, Write};

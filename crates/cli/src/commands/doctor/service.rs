@@ -138,8 +138,7 @@ fn socket_check(socket: &Path) -> Check {
     }
 }
 
-/// Lists the rules in force that an upgrade added, by the first day of their enforcement. An agent gets only their
-/// number.
+/// Lists rules in force from an upgrade, by the first day of their enforcement; for an agent, only their number.
 fn on_trial(layout: &Layout) -> Vec<Check> {
     // The check of the set in force reports a read error.
     let Some(config) = read_applied(layout).ok().and_then(|set| set.config(layout).ok()) else {

@@ -65,7 +65,6 @@ fn write_effects(out: &mut impl Write, below: &str, effects: &[ExplainedEffect])
     Ok(())
 }
 
-/// Writes the rules that fired.
 fn write_rules(out: &mut impl Write, below: &str, rules: &[FiredRule]) -> anyhow::Result<()> {
     for FiredRule { rule, verdict } in rules {
         let style = verdict_style(verdict);

@@ -36,7 +36,7 @@ pub(super) fn require(programs: &[&Path]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the reason if users other than root cannot start a program. Their agents' calls are then denied.
+/// Returns the reason if users other than root cannot start a program. The calls of these users' agents are denied.
 pub(super) fn closed(program: &Path) -> Option<String> {
     let (path, _) =
         on_the_way(program).ok()?.into_iter().find(|(_, found)| found.mode() & SEARCHABLE == 0)?;

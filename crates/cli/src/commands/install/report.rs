@@ -49,7 +49,6 @@ impl Report {
         }
     }
 
-    /// Adds a settings file of an agent.
     pub(super) fn registered(&mut self, registration: &Registration, edited: &Edited) {
         let what = format!("{} guarded", registration.agent.title());
         let detail = match edited {
@@ -64,7 +63,6 @@ impl Report {
         self.row(&what, &registration.file, &detail);
     }
 
-    /// Adds a launcher.
     pub(super) fn launcher(&mut self, path: &Path, written: anyhow::Result<bool>) {
         match written {
             Ok(true) => self.row("launcher written", path, "start the agent with it"),
@@ -73,7 +71,6 @@ impl Report {
         }
     }
 
-    /// Adds an agent that could not be registered.
     pub(super) fn failed(&mut self, agent: AgentId, error: &anyhow::Error) {
         self.failures.push(format!("{} is not guarded: {}", agent.title(), output::message(error)));
     }
@@ -96,8 +93,7 @@ impl Report {
         ));
     }
 
-    /// Adds rule files that castellan updated: applied, or pending because others edited files that a person must
-    /// review.
+    /// Adds rule files that castellan updated: applied, or pending because a person must review edits by others.
     pub(super) fn rules(&mut self, applied: anyhow::Result<Result<Vec<String>, Vec<String>>>) {
         match applied {
             Ok(Ok(files)) => {

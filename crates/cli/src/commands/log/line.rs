@@ -127,7 +127,7 @@ fn what(call: &CallRecord) -> String {
 /// The `lifted` value of a finding from a rule in observe state.
 const OBSERVED: &str = Exemption::Observe.as_str();
 
-/// Returns the request, the deciding rules, the verdicts of observed rules, the obligations and the marks. It names the
+/// Returns the request, the deciding rules, the verdicts of observed rules, the obligations and the marks. Names the
 /// layer of rules that the user cannot change; with `verbose`, of all rules.
 fn why(call: &CallRecord, verbose: bool) -> String {
     let decisive =
@@ -155,8 +155,7 @@ fn why(call: &CallRecord, verbose: bool) -> String {
         .join(" ")
 }
 
-/// Formats an obligation with its fallback, such as `contain no-network, else ask`. A defer fallback is omitted,
-/// because it adds nothing to the verdict.
+/// Formats an obligation with its fallback: `contain no-network, else ask`. A defer fallback is omitted.
 fn obligation(one: &ObligationRecord) -> String {
     let detail = if one.detail.is_empty() { String::new() } else { format!(" {}", one.detail) };
     let or_else = if one.or_else == Verdict::Defer.as_str() {

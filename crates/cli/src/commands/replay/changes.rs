@@ -1,5 +1,4 @@
-//! Changes by other rules, grouped by their kind and by the deciding rules. This module must not know how they are
-//! shown.
+//! Changes by other rules, grouped by kind and deciding rules. This module must not know how they are shown.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -91,11 +90,9 @@ pub(super) struct Example {
     pub(super) after: ReplayOutcome,
 }
 
-/// The result of the comparison.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     pub(super) groups: BTreeMap<(Kind, Vec<String>), Group>,
-    /// Calls that were judged again.
     pub(super) judged: usize,
     pub(super) unjudged: BTreeMap<Unjudged, usize>,
     /// Records with a verdict that this version does not know.

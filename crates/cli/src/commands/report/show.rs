@@ -20,10 +20,8 @@ const BESIDE_BAR: usize = 60;
 /// Maximum period that includes days without calls: two months.
 const DAYS_MAX: u64 = 62;
 
-/// Maximum rows of a list.
 const ROWS_MAX: usize = 8;
 
-/// The content of a report.
 #[derive(Debug)]
 pub(super) struct Report<'r> {
     pub(super) tally: &'r Tally,
@@ -296,7 +294,6 @@ impl Report<'_> {
     }
 }
 
-/// Waiting times of calls.
 struct Waits {
     count: usize,
     median: Duration,

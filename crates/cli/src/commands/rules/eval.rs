@@ -1,5 +1,5 @@
-//! `castellan rules eval`: matches rules against events from a file, with any field table, as Falco does. It knows no
-//! verdicts; `castellan check` reports those.
+//! `castellan rules eval`: matches rules against events from a file, with any field table, as Falco does. This command
+//! knows no verdicts; `castellan check` reports those.
 
 mod events;
 

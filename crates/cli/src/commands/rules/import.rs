@@ -1,5 +1,5 @@
 //! `castellan rules import`: converts an agent's permission rules to rules, each with its original in the description.
-//! It reports a rule that cannot be converted with its line, and converts the others.
+//! Rules that cannot be converted are reported with their lines; all others are converted.
 
 mod text;
 
@@ -82,7 +82,6 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     })
 }
 
-/// The rules and errors of all files.
 #[derive(Default)]
 struct Imported {
     /// By order of the first occurrence; duplicates are one rule.

@@ -14,8 +14,7 @@ use crate::values;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Rule language")]
 pub(super) struct Language {
-    /// Field table (JSON) of the rules' source; may be repeated, the tables are combined; default: castellan's own
-    /// fields
+    /// Field table (JSON) of the rules' source; may be repeated to combine tables; default: castellan's own fields
     #[arg(long, value_name = "TABLE")]
     fields: Vec<PathBuf>,
 
@@ -54,7 +53,7 @@ impl Language {
         let options = table.options(rules::Options {
             engine: self.engine.unwrap_or(base.engine),
             regex_compat_falco: self.regex_compat.unwrap_or(base.regex_compat_falco),
-            // Files for another table are read like Falco reads them.
+            // Files for another table are read as in Falco.
             redefined_in_file: !self.fields.is_empty(),
             ..base
         });

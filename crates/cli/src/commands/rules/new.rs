@@ -1,5 +1,5 @@
-//! `castellan rules new`: makes a rule with cases from a recorded call or a command. It proposes conditions from the
-//! effects of the call. It judges the rule and its cases before it writes them.
+//! `castellan rules new`: makes a rule with cases from a recorded call or a command. The command proposes conditions
+//! from the effects of the call, and judges the rule and its cases before writing them.
 
 mod call;
 mod cases;
@@ -27,7 +27,6 @@ use crate::output::{FAINT, counted, printable, printable_lines};
 use crate::{ask, case_files, presence, values};
 use castellan_files::{Access, NewFile};
 
-/// Verdicts for a new rule.
 const VERDICTS: &[(&str, RuleVerdict)] = &[
     ("deny", RuleVerdict::Deny),
     ("ask", RuleVerdict::Ask),

@@ -118,12 +118,10 @@ pub(super) fn describe(
 }
 
 impl LoadedLayers {
-    /// Returns the problems of all files.
     pub(super) fn problems(&self) -> Vec<Problem> {
         self.layers.iter().flat_map(|(_, loaded)| loaded.problems.iter().cloned()).collect()
     }
 
-    /// Reports whether some files have errors.
     pub(super) fn has_errors(&self) -> bool {
         self.layers.iter().any(|(_, loaded)| loaded.has_errors())
     }

@@ -31,8 +31,7 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with = "paths")]
     shipped: bool,
 
-    /// Judge only by the settings of this profile; default: the home's configuration for your own rules there,
-    /// otherwise `standard`
+    /// Judge only by this profile; default: the home's configuration for your own rules, otherwise `standard`
     #[arg(long, value_parser = values::profile())]
     profile: Option<Profile>,
 

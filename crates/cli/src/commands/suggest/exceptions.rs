@@ -1,4 +1,4 @@
-//! Proposed exceptions: repeated asks that were always approved, as a short rule for the configuration. Each is first
+//! Proposed exceptions: repeated asks that were always approved, as short rules for the configuration. A short rule is
 //! tried on the log. It is dropped if it still stops these calls, or allows a call that a person refused. There are no
 //! exceptions from rules that deny, castellan's own rules and the organisation's.
 
@@ -103,8 +103,7 @@ fn may_be_excepted_from(by: &[String], policy: &Policy) -> bool {
     !by.is_empty() && by.iter().all(may)
 }
 
-/// Returns the short rule for a call: a simple command by program and subcommand, or else verbatim; a host; a tool of a
-/// server.
+/// Returns the short rule for a call: a simple command by program and subcommand, or verbatim; a host; a server's tool.
 fn short_rule(record: &CallRecord) -> Option<String> {
     let text = |key: &str| record.input.get(key).and_then(|value| value.as_str());
     if record.tool.starts_with("mcp__") {
@@ -126,8 +125,7 @@ fn short_rule(record: &CallRecord) -> Option<String> {
             && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
     };
     Some(match words[..] {
-        // The arguments after a subcommand differ between calls. Without a subcommand, a prefix would allow any
-        // arguments.
+        // Arguments after a subcommand differ between calls. Without a subcommand, a prefix would allow any.
         [program, subcommand, ..] if is_word(program) && is_word(subcommand) => {
             format!("Bash({program} {subcommand}:*)")
         }
@@ -135,8 +133,7 @@ fn short_rule(record: &CallRecord) -> Option<String> {
     })
 }
 
-/// Tries the candidates on the log. A short rule is removed if it still stops one of its calls, or allows a call that a
-/// person refused.
+/// Tries the candidates on the log. Removes a short rule that stops one of its calls, or allows a refused one.
 pub(super) fn tried(
     global: &Global,
     log: &Path,
@@ -191,7 +188,7 @@ impl Exception {
     fn hold(&mut self, number: u64, before: Verdict, after: Verdict) {
         let is_freed = before >= Verdict::Ask && after < Verdict::Ask;
         if self.numbers.contains(&number) {
-            // The short rule is for this call.
+            // The short rule must allow this call.
             self.is_broken |= after >= Verdict::Ask;
         } else if is_freed {
             self.others += 1;
@@ -242,8 +239,7 @@ mod tests {
         compiled.policy
     }
 
-    /// Exceptions are impossible for a rule that denies, for castellan's own rules and for a rule that no longer
-    /// exists.
+    /// No exception from a rule that denies, from castellan's own rules or from a rule that no longer exists.
     #[test]
     fn some_rules_are_never_excepted_from() {
         let own = castellan_daemon::organisation_rules();

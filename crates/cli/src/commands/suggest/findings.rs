@@ -1,4 +1,4 @@
-//! [`Suggestions`]: all proposed changes with their counts. It must not know how they are shown.
+//! [`Suggestions`]: all proposed changes with their counts. This module must not know how they are shown.
 
 use castellan_daemon::pack_of_file;
 use castellan_event::Layer;
@@ -17,7 +17,6 @@ const OFTEN_CALLS_MIN: usize = 10;
 /// Minimum number of calls before a silent rule is reported.
 const NEVER_CALLS_MIN: usize = 200;
 
-/// All proposed changes.
 #[derive(Debug)]
 pub(crate) struct Suggestions {
     pub(crate) calls: usize,

@@ -8,7 +8,6 @@ use super::findings::{Often, Silent, Suggestions};
 use crate::global::Global;
 use crate::output::{self, Cell, FAINT, GOOD, WARN, counted, cut, printable};
 
-/// Characters of an example.
 const EXAMPLE_CHARS: usize = 100;
 
 pub(super) fn write(out: &mut impl Write, suggestions: &Suggestions, global: &Global) -> anyhow::Result<()> {

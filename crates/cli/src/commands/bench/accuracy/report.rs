@@ -12,7 +12,6 @@ use crate::output::{self, BAD, Cell, FAINT, counted, cut, printable};
 /// Characters of a call in the list of misses without `--verbose`.
 const CALL_CHARS: usize = 120;
 
-/// The result of a measurement.
 #[derive(Debug)]
 pub(super) struct Report<'r> {
     pub(super) accuracy: &'r Accuracy<'r>,
@@ -22,7 +21,6 @@ pub(super) struct Report<'r> {
 }
 
 impl Report<'_> {
-    /// Writes the requested tables.
     pub(super) fn write(
         &self,
         out: &mut impl Write,

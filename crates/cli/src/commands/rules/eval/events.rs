@@ -1,5 +1,4 @@
-//! Events from a file or standard input, one per line. Each event is processed before the next is read. This module
-//! knows no fields.
+//! Events from a file or stdin, one per line, each processed before the next is read. This module knows no fields.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

@@ -1,5 +1,4 @@
-//! Imported rules as a rule file. Texts of others are written as JSON strings, which YAML reads unchanged. This module
-//! must not know their origin.
+//! Imported rules as a rule file, with texts as JSON strings (valid YAML). This module must not know the origin.
 
 use castellan_agents::PermissionVerdict;
 use serde_json::Value as Json;

@@ -1,5 +1,5 @@
-//! More cases for a new rule: disguised forms of the same command, and harmless commands that only mention it. Each one
-//! is judged with the rule. A case with a wrong verdict is left out and reported.
+//! More cases for a new rule: disguised forms of the same command, and harmless commands that only mention the command.
+//! All are judged with the rule. A case with a wrong verdict is left out and reported.
 
 use anyhow::{Context, bail};
 use castellan_daemon::{Config, compile};

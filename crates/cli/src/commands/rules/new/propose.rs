@@ -1,5 +1,5 @@
-//! Proposes a condition for each effect and command of a call, changing effects first. It must not know which proposal
-//! is wanted.
+//! Proposes a condition for each effect and command of a call, changing effects first. This module must not know which
+//! proposal is wanted.
 
 use castellan_event::{Command, Effect, EffectKind, Scope};
 use castellan_trial::{HOME, Judged, WORKSPACE};

@@ -7,7 +7,6 @@ use castellan_trial::RuleCase;
 
 use super::report::{Report, Tested, subject, told, write_found};
 
-/// Returns the whole file.
 pub(super) fn text(report: &Report<'_>) -> anyhow::Result<String> {
     let mut text =
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"castellan rules test\">\n".to_owned();

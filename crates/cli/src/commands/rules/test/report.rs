@@ -24,7 +24,6 @@ pub(super) struct Tested<'r> {
     pub(super) problems: &'r [Problem],
 }
 
-/// The results of all files.
 #[derive(Debug)]
 pub(super) struct Report<'r> {
     pub(super) tested: Vec<Tested<'r>>,
@@ -36,7 +35,6 @@ impl Tested<'_> {
         self.problems.iter().filter(|problem| problem.severity == Severity::Error)
     }
 
-    /// Returns the file of a problem.
     fn source(&self, problem: &Problem) -> Option<&Source> {
         [Some(self.rules), self.cases_file].into_iter().flatten().find(|source| source.name == problem.file)
     }
