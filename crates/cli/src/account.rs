@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::limits::PASSWD_BYTES_MAX;
 
-/// One user of this machine.
+/// A user of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) name: String,

@@ -18,7 +18,7 @@ use crate::edit::{Edited, SettingsFile};
 /// The users that a registration covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// One user. A repository can disable these hooks.
+    /// A single user. A repository can disable these hooks.
     User,
     /// All users of this machine, in the format of this agent family. A repository cannot disable these hooks.
     Machine(MachineFamily),

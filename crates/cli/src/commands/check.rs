@@ -1,5 +1,5 @@
-//! `castellan check`: judges one call without an agent. Like for a real call, it decodes and judges an agent's payload.
-//! Memory and log are left out.
+//! `castellan check`: judges one call without an agent. As for a real call, an agent's payload is decoded and judged;
+//! only memory and log are left out.
 
 mod answer;
 

@@ -34,7 +34,7 @@ pub(crate) struct RuleCount {
     pub(crate) refused: usize,
     /// Verdicts that the rule would have given in observe state.
     pub(crate) observed: BTreeMap<String, usize>,
-    /// One call on which the rule fired, as shown in the log.
+    /// An example call on which the rule fired, as shown in the log.
     pub(crate) example: String,
 }
 

@@ -9,7 +9,7 @@ use similar::{ChangeTag, TextDiff};
 use crate::limits::DIFF_TIME;
 use crate::output::{self, BAD, FAINT, GOOD, PLAIN};
 
-/// One file that differs.
+/// A file that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
     name: String,

@@ -1,4 +1,4 @@
-//! One record as a line for people: time, verdict, agent, tool, action, reason.
+//! A record as a line for people: time, verdict, agent, tool, action, reason.
 
 use std::io::{self, Write};
 

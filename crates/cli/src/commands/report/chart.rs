@@ -3,7 +3,7 @@
 
 use crate::output::Style;
 
-/// One part of a bar: its number, character and colour.
+/// A part of a bar: its number, character and colour.
 pub(super) type Part = (usize, char, Style);
 
 /// Returns a bar; the sum `longest` fills the width. Every part above zero gets at least one character, so a bar may

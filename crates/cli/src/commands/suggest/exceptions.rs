@@ -32,7 +32,7 @@ pub(crate) struct Exception {
     /// The rules that asked.
     pub(crate) by: Vec<String>,
     pub(crate) approved: usize,
-    /// One of the calls, as shown in the log.
+    /// An example of the calls, as shown in the log.
     pub(crate) example: String,
     /// The short rule for `allow` in the configuration; `None` if no short rule matches just these calls.
     pub(crate) allow: Option<String>,

@@ -12,7 +12,7 @@ use crate::commands::explain::tree;
 use crate::global::Global;
 use crate::output::{BAD, FAINT, GOOD, WARN, counted, printable, printable_lines};
 
-/// One rule file with its cases.
+/// A rule file with its cases.
 #[derive(Debug)]
 pub(super) struct Tested<'r> {
     pub(super) rules: &'r Source,
