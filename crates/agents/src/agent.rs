@@ -7,7 +7,6 @@ use std::str::FromStr;
 
 use castellan_event::AccessLevel;
 
-use crate::asks;
 use crate::spec::{
     AgentPaths, EventKind, Headless, HookEvent, MachineFamily, PluginFamily, Settings, Snapshots, Spec,
     SwitchFamily,
@@ -83,17 +82,6 @@ pub fn question_event(agent: AgentId) -> &'static str {
     let mut events = agent.spec().events.iter();
     // The build rejects an agent without such an event.
     events.find(|event| event.kind == EventKind::Question).map(|event| event.name).unwrap_or_default()
-}
-
-/// Reports whether nobody can answer a prompt of an agent with these arguments in this permission mode. Words after
-/// `--` are a prompt. Unknown arguments (`None`) may mean headless.
-pub fn is_headless<A: AsRef<[u8]>>(agent: AgentId, arguments: Option<&[A]>, permission_mode: &str) -> bool {
-    let headless = agent.spec().headless;
-    let is_said = |arguments: &[A]| {
-        let mut arguments = arguments.iter().map(AsRef::as_ref).take_while(|argument| *argument != b"--");
-        arguments.any(|argument| headless.is_said_by(argument))
-    };
-    asks::refuses_asks(agent, permission_mode) || arguments.is_none_or(is_said)
 }
 
 /// Returns the highest access level that an agent gives itself in a permission mode.
@@ -173,7 +161,7 @@ pub fn needs_trust(agent: AgentId) -> bool {
 }
 
 impl Headless {
-    fn is_said_by(self, argument: &[u8]) -> bool {
+    pub(crate) fn is_said_by(self, argument: &[u8]) -> bool {
         let name = argument.split(|byte| *byte == b'=').next().unwrap_or_default();
         let is_cluster = argument.starts_with(b"-") && !argument.starts_with(b"--");
         self.words.iter().any(|word| word.as_bytes() == name)
@@ -192,39 +180,6 @@ mod tests {
         }
         let error = "Claude".parse::<AgentId>().unwrap_err();
         assert!(error.contains("claude, codex, gemini, qwen"), "{error}");
-    }
-
-    #[test]
-    fn the_command_line_or_the_mode_says_that_nobody_is_there() {
-        let check = |agent, line: &str, mode, expected| {
-            let words: Vec<&str> = line.split(' ').collect();
-            assert_eq!(is_headless(agent, Some(&words), mode), expected, "{line} {mode}");
-        };
-        check(AgentId::CLAUDE, "claude", "default", false);
-        check(AgentId::CLAUDE, "node /x/cli.js -p hello", "default", true);
-        check(AgentId::CLAUDE, "claude --model x --print", "default", true);
-        check(AgentId::CLAUDE, "claude -- -p", "default", false);
-        check(AgentId::CLAUDE, "claude -cp hello", "acceptEdits", true);
-        check(AgentId::CLAUDE, "claude --print=x", "default", true);
-        check(AgentId::CLAUDE, "claude -c --permission-mode plan", "plan", false);
-        for mode in ["acceptEdits", "auto", "bypassPermissions"] {
-            check(AgentId::CLAUDE, "claude", mode, false);
-        }
-        for mode in ["dontAsk", "", "Default", "yolo", "default "] {
-            check(AgentId::CLAUDE, "claude", mode, true);
-        }
-        check(AgentId::CODEX, "codex -c features.hooks=true exec x", "default", true);
-        check(AgentId::CODEX, "codex e x", "default", true);
-        check(AgentId::CODEX, "codex execute", "default", false);
-        check(AgentId::CODEX, "codex -p work", "", false);
-        check(AgentId::CODEX, "codex review", "default", true);
-        check(AgentId::GEMINI, "node /x/gemini.js -yp go", "", true);
-        check(AgentId::GEMINI, "gemini --yolo --prompt=go", "", true);
-        check(AgentId::GEMINI, "gemini -i go", "", false);
-        check(AgentId::QWEN, "qwen -yp go", "yolo", true);
-        check(AgentId::QWEN, "qwen -i go", "auto-edit", false);
-        check(AgentId::QWEN, "qwen", "acceptEdits", true);
-        assert!(is_headless(AgentId::CLAUDE, None::<&[&str]>, "default"));
     }
 
     #[test]

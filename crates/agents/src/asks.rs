@@ -59,6 +59,17 @@ pub(crate) fn refuses_asks(agent: AgentId, permission_mode: &str) -> bool {
     !agent.spec().asks.modes.is_empty() && !mode(agent, permission_mode).is_some_and(|mode| mode.is_attended)
 }
 
+/// Reports whether nobody can answer a prompt of an agent with these arguments in this permission mode. Words after
+/// `--` are a prompt. Unknown arguments (`None`) may mean headless.
+pub fn is_headless<A: AsRef<[u8]>>(agent: AgentId, arguments: Option<&[A]>, permission_mode: &str) -> bool {
+    let headless = agent.spec().headless;
+    let is_said = |arguments: &[A]| {
+        let mut arguments = arguments.iter().map(AsRef::as_ref).take_while(|argument| *argument != b"--");
+        arguments.any(|argument| headless.is_said_by(argument))
+    };
+    refuses_asks(agent, permission_mode) || arguments.is_none_or(is_said)
+}
+
 /// Returns the newest version whose asks were measured, for calls that no running agent makes.
 pub fn measured_version(agent: AgentId) -> Version {
     agent.spec().tested.1

@@ -8,7 +8,8 @@ mod forms;
 
 use crate::agent::{AgentId, machine_settings_path};
 use crate::dotenv::set_in;
-use crate::settings::{Foreign, HookCommand};
+use crate::family::HookCommand;
+use crate::settings::Foreign;
 use crate::spec::{EventKind, Form, HookFile, MachineFamily, Place, SwitchFamily};
 use crate::switches::{off_profiles, requires_hooks, switches_off};
 use forms::{read_front_matter, read_plugin_hooks, read_settings, read_toml};

@@ -6,15 +6,13 @@
 
 mod agent;
 mod asks;
-mod claude;
-mod codex;
 mod command_line;
 mod comments;
 mod dotenv;
 mod failure;
+mod family;
 mod features;
 mod front_matter;
-mod gemini;
 mod hook_files;
 mod input;
 mod json;
@@ -40,13 +38,14 @@ mod version;
 mod whose;
 
 pub use agent::{
-    AgentId, agent_paths, ceiling, directory_name, hook_events, is_headless, is_posix_on_windows,
-    machine_family, machine_settings_path, moved_settings_directory, needs_trust, plugin_family,
-    question_event, settings_path, settings_variable, shell_snapshots, switch_family,
+    AgentId, agent_paths, ceiling, directory_name, hook_events, is_posix_on_windows, machine_family,
+    machine_settings_path, moved_settings_directory, needs_trust, plugin_family, question_event,
+    settings_path, settings_variable, shell_snapshots, switch_family,
 };
-pub use asks::{denies_unattended_asks, holds_ask, measured_version};
+pub use asks::{denies_unattended_asks, holds_ask, is_headless, measured_version};
 pub use command_line::{GivenHooks, can_keep_hooks_on, given_hooks, keeps_hooks_on, off_variables};
 pub use failure::hook_table;
+pub use family::{HookCommand, HookStart};
 pub use features::{Features, agent_literals, features, tested_versions};
 pub use hook_files::{
     FRONT_MATTER, HookFileReport, MANAGED_FOLDER, MANAGED_SETTINGS, MANAGED_TEXTS, NamedHook, PLUGIN_HOOKS,
@@ -70,13 +69,13 @@ pub use plugins::{
 pub use question::{Question, file_input, shell_call};
 pub use reply::{Reply, Told, encode, encode_failure, encode_refusal, is_deferral, is_denial};
 pub use settings::{
-    Foreign, HOOK_NAME, HookCommand, Inspection, Registered, SettingsProblem, inspect, register, unregister,
+    Foreign, HOOK_NAME, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
 pub use spec::{
     AgentPaths, HookEvent, HookFile, MachineFamily, Moment, PathKind, Place, PluginFamily, SwitchFamily,
     Version,
 };
-pub use start::{HookStart, agent_line, hook_start};
+pub use start::{agent_line, hook_start};
 pub use switches::switches_off;
 pub use transcript::{
     TranscriptCall, TranscriptEntry, TranscriptLine, subagent_transcripts, transcript_line,

@@ -8,10 +8,10 @@ use serde_json::{Map, Value as Json, json};
 use toml_edit::{Document, Item, Table, value};
 
 use crate::agent::{AgentId, hook_events, machine_settings_path};
-use crate::codex;
+use crate::family::{HookCommand, codex};
 use crate::hook_files::{hook_files, read_hook_file};
 use crate::limits::SETTINGS_BYTES_MAX;
-use crate::settings::{HookCommand, SettingsProblem, group};
+use crate::settings::{SettingsProblem, group};
 
 const BEGIN: &str = "# castellan begin: written by `castellan install --managed`\n";
 const END: &str = "# castellan end\n";

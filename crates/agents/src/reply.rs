@@ -8,11 +8,11 @@ use serde_json::Value as Json;
 use crate::agent::AgentId;
 use crate::asks::can_ask;
 use crate::failure::Telling;
+use crate::family::{claude, codex, gemini};
 use crate::limits::{REASON_UNITS_MAX, STDERR_UNITS_MAX};
 use crate::payload::{Malformed, Stranger};
 use crate::spec::{EventKind, ReplyFamily};
-use crate::whose::Whose;
-use crate::{claude, codex, gemini};
+use crate::whose::{OtherAgent, Whose};
 
 /// The hook's output and exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,8 +83,17 @@ pub fn encode_refusal(agent: AgentId, event: &str, malformed: &Malformed) -> Rep
         Some(Stranger { whose: Whose::Guarded(sender), event }) => {
             encode_failure(*sender, event, &malformed.message)
         }
-        Some(Stranger { whose: Whose::Other(sender), .. }) => sender.denial(&one_line(&malformed.message)),
+        Some(Stranger { whose: Whose::Other(sender), .. }) => {
+            foreign_denial(&sender, &one_line(&malformed.message))
+        }
     }
+}
+
+/// Encodes a deny as an agent reads it that castellan does not guard.
+fn foreign_denial(sender: &OtherAgent, line: &str) -> Reply {
+    let reason = Json::from(line).to_string();
+    let stdout = sender.deny.map(|deny| deny.replace("REASON", &reason)).unwrap_or_default();
+    Reply { exit: 2, stdout: stdout.into_bytes(), stderr: format!("{line}\n").into_bytes() }
 }
 
 /// Reports whether the agent reads an answer as a denial: an output of [`encode`] or [`encode_failure`] for a deny.

@@ -12,40 +12,15 @@ use jsonc_parser::ast::{Object, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::agent::{AgentId, hook_events};
+use crate::family::{HookCommand, claude, codex, gemini};
 use crate::limits::SETTINGS_BYTES_MAX;
 use crate::spec::{HookEvent, RegistrationFamily};
-use crate::{claude, codex, gemini};
 use entries::{Entry, Tree};
 use source::Spot;
 
 pub(crate) use inspection::switch_of;
 pub use inspection::{Foreign, Inspection, Registered, inspect};
 pub(crate) use source::Source;
-
-/// How the hook is started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookCommand {
-    /// Absolute path of `castellan-hook`.
-    pub program: String,
-    /// The value of its `--home`: an absolute path, or another form that `castellan_wire::ToldHome` reads.
-    pub home: String,
-}
-
-impl HookCommand {
-    /// Returns the command line for an event. The line does not depend on the version, since Codex trusts the exact
-    /// text.
-    pub fn argv(&self, agent: AgentId, event: &str) -> Vec<String> {
-        let words = [&self.program, "--agent", agent.word(), "--event", event, "--home", &self.home];
-        words.map(str::to_owned).to_vec()
-    }
-
-    /// Returns the hook of a command line; the inverse of [`HookCommand::argv`].
-    pub fn of_argv(argv: &[String]) -> Option<HookCommand> {
-        let program = argv.first()?.clone();
-        let home = argv.iter().skip_while(|word| *word != "--home").nth(1)?.clone();
-        Some(HookCommand { program, home })
-    }
-}
 
 /// The name of the program that agents start as castellan's hook.
 pub const HOOK_NAME: &str = "castellan-hook";

@@ -3,24 +3,9 @@
 
 use crate::agent::AgentId;
 use crate::command_line::hooks_on;
-use crate::settings::HookCommand;
+use crate::family::{HookCommand, HookStart, claude, codex, gemini};
+use crate::shell_words;
 use crate::spec::RegistrationFamily;
-use crate::{claude, codex, gemini, shell_words};
-
-/// How an agent starts a hook.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HookStart {
-    /// The agent starts the program itself.
-    Direct {
-        /// Program and arguments.
-        argv: Vec<String>,
-    },
-    /// The agent starts the user's login shell, which reads its startup files.
-    LoginShell {
-        /// Arguments of the shell.
-        arguments: Vec<String>,
-    },
-}
 
 /// Returns how the agent starts the hook that is registered for `event`.
 pub fn hook_start(agent: AgentId, hook: &HookCommand, event: &str) -> HookStart {

@@ -4,7 +4,6 @@
 use serde_json::{Map, Value as Json};
 
 use crate::agent::AgentId;
-use crate::reply::Reply;
 
 /// The agent that sent a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,14 +56,5 @@ impl Whose {
             Whose::Guarded(agent) => agent.title(),
             Whose::Other(other) => other.title,
         }
-    }
-}
-
-impl OtherAgent {
-    /// Encodes a deny in the agent's format.
-    pub(crate) fn denial(&self, line: &str) -> Reply {
-        let reason = Json::from(line).to_string();
-        let stdout = self.deny.map(|deny| deny.replace("REASON", &reason)).unwrap_or_default();
-        Reply { exit: 2, stdout: stdout.into_bytes(), stderr: format!("{line}\n").into_bytes() }
     }
 }

@@ -205,3 +205,36 @@ fn a_file_tool_holds_nothing_but_reading() {
         assert_eq!(holds(MEASURED, &call, &Facts::default()), expected, "{name} {path}");
     }
 }
+
+#[test]
+fn the_command_line_or_the_mode_says_that_nobody_is_there() {
+    let check = |agent, line: &str, mode, expected| {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert_eq!(is_headless(agent, Some(&words), mode), expected, "{line} {mode}");
+    };
+    check(AgentId::CLAUDE, "claude", "default", false);
+    check(AgentId::CLAUDE, "node /x/cli.js -p hello", "default", true);
+    check(AgentId::CLAUDE, "claude --model x --print", "default", true);
+    check(AgentId::CLAUDE, "claude -- -p", "default", false);
+    check(AgentId::CLAUDE, "claude -cp hello", "acceptEdits", true);
+    check(AgentId::CLAUDE, "claude --print=x", "default", true);
+    check(AgentId::CLAUDE, "claude -c --permission-mode plan", "plan", false);
+    for mode in ["acceptEdits", "auto", "bypassPermissions"] {
+        check(AgentId::CLAUDE, "claude", mode, false);
+    }
+    for mode in ["dontAsk", "", "Default", "yolo", "default "] {
+        check(AgentId::CLAUDE, "claude", mode, true);
+    }
+    check(AgentId::CODEX, "codex -c features.hooks=true exec x", "default", true);
+    check(AgentId::CODEX, "codex e x", "default", true);
+    check(AgentId::CODEX, "codex execute", "default", false);
+    check(AgentId::CODEX, "codex -p work", "", false);
+    check(AgentId::CODEX, "codex review", "default", true);
+    check(AgentId::GEMINI, "node /x/gemini.js -yp go", "", true);
+    check(AgentId::GEMINI, "gemini --yolo --prompt=go", "", true);
+    check(AgentId::GEMINI, "gemini -i go", "", false);
+    check(AgentId::QWEN, "qwen -yp go", "yolo", true);
+    check(AgentId::QWEN, "qwen -i go", "auto-edit", false);
+    check(AgentId::QWEN, "qwen", "acceptEdits", true);
+    assert!(is_headless(AgentId::CLAUDE, None::<&[&str]>, "default"));
+}

@@ -8,8 +8,9 @@ use toml_edit::{DocumentMut, Item, TableLike, Value};
 use super::{HookFileReport, NamedHook};
 use crate::agent::{AgentId, hook_events, question_event};
 use crate::comments::without_comments;
+use crate::family::HookCommand;
 use crate::front_matter::front_matter;
-use crate::settings::{Foreign, HookCommand, inspect, our_argv};
+use crate::settings::{Foreign, inspect, our_argv};
 use crate::spec::ReaderFamily;
 
 /// Reads settings, and Codex's `hooks.json`.

@@ -4,11 +4,10 @@
 use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
 
+use super::codex;
+use super::{HookCommand, HookStart};
 use crate::agent::AgentId;
-use crate::codex;
-use crate::settings::HookCommand;
 use crate::spec::HookEvent;
-use crate::start::HookStart;
 
 /// Returns the reply to BeforeTool. `None` is an empty reply, which leaves the call to Gemini's own policy; an allow
 /// changes nothing there. An ask becomes a deny, see `[asks]` in `agents/gemini.toml`.

@@ -7,11 +7,10 @@
 use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
 
+use super::{HookCommand, HookStart};
 use crate::agent::AgentId;
-use crate::settings::HookCommand;
 use crate::shell_words;
 use crate::spec::HookEvent;
-use crate::start::HookStart;
 
 /// Returns the reply to PreToolUse. `None` is an empty reply, which leaves the call to Codex.
 pub(crate) fn answer_question(event: &str, verdict: Verdict, reason: &str) -> Option<Json> {

@@ -4,10 +4,9 @@
 use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
 
+use super::{HookCommand, HookStart};
 use crate::agent::AgentId;
-use crate::settings::HookCommand;
 use crate::spec::HookEvent;
-use crate::start::HookStart;
 
 /// Returns the reply to PreToolUse. `None` is an empty reply, which leaves the call to Claude's own permissions.
 pub(crate) fn answer_question(event: &str, verdict: Verdict, reason: &str, user_note: &str) -> Option<Json> {
