@@ -12,10 +12,13 @@ const FILE: &str = "docs/accuracy-misses.md";
 
 const HEAD: &str = "# What is missed
 
-Every labelled call by which something is missed that [accuracy](accuracy.md) says is to be reached, by name. Made by
-`cargo xtask accuracy --write`; do not edit. A name before `-` is a family's: its call stands in `corpus/labelled`. The names of
-collected commands end in the hash of their text; `cargo xtask corpus benign` collects them again, into `target/corpus/benign.jsonl`.
-*m* marks families of the half that is only measured.
+Every labelled call that misses a target of [accuracy](accuracy.md), by name and profile. `cargo xtask accuracy --write` makes this
+file; do not edit.
+
+* `FAMILY-NUMBER` is a call of that family in `corpus/labelled`.
+* A collected command has its kind and the hash of its text (`docs-6b6742d7ca7e`). `cargo xtask corpus benign` collects it again, into
+  `target/corpus/benign.jsonl`.
+* *m* marks a family of the measured half.
 ";
 
 /// Calls with the same miss: tier and reason, family, verdict, rules.
