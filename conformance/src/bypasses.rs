@@ -12,20 +12,20 @@ use crate::forerunners::facts_of;
 const HEAD: &str = "\
 # Bypasses
 
-Every known way to disguise a command, or to go around what judges it. Made by `cargo xtask gen` from `corpus/disguises.txt`
-and what is understood of its texts; do not edit. A new way is a line in that file first.
+Every known way to disguise a command or to bypass castellan's analysis. `cargo xtask gen` makes this page from
+`corpus/disguises.txt`; do not edit. Add a new way to that file first.
 
-A text is tested by `cargo xtask conformance disguises`: the facts that the file names for it must be found. Where a test lies
-elsewhere, it is named. `⏎` stands for a newline. The mark before a text says what is found in it:
+`cargo xtask conformance disguises` tests each text: castellan must find the facts that the file names. Links name the tests
+elsewhere. `⏎` stands for a newline, `␉` for a tab. The mark before a text shows castellan's result:
 
-| mark | what |
+| mark | result |
 |---|---|
-| ● | the facts that the file names, and nothing that decides what runs or what it is done to is Opaque |
-| ◐ | a part that decides it is Opaque, with the reason, and rules see that; what is known beside it is found too |
-| ○ | not what it does: the line before it names the layer that covers it |
+| ● | castellan finds the named facts, and no Opaque program, code or target |
+| ◐ | castellan finds the named facts and an Opaque program, code or target with its reason, which rules see |
+| ○ | castellan does not find the effect. The line before the text names the layer that covers it |
 
-What is found is not yet denied: that is up to the rules. Those that are shipped judge commands and effects, so that a disguise says
-nothing to them; how many they stop is measured on labelled calls, disguised ones among them ([accuracy](accuracy.md)).
+Rules decide about these facts. The shipped rules match commands and effects, so a disguise makes no difference to them.
+[Accuracy](accuracy.md) has the share of labelled calls, disguised ones included, that they stop.
 
 ";
 
@@ -75,8 +75,8 @@ fn book(all: &Disguises) -> anyhow::Result<String> {
     write_tallies(&mut book, &tallies)?;
     write!(
         book,
-        "\n{harmless} more texts only look dangerous, and must not be found to be. The layers, where something is left to one:\n\n\
-         | layer | what |\n|---|---|\n"
+        "\nIn {harmless} harmless look-alikes castellan must not find a danger. A layer covers the ways that castellan does not detect:\n\n\
+         | layer | protection |\n|---|---|\n"
     )?;
     for layer in Layer::ALL {
         writeln!(book, "| {} | {} |", layer.as_str(), layer.meaning())?;
@@ -112,7 +112,7 @@ fn write_way(book: &mut String, way: &Way, texts: &[(Found, &Case)]) -> fmt::Res
 }
 
 fn write_tallies(book: &mut String, tallies: &[(&str, Tally)]) -> fmt::Result {
-    book.push_str("| group | ways | left to a layer | texts ● | ◐ | ○ | tests elsewhere |\n|---|---|---|---|---|---|---|\n");
+    book.push_str("| group | ways | layer covers | texts ● | ◐ | ○ | tests elsewhere |\n|---|---|---|---|---|---|---|\n");
     let mut all = Tally::default();
     for (group, tally) in tallies {
         write_tally(book, group, tally)?;
