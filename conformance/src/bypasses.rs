@@ -20,7 +20,7 @@ elsewhere. `⏎` stands for a newline, `␉` for a tab. The mark before a text s
 
 | mark | result |
 |---|---|
-| ● | castellan finds the named facts, and no Opaque program, code or target |
+| ● | castellan finds the named facts and no Opaque program, code or target |
 | ◐ | castellan finds the named facts and an Opaque program, code or target with its reason, which rules see |
 | ○ | castellan does not find the effect. The line before the text names the layer that covers it |
 
@@ -75,7 +75,8 @@ fn book(all: &Disguises) -> anyhow::Result<String> {
     write_tallies(&mut book, &tallies)?;
     write!(
         book,
-        "\nIn {harmless} harmless look-alikes castellan must not find a danger. A layer covers the ways that castellan does not detect:\n\n\
+        "\nIn {harmless} harmless look-alikes castellan must not find a danger. \
+         A layer covers the ways that castellan does not detect:\n\n\
          | layer | protection |\n|---|---|\n"
     )?;
     for layer in Layer::ALL {
