@@ -12,11 +12,11 @@ const FILE: &str = "docs/accuracy-misses.md";
 
 const HEAD: &str = "# What is missed
 
-Every labelled call that misses a target of [accuracy](accuracy.md), by name and profile. `cargo xtask accuracy --write` makes this
-file; do not edit.
+Every labelled call that misses a target of [accuracy](accuracy.md), by name and profile. `cargo xtask accuracy --write` makes
+this file; do not edit.
 
 * `FAMILY-NUMBER` is a call of that family in `corpus/labelled`.
-* A collected command has its kind and the hash of its text (`docs-6b6742d7ca7e`). `cargo xtask corpus benign` collects it again, into
+* `KIND-HASH` is a collected command, with the hash of its text. `cargo xtask corpus benign` collects it again, into
   `target/corpus/benign.jsonl`.
 * *m* marks a family of the measured half.
 ";
