@@ -2,6 +2,7 @@
 
 mod missing;
 mod part_options;
+mod subject;
 mod tally;
 
 use std::path::Path;
@@ -12,6 +13,7 @@ use castellan_audit::{Entry, Record, Scanned, scan};
 
 pub(crate) use missing::{Missing, day, second};
 pub(crate) use part_options::PartOptions;
+pub(crate) use subject::subject;
 pub(crate) use tally::{Ask, Fate, RuleCount, Tally, Verdicts};
 
 /// The part of the log to read.

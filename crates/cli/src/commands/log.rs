@@ -3,7 +3,6 @@
 mod line;
 mod verify;
 
-pub(crate) use line::subject;
 pub(crate) use verify::problems;
 
 use std::io::Write;

@@ -1,6 +1,7 @@
 //! [`Tally`]: counts for a part of the log: verdicts by day and agent, the effect of each rule, asks with the person's
 //! answers, and ungoverned runs. This module must not know how the counts are used.
 
+use super::subject::subject;
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
 
@@ -131,7 +132,7 @@ impl Tally {
         }
         if by.iter().any(|name| name == "(opaque)") {
             self.opaque += 1;
-            self.opaque_example = crate::commands::log::subject(call);
+            self.opaque_example = subject(call);
         }
     }
 
@@ -162,7 +163,7 @@ impl Tally {
             if !seen.contains(&finding.rule.as_str()) {
                 seen.push(&finding.rule);
                 count.fired += 1;
-                count.example = crate::commands::log::subject(call);
+                count.example = subject(call);
             }
         }
         if call.verdict == "deny" {

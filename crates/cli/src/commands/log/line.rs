@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use castellan_audit::{CallRecord, Entry, ObligationRecord, Record, SessionRecord, UngovernedRecord};
 use castellan_event::{Exemption, Verdict};
 
-use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, verdict_style};
+use crate::history::subject;
+use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, one_line, verdict_style};
 
 /// Widths of the columns before the last: time, verdict or kind, agent, tool. Rows arrive singly, so the widths are
 /// fixed; a longer value shifts the rest of its row.
@@ -91,7 +92,7 @@ fn scripts_cells(session: &SessionRecord) -> Vec<Cell> {
 
 fn call_cells(call: &CallRecord, columns: usize) -> Vec<Cell> {
     let why = output::printable(&why(call, columns == usize::MAX));
-    let what = cut(&one_line(&what(call)), columns.saturating_sub(why.chars().count() + 2));
+    let what = cut(&subject(call), columns.saturating_sub(why.chars().count() + 2));
     let verdict = Cell::new(shown_verdict(call), verdict_style(&call.verdict));
     let mut cells = vec![verdict, Cell::from(&call.agent), tool(&call.tool), Cell::from(what)];
     if !why.is_empty() {
@@ -103,25 +104,6 @@ fn call_cells(call: &CallRecord, columns: usize) -> Vec<Cell> {
 /// Returns the verdict; in brackets if it was not enforced.
 fn shown_verdict(call: &CallRecord) -> String {
     if call.enforced { call.verdict.clone() } else { format!("({})", call.verdict) }
-}
-
-/// Returns the action of a call in one line of any length.
-pub(crate) fn subject(call: &CallRecord) -> String {
-    one_line(&what(call))
-}
-
-/// Returns the command, the paths or the whole input.
-fn what(call: &CallRecord) -> String {
-    if let Some(command) = call.input.get("command").and_then(|command| command.as_str())
-        && call.files.is_empty()
-    {
-        return command.to_owned();
-    }
-    if call.files.is_empty() {
-        return call.input.to_string();
-    }
-    let paths = call.files.iter().map(|file| format!("{} {}", file.op, file.path).trim_start().to_owned());
-    paths.collect::<Vec<_>>().join(", ")
 }
 
 /// The `lifted` value of a finding from a rule in observe state.
@@ -191,8 +173,4 @@ fn joined(parts: &[&str]) -> Cell {
 
 fn cut(text: &str, columns: usize) -> String {
     output::cut(&output::printable(text), columns.saturating_sub(BEFORE_WHAT).max(WHAT_MIN))
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -7,7 +7,7 @@ use castellan_audit::CallRecord;
 use castellan_event::Verdict;
 use castellan_trial::{ReplayOutcome, Replayed, Unjudged, unknown_obligations};
 
-use crate::commands::log::subject;
+use crate::history::subject;
 
 /// Examples stored for a group. Nobody reads more; the log has them all.
 const EXAMPLES: usize = 3;

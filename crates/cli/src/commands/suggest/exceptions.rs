@@ -11,8 +11,8 @@ use castellan_event::{Layer, Verdict};
 use castellan_policy::{Policy, RuleVerdict, Settings};
 use castellan_trial::Replay;
 
-use crate::commands::log::subject;
 use crate::global::Global;
+use crate::history::subject;
 use crate::history::{self, Ask, Fate, Part, Seen, Tally};
 use crate::in_force::InForce;
 use crate::progress::Progress;

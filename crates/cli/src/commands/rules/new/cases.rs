@@ -9,7 +9,7 @@ use castellan_rules::Source;
 use castellan_trial::{Case, Judged, Trial};
 use serde_json::Value as Json;
 
-use super::text::NewRule;
+use super::text::{DerivedCase, NewRule};
 use super::verdict_of;
 
 /// The cases of a rule.
@@ -20,16 +20,6 @@ pub(super) struct Derived {
     pub(super) kept: Vec<DerivedCase>,
     /// Commands with a wrong verdict, and the reason.
     pub(super) left_out: Vec<(String, String)>,
-}
-
-/// A command derived from the call's command.
-#[derive(Debug)]
-pub(super) struct DerivedCase {
-    /// The word in the case file.
-    pub(super) shows: &'static str,
-    pub(super) command: String,
-    pub(super) case: Case,
-    pub(super) verdict: Verdict,
 }
 
 /// Disguised forms of the command; `{}` is the quoted command.

@@ -5,8 +5,6 @@ use castellan_policy::RuleVerdict;
 use castellan_trial::{Case, WORKSPACE};
 use serde_json::{Value as Json, json};
 
-use super::cases::DerivedCase;
-
 /// A rule before conversion to text.
 #[derive(Debug)]
 pub(super) struct NewRule {
@@ -15,6 +13,16 @@ pub(super) struct NewRule {
     pub(super) verdict: RuleVerdict,
     /// The command of the call; empty if there is none.
     pub(super) line: String,
+}
+
+/// A command derived from the call's command.
+#[derive(Debug)]
+pub(super) struct DerivedCase {
+    /// The word in the case file.
+    pub(super) shows: &'static str,
+    pub(super) command: String,
+    pub(super) case: Case,
+    pub(super) verdict: Verdict,
 }
 
 impl NewRule {
