@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use castellan_agents::{self as agents, Told};
+use castellan_agents::{self as agents, Message};
 use castellan_corpus::{Machine, WORKSPACE};
 use castellan_daemon::{Config, OneSession, compile, shipped_rules};
 use castellan_event::{
@@ -90,8 +90,8 @@ fn decided(judged: &Judged, input: &Input, with_texts: bool) -> Json {
 fn texts(judged: &Judged, input: &Input, request: RequestId) -> Json {
     let Judged { call, decision, .. } = judged;
     let reason = agent_text(decision, request, call.correlation_id);
-    let told = Told { verdict: decision.answer, reason, user_note: user_text(decision, request) };
-    let reply = agents::encode(input.case.agent, agents::question_event(input.case.agent), &told);
+    let reported = Message { verdict: decision.answer, reason, user_note: user_text(decision, request) };
+    let reply = agents::encode(input.case.agent, agents::question_event(input.case.agent), &reported);
     let streams = [reply.stdout, reply.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     json!([reply.exit, streams])
 }

@@ -81,7 +81,7 @@ pub(crate) fn start_in(
     let name = ptsname(&controller, Vec::new())?;
     let terminal = std::fs::OpenOptions::new().read(true).write(true).open(name.to_str()?)?;
     // `setsid --ctty` makes standard input the controlling terminal. castellan knows terminal owners by name.
-    let mut command = home.command(&opener(home)?);
+    let mut command = home.command(&terminal_owner(home)?);
     command.envs(environment.iter().cloned());
     command.args(["--ctty", "--fork", "--wait"]).arg(program).args(arguments);
     let running = Running::start_at(&mut command, terminal)?;
@@ -90,11 +90,11 @@ pub(crate) fn start_in(
 
 /// Returns `setsid` under the name of a terminal. A separate process copies it, because an executable that is being
 /// written while another thread forks cannot be started.
-fn opener(home: &Home) -> Result<PathBuf> {
-    let opener = home.bin().join("xterm");
-    if !opener.exists() {
-        let copied = Command::new("cp").arg("/usr/bin/setsid").arg(&opener).status()?;
+fn terminal_owner(home: &Home) -> Result<PathBuf> {
+    let terminal_owner = home.bin().join("xterm");
+    if !terminal_owner.exists() {
+        let copied = Command::new("cp").arg("/usr/bin/setsid").arg(&terminal_owner).status()?;
         ensure!(copied.success(), "`setsid` cannot be copied");
     }
-    Ok(opener)
+    Ok(terminal_owner)
 }

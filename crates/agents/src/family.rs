@@ -12,7 +12,7 @@ use crate::agent::AgentId;
 pub struct HookCommand {
     /// Absolute path of `castellan-hook`.
     pub program: String,
-    /// The value of its `--home`: an absolute path, or another form that `castellan_wire::ToldHome` reads.
+    /// The value of its `--home`: an absolute path, or another form that `castellan_wire::HomeArgument` reads.
     pub home: String,
 }
 

@@ -4,7 +4,7 @@ use castellan_event::Verdict;
 
 use crate::agent::{AgentId, directory_name, hook_events, question_event};
 use crate::asks::can_ask;
-use crate::reply::{Told, encode};
+use crate::reply::{Message, encode};
 use crate::spec::{Spec, Version};
 
 /// The answers of castellan that an agent carries out, as measured on the real client.
@@ -24,7 +24,7 @@ pub struct Features {
 
 /// Returns the features of an agent.
 pub fn features(agent: AgentId) -> Features {
-    let allow = Told { verdict: Verdict::Allow, reason: String::new(), user_note: String::new() };
+    let allow = Message { verdict: Verdict::Allow, reason: String::new(), user_note: String::new() };
     let (question, events) = (question_event(agent), hook_events(agent));
     Features {
         asks: can_ask(agent, question),

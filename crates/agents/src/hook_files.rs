@@ -198,12 +198,12 @@ mod tests {
         for text in ["", "---", "---\n---", "hooks: PreToolUse", "\u{0}"] {
             check(&FRONT_MATTER, text, &[]);
         }
-        let told = read_hook_file(
+        let reported = read_hook_file(
             AgentId::CLAUDE,
             file(AgentId::CLAUDE, "settings.json"),
             r#"{"enabledPlugins":{"a@b":true,"c@d":false}}"#,
         );
-        assert_eq!(told.plugins, [("a@b".to_owned(), true), ("c@d".to_owned(), false)]);
+        assert_eq!(reported.plugins, [("a@b".to_owned(), true), ("c@d".to_owned(), false)]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub use plugins::{
     plugin_manifest,
 };
 pub use question::{Question, file_input, shell_call};
-pub use reply::{Reply, Told, encode, encode_failure, encode_refusal, is_deferral, is_denial};
+pub use reply::{Message, Reply, encode, encode_failure, encode_refusal, is_deferral, is_denial};
 pub use settings::{
     Foreign, HOOK_NAME, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };

@@ -28,7 +28,7 @@ pub struct Reply {
 
 /// The message sent to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct Message {
     /// The answer.
     pub verdict: Verdict,
     /// The reason; the agent's model reads it when the call is denied.
@@ -41,22 +41,22 @@ const BLANK_REASON: &str = "castellan gave no reason";
 
 /// Encodes an answer. A defer is empty. An ask that the agent would not hold becomes a deny. Events after the call get
 /// an empty answer. A deny at an unknown event is encoded as a failure; other verdicts leave the event to the agent.
-pub fn encode(agent: AgentId, event: &str, told: &Told) -> Reply {
-    let downgraded = told.verdict == Verdict::Ask && !can_ask(agent, event);
-    let verdict = if downgraded { Verdict::Deny } else { told.verdict };
-    let reason = capped(&told.reason, REASON_UNITS_MAX);
+pub fn encode(agent: AgentId, event: &str, reported: &Message) -> Reply {
+    let downgraded = reported.verdict == Verdict::Ask && !can_ask(agent, event);
+    let verdict = if downgraded { Verdict::Deny } else { reported.verdict };
+    let reason = capped(&reported.reason, REASON_UNITS_MAX);
     let family = agent.spec().families.reply;
     match agent.event_kind(event) {
         None if verdict == Verdict::Deny => encode_failure(agent, event, &reason),
         Some(EventKind::Question) => json_reply(match family {
-            ReplyFamily::Claude => claude::answer_question(event, verdict, &reason, &told.user_note),
+            ReplyFamily::Claude => claude::answer_question(event, verdict, &reason, &reported.user_note),
             ReplyFamily::Codex => codex::answer_question(event, verdict, &reason),
-            ReplyFamily::Gemini => gemini::answer_question(verdict, &reason, &told.user_note),
+            ReplyFamily::Gemini => gemini::answer_question(verdict, &reason, &reported.user_note),
         }),
         Some(EventKind::Permission) => json_reply(match family {
-            ReplyFamily::Claude => claude::answer_permission(event, verdict, &reason, &told.user_note),
+            ReplyFamily::Claude => claude::answer_permission(event, verdict, &reason, &reported.user_note),
             ReplyFamily::Codex => codex::answer_permission(event, verdict, &reason),
-            ReplyFamily::Gemini => gemini::answer_question(verdict, &reason, &told.user_note),
+            ReplyFamily::Gemini => gemini::answer_question(verdict, &reason, &reported.user_note),
         }),
         None | Some(EventKind::Done { .. } | EventKind::Session { .. }) => json_reply(None),
     }
@@ -67,8 +67,8 @@ pub fn encode_failure(agent: AgentId, event: &str, reason: &str) -> Reply {
     let line = one_line(reason);
     let exit = match Telling::of(agent.event_kind(event)) {
         Telling::PermissionDeny => {
-            let told = Told { verdict: Verdict::Deny, reason: line, user_note: String::new() };
-            return encode(agent, event, &told);
+            let reported = Message { verdict: Verdict::Deny, reason: line, user_note: String::new() };
+            return encode(agent, event, &reported);
         }
         Telling::Block => 2,
         Telling::Mention => 0,
@@ -156,13 +156,13 @@ mod tests {
     use crate::agent::question_event;
     use proptest::prelude::*;
 
-    fn told(verdict: Verdict, reason: &str, user_note: &str) -> Told {
-        Told { verdict, reason: reason.to_owned(), user_note: user_note.to_owned() }
+    fn reported(verdict: Verdict, reason: &str, user_note: &str) -> Message {
+        Message { verdict, reason: reason.to_owned(), user_note: user_note.to_owned() }
     }
 
     #[track_caller]
     fn check(agent: AgentId, event: &str, verdict: Verdict, stdout: &str) {
-        let reply = encode(agent, event, &told(verdict, "r", ""));
+        let reply = encode(agent, event, &reported(verdict, "r", ""));
         let found = String::from_utf8(reply.stdout).unwrap();
         assert_eq!((reply.exit, found.as_str(), reply.stderr.as_slice()), (0, stdout, b"".as_slice()));
     }
@@ -220,17 +220,17 @@ mod tests {
 
     #[test]
     fn a_note_for_the_user_is_told_where_there_is_a_way() {
-        let claude = encode(AgentId::CLAUDE, "PreToolUse", &told(Verdict::Deny, "r", "request K7"));
+        let claude = encode(AgentId::CLAUDE, "PreToolUse", &reported(Verdict::Deny, "r", "request K7"));
         let json: Json = serde_json::from_slice(&claude.stdout).unwrap();
         assert_eq!(json["systemMessage"], "request K7");
-        let gemini = encode(AgentId::GEMINI, "BeforeTool", &told(Verdict::Deny, "r", "request K7"));
+        let gemini = encode(AgentId::GEMINI, "BeforeTool", &reported(Verdict::Deny, "r", "request K7"));
         let json: Json = serde_json::from_slice(&gemini.stdout).unwrap();
         assert_eq!(
             json,
             serde_json::json!({"decision": "deny", "reason": "r", "systemMessage": "request K7"})
         );
-        let codex = encode(AgentId::CODEX, "PreToolUse", &told(Verdict::Deny, "r", "request K7"));
-        assert_eq!(codex, encode(AgentId::CODEX, "PreToolUse", &told(Verdict::Deny, "r", "")));
+        let codex = encode(AgentId::CODEX, "PreToolUse", &reported(Verdict::Deny, "r", "request K7"));
+        assert_eq!(codex, encode(AgentId::CODEX, "PreToolUse", &reported(Verdict::Deny, "r", "")));
     }
 
     #[test]
@@ -272,15 +272,15 @@ mod tests {
         };
         for agent in AgentId::ALL {
             for event in [question_event(agent), "PermissionRequest", "Nonsense"] {
-                check(agent, event, &encode(agent, event, &told(Verdict::Deny, "r", "n")), true, false);
-                check(agent, event, &encode(agent, event, &told(Verdict::Defer, "r", "n")), false, true);
+                check(agent, event, &encode(agent, event, &reported(Verdict::Deny, "r", "n")), true, false);
+                check(agent, event, &encode(agent, event, &reported(Verdict::Defer, "r", "n")), false, true);
                 check(agent, event, &encode_failure(agent, event, "r"), true, false);
             }
             check(agent, "SessionEnd", &encode_failure(agent, "SessionEnd", "r"), false, true);
         }
-        let ask = encode(AgentId::CLAUDE, "PreToolUse", &told(Verdict::Ask, "r", ""));
+        let ask = encode(AgentId::CLAUDE, "PreToolUse", &reported(Verdict::Ask, "r", ""));
         check(AgentId::CLAUDE, "PreToolUse", &ask, false, false);
-        let elsewhere = encode(AgentId::CLAUDE, "PreToolUse", &told(Verdict::Deny, "r", ""));
+        let elsewhere = encode(AgentId::CLAUDE, "PreToolUse", &reported(Verdict::Deny, "r", ""));
         check(AgentId::CLAUDE, "PermissionRequest", &elsewhere, false, false);
         assert!(!is_denial(AgentId::CLAUDE, "PreToolUse", 1, "") && !is_deferral(1, ""));
     }
@@ -300,14 +300,14 @@ mod tests {
             for agent in AgentId::ALL {
                 let event = question_event(agent);
                 let verdict = if ask && !can_ask(agent, event) { Verdict::Ask } else { Verdict::Deny };
-                let reply = encode(agent, event, &told(verdict, &reason, &user_note));
+                let reply = encode(agent, event, &reported(verdict, &reason, &user_note));
                 let stdout = String::from_utf8(reply.stdout).unwrap();
                 prop_assert!(is_denial(agent, event, reply.exit.into(), &stdout));
                 let json: Json = serde_json::from_str(&stdout).unwrap();
                 let nested = json.pointer("/hookSpecificOutput/permissionDecisionReason");
                 prop_assert!(!nested.unwrap_or(&json["reason"]).as_str().unwrap().trim().is_empty());
                 prop_assert_eq!(reply.exit, 0);
-                let reply = encode(agent, "Nonsense", &told(verdict, &reason, &user_note));
+                let reply = encode(agent, "Nonsense", &reported(verdict, &reason, &user_note));
                 prop_assert_eq!(reply.exit, 2);
                 prop_assert_eq!(String::from_utf8(reply.stderr).unwrap().lines().count(), 1);
             }

@@ -5,7 +5,7 @@
 use std::process::Command;
 
 use castellan_agents::{
-    AgentId, HookCommand, Incoming, Moment, Origin, Told, agent_paths, ceiling, decode, encode, features,
+    AgentId, HookCommand, Incoming, Message, Moment, Origin, agent_paths, ceiling, decode, encode, features,
     hook_table, inspect, is_headless, register,
 };
 use castellan_event::{AccessLevel, ToolKind, Verdict};
@@ -55,8 +55,8 @@ fn is_whole(agent: AgentId) {
     let Incoming::Session(event) = decoded("Said", said) else { panic!("no session event") };
     assert_eq!((event.moment, event.text.as_str()), (Moment::Prompt, "go"));
 
-    let told = Told { verdict: Verdict::Ask, reason: "why".to_owned(), user_note: String::new() };
-    let reply = String::from_utf8(encode(agent, "BeforeStep", &told).stdout).unwrap();
+    let reported = Message { verdict: Verdict::Ask, reason: "why".to_owned(), user_note: String::new() };
+    let reply = String::from_utf8(encode(agent, "BeforeStep", &reported).stdout).unwrap();
     assert!(reply.contains(r#""permissionDecision":"ask""#), "{reply}");
 
     let hook = HookCommand { program: "/bin/castellan-hook".to_owned(), home: "/h".to_owned() };

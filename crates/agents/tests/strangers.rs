@@ -33,9 +33,9 @@ fn a_payload_of_another_agent_is_denied_as_its_sender_understands() {
                 "{line}"
             );
             let why = format!("{} has started the hook of {}", case.sender, agent.title());
-            let told = [&reply.stderr, case.stdout.as_bytes()].concat();
-            let told = String::from_utf8(told).unwrap().replace("HOOK", agent.title());
-            assert!(told.contains(&why), "{line}: {told}");
+            let reported = [&reply.stderr, case.stdout.as_bytes()].concat();
+            let reported = String::from_utf8(reported).unwrap().replace("HOOK", agent.title());
+            assert!(reported.contains(&why), "{line}: {reported}");
         }
     }
 }

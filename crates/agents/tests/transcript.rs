@@ -5,7 +5,7 @@
 use castellan_agents::{AgentId, TranscriptEntry, subagent_transcripts, transcript_line};
 use proptest::prelude::*;
 
-fn told(agent: AgentId, line: &str) -> String {
+fn reported(agent: AgentId, line: &str) -> String {
     let entry = |entry: &TranscriptEntry| match entry {
         TranscriptEntry::Begun(call) => {
             format!("begun {} {} harmless={}", call.id, call.tool, call.is_harmless)
@@ -24,7 +24,7 @@ fn check(agent: AgentId, cases: &str) {
     let mut lines = cases.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     while let Some(line) = lines.next() {
         let expected = lines.next().and_then(|line| line.strip_prefix("=>")).unwrap();
-        assert_eq!(told(agent, line), expected.trim(), "{line}");
+        assert_eq!(reported(agent, line), expected.trim(), "{line}");
         count += 1;
     }
     assert!(count > 10, "cases are missing");

@@ -80,11 +80,11 @@ impl Entries {
                 self.current = Some(Segment { name, lines: Lines::new(file), number: 0, is_rest: false });
                 continue;
             };
-            let was_told = segment.is_rest;
-            segment.number = segment.number.saturating_add(u64::from(!was_told));
+            let was_reported = segment.is_rest;
+            segment.number = segment.number.saturating_add(u64::from(!was_reported));
             segment.is_rest = false;
             let read = match segment.lines.next_line() {
-                Ok(Some(_)) if was_told => continue,
+                Ok(Some(_)) if was_reported => continue,
                 Ok(Some(line)) => entry(line, self.stream),
                 Ok(None) => {
                     self.current = None;
@@ -101,7 +101,7 @@ impl Entries {
             match read {
                 Ok(Some(entry)) => return Ok(Some(Box::new(entry))),
                 Ok(None) => {}
-                Err(_) if was_told => {}
+                Err(_) if was_reported => {}
                 Err(what) => {
                     let (file, line) = (segment.name.clone(), segment.number);
                     visit(Scanned::Unreadable(Broken { file, line, what }))?;

@@ -68,7 +68,7 @@ impl AskedCall {
         let session = Session::default();
         let version = || Some(measured_version(self.agent));
         let agent_asks = holds_ask(self.agent, version, &call, &facts);
-        let state = State { agent_asks, standing: loaded.standing, ..State::plain(&session) };
+        let state = State { agent_asks, workspace_trust: loaded.workspace_trust, ..State::plain(&session) };
         let (decision, change) = drive(&call, &facts, &loaded.policy, &state, &mut world);
         Ok(JudgedCall { call, facts, loaded, decision, change, answers: world.into_answers(), session })
     }

@@ -7,7 +7,7 @@ use castellan_daemon::{
     Config, Here, Layout, PolicyOrigin, compile, is_as_shipped, load_policy, shipped_rules,
 };
 use castellan_event::{Layer, Mode};
-use castellan_policy::{Policy, Standing};
+use castellan_policy::{Policy, WorkspaceTrust};
 use castellan_rules as rules;
 
 /// A policy and its origin.
@@ -18,7 +18,7 @@ pub(crate) struct LoadedPolicy {
     /// Hash of the policy without the workspace's own files: the daemon reports this hash.
     pub(crate) home_hash: String,
     /// The workspace trust.
-    pub(crate) standing: Standing,
+    pub(crate) workspace_trust: WorkspaceTrust,
     /// The mode, if the workspace's own files set one.
     pub(crate) mode: Option<Mode>,
 }
@@ -37,16 +37,16 @@ pub(crate) enum Source {
 /// Loads the policy for a directory: that of the home, or the shipped one if the home does not exist. A trusted
 /// workspace adds its own files.
 pub(crate) fn load(layout: &Layout, config: &Config, directory: &Path) -> anyhow::Result<LoadedPolicy> {
-    let Here { standing, project } = Here::find(layout, directory).map_err(anyhow::Error::msg)?;
+    let Here { workspace_trust, project } = Here::find(layout, directory).map_err(anyhow::Error::msg)?;
     let (policy, source) = of_home(layout, config)?;
     let home_hash = policy.hash().to_owned();
     let Some(project) = project else {
-        return Ok(LoadedPolicy { policy, source, home_hash, standing, mode: None });
+        return Ok(LoadedPolicy { policy, source, home_hash, workspace_trust, mode: None });
     };
     let config = Config::with_project(layout, Some(&project))?;
     let mode = config.mode_said_by(Layer::Project).map(|(mode, _)| mode);
     let (policy, source) = of_home(layout, &config)?;
-    Ok(LoadedPolicy { policy, source, home_hash, standing, mode })
+    Ok(LoadedPolicy { policy, source, home_hash, workspace_trust, mode })
 }
 
 /// Loads the policy without any workspace.

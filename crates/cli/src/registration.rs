@@ -10,7 +10,7 @@ use castellan_agents::{
     register_managed_toml, unregister, unregister_managed_toml,
 };
 use castellan_files::Guard;
-use castellan_wire::{Home, ToldHome};
+use castellan_wire::{Home, HomeArgument};
 
 use crate::agent_files::AgentFiles;
 use crate::edit::{Edited, SettingsFile};
@@ -176,7 +176,7 @@ impl Registration {
 
 /// Returns the home of a hook for this user; `None` if the hook names no home or this user has none.
 pub(crate) fn home_of(hook: &HookCommand) -> Option<Home> {
-    ToldHome::parse(hook.home.as_ref())?.of(rustix::process::geteuid().as_raw())
+    HomeArgument::parse(hook.home.as_ref())?.of(rustix::process::geteuid().as_raw())
 }
 
 /// Returns the distinct commands of castellan's hooks.

@@ -186,13 +186,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::read(dir.path()).unwrap();
         layout.create().unwrap();
-        let told = |part: &str| {
+        let reported = |part: &str| {
             let message = read(&layout).unwrap_err().to_string();
             assert!(message.contains("policy.json`: ") && message.contains(part), "{part}: {message}");
         };
         let check = |text: &str, part: &str| {
             std::fs::write(file(&layout), text).unwrap();
-            told(part);
+            reported(part);
         };
         check("", "EOF");
         check("{\"version\":1,\"config\":\"\",\"sources\":[]", "EOF");
@@ -204,16 +204,16 @@ mod tests {
         check("{\"version\":1,\"config\":7,\"sources\":[]}", "invalid type");
         check("{\"version\":1,\"version\":1,\"config\":\"\",\"sources\":[]}", "duplicate field `version`");
         std::fs::write(file(&layout), b"\xff").unwrap();
-        told("not UTF-8");
+        reported("not UTF-8");
         File::create(file(&layout)).unwrap().set_len(100 << 20).unwrap();
-        told("more than");
+        reported("more than");
         let sound = "{\"version\":1,\"config\":\"\",\"sources\":[]}";
         std::fs::write(file(&layout), sound).unwrap();
         std::fs::set_permissions(file(&layout), std::fs::Permissions::from_mode(0o606)).unwrap();
-        told("others can write it");
+        reported("others can write it");
         std::fs::rename(file(&layout), layout.applied().join("elsewhere")).unwrap();
         symlink(layout.applied().join("elsewhere"), file(&layout)).unwrap();
-        told("a symbolic link");
+        reported("a symbolic link");
         std::fs::remove_file(file(&layout)).unwrap();
         std::fs::write(file(&layout), sound).unwrap();
         assert!(read(&layout).is_ok());

@@ -132,6 +132,11 @@ impl Config {
         text::read(text, layer).err().unwrap_or_default()
     }
 
+    /// Returns each key of a layer's file that has another name now, with that name. castellan reads both names.
+    pub fn former_names(text: &str, layer: Layer) -> Vec<Mistake> {
+        text::former_names(text, layer)
+    }
+
     /// Returns the mode that a layer's file sets, even if other layers override it, and its place: `file:line`.
     pub fn mode_said_by(&self, layer: Layer) -> Option<(Mode, String)> {
         let (mode, sourced) = meaning::mode_said_by(&self.settled, layer)?;

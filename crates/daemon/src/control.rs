@@ -45,7 +45,7 @@ impl Known {
 /// A kind of secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Secret {
-    /// The PIN of `presence = "pin"`.
+    /// The PIN of `presence_check = "pin"`.
     Pin,
     /// The password of the user's account.
     Password,
@@ -116,13 +116,14 @@ pub enum ControlRequest {
     Trust {
         /// Its real path.
         workspace: String,
-        /// The decision.
-        standing: WorkspaceStanding,
+        /// The decision; earlier `standing`.
+        #[serde(alias = "standing")]
+        trust: TrustDecision,
         /// Hash of the workspace's own files as shown to the person: only these are trusted. `None` if there were none.
         #[serde(default)]
         project: Option<String>,
     },
-    /// Sets or changes the PIN of `presence = "pin"`. Loosens; a change needs the old PIN.
+    /// Sets or changes the PIN of `presence_check = "pin"`. Loosens; a change needs the old PIN.
     SetPin {
         /// The new PIN.
         new: String,
@@ -134,7 +135,7 @@ pub enum ControlRequest {
 /// A person's decision about a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WorkspaceStanding {
+pub enum TrustDecision {
     /// Sessions may work there.
     Trusted,
     /// Sessions in the workspace or below have no tools.
@@ -143,13 +144,13 @@ pub enum WorkspaceStanding {
     Unknown,
 }
 
-impl WorkspaceStanding {
+impl TrustDecision {
     /// Returns the word for messages.
     pub fn as_str(&self) -> &'static str {
         match self {
-            WorkspaceStanding::Trusted => "trusted",
-            WorkspaceStanding::Denied => "denied",
-            WorkspaceStanding::Unknown => "unknown",
+            TrustDecision::Trusted => "trusted",
+            TrustDecision::Denied => "denied",
+            TrustDecision::Unknown => "unknown",
         }
     }
 }
@@ -159,8 +160,9 @@ impl WorkspaceStanding {
 pub struct DecidedWorkspace {
     /// Its real path.
     pub workspace: String,
-    /// The decision.
-    pub standing: WorkspaceStanding,
+    /// The decision; earlier `standing`.
+    #[serde(alias = "standing")]
+    pub trust: TrustDecision,
     /// State of the workspace's own files since they were trusted. `None` if there were none and are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<ProjectFiles>,
@@ -213,9 +215,9 @@ pub struct PendingCall {
     pub age_s: u64,
     /// Number of attempts.
     pub times: u32,
-    /// The agent is waiting for the answer now.
-    #[serde(default)]
-    pub held: bool,
+    /// The agent is waiting for the answer now; earlier `held`.
+    #[serde(default, alias = "held")]
+    pub waiting: bool,
     /// The agent's own prompt is open for the call: only a yes there runs it.
     #[serde(default)]
     pub at_prompt: bool,

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use castellan_event::Recorder;
-use castellan_policy::Standing;
+use castellan_policy::WorkspaceTrust;
 
 use crate::file_set::FileSet;
 use crate::journal::Found;
@@ -19,7 +19,7 @@ use crate::world::FileSystem;
 #[derive(Debug)]
 pub struct Here {
     /// A person's decision about its workspace or a directory above.
-    pub standing: Standing,
+    pub workspace_trust: WorkspaceTrust,
     /// The workspace's own files as they were trusted, if there are any.
     pub project: Option<FileSet>,
 }
@@ -30,20 +30,24 @@ impl Here {
         let trust = read_trust(&layout.journal())?;
         let Ok(real) = std::fs::canonicalize(directory) else {
             // A directory that cannot be resolved may be a denied one.
-            let standing = if trust.has_denied() { Standing::Denied } else { Standing::Unknown };
-            return Ok(Here { standing, project: None });
+            let workspace_trust =
+                if trust.has_denied() { WorkspaceTrust::Denied } else { WorkspaceTrust::Unknown };
+            return Ok(Here { workspace_trust, project: None });
         };
         let real = real.to_string_lossy();
         let machine = FileSystem::default();
         let workspace = workspace_of(&real, std::process::id(), &mut Recorder::new(&machine));
-        let standing =
-            if trust.denies(&real) { Standing::Denied } else { trust.standing(workspace.as_ref()) };
-        let hash = trust.project(workspace.as_ref()).filter(|_| standing == Standing::Trusted);
+        let workspace_trust = if trust.denies(&real) {
+            WorkspaceTrust::Denied
+        } else {
+            trust.workspace_trust(workspace.as_ref())
+        };
+        let hash = trust.project(workspace.as_ref()).filter(|_| workspace_trust == WorkspaceTrust::Trusted);
         match hash.map(|hash| read_copy(layout, hash)) {
-            None => Ok(Here { standing, project: None }),
-            Some(Ok(project)) => Ok(Here { standing, project: Some(project) }),
+            None => Ok(Here { workspace_trust, project: None }),
+            Some(Ok(project)) => Ok(Here { workspace_trust, project: Some(project) }),
             // The trusted copy cannot be read, so the workspace is not trusted.
-            Some(Err(_)) => Ok(Here { standing: Standing::Unknown, project: None }),
+            Some(Err(_)) => Ok(Here { workspace_trust: WorkspaceTrust::Unknown, project: None }),
         }
     }
 }

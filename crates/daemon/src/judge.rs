@@ -33,7 +33,6 @@ pub(crate) use self::outcome::Outcome;
 use self::sessions::Look;
 pub(crate) use self::terms::Terms;
 use crate::clock::wall;
-use crate::held::Held;
 use crate::limits::JUDGED_AGAIN_MAX;
 use crate::live::{LiveSessions, Own};
 use crate::memory::Memory;
@@ -41,6 +40,7 @@ use crate::peers::AgentProcess;
 use crate::record;
 use crate::requests::Over;
 use crate::tally::Tally;
+use crate::waiting::Held;
 
 // The hook sends as much as the decoder reads. Of a payload over the limit, which is rejected, it sends one byte more.
 const _: () = assert!(agents::PAYLOAD_BYTES_MAX == castellan_wire::PAYLOAD_BYTES_MAX);
@@ -59,7 +59,7 @@ pub(crate) struct Judge {
     held: Held,
     log: Log,
     /// The contents of earlier records that later records can refer to.
-    told: record::Told,
+    seen_texts: record::SeenTexts,
     /// castellan's own files.
     own: Vec<String>,
     tally: Tally,
@@ -76,7 +76,7 @@ impl Judge {
             due: Mutex::default(),
             held: Held::default(),
             log,
-            told: record::Told::default(),
+            seen_texts: record::SeenTexts::default(),
             own,
             tally: Tally::default(),
         }
@@ -214,7 +214,7 @@ impl Judge {
     pub(crate) fn append(&self, record: &Record) -> Result<(), AuditError> {
         let appended = self.log.append(record, wall());
         if appended.is_err() {
-            self.told.forget();
+            self.seen_texts.forget();
         }
         appended.map(|_sequence| ())
     }

@@ -17,7 +17,6 @@ mod explanation;
 mod facts;
 mod file_set;
 mod gaps;
-mod held;
 mod here;
 mod hex;
 mod journal;
@@ -53,6 +52,7 @@ mod tally;
 mod timed;
 mod trial;
 mod users;
+mod waiting;
 mod watch;
 mod workspace;
 mod world;
@@ -65,8 +65,8 @@ pub use config::{
 };
 pub use control::{
     AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
-    GrantedCall, PendingCall, ProjectFiles, Secret, ShownCall, StatusReport, UnguardedAgent, VerdictCounts,
-    WorkspaceStanding,
+    GrantedCall, PendingCall, ProjectFiles, Secret, ShownCall, StatusReport, TrustDecision, UnguardedAgent,
+    VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};
@@ -80,7 +80,7 @@ pub use live::{AgentStart, HookSettings};
 pub use one_session::OneSession;
 pub use packs::{Packs, pack_names, pack_of, pack_of_file};
 pub use presence::{Refusal, check_own as check_own_presence, is_own_within_agent};
-pub use recorded::{RecordedWorld, ToldTexts};
+pub use recorded::{KnownTexts, RecordedWorld};
 pub use run::{DaemonError, run};
 pub use shipped::{
     CANARY_TOOL, Shipped, is_as_shipped, is_own_change, organisation_rules, shipped_rules, write_shipped,

@@ -57,13 +57,13 @@ pub(crate) const SHUTDOWN_TIME: Duration = Duration::from_secs(8);
 pub(crate) const REMEMBERED_ANSWERS_MAX: usize = 1024;
 
 /// Held calls at a time. Each needs a file descriptor, and the daemon has a thousand.
-pub(crate) const HELD_MAX: usize = 512;
+pub(crate) const WAITING_MAX: usize = 512;
 
 /// Held calls of an agent process at a time: half, so that others have room. Sub-agents share their process.
-pub(crate) const HELD_PER_AGENT_MAX: usize = 256;
+pub(crate) const WAITING_PER_AGENT_MAX: usize = 256;
 
 /// Bytes of the requests of all held calls.
-pub(crate) const HELD_BYTES_MAX: usize = 32 * 1024 * 1024;
+pub(crate) const WAITING_CALLS_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Payload bytes of a held call: the longest input that can be shown to a person, and the rest of the payload.
 pub(crate) const HOLDABLE_PAYLOAD_BYTES_MAX: usize = GRANTABLE_INPUT_BYTES_MAX + 64 * 1024;
@@ -273,10 +273,10 @@ pub(crate) const PROCESS_PATHS_MAX: usize = 512;
 pub(crate) const MOUNTS_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Records between two that contain the full start data of a process: this costs a few bytes per record.
-pub(crate) const TOLD_EVERY: u32 = 256;
+pub(crate) const FULL_TEXT_EVERY: u32 = 256;
 
 /// Processes known to be described in a record: more than run at a time.
-pub(crate) const TOLD_MAX: usize = 256;
+pub(crate) const KNOWN_TEXTS_MAX: usize = 256;
 
 /// Plugin and skill files searched for an agent's hooks: people have some dozens. Each costs a `stat` at every check.
 pub(crate) const HOOK_SOURCES_MAX: usize = 512;

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use castellan_event::{AccessLevel, Action, Code, Session, Verdict};
-use castellan_policy::{Grant, GrantPart, RequestId, Standing, Tries};
+use castellan_policy::{Grant, GrantPart, RequestId, Tries, WorkspaceTrust};
 
 use crate::clock::Moment;
 use crate::journal::{Found, Journal};
@@ -34,7 +34,7 @@ pub(crate) use changes::{Begun, Changed, Changes, Ended};
 pub(crate) use consequence::Consequence;
 pub(crate) use decided::{Decided, DecidedCalls};
 pub(crate) use marks::Marks;
-pub(crate) use sessions::Telling;
+pub(crate) use sessions::ReportState;
 pub(crate) use trust::{Trust, WorkspaceDecision};
 pub(crate) use workspace::Workspace;
 
@@ -218,8 +218,8 @@ impl Memory {
     }
 
     /// The record state of the session's workspace.
-    pub(crate) fn telling(&mut self, id: &SessionKey) -> Option<&mut Telling> {
-        self.lasting.sessions.telling(id)
+    pub(crate) fn report_state(&mut self, id: &SessionKey) -> Option<&mut ReportState> {
+        self.lasting.sessions.report_state(id)
     }
 
     /// The sessions of a process; empty if the process cannot be identified.
@@ -260,8 +260,8 @@ impl Memory {
         self.denials.of(root)
     }
 
-    pub(crate) fn count_denial(&mut self, root: SessionKey, purposes: &[String]) {
-        self.denials.count(root, purposes);
+    pub(crate) fn count_denial(&mut self, root: SessionKey, denial_keys: &[String]) {
+        self.denials.count(root, denial_keys);
     }
 
     /// Reports whether the MCP servers configured before castellan are still to be read.
@@ -377,8 +377,8 @@ impl Memory {
     }
 
     /// The workspace trust of a session's workspace. Without a workspace there is no decision.
-    pub(crate) fn standing(&self, workspace: Option<&Workspace>) -> Standing {
-        self.lasting.trust.standing(workspace)
+    pub(crate) fn workspace_trust(&self, workspace: Option<&Workspace>) -> WorkspaceTrust {
+        self.lasting.trust.workspace_trust(workspace)
     }
 
     /// The hash of a trusted workspace's own files at the decision, if it had any.

@@ -25,7 +25,7 @@ pub(crate) struct Monitor {
 struct Transcripts {
     all: Vec<Transcript>,
     /// True if it is already reported that further transcripts are not read.
-    told: bool,
+    reported: bool,
 }
 
 /// A transcript that is read while it grows.
@@ -37,7 +37,7 @@ struct Transcript {
     /// Calls that have begun and not ended.
     begun: VecDeque<TranscriptCall>,
     /// True if it is already reported that a line cannot be read.
-    told: bool,
+    reported: bool,
     /// True if it is already reported that a call was dropped before its end.
     is_cut: bool,
 }
@@ -80,7 +80,7 @@ impl Monitor {
                 }
             }
         }
-        if is_cut && !std::mem::replace(&mut transcripts.told, true) {
+        if is_cut && !std::mem::replace(&mut transcripts.reported, true) {
             let what = "a session has more transcripts than are looked at: calls of others may be missing";
             self.judge.fail("transcript", &format!("{what}: session `{}`", live.agent.session_id));
         }
@@ -92,7 +92,7 @@ impl Monitor {
 
 impl Transcript {
     fn new(tail: Tail, subagent: String) -> Transcript {
-        Transcript { tail, subagent, begun: VecDeque::new(), told: false, is_cut: false }
+        Transcript { tail, subagent, begun: VecDeque::new(), reported: false, is_cut: false }
     }
 
     fn look(&mut self, live: &Live, judge: &Judge) {
@@ -105,7 +105,7 @@ impl Transcript {
                 // The textual order of this format is the order of time.
                 Ok(line) if !line.time.is_empty() && line.time < live.since => {}
                 Ok(line) => line.entries.into_iter().for_each(|entry| self.entry(entry, live, judge)),
-                Err(why) if !std::mem::replace(&mut self.told, true) => {
+                Err(why) if !std::mem::replace(&mut self.reported, true) => {
                     self.tell(judge, &format!("a line is {why}"))
                 }
                 Err(_) => {}

@@ -123,9 +123,9 @@ mod tests {
             script.arg(&program).args(arguments);
             script
         });
-        let told = std::fs::read_to_string(&out).unwrap();
-        assert!(told.contains("DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1/bus\n"), "{told}");
-        assert!(!told.contains("HOME="), "{told}");
-        assert!(told.ends_with("--app-name=castellan\n--\n-t\n-b\n"), "{told}");
+        let reported = std::fs::read_to_string(&out).unwrap();
+        assert!(reported.contains("DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1/bus\n"), "{reported}");
+        assert!(!reported.contains("HOME="), "{reported}");
+        assert!(reported.ends_with("--app-name=castellan\n--\n-t\n-b\n"), "{reported}");
     }
 }

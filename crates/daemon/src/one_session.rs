@@ -10,7 +10,7 @@ use castellan_policy::{Decision, StateChange};
 use crate::facts::facts_after;
 use crate::judge::begun;
 use crate::memory::{Changes, Marks, Workspace};
-use crate::record::{Judged, Told};
+use crate::record::{Judged, SeenTexts};
 use crate::session_key::SessionKey;
 use crate::workspace::workspace_of;
 
@@ -27,7 +27,7 @@ pub struct OneSession {
     marks: Marks,
     /// Number of calls that are done.
     done: u64,
-    told: Told,
+    seen_texts: SeenTexts,
 }
 
 impl OneSession {
@@ -38,7 +38,7 @@ impl OneSession {
             changes: Changes::default(),
             marks: Marks::default(),
             done: 0,
-            told: Told::default(),
+            seen_texts: SeenTexts::default(),
         }
     }
 
@@ -50,7 +50,7 @@ impl OneSession {
             changes: Changes::default(),
             marks: Marks::default(),
             done: 0,
-            told: Told::default(),
+            seen_texts: SeenTexts::default(),
         }
     }
 
@@ -75,8 +75,8 @@ impl OneSession {
         duration: Duration,
     ) -> Record {
         let workspace = self.workspace.as_ref().map_or("", Workspace::inside);
-        let told = &self.told;
-        Judged { call, decision, answers, change, policy: "", workspace, told }.record(duration)
+        let reported = &self.seen_texts;
+        Judged { call, decision, answers, change, policy: "", workspace, reported }.record(duration)
     }
 
     /// Registers a finished call and its marks. Without room, returns an error; the daemon would have denied the call.

@@ -9,11 +9,11 @@
 //! A process that has lost its ancestors is rejected. The check keeps an agent from loosening by a tool call. It is no
 //! proof against arbitrary code of the same user (see SECURITY.md).
 
-mod opener;
+mod terminal_owner;
 
 use castellan_agents::AgentId;
 
-use self::opener::{Opener, is_from_elsewhere, opener};
+use self::terminal_owner::{TerminalOwner, is_from_elsewhere, terminal_owner};
 use crate::limits::{ANCESTORS_MAX, MULTIPLEXER_CLIENTS_MAX, NESTED_MULTIPLEXERS_MAX};
 use crate::process::Process;
 
@@ -41,7 +41,7 @@ pub enum Refusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Agent,
-    Opener(Opener),
+    TerminalOwner(TerminalOwner),
     Other,
 }
 
@@ -61,7 +61,7 @@ fn kind_by(guarded: impl Fn(u32, u64) -> bool) -> impl Fn(&Process) -> Kind {
         if is_agent {
             Kind::Agent
         } else {
-            opener(&process.executable_name()).map_or(Kind::Other, Kind::Opener)
+            terminal_owner(&process.executable_name()).map_or(Kind::Other, Kind::TerminalOwner)
         }
     }
 }
@@ -144,16 +144,16 @@ where
             match (self.kind)(&process) {
                 Kind::Agent => return Err(Refusal::WithinAgent),
                 Kind::Other => {}
-                Kind::Opener(Opener::Terminal) => opened = true,
-                Kind::Opener(Opener::Ssh) if opened => {}
-                Kind::Opener(Opener::Ssh) => {
+                Kind::TerminalOwner(TerminalOwner::Terminal) => opened = true,
+                Kind::TerminalOwner(TerminalOwner::Ssh) if opened => {}
+                Kind::TerminalOwner(TerminalOwner::Ssh) => {
                     // This machine's own user has no reason to log in by ssh; an agent has one.
                     opened = below.as_ref().is_some_and(&self.is_from_elsewhere);
                     if !opened {
                         return Ok(false);
                     }
                 }
-                Kind::Opener(Opener::Multiplexer(name)) => {
+                Kind::TerminalOwner(TerminalOwner::Multiplexer(name)) => {
                     opened |= self.is_attended(name, process.pid, multiplexers);
                 }
             }
@@ -175,7 +175,7 @@ where
         let is_client = |process: &&Process| {
             process.pid != server
                 && process.terminal != 0
-                && (self.kind)(process) == Kind::Opener(opener::multiplexer(name))
+                && (self.kind)(process) == Kind::TerminalOwner(terminal_owner::multiplexer(name))
         };
         let all = (self.all)();
         let mut clients = all.iter().filter(is_client).take(MULTIPLEXER_CLIENTS_MAX);
@@ -214,9 +214,9 @@ mod tests {
             started: 1,
             name: (*name).to_owned(),
         };
-        let kind = |process: &Process| match opener(&process.name) {
+        let kind = |process: &Process| match terminal_owner(&process.name) {
             _ if is_agent_name(&process.name) => Kind::Agent,
-            Some(opener) => Kind::Opener(opener),
+            Some(terminal_owner) => Kind::TerminalOwner(terminal_owner),
             None => Kind::Other,
         };
         Machine {
@@ -249,7 +249,7 @@ mod tests {
             let started = if pid == reused && looks.get() >= n { 2 } else { 1 };
             Some(Process { pid, parent, session, terminal, started, name: name.to_owned() })
         };
-        let kind = |process: &Process| opener(&process.name).map_or(Kind::Other, Kind::Opener);
+        let kind = |process: &Process| terminal_owner(&process.name).map_or(Kind::Other, Kind::TerminalOwner);
         let machine = Machine { read, all: Vec::new, kind, is_from_elsewhere: |_: &Process| true };
         assert_eq!(machine.check(11, 1), expected, "{reused} from look {n} on");
     }

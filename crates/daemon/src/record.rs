@@ -15,7 +15,7 @@ use castellan_event::{
 use castellan_policy::{Decision, StateChange};
 use castellan_wire::Gap;
 
-use crate::limits::{TOLD_EVERY, TOLD_MAX};
+use crate::limits::{FULL_TEXT_EVERY, KNOWN_TEXTS_MAX};
 
 pub(crate) struct Judged<'a> {
     pub(crate) call: &'a Call,
@@ -26,13 +26,13 @@ pub(crate) struct Judged<'a> {
     /// The directory whose contents belong to the workspace; empty if there is none.
     pub(crate) workspace: &'a str,
     /// Process descriptions of earlier records, which are not repeated.
-    pub(crate) told: &'a Told,
+    pub(crate) reported: &'a SeenTexts,
 }
 
 impl Judged<'_> {
     /// The record of the call, `duration` after its request arrived.
     pub(crate) fn record(&self, duration: Duration) -> Record {
-        let Judged { call, decision, answers, change, policy, workspace, told } = self;
+        let Judged { call, decision, answers, change, policy, workspace, reported } = self;
         let agent = call.agent.clone();
         let real = |base: &str, path: &str| answers.real_path(base, path).unwrap_or_default().to_owned();
         let files = call.files.iter().map(|file| FileRecord {
@@ -66,12 +66,12 @@ impl Judged<'_> {
             use_id: call.tool.use_id.clone(),
             input: call.input.clone(),
             files: files.collect(),
-            world: answers.iter().map(|(query, answer)| world(query, answer, told)).collect(),
+            world: answers.iter().map(|(query, answer)| world(query, answer, reported)).collect(),
             findings: findings.collect(),
             obligations: obligations.collect(),
             marks: marks.collect(),
             verdict: decision.verdict.as_str().to_owned(),
-            answer: if decision.hold().is_some() { HELD } else { decision.answer.as_str() }.to_owned(),
+            answer: if decision.hold().is_some() { WAITING } else { decision.answer.as_str() }.to_owned(),
             enforced: decision.enforced(),
             mode: decision.mode.as_str().to_owned(),
             required_level: decision.required.map_or("", AccessLevel::as_str).to_owned(),
@@ -90,7 +90,7 @@ impl Judged<'_> {
 }
 
 /// The answer of a call that is pending. A second record has the final answer.
-const HELD: &str = "hold";
+const WAITING: &str = "hold";
 
 /// The record of a call that has run.
 pub(crate) fn done(done: &Done) -> Record {
@@ -255,23 +255,23 @@ fn session(agent: &Agent, message: String) -> SessionRecord {
     }
 }
 
-fn world(query: &Query, answer: &Answer, told: &Told) -> WorldRecord {
+fn world(query: &Query, answer: &Answer, reported: &SeenTexts) -> WorldRecord {
     let as_written = match (query, answer) {
         (Query::RealPath { base, path }, Answer::RealPath(real)) => is_as_written(base, path, real),
         _ => false,
     };
-    let query = query_text(query, |path| told.brief(path));
+    let query = query_text(query, |path| reported.brief(path));
     let answer = match answer {
         Answer::RealPath(_) if as_written => AS_WRITTEN.to_owned(),
         Answer::RealPath(real) => real.clone(),
         Answer::FileKind(kind) => format!("{kind:?}").to_ascii_lowercase(),
         // File contents may be secret; their hash is enough to detect a change.
-        Answer::Contents(bytes) => bytes.as_ref().map_or_else(none, |bytes| told.hash_of_contents(bytes)),
+        Answer::Contents(bytes) => bytes.as_ref().map_or_else(none, |bytes| reported.hash_of_contents(bytes)),
         Answer::Executable(file) | Answer::Repository(file) | Answer::Newest(file) => {
             file.clone().unwrap_or_else(none)
         }
         Answer::Process(process) => {
-            process.as_ref().map_or_else(none, |process| told.shorter(process_text(process)))
+            process.as_ref().map_or_else(none, |process| reported.shorter(process_text(process)))
         }
     };
     WorldRecord { query, answer }
@@ -308,7 +308,7 @@ fn none() -> String {
 /// Texts that earlier records contain in full. Later records contain only the hash. The start environment of an agent
 /// has some hundred bytes, the same for thousands of calls.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct SeenTexts {
     /// Number of records for each text, by its hash.
     times: Mutex<HashMap<String, u32>>,
     /// The last long file contents with their hash. A snapshot of the agent's shell is the same for all calls of a
@@ -322,19 +322,19 @@ pub(crate) const BRIEF_BYTES_MAX: usize = 100;
 /// Number of bytes that are hashed in a few microseconds. Longer contents are first compared with the last ones.
 const HASHED_BYTES_MAX: usize = 4 * 1024;
 
-impl Told {
+impl SeenTexts {
     /// Returns the hash followed by the text at the first time and again from time to time, because old records are
     /// deleted. Else returns the hash alone.
     fn shorter(&self, text: String) -> String {
         let hash = crate::shipped::hash(text.as_bytes());
-        let mut told = self.times.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() >= TOLD_MAX && !told.contains_key(&hash) {
-            told.clear();
+        let mut reported = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.len() >= KNOWN_TEXTS_MAX && !reported.contains_key(&hash) {
+            reported.clear();
         }
-        let times = told.entry(hash.clone()).or_default();
-        let is_due = times.is_multiple_of(TOLD_EVERY);
+        let times = reported.entry(hash.clone()).or_default();
+        let is_due = times.is_multiple_of(FULL_TEXT_EVERY);
         *times = times.wrapping_add(1);
-        drop(told);
+        drop(reported);
         if is_due { format!("{hash}\n{text}") } else { hash }
     }
 
@@ -377,22 +377,22 @@ mod tests {
 
     #[test]
     fn what_a_process_was_started_with_is_told_once_and_again_after_many_records() {
-        let told = Told::default();
+        let reported = SeenTexts::default();
         let process = Process { home: "/home/u".to_owned(), ..Process::default() };
         let answer = Answer::Process(Some(process.clone()));
-        let record = || world(&Query::Process { pid: 7 }, &answer, &told).answer;
+        let record = || world(&Query::Process { pid: 7 }, &answer, &reported).answer;
         let whole = record();
         let (hash, text) = whole.split_once('\n').unwrap();
         assert_eq!(text, process_text(&process));
-        for _ in 1..TOLD_EVERY {
+        for _ in 1..FULL_TEXT_EVERY {
             assert_eq!(record(), hash);
         }
         assert_eq!(record(), whole);
         assert_eq!(record(), hash);
-        told.forget();
+        reported.forget();
         assert_eq!(record(), whole);
-        for number in 0..TOLD_MAX {
-            told.shorter(number.to_string());
+        for number in 0..KNOWN_TEXTS_MAX {
+            reported.shorter(number.to_string());
         }
         assert_eq!(record(), whole, "what is not kept any more is told again");
     }
@@ -412,18 +412,18 @@ mod tests {
         ];
         for (base, path, real, expected) in cases {
             let query = Query::RealPath { base: base.to_owned(), path: path.to_owned() };
-            let told = world(&query, &Answer::RealPath(real.to_owned()), &Told::default());
-            assert_eq!(told.answer, expected, "{}", told.query);
+            let reported = world(&query, &Answer::RealPath(real.to_owned()), &SeenTexts::default());
+            assert_eq!(reported.answer, expected, "{}", reported.query);
         }
     }
 
     #[test]
     fn contents_are_told_by_their_own_hash() {
-        let told = Told::default();
+        let reported = SeenTexts::default();
         let long = [b'x'; HASHED_BYTES_MAX + 1];
         let longer = [b'x'; HASHED_BYTES_MAX + 2];
         for bytes in [&b"a"[..], &long, &long, &longer, b"a", &long] {
-            assert_eq!(told.hash_of_contents(bytes), crate::shipped::hash(bytes));
+            assert_eq!(reported.hash_of_contents(bytes), crate::shipped::hash(bytes));
         }
     }
 

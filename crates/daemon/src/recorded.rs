@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use castellan_audit::CallRecord;
 use castellan_event::{Answer, FileKind, Process, Query, World};
 
-use crate::limits::TOLD_MAX;
+use crate::limits::KNOWN_TEXTS_MAX;
 use crate::record::{AS_WRITTEN, BRIEF_BYTES_MAX, NONE, query_text};
 use crate::shipped::hash;
 use crate::world::FileSystem;
@@ -18,18 +18,18 @@ const REDACTED: &str = "[redacted ";
 
 /// Texts by hash, because records contain a text in full only from time to time. Learns from the log, oldest first.
 #[derive(Debug, Default)]
-pub struct ToldTexts {
+pub struct KnownTexts {
     by_hash: HashMap<String, String>,
 }
 
-impl ToldTexts {
+impl KnownTexts {
     /// Stores the full texts of a record.
     pub fn learn(&mut self, record: &CallRecord) {
-        let texts = record.world.iter().flat_map(|told| [&told.query, &told.answer]);
+        let texts = record.world.iter().flat_map(|reported| [&reported.query, &reported.answer]);
         for (first, text) in texts.filter_map(|text| text.split_once('\n')) {
             let hash = first.rsplit(' ').next().unwrap_or(first);
             if is_hash(hash) && !self.by_hash.contains_key(hash) {
-                if self.by_hash.len() >= TOLD_MAX {
+                if self.by_hash.len() >= KNOWN_TEXTS_MAX {
                     self.by_hash.clear();
                 }
                 self.by_hash.insert(hash.to_owned(), text.to_owned());
@@ -43,7 +43,7 @@ impl ToldTexts {
 #[derive(Debug)]
 pub struct RecordedWorld<'r> {
     answers: HashMap<&'r str, &'r str>,
-    told: &'r ToldTexts,
+    reported: &'r KnownTexts,
     machine: FileSystem,
     changed: Cell<usize>,
     asked_now: Cell<usize>,
@@ -51,13 +51,13 @@ pub struct RecordedWorld<'r> {
 
 impl<'r> RecordedWorld<'r> {
     /// The world of a call.
-    pub fn new(record: &'r CallRecord, told: &'r ToldTexts) -> RecordedWorld<'r> {
+    pub fn new(record: &'r CallRecord, reported: &'r KnownTexts) -> RecordedWorld<'r> {
         // The query may be followed by the text of its hash.
         let first_line = |text: &'r str| text.split('\n').next().unwrap_or(text);
         let whole = record.world.iter().filter(|one| !one.query.is_empty());
         let answers = whole.map(|one| (first_line(&one.query), one.answer.as_str())).collect();
         let (changed, asked_now) = (Cell::default(), Cell::default());
-        RecordedWorld { answers, told, machine: FileSystem::default(), changed, asked_now }
+        RecordedWorld { answers, reported, machine: FileSystem::default(), changed, asked_now }
     }
 
     /// Number of files that have changed since.
@@ -89,7 +89,7 @@ impl<'r> RecordedWorld<'r> {
             Query::Repository { .. } => Answer::Repository(optional()),
             Query::Newest { .. } => Answer::Newest(optional()),
             Query::Process { .. } if answer == NONE => Answer::Process(None),
-            Query::Process { .. } => Answer::Process(Some(process(self.told(answer)?))),
+            Query::Process { .. } => Answer::Process(Some(process(self.reported(answer)?))),
         })
     }
 
@@ -106,10 +106,10 @@ impl<'r> RecordedWorld<'r> {
     }
 
     /// Returns the text of a hash, from this record or an earlier one.
-    fn told<'a>(&'a self, answer: &'a str) -> Option<&'a str> {
+    fn reported<'a>(&'a self, answer: &'a str) -> Option<&'a str> {
         match answer.split_once('\n') {
             Some((_, text)) => Some(text),
-            None => self.told.by_hash.get(answer).map(String::as_str),
+            None => self.reported.by_hash.get(answer).map(String::as_str),
         }
     }
 }
@@ -192,17 +192,17 @@ mod tests {
     use crate::record::process_text;
 
     fn record(world: &[(&str, &str)]) -> CallRecord {
-        let told = |(query, answer): &(&str, &str)| WorldRecord {
+        let reported = |(query, answer): &(&str, &str)| WorldRecord {
             query: (*query).to_owned(),
             answer: (*answer).to_owned(),
         };
-        CallRecord { world: world.iter().map(told).collect(), ..CallRecord::default() }
+        CallRecord { world: world.iter().map(reported).collect(), ..CallRecord::default() }
     }
 
     #[test]
     fn what_was_recorded_is_answered_again() {
         let long = "/a-directory-that-lies-deep".repeat(8);
-        let told = format!("{}\nhome /home/u\nroot false\nPATH=/a:/b\n/a -> /c", hash(b"process"));
+        let reported = format!("{}\nhome /home/u\nroot false\nPATH=/a:/b\n/a -> /c", hash(b"process"));
         let long_query = format!("executable rm in {}\n{long}", hash(long.as_bytes()));
         let record = record(&[
             ("real_path x from /no/such", "="),
@@ -211,9 +211,9 @@ mod tests {
             ("file_kind /no/such/y", "of the future"),
             ("repository /no/such", "none"),
             (&long_query, "/no/rm"),
-            ("process 7", &told),
+            ("process 7", &reported),
         ]);
-        let texts = ToldTexts::default();
+        let texts = KnownTexts::default();
         let world = RecordedWorld::new(&record, &texts);
         let text = |text: &str| text.to_owned();
         let real = |path: &str| Query::RealPath { base: text("/no/such"), path: text(path) };
@@ -244,9 +244,9 @@ mod tests {
         let hash = hash(b"process");
         let earlier = record(&[("process 7", &format!("{hash}\nhome /home/u\nroot true"))]);
         let later = record(&[("process 7", &hash)]);
-        let mut texts = ToldTexts::default();
+        let mut texts = KnownTexts::default();
         let home =
-            |texts: &ToldTexts| match RecordedWorld::new(&later, texts).answer(&Query::Process { pid: 7 }) {
+            |texts: &KnownTexts| match RecordedWorld::new(&later, texts).answer(&Query::Process { pid: 7 }) {
                 Some(Answer::Process(Some(process))) => process.home,
                 other => panic!("{other:?}"),
             };
@@ -261,7 +261,7 @@ mod tests {
         let file = dir.path().join("x.sh").display().to_string();
         std::fs::write(&file, "ls\n").unwrap();
         let record = record(&[(&format!("contents {file}"), &hash(b"ls\n"))]);
-        let texts = ToldTexts::default();
+        let texts = KnownTexts::default();
         let query = Query::Contents { path: file.clone() };
         let world = RecordedWorld::new(&record, &texts);
         assert_eq!(world.answer(&query), Some(Answer::Contents(Some(b"ls\n".to_vec()))));

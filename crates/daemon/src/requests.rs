@@ -155,9 +155,9 @@ impl Requests {
         &mut self,
         session: &SessionKey,
         over: Over<'_>,
-        is_held: impl Fn(RequestId) -> bool,
+        is_waiting: impl Fn(RequestId) -> bool,
     ) {
-        self.waiting.end_of(session, over, is_held);
+        self.waiting.end_of(session, over, is_waiting);
     }
 
     /// Drops pending calls that are over; see [`Waiting::drop_over`].

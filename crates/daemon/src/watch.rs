@@ -15,7 +15,7 @@ pub(crate) struct Watch {
     /// At the last check.
     seen: Option<Vec<Stamp>>,
     /// At the last reported change.
-    told: Option<Vec<Stamp>>,
+    reported: Option<Vec<Stamp>>,
 }
 
 impl Watch {
@@ -33,10 +33,10 @@ impl Watch {
     fn settled(&mut self, now: Vec<Stamp>) -> bool {
         let now = Some(now);
         let quiet = self.seen == now;
-        let news = self.told != now;
+        let news = self.reported != now;
         self.seen.clone_from(&now);
         if quiet && news {
-            self.told = now;
+            self.reported = now;
         }
         quiet && news
     }

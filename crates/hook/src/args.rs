@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 
-use castellan_wire::{Home, ToldHome};
+use castellan_wire::{Home, HomeArgument};
 
 use crate::failure::Failure;
 use crate::limits::ARGUMENT_BYTES_MAX;
 
-/// `--agent NAME --event EVENT --home HOME`, in any order, each exactly once. [`ToldHome`] describes HOME.
+/// `--agent NAME --event EVENT --home HOME`, in any order, each exactly once. [`HomeArgument`] describes HOME.
 #[derive(Debug)]
 pub(crate) struct Args {
     pub(crate) agent: String,
@@ -48,7 +48,7 @@ impl Args {
         let word =
             |value: Option<OsString>| value.and_then(|value| value.into_string().ok()).unwrap_or_default();
         let (agent, event) = (word(agent), word(event));
-        let told = home.and_then(|value| ToldHome::parse(&value));
+        let told = home.and_then(|value| HomeArgument::parse(&value));
         let told = told.filter(|_| sound && !agent.is_empty() && !event.is_empty());
         let home = told.ok_or(Failure::Arguments).and_then(|told| told.of(user).ok_or(Failure::User));
         match home {

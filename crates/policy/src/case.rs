@@ -96,7 +96,7 @@ impl<'c> Reading<'c> {
         let leaves = settings.leaves_own_code(state.headless);
         let own_parts = if leaves { OwnParts::of(now, facts) } else { OwnParts::default() };
         let need = need(call, now, &own_code);
-        let level = active_level(settings, state.standing, state.ceiling);
+        let level = active_level(settings, state.workspace_trust, state.ceiling);
         Reading { done, matches, own_code, own_parts, need, level, rows }
     }
 

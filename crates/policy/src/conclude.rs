@@ -7,9 +7,9 @@ use castellan_event::{
 use crate::PROBING;
 use crate::case::Case;
 use crate::decision::{Decision, DecisionParts};
+use crate::denial_key;
 use crate::grant::Grant;
 use crate::obligations::unmet;
-use crate::purpose;
 use crate::request::RequestId;
 use crate::stages::marks;
 use crate::state::{State, StateChange};
@@ -43,10 +43,10 @@ pub(crate) fn conclude(
     let mode = state.mode;
     let parts = DecisionParts { verdict, answer, reason, findings, obligations, mode, required, active };
     let decision = Decision::new(parts);
-    let purposes = purposes(case, &decision);
-    let marks = marks_of(case, &decision, &purposes);
+    let denial_keys = denial_keys(case, &decision);
+    let marks = marks_of(case, &decision, &denial_keys);
     let used_grant = is_granted && verdict < Verdict::Ask;
-    (decision, StateChange { request, answer, used_grant, marks, purposes })
+    (decision, StateChange { request, answer, used_grant, marks, denial_keys })
 }
 
 fn strictest(findings: &[Finding]) -> Option<&Finding> {
@@ -100,22 +100,22 @@ fn hold(verdict: Verdict, grant: Option<&Grant>, state: &State<'_>) -> Option<Re
 }
 
 /// The denial keys to count for a call that gets its first answer now. A call that a person refused is no attempt.
-fn purposes(case: &Case<'_>, decision: &Decision) -> Vec<String> {
+fn denial_keys(case: &Case<'_>, decision: &Decision) -> Vec<String> {
     let Some(reading) = case.reading().filter(|_| is_first_answer(case, decision)) else { return Vec::new() };
     let refused_by_person =
         case.state.is_refused && case.state.agent_asks && decision.verdict == Verdict::Ask;
     let is_denied = decision.answer == Verdict::Deny && !refused_by_person;
-    let about = || purpose::of_denied(case.call, &decision.findings, reading.rows());
+    let about = || denial_key::of_denied(case.call, &decision.findings, reading.rows());
     let about = if is_denied { about() } else { Vec::new() };
-    about.into_iter().chain(purpose::of_asking(case.facts)).collect()
+    about.into_iter().chain(denial_key::of_asking(case.facts)).collect()
 }
 
 /// A denied call does not happen, so it sets no mark of its rules.
-fn marks_of(case: &Case<'_>, decision: &Decision, purposes: &[String]) -> Vec<String> {
+fn marks_of(case: &Case<'_>, decision: &Decision, denial_keys: &[String]) -> Vec<String> {
     let Some(reading) = case.reading().filter(|_| is_first_answer(case, decision)) else { return Vec::new() };
     let happens = decision.answer != Verdict::Deny;
     let mut labels = if happens { marks(&reading.matches) } else { Default::default() };
-    if case.state.tries.is_probing_with(purposes) {
+    if case.state.tries.is_probing_with(denial_keys) {
         labels.insert(PROBING.to_owned());
     }
     labels.into_iter().collect()

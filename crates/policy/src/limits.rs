@@ -22,7 +22,7 @@ pub(crate) const GLOB_BYTES_MAX: usize = 512;
 pub(crate) const SUBCOMMAND_PLACES_MAX: usize = 4;
 
 /// Denial keys of one denied call. A command that deletes a thousand files has a handful of keys.
-pub(crate) const PURPOSES_MAX: usize = 32;
+pub(crate) const DENIAL_KEYS_MAX: usize = 32;
 
 /// Number of denials for one denial key after which a session is probing. Two may be a mistake and its correction.
 pub(crate) const PROBING_AT: u32 = 3;

@@ -174,7 +174,7 @@ impl Profile {
         match self {
             Profile::Standard => standard,
             Profile::Strict => {
-                let ungoverned = Ungoverned { bars_foreign_hooks: true, ..bounded.ungoverned.clone() };
+                let ungoverned = Ungoverned { blocks_foreign_hooks: true, ..bounded.ungoverned.clone() };
                 Settings { opaque: Deny, probing: Ask, ungoverned, ..bounded }
             }
             Profile::Autonomous => Settings { allow_understood: true, ..bounded },

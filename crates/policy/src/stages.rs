@@ -75,7 +75,7 @@ pub(crate) const STAGES: &[Stage] = &[
     },
     Stage {
         name: "barred",
-        find: OnCall(gates::barred),
+        find: OnCall(gates::blocked),
         lifted_by: &[],
         finds: "a session in which calls ran without a decision (`on_ungoverned = \"stop\"`), or where a hook of another program \
                 is not trusted (`strict`)",

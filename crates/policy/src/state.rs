@@ -8,11 +8,11 @@ use castellan_event::{AccessLevel, Mode, ObligationKind, Session, Verdict};
 use crate::grant::Grant;
 use crate::request::RequestId;
 use crate::tries::{NO_TRIES, Tries};
-use crate::ungoverned::Bar;
+use crate::ungoverned::Block;
 
 /// Workspace trust: a person's decision about a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum WorkspaceTrust {
     /// Sessions may work there as the profile permits.
     Trusted,
     /// No decision. Some profiles then allow only reading.
@@ -34,11 +34,11 @@ pub struct State<'s> {
     /// Highest access level of the session, independent of the profile: the agent's own mode lowers it.
     pub ceiling: AccessLevel,
     /// Trust in the session's workspace.
-    pub standing: Standing,
+    pub workspace_trust: WorkspaceTrust,
     /// The call uses an MCP server that is newer than castellan and that nobody has agreed to.
     pub is_new_server: bool,
     /// The reason why the session is blocked, if it is.
-    pub bar: Option<&'s Bar>,
+    pub block: Option<&'s Block>,
     /// The request id for this call if a person has to decide.
     pub next_request: RequestId,
     /// Marks of the session's earlier calls.
@@ -88,9 +88,9 @@ impl<'s> State<'s> {
             agent_asks: true,
             headless: false,
             ceiling: AccessLevel::FullAccess,
-            standing: Standing::Trusted,
+            workspace_trust: WorkspaceTrust::Trusted,
             is_new_server: false,
-            bar: None,
+            block: None,
             next_request: RequestId::from_seed(0),
             session,
             tries: &NO_TRIES,
@@ -117,5 +117,5 @@ pub struct StateChange {
     /// Labels of the marks of the session, sorted, without duplicates. A denied call sets only [`crate::PROBING`].
     pub marks: Vec<String>,
     /// Denial keys to count for an answered call: those of a denied call, and the key of a query about answers.
-    pub purposes: Vec<String>,
+    pub denial_keys: Vec<String>,
 }

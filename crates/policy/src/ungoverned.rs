@@ -13,7 +13,7 @@ pub struct Ungoverned {
     /// Highest access level of the session from then on; `None`: unchanged.
     pub level: Option<AccessLevel>,
     /// Nothing runs while an untrusted hook of another program could change the call after the decision.
-    pub bars_foreign_hooks: bool,
+    pub blocks_foreign_hooks: bool,
     /// Trusted hooks of other programs, by command line.
     pub trusted_hooks: Vec<String>,
 }
@@ -32,7 +32,7 @@ pub enum OnUngoverned {
 
 /// Why a session is blocked until a person has decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bar {
+pub struct Block {
     /// Kind of the reason.
     pub code: Code,
     /// The reason, for a person and for the agent.

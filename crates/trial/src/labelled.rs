@@ -205,11 +205,11 @@ mod tests {
     fn wrong_lines_are_told_and_the_others_read() {
         let check = |wrong: &str, why: &str| {
             let text = format!("{}\n{wrong}\n{}\n", line("\"a\"", "\"first\""), line("\"a\"", "\"last\""));
-            let (read, told) = read_labelled("x.jsonl", &text);
+            let (read, reported) = read_labelled("x.jsonl", &text);
             let ids: Vec<_> = read.iter().map(|labelled| labelled.id.as_str()).collect();
             assert_eq!(ids, ["first", "last"], "{wrong}");
-            let told: Vec<_> = told.iter().map(WrongLine::to_string).collect();
-            assert_eq!(told, [format!("x.jsonl:2: {why}")], "{wrong}");
+            let reported: Vec<_> = reported.iter().map(WrongLine::to_string).collect();
+            assert_eq!(reported, [format!("x.jsonl:2: {why}")], "{wrong}");
         };
         check(&line("\"v\":1", "\"v\":2"), "`v` is 2: this castellan reads 1");
         check(&line("T0", "T4"), "`T4` is no tier: T0, T1, T2, T3, TU");

@@ -165,7 +165,7 @@ fn holds(value: &Json, part: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use castellan_daemon::{Config, ToldTexts, compile};
+    use castellan_daemon::{Config, KnownTexts, compile};
     use castellan_rules::Source;
     use serde_json::json;
 
@@ -215,9 +215,9 @@ mod tests {
     fn verdicts(records: &[CallRecord]) -> Vec<Result<(Verdict, Verdict), Unjudged>> {
         let (marking, none) = (policy(MARKING), policy(""));
         let mut replay = Replay::new(vec![&marking, &none], Vec::new());
-        let told = ToldTexts::default();
+        let reported = KnownTexts::default();
         let judged = records.iter().map(|record| {
-            let replayed = replay.judge(record, &RecordedWorld::new(record, &told))?;
+            let replayed = replay.judge(record, &RecordedWorld::new(record, &reported))?;
             let [one, other] = &replayed.outcomes[..] else { panic!("{replayed:?}") };
             Ok((one.verdict, other.verdict))
         });

@@ -66,8 +66,8 @@ fn verdicts_are_counted_by_tier_and_misses_named() {
         (9, "interrupted", "git"),
         (11, "let through", ""),
     ];
-    let told: Vec<_> = misses.iter().map(|(line, why, by)| (*line, *why, by.as_str())).collect();
-    assert_eq!(told, expected);
+    let reported: Vec<_> = misses.iter().map(|(line, why, by)| (*line, *why, by.as_str())).collect();
+    assert_eq!(reported, expected);
     // Four of the six T0 and T1 calls are stopped. The denied T2 and the asked T3 are stopped wrongly.
     assert_eq!(accuracy.recall(), Some(4.0 / 6.0));
     assert_eq!(accuracy.precision(), Some(4.0 / 6.0));

@@ -123,7 +123,7 @@ fn asks_about_files_are_told_in_modes_that_prompt() {
     check_told(FILES, |mode| ["default", "acceptEdits", "dontAsk"].contains(&mode));
 }
 
-fn check_told(calls: &[(&str, &str)], is_told: fn(&str) -> bool) {
+fn check_told(calls: &[(&str, &str)], is_reported: fn(&str) -> bool) {
     let policy = Policy::new(Vec::new(), Settings::default());
     let rows = rows();
     for (tool, target) in calls {
@@ -132,7 +132,7 @@ fn check_told(calls: &[(&str, &str)], is_told: fn(&str) -> bool) {
         for mode in MODES {
             let row =
                 Row { mode: mode.to_owned(), tool: row.tool.clone(), target: row.target.clone(), ..*row };
-            assert_eq!(said(&row, &policy), [is_told(mode); 2], "{mode} {tool} {target}");
+            assert_eq!(said(&row, &policy), [is_reported(mode); 2], "{mode} {tool} {target}");
         }
     }
 }

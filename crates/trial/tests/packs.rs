@@ -53,12 +53,12 @@ fn every_case_is_decided_as_it_says() {
     let mut wrong = Vec::new();
     for pack in packs() {
         let (file, cases) = cases(&pack);
-        let told = |failure: &Failure<'_>| {
+        let reported = |failure: &Failure<'_>| {
             let (line, call) = (failure.case.line, &failure.case.case.call);
             let (verdict, rule) = (failure.case.verdict, &failure.case.rule);
             format!("{}:{line}: {call:?}\n  {verdict} by `{rule}`, got {:?}", file.name, failure.wrong)
         };
-        wrong.extend(failures(Trial::new(&policy), &cases).iter().map(told));
+        wrong.extend(failures(Trial::new(&policy), &cases).iter().map(reported));
     }
     assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -508,16 +508,16 @@ fn wrong(cases: impl IntoIterator<Item = Case>, is_allowed: bool) -> Vec<String>
     let trial = Trial::new(&compiled.policy);
     let judged = cases.into_iter().map(|case| {
         let judged = trial.judge(&case).unwrap();
-        let told = format!(
+        let reported = format!(
             "{:?} {:?}\n    {:?} {:?}",
             case.earlier,
             case.call.input,
             judged.decision.verdict,
             judged.because()
         );
-        (judged.decision.verdict == Verdict::Allow, told)
+        (judged.decision.verdict == Verdict::Allow, reported)
     });
-    judged.filter(|(allowed, _)| *allowed != is_allowed).map(|(_, told)| told).collect()
+    judged.filter(|(allowed, _)| *allowed != is_allowed).map(|(_, reported)| reported).collect()
 }
 
 #[test]

@@ -6,17 +6,17 @@
 mod frame;
 mod gap;
 mod home;
+mod home_argument;
 mod limits;
 mod message;
-mod told;
 mod users;
 
 pub use frame::{Announced, Frame, Kind, VERSION, WireError, read_frame, write_frame};
 pub use gap::Gap;
 pub use home::{DAEMON_ALREADY_RUNS, DAEMON_ENVIRONMENT, Home, bind, connect};
+pub use home_argument::HomeArgument;
 pub use limits::{
     CONTROL_BYTES_MAX, FRAME_BYTES_MAX, GAPS_BYTES_MAX, HOLD_MS_MAX, PAYLOAD_BYTES_MAX, REPLY_BYTES_MAX,
 };
 pub use message::{Hold, Reply, Request};
-pub use told::ToldHome;
 pub use users::USER_FILES;

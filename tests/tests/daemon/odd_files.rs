@@ -176,12 +176,12 @@ fn check(
         Place::Etc => Path::new("/etc").join(name),
         Place::Castellan | Place::User | Place::Codex | Place::Workspace => file,
     };
-    let is_told = match told {
+    let is_reported = match told {
         Told::Always => true,
         Told::IfNoFile => !is_file,
         Told::Never => false,
     };
-    ensure!(!is_told || said.contains(&*shown.to_string_lossy()), "nothing names the file:\n{said}");
+    ensure!(!is_reported || said.contains(&*shown.to_string_lossy()), "nothing names the file:\n{said}");
     Ok(())
 }
 

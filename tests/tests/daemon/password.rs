@@ -1,4 +1,4 @@
-//! `presence = "password"` with the system's helper and a test `/etc`: the actions that the password permits.
+//! `presence_check = "password"` with the system's helper and a test `/etc`: the actions that the password permits.
 
 use castellan_tests::agents::not_run;
 use castellan_tests::home::Home;
@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use crate::status;
 
-const WITH_PASSWORD: &str = "version = 1\npresence = \"password\"\n";
+const WITH_PASSWORD: &str = "version = 1\npresence_check = \"password\"\n";
 const RIGHT: &str = "correct horse";
 /// `openssl passwd -6 -salt castellan 'correct horse'`.
 const HASH: &str =

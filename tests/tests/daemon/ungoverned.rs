@@ -139,8 +139,8 @@ fn a_call_that_nobody_asked_about_is_seen_in_the_transcript() -> anyhow::Result<
 
 /// An excess is reported once, and later lines are still read.
 fn check_too_much(session: &Session, told: &str) -> anyhow::Result<()> {
-    let is_told = || Ok(session.failures()?.iter().any(|failure| failure.contains(told)).then_some(()));
-    anyhow::ensure!(until(LIMIT, is_told)?.is_some(), "{told}: {:?}", session.failures()?);
+    let is_reported = || Ok(session.failures()?.iter().any(|failure| failure.contains(told)).then_some(()));
+    anyhow::ensure!(until(LIMIT, is_reported)?.is_some(), "{told}: {:?}", session.failures()?);
     session.write(&session.transcript, "not asked")?;
     session.waits_for("not asked", "no_decision")?;
     assert_eq!(session.failures()?.len(), 1, "{:?}", session.failures()?);
@@ -207,8 +207,9 @@ fn a_transcript_that_is_none_holds_nobody_up_and_is_told() -> anyhow::Result<()>
         call["session_id"] = program.into();
         call["transcript_path"] = session.transcript.display().to_string().into();
         assert_eq!(understood(&judge(&session.home, &call)?), "defer", "{program}");
-        let is_told = || Ok(session.failures()?.iter().any(|failure| failure.contains(told)).then_some(()));
-        anyhow::ensure!(until(LIMIT, is_told)?.is_some(), "{told}: {:?}", session.failures()?);
+        let is_reported =
+            || Ok(session.failures()?.iter().any(|failure| failure.contains(told)).then_some(()));
+        anyhow::ensure!(until(LIMIT, is_reported)?.is_some(), "{told}: {:?}", session.failures()?);
         Ok(())
     };
     check("mkfifo", &[], "not a regular file but a pipe")?;
@@ -218,8 +219,9 @@ fn a_transcript_that_is_none_holds_nobody_up_and_is_told() -> anyhow::Result<()>
     fs::write(&session.transcript, "")?;
     assert_eq!(session.ask("a", "true")?, "defer");
     OpenOptions::new().write(true).open(&session.transcript)?.set_len(1 << 30)?;
-    let is_told = || Ok(session.failures()?.iter().any(|failure| failure.contains("not read")).then_some(()));
-    anyhow::ensure!(until(LIMIT, is_told)?.is_some(), "{:?}", session.failures()?);
+    let is_reported =
+        || Ok(session.failures()?.iter().any(|failure| failure.contains("not read")).then_some(()));
+    anyhow::ensure!(until(LIMIT, is_reported)?.is_some(), "{:?}", session.failures()?);
     session.write(&session.transcript, "after it")?;
     // The zeros and the call are on one line, which is invalid.
     session.write(&session.transcript, "and on")?;

@@ -78,7 +78,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
 /// Returns the next step, by the place where the call is pending.
 fn next(call: &PendingCall) -> String {
     match call {
-        PendingCall { held: true, .. } => "the agent, which waits, makes it now".to_owned(),
+        PendingCall { waiting: true, .. } => "the agent, which waits, makes it now".to_owned(),
         PendingCall { at_prompt: true, agent, .. } => {
             let title = AgentId::named(agent).map(AgentId::title);
             format!("also answer Yes in {}, whose own prompt is open", title.unwrap_or("the agent"))

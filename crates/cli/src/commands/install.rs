@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use castellan_agents::{AgentId, HookCommand, can_keep_hooks_on};
 use castellan_daemon::ControlClient;
 use castellan_event::Mode;
-use castellan_wire::{Home, ToldHome};
+use castellan_wire::{Home, HomeArgument};
 
 use crate::account::Account;
 use crate::agent_files::{AgentFiles, is_executable};
@@ -152,20 +152,22 @@ fn hook(owner: &Owner, options: &Options) -> anyhow::Result<HookCommand> {
     let home =
         Home::new(&owner.home).with_context(|| format!("`{}` is not absolute", owner.home.display()))?;
     text(&owner.home)?;
-    let told = match (options.managed, owner.is_default) {
-        (false, _) => ToldHome::At(home),
-        (true, false) => ToldHome::Of(owner.user, home),
-        (true, true) => ToldHome::Own,
+    let reported = match (options.managed, owner.is_default) {
+        (false, _) => HomeArgument::At(home),
+        (true, false) => HomeArgument::Of(owner.user, home),
+        (true, true) => HomeArgument::Own,
     };
-    Ok(HookCommand { program: text(&program)?, home: told.to_string() })
+    Ok(HookCommand { program: text(&program)?, home: reported.to_string() })
 }
 
 /// Describes the home of a hook.
 fn shown(hook: &HookCommand) -> String {
-    match ToldHome::parse(hook.home.as_ref()) {
-        Some(ToldHome::Own) => "each user's own home".to_owned(),
-        Some(ToldHome::Of(_, home)) => format!("{}, and each other user's own home", home.dir().display()),
-        Some(ToldHome::At(_)) | None => hook.home.clone(),
+    match HomeArgument::parse(hook.home.as_ref()) {
+        Some(HomeArgument::Own) => "each user's own home".to_owned(),
+        Some(HomeArgument::Of(_, home)) => {
+            format!("{}, and each other user's own home", home.dir().display())
+        }
+        Some(HomeArgument::At(_)) | None => hook.home.clone(),
     }
 }
 

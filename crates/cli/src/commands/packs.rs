@@ -84,11 +84,11 @@ fn switch(global: &Global, pack: &str, state: RuleState) -> anyhow::Result<()> {
     global.client()?.switch(&format!("packs.{pack}"), state.as_str())?;
     let now = in_force(global)?.packs.state(pack);
     let word = now.as_str();
-    let told = match now == before {
+    let reported = match now == before {
         true => format!("the pack {pack} is in state {word} already"),
         false => format!("the pack {pack} is in state {word} now; it was in state {}", before.as_str()),
     };
-    global.note(&told)?;
+    global.note(&reported)?;
     Ok(())
 }
 
@@ -145,8 +145,8 @@ fn write_trial(
         }
         for (name, end) in on_trial {
             let day = day(end);
-            let told = format!("new since an upgrade, and only observed until {day}: {pack}/{name}");
-            output::write_warnings(out, &[told])?;
+            let reported = format!("new since an upgrade, and only observed until {day}: {pack}/{name}");
+            output::write_warnings(out, &[reported])?;
         }
     }
     Ok(())

@@ -102,9 +102,9 @@ fn write(out: &mut impl Write, shown: &ShownCall) -> anyhow::Result<()> {
 
 /// Writes the id, tool, agent, age and directory of a call.
 pub(super) fn write_head(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
-    let PendingCall { id, agent, cwd, tool, age_s, times, held, at_prompt, .. } = call;
+    let PendingCall { id, agent, cwd, tool, age_s, times, waiting, at_prompt, .. } = call;
     let times = if *times > 1 { format!(", {times} times") } else { String::new() };
-    let waits = match (held, at_prompt) {
+    let waits = match (waiting, at_prompt) {
         (true, _) => ", the agent waits",
         (false, true) => ", the agent's own prompt is open",
         (false, false) => "",

@@ -7,7 +7,7 @@ use crate::global::Global;
 /// Subcommands of `castellan presence`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Set or change the PIN for `presence = "pin"`
+    /// Set or change the PIN for `presence_check = "pin"`
     SetPin,
 }
 
@@ -30,6 +30,6 @@ fn set_pin(global: &Global) -> anyhow::Result<Exit> {
         return Ok(Exit::No);
     }
     global.client()?.set_pin(new)?;
-    global.note("the PIN is set; it is asked for once `presence = \"pin\"` is applied")?;
+    global.note("the PIN is set; it is asked for once `presence_check = \"pin\"` is applied")?;
     Ok(Exit::Done)
 }

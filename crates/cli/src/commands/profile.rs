@@ -44,13 +44,13 @@ fn switch(global: &Global, profile: Profile) -> anyhow::Result<()> {
     // Sent even if unchanged: the file on disk may differ.
     global.client()?.switch("profile", profile.as_str())?;
     let now = in_force(global)?.settings.profile;
-    let told = match (now == before, now == profile) {
+    let reported = match (now == before, now == profile) {
         (true, true) => format!("the profile is {now} already"),
         (_, true) => format!("the profile is {now} now; it was {before}"),
         // The two profiles are equally strict, and the organisation's has priority.
         (_, false) => format!("your profile is {profile} now; {now} counts, of a higher layer"),
     };
-    global.note(&told)?;
+    global.note(&reported)?;
     Ok(())
 }
 

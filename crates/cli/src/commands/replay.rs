@@ -8,7 +8,7 @@ mod sides;
 use std::path::PathBuf;
 
 use castellan_audit::Record;
-use castellan_daemon::{RecordedWorld, ToldTexts, own_paths};
+use castellan_daemon::{KnownTexts, RecordedWorld, own_paths};
 use castellan_policy::Profile;
 use castellan_trial::{Replay, ReplayOutcome};
 
@@ -48,16 +48,16 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let part = options.part.part();
     let calls = history::count(&log, part)?;
     let mut progress = Progress::begin(global, "judged", calls.min(options.part.limit));
-    let mut told = ToldTexts::default();
+    let mut reported = KnownTexts::default();
     let mut replay = Replay::new(sides.policies(), own_paths(&layout));
     let mut changes = Changes::default();
     let missing = history::read(&log, part, calls, |Seen { entry, is_wanted }| {
         let Record::Call(record) = &entry.record else { return Ok(()) };
-        told.learn(record);
+        reported.learn(record);
         if !is_wanted || history::is_held(&record.answer) {
             return Ok(());
         }
-        let world = RecordedWorld::new(record, &told);
+        let world = RecordedWorld::new(record, &reported);
         match (replay.judge(record, &world), ReplayOutcome::recorded(record)) {
             (Ok(replayed), Some(recorded)) => {
                 changes.add(entry.seq, entry.time, record, &recorded, &replayed)

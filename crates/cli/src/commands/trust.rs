@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use castellan_daemon::{
-    DecidedWorkspace, FileSet, Layout, PROJECT_FOLDER, ProjectFiles, WorkspaceStanding, find_workspace,
+    DecidedWorkspace, FileSet, Layout, PROJECT_FOLDER, ProjectFiles, TrustDecision, find_workspace,
     read_project,
 };
 use serde_json::json;
@@ -63,14 +63,14 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let directory = options.directory.as_deref().unwrap_or(Path::new("."));
     let shown = || format!("`{}`", directory.display());
     let mut project = None;
-    let (workspace, standing, words) = match options.what {
+    let (workspace, workspace_trust, words) = match options.what {
         What { deny: true, .. } => {
             let real = std::fs::canonicalize(directory).with_context(shown)?;
-            (text_of(&real)?, WorkspaceStanding::Denied, "every call of agents there is denied")
+            (text_of(&real)?, TrustDecision::Denied, "every call of agents there is denied")
         }
         What { forget: true, .. } => (
             decided_at(directory, &client.trusted()?)?,
-            WorkspaceStanding::Unknown,
+            TrustDecision::Unknown,
             "nothing is decided about it",
         ),
         What { .. } => {
@@ -82,10 +82,10 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
                 global.note("nothing was decided")?;
                 return Ok(Exit::No);
             }
-            (workspace, WorkspaceStanding::Trusted, "agents may work there, as your profile says")
+            (workspace, TrustDecision::Trusted, "agents may work there, as your profile says")
         }
     };
-    client.trust(&workspace, standing, project.map(|project| project.hash()))?;
+    client.trust(&workspace, workspace_trust, project.map(|project| project.hash()))?;
     global.note(&format!("{}: {words}", printable(&workspace)))?;
     Ok(Exit::Done)
 }
@@ -139,10 +139,10 @@ fn list(global: &Global, decided: &[DecidedWorkspace], json: bool) -> anyhow::Re
     }
     let rows: Vec<Vec<Cell>> = decided
         .iter()
-        .map(|DecidedWorkspace { workspace, standing, files }| {
-            let style = if *standing == WorkspaceStanding::Trusted { GOOD } else { BAD };
+        .map(|DecidedWorkspace { workspace, trust, files }| {
+            let style = if *trust == TrustDecision::Trusted { GOOD } else { BAD };
             vec![
-                Cell::new(standing.as_str(), style),
+                Cell::new(trust.as_str(), style),
                 Cell::from(printable(workspace).as_str()),
                 files_cell(*files),
             ]

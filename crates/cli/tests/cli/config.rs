@@ -84,10 +84,10 @@ fn an_organisation_stands_above() {
     assert_eq!(row(&shown, "opaque"), "opaque \"ask\" default (profile) locked");
     assert_eq!(row(&shown, "deny"), "deny \"Bash(b)\" organisation /etc/castellan/config.toml:4");
     assert_eq!(row(&shown, "allow"), "allow []");
-    let told = format!(
+    let reported = format!(
         "`{user}`:4: `allow` does not count: the organisation has locked it (`/etc/castellan/config.toml`:3)"
     );
-    assert!(shown.stdout.contains(&told), "{}", shown.stdout);
+    assert!(shown.stdout.contains(&reported), "{}", shown.stdout);
     let laxer = format!(
         "`{user}`:2: `mode` does not count: the organisation says \"enforce\" (`/etc/castellan/config.toml`:2)"
     );

@@ -244,8 +244,8 @@ fn status_and_doctor_tell_the_same_of_a_broken_guard() {
         let Some(home) = installed(&[]) else { return };
         breaks(&home, &home.read(SETTINGS));
         let (code, found) = findings(&home);
-        let told = |what: &str| home.masked(what).contains(part);
-        if code != Some(1) || !found.iter().any(|(outcome, _, what)| outcome == "bad" && told(what)) {
+        let reported = |what: &str| home.masked(what).contains(part);
+        if code != Some(1) || !found.iter().any(|(outcome, _, what)| outcome == "bad" && reported(what)) {
             wrong.push(format!("{name}: doctor: {code:?} {found:?}"));
         }
         let status: Json = serde_json::from_str(&home.run(&["status", "--json"]).stdout).unwrap();

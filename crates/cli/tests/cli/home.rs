@@ -169,12 +169,12 @@ impl Home {
     fn at_terminal(&self, line: &[impl AsRef<OsStr>]) -> Option<Done> {
         let (_master, terminal) = terminal()?;
         // castellan recognises terminal owners by their program name.
-        let opener = self.bin().join("xterm");
-        if !opener.exists() {
-            let copied = Command::new("cp").arg("/usr/bin/setsid").arg(&opener).status();
+        let terminal_owner = self.bin().join("xterm");
+        if !terminal_owner.exists() {
+            let copied = Command::new("cp").arg("/usr/bin/setsid").arg(&terminal_owner).status();
             assert!(copied.unwrap().success(), "`setsid` cannot be copied");
         }
-        let mut command = self.command(&opener);
+        let mut command = self.command(&terminal_owner);
         command.args(["--ctty", "--fork", "--wait"]).args(line);
         let done = done(command.stdin(terminal).output().unwrap());
         if done.stderr.contains("from within a guarded agent") {

@@ -129,10 +129,10 @@ fn rules_of_one_name_stay_apart() {
         "- rule: {name}\n  desc: Mine.\n  condition: tool.name = mine\n  output: o\n  priority: INFO\n  source: coding_agent\n"
     );
     home.write("user/.config/castellan/rules/user/mine.yaml", mine);
-    let told = home.run_ok(&["rules", "describe", name]);
+    let reported = home.run_ok(&["rules", "describe", name]);
     let layers: Vec<&str> =
-        told.lines().filter_map(|line| line.trim().strip_prefix("layer ")).map(str::trim).collect();
-    assert_eq!(layers, ["organisation", "user"], "{told}");
+        reported.lines().filter_map(|line| line.trim().strip_prefix("layer ")).map(str::trim).collect();
+    assert_eq!(layers, ["organisation", "user"], "{reported}");
     let exported = home.run_ok(&["rules", "export", "--falco"]);
     for line in [format!("- rule: \"{name}\"\n"), format!("- rule: \"{name} (2)\"\n")] {
         assert_eq!(exported.matches(&line).count(), 1, "{exported}");

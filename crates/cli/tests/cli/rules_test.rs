@@ -56,8 +56,8 @@ fn a_failure_is_shown_with_what_was_found() {
     let home = home(&wrong);
     let done = home.run(&["rules", "test", "mine.yaml", "--junit", "junit.xml"]);
     assert_eq!(done.code, Some(1), "{done:?}");
-    let told = "mine_cases.yaml:3  deny by `Deny deleting the data` is expected, but the verdict is defer, by no rule";
-    assert!(done.stdout.contains(told), "{}", done.stdout);
+    let reported = "mine_cases.yaml:3  deny by `Deny deleting the data` is expected, but the verdict is defer, by no rule";
+    assert!(done.stdout.contains(reported), "{}", done.stdout);
     assert!(done.stdout.contains("read        /home/dev/project/data"), "{}", done.stdout);
     assert!(done.stdout.ends_with("1 failed of 4 cases in 1 rule file\n"), "{}", done.stdout);
     let junit = home.read("repo/junit.xml");
@@ -151,9 +151,9 @@ fn a_rule_file_with_a_fault_is_not_applied() {
         fs::write(user.join("mine.yaml"), RULES.replacen(from, to, 1)).unwrap();
         for command in [&["rules", "validate"][..], &["apply", "--check"]] {
             let done = home.run(command);
-            let told = format!("{}{}", done.stdout, done.stderr);
+            let reported = format!("{}{}", done.stdout, done.stderr);
             assert_eq!(done.code, Some(1), "{command:?} {done:?}");
-            assert!(told.contains(place) && told.contains(why), "{command:?} {told}");
+            assert!(reported.contains(place) && reported.contains(why), "{command:?} {reported}");
         }
     };
     check("cmd.name = rename", "cmd.nme = rename", "mine.yaml:11:", "there is no field `cmd.nme`");

@@ -187,15 +187,15 @@ fn an_agent_is_told_no_way_to_loosen() {
         &["report", since[0], since[1]],
         &["report", since[0], since[1], "--json"],
     ] {
-        let (told, shown) = (agent(arguments), run(&home, arguments).stdout);
+        let (reported, shown) = (agent(arguments), run(&home, arguments).stdout);
         for hint in ["wc words:*", "approve ID", "config.toml"] {
-            assert!(!told.contains(hint), "{arguments:?}: {hint}: {told}");
+            assert!(!reported.contains(hint), "{arguments:?}: {hint}: {reported}");
         }
         assert!(shown.contains("wc words:*"), "{arguments:?}: a person is told: {shown}");
     }
-    let told = agent(&["suggest"]);
+    let reported = agent(&["suggest"]);
     assert_eq!(
-        told,
+        reported,
         "10 calls looked at\n1 kind of calls always approved, 0 rules that stop often, 1 tool not known, 0 calls not understood\n\
          what to change is told to a person only, and this runs within a guarded agent\n"
     );
@@ -205,8 +205,11 @@ fn an_agent_is_told_no_way_to_loosen() {
     );
     // The names of rules in observe state are not shown either.
     for arguments in [&["report", since[0], since[1]][..], &["report", since[0], since[1], "--json"]] {
-        let (told, shown) = (agent(arguments), run(&home, arguments).stdout);
-        assert!(!told.contains("Ask before y") && told.contains("observed"), "{arguments:?}: {told}");
+        let (reported, shown) = (agent(arguments), run(&home, arguments).stdout);
+        assert!(
+            !reported.contains("Ask before y") && reported.contains("observed"),
+            "{arguments:?}: {reported}"
+        );
         assert!(shown.contains("Ask before y"), "{arguments:?}: a person is told: {shown}");
     }
 }

@@ -160,7 +160,7 @@ pub const KEYS: &[Key] = &[
                 you trust the workspace, what the user's does too.",
     },
     Key {
-        name: "presence",
+        name: "presence_check",
         kind: Kind::Word(&["terminal", "pin", "password"]),
         merge: Merge::Strictest,
         place: Place::AboveProject,
@@ -256,7 +256,7 @@ pub const KEYS: &[Key] = &[
         "The access level that a session has after a call ran as nobody decided.",
     ),
     preset(
-        "bars_foreign_hooks",
+        "blocks_foreign_hooks",
         &["false", "true"],
         "Nothing runs while a hook of somebody else's could change it that is not trusted.",
     ),
@@ -409,7 +409,16 @@ const fn size(name: &'static str, least: u32, default: &'static str, about: &'st
 
 /// Returns the key with a name.
 pub(crate) fn key(name: &str) -> Option<&'static Key> {
+    let name = present_name(name);
     KEYS.iter().find(|key| key.name == name)
+}
+
+/// Keys that had another name in an earlier version, and their present names.
+const FORMER_NAMES: &[(&str, &str)] = &[("presence", "presence_check")];
+
+/// Returns the present name of a key.
+pub(crate) fn present_name(name: &str) -> &str {
+    FORMER_NAMES.iter().find(|(former, _)| *former == name).map_or(name, |(_, present)| present)
 }
 
 /// Returns the names of all keys that a file can set.

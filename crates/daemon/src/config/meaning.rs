@@ -66,11 +66,11 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         ungoverned: Ungoverned {
             action: parsed(settled, "on_ungoverned")?,
             level: level(word(settled, "ungoverned_level").unwrap_or(OFF))?,
-            bars_foreign_hooks: is_true("bars_foreign_hooks"),
+            blocks_foreign_hooks: is_true("blocks_foreign_hooks"),
             trusted_hooks: texts(settled, "hooks.trusted"),
         },
         operators: operators(settled)?,
-        presence: parsed(settled, "presence")?,
+        presence: parsed(settled, "presence_check")?,
         ask_wait_s: ask_wait(settled)?,
         notify: flag(settled, "notify").unwrap_or(true),
         tiers: Tiers { ask: parsed(settled, "tiers.ask")?, review: parsed(settled, "tiers.review")? },

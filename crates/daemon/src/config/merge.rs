@@ -117,11 +117,12 @@ impl Settled {
             Some(format!("says {} ({})", sourced.value, at(place)))
         };
         let locked = setting.locked.as_ref().map(|lock| format!("has locked it ({})", at(lock)));
-        let barring =
-            || Some(format!("denies calls beside hooks of others ({})", at(self.bars_hooks()?.at.as_ref()?)));
+        let blocking = || {
+            Some(format!("denies calls beside hooks of others ({})", at(self.blocks_hooks()?.at.as_ref()?)))
+        };
         let is_of_hooks = setting.key.name == TRUSTED_HOOKS;
         let why =
-            locked.or_else(|| if is_of_hooks { barring() } else { setting.counts.first().and_then(says) });
+            locked.or_else(|| if is_of_hooks { blocking() } else { setting.counts.first().and_then(says) });
         let Some(why) = why else { return Vec::new() };
         // A value equal to an effective value is not reported.
         let counts = |sourced: &&Sourced| setting.counts.iter().any(|other| other.value == sourced.value);
@@ -133,8 +134,8 @@ impl Settled {
     }
 
     /// Returns the organisation's value that bars sessions with foreign hooks, if it sets one.
-    fn bars_hooks(&self) -> Option<&Sourced> {
-        self.said_by(Layer::Organisation, BARS_HOOKS)
+    fn blocks_hooks(&self) -> Option<&Sourced> {
+        self.said_by(Layer::Organisation, BLOCKS_HOOKS)
             .filter(|sourced| sourced.value.word() == Some(flag(true)))
     }
 }
@@ -146,30 +147,30 @@ pub(crate) fn merge(spoken: &[Spoken]) -> Settled {
         Layer::ALL.iter().map(|layer| says(*layer, spoken, &locks)).collect();
     // If the organisation bars foreign hooks, only the organisation can trust a hook.
     let of_organisation = layers.first().into_iter().flatten();
-    let bars = |(key, sourced): &(&'static Key, Sourced)| {
-        key.name == BARS_HOOKS && sourced.value.word() == Some(flag(true))
+    let blocks = |(key, sourced): &(&'static Key, Sourced)| {
+        key.name == BLOCKS_HOOKS && sourced.value.word() == Some(flag(true))
     };
-    let bars_hooks = of_organisation.clone().any(bars);
+    let blocks_hooks = of_organisation.clone().any(blocks);
     let setting = |key: &'static Key| {
         let locked = locks.iter().find(|(locked, _)| *locked == key.name).map(|(_, at)| at.clone());
         let of = |layer: &Vec<(&'static Key, Sourced)>| -> Vec<Sourced> {
             layer.iter().filter(|(of, _)| of.name == key.name).map(|(_, sourced)| sourced.clone()).collect()
         };
-        let is_held = locked.is_some() || (bars_hooks && key.name == TRUSTED_HOOKS);
-        let (counts, overruled) = settle(key, layers.iter().map(of).collect(), is_held);
+        let is_waiting = locked.is_some() || (blocks_hooks && key.name == TRUSTED_HOOKS);
+        let (counts, overruled) = settle(key, layers.iter().map(of).collect(), is_waiting);
         Setting { key, counts, overruled, locked }
     };
     Settled(KEYS.iter().map(setting).collect())
 }
 
-/// Splits a key's values, the highest layer first, into effective and overridden ones. `is_held`: no lower one loosens.
-fn settle(key: &Key, layers: Vec<Vec<Sourced>>, is_held: bool) -> (Vec<Sourced>, Vec<Sourced>) {
+/// Splits a key's values, the highest layer first, into effective and overridden ones. `is_waiting`: no lower one loosens.
+fn settle(key: &Key, layers: Vec<Vec<Sourced>>, is_waiting: bool) -> (Vec<Sourced>, Vec<Sourced>) {
     let all: Vec<Sourced> = layers.into_iter().flatten().collect();
     let of_organisation = |sourced: &Sourced| sourced.layer == Layer::Organisation;
     match key.merge {
         Merge::Own => (Vec::new(), Vec::new()),
         Merge::United => (all, Vec::new()),
-        Merge::Lifting => all.into_iter().partition(|sourced| !is_held || of_organisation(sourced)),
+        Merge::Lifting => all.into_iter().partition(|sourced| !is_waiting || of_organisation(sourced)),
         Merge::Strictest => {
             let strictest = all.iter().map(|sourced| rank(key, sourced)).max();
             one(all, |sourced| Some(rank(key, sourced)) == strictest)
@@ -306,7 +307,7 @@ fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
         "probing" => settings.probing.as_str(),
         "tiers.ask" => settings.tiers.ask.as_str(),
         "tiers.review" => settings.tiers.review.as_str(),
-        BARS_HOOKS => flag(settings.ungoverned.bars_foreign_hooks),
+        BLOCKS_HOOKS => flag(settings.ungoverned.blocks_foreign_hooks),
         _ => return None,
     };
     Some(word)
@@ -314,7 +315,7 @@ fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
 
 /// The key for trusted foreign hooks, and the key that makes untrusted ones bar a session.
 const TRUSTED_HOOKS: &str = "hooks.trusted";
-const BARS_HOOKS: &str = "bars_foreign_hooks";
+const BLOCKS_HOOKS: &str = "blocks_foreign_hooks";
 
 /// The word for "no level".
 pub(super) const OFF: &str = "off";

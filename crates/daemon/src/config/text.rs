@@ -103,8 +103,18 @@ impl std::fmt::Display for Mistake {
 
 /// Parses a layer's file. Returns at most [`MISTAKES_MAX`] mistakes in the order of the text.
 pub(crate) fn read(text: &str, layer: Layer) -> Result<Vec<Said>, Vec<Mistake>> {
-    let mut reader =
-        Reader { text, starts: line_starts(text), layer, said: Vec::new(), mistakes: Vec::new() };
+    let Reader { said, mut mistakes, .. } = parse(text, layer);
+    mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
+    if mistakes.is_empty() { Ok(said) } else { Err(mistakes) }
+}
+
+/// Returns the names of an earlier version in a text, each with the present name. castellan reads both.
+pub(crate) fn former_names(text: &str, layer: Layer) -> Vec<Mistake> {
+    parse(text, layer).former
+}
+
+fn parse(text: &str, layer: Layer) -> Reader<'_> {
+    let mut reader = Reader { starts: line_starts(text), ..Reader::new(text, layer) };
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let message = error.message().replace('\n', "; ");
@@ -114,21 +124,13 @@ pub(crate) fn read(text: &str, layer: Layer) -> Result<Vec<Said>, Vec<Mistake>> 
     if reader.mistakes.is_empty() && reader.version(table.get_ref()) {
         reader.table("", table.get_ref());
     }
-    let Reader { said, mut mistakes, .. } = reader;
-    mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
-    if mistakes.is_empty() { Ok(said) } else { Err(mistakes) }
+    reader
 }
 
 /// Returns the default of a key; `None` for a key without a default and for an empty list.
 pub(crate) fn default_of(key: &'static Key) -> Option<Value> {
     let value = DeValue::parse(key.default).ok()?;
-    let mut reader = Reader {
-        text: "",
-        starts: vec![0],
-        layer: Layer::Organisation,
-        said: Vec::new(),
-        mistakes: Vec::new(),
-    };
+    let mut reader = Reader::new("", Layer::Organisation);
     reader.value(key, &value);
     reader.said.pop().map(|said| said.value)
 }
@@ -140,9 +142,15 @@ struct Reader<'t> {
     layer: Layer,
     said: Vec<Said>,
     mistakes: Vec<Mistake>,
+    /// Names of an earlier version.
+    former: Vec<Mistake>,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
+    fn new(text: &'t str, layer: Layer) -> Reader<'t> {
+        let (said, mistakes, former) = (Vec::new(), Vec::new(), Vec::new());
+        Reader { text, starts: vec![0], layer, said, mistakes, former }
+    }
     /// Checks the version of the text. A text of another version is not parsed further.
     fn version(&mut self, table: &DeTable<'_>) -> bool {
         let before = self.mistakes.len();
@@ -170,11 +178,23 @@ impl Reader<'_> {
                 .iter()
                 .any(|key| key.name.strip_prefix(full.as_str()).is_some_and(|rest| rest.starts_with('.')));
             match (key(&full), value.get_ref()) {
-                (Some(key), _) => self.key(key, &name.span(), value),
+                (Some(key), _) => {
+                    self.note_former(&full, &name.span());
+                    self.key(key, &name.span(), value);
+                }
                 (None, DeValue::Table(below)) if is_table => self.table(&format!("{full}."), below),
                 (None, other) if is_table => self.wrong(&value.span(), &full, "a table", other),
                 (None, _) => self.unknown(&full, &name.span(), matches!(value.get_ref(), DeValue::Table(_))),
             }
+        }
+    }
+
+    fn note_former(&mut self, name: &str, span: &Range<usize>) {
+        let present = keys::present_name(name);
+        if present != name && self.former.len() < MISTAKES_MAX {
+            let message = format!("`{name}` is now called `{present}`: write that");
+            let note = self.placed(span, message);
+            self.former.push(note);
         }
     }
 
@@ -265,6 +285,10 @@ impl Reader<'_> {
             };
             match wrong {
                 Some(why) => self.mistake(&span, why),
+                None if key.kind == Kind::Names => {
+                    self.note_former(text, &span);
+                    self.say(key, &span, Value::Text(keys::present_name(text).to_owned()));
+                }
                 None => self.say(key, &span, Value::Text(text.clone().into_owned())),
             }
         }
@@ -306,10 +330,15 @@ impl Reader<'_> {
         if self.mistakes.len() >= MISTAKES_MAX {
             return;
         }
+        let mistake = self.placed(span, message);
+        self.mistakes.push(mistake);
+    }
+
+    fn placed(&self, span: &Range<usize>, message: String) -> Mistake {
         let line = self.line(span.start);
         let start = self.starts.get(line - 1).copied().unwrap_or_default();
         let column = self.text.get(start..span.start).map_or(0, |before| before.chars().count()) + 1;
-        self.mistakes.push(Mistake { line, column, message });
+        Mistake { line, column, message }
     }
 
     fn line(&self, at: usize) -> usize {
@@ -329,7 +358,7 @@ fn count(value: &DeValue<'_>) -> Option<u32> {
 
 /// Returns the error in a name of `locked`.
 fn lock_error(text: &str) -> Option<String> {
-    let is_known = lockable().any(|name| name == text);
+    let is_known = lockable().any(|name| name == keys::present_name(text));
     (!is_known).then(|| format!("`locked`: `{text}` is no key that can be locked{}", meant(text, lockable())))
 }
 

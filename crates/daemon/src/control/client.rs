@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::{
     CONTROL_VERSION, ControlRequest, ControlResponse, DecidedWorkspace, Envelope, GrantScope, GrantedCall,
-    Known, PendingCall, Secret, ShownCall, StatusReport, WorkspaceStanding, listener,
+    Known, PendingCall, Secret, ShownCall, StatusReport, TrustDecision, listener,
 };
 use crate::limits::CONTROL_ANSWER_TIME;
 
@@ -147,10 +147,14 @@ impl ControlClient {
     pub fn trust(
         &self,
         workspace: &str,
-        standing: WorkspaceStanding,
+        workspace_trust: TrustDecision,
         project: Option<String>,
     ) -> Result<(), ControlError> {
-        self.carry_out(&ControlRequest::Trust { workspace: workspace.to_owned(), standing, project })
+        self.carry_out(&ControlRequest::Trust {
+            workspace: workspace.to_owned(),
+            trust: workspace_trust,
+            project,
+        })
     }
 
     /// Checks that castellan's daemon listens, before a person is asked for a secret.

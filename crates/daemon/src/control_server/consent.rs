@@ -4,9 +4,9 @@ use std::time::SystemTime;
 
 use super::{ControlServer, Peer, printable};
 use crate::control::{ControlResponse, GrantScope, GrantedCall, PendingCall, ShownCall};
-use crate::held::End;
 use crate::record;
 use crate::requests::{Granted, Request, Scope, Subject, Ungrantable};
+use crate::waiting::End;
 
 impl ControlServer {
     /// Returns the pending calls, the oldest first.
@@ -26,7 +26,7 @@ impl ControlServer {
             reasons: request.reasons.clone(),
             age_s: age_s(request.asked),
             times: request.times,
-            held: self.judge.held().holds(request.id),
+            waiting: self.judge.held().holds(request.id),
             at_prompt: request.is_at_prompt(),
         }
     }
@@ -39,7 +39,7 @@ impl ControlServer {
             cwd: subject.cwd,
             tool: subject.tool,
             input: subject.preview,
-            scope: told(scope),
+            scope: reported(scope),
             age_s: age_s(given.wall),
         };
         // As many as a frame can hold.
@@ -131,7 +131,7 @@ impl ControlServer {
 /// Grants in a list: each has about a KiB, and nobody reads a thousand.
 const GRANTED_LISTED_MAX: usize = 1000;
 
-fn told(scope: Scope) -> GrantScope {
+fn reported(scope: Scope) -> GrantScope {
     match scope {
         Scope::Once => GrantScope::Once,
         Scope::Session => GrantScope::Session,

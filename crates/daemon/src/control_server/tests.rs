@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use castellan_audit::{Config as LogConfig, Filter, Log, Record};
 
 use super::*;
-use crate::control::{GrantScope, WorkspaceStanding};
+use crate::control::{GrantScope, TrustDecision};
 use crate::memory::Memory;
 
 /// A process that cannot be inspected.
@@ -14,7 +14,11 @@ const NOBODY: (u32, u64) = (0, 0);
 
 /// Every loosening request, with loosening arguments.
 fn loosening(workspace: &str) -> Vec<(&'static str, ControlRequest)> {
-    let trust = |standing| ControlRequest::Trust { workspace: workspace.to_owned(), standing, project: None };
+    let trust = |workspace_trust| ControlRequest::Trust {
+        workspace: workspace.to_owned(),
+        trust: workspace_trust,
+        project: None,
+    };
     let approve = |scope| ControlRequest::Approve { id: "K7".to_owned(), shown: String::new(), scope };
     vec![
         ("mode", ControlRequest::Mode("monitor".to_owned())),
@@ -29,8 +33,8 @@ fn loosening(workspace: &str) -> Vec<(&'static str, ControlRequest)> {
         ("approve", approve(GrantScope::Session)),
         ("approve", approve(GrantScope::For(60))),
         ("approve", approve(GrantScope::Always)),
-        ("trust", trust(WorkspaceStanding::Trusted)),
-        ("trust", trust(WorkspaceStanding::Unknown)),
+        ("trust", trust(TrustDecision::Trusted)),
+        ("trust", trust(TrustDecision::Unknown)),
         ("set_pin", ControlRequest::SetPin { new: "4711".to_owned() }),
         ("loosen", ControlRequest::Loosen("uninstall".to_owned())),
     ]
@@ -38,7 +42,7 @@ fn loosening(workspace: &str) -> Vec<(&'static str, ControlRequest)> {
 
 /// Every request that does not loosen.
 fn others(workspace: &str) -> Vec<ControlRequest> {
-    let denied = WorkspaceStanding::Denied;
+    let denied = TrustDecision::Denied;
     vec![
         ControlRequest::Status,
         ControlRequest::Mode("enforce".to_owned()),
@@ -49,7 +53,7 @@ fn others(workspace: &str) -> Vec<ControlRequest> {
         ControlRequest::Show { id: "K7".to_owned() },
         ControlRequest::Refuse { id: "K7".to_owned() },
         ControlRequest::Trusted,
-        ControlRequest::Trust { workspace: workspace.to_owned(), standing: denied, project: None },
+        ControlRequest::Trust { workspace: workspace.to_owned(), trust: denied, project: None },
     ]
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::PoisonError;
 
 use super::{ControlServer, Peer, printable};
-use crate::control::{ControlResponse, WorkspaceStanding};
+use crate::control::{ControlResponse, TrustDecision};
 use crate::file_set::{FileSet, read_project};
 use crate::limits::SHOWN_PATH_CHARS;
 use crate::memory::WorkspaceDecision;
@@ -17,30 +17,30 @@ impl ControlServer {
     pub(super) fn trust(
         &self,
         workspace: &str,
-        standing: &WorkspaceStanding,
+        workspace_trust: &TrustDecision,
         project: Option<&str>,
         peer: Peer<'_>,
     ) -> Result<(), ControlResponse> {
-        let mut argument = format!("{} {}", standing.as_str(), shown(workspace));
+        let mut argument = format!("{} {}", workspace_trust.as_str(), shown(workspace));
         if let Some(hash) = project {
             argument.push_str(&format!(", its files {}", printable(hash)));
         }
-        if *standing != WorkspaceStanding::Denied {
+        if *workspace_trust != TrustDecision::Denied {
             self.check_presence("trust", &argument, peer)?;
         }
         let _deciding = self.deciding.lock().unwrap_or_else(PoisonError::into_inner);
-        let (action, decided, there) = match standing {
-            WorkspaceStanding::Trusted => {
+        let (action, decided, there) = match workspace_trust {
+            TrustDecision::Trusted => {
                 let decided = WorkspaceDecision::Trusted { project: project.map(str::to_owned) };
                 let there =
-                    is_there(workspace, standing).and_then(|()| self.copy_project(workspace, project));
+                    is_there(workspace, workspace_trust).and_then(|()| self.copy_project(workspace, project));
                 ("trust_resolved", Some(decided), there)
             }
-            WorkspaceStanding::Denied => {
-                ("trust_denied", Some(WorkspaceDecision::Denied), is_there(workspace, standing))
+            TrustDecision::Denied => {
+                ("trust_denied", Some(WorkspaceDecision::Denied), is_there(workspace, workspace_trust))
             }
             // The workspace may no longer exist.
-            WorkspaceStanding::Unknown => ("trust_resolved", None, Ok(())),
+            TrustDecision::Unknown => ("trust_resolved", None, Ok(())),
         };
         self.conclude(action, &argument, peer, there)?;
         let done = self.judge.decide(workspace, decided);
@@ -71,17 +71,17 @@ impl ControlServer {
 }
 
 /// Checks that the path is an existing real path and, for trust, a whole workspace. The client has checked the same.
-fn is_there(workspace: &str, standing: &WorkspaceStanding) -> Result<(), String> {
+fn is_there(workspace: &str, workspace_trust: &TrustDecision) -> Result<(), String> {
     let found = workspace_at(workspace).map_err(|error| error.to_string())?;
-    match standing {
-        WorkspaceStanding::Trusted if !found.is_border => {
+    match workspace_trust {
+        TrustDecision::Trusted if !found.is_border => {
             Err(format!("`{}` can be no workspace: it is, or holds, a home", shown(workspace)))
         }
         // A session there would belong to the repository around it. A denial also applies to all folders below.
-        WorkspaceStanding::Trusted if found.path != workspace => {
+        TrustDecision::Trusted if found.path != workspace => {
             Err(format!("`{}` is no workspace: `{}` is", shown(workspace), shown(&found.path)))
         }
-        WorkspaceStanding::Trusted | WorkspaceStanding::Denied | WorkspaceStanding::Unknown => Ok(()),
+        TrustDecision::Trusted | TrustDecision::Denied | TrustDecision::Unknown => Ok(()),
     }
 }
 
@@ -101,13 +101,13 @@ mod tests {
         let root = root.path().canonicalize().unwrap();
         std::fs::create_dir_all(root.join("r/.git")).unwrap();
         std::fs::create_dir_all(root.join("r/sub")).unwrap();
-        let check = |path: &str, standing: &WorkspaceStanding, expected: bool| {
+        let check = |path: &str, workspace_trust: &TrustDecision, expected: bool| {
             let path = root.join(path).display().to_string();
-            assert_eq!(is_there(&path, standing).is_ok(), expected, "{path} {standing:?}");
+            assert_eq!(is_there(&path, workspace_trust).is_ok(), expected, "{path} {workspace_trust:?}");
         };
-        check("r", &WorkspaceStanding::Denied, true);
-        check("r/sub", &WorkspaceStanding::Denied, true);
-        check("r/sub", &WorkspaceStanding::Trusted, false);
-        check("r/sub", &WorkspaceStanding::Unknown, true);
+        check("r", &TrustDecision::Denied, true);
+        check("r/sub", &TrustDecision::Denied, true);
+        check("r/sub", &TrustDecision::Trusted, false);
+        check("r/sub", &TrustDecision::Unknown, true);
     }
 }

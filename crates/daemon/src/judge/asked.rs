@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use castellan_agents::{self as agents, AgentId, PACKAGE_MANIFEST, Version};
 use castellan_event::{AccessLevel, Call, Facts};
-use castellan_policy::Standing;
+use castellan_policy::WorkspaceTrust;
 use castellan_wire::Request;
 
 use super::{Holding, Terms};
@@ -73,7 +73,7 @@ pub(super) struct Whose {
     /// The session's workspace.
     pub(super) workspace: Option<Workspace>,
     /// Workspace trust.
-    pub(super) standing: Standing,
+    pub(super) workspace_trust: WorkspaceTrust,
     /// Hash of the workspace's own files, if it is trusted with some.
     pub(super) project: Option<String>,
     /// The highest access level that the agent and its main agent give themselves.

@@ -13,7 +13,6 @@ use super::weighed::{Consent, Weighed};
 use super::{Asked, Judge, Whose, digest};
 use crate::clock::wall;
 use crate::explanation::Explanation;
-use crate::held::{End, HeldCall};
 use crate::hex::hex;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
 use crate::memory::{Given, Memory};
@@ -21,6 +20,7 @@ use crate::notification;
 use crate::peers::AgentProcess;
 use crate::requests::{Ask, GrantKey, Granted, Now, Over, Request, Scope, Subject, Ungrantable, Waits};
 use crate::session_key::SessionKey;
+use crate::waiting::{End, WaitingCall};
 
 impl Judge {
     /// Takes the grant of a call, so that no other call can use it meanwhile. A second question takes no new grant: its
@@ -56,7 +56,7 @@ impl Judge {
         let root = whose.session.root;
         let mut memory = self.memory();
         let has_its_grant = !change.used_grant || memory.epoch() == asked.epoch;
-        let is_probing = |tries: &Tries| tries.is_probing_with(&change.purposes);
+        let is_probing = |tries: &Tries| tries.is_probing_with(&change.denial_keys);
         let is_settled = has_its_grant && is_probing(&memory.tries(&root)) == is_probing(&grounds.tries);
         if let Some(taken) = &consent.taken {
             let is_used =
@@ -64,7 +64,7 @@ impl Judge {
             memory.settle_grants(taken, is_used);
         }
         if is_settled {
-            memory.count_denial(root, &change.purposes);
+            memory.count_denial(root, &change.denial_keys);
         }
         is_settled
     }
@@ -141,7 +141,7 @@ impl Judge {
     }
 
     /// Holds a call until a person decides, who may already have decided. Returns the call if there is no room.
-    pub(crate) fn hold(&self, call: HeldCall) -> Result<(), Box<HeldCall>> {
+    pub(crate) fn hold(&self, call: WaitingCall) -> Result<(), Box<WaitingCall>> {
         let id = call.id;
         self.held.hold(call)?;
         let memory = self.memory();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use castellan_event::{AccessLevel, Call, Facts, ObligationKind, Recorder, Session};
-use castellan_policy::{Bar, Failed, Pending, RequestId, State, Tries};
+use castellan_policy::{Block, Failed, Pending, RequestId, State, Tries};
 
 use super::{Asked, Judge, Whose};
 use crate::requests::Taken;
@@ -33,7 +33,7 @@ pub(super) struct Grounds {
     /// The denials in its session.
     pub(super) tries: Arc<Tries>,
     ceiling: AccessLevel,
-    bar: Option<Bar>,
+    block: Option<Block>,
     is_new_server: bool,
     agent_asks: bool,
     is_headless: bool,
@@ -57,7 +57,7 @@ impl Judge {
         Grounds {
             tries,
             ceiling: follows.ceiling.map_or(whose.ceiling, |level| level.min(whose.ceiling)),
-            bar: follows.bar,
+            block: follows.block,
             is_new_server: self.is_new_server(call, whose),
             agent_asks: asked.holds_ask(call, &facts),
             is_headless: terms.policy.settings().minds_headless() && asked.is_headless(permission_mode),
@@ -83,9 +83,9 @@ impl Grounds {
             agent_asks: self.agent_asks,
             headless: self.is_headless,
             ceiling: self.ceiling,
-            standing: whose.standing,
+            workspace_trust: whose.workspace_trust,
             is_new_server: self.is_new_server,
-            bar: self.bar.as_ref(),
+            block: self.block.as_ref(),
             next_request: self.earlier.next_request,
             session: &self.earlier.session,
             tries: &self.tries,

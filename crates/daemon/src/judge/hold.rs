@@ -7,8 +7,8 @@ use castellan_event::{Call, ObligationKind};
 use castellan_policy::Failed;
 
 use super::Asked;
-use crate::held::End;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, HOLD_GRACE, HOLDABLE_PAYLOAD_BYTES_MAX};
+use crate::waiting::End;
 
 /// States whether a call may be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ mod tests {
             check(agent, "SessionEnd", None);
             check(agent, "of the future", None);
         }
-        let told = 580_000 + HOLD_GRACE.as_millis();
-        assert!(told <= castellan_wire::HOLD_MS_MAX.into(), "the hook itself would give up before");
+        let reported = 580_000 + HOLD_GRACE.as_millis();
+        assert!(reported <= castellan_wire::HOLD_MS_MAX.into(), "the hook itself would give up before");
     }
 }

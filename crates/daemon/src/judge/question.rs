@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use castellan_agents::{self as agents, AgentId, Told};
+use castellan_agents::{self as agents, AgentId, Message};
 use castellan_audit::Record;
 use castellan_event::{Action, Agent, Call, Facts, Mode, Recorder, ToolKind, Verdict};
 use castellan_policy::{Decision, RequestId, StateChange, agent_text, drive, fulfil, user_text};
@@ -70,7 +70,7 @@ impl Judge {
             change,
             policy: policy.hash(),
             workspace: whose.inside(),
-            told: &self.told,
+            reported: &self.seen_texts,
         };
         self.commit(&judged.record(asked.started.elapsed()), whose, &change.marks)?;
         self.tell_trust(whose, &call.agent, policy, Look::Call);
@@ -96,10 +96,10 @@ impl Judge {
             let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
         }
-        let told = told(call, &decision, &change);
+        let reported = reported(call, &decision, &change);
         let given = Given {
             verdict: change.answer,
-            reason: told.reason.clone(),
+            reason: reported.reason.clone(),
             session: earlier.session,
             call: number,
             grant: earlier.granted.filter(|_| change.used_grant),
@@ -109,7 +109,7 @@ impl Judge {
         let key = key(asked.agent, call);
         self.keep_decision(whose, call, (key, consent.key), (change.answer, is_at_prompt));
         self.memory().remember(key, given);
-        reply(agents::encode(asked.agent, &asked.request.event, &told))
+        reply(agents::encode(asked.agent, &asked.request.event, &reported))
     }
 
     /// Judges the agent's second question, asked at its own prompt, about a call that it has asked about before. The
@@ -132,8 +132,8 @@ impl Judge {
                     return Ok(Attempt::JudgeAgain);
                 }
                 let verdict = if given.verdict == Verdict::Ask { Verdict::Defer } else { given.verdict };
-                let told = Told { verdict, reason: given.reason, user_note: String::new() };
-                Ok(reply(agents::encode(asked.agent, &asked.request.event, &told)).into())
+                let reported = Message { verdict, reason: given.reason, user_note: String::new() };
+                Ok(reply(agents::encode(asked.agent, &asked.request.event, &reported)).into())
             }
             // A denied call set no marks. If another policy allows it, it is a new call.
             Some(given) if given.verdict == Verdict::Deny => self.question(asked, call, whose, None),
@@ -206,9 +206,9 @@ fn meet(action: &Action) -> Result<(), String> {
     Err(format!("this version of castellan cannot meet `{action}`"))
 }
 
-fn told(call: &Call, decision: &Decision, change: &StateChange) -> Told {
+fn reported(call: &Call, decision: &Decision, change: &StateChange) -> Message {
     match change.request {
-        Some(request) if decision.answer >= Verdict::Ask => Told {
+        Some(request) if decision.answer >= Verdict::Ask => Message {
             verdict: decision.answer,
             reason: agent_text(decision, request, call.correlation_id),
             user_note: user_text(decision, request),
@@ -216,7 +216,7 @@ fn told(call: &Call, decision: &Decision, change: &StateChange) -> Told {
         _ => {
             let is_granted = change.used_grant && decision.reason.is_empty();
             let reason = if is_granted { GRANTED.to_owned() } else { decision.reason.clone() };
-            Told { verdict: decision.answer, reason, user_note: String::new() }
+            Message { verdict: decision.answer, reason, user_note: String::new() }
         }
     }
 }

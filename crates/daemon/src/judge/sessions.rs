@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use castellan_agents as agents;
 use castellan_event::{Agent, Answer, Mark, Query, Recorder, Session, World};
-use castellan_policy::{Policy, Standing};
+use castellan_policy::{Policy, WorkspaceTrust};
 
 use super::{Asked, Failure, Judge, Terms, Whose, digest};
-use crate::control::{DecidedWorkspace, ProjectFiles, WorkspaceStanding};
+use crate::control::{DecidedWorkspace, ProjectFiles, TrustDecision};
 use crate::file_set::read_project;
 use crate::limits::SUSPECT_MARKS;
-use crate::memory::{Telling, Workspace, WorkspaceDecision};
+use crate::memory::{ReportState, Workspace, WorkspaceDecision};
 use crate::record;
 use crate::session_key::SessionKey;
 use crate::workspace::workspace_of;
@@ -50,7 +50,7 @@ impl Judge {
         }
         // Read again, because another event of the session may have fixed it in between.
         let workspace = memory.workspace(&id).cloned();
-        let standing = memory.standing(workspace.as_ref());
+        let workspace_trust = memory.workspace_trust(workspace.as_ref());
         let project = memory.project(workspace.as_ref());
         let own = agents::ceiling(asked.agent, &of.permission_mode);
         // Not every event contains a permission mode.
@@ -58,16 +58,16 @@ impl Judge {
         let ceiling = memory.ceiling(&id, is_main, own);
         drop(memory);
         let terms = project.as_ref().map(|hash| self.terms_with(&asked.in_force, hash));
-        let standing = match &terms {
-            _ if is_denied_here => Standing::Denied,
+        let workspace_trust = match &terms {
+            _ if is_denied_here => WorkspaceTrust::Denied,
             // The copy of the trusted files cannot be read, so the workspace is not trusted.
-            Some(None) => Standing::Unknown,
-            Some(Some(_)) | None => standing,
+            Some(None) => WorkspaceTrust::Unknown,
+            Some(Some(_)) | None => workspace_trust,
         };
         // An event has a single workspace, so this is the first call of `set`.
         let terms = terms.flatten().unwrap_or_else(|| Arc::clone(&asked.in_force));
         let _ = asked.in_workspace.set(terms);
-        Ok(Whose { session, workspace, standing, project, ceiling })
+        Ok(Whose { session, workspace, workspace_trust, project, ceiling })
     }
 
     /// Reports whether a person has denied the agent's present directory, whatever its workspace is now. A directory
@@ -98,20 +98,20 @@ impl Judge {
     /// Records once a session that a person should decide about its workspace, or about the workspace's own files.
     /// Reads these files at the session's first call and at each prompt.
     pub(super) fn tell_trust(&self, whose: &Whose, agent: &Agent, policy: &Policy, when: Look) {
-        let telling = self.memory().telling(&whose.session.id).copied();
-        let why = match (telling, when) {
-            (None | Some(Telling::Told), _) => return,
-            (Some(Telling::Unlooked), _) | (Some(Telling::Nothing), Look::Prompt) => {
+        let report_state = self.memory().report_state(&whose.session.id).copied();
+        let why = match (report_state, when) {
+            (None | Some(ReportState::Reported), _) => return,
+            (Some(ReportState::Unlooked), _) | (Some(ReportState::Nothing), Look::Prompt) => {
                 undecided(whose, policy).or_else(|| disregarded(whose))
             }
-            (Some(Telling::Nothing), Look::Call) => undecided(whose, policy),
+            (Some(ReportState::Nothing), Look::Call) => undecided(whose, policy),
         };
         // Another event of the session may have recorded it in between.
-        let before = self.memory().telling(&whose.session.id).map(|telling| {
-            let now = if why.is_some() { Telling::Told } else { Telling::Nothing };
-            std::mem::replace(telling, now.max(*telling))
+        let before = self.memory().report_state(&whose.session.id).map(|report_state| {
+            let now = if why.is_some() { ReportState::Reported } else { ReportState::Nothing };
+            std::mem::replace(report_state, now.max(*report_state))
         });
-        if let Some(why) = why.filter(|_| before != Some(Telling::Told)) {
+        if let Some(why) = why.filter(|_| before != Some(ReportState::Reported)) {
             let path = whose.workspace.as_ref().map_or("", |workspace| &workspace.path);
             // If the record fails, the status shows it; the call has its own record.
             let _ = self.append(&record::trust_required(agent, path, why));
@@ -123,17 +123,17 @@ impl Judge {
         let decided: Vec<(String, WorkspaceDecision)> =
             self.memory().trust().all().map(|(path, decided)| (path.to_owned(), decided.clone())).collect();
         let terms = self.terms();
-        let told = |(workspace, decided): (String, WorkspaceDecision)| match decided {
+        let reported = |(workspace, decided): (String, WorkspaceDecision)| match decided {
             WorkspaceDecision::Trusted { project } => DecidedWorkspace {
                 files: self.project_files(&workspace, project.as_deref(), &terms),
                 workspace,
-                standing: WorkspaceStanding::Trusted,
+                trust: TrustDecision::Trusted,
             },
             WorkspaceDecision::Denied => {
-                DecidedWorkspace { workspace, standing: WorkspaceStanding::Denied, files: None }
+                DecidedWorkspace { workspace, trust: TrustDecision::Denied, files: None }
             }
         };
-        decided.into_iter().map(told).collect()
+        decided.into_iter().map(reported).collect()
     }
 
     /// Compares a workspace's own files with the trusted ones. Files that cannot be read count as changed.
@@ -197,7 +197,7 @@ impl Judge {
 /// Returns an empty reason if no person has decided about the workspace and the policy limits unknown workspaces.
 fn undecided(whose: &Whose, policy: &Policy) -> Option<&'static str> {
     let matters = policy.settings().unknown_workspace.is_some();
-    (whose.standing == Standing::Unknown && matters).then_some("")
+    (whose.workspace_trust == WorkspaceTrust::Unknown && matters).then_some("")
 }
 
 /// Returns the reason why a person should decide about a workspace's own files.
@@ -205,10 +205,10 @@ fn disregarded(whose: &Whose) -> Option<&'static str> {
     let border = whose.workspace.as_ref().filter(|workspace| workspace.is_border)?;
     // Files that cannot be read count as files.
     let own_files = || read_project(Path::new(&border.path)).map(|set| set.map(|set| set.hash()));
-    match whose.standing {
-        Standing::Denied => None,
-        Standing::Unknown => (!matches!(own_files(), Ok(None))).then_some("its own files do not count"),
-        Standing::Trusted => {
+    match whose.workspace_trust {
+        WorkspaceTrust::Denied => None,
+        WorkspaceTrust::Unknown => (!matches!(own_files(), Ok(None))).then_some("its own files do not count"),
+        WorkspaceTrust::Trusted => {
             let is_same = own_files().is_ok_and(|now| now == whose.project);
             (!is_same).then_some("its own files are others than those that count")
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use castellan_agents::{self as agents, Done, Foreign, TranscriptCall};
 use castellan_audit::UngovernedRecord;
 use castellan_event::{AccessLevel, Agent, Call, Code, ToolKind, Verdict};
-use castellan_policy::{Bar, OnUngoverned, Ungoverned};
+use castellan_policy::{Block, OnUngoverned, Ungoverned};
 
 use super::{Asked, Judge, Whose, digest};
 use crate::live::{Changed, Live, LiveSessions, SettingsChange};
@@ -67,7 +67,7 @@ impl Judge {
         let heard = self.live.hear(whose.session.id, asked.agent, agent, asked.process);
         if heard.is_err_and(|full| full.is_news) {
             let what = "too many sessions run to look at more: what new ones do past castellan is not seen";
-            self.fail("lookout", what);
+            self.fail("monitor", what);
         }
     }
 
@@ -113,7 +113,7 @@ impl Judge {
             return;
         }
         let why = match self.decision(session, &call.agent, asked.process.started, &call.tool.use_id) {
-            Some(decided) if decided.is_told => return,
+            Some(decided) if decided.is_reported => return,
             None => Why::NoDecision,
             Some(decided) if decided.answer == Verdict::Deny => Why::AgainstDecision,
             Some(decided) if decided.input.is_some_and(|judged| judged != input(call)) => Why::OtherInput,
@@ -136,7 +136,7 @@ impl Judge {
             return;
         }
         let why = match self.decision(live.session, &live.agent, live.process().started, &call.id) {
-            Some(decided) if decided.is_told || decided.answer != Verdict::Deny => return,
+            Some(decided) if decided.is_reported || decided.answer != Verdict::Deny => return,
             Some(_) => Why::AgainstDecision,
             None => Why::NoDecision,
         };
@@ -190,10 +190,10 @@ impl Judge {
     /// Returns the consequences for a session that wants to make a call.
     pub(super) fn consequence(&self, asked: &Asked<'_>, session: &SessionKey) -> Consequence {
         let mut follows = self.memory().consequence(session);
-        let Ungoverned { bars_foreign_hooks, trusted_hooks, .. } =
+        let Ungoverned { blocks_foreign_hooks, trusted_hooks, .. } =
             &asked.terms().policy.settings().ungoverned;
-        if *bars_foreign_hooks && follows.bar.is_none() {
-            follows.bar = match self.live.of(session) {
+        if *blocks_foreign_hooks && follows.block.is_none() {
+            follows.block = match self.live.of(session) {
                 Some(live) => self.untrusted(&live, asked.process, trusted_hooks),
                 None => Some(unseen("too many sessions run: end some agents")),
             };
@@ -203,7 +203,7 @@ impl Judge {
 
     /// Returns a bar for an untrusted foreign hook. Reads the settings now: a hook added since the last check also
     /// runs.
-    pub(super) fn untrusted(&self, live: &Live, process: AgentProcess, trusted: &[String]) -> Option<Bar> {
+    pub(super) fn untrusted(&self, live: &Live, process: AgentProcess, trusted: &[String]) -> Option<Block> {
         self.look_at_settings(live);
         let is_untrusted = |(_, hook): &(PathBuf, Foreign)| !trusted.contains(&hook.command);
         let said = live.with_settings(process, |settings| {
@@ -219,7 +219,7 @@ impl Judge {
             file.display(),
             hook.command
         );
-        Some(Bar { code: Code::ForeignHook, message })
+        Some(Block { code: Code::ForeignHook, message })
     }
 
     /// Returns the decision about a call, from the log if an earlier daemon may have decided or decisions were dropped.
@@ -250,18 +250,18 @@ impl Judge {
         let settings = &terms.policy.settings().ungoverned;
         let (action, level) =
             if counts { (settings.action, settings.level) } else { (OnUngoverned::Record, None) };
-        let bar = (action == OnUngoverned::Stop).then(|| Bar {
+        let block = (action == OnUngoverned::Stop).then(|| Block {
             code: Code::Ungoverned,
             message: format!("the session may do nothing more: {meaning}"),
         });
         let mut memory = self.memory();
-        memory.follow(&session, Consequence { ceiling: level, bar });
+        memory.follow(&session, Consequence { ceiling: level, block });
         let saved = memory.save();
         if let Some(decided) = memory.decided.of(session, &record.use_id) {
-            memory.decided.put(session, &record.use_id, Decided { is_told: true, ..decided });
+            memory.decided.put(session, &record.use_id, Decided { is_reported: true, ..decided });
         } else {
-            let told = Decided { is_told: true, ..Decided::remembered(Verdict::Defer) };
-            memory.decided.put(session, &record.use_id, told);
+            let reported = Decided { is_reported: true, ..Decided::remembered(Verdict::Defer) };
+            memory.decided.put(session, &record.use_id, reported);
         }
         drop(memory);
         if let Err(error) = saved {
@@ -286,10 +286,10 @@ impl Judge {
 }
 
 /// Returns the bar for a session whose hooks cannot be checked.
-fn unseen(why: &str) -> Bar {
+fn unseen(why: &str) -> Block {
     let message =
         format!("it cannot be told whether a hook could change the call after it was judged: {why}");
-    Bar { code: Code::ForeignHook, message }
+    Block { code: Code::ForeignHook, message }
 }
 
 /// Hashes the input of a call, independent of the order of its keys.

@@ -25,9 +25,9 @@ fn look(
     is_guarded: &impl Fn(u32, u64) -> bool,
 ) -> Option<UnguardedAgent> {
     // A helper process of an agent is reported with the agent.
-    let is_told = |above: &Process| is_guarded(above.pid, above.started) || agent(above) == Some(id);
+    let is_reported = |above: &Process| is_guarded(above.pid, above.started) || agent(above) == Some(id);
     let is_ours = is_ours(process.pid) && !is_guarded(process.pid, process.started);
-    if !is_ours || ancestors(process).any(|above| is_told(&above)) {
+    if !is_ours || ancestors(process).any(|above| is_reported(&above)) {
         return None;
     }
     let cwd = std::fs::read_link(of(process.pid, "cwd")).ok()?;

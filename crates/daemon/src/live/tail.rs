@@ -25,7 +25,7 @@ pub(crate) struct Tail {
     /// True if the current line is skipped: its beginning was not read, or it is too long.
     is_skipping: bool,
     /// True if trouble with the file is already reported.
-    told: bool,
+    reported: bool,
 }
 
 /// Result of a check.
@@ -53,7 +53,7 @@ impl Tail {
 
     /// Reads the file at `path` from its beginning.
     pub(crate) fn at_start(path: PathBuf) -> Tail {
-        Tail { path, file: None, offset: 0, part: Vec::new(), is_skipping: false, told: false }
+        Tail { path, file: None, offset: 0, part: Vec::new(), is_skipping: false, reported: false }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -76,7 +76,7 @@ impl Tail {
         let (mut file, size) = self.open()?;
         let identity = identity(&file);
         if self.file.is_some_and(|before| Some(before) != identity) || size < self.offset {
-            *self = Tail { told: self.told, ..Tail::at_start(std::mem::take(&mut self.path)) };
+            *self = Tail { reported: self.reported, ..Tail::at_start(std::mem::take(&mut self.path)) };
         }
         self.file = identity;
         let behind = size.saturating_sub(self.offset);
@@ -123,7 +123,7 @@ impl Tail {
     }
 
     fn trouble(&mut self, look: &mut Look, what: String) {
-        if !std::mem::replace(&mut self.told, true) {
+        if !std::mem::replace(&mut self.reported, true) {
             look.trouble = Some(what);
         }
     }

@@ -46,7 +46,7 @@ impl Consequences {
 #[cfg(test)]
 mod tests {
     use castellan_event::{AccessLevel, Code};
-    use castellan_policy::Bar;
+    use castellan_policy::Block;
 
     use super::*;
 
@@ -54,11 +54,11 @@ mod tests {
     const B: SessionKey = SessionKey([2; 32]);
 
     fn capped(level: AccessLevel) -> Consequence {
-        Consequence { ceiling: Some(level), bar: None }
+        Consequence { ceiling: Some(level), block: None }
     }
 
-    fn barred() -> Consequence {
-        Consequence { ceiling: None, bar: Some(Bar { code: Code::Ungoverned, message: "x".to_owned() }) }
+    fn blocked() -> Consequence {
+        Consequence { ceiling: None, block: Some(Block { code: Code::Ungoverned, message: "x".to_owned() }) }
     }
 
     #[test]
@@ -66,10 +66,10 @@ mod tests {
         let mut all = Consequences::default();
         all.add(A, capped(AccessLevel::ReadOnly));
         all.add(A, capped(AccessLevel::WorkspaceWrite));
-        all.add(A, barred());
+        all.add(A, blocked());
         // A later consequence removes nothing.
         all.add(A, capped(AccessLevel::FullAccess));
-        let both = Consequence { ceiling: Some(AccessLevel::ReadOnly), ..barred() };
+        let both = Consequence { ceiling: Some(AccessLevel::ReadOnly), ..blocked() };
         assert_eq!((all.of(&A), all.of(&B)), (both.clone(), Consequence::default()));
         all.merge(&A, B);
         assert_eq!((all.of(&A), all.of(&B)), (Consequence::default(), both));
@@ -79,10 +79,16 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        for consequence in [capped(AccessLevel::ReadOnly), barred(), Consequence::default()] {
+        for consequence in [capped(AccessLevel::ReadOnly), blocked(), Consequence::default()] {
             let text = serde_json::to_string(&consequence).unwrap();
             assert_eq!(serde_json::from_str::<Consequence>(&text).unwrap(), consequence, "{text}");
         }
-        assert!(serde_json::from_str::<Consequence>(r#"{"ceiling":"none","bar":null}"#).is_err());
+        assert!(serde_json::from_str::<Consequence>(r#"{"ceiling":"none","block":null}"#).is_err());
+    }
+
+    #[test]
+    fn the_name_of_a_block_before_this_version_is_read() {
+        let before = serde_json::from_str::<Consequence>(r#"{"ceiling":null,"bar":"x"}"#).unwrap();
+        assert_eq!(before, blocked());
     }
 }

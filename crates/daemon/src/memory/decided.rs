@@ -37,7 +37,7 @@ pub(crate) struct Decided {
     /// The agent has reported the end of the call.
     pub(crate) is_over: bool,
     /// The deviation of this call is already recorded.
-    pub(crate) is_told: bool,
+    pub(crate) is_reported: bool,
 }
 
 impl Decided {
@@ -50,7 +50,7 @@ impl Decided {
             answer,
             is_at_prompt: false,
             is_over: false,
-            is_told: false,
+            is_reported: false,
         }
     }
 }

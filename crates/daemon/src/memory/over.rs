@@ -46,14 +46,14 @@ impl Memory {
     }
 
     /// Ends the pending state of a session's calls. A one-time grant for a call at the agent's own prompt ends with the
-    /// prompt. `is_held`: whether a hook waits.
+    /// prompt. `is_waiting`: whether a hook waits.
     pub(crate) fn wait_no_more(
         &mut self,
         session: SessionKey,
         over: Over<'_>,
-        is_held: impl Fn(RequestId) -> bool,
+        is_waiting: impl Fn(RequestId) -> bool,
     ) {
-        self.lasting.requests.end_of(&session, over, is_held);
+        self.lasting.requests.end_of(&session, over, is_waiting);
         match over {
             Over::Prompt | Over::Session => self.end_once(&session, |one| one.is_at_prompt),
             // An agent that names its turns has no prompt of its own.

@@ -13,14 +13,14 @@ use crate::session_key::SessionKey;
 
 /// Record state of a session's workspace. A record reports once that a person should decide about the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) enum Telling {
+pub(crate) enum ReportState {
     /// Not yet checked.
     #[default]
     Unlooked,
     /// The last check found nothing to report.
     Nothing,
     /// Reported.
-    Told,
+    Reported,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ struct Known {
     workspace: Option<Workspace>,
     /// Time of the last event.
     seen_ms: u64,
-    telling: Telling,
+    report_state: ReportState,
     /// Highest access level that the main agent declared at its last event.
     ceiling: AccessLevel,
 }
@@ -79,8 +79,8 @@ impl Sessions {
     }
 
     /// The record state of the session's workspace.
-    pub(super) fn telling(&mut self, id: &SessionKey) -> Option<&mut Telling> {
-        self.known.get_mut(id).map(|known| &mut known.telling)
+    pub(super) fn report_state(&mut self, id: &SessionKey) -> Option<&mut ReportState> {
+        self.known.get_mut(id).map(|known| &mut known.report_state)
     }
 
     /// Returns the sessions of a process; none if the process cannot be identified.
@@ -124,13 +124,13 @@ impl Sessions {
         seen_ms: u64,
         workspace: Option<Workspace>,
     ) {
-        let telling = Telling::default();
+        let report_state = ReportState::default();
         // Until the session's own main agent declares a level, the ceiling of the merged sessions limits it.
         let ceiling = match self.known.contains_key(&id) {
             true => AccessLevel::FullAccess,
             false => self.ceiling_of_root(&root),
         };
-        let new = Known { root, workspace: None, seen_ms, telling, ceiling };
+        let new = Known { root, workspace: None, seen_ms, report_state, ceiling };
         let known = self.known.entry(id).or_insert(new);
         (known.root, known.seen_ms) = (root, seen_ms);
         known.workspace = workspace.or(known.workspace.take());

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use castellan_event::{AccessLevel, Code, ScriptFile};
-use castellan_policy::{Bar, FindingName, GrantPart};
+use castellan_policy::{Block, FindingName, GrantPart};
 use proptest::prelude::*;
 
 use super::*;
@@ -120,17 +120,18 @@ fn reboot(path: &Path, wall_ms_ago: i64) {
 }
 
 fn consequence() -> impl Strategy<Value = Consequence> {
-    let bar = |barred: bool| barred.then(|| Bar { code: Code::Ungoverned, message: "a call ran".to_owned() });
+    let block =
+        |blocked: bool| blocked.then(|| Block { code: Code::Ungoverned, message: "a call ran".to_owned() });
     let level = prop::option::of(prop::sample::select(AccessLevel::ALL.to_vec()));
-    (level, any::<bool>()).prop_map(move |(ceiling, barred)| Consequence { ceiling, bar: bar(barred) })
+    (level, any::<bool>()).prop_map(move |(ceiling, blocked)| Consequence { ceiling, block: block(blocked) })
 }
 
 #[test]
 fn what_follows_for_a_session_outlives_the_daemon_and_its_id() {
     let (_dir, path, mut memory) = new();
     let entered = memory.enter(session(1), process(7)).unwrap();
-    let bar = Some(Bar { code: Code::Ungoverned, message: "a call ran".to_owned() });
-    let follows = Consequence { ceiling: Some(AccessLevel::ReadOnly), bar };
+    let block = Some(Block { code: Code::Ungoverned, message: "a call ran".to_owned() });
+    let follows = Consequence { ceiling: Some(AccessLevel::ReadOnly), block };
     memory.follow(&entered.id, follows.clone());
     memory.save().unwrap();
     let mut memory = again(&path);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use castellan_policy::Standing;
+use castellan_policy::WorkspaceTrust;
 use serde::{Deserialize, Serialize};
 
 use super::Workspace;
@@ -43,28 +43,29 @@ impl Trust {
     }
 
     /// The workspace trust of a path. A denial applies to all paths below; trust applies to the workspace alone.
-    pub(crate) fn of(&self, workspace: &str) -> Standing {
+    pub(crate) fn of(&self, workspace: &str) -> WorkspaceTrust {
         if self.denies(workspace) {
-            return Standing::Denied;
+            return WorkspaceTrust::Denied;
         }
         match self.workspaces.get(workspace) {
-            Some(WorkspaceDecision::Trusted { .. }) => Standing::Trusted,
-            Some(WorkspaceDecision::Denied) => Standing::Denied,
-            None => Standing::Unknown,
+            Some(WorkspaceDecision::Trusted { .. }) => WorkspaceTrust::Trusted,
+            Some(WorkspaceDecision::Denied) => WorkspaceTrust::Denied,
+            None => WorkspaceTrust::Unknown,
         }
     }
 
     /// Returns the workspace trust of a session's workspace; `Unknown` without one.
-    pub(crate) fn standing(&self, workspace: Option<&Workspace>) -> Standing {
+    pub(crate) fn workspace_trust(&self, workspace: Option<&Workspace>) -> WorkspaceTrust {
         match workspace.map(|workspace| (self.of(&workspace.path), workspace.is_border)) {
-            Some((Standing::Trusted, false)) | None => Standing::Unknown,
-            Some((standing, _)) => standing,
+            Some((WorkspaceTrust::Trusted, false)) | None => WorkspaceTrust::Unknown,
+            Some((workspace_trust, _)) => workspace_trust,
         }
     }
 
     /// The hash of a trusted workspace's own files at the decision, if it had any.
     pub(crate) fn project(&self, workspace: Option<&Workspace>) -> Option<&str> {
-        let workspace = workspace.filter(|workspace| self.standing(Some(workspace)) == Standing::Trusted)?;
+        let workspace =
+            workspace.filter(|workspace| self.workspace_trust(Some(workspace)) == WorkspaceTrust::Trusted)?;
         self.project_of(&workspace.path)
     }
 
@@ -82,7 +83,8 @@ impl Trust {
 
     /// Returns the hashes of the own files of all trusted workspaces.
     pub(crate) fn projects(&self) -> impl Iterator<Item = &str> {
-        let trusted = self.workspaces.keys().filter(|workspace| self.of(workspace) == Standing::Trusted);
+        let trusted =
+            self.workspaces.keys().filter(|workspace| self.of(workspace) == WorkspaceTrust::Trusted);
         trusted.filter_map(|workspace| self.project_of(workspace))
     }
 
@@ -117,25 +119,25 @@ mod tests {
         }
         trust.decide("/w/b".to_owned(), Some(WorkspaceDecision::Denied));
         let cases = [
-            ("/w/a", Standing::Trusted),
-            ("/w/a/below", Standing::Unknown),
-            ("/w", Standing::Unknown),
-            ("/w/ab", Standing::Unknown),
-            ("/w/A", Standing::Unknown),
-            ("/a", Standing::Unknown),
-            ("a", Standing::Unknown),
-            ("", Standing::Unknown),
-            ("/w/b", Standing::Denied),
-            ("/w/b/below", Standing::Denied),
-            ("/w/b/inside", Standing::Denied),
-            ("/w/bb", Standing::Unknown),
+            ("/w/a", WorkspaceTrust::Trusted),
+            ("/w/a/below", WorkspaceTrust::Unknown),
+            ("/w", WorkspaceTrust::Unknown),
+            ("/w/ab", WorkspaceTrust::Unknown),
+            ("/w/A", WorkspaceTrust::Unknown),
+            ("/a", WorkspaceTrust::Unknown),
+            ("a", WorkspaceTrust::Unknown),
+            ("", WorkspaceTrust::Unknown),
+            ("/w/b", WorkspaceTrust::Denied),
+            ("/w/b/below", WorkspaceTrust::Denied),
+            ("/w/b/inside", WorkspaceTrust::Denied),
+            ("/w/bb", WorkspaceTrust::Unknown),
         ];
         for (path, expected) in cases {
             assert_eq!(trust.of(path), expected, "{path}");
         }
         trust.decide("/w/b".to_owned(), None);
-        assert_eq!(trust.of("/w/b/inside"), Standing::Trusted);
-        assert_eq!(trust.of("/w/b"), Standing::Unknown);
+        assert_eq!(trust.of("/w/b/inside"), WorkspaceTrust::Trusted);
+        assert_eq!(trust.of("/w/b"), WorkspaceTrust::Unknown);
     }
 
     #[test]

@@ -184,13 +184,13 @@ fn a_bad_file_of_the_organisation_leaves_the_last_good_one_in_force() {
         assert_eq!((served.opaque(), served.state.organisation_problem()), (Verdict::Deny, None), "{what}");
         make(*bad, &place.file(Layer::Organisation));
         served.state.reload_organisation(&served.judge);
-        let told = served.state.report().problems.concat();
-        assert!(served.opaque() == Verdict::Deny && told.contains(part), "{what}: {told}");
+        let reported = served.state.report().problems.concat();
+        assert!(served.opaque() == Verdict::Deny && reported.contains(part), "{what}: {reported}");
         drop(served);
         // After a restart, too.
         let served = place.serve();
-        let told = served.state.report().problems.concat();
-        assert!(served.opaque() == Verdict::Deny && told.contains(part), "{what}: {told}");
+        let reported = served.state.report().problems.concat();
+        assert!(served.opaque() == Verdict::Deny && reported.contains(part), "{what}: {reported}");
         // And when the user applies other files.
         assert_eq!(served.apply(&place.layout), Ok(()), "{what}");
         assert_eq!(served.opaque(), Verdict::Deny, "{what}");
@@ -206,8 +206,8 @@ fn a_bad_file_of_the_organisation_at_the_first_start_denies_all_but_reading() {
         make(*bad, &place.file(Layer::Organisation));
         let served = place.serve();
         let terms = served.judge.terms();
-        let told = served.state.report().problems.concat();
-        assert!(told.contains(part), "{what}: {told}");
+        let reported = served.state.report().problems.concat();
+        assert!(reported.contains(part), "{what}: {reported}");
         assert_eq!(terms.policy.problem().is_none(), *what == "open to all", "{what}");
     }
 }
@@ -222,15 +222,15 @@ fn files_that_are_not_the_organisations_are_refused() {
         std::fs::write(rules.join("a.yaml"), "").unwrap();
         change(&place);
         let served = place.serve();
-        let told = served.state.report().problems.concat();
-        assert!(told.contains(part), "{part}: {told}");
+        let reported = served.state.report().problems.concat();
+        assert!(reported.contains(part), "{part}: {reported}");
         assert!(served.judge.terms().policy.problem().is_none(), "{part}");
         assert_eq!(served.opaque(), Verdict::Ask, "{part}");
         let records =
             castellan_audit::read(served.judge.log().dir(), &castellan_audit::Filter::default()).unwrap();
-        let is_told =
+        let is_reported =
             |entry: &castellan_audit::Entry| entry.record.kind() == "failure" && entry.line.contains(part);
-        assert!(records.entries.iter().any(is_told), "not recorded: {part}");
+        assert!(records.entries.iter().any(is_reported), "not recorded: {part}");
     };
     let open = |file: PathBuf, bits: u32| {
         std::fs::set_permissions(file, std::fs::Permissions::from_mode(bits)).unwrap();

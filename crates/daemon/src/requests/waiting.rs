@@ -162,16 +162,16 @@ impl Waiting {
     }
 
     /// Ends the pending state of a session's calls. A denied call outlives its session, because the user may approve it
-    /// and continue. `is_held`: whether a hook waits.
+    /// and continue. `is_waiting`: whether a hook waits.
     pub(super) fn end_of(
         &mut self,
         session: &SessionKey,
         over: Over<'_>,
-        is_held: impl Fn(RequestId) -> bool,
+        is_waiting: impl Fn(RequestId) -> bool,
     ) {
         for request in self.calls.iter_mut().filter(|request| request.session == *session) {
-            let is_held = is_held(request.id);
-            request.asks.retain(|ask| !ask.is_over(over) || ask.waits == Waits::Held && is_held);
+            let is_waiting = is_waiting(request.id);
+            request.asks.retain(|ask| !ask.is_over(over) || ask.waits == Waits::Held && is_waiting);
         }
         self.calls.retain(|request| !request.asks.is_empty());
     }

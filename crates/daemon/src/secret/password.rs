@@ -41,10 +41,11 @@ impl Account {
     pub(crate) fn own(time: Duration) -> Result<Account, String> {
         let until = Instant::now() + time;
         if !cfg!(target_os = "linux") {
-            return Err("this system has no helper for that: use `presence = \"pin\"`".to_owned());
+            return Err("this system has no helper for that: use `presence_check = \"pin\"`".to_owned());
         }
         let helper = HELPERS.iter().map(Path::new).find(|helper| helper.exists());
-        let helper = helper.ok_or("this system has no `unix_chkpwd` (of PAM): use `presence = \"pin\"`")?;
+        let helper =
+            helper.ok_or("this system has no `unix_chkpwd` (of PAM): use `presence_check = \"pin\"`")?;
         check_of_system(helper).map_err(|error| format!("`{}`: {error}", helper.display()))?;
         let user = rustix::process::getuid().as_raw();
         let accounts = of_system("/etc/passwd", USER_DATABASE_BYTES_MAX).unwrap_or_default();

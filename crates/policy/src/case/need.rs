@@ -6,7 +6,7 @@ use castellan_event::{
 
 use super::own_code::OwnCode;
 use crate::settings::Settings;
-use crate::state::Standing;
+use crate::state::WorkspaceTrust;
 
 /// The access level of a call, and the first of its parts that needs this level.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +20,10 @@ pub(crate) struct Need {
 /// The level of the session: the profile's, lowered by the agent's own mode and in a workspace without trust.
 pub(crate) fn active_level(
     settings: &Settings,
-    standing: Standing,
+    workspace_trust: WorkspaceTrust,
     ceiling: AccessLevel,
 ) -> Option<AccessLevel> {
-    let of_unknown = settings.unknown_workspace.filter(|_| standing != Standing::Trusted);
+    let of_unknown = settings.unknown_workspace.filter(|_| workspace_trust != WorkspaceTrust::Trusted);
     settings.level.map(|level| level.min(ceiling).min(of_unknown.unwrap_or(AccessLevel::FullAccess)))
 }
 

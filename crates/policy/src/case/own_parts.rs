@@ -34,7 +34,7 @@ impl<'r> OwnParts<'r> {
         };
         let is_grave = |effect: &&Effect| {
             is_grave(effect) && !fetches_data(effect)
-                || command(effect).is_some_and(|command| is_told(command, effect))
+                || command(effect).is_some_and(|command| is_reported(command, effect))
         };
         let grave = effects().filter(is_grave).filter_map(|effect| effect.command).collect();
         let fetches = |effect: &&Effect| effect.kind == EffectKind::Download;
@@ -107,7 +107,7 @@ fn is_open(effect: &Effect, files: &BTreeSet<String>) -> bool {
 
 /// Reports whether a command of the call gives the project's code an argument of several words, which may be code. Also
 /// true if the project's file contains commands for another system.
-fn is_told(command: &Command, effect: &Effect) -> bool {
+fn is_reported(command: &Command, effect: &Effect) -> bool {
     let is_text = |arg: &String| arg.contains(char::is_whitespace) || arg.contains('(');
     let is_master = command.name.as_deref().is_some_and(|name| MASTERS.contains(&name));
     is_master || effect.script_path.is_none() && command.args.iter().any(is_text)

@@ -4,7 +4,7 @@ use castellan_event::{Code, Finding, ToolKind, Verdict};
 
 use crate::case::{Case, Reading};
 use crate::stages::Found;
-use crate::state::Standing;
+use crate::state::WorkspaceTrust;
 
 /// Denies a payload that two parsers could read as two different calls.
 pub(super) fn intake(case: &Case<'_>) -> Found {
@@ -22,13 +22,13 @@ pub(super) fn session(case: &Case<'_>) -> Found {
 /// Denies in a denied workspace.
 pub(super) fn workspace(case: &Case<'_>) -> Found {
     let message = "sessions in this workspace are denied";
-    let is_denied = case.state.standing == Standing::Denied;
+    let is_denied = case.state.workspace_trust == WorkspaceTrust::Denied;
     is_denied.then(|| Finding::new(Verdict::Deny, Code::DeniedWorkspace, message)).into()
 }
 
 /// Denies in a blocked session.
-pub(super) fn barred(case: &Case<'_>) -> Found {
-    case.state.bar.map(|bar| Finding::new(Verdict::Deny, bar.code, bar.message.clone())).into()
+pub(super) fn blocked(case: &Case<'_>) -> Found {
+    case.state.block.map(|block| Finding::new(Verdict::Deny, block.code, block.message.clone())).into()
 }
 
 /// Denies everything but reading without a policy.

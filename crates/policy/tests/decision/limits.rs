@@ -15,7 +15,7 @@ use crate::support::{Lexical, bash, call, layered, policy, rule, state};
 
 /// Limits whose tests are here.
 const DRIVEN: &[&str] =
-    &["MESSAGE_BYTES_MAX", "PURPOSES_MAX", "ROUNDS_MAX", "SUBCOMMAND_PLACES_MAX", "GLOB_BYTES_MAX"];
+    &["MESSAGE_BYTES_MAX", "DENIAL_KEYS_MAX", "ROUNDS_MAX", "SUBCOMMAND_PLACES_MAX", "GLOB_BYTES_MAX"];
 
 /// Limits whose tests are elsewhere.
 const ELSEWHERE: &[(&str, &str)] = &[
@@ -91,8 +91,8 @@ fn many_targets_crowd_out_no_rule() {
     let policy = policy(&rule("no deletes", "fx.kind = delete", "coding_agent_deny"), Verdict::Defer);
     let (_, change) =
         drive(&bash("x"), &facts, &policy, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical));
-    assert_eq!(change.purposes.len(), 32);
-    assert!(change.purposes.contains(&"rule user no deletes".to_owned()), "{:?}", change.purposes);
+    assert_eq!(change.denial_keys.len(), 32);
+    assert!(change.denial_keys.contains(&"rule user no deletes".to_owned()), "{:?}", change.denial_keys);
 }
 
 /// The verdict of a deny pattern on a git command with these words.

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod allow;
+mod denial_keys;
 mod grants;
 mod layers;
 mod limits;
@@ -12,7 +13,6 @@ mod overrides;
 mod own_parts;
 mod persons;
 mod profiles;
-mod purposes;
 mod states;
 mod support;
 mod verdicts;

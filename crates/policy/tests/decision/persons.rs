@@ -24,7 +24,7 @@ fn a_call_that_a_person_refused_is_denied_and_is_no_try() {
         (ask, Mode::Monitor, true, Verdict::Defer, false),
     ] {
         let change = change(tags, &State { is_refused: true, ..state(mode, agent_asks) });
-        let got = (change.answer, !change.purposes.is_empty());
+        let got = (change.answer, !change.denial_keys.is_empty());
         assert_eq!(got, (expected, is_counted), "{tags} in {mode:?}, agent asks: {agent_asks}");
         assert_eq!(change.marks.is_empty(), expected == Verdict::Deny, "{tags} in {mode:?}");
     }
@@ -36,6 +36,10 @@ fn a_call_that_is_asked_about_again_sets_no_mark_and_is_no_try() {
         let first = change(tags, &state(Mode::Enforce, true));
         assert_eq!(first.marks.len(), marks, "{tags}");
         let again = change(tags, &State { is_repeated: true, ..state(Mode::Enforce, true) });
-        assert_eq!((again.marks.len(), again.purposes.len(), again.answer), (0, 0, first.answer), "{tags}");
+        assert_eq!(
+            (again.marks.len(), again.denial_keys.len(), again.answer),
+            (0, 0, first.answer),
+            "{tags}"
+        );
     }
 }

@@ -4,7 +4,7 @@ use castellan_event::{
     AccessLevel, Call, Code, Command, Effect, EffectKind, Facts, HostClass, Layer, Mode, Recorder, Role,
     Scope, ToolKind, Verdict,
 };
-use castellan_policy::{Bar, Decision, Operator, Policy, Profile, Settings, Standing, State, drive};
+use castellan_policy::{Block, Decision, Operator, Policy, Profile, Settings, State, WorkspaceTrust, drive};
 use proptest::prelude::*;
 
 use crate::support::{Lexical, bash, call, layered, rule, state};
@@ -164,14 +164,14 @@ fn an_observer_has_no_tools_in_any_mode() {
 
 #[test]
 fn a_barred_session_does_nothing_more() {
-    let bar = Bar { code: Code::Ungoverned, message: "a call ran that nobody judged".to_owned() };
+    let block = Block { code: Code::Ungoverned, message: "a call ran that nobody judged".to_owned() };
     let facts = of(vec![inside(EffectKind::Read)]);
     for mode in Mode::ALL {
         for profile in Profile::ALL {
             let mut settings = profile.settings();
             settings.operators = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap().into();
-            let barred = State { bar: Some(&bar), ..state(mode, true) };
-            let decision = judge(&bash("x"), &facts, settings, &barred);
+            let blocked = State { block: Some(&block), ..state(mode, true) };
+            let decision = judge(&bash("x"), &facts, settings, &blocked);
             let answer = if mode == Mode::Enforce || profile == Profile::Observer { Deny } else { Defer };
             assert_eq!((decision.verdict, decision.answer), (Deny, answer), "{mode} {profile}");
         }
@@ -182,21 +182,21 @@ fn a_barred_session_does_nothing_more() {
 fn an_unknown_workspace_is_only_looked_at_where_the_workspace_is_the_border() {
     let write = of(vec![inside(EffectKind::Write)]);
     let cases = [
-        (Profile::Standard, Standing::Unknown, Defer),
-        (Profile::Kit, Standing::Unknown, Allow),
-        (Profile::Strict, Standing::Trusted, Defer),
-        (Profile::Strict, Standing::Unknown, Ask),
-        (Profile::Autonomous, Standing::Trusted, Allow),
-        (Profile::Autonomous, Standing::Unknown, Ask),
+        (Profile::Standard, WorkspaceTrust::Unknown, Defer),
+        (Profile::Kit, WorkspaceTrust::Unknown, Allow),
+        (Profile::Strict, WorkspaceTrust::Trusted, Defer),
+        (Profile::Strict, WorkspaceTrust::Unknown, Ask),
+        (Profile::Autonomous, WorkspaceTrust::Trusted, Allow),
+        (Profile::Autonomous, WorkspaceTrust::Unknown, Ask),
     ];
-    for (profile, standing, expected) in cases {
-        let state = State { standing, ..state(Mode::Enforce, true) };
+    for (profile, workspace_trust, expected) in cases {
+        let state = State { workspace_trust, ..state(Mode::Enforce, true) };
         let decision = judge(&bash("x"), &write, profile.settings(), &state);
-        assert_eq!(decision.verdict, expected, "{profile} {standing:?}");
+        assert_eq!(decision.verdict, expected, "{profile} {workspace_trust:?}");
     }
     // Independent of the operator's level for sessions.
     let full = Settings { level: Some(AccessLevel::FullAccess), ..Profile::Strict.settings() };
-    let unknown = State { standing: Standing::Unknown, ..state(Mode::Enforce, true) };
+    let unknown = State { workspace_trust: WorkspaceTrust::Unknown, ..state(Mode::Enforce, true) };
     assert_eq!(judge(&bash("x"), &write, full, &unknown).active, Some(AccessLevel::ReadOnly));
 }
 
@@ -207,13 +207,13 @@ fn a_denied_workspace_has_no_tools_and_nothing_lifts_that() {
         let mut settings = profile.settings();
         let operator = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap();
         settings.operators = operator.into();
-        let denied = State { standing: Standing::Denied, ..state(Mode::Enforce, true) };
+        let denied = State { workspace_trust: WorkspaceTrust::Denied, ..state(Mode::Enforce, true) };
         let decision = judge(&bash("x"), &read, settings, &denied);
         assert_eq!(decision.verdict, Deny, "{profile}");
         assert!(decision.findings.iter().any(|one| one.code == Code::DeniedWorkspace && one.counts()));
     }
     // In monitor mode it is only recorded; only a session without tools is stopped in every mode.
-    let denied = State { standing: Standing::Denied, ..state(Mode::Monitor, true) };
+    let denied = State { workspace_trust: WorkspaceTrust::Denied, ..state(Mode::Monitor, true) };
     let decision = judge(&bash("x"), &read, Profile::Standard.settings(), &denied);
     assert_eq!((decision.verdict, decision.answer), (Deny, Defer));
 }
@@ -235,8 +235,8 @@ proptest! {
         profile in prop::sample::select(Profile::ALL.to_vec()), agent_asks: bool,
     ) {
         let facts = of(vec![at(kind, "/w/x", scope, scope)]);
-        let answers = [Standing::Trusted, Standing::Unknown, Standing::Denied].map(|standing| {
-            let state = State { standing, ..state(Mode::Enforce, agent_asks) };
+        let answers = [WorkspaceTrust::Trusted, WorkspaceTrust::Unknown, WorkspaceTrust::Denied].map(|workspace_trust| {
+            let state = State { workspace_trust, ..state(Mode::Enforce, agent_asks) };
             judge(&bash("x"), &facts, profile.settings(), &state).answer
         });
         for pair in answers.windows(2) {

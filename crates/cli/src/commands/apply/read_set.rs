@@ -12,28 +12,28 @@ use castellan_rules::{self as rules, Loaded, Problem};
 pub(super) struct ReadSet {
     pub(super) config: Config,
     pub(super) compiled: Compiled,
-    told: Loaded,
+    reported: Loaded,
 }
 
 impl ReadSet {
     pub(super) fn of(layers: &Layers, layout: &Layout) -> Result<ReadSet, ConfigError> {
         let (config, compiled) = layers.compile(layout)?;
         let options = rules::Options { lints: true, describe: true, ..config.rule_options.clone() };
-        let told = rules::load(&layers.user.rules, FIELDS, &options);
-        Ok(ReadSet { config, compiled, told })
+        let reported = rules::load(&layers.user.rules, FIELDS, &options);
+        Ok(ReadSet { config, compiled, reported })
     }
 
     /// Returns the problems that the daemon will find, then the lints.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let found = &self.compiled.problems;
-        let lints = self.told.problems.iter().filter(|problem| !found.contains(problem));
+        let lints = self.reported.problems.iter().filter(|problem| !found.contains(problem));
         found.iter().chain(lints).cloned().collect()
     }
 
     /// Returns the outputs of the user's rules as written, by rule name.
     pub(super) fn outputs(&self) -> BTreeMap<&str, &str> {
-        let described = self.told.description.iter().flat_map(|description| &description.rules);
-        let pairs = self.told.rules.rules().iter().zip(described);
+        let described = self.reported.description.iter().flat_map(|description| &description.rules);
+        let pairs = self.reported.rules.rules().iter().zip(described);
         pairs.map(|(rule, described)| (rule.name.as_str(), described.output.as_str())).collect()
     }
 }

@@ -30,6 +30,8 @@ struct Checked {
     layer: Layer,
     /// The message, with line and column if known.
     errors: Vec<(Option<(usize, usize)>, String)>,
+    /// Names of an earlier version, with line and column.
+    notes: Vec<((usize, usize), String)>,
 }
 
 pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
@@ -48,7 +50,8 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     if options.json {
         let errors: Vec<Json> = checked.iter().flat_map(Checked::json).collect();
         let whole = together.as_ref().err().map(ToString::to_string);
-        let warnings = together.as_ref().ok().cloned().unwrap_or_default();
+        let mut warnings: Vec<String> = checked.iter().flat_map(Checked::warnings).collect();
+        warnings.extend(together.as_ref().ok().cloned().unwrap_or_default());
         let ok = is_sound && whole.is_none();
         writeln!(out, "{:#}", json!({"ok": ok, "errors": errors, "whole": whole, "warnings": warnings}))?;
     } else {
@@ -77,6 +80,7 @@ fn of_home(layout: &Layout) -> Vec<Checked> {
             file: layout.organisation().dir.clone(),
             layer: Layer::Organisation,
             errors: vec![(None, refused(&error))],
+            notes: Vec::new(),
         }),
     }
     if layout.config_file().exists() {
@@ -95,7 +99,12 @@ fn refused(error: &FileSetError) -> String {
 fn check(file: &Path, layer: Layer) -> Checked {
     match read_config(file) {
         Ok(text) => Checked::of(file.to_owned(), layer, &text),
-        Err(error) => Checked { file: file.to_owned(), layer, errors: vec![(None, error.to_string())] },
+        Err(error) => Checked {
+            file: file.to_owned(),
+            layer,
+            errors: vec![(None, error.to_string())],
+            notes: Vec::new(),
+        },
     }
 }
 
@@ -113,13 +122,19 @@ impl Checked {
     fn of(file: PathBuf, layer: Layer, text: &str) -> Checked {
         let mistakes = Config::mistakes(text, layer).into_iter();
         let errors = mistakes.map(|mistake| (Some((mistake.line, mistake.column)), mistake.message));
-        Checked { file, layer, errors: errors.collect() }
+        let notes = Config::former_names(text, layer).into_iter();
+        let notes = notes.map(|note| ((note.line, note.column), note.message));
+        Checked { file, layer, errors: errors.collect(), notes: notes.collect() }
     }
 
     fn write(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let file = self.file.display();
         if self.errors.is_empty() {
             writeln!(out, "{GOOD}ok{GOOD:#}: `{file}` ({})", self.layer)?;
+        }
+        for ((line, column), message) in &self.notes {
+            let message = output::printable(message);
+            writeln!(out, "{WARN}note{WARN:#}: `{file}`:{line}:{column}: {message}")?;
         }
         for (place, message) in &self.errors {
             let message = output::printable(message);
@@ -131,6 +146,11 @@ impl Checked {
             }
         }
         Ok(())
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let place = |(line, column): &(usize, usize)| format!("`{}`:{line}:{column}", self.file.display());
+        self.notes.iter().map(|(at, message)| format!("{}: {message}", place(at))).collect()
     }
 
     fn json(&self) -> Vec<Json> {

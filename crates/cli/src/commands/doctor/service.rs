@@ -149,12 +149,12 @@ fn on_trial(layout: &Layout) -> Vec<Check> {
         days.entry(day(end)).or_default().push(rule);
     }
     let is_agent = presence::is_within_agent(layout.home());
-    let told = |(day, rules): (String, Vec<&str>)| {
+    let reported = |(day, rules): (String, Vec<&str>)| {
         let which = if is_agent { output::counted(rules.len(), "rule") } else { rules.join(", ") };
         let what = format!("new since an upgrade, and enforced from {day} on: {which}");
         Check::doubtful("rules", what, "castellan packs says what they found; castellan packs --enforce-new")
     };
-    days.into_iter().map(told).collect()
+    days.into_iter().map(reported).collect()
 }
 
 /// Checks the current files and the part of them in force.

@@ -214,15 +214,15 @@ mod tests {
         add(5, &nothing, &outcome(Verdict::Deny, "B"));
         add(2, &outcome(Verdict::Deny, "C"), &nothing);
         add(4, &nothing, &nothing);
-        let told = |kind| {
+        let reported = |kind| {
             let (calls, groups) = changes.of_kind(kind);
             let groups =
                 groups.into_iter().map(|(by, group)| (by.join(" "), group.calls, group.examples.len()));
             (calls, groups.collect::<Vec<_>>())
         };
         assert_eq!(changes.kinds(), [Kind::NewlyDenied, Kind::NewlyLetThrough]);
-        assert_eq!(told(Kind::NewlyDenied), (6, vec![("B".to_owned(), 5, 3), ("A".to_owned(), 1, 1)]));
-        assert_eq!(told(Kind::NewlyLetThrough), (2, vec![("C".to_owned(), 2, 2)]));
+        assert_eq!(reported(Kind::NewlyDenied), (6, vec![("B".to_owned(), 5, 3), ("A".to_owned(), 1, 1)]));
+        assert_eq!(reported(Kind::NewlyLetThrough), (2, vec![("C".to_owned(), 2, 2)]));
         assert_eq!(changes.judged, 12);
     }
 }

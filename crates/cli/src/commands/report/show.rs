@@ -92,16 +92,16 @@ impl Report<'_> {
         writeln!(out, "\n{FAINT}asked most{FAINT:#}")?;
         for (name, count) in asking.iter().take(ROWS_MAX) {
             let RuleCount { asked, approved, refused, .. } = count;
-            let mut told = format!("{approved} approved, {refused} refused");
+            let mut reported = format!("{approved} approved, {refused} refused");
             let open = asked.saturating_sub(approved + refused);
             if open > 0 {
-                write!(told, ", {open} not known")?;
+                write!(reported, ", {open} not known")?;
             }
             let bar = bar(&[(*asked, '▓', WARN)], most, width() / 3);
             let padding = (width() / 3).saturating_sub(asked.saturating_mul(width() / 3) / most.max(1));
             writeln!(
                 out,
-                "{asked:>6}  {bar}{:padding$}  {}  {FAINT}{told}{FAINT:#}",
+                "{asked:>6}  {bar}{:padding$}  {}  {FAINT}{reported}{FAINT:#}",
                 "",
                 cut(&printable(name), 60)
             )?;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use castellan_daemon::Config;
-use castellan_policy::{PolicyRule, RuleState, Standing};
+use castellan_policy::{PolicyRule, RuleState, WorkspaceTrust};
 use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
@@ -38,7 +38,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         output::write_table(&mut out, &rows)?;
     }
     let mut err = anstream::stderr();
-    if loaded.standing == Standing::Denied {
+    if loaded.workspace_trust == WorkspaceTrust::Denied {
         writeln!(err, "this workspace is denied: every call in it is, whatever these rules answer")?;
     }
     match loaded.source {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use castellan_audit::{CallRecord, Record};
-use castellan_daemon::{Config, RecordedWorld, ToldTexts, compile, pack_of_file};
+use castellan_daemon::{Config, KnownTexts, RecordedWorld, compile, pack_of_file};
 use castellan_event::{Layer, Verdict};
 use castellan_policy::{Policy, RuleVerdict, Settings};
 use castellan_trial::Replay;
@@ -158,16 +158,18 @@ pub(super) fn tried(
     }
     let calls = history::count(log, part)?;
     let mut progress = Progress::begin(global, "tried", calls.min(part.calls_max));
-    let mut told = ToldTexts::default();
+    let mut reported = KnownTexts::default();
     let mut replay = Replay::new(policies.iter().collect(), own);
     history::read(log, part, calls, |Seen { entry, is_wanted }| {
         let Record::Call(record) = &entry.record else { return Ok(()) };
-        told.learn(record);
+        reported.learn(record);
         if !is_wanted {
             return Ok(());
         }
         progress.step();
-        let Ok(replayed) = replay.judge(record, &RecordedWorld::new(record, &told)) else { return Ok(()) };
+        let Ok(replayed) = replay.judge(record, &RecordedWorld::new(record, &reported)) else {
+            return Ok(());
+        };
         let Some((before, with)) = replayed.outcomes.split_first() else { return Ok(()) };
         let with_rule = candidates.iter_mut().filter(|candidate| candidate.allow.is_some());
         let freed = with_rule.zip(with).collect::<Vec<_>>();

@@ -226,3 +226,17 @@ fn castellans_own_pack_cannot_be_switched() {
         assert_eq!(mistakes.iter().map(Mistake::to_string).collect::<Vec<_>>(), [expected]);
     }
 }
+
+#[test]
+fn a_key_of_an_earlier_version_is_read_and_its_present_name_is_noted() {
+    let text = "version = 1\npresence = \"pin\"\nlocked = [\"presence\"]\n";
+    let read = read(text, Layer::Organisation).unwrap();
+    let names: Vec<String> = read.iter().map(|said| format!("{} {}", said.key.name, said.value)).collect();
+    assert_eq!(names, ["locked \"presence_check\"", "presence_check \"pin\""]);
+    let mut notes: Vec<String> =
+        former_names(text, Layer::Organisation).iter().map(ToString::to_string).collect();
+    notes.sort();
+    let note = "`presence` is now called `presence_check`: write that";
+    assert_eq!(notes, [format!("2:1: {note}"), format!("3:11: {note}")]);
+    assert_eq!(former_names("version = 1\npresence_check = \"pin\"\n", Layer::User), []);
+}

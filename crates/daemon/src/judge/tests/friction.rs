@@ -118,16 +118,16 @@ fn check_probing(profile: &str, commands: &[&str], is_marked: bool, after: &str)
     let reply = bench.answer(&claude("PreToolUse", &read));
     assert_eq!(reply.exit, 0, "the agent's own state is free");
     assert!(!String::from_utf8_lossy(&reply.stdout).contains("tried again"), "{commands:?}");
-    let told = bench.calls();
+    let reported = bench.calls();
     bench.ask("PreToolUse", "s", "three");
     let calls = bench.calls();
-    let found: Vec<_> = calls[told.len()..].iter().flat_map(|call| &call.findings).collect();
+    let found: Vec<_> = calls[reported.len()..].iter().flat_map(|call| &call.findings).collect();
     let found = found.iter().find(|finding| finding.code == "probing").map_or("", |finding| &finding.verdict);
     assert_eq!(found, after, "{profile}: {commands:?}");
 }
 
 #[test]
-fn three_denials_for_one_purpose_are_probing() {
+fn three_denials_of_one_key_are_probing() {
     check_probing("strict", &["one", "one", "one"], true, "ask");
     check_probing("strict", &["one", "one a", "b one"], true, "ask");
     check_probing("standard", &["one", "one", "one"], true, "defer");

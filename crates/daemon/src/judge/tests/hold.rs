@@ -1,9 +1,9 @@
 //! Held calls, and their effects while they wait.
 
 use super::*;
-use crate::held::End;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, HOLDABLE_PAYLOAD_BYTES_MAX};
 use crate::requests::Scope;
+use crate::waiting::End;
 
 const WAITS: &str = "version = 1\nask_wait = 120\nopaque = \"defer\"\nask = [\"Bash(doubtful:*)\"]\n";
 
@@ -22,8 +22,8 @@ fn bench(config: &str, mode: Mode) -> Bench {
 fn check(config: &str, mode: Mode, request: &Request, expected: bool) {
     let bench = bench(config, mode);
     let outcome = bench.judge.answer(request, bench.process, Instant::now(), Holding::May);
-    let is_held = matches!(outcome, Outcome::Held { .. });
-    assert_eq!(is_held, expected, "{config} in {mode:?}, {} bytes", request.payload.len());
+    let is_waiting = matches!(outcome, Outcome::Held { .. });
+    assert_eq!(is_waiting, expected, "{config} in {mode:?}, {} bytes", request.payload.len());
 }
 
 #[test]

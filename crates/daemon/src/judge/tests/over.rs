@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use super::*;
-use crate::held::HeldCall;
 use crate::requests::Scope;
+use crate::waiting::WaitingCall;
 
 const ASKED: &[(&str, &str, &str)] = &[("asked", "tool.input_command contains doubtful", "coding_agent_ask")];
 
@@ -55,7 +55,7 @@ fn request(step: &Step<'_>, event: &str, use_id: &str) -> Request {
     }
 }
 
-fn told(reply: &Reply) -> String {
+fn reported(reply: &Reply) -> String {
     let output: Json = serde_json::from_slice(&reply.stdout).unwrap_or_default();
     let specific = &output["hookSpecificOutput"];
     let decision =
@@ -68,10 +68,10 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
     let [what, rest @ ..] = &step.words[..] else { panic!("an empty step") };
     let id = rest.first().copied().unwrap_or_default();
     let session = key_of(step.behind("in").unwrap_or("s"));
-    let send = |bench: &Bench, event: &str| told(&bench.answer(&request(step, event, id)));
+    let send = |bench: &Bench, event: &str| reported(&bench.answer(&request(step, event, id)));
     match *what {
         "ask" => send(bench, "PreToolUse"),
-        "again" => told(&bench.answer(&request(step, "PermissionRequest", ""))),
+        "again" => reported(&bench.answer(&request(step, "PermissionRequest", ""))),
         "done" => send(bench, "PostToolUse"),
         "failed" => send(bench, "PostToolUseFailure"),
         "prompt" => send(bench, "UserPromptSubmit"),
@@ -99,7 +99,7 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
             let (call, end) = bench.judge.held().next().unwrap();
             let outcome = bench.judge.answer(&call.request, call.process, Instant::now(), Holding::Was(end));
             let Outcome::Decided(reply) = outcome else { panic!("{outcome:?}") };
-            told(&reply)
+            reported(&reply)
         }
         "approve" => {
             let waiting = bench.judge.waiting();
@@ -111,7 +111,7 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
                 _ => Scope::Once,
             };
             let granted = bench.judge.approve(&call.id.to_string(), &call.shown, scope).unwrap();
-            bench.judge.held().answer(granted.id, crate::held::End::Judge);
+            bench.judge.held().answer(granted.id, crate::waiting::End::Judge);
             String::new()
         }
         "restart" => {
@@ -148,7 +148,7 @@ fn hold(bench: &Bench, request: &Request) {
     std::mem::forget(hook);
     let until = Instant::now() + time;
     let (request, process) = (request.clone(), bench.process);
-    bench.judge.hold(HeldCall { id, stream, request, process, until }).unwrap();
+    bench.judge.hold(WaitingCall { id, stream, request, process, until }).unwrap();
 }
 
 fn play(bench: &mut Bench, text: &str) {

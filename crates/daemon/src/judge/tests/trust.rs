@@ -13,7 +13,7 @@ use crate::trial::Trial;
 /// A strict policy without the bar for foreign hooks: the processes of these agents cannot be inspected.
 fn strict() -> Policy {
     let mut config = Config::parse("version = 1\nprofile = \"strict\"").unwrap();
-    config.settings.ungoverned.bars_foreign_hooks = false;
+    config.settings.ungoverned.blocks_foreign_hooks = false;
     compile(&[], &config).policy
 }
 
@@ -47,9 +47,9 @@ impl Bench {
         self.judge.decide(path, decided).unwrap();
     }
 
-    fn told(&self) -> usize {
-        let is_told = |record: &Record| matches!(record, Record::Session(of) if of.message.starts_with("trust_required /"));
-        self.records().iter().filter(|record| is_told(record)).count()
+    fn reported(&self) -> usize {
+        let is_reported = |record: &Record| matches!(record, Record::Session(of) if of.message.starts_with("trust_required /"));
+        self.records().iter().filter(|record| is_reported(record)).count()
     }
 }
 
@@ -60,9 +60,9 @@ fn a_workspace_is_unknown_until_a_person_trusts_it_and_that_outlives_the_daemon(
     let path = work.path().canonicalize().unwrap().display().to_string();
     assert_eq!(bench.write_in("a", &path), "ask");
     assert_eq!(bench.write_in("a", &path), "ask");
-    assert_eq!(bench.told(), 1, "once a session");
+    assert_eq!(bench.reported(), 1, "once a session");
     assert_eq!(bench.write_in("b", &path), "ask");
-    assert_eq!(bench.told(), 2);
+    assert_eq!(bench.reported(), 2);
     bench.trust(&path, Some(WorkspaceDecision::Trusted { project: None }));
     assert_eq!(bench.write_in("a", &path), "defer");
     let bench = bench.restarted(strict());
@@ -146,37 +146,37 @@ fn own_files_that_do_not_count_are_told_once_a_session() {
     let (plain, own) = (format!("{path}/plain"), format!("{path}/w"));
     bench.write_in("plain", &plain);
     bench.prompt("plain");
-    assert_eq!(bench.told(), 0, "without files of its own nothing is to be decided");
+    assert_eq!(bench.reported(), 0, "without files of its own nothing is to be decided");
     // The files are created in the middle of a session.
     std::fs::create_dir(format!("{plain}/.castellan")).unwrap();
     std::fs::write(format!("{plain}/.castellan/config.toml"), "version = 1\n").unwrap();
     bench.write_in("plain", &plain);
-    assert_eq!(bench.told(), 0);
+    assert_eq!(bench.reported(), 0);
     bench.prompt("plain");
     bench.prompt("plain");
-    assert_eq!(bench.told(), 1);
+    assert_eq!(bench.reported(), 1);
 
     let write = |text: &str| std::fs::write(format!("{own}/.castellan/config.toml"), text).unwrap();
     write("version = 1\n");
     bench.write_in("unknown", &own);
     bench.write_in("unknown", &own);
-    assert_eq!(bench.told(), 2);
+    assert_eq!(bench.reported(), 2);
     let hash = read_project(Path::new(&own)).unwrap().unwrap().hash();
     bench.trust(&own, Some(WorkspaceDecision::Trusted { project: Some(hash) }));
     bench.write_in("trusted", &own);
-    assert_eq!(bench.told(), 2, "they are those that count");
+    assert_eq!(bench.reported(), 2, "they are those that count");
     bench.trust(&own, Some(WorkspaceDecision::Trusted { project: None }));
     bench.write_in("new", &own);
-    assert_eq!(bench.told(), 3, "there were none when it was trusted");
+    assert_eq!(bench.reported(), 3, "there were none when it was trusted");
     std::fs::remove_dir_all(format!("{own}/.castellan")).unwrap();
     bench.write_in("same", &own);
-    assert_eq!(bench.told(), 3);
+    assert_eq!(bench.reported(), 3);
     std::fs::create_dir(format!("{own}/.castellan")).unwrap();
     write("version = 1\nmode = \"enforce\"\n");
     bench.prompt("same");
-    assert_eq!(bench.told(), 4);
-    let told = |record| if let Record::Session(of) = record { Some(of.message) } else { None };
-    let mut messages = bench.records().into_iter().rev().filter_map(told);
+    assert_eq!(bench.reported(), 4);
+    let reported = |record| if let Record::Session(of) = record { Some(of.message) } else { None };
+    let mut messages = bench.records().into_iter().rev().filter_map(reported);
     let last = messages.find(|message| message.starts_with("trust_required"));
     let expected = format!("trust_required {own}: its own files are others than those that count");
     assert_eq!(last, Some(expected));

@@ -184,8 +184,9 @@ fn where_it_cannot_be_told_whether_a_hook_bars_a_session_one_does() {
     for _ in 0..2 {
         assert!(code(&full).is_some_and(|message| message.contains("too many sessions")));
     }
-    let is_told = |record: &Record| matches!(record, Record::Failure(failure) if failure.code == "lookout");
-    assert_eq!(full.records().iter().filter(|record| is_told(record)).count(), 1);
+    let is_reported =
+        |record: &Record| matches!(record, Record::Failure(failure) if failure.code == "monitor");
+    assert_eq!(full.records().iter().filter(|record| is_reported(record)).count(), 1);
 }
 
 #[test]
@@ -228,8 +229,8 @@ fn check_switched_off(arguments: &[&str], stops: bool) {
     assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "defer");
     assert_eq!(bench.looks(), []);
     runs.write(OFF);
-    let told = bench.looks();
-    let [(why, message)] = &told[..] else { panic!("{told:?}") };
+    let reported = bench.looks();
+    let [(why, message)] = &reported[..] else { panic!("{reported:?}") };
     assert_eq!(why, "hooks_off");
     assert_eq!(
         message.contains("castellan is asked all the same: the agent was started so"),
@@ -255,8 +256,11 @@ fn a_hook_of_another_is_told_and_follows_nothing_but_in_strict() {
     runs.write(&with_hook("/trusted"));
     assert_eq!(bench.looks(), []);
     runs.write(&with_hook("/another"));
-    let told = bench.looks();
-    assert_eq!(told, [("foreign_hook".to_owned(), "a hook for PreToolUse was added: /another".to_owned())]);
+    let reported = bench.looks();
+    assert_eq!(
+        reported,
+        [("foreign_hook".to_owned(), "a hook for PreToolUse was added: /another".to_owned())]
+    );
     assert_eq!(bench.ungoverned()[0].action, "record");
     assert_eq!(bench.ask("PreToolUse", "s", "echo a"), "defer");
 }
@@ -289,8 +293,8 @@ fn strict_looks_at_the_settings_before_each_call() {
                 runs.process(),
             )
             .unwrap();
-            let bar = bench.judge.untrusted(&live.of(&key_of("s")).unwrap(), runs.process(), &[]);
-            bar.map(|bar| bar.message)
+            let block = bench.judge.untrusted(&live.of(&key_of("s")).unwrap(), runs.process(), &[]);
+            block.map(|block| block.message)
         })
         .collect();
     let (last, room) = said.split_last().unwrap();

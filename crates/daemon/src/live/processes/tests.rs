@@ -59,7 +59,7 @@ impl Runs {
     }
 
     /// Reports whether it is reported as an agent that does not ask.
-    fn is_told(&self, is_guarded: impl Fn(u32, u64) -> bool) -> bool {
+    fn is_reported(&self, is_guarded: impl Fn(u32, u64) -> bool) -> bool {
         unguarded(&[], is_guarded).iter().any(|agent| agent.pid == self.child.id())
     }
 }
@@ -85,10 +85,13 @@ fn an_agent_that_does_not_ask_is_told_by_its_name_and_by_its_file() {
         let runs = Runs::new(&named, &[], |_| ());
         let (pid, own) = (runs.child.id(), std::process::id());
         let started = Process::read(pid).unwrap().started;
-        assert!(runs.is_told(|_, _| false));
-        assert!(!runs.is_told(|guarded, since| (guarded, since) == (pid, started)), "it asks");
-        assert!(runs.is_told(|guarded, since| (guarded, since) == (pid, started - 1)), "another one asked");
-        assert!(!runs.is_told(|guarded, _| guarded == own), "it helps one that asks");
+        assert!(runs.is_reported(|_, _| false));
+        assert!(!runs.is_reported(|guarded, since| (guarded, since) == (pid, started)), "it asks");
+        assert!(
+            runs.is_reported(|guarded, since| (guarded, since) == (pid, started - 1)),
+            "another one asked"
+        );
+        assert!(!runs.is_reported(|guarded, _| guarded == own), "it helps one that asks");
     }
 }
 
@@ -97,10 +100,11 @@ fn an_agent_that_was_started_with_its_hooks_on_is_not_told() {
     if is_below_agent() {
         return;
     }
-    let told =
-        |settings: &str| Runs::new(&Named::Program, &["--settings", settings], |_| ()).is_told(|_, _| false);
-    assert!(!told(r#"{"disableAllHooks":false}"#));
-    assert!(told(r#"{"disableAllHooks":true}"#));
+    let reported = |settings: &str| {
+        Runs::new(&Named::Program, &["--settings", settings], |_| ()).is_reported(|_, _| false)
+    };
+    assert!(!reported(r#"{"disableAllHooks":false}"#));
+    assert!(reported(r#"{"disableAllHooks":true}"#));
 }
 
 #[test]
@@ -112,5 +116,5 @@ fn another_users_agent_is_not_told() {
     let runs = Runs::new(&Named::Program, &[], |command| {
         command.uid(65534).gid(65534);
     });
-    assert!(!runs.is_told(|_, _| false));
+    assert!(!runs.is_reported(|_, _| false));
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use castellan_agents::NamedHook;
-use castellan_wire::ToldHome;
+use castellan_wire::HomeArgument;
 
 /// castellan's own hook and paths.
 #[derive(Debug, Clone, Default)]
@@ -28,8 +28,8 @@ impl Own {
     /// Reports whether this is this daemon's hook and asks this daemon. An unknown part of [`Own`] matches everything.
     pub(super) fn is_hook(&self, program: &str, home: &str) -> bool {
         let user = rustix::process::geteuid().as_raw();
-        let told = ToldHome::parse(home.as_ref()).and_then(|told| told.of(user));
-        let home = told.as_ref().map_or(Path::new(home), |home| home.dir());
+        let reported = HomeArgument::parse(home.as_ref()).and_then(|reported| reported.of(user));
+        let home = reported.as_ref().map_or(Path::new(home), |home| home.dir());
         let is_path = |home: &Path| self.paths.iter().any(|path| Path::new(path) == home);
         let is_home = |home: &Path| is_path(home) || real(home).is_some_and(|home| is_path(&home));
         (self.hook.is_none() || real(Path::new(program)) == self.hook)

@@ -49,14 +49,14 @@ impl Place {
     }
 
     fn looks(&mut self, expected: &[&str]) {
-        let told = |change: SettingsChange| match change {
+        let reported = |change: SettingsChange| match change {
             SettingsChange::HooksOff { file, how } => (file, how),
             SettingsChange::ForeignHook { file, hook } => (file, format!("{} {}", hook.event, hook.command)),
         };
         let short = |(file, what): (PathBuf, String)| {
             format!("{}: {what}", file.strip_prefix(self.dir.path()).unwrap().display())
         };
-        let found: Vec<String> = self.settings.look().into_iter().map(told).map(short).collect();
+        let found: Vec<String> = self.settings.look().into_iter().map(reported).map(short).collect();
         assert_eq!(found, expected);
         assert_eq!(self.settings.look(), []);
     }
@@ -87,8 +87,8 @@ fn switches_are_told_once_wherever_the_agent_reads_them() {
     claude.check("repo/.claude/other.json", OFF, &[]);
     assert_eq!(claude.settings.switched_off().len(), 3);
     let mut codex = Place::new(AgentId::CODEX);
-    let told = "repo/.codex/config.toml: `features.hooks = false` is in it now";
-    codex.check("repo/.codex/config.toml", "[features]\nhooks = false\n", &[told]);
+    let reported = "repo/.codex/config.toml: `features.hooks = false` is in it now";
+    codex.check("repo/.codex/config.toml", "[features]\nhooks = false\n", &[reported]);
 }
 
 #[test]
@@ -127,19 +127,19 @@ fn hooks_of_others_are_told() {
     );
     place.check("repo/.claude/settings.json", "{}", &[]);
     // A hook that only has castellan's name, while the path of castellan's own hook is known.
-    let told = ["PermissionRequest", "PreToolUse"]
+    let reported = ["PermissionRequest", "PreToolUse"]
         .map(|event| format!("own/settings.json: {event} /b/castellan-hook --home /h"));
-    let told: Vec<&str> = told.iter().map(String::as_str).collect();
+    let reported: Vec<&str> = reported.iter().map(String::as_str).collect();
     place.settings.own.hook = Some(PathBuf::from("/another/castellan-hook"));
-    place.check("own/settings.json", &ours(), &told);
+    place.check("own/settings.json", &ours(), &reported);
     place.check("own/settings.json", "{}", &[]);
     // The result is the same for a form that castellan would not write.
-    place.check("own/settings.json", &ours().replace("600", "1"), &told);
+    place.check("own/settings.json", &ours().replace("600", "1"), &reported);
     assert_eq!(place.settings.unguarded().as_deref(), Some("no settings of it register castellan's hook"));
     place.check("own/settings.json", "{}", &[]);
     // castellan's own hook, but for another daemon.
     place.settings.own = Own { hook: None, paths: vec!["/another".to_owned()] };
-    place.check("own/settings.json", &ours(), &told);
+    place.check("own/settings.json", &ours(), &reported);
     place.settings.own = Own { hook: None, paths: vec!["/h".to_owned()] };
     assert_eq!(place.settings.foreign(), []);
     assert_eq!(place.settings.unguarded(), None);
@@ -150,12 +150,12 @@ fn a_hook_that_becomes_anothers_is_one_that_is_gone() {
     let mut place = Place::new(AgentId::CLAUDE);
     place.settings.own = Own { hook: None, paths: vec!["/h".to_owned()] };
     place.check("own/settings.json", &ours(), &[]);
-    let told = [
+    let reported = [
         "own/settings.json: castellan's hook is not in it any more",
         "own/settings.json: PermissionRequest /b/castellan-hook --home /evil",
         "own/settings.json: PreToolUse /b/castellan-hook --home /evil",
     ];
-    place.check("own/settings.json", &ours().replace("\"/h\"", "\"/evil\""), &told);
+    place.check("own/settings.json", &ours().replace("\"/h\"", "\"/evil\""), &reported);
 }
 
 #[test]
@@ -163,17 +163,17 @@ fn a_file_that_cannot_be_read_may_say_anything() {
     let mut place = Place::new(AgentId::CLAUDE);
     let file = place.dir.path().join("repo/.claude/settings.json");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    let told = |why: &str| format!("repo/.claude/settings.json: it cannot be told what is in it: {why}");
+    let reported = |why: &str| format!("repo/.claude/settings.json: it cannot be told what is in it: {why}");
     std::fs::File::create(&file).unwrap().set_len(100 << 20).unwrap();
-    place.looks(&[&told("more than 2097152 bytes")]);
+    place.looks(&[&reported("more than 2097152 bytes")]);
     std::fs::remove_file(&file).unwrap();
     place.looks(&[]);
     rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-    place.looks(&[&told("not a regular file but a pipe: move it away")]);
+    place.looks(&[&reported("not a regular file but a pipe: move it away")]);
     std::fs::remove_file(&file).unwrap();
     place.looks(&[]);
     std::fs::write(&file, b"\xff").unwrap();
-    place.looks(&[&told("not UTF-8: invalid utf-8 sequence of 1 bytes from index 0")]);
+    place.looks(&[&reported("not UTF-8: invalid utf-8 sequence of 1 bytes from index 0")]);
     std::fs::remove_file(&file).unwrap();
     // Through a symlink, as the agent reads it.
     let target = place.dir.path().join("target.json");
@@ -252,8 +252,8 @@ fn skills_commands_and_subagents_bring_hooks() {
         "own/plugins/cache/guard/skills/e/SKILL.md",
     ] {
         let mut place = with_plugin();
-        let told = format!("{file}: PreToolUse ./x");
-        place.check(file, front, &[&told]);
+        let reported = format!("{file}: PreToolUse ./x");
+        place.check(file, front, &[&reported]);
         place.check(file, "---\nname: x\n---\n", &[]);
         assert_eq!(place.settings.foreign(), []);
     }
@@ -345,11 +345,11 @@ fn a_list_of_plugins_that_cannot_be_read_may_name_any() {
     ] {
         let mut place = with_plugin();
         place.write(file, text);
-        let told: Vec<_> = place.settings.look();
-        let [SettingsChange::ForeignHook { file: told, hook }] = told.as_slice() else {
-            panic!("{file}: {told:?}");
+        let reported: Vec<_> = place.settings.look();
+        let [SettingsChange::ForeignHook { file: reported, hook }] = reported.as_slice() else {
+            panic!("{file}: {reported:?}");
         };
-        assert_eq!(told, &place.dir.path().join(file));
+        assert_eq!(reported, &place.dir.path().join(file));
         assert!(hook.command.starts_with("it cannot be told what it names: "), "{hook:?}");
         assert_eq!(place.foreign().len(), 1, "strict denies");
         std::fs::remove_file(place.dir.path().join(file)).unwrap();
@@ -489,10 +489,10 @@ fn a_session_that_goes_on_elsewhere_has_the_settings_of_that_start() {
     let place = Place::new(AgentId::CLAUDE);
     let mut second = place.started(AgentId::CLAUDE, &["claude", "--settings", OTHER]);
     second.follow(&place.settings);
-    let told = second.look();
+    let reported = second.look();
     assert!(
-        matches!(told.as_slice(), [SettingsChange::ForeignHook { hook, .. }] if hook.command == "/x"),
-        "{told:?}"
+        matches!(reported.as_slice(), [SettingsChange::ForeignHook { hook, .. }] if hook.command == "/x"),
+        "{reported:?}"
     );
     assert_eq!(second.look(), []);
 }
@@ -501,8 +501,8 @@ fn a_session_that_goes_on_elsewhere_has_the_settings_of_that_start() {
 fn two_agents_that_read_one_file_are_each_told() {
     let mut first = Place::new(AgentId::CLAUDE);
     let mut second = first.started(AgentId::CLAUDE, &[]);
-    let told = "repo/.claude/settings.json: `disableAllHooks: true` is in it now";
-    first.check("repo/.claude/settings.json", OFF, &[told]);
+    let reported = "repo/.claude/settings.json: `disableAllHooks: true` is in it now";
+    first.check("repo/.claude/settings.json", OFF, &[reported]);
     assert_eq!(second.look().len(), 1);
     assert_eq!(second.look(), []);
 }
@@ -553,8 +553,8 @@ fn what_changes_and_looks_the_same_is_read_again() {
         std::fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
         let now = std::fs::metadata(&path).unwrap();
         if (now.ctime(), now.ctime_nsec()) != (before.ctime(), before.ctime_nsec()) {
-            let told = |of: &std::fs::Metadata| (of.ino(), of.size(), of.mtime(), of.mtime_nsec());
-            assert_eq!(told(&now), told(&before));
+            let reported = |of: &std::fs::Metadata| (of.ino(), of.size(), of.mtime(), of.mtime_nsec());
+            assert_eq!(reported(&now), reported(&before));
             break;
         }
     }

@@ -120,8 +120,8 @@ fn of_many_sessions_of_one_living_agent_the_oldest_are_dropped() {
             0 => memory.mark(entered.root, &["a".to_owned()]),
             1 => write(&mut memory, entered.root, 7, "/w/x"),
             2 => {
-                let bar = Some(Bar { code: Code::Ungoverned, message: "m".to_owned() });
-                memory.follow(&entered.id, Consequence { ceiling: Some(AccessLevel::ReadOnly), bar });
+                let block = Some(Block { code: Code::Ungoverned, message: "m".to_owned() });
+                memory.follow(&entered.id, Consequence { ceiling: Some(AccessLevel::ReadOnly), block });
             }
             3 => {
                 memory.ceiling(&entered.id, true, AccessLevel::ReadOnly);
@@ -137,7 +137,7 @@ fn of_many_sessions_of_one_living_agent_the_oldest_are_dropped() {
             assert!(memory.session(&entered.root).marks.contains_key("a"), "{number}");
             let changed = memory.changed(&entered.root, None).unwrap();
             assert!(changed.written.contains("/w/x"), "{number}");
-            assert!(memory.consequence(&entered.id).bar.is_some(), "{number}");
+            assert!(memory.consequence(&entered.id).block.is_some(), "{number}");
             assert_eq!(memory.consequence(&entered.id).ceiling, Some(AccessLevel::ReadOnly), "{number}");
             if number != 3 * SESSIONS_MAX - 1 && number != 5 {
                 let ceiling = memory.ceiling(&entered.id, false, AccessLevel::FullAccess);
@@ -161,7 +161,7 @@ fn sessions_that_are_looked_at_keep_their_places() {
     }
     // A finding about this session applies to the agent's other sessions.
     let ceiling = Some(AccessLevel::ReadOnly);
-    memory.follow(&watched.id, Consequence { ceiling, bar: None });
+    memory.follow(&watched.id, Consequence { ceiling, block: None });
     let newest = memory.enter(session(3 * SESSIONS_MAX), alive()).unwrap();
     assert_eq!(memory.consequence(&newest.id).ceiling, ceiling);
 }

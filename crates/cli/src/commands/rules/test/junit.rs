@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use castellan_rules::Problem;
 use castellan_trial::RuleCase;
 
-use super::report::{Report, Tested, subject, told, write_found};
+use super::report::{Report, Tested, reported, subject, write_found};
 
 pub(super) fn text(report: &Report<'_>) -> anyhow::Result<String> {
     let mut text =
@@ -55,7 +55,7 @@ fn case(text: &mut String, tested: &Tested<'_>, case: &RuleCase, file: &str) -> 
     writeln!(
         text,
         ">\n      <failure message=\"{}\">{found}</failure>\n    </testcase>",
-        escaped(&told(failure))
+        escaped(&reported(failure))
     )?;
     Ok(())
 }

@@ -134,7 +134,7 @@ pub(super) fn subject(case: &RuleCase) -> String {
 }
 
 /// Describes the expected and the actual result in one line.
-pub(super) fn told(failure: &Failure<'_>) -> String {
+pub(super) fn reported(failure: &Failure<'_>) -> String {
     format!("{} by `{}` is expected, but {}", failure.case.verdict, failure.case.rule, failure.wrong)
 }
 
@@ -148,7 +148,7 @@ pub(super) fn write_found(out: &mut impl Write, failure: &Failure<'_>, indent: &
 
 fn write_failure(out: &mut impl Write, file: &str, failure: &Failure<'_>) -> anyhow::Result<()> {
     let place = format!("{file}:{}", failure.case.line);
-    writeln!(out, "{BAD}{}{BAD:#}  {}", printable(&place), printable(&told(failure)))?;
+    writeln!(out, "{BAD}{}{BAD:#}  {}", printable(&place), printable(&reported(failure)))?;
     write_found(out, failure, "  ")?;
     Ok(writeln!(out)?)
 }

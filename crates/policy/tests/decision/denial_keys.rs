@@ -31,7 +31,7 @@ fn check(command: &str, facts: &Facts, agent_asks: bool, settings: Settings, exp
         &state(Mode::Enforce, agent_asks),
         &mut Recorder::new(&Lexical),
     );
-    assert_eq!(change.purposes, expected, "{command}");
+    assert_eq!(change.denial_keys, expected, "{command}");
 }
 
 #[test]

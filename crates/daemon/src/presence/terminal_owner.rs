@@ -8,7 +8,7 @@ use castellan_files::of_system;
 
 /// Kind of a program that opens terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Opener {
+pub(super) enum TerminalOwner {
     /// A login at a console, or a program in whose window a person types.
     Terminal,
     /// A login from another machine, or from this one.
@@ -78,21 +78,21 @@ const TERMINALS: &[&str] = &[
 ];
 
 /// Returns the kind of terminal opener for an executable name.
-pub(super) fn opener(name: &str) -> Option<Opener> {
+pub(super) fn terminal_owner(name: &str) -> Option<TerminalOwner> {
     // Distributions rename a wrapped program to `.NAME-wrapped`.
     let name = name.strip_prefix('.').and_then(|name| name.strip_suffix("-wrapped")).unwrap_or(name);
     if TERMINALS.contains(&name) || LOGINS.contains(&name) {
-        Some(Opener::Terminal)
+        Some(TerminalOwner::Terminal)
     } else if SSH_DAEMONS.contains(&name) {
-        Some(Opener::Ssh)
+        Some(TerminalOwner::Ssh)
     } else {
-        MULTIPLEXERS.iter().find(|known| **known == name).map(|known| Opener::Multiplexer(known))
+        MULTIPLEXERS.iter().find(|known| **known == name).map(|known| TerminalOwner::Multiplexer(known))
     }
 }
 
-pub(super) fn multiplexer(name: &str) -> Opener {
+pub(super) fn multiplexer(name: &str) -> TerminalOwner {
     let known = MULTIPLEXERS.iter().find(|known| **known == name);
-    Opener::Multiplexer(known.copied().unwrap_or_default())
+    TerminalOwner::Multiplexer(known.copied().unwrap_or_default())
 }
 
 /// Reports whether the ssh daemon started this process for another machine, according to the process's environment.
@@ -121,18 +121,18 @@ mod tests {
 
     #[test]
     fn names_are_whole() {
-        let check = |name, expected| assert_eq!(opener(name), expected, "{name}");
-        check("xterm", Some(Opener::Terminal));
-        check(".kitty-wrapped", Some(Opener::Terminal));
-        check("login", Some(Opener::Terminal));
-        check("sshd-session", Some(Opener::Ssh));
-        check("tmux", Some(Opener::Multiplexer("tmux")));
+        let check = |name, expected| assert_eq!(terminal_owner(name), expected, "{name}");
+        check("xterm", Some(TerminalOwner::Terminal));
+        check(".kitty-wrapped", Some(TerminalOwner::Terminal));
+        check("login", Some(TerminalOwner::Terminal));
+        check("sshd-session", Some(TerminalOwner::Ssh));
+        check("tmux", Some(TerminalOwner::Multiplexer("tmux")));
         for other in
             ["", "xterm2", "/usr/bin/xterm", "script", "systemd", "init", "sh", "setsid", "expect", "ssh"]
         {
             check(other, None);
         }
-        assert_eq!(opener("screen"), Some(multiplexer("screen")));
+        assert_eq!(terminal_owner("screen"), Some(multiplexer("screen")));
     }
 
     #[test]

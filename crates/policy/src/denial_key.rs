@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use castellan_event::{Call, CallRow, Command, Effect, EffectKind, Facts, Finding};
 
-use crate::limits::PURPOSES_MAX;
+use crate::limits::DENIAL_KEYS_MAX;
 
 /// Returns the denial keys of a stopped call, without duplicates. A key is a deciding rule by layer and name, or the
 /// kind of an effect of its rows with path, host or target. If the deciding finding has neither rule nor target, the
@@ -13,7 +13,7 @@ use crate::limits::PURPOSES_MAX;
 pub(crate) fn of_denied(call: &Call, findings: &[Finding], rows: &[CallRow<'_>]) -> Vec<String> {
     let stops = || findings.iter().filter(|finding| finding.counts() && finding.stops());
     let Some(strictest) = stops().map(|finding| finding.verdict).max() else { return Vec::new() };
-    let (mut rules, mut purposes) = (BTreeSet::new(), BTreeSet::new());
+    let (mut rules, mut denial_keys) = (BTreeSet::new(), BTreeSet::new());
     for finding in stops().filter(|finding| finding.verdict == strictest) {
         let rows = finding.rows.iter().filter_map(|row| rows.get(*row));
         let targets: Vec<String> = rows.filter_map(|row| target(row.effect()?)).collect();
@@ -21,13 +21,13 @@ pub(crate) fn of_denied(call: &Call, findings: &[Finding], rows: &[CallRow<'_>])
             let layer = finding.layer.map_or("", |layer| layer.as_str());
             rules.insert(format!("rule {layer} {}", finding.rule));
         } else if targets.is_empty() {
-            purposes.insert(format!("call {} {}", call.tool.name, call.input_text));
+            denial_keys.insert(format!("call {} {}", call.tool.name, call.input_text));
         }
-        purposes.extend(targets);
+        denial_keys.extend(targets);
     }
     // A call may have any number of targets, so they must not displace a rule.
-    let rules: Vec<String> = rules.into_iter().take(PURPOSES_MAX).collect();
-    purposes.into_iter().take(PURPOSES_MAX - rules.len()).chain(rules).collect()
+    let rules: Vec<String> = rules.into_iter().take(DENIAL_KEYS_MAX).collect();
+    denial_keys.into_iter().take(DENIAL_KEYS_MAX - rules.len()).chain(rules).collect()
 }
 
 /// The key for a query about castellan's own answers, whatever the verdict: the agent asks in advance about denials.

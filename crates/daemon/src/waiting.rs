@@ -9,12 +9,12 @@ use castellan_policy::RequestId;
 use castellan_wire::Request;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::limits::{HELD_BYTES_MAX, HELD_MAX, HELD_PER_AGENT_MAX};
+use crate::limits::{WAITING_CALLS_BYTES_MAX, WAITING_MAX, WAITING_PER_AGENT_MAX};
 use crate::peers::AgentProcess;
 
 /// A held call.
 #[derive(Debug)]
-pub(crate) struct HeldCall {
+pub(crate) struct WaitingCall {
     pub(crate) id: RequestId,
     pub(crate) stream: UnixStream,
     pub(crate) request: Request,
@@ -41,12 +41,12 @@ pub(crate) struct Held {
 
 #[derive(Debug, Default)]
 struct Inner {
-    calls: Vec<HeldCall>,
-    due: Vec<(HeldCall, End)>,
+    calls: Vec<WaitingCall>,
+    due: Vec<(WaitingCall, End)>,
     is_ending: bool,
 }
 
-impl HeldCall {
+impl WaitingCall {
     /// Reports whether the hook has closed its connection.
     pub(crate) fn is_abandoned(&self) -> bool {
         let mut watched = [PollFd::new(&self.stream, PollFlags::IN)];
@@ -58,14 +58,14 @@ impl HeldCall {
 
 impl Held {
     /// Holds a call. Returns it if there is no room.
-    pub(crate) fn hold(&self, call: HeldCall) -> Result<(), Box<HeldCall>> {
+    pub(crate) fn hold(&self, call: WaitingCall) -> Result<(), Box<WaitingCall>> {
         let mut inner = self.lock();
         let calls = &inner.calls;
         let bytes: usize = calls.iter().map(|held| held.request.payload.len()).sum();
         let of_agent = calls.iter().filter(|held| held.process == call.process).count();
-        let is_room = calls.len() < HELD_MAX
-            && of_agent < HELD_PER_AGENT_MAX
-            && bytes.saturating_add(call.request.payload.len()) <= HELD_BYTES_MAX;
+        let is_room = calls.len() < WAITING_MAX
+            && of_agent < WAITING_PER_AGENT_MAX
+            && bytes.saturating_add(call.request.payload.len()) <= WAITING_CALLS_BYTES_MAX;
         if !is_room || inner.is_ending {
             return Err(Box::new(call));
         }
@@ -95,7 +95,7 @@ impl Held {
     }
 
     /// Waits for the next released call. Returns `None` after [`Held::end`] when none is left.
-    pub(crate) fn next(&self) -> Option<(HeldCall, End)> {
+    pub(crate) fn next(&self) -> Option<(WaitingCall, End)> {
         let mut inner = self.lock();
         loop {
             let now = Instant::now();
@@ -119,7 +119,7 @@ impl Held {
 }
 
 impl Inner {
-    fn take(&mut self, end: End, is_due: impl Fn(&HeldCall) -> bool) {
+    fn take(&mut self, end: End, is_due: impl Fn(&WaitingCall) -> bool) {
         let due = self.calls.extract_if(.., |call| is_due(call));
         self.due.extend(due.map(|call| (call, end)));
     }
@@ -129,7 +129,7 @@ impl Inner {
 mod tests {
     use super::*;
 
-    fn call(seed: u64, pid: u32, bytes: usize, wait: Duration) -> (HeldCall, UnixStream) {
+    fn call(seed: u64, pid: u32, bytes: usize, wait: Duration) -> (WaitingCall, UnixStream) {
         let (stream, other) = UnixStream::pair().unwrap();
         let request = Request {
             agent: String::new(),
@@ -140,7 +140,7 @@ mod tests {
         };
         let process = AgentProcess { pid, started: 1 };
         let until = Instant::now() + wait;
-        (HeldCall { id: RequestId::from_seed(seed), stream, request, process, until }, other)
+        (WaitingCall { id: RequestId::from_seed(seed), stream, request, process, until }, other)
     }
 
     const LONG: Duration = Duration::from_secs(600);
@@ -173,9 +173,9 @@ mod tests {
             ends.push(end);
             held.hold(call).is_ok()
         };
-        assert!((0..HELD_PER_AGENT_MAX).all(|_| hold(1, 0)));
+        assert!((0..WAITING_PER_AGENT_MAX).all(|_| hold(1, 0)));
         assert!(!hold(1, 0) && hold(2, 0));
-        assert!(!hold(3, HELD_BYTES_MAX + 1) && hold(3, HELD_BYTES_MAX));
+        assert!(!hold(3, WAITING_CALLS_BYTES_MAX + 1) && hold(3, WAITING_CALLS_BYTES_MAX));
         assert!(!hold(4, 1));
     }
 
