@@ -88,8 +88,8 @@ fn decided(judged: &Judged, input: &Input, with_texts: bool) -> Json {
 
 /// Returns the bytes for the agent, and the hook's exit code.
 fn texts(judged: &Judged, input: &Input, request: RequestId) -> Json {
-    let Judged { call, decision, .. } = judged;
-    let reason = agent_text(decision, request, call.correlation_id);
+    let Judged { decision, .. } = judged;
+    let reason = agent_text(decision, request);
     let reported = Message { verdict: decision.answer, reason, user_note: user_text(decision, request) };
     let reply = agents::encode(input.case.agent, agents::question_event(input.case.agent), &reported);
     let streams = [reply.stdout, reply.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

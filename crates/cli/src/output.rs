@@ -1,5 +1,6 @@
 //! Colours and tables for people. Control characters from an agent are escaped, so the terminal does not execute them.
 
+use castellan_event::is_invisible;
 use std::io::{self, Write};
 
 use clap::builder::styling::AnsiColor;
@@ -117,15 +118,6 @@ fn escaped(text: &str, must_be: impl Fn(char) -> bool) -> String {
         if must_be(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
     }
     shown
-}
-
-/// Characters that control the terminal or are invisible, and characters that disguise a text (CVE-2021-42574).
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 pub(crate) fn one_line(text: &str) -> String {

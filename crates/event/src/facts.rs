@@ -197,9 +197,9 @@ vocabulary! {
     /// The kind of an effect; field `fx.kind`.
     EffectKind {
         Read "read" "reads a file, or lists a directory",
-        Write "write" "creates a file or changes what it holds",
+        Write "write" "creates a file or changes its contents",
         Delete "delete" "removes a path",
-        Link "link" "makes a path lead to another one, its target",
+        Link "link" "makes a path a link to another path, its target",
         Permission "permission" "changes the mode, owner or access list of a path",
         Execute "execute" "runs a file that castellan has no model of: a script, an unknown program",
         Interactive "interactive" "opens a prompt that takes commands",
@@ -209,10 +209,10 @@ vocabulary! {
         Listen "listen" "accepts connections",
         Elevate "elevate" "gains the rights of another user",
         Install "install" "installs a package, whose code may run",
-        Publish "publish" "makes something public: a package, an image, a release",
+        Publish "publish" "publishes a package, an image or a release",
         Query "query" "asks a system and changes nothing there",
         Mutate "mutate" "changes the state of a system: a repository, database, cluster, cloud",
-        Destroy "destroy" "destroys what cannot be brought back: history, uncommitted work, tables, volumes",
+        Destroy "destroy" "destroys something for good: history, uncommitted work, tables, volumes",
         Signal "signal" "ends or stops a process",
         Service "service" "starts, stops, enables or disables a service",
         Schedule "schedule" "has something run later",
@@ -240,7 +240,7 @@ vocabulary! {
         Workspace "workspace" "the workspace",
         Temporary "temporary" "directories for temporary files",
         Home "home" "the user's home directory",
-        System "system" "what belongs to the operating system",
+        System "system" "files of the operating system",
         #[default] Outside "outside" "anywhere else",
     }
 }
@@ -257,16 +257,16 @@ vocabulary! {
 vocabulary! {
     /// The origin of a file; field `fx.file_origin`. For a file that the call writes: its origin after the call.
     FileOrigin {
-        Downloaded "downloaded" "the session fetched it from the network, or made it of something that it fetched",
+        Downloaded "downloaded" "the session downloaded it, or made it from a download",
         Written "written" "the session wrote it",
-        #[default] Repository "repository" "it lies in the workspace, and the session did not write it",
+        #[default] Repository "repository" "in the workspace, and not written by the session",
     }
 }
 
 vocabulary! {
     /// The time of an effect that does not happen now; field `fx.when`.
     When {
-        #[default] Written "written" "when a file with code is run that the call writes",
+        #[default] Written "written" "when somebody runs the code file that the call writes",
     }
 }
 
@@ -276,7 +276,7 @@ vocabulary! {
         Metadata "metadata" "a cloud's metadata service, which hands out credentials",
         Loopback "loopback" "this machine",
         Private "private" "a private network",
-        #[default] Unknown "unknown" "not known: what programs read differently, or no host",
+        #[default] Unknown "unknown" "unknown: programs read it differently, or there is no host",
         Public "public" "anything else",
     }
 }
@@ -284,11 +284,11 @@ vocabulary! {
 vocabulary! {
     /// The role of an opaque part; field `fx.role`.
     Role {
-        Program "program" "which program runs",
-        Target "target" "what something dangerous is done to",
+        Program "program" "the program that runs",
+        Target "target" "the target of a dangerous action",
         Code "code" "code that runs",
-        #[default] Operand "operand" "an argument of something harmless",
-        Tool "tool" "a tool that is not known",
+        #[default] Operand "operand" "an argument of a harmless action",
+        Tool "tool" "an unknown tool",
     }
 }
 
@@ -300,24 +300,24 @@ vocabulary! {
         Nesting "nesting" "nested deeper than the limit",
         Size "size" "longer than the limit",
         Budget "budget" "more work than the limit",
-        Encoding "encoding" "bytes that are no text",
-        Variable "variable" "a variable whose value is not known",
-        Parameter "parameter" "a positional or special parameter whose value is not known",
+        Encoding "encoding" "bytes that are not text",
+        Variable "variable" "a variable with an unknown value",
+        Parameter "parameter" "a positional or special parameter with an unknown value",
         Substitution "substitution" "the output of a command",
         Arithmetic "arithmetic" "the result of arithmetic",
-        Expansion "expansion" "an expansion that is not computed",
-        Glob "glob" "a pattern that stands for the files that match it",
-        Input "input" "what is read while it runs: standard input, a prompt, a pipe",
-        Network "network" "what comes from the network",
-        File "file" "what a file holds",
-        Missing "missing" "a file of the project that is not there",
-        Secret "secret" "what a secret holds",
+        Expansion "expansion" "an expansion that castellan does not compute",
+        Glob "glob" "a pattern for file names",
+        Input "input" "input at run time: standard input, a prompt, a pipe",
+        Network "network" "data from the network",
+        File "file" "the contents of a file",
+        Missing "missing" "a missing file of the project",
+        Secret "secret" "a secret",
         Unresolved "unresolved" "a program that was not found",
-        Shadowed "shadowed" "a program that the agent itself may have put there",
-        Changing "changing" "what another command may be changing",
-        Unreadable "unreadable" "what the world did not answer",
+        Shadowed "shadowed" "a program that the agent may have installed itself",
+        Changing "changing" "something that another command may be changing",
+        Unreadable "unreadable" "a question that the machine did not answer",
         Language "language" "code in a language that castellan does not read",
-        Flag "flag" "an option that the program's model does not know",
-        Dynamic "dynamic" "decided while it runs",
+        Flag "flag" "an option that castellan does not know",
+        Dynamic "dynamic" "a value that is only known at run time",
     }
 }

@@ -10,6 +10,7 @@ mod code;
 mod facts;
 mod field;
 mod finding;
+mod invisible;
 mod limits;
 mod net;
 mod obligation;
@@ -30,6 +31,7 @@ pub use facts::{
 };
 pub use field::{FIELDS, FieldArg, FieldDef, FieldType, Level, field_index};
 pub use finding::{Exemption, Finding, Layer};
+pub use invisible::is_invisible;
 pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};
 pub use net::Net;
 pub use obligation::{Action, Fallback, Obligation, ObligationKind};

@@ -49,7 +49,8 @@ pub(crate) fn conclude(
     (decision, StateChange { request, answer, used_grant, marks, denial_keys })
 }
 
-fn strictest(findings: &[Finding]) -> Option<&Finding> {
+/// Returns the strictest finding that is not exempt; the first of equals.
+pub(crate) fn strictest(findings: &[Finding]) -> Option<&Finding> {
     let counting = findings.iter().filter(|finding| finding.counts());
     counting
         .reduce(|strictest, finding| if finding.verdict > strictest.verdict { finding } else { strictest })

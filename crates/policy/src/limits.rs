@@ -7,6 +7,9 @@ pub(crate) const ROUNDS_MAX: usize = 8;
 /// Bytes of one rule's message in a reason. Agents shorten reasons, so the important part is first.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 2000;
 
+/// Characters of a message at the agent's prompt: Claude Code shows no more (measured with 2.1.330).
+pub(crate) const PROMPT_CHARS_MAX: usize = 150;
+
 /// Patterns in one of the operator's lists. People write tens.
 pub(crate) const PATTERNS_MAX: usize = 1000;
 

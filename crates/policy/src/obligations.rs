@@ -37,7 +37,7 @@ pub(crate) fn settle(
 
 /// The finding for an obligation that is not met. A person may let the call run without it, unless its fallback denies.
 pub(crate) fn unmet(action: &Action, or_else: Fallback, why: &str) -> Finding {
-    let message = format!("the obligation `{action}` is not met: {why}");
+    let message = format!("the obligation `{action}` cannot be met: {why}");
     let liftable_by: &[Exemption] = match or_else {
         Fallback::Findings | Fallback::Ask => &[Exemption::Grant],
         Fallback::Deny => &[],

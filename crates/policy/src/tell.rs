@@ -1,48 +1,123 @@
-//! Texts about a decision for people and agents. The agent's text never contains a way around the decision. It contains
-//! a request id that the user can look up.
+//! Messages about a decision. At an ask a person reads the agent's message at its prompt; at a deny the agent's model reads it. Another
+//! note is for the user alone. No message that a model can read contains a way around the decision, only a request id.
+//!
+//! A finding's message has the form `WHAT AND WHY. Instead: REMEDY`; the second part may be missing.
 
-use castellan_event::{Exemption, Verdict};
+use castellan_event::{Exemption, Finding, Verdict, is_invisible};
 
+use crate::conclude::strictest;
 use crate::decision::Decision;
-use crate::limits::MESSAGE_BYTES_MAX;
+use crate::limits::{MESSAGE_BYTES_MAX, PROMPT_CHARS_MAX};
 use crate::request::RequestId;
 
-/// Returns the reason for the agent: `<rule>: <message> | For AI Agents: ... | correlation=<id>`.
-pub fn agent_text(decision: &Decision, request: RequestId, correlation_id: u64) -> String {
-    let advice = match (decision.answer, decision.verdict) {
-        (Verdict::Ask, _) => "this call waits for the user's answer",
+/// Returns the message for the agent: a question for the person at the agent's prompt, or the refusal that its model reads.
+pub fn agent_text(decision: &Decision, request: RequestId) -> String {
+    let parts = Parts::of(decision);
+    match (decision.answer, decision.verdict) {
+        (Verdict::Ask, _) => question(&parts, request),
         (_, Verdict::Ask) => {
-            "this call needs the user's consent and was not run; do not try it in another form"
+            let rest = parts.what_then_remedy();
+            format!("castellan blocked this; tell the user: request {request}. {rest}")
         }
-        _ => "this call was denied; do not try it in another form",
-    };
-    let reason = cut(&decision.reason);
-    format!(
-        "{reason} | For AI Agents: {advice}; tell the user: request {request} | correlation={correlation_id}"
-    )
+        _ => {
+            let rest = parts.remedy_then_what();
+            format!("castellan blocked this: {rest}. Do not rephrase it. ({request})")
+        }
+    }
 }
 
-/// Returns the note for the user's own channel, which the agent does not read.
+/// Returns the note for the user, which the agent's model does not read. It is empty if the call runs.
 pub fn user_text(decision: &Decision, request: RequestId) -> String {
-    let what = match decision.answer {
-        Verdict::Ask => "asks about",
-        Verdict::Deny => "denied",
-        Verdict::Allow | Verdict::Defer => return String::new(),
-    };
-    let waits = decision.findings.iter().any(|one| one.counts() && one.is_liftable_by(Exemption::Grant));
-    let grant = if waits && decision.verdict == Verdict::Ask && decision.answer == Verdict::Deny {
-        format!(", and to let it happen: castellan approve {request}")
-    } else {
-        String::new()
-    };
-    format!("castellan {what} request {request}; see: castellan log --request {request}{grant}")
+    let what = Parts::of(decision).what;
+    let can_grant = decision.findings.iter().any(|one| one.counts() && one.is_liftable_by(Exemption::Grant));
+    match (decision.answer, decision.verdict) {
+        (Verdict::Allow | Verdict::Defer, _) => String::new(),
+        (Verdict::Ask, _) => format!("Details: castellan why {request}"),
+        (Verdict::Deny, Verdict::Ask) if can_grant => {
+            let start = "castellan blocked this until you allow it: ";
+            let end = format!(". See: castellan why {request}");
+            framed(start, &what, &end)
+        }
+        (Verdict::Deny, _) => {
+            framed("castellan blocked this: ", &what, &format!(". See: castellan why {request}"))
+        }
+    }
 }
 
-fn cut(text: &str) -> String {
-    let one_line = text.replace(['\n', '\r', '\0'], " ");
-    let end = one_line.floor_char_boundary(MESSAGE_BYTES_MAX);
-    match one_line.get(..end) {
-        Some(kept) if end < one_line.len() => format!("{kept}…"),
-        _ => one_line,
+/// The question at the agent's prompt. Claude Code shows its first [`PROMPT_CHARS_MAX`] characters.
+fn question(parts: &Parts, request: RequestId) -> String {
+    framed("castellan asks: ", &parts.what, &format!(". Allow? ({request})"))
+}
+
+/// Frames a text and cuts it so that the whole has at most [`PROMPT_CHARS_MAX`] characters.
+fn framed(start: &str, text: &str, end: &str) -> String {
+    let room = PROMPT_CHARS_MAX.saturating_sub(start.chars().count() + end.chars().count());
+    let text = lowercased(text);
+    if text.chars().count() <= room {
+        return format!("{start}{text}{end}");
+    }
+    let kept: String = text.chars().take(room.saturating_sub(1)).collect();
+    let at_word = kept.rsplit_once(' ').map_or(kept.as_str(), |(words, _)| words);
+    format!("{start}{at_word}…{end}")
+}
+
+/// The parts of a message, each one line without a final period.
+struct Parts {
+    what: String,
+    remedy: Option<String>,
+}
+
+impl Parts {
+    fn of(decision: &Decision) -> Parts {
+        let finding = strictest(&decision.findings);
+        let message =
+            finding.map_or_else(|| by_default(decision.verdict), |one: &Finding| one.message.as_str());
+        let (what, remedy) = match message.split_once(" Instead: ") {
+            Some((what, remedy)) => (what, Some(remedy)),
+            None => (message, None),
+        };
+        Parts { what: plain(what), remedy: remedy.map(plain).filter(|remedy| !remedy.is_empty()) }
+    }
+
+    fn what_then_remedy(&self) -> String {
+        let remedy = self.remedy.as_ref().map(|remedy| format!(". Instead: {remedy}")).unwrap_or_default();
+        format!("{}{remedy}", self.what)
+    }
+
+    fn remedy_then_what(&self) -> String {
+        match &self.remedy {
+            Some(remedy) => format!("{remedy}. {}", self.what),
+            None => lowercased(&self.what),
+        }
+    }
+}
+
+/// The message of a decision without findings: the default verdict.
+fn by_default(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Ask => "the settings ask about every call that no rule allows",
+        Verdict::Deny => "the settings deny every call that no rule allows",
+        Verdict::Allow | Verdict::Defer => "",
+    }
+}
+
+/// One line of visible characters, cut, without a final period.
+fn plain(text: &str) -> String {
+    let end = text.floor_char_boundary(MESSAGE_BYTES_MAX);
+    let kept = text.get(..end).unwrap_or_default();
+    let visible: String = kept.chars().map(|c| if is_invisible(c) { ' ' } else { c }).collect();
+    let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mark = if end < text.len() { "…" } else { "" };
+    format!("{}{mark}", line.trim_end_matches('.'))
+}
+
+/// Begins a sentence in lower case, unless its first word is a name or an abbreviation.
+fn lowercased(text: &str) -> String {
+    let mut chars = text.chars();
+    match (chars.next(), chars.clone().next()) {
+        (Some(first), Some(second)) if first.is_uppercase() && (second.is_lowercase() || second == ' ') => {
+            first.to_lowercase().chain(chars).collect()
+        }
+        _ => text.to_owned(),
     }
 }

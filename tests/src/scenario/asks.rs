@@ -50,7 +50,7 @@ pub fn check_asks(mode: &'static str, about_files: &str) -> Result<()> {
         let record = stage.call(&calls, &id)?;
         expect_record(record, json!({"verdict": "ask", "answer": answer, "enforced": true}));
         if answer == "deny" {
-            expect_told(&model, &id, "this call needs the user's consent and was not run");
+            expect_told(&model, &id, "castellan blocked this; tell the user: request");
         }
     }
     Ok(())

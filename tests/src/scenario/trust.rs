@@ -34,7 +34,11 @@ pub fn check_trust(agent: Agent) -> Result<()> {
     let done = run::run(agent, &stage.executable, &stage.home, &model, &Options::default())?;
     stage.expect_file("before-file", false, &done);
     stage.expect_file("after-file", true, &done);
-    expect_told(&model, "0-1-0", "this needs workspace-write, and the session has read-only");
+    expect_told(
+        &model,
+        "0-1-0",
+        "this needs the access level workspace-write, and the session has read-only",
+    );
     let calls = stage.calls()?;
     let [looked, before, after] = ["0-0-0", "0-1-0", "0-2-0"].map(|id| stage.call(&calls, id));
     let workspace = stage.home.workspace().canonicalize()?;

@@ -219,7 +219,7 @@ fn calls_go_on(
         while !stop.load(Ordering::SeqCst) {
             let done = judge(home, &bash(command))?;
             assert_eq!(understood(&done), "deny", "{done:?}");
-            assert!(done.stdout.contains("correlation="), "not judged by a daemon: {done:?}");
+            assert!(done.stdout.contains("castellan blocked this"), "not judged by a daemon: {done:?}");
             judged.fetch_add(1, Ordering::SeqCst);
         }
         Ok(())

@@ -29,7 +29,7 @@ fn fifty_hooks_at_once_make_a_home_and_start_one_daemon() -> anyhow::Result<()> 
     for hook in running {
         let done = hook.finish(LIMIT)?;
         assert_eq!(understood(&done), "deny");
-        assert!(done.stdout.contains("correlation="), "not judged by a daemon: {done:?}");
+        assert!(done.stdout.contains("castellan blocked this"), "not judged by a daemon: {done:?}");
     }
     assert_eq!(daemons(&home).len(), 1);
     assert_eq!(home.records()?.iter().filter(|record| record["type"] == "call").count(), 50);

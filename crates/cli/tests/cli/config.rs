@@ -107,7 +107,7 @@ fn an_organisation_stands_above() {
     // The organisation's rule decides.
     let home_dir = home.path("h").display().to_string();
     let check = home.run_as_root_program(&["--home", &home_dir, "check", "b"]).unwrap();
-    assert!(check.stdout.contains("the organisation's deny list names it"), "{check:?}");
+    assert!(check.stdout.contains("the organisation's deny list contains"), "{check:?}");
 }
 
 #[test]

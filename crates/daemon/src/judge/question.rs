@@ -96,7 +96,7 @@ impl Judge {
             let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
         }
-        let reported = reported(call, &decision, &change);
+        let reported = reported(&decision, &change);
         let given = Given {
             verdict: change.answer,
             reason: reported.reason.clone(),
@@ -206,11 +206,11 @@ fn meet(action: &Action) -> Result<(), String> {
     Err(format!("this version of castellan cannot meet `{action}`"))
 }
 
-fn reported(call: &Call, decision: &Decision, change: &StateChange) -> Message {
+fn reported(decision: &Decision, change: &StateChange) -> Message {
     match change.request {
         Some(request) if decision.answer >= Verdict::Ask => Message {
             verdict: decision.answer,
-            reason: agent_text(decision, request, call.correlation_id),
+            reason: agent_text(decision, request),
             user_note: user_text(decision, request),
         },
         _ => {

@@ -215,7 +215,7 @@ impl Judge {
             None => return Some(unseen("too many agents run this session: end some")),
         };
         let message = format!(
-            "`{}` has a hook that could change the call after it was judged: {}",
+            "`{}` has a hook that could change the call after castellan judged it: {}",
             file.display(),
             hook.command
         );
@@ -252,7 +252,7 @@ impl Judge {
             if counts { (settings.action, settings.level) } else { (OnUngoverned::Record, None) };
         let block = (action == OnUngoverned::Stop).then(|| Block {
             code: Code::Ungoverned,
-            message: format!("the session may do nothing more: {meaning}"),
+            message: format!("castellan stopped this session: {meaning}"),
         });
         let mut memory = self.memory();
         memory.follow(&session, Consequence { ceiling: level, block });
@@ -265,7 +265,7 @@ impl Judge {
         }
         drop(memory);
         if let Err(error) = saved {
-            self.fail("state", &format!("what follows for a session cannot be written: {error}"));
+            self.fail("state", &format!("the consequence for a session cannot be written: {error}"));
         }
         let what = if record.message.is_empty() { meaning.to_owned() } else { record.message.clone() };
         self.tally.ungoverned(&format!("{word}: {what}"));
@@ -280,15 +280,14 @@ impl Judge {
             ..record
         };
         if let Err(error) = self.append(&record::ungoverned(agent, record)) {
-            self.tally.failed(&format!("a call that nobody decided could not be recorded: {error}"));
+            self.tally.failed(&format!("an undecided call could not be recorded: {error}"));
         }
     }
 }
 
 /// Returns the bar for a session whose hooks cannot be checked.
 fn unseen(why: &str) -> Block {
-    let message =
-        format!("it cannot be told whether a hook could change the call after it was judged: {why}");
+    let message = format!("castellan cannot tell whether another hook changes the call afterwards: {why}");
     Block { code: Code::ForeignHook, message }
 }
 

@@ -174,7 +174,7 @@ fn why_an_obligation_is_not_met_is_recorded_and_a_person_may_do_without() {
     let session = Session::default();
     let plain = State::plain(&session);
     let (decision, ..) = fulfilled("checkpoint else ask", &[Checkpoint], &plain);
-    assert_eq!(unmet(&decision), ["the obligation `checkpoint` is not met: it is broken"]);
+    assert_eq!(unmet(&decision), ["the obligation `checkpoint` cannot be met: it is broken"]);
     let grant = Grant::of(&decision, &Facts::default());
     let granted = State { grant: grant.as_ref(), ..plain };
     let (decision, change, _) = fulfilled("checkpoint else ask", &[Checkpoint], &granted);
@@ -231,7 +231,7 @@ fn a_call_that_a_person_can_grant_is_held_before_anything_else_is_met() {
     let state = State { hold: Some(Duration::from_secs(9)), failed: &failed, ..State::plain(&session) };
     let (decision, ..) = fulfilled("insist", &[], &state);
     assert_eq!((decision.answer, decision.hold()), (Verdict::Ask, None));
-    assert_eq!(unmet(&decision), ["the obligation `hold 9` is not met: no room"]);
+    assert_eq!(unmet(&decision), ["the obligation `hold 9` cannot be met: no room"]);
     // The request stays the same, because a person may already read it.
     assert!(Grant::of(&decision, &Facts::default()).is_some());
 }

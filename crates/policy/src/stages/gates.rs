@@ -15,13 +15,13 @@ pub(super) fn intake(case: &Case<'_>) -> Found {
 /// Denies in a session without tools.
 pub(super) fn session(case: &Case<'_>) -> Found {
     let settings = case.settings();
-    let message = || format!("sessions of the profile {} have no tools", settings.profile);
+    let message = || format!("the profile {} gives sessions no tools", settings.profile);
     (!settings.tools).then(|| Finding::new(Verdict::Deny, Code::NoTools, message())).into()
 }
 
 /// Denies in a denied workspace.
 pub(super) fn workspace(case: &Case<'_>) -> Found {
-    let message = "sessions in this workspace are denied";
+    let message = "a person has denied agents this workspace";
     let is_denied = case.state.workspace_trust == WorkspaceTrust::Denied;
     is_denied.then(|| Finding::new(Verdict::Deny, Code::DeniedWorkspace, message)).into()
 }
@@ -34,6 +34,6 @@ pub(super) fn blocked(case: &Case<'_>) -> Found {
 /// Denies everything but reading without a policy.
 pub(super) fn policy_present(case: &Case<'_>, _: &Reading<'_>) -> Found {
     let problem = case.policy.problem().filter(|_| case.call.tool.kind != ToolKind::Read);
-    let message = |problem| format!("no rules could be loaded: {problem}");
+    let message = |problem| format!("castellan has no rules to judge it by: {problem}");
     problem.map(|problem| Finding::new(Verdict::Deny, Code::NoPolicy, message(problem))).into()
 }

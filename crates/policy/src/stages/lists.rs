@@ -26,9 +26,11 @@ pub(super) fn allow(case: &Case<'_>, reading: &Reading<'_>) -> Found {
             !allow::is_opaque(leaf.row) && operators.cover(*layer, case.call, leaf.row, case.answers)
         })
     };
-    let message = "the operator's allow list covers the whole call";
-    let finding =
-        |layer| Finding { layer: Some(layer), ..Finding::new(Verdict::Allow, Code::OperatorAllow, message) };
+    let message = |layer| format!("the {layer}'s allow list covers the whole call");
+    let finding = |layer| Finding {
+        layer: Some(layer),
+        ..Finding::new(Verdict::Allow, Code::OperatorAllow, message(layer))
+    };
     operators.allowing().filter(covers).map(finding).collect()
 }
 
@@ -43,6 +45,6 @@ fn of(
         layer: Some(layer),
         is_firm: layer == Layer::Organisation,
         rows,
-        ..Finding::new(verdict, code, format!("the {layer}'s {verdict} list names it"))
+        ..Finding::new(verdict, code, format!("the {layer}'s {verdict} list contains `{rule}`"))
     })
 }

@@ -27,7 +27,10 @@ pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    let message = format!("not understood: `{written}`: the {role} is {}{more}", why.meaning());
+    let message = format!(
+        "`{written}` is unclear: the {role} is {}{more}. Instead: write it out literally",
+        why.meaning()
+    );
     let rows = parts.iter().map(|(position, _)| *position).collect();
     let verdict = settings.opaque_verdict(case.state.headless);
     Some(Finding { rows, ..Finding::new(verdict, Code::Opaque, message) }).into()

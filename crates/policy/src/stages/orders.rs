@@ -23,8 +23,9 @@ pub(super) fn unknown_orders(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     });
     let Some((position, effect, path)) = found else { return Found::default() };
     let written = effect.target.as_deref().unwrap_or_default();
-    let message =
-        format!("not understood: `{written}`: it is written into {path}, and what it is, is not known");
+    let message = format!(
+        "unknown text (`{written}`) goes into {path}, which programs run. Instead: write the text literally"
+    );
     let verdict = settings.opaque_verdict(case.state.headless);
     Some(Finding { rows: vec![position], ..Finding::new(verdict, Code::Opaque, message) }).into()
 }

@@ -20,8 +20,11 @@ pub(super) fn overriding(case: &Case<'_>, reading: &Reading<'_>) -> Found {
         Verdict::Allow if is_understood() => (Verdict::Allow, Code::OverrideAllow),
         Verdict::Allow | Verdict::Defer => (Verdict::Defer, Code::OverrideAllow),
     };
-    let reason = if reason.is_empty() { "it says no more" } else { reason };
-    let message = format!("decided before castellan was asked: {reason}");
+    let message = if reason.is_empty() {
+        "another hook decided this first, without a reason".to_owned()
+    } else {
+        format!("another hook decided this first: {reason}")
+    };
     // A person can only grant an ask.
     let is_firm = verdict != Verdict::Ask;
     Some(Finding { is_firm, ..Finding::new(verdict, code, message) }).into()
@@ -30,7 +33,7 @@ pub(super) fn overriding(case: &Case<'_>, reading: &Reading<'_>) -> Found {
 /// Records an unknown tool. Without a profile verdict the agent's prompt decides.
 pub(super) fn unknown_tool(case: &Case<'_>, _: &Reading<'_>) -> Found {
     let (tool, verdict) = (&case.call.tool, case.settings().unknown_tool);
-    let message = || format!("unknown tool `{}`", tool.name_raw);
+    let message = || format!("castellan does not know the tool `{}`", tool.name_raw);
     let is_unknown = tool.kind == ToolKind::Unknown;
     is_unknown.then(|| Finding::new(verdict, Code::UnknownTool, message())).into()
 }
@@ -38,9 +41,7 @@ pub(super) fn unknown_tool(case: &Case<'_>, _: &Reading<'_>) -> Found {
 /// Finds a tool of a new MCP server. castellan asks until somebody has agreed to the server.
 pub(super) fn new_server(case: &Case<'_>, _: &Reading<'_>) -> Found {
     let server = case.call.tool.mcp.as_ref().filter(|_| case.state.is_new_server);
-    let message = |server| {
-        format!("the MCP server `{server}` was not there before castellan, and nobody has agreed to it yet")
-    };
+    let message = |server| format!("the MCP server `{server}` is new, and no person has approved it yet");
     let finding = |server| Finding::new(case.settings().new_server, Code::NewServer, message(server));
     server.map(|(server, _)| finding(server)).into()
 }
@@ -48,7 +49,7 @@ pub(super) fn new_server(case: &Case<'_>, _: &Reading<'_>) -> Found {
 /// Finds calls of a session that repeatedly attempts denied calls, except changes of the agent's own state.
 pub(super) fn probing(case: &Case<'_>, _: &Reading<'_>) -> Found {
     let is_marked = case.state.session.marks.contains_key(PROBING);
-    let message = "this session has tried again and again what was denied";
+    let message = "this session keeps repeating denied calls. Instead: describe to the user what is needed";
     let is_meant = is_marked && case.call.tool.kind != ToolKind::Internal;
     is_meant.then(|| Finding::new(case.settings().probing, Code::Probing, message)).into()
 }

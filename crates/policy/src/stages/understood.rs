@@ -20,7 +20,7 @@ pub(super) fn understood(case: &Case<'_>, reading: &Reading<'_>) -> Found {
         && is_each_safe(rows, own_code)
         && is_untouched(rows, own_code)
         && is_said(rows);
-    let message = "every part of it is understood and safe";
+    let message = "every part is understood and safe";
     is_safe.then(|| Finding::new(Verdict::Allow, Code::Understood, message)).into()
 }
 

@@ -21,7 +21,8 @@ const DRIVEN: &[&str] =
 const ELSEWHERE: &[(&str, &str)] = &[
     ("PATTERNS_MAX", "driven by operator::limits_hold_for_lists_and_patterns"),
     ("PATTERN_BYTES_MAX", "driven by operator::limits_hold_for_lists_and_patterns"),
-    ("PROBING_AT", "driven by tries::three_of_one_purpose_are_probing"),
+    ("PROBING_AT", "driven by tries::three_of_one_denial_key_are_probing"),
+    ("PROMPT_CHARS_MAX", "driven by messages::people_read_one_visible_line_of_150_characters"),
 ];
 
 #[test]
@@ -66,8 +67,8 @@ fn a_long_message_is_cut_with_a_mark_and_the_request_stays() {
         &state(Mode::Enforce, true),
         &mut Recorder::new(&Lexical),
     );
-    let text = castellan_policy::agent_text(&decision, RequestId::from_seed(6), 1);
-    assert!(text.contains("… | For AI Agents") && text.ends_with("correlation=1"), "{text}");
+    let text = castellan_policy::agent_text(&decision, RequestId::from_seed(6));
+    assert!(text.ends_with("x…. Do not rephrase it. (A7)") && text.len() < 2_200, "{text}");
     assert_eq!(decision.verdict, Verdict::Deny);
 }
 

@@ -8,6 +8,7 @@ mod grants;
 mod layers;
 mod limits;
 mod marks;
+mod messages;
 mod operator;
 mod overrides;
 mod own_parts;

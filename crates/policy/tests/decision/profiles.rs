@@ -142,14 +142,17 @@ fn a_call_that_needs_more_says_what_it_needs_and_what_the_session_has() {
         assert_eq!(decision.verdict, verdict);
         assert_eq!(
             decision.reason,
-            "this needs full-access, and the session has workspace-write: delete /etc/x"
+            "this needs the access level full-access, and the session has workspace-write: delete /etc/x"
         );
         assert_eq!(decision.active, Some(AccessLevel::WorkspaceWrite));
     }
     // An agent in plan mode has a lower level than its profile gives.
     let plans = State { ceiling: AccessLevel::ReadOnly, ..state(Mode::Enforce, true) };
     let decision = judge(&bash("x"), &of(vec![inside(EffectKind::Write)]), strict, &plans);
-    assert_eq!(decision.reason, "this needs workspace-write, and the session has read-only: write /w/x");
+    assert_eq!(
+        decision.reason,
+        "this needs the access level workspace-write, and the session has read-only: write /w/x"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Verdicts of the stages on a call's matches.
 
 use castellan_event::{Answer, Call, Facts, IntakeProblem, Mode, Query, Recorder, ToolKind, Verdict, World};
-use castellan_policy::{Policy, agent_text, drive, user_text};
+use castellan_policy::{Policy, drive};
 use proptest::prelude::*;
 
 use crate::support::{Lexical, bash, call, policy, rule, state};
@@ -95,7 +95,10 @@ fn without_a_policy_only_reading_is_left_to_the_agent() {
         &mut Recorder::new(&Lexical),
     );
     assert_eq!(decision.answer, Verdict::Deny);
-    assert_eq!(decision.reason, "no rules could be loaded: rules/x.yaml:3:1: LOAD_ERR_YAML_PARSE");
+    assert_eq!(
+        decision.reason,
+        "castellan has no rules to judge it by: rules/x.yaml:3:1: LOAD_ERR_YAML_PARSE"
+    );
     let read = call("Read", ToolKind::Read, "", &["/w/a"]);
     let (decision, _) =
         drive(&read, &Facts::default(), &missing, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical));
@@ -121,28 +124,6 @@ fn a_world_that_does_not_answer_denies() {
         &mut Recorder::new(&Silent),
     );
     assert_eq!((decision.verdict, decision.answer), (Verdict::Deny, Verdict::Defer));
-}
-
-#[test]
-fn the_agent_reads_a_request_id_and_never_a_command() {
-    let state = state(Mode::Enforce, false);
-    let (decision, _) = drive(
-        &bash("git x"),
-        &Facts::default(),
-        &policy(&rules(), Verdict::Defer),
-        &state,
-        &mut Recorder::new(&Lexical),
-    );
-    let text = agent_text(&decision, state.next_request, 99);
-    assert_eq!(
-        text,
-        "ask git: out of ask git | For AI Agents: this call needs the user's consent and was not run; do not try it in \
-         another form; tell the user: request A7 | correlation=99"
-    );
-    assert_eq!(
-        user_text(&decision, state.next_request),
-        "castellan denied request A7; see: castellan log --request A7, and to let it happen: castellan approve A7"
-    );
 }
 
 #[test]

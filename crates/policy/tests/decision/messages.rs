@@ -1,0 +1,67 @@
+//! Messages about decisions: for the person at the agent's prompt, for the agent's model, and for the user.
+
+use castellan_event::{Facts, Mode, Recorder, Verdict};
+use castellan_policy::{agent_text, drive, user_text};
+
+use crate::support::{Lexical, bash, policy, rule, state};
+
+/// Judges a call that a rule with this output stops, and returns both messages. The output is the inside of a YAML text in double quotes.
+/// `is_attended`: the agent asks its user.
+fn messages(tag: &str, output: &str, is_attended: bool) -> (String, String) {
+    let rules = rule("a rule", "tool.name = Bash", tag).replace("out of a rule", &format!("\"{output}\""));
+    let state = state(Mode::Enforce, is_attended);
+    let policy = policy(&rules, Verdict::Defer);
+    let (decision, _) = drive(&bash("x"), &Facts::default(), &policy, &state, &mut Recorder::new(&Lexical));
+    (agent_text(&decision, state.next_request), user_text(&decision, state.next_request))
+}
+
+fn check((tag, output, is_attended): (&str, &str, bool), agent: &str, user: &str) {
+    assert_eq!(messages(tag, output, is_attended), (agent.to_owned(), user.to_owned()));
+}
+
+const PUSH: &str = "This push can erase others' commits. Instead: push to a new branch";
+
+#[test]
+fn a_person_reads_the_question_and_a_model_the_remedy() {
+    check(
+        ("coding_agent_ask", PUSH, true),
+        "castellan asks: this push can erase others' commits. Allow? (A7)",
+        "Details: castellan why A7",
+    );
+    check(
+        ("coding_agent_ask", PUSH, false),
+        "castellan blocked this; tell the user: request A7. This push can erase others' commits. Instead: push to a new branch",
+        "castellan blocked this until you allow it: this push can erase others' commits. See: castellan why A7",
+    );
+    check(
+        (
+            "coding_agent_deny",
+            "/home/u is a whole home directory. Instead: name one directory inside the project",
+            true,
+        ),
+        "castellan blocked this: name one directory inside the project. /home/u is a whole home directory. Do not rephrase it. (A7)",
+        "castellan blocked this: /home/u is a whole home directory. See: castellan why A7",
+    );
+}
+
+#[test]
+fn a_message_without_a_remedy_is_framed_as_it_is() {
+    check(
+        ("coding_agent_deny", "AWS is not for agents.", true),
+        "castellan blocked this: AWS is not for agents. Do not rephrase it. (A7)",
+        "castellan blocked this: AWS is not for agents. See: castellan why A7",
+    );
+}
+
+#[test]
+fn people_read_one_visible_line_of_150_characters() {
+    let hostile = format!(r"A \u001b[2Jb\u202e\u200bc\n{}", "word ".repeat(100));
+    let (question, note) = messages("coding_agent_ask", &hostile, true);
+    assert!(question.starts_with("castellan asks: a [2Jb c word"), "{question}");
+    assert!(question.ends_with("word…. Allow? (A7)"), "{question}");
+    let (_, refusal) = messages("coding_agent_ask", &hostile, false);
+    for text in [question, note, refusal] {
+        assert!(text.chars().count() <= 150, "{text}");
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\n']), "{text:?}");
+    }
+}
