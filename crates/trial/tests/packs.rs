@@ -146,7 +146,8 @@ const NO_ATTACK: &[&str] = &["Deny the castellan canary"];
 
 /// Disguises and look-alikes of each rule, and bytes of its message. Users' files may have fewer, by their version.
 const SHOWN_MIN: usize = 3;
-const MESSAGE_MAX: usize = 400;
+/// Bytes of a message before its remedy, so that the question at a prompt is not cut.
+const WHAT_MAX: usize = 110;
 
 /// Counted here, independent of the way in which `gaps` reads case files.
 #[test]
@@ -184,10 +185,18 @@ fn lacking(name: &str, tags: &[String], message: &str, shown: (usize, usize)) ->
     let is_tactic = |tag: &&String| tag.starts_with("mitre_");
     let tiers = tags.iter().filter(|tag| VERDICTS.iter().any(|(tier, ..)| tier == tag)).count();
     let is_attack = !NO_ATTACK.contains(&name);
+    // With the words around it an agent reads at most 30.
+    let words_max = if tags.iter().any(|tag| tag == "coding_agent_deny") { 23 } else { 22 };
+    let (what, remedy) = message.split_once(". Instead: ").unwrap_or((message, ""));
     let checks = [
         (shown.0 < SHOWN_MIN, "fewer than 3 disguises"),
         (shown.1 < SHOWN_MIN, "fewer than 3 look-alikes"),
-        (message.len() > MESSAGE_MAX, "a message of more than 400 bytes"),
+        (
+            remedy.is_empty() || message.ends_with('.'),
+            "no message of the form `WHAT AND WHY. Instead: REMEDY`",
+        ),
+        (message.split(' ').count() > words_max, "a message of too many words"),
+        (what.len() > WHAT_MAX, "more than 110 bytes before the remedy"),
         (tiers != 1, "not one tier"),
         (is_attack && !tags.iter().any(|tag| is_tactic(&tag)), "no tactic of MITRE"),
         (is_attack && !tags.iter().any(|tag| is_technique(&tag)), "no technique of MITRE"),
@@ -198,29 +207,38 @@ fn lacking(name: &str, tags: &[String], message: &str, shown: (usize, usize)) ->
 #[test]
 fn what_a_rule_lacks_is_found() {
     let tags = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>();
-    let sound = tags(&["coding_agent_ask", "mitre_impact", "T1485"]);
-    for (name, given, message, shown, expected) in [
-        ("r", &sound, 400, (3, 3), &[][..]),
-        ("r", &tags(&["coding_agent_ask", "mitre_atlas", "AML.T0051"]), 400, (3, 3), &[]),
-        ("r", &sound, 401, (2, 3), &["fewer than 3 disguises", "a message of more than 400 bytes"]),
-        ("r", &sound, 400, (3, 2), &["fewer than 3 look-alikes"]),
-        ("r", &tags(&["mitre_impact", "T1485"]), 1, (3, 3), &["not one tier"]),
-        (
-            "r",
-            &tags(&["coding_agent_ask", "coding_agent_deny", "mitre_impact", "T1"]),
-            1,
-            (3, 3),
-            &["not one tier", "no technique of MITRE"],
-        ),
-        ("r", &tags(&["coding_agent_ask", "T1485.001"]), 1, (3, 3), &["no tactic of MITRE"]),
-        ("Deny the castellan canary", &tags(&["coding_agent_deny"]), 1, (3, 3), &[]),
-    ] {
-        assert_eq!(
-            lacking(name, given, &"x".repeat(message), shown),
-            expected,
-            "{given:?} {message} {shown:?}"
-        );
-    }
+    let sound_message = "This breaks it. Instead: mend it";
+    let of_words = |words: usize| format!("This{}. Instead: mend it", " breaks".repeat(words - 4));
+    let no_form = "no message of the form `WHAT AND WHY. Instead: REMEDY`";
+    let check = |name: &str, given: &[&str], message: &str, shown, expected: &[&str]| {
+        assert_eq!(lacking(name, &tags(given), message, shown), expected, "{given:?} {message} {shown:?}");
+    };
+    let sound = ["coding_agent_ask", "mitre_impact", "T1485"];
+    check("r", &sound, sound_message, (3, 3), &[]);
+    check("r", &["coding_agent_ask", "mitre_atlas", "AML.T0051"], sound_message, (3, 3), &[]);
+    check(
+        "r",
+        &sound,
+        &of_words(22),
+        (2, 3),
+        &["fewer than 3 disguises", "more than 110 bytes before the remedy"],
+    );
+    check("r", &sound, sound_message, (3, 2), &["fewer than 3 look-alikes"]);
+    check("r", &sound, "This breaks it", (3, 3), &[no_form]);
+    check("r", &sound, "This breaks it. Instead: mend it.", (3, 3), &[no_form]);
+    check("r", &sound, &of_words(23).replace("breaks", "b"), (3, 3), &["a message of too many words"]);
+    check(
+        "r",
+        &["coding_agent_deny", "mitre_impact", "T1485"],
+        &of_words(23).replace("breaks", "b"),
+        (3, 3),
+        &[],
+    );
+    check("r", &["mitre_impact", "T1485"], sound_message, (3, 3), &["not one tier"]);
+    let two = ["coding_agent_ask", "coding_agent_deny", "mitre_impact", "T1"];
+    check("r", &two, sound_message, (3, 3), &["not one tier", "no technique of MITRE"]);
+    check("r", &["coding_agent_ask", "T1485.001"], sound_message, (3, 3), &["no tactic of MITRE"]);
+    check("Deny the castellan canary", &["coding_agent_deny"], sound_message, (3, 3), &[]);
 }
 
 /// A rule that matches only the simulated machine protects nobody.
