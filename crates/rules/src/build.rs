@@ -24,7 +24,8 @@ use crate::parse::Conditions;
 use crate::print;
 use crate::problem::{Fault, Report};
 use crate::program::Template;
-use crate::rule::{Compiled, Rule, RuleSet};
+use crate::rule::{Compiled, Rule};
+use crate::rule_set::RuleSet;
 use crate::select;
 
 /// A rule set that grows file after file.

@@ -10,7 +10,7 @@ use castellan_event::{Level, Row, Value};
 
 use crate::ast::{Modifier, Op};
 use crate::bits::Bits;
-use crate::index::{Found, Index, Searches, Shortcut};
+use crate::index::{Found, Index, RowValues, Searches, Shortcut};
 use crate::limits::GLOB_BYTES_MAX;
 use crate::pattern::Glob;
 use crate::program::{Condition, Members, Order, Predicate, Program, Slot, Test};
@@ -88,15 +88,6 @@ impl<'r> Evaluation<'r> {
         }
     }
 
-    /// Returns the result of scan number `scan` of the index.
-    pub(crate) fn found(&self, scan: usize) -> Option<&Found> {
-        let search = || {
-            let scan = self.index.scan(scan)?;
-            if let Value::Text(text) = self.value(scan.slot()) { Some(scan.search(text)) } else { None }
-        };
-        self.found.get(scan)?.get_or_init(search).as_ref()
-    }
-
     fn read(&self, source: &'r Slot) -> Value<'r> {
         match source {
             Slot::Field { level, .. } if *level > self.level => Value::Absent,
@@ -145,6 +136,20 @@ impl<'r> Evaluation<'r> {
             (Test::Slot(op, right), value) => compare(*op, value, self.value(*right)),
             (test, value) => passes(test, value),
         }
+    }
+}
+
+impl RowValues for Evaluation<'_> {
+    fn value(&self, slot: usize) -> &Value<'_> {
+        Evaluation::value(self, slot)
+    }
+
+    fn found(&self, scan: usize) -> Option<&Found> {
+        let search = || {
+            let scan = self.index.scan(scan)?;
+            if let Value::Text(text) = self.value(scan.slot()) { Some(scan.search(text)) } else { None }
+        };
+        self.found.get(scan)?.get_or_init(search).as_ref()
     }
 }
 

@@ -12,7 +12,6 @@ use std::collections::HashMap;
 use castellan_event::{Level, Value};
 
 use crate::bits::Bits;
-use crate::eval::Evaluation;
 use crate::hash::Fast;
 
 pub(crate) use scan::{Found, Scan};
@@ -76,14 +75,18 @@ struct Lists {
     all: Box<[u32]>,
 }
 
+/// The values of one row, as far as the index looks them up.
+pub(crate) trait RowValues {
+    /// Returns the value of a slot; absent when the slot is finer than the row.
+    fn value(&self, slot: usize) -> &Value<'_>;
+
+    /// Returns the result of a scan; `None` if its slot has no text.
+    fn found(&self, scan: usize) -> Option<&Found>;
+}
+
 impl Index {
     /// Returns the rules that can match the row, ascending. Reuses earlier results for the row's coarser parts.
-    pub(crate) fn candidates(
-        &self,
-        evaluation: &Evaluation<'_>,
-        searches: &mut Searches,
-        level: Level,
-    ) -> Bits {
+    pub(crate) fn candidates(&self, values: &impl RowValues, searches: &mut Searches, level: Level) -> Bits {
         let known = searches.of.get_mut(level as usize).zip(self.levels.get(level as usize));
         let Some((known, filed)) = known else { return Bits::default() };
         for part in Level::ALL.into_iter().filter(|part| *part <= level).skip(known.len()) {
@@ -91,7 +94,7 @@ impl Index {
                 Some(before) => before.clone(),
                 None => self.begin(filed),
             };
-            known.push(self.go_on(search, evaluation, filed, part));
+            known.push(self.go_on(search, values, filed, part));
         }
         known.last().map(|search| search.rules.clone()).unwrap_or_default()
     }
@@ -105,14 +108,14 @@ impl Index {
     }
 
     /// Looks up the values of the fields of one level.
-    fn go_on(&self, mut search: Search, evaluation: &Evaluation<'_>, filed: &Filed, part: Level) -> Search {
+    fn go_on(&self, mut search: Search, values: &impl RowValues, filed: &Filed, part: Level) -> Search {
         let equal = self.equal.iter().zip(&filed.equal);
         for (equal, _) in equal.filter(|(equal, wanted)| **wanted && equal.level == part) {
-            search.look_up(self, filed, equal, evaluation.value(equal.slot));
+            search.look_up(self, filed, equal, values.value(equal.slot));
         }
         let scans = self.scans.iter().zip(&filed.scans).enumerate();
         for (number, (scan, _)) in scans.filter(|(_, (scan, wanted))| **wanted && scan.level() == part) {
-            for literal in evaluation.found(number).map(Found::literals).unwrap_or_default() {
+            for literal in values.found(number).map(Found::literals).unwrap_or_default() {
                 search.fire(self, filed, scan.atom(*literal));
             }
         }

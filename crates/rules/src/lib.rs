@@ -34,26 +34,32 @@ mod parse;
 mod pattern;
 #[cfg(feature = "plain")]
 mod plain;
+#[cfg(feature = "plain")]
+mod plain_tree;
 mod print;
 mod priority;
 mod problem;
 mod program;
 mod rule;
+mod rule_set;
 mod select;
 mod source;
+mod source_text;
 mod suggest;
 mod tag_words;
 mod text;
 mod yaml;
 
 pub use describe::{Description, ListDescription, MacroDescription, RuleDescription};
-pub use load::{Loaded, Source, load};
+pub use load::{Loaded, load};
 pub use options::{AppendOutput, Engine, ExtraField, Matching, Options, Selected, Selection};
 #[cfg(feature = "plain")]
 pub use plain::Plain;
 pub use priority::{Priority, UnknownPriority};
 pub use problem::{Problem, Severity};
-pub use rule::{Hit, Part, RowsHit, Rule, RuleSet};
+pub use rule::{Hit, Part, RowsHit, Rule};
+pub use rule_set::RuleSet;
+pub use source_text::Source;
 pub use suggest::did_you_mean;
 pub use tag_words::TagWords;
 pub use yaml::{Yaml, YamlValue};

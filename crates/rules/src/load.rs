@@ -13,17 +13,9 @@ use crate::item;
 use crate::options::Options;
 use crate::parse::Conditions;
 use crate::problem::{Problem, Report, Severity};
-use crate::rule::RuleSet;
+use crate::rule_set::RuleSet;
 use crate::source;
-
-/// One rule file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
-    /// Name of the file in problems, usually its path.
-    pub name: String,
-    /// YAML of the file. [`Source::from_bytes`] rejects bytes that are not UTF-8.
-    pub text: String,
-}
+use crate::source_text::Source;
 
 impl Source {
     /// Returns a rule file, or the problem if it is not UTF-8. Replacing a byte by U+FFFD would change the rule.

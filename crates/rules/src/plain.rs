@@ -7,61 +7,24 @@ use std::rc::Rc;
 use castellan_event::{FieldType, Level, Row, Value};
 use memchr::memmem;
 
-use crate::ast::{
-    Argument, Check, Expr, Function, Modifier, Op, Operand, OperandKind, Right, Transformer, Word,
-};
+use crate::ast::{Argument, Check, Expr, Modifier, Op, Operand, OperandKind, Right, Word};
 use crate::catalogue::{Catalogue, ValueType};
 use crate::check;
 use crate::eval::{Evaluation, called, transformed};
 use crate::format;
-use crate::networks::Networks;
 use crate::options::Matching;
 use crate::pattern::{Glob, PathSet, Regex};
+use crate::plain_tree::{Against, Side, Tree};
 use crate::problem::Fault;
 use crate::program::Order;
-use crate::rule::{Hit, RuleSet};
+use crate::rule::Hit;
+use crate::rule_set::RuleSet;
 
 /// A rule set for plain evaluation.
 #[derive(Debug)]
 pub struct Plain<'s> {
     set: &'s RuleSet,
     trees: Vec<&'s Tree>,
-}
-
-/// A condition as written.
-#[derive(Debug)]
-pub(crate) enum Tree {
-    And(Vec<Tree>),
-    Or(Vec<Tree>),
-    Not(Box<Tree>),
-    Check { left: Side, op: Op, right: Against },
-}
-
-/// A field, perhaps transformed.
-#[derive(Debug)]
-pub(crate) enum Side {
-    Field { field: usize, arg: Option<String>, level: Level },
-    Transformed { by: Transformer, of: Box<Side> },
-    Called { by: Function, args: Vec<Side>, option: Option<String> },
-    Constant(Value<'static>),
-}
-
-/// The right side of a comparison.
-#[derive(Debug)]
-pub(crate) enum Against {
-    Nothing,
-    Number(u64),
-    Numbers(Vec<u64>),
-    Bools(Vec<bool>),
-    Text(Vec<u8>),
-    Texts(Vec<Vec<u8>>),
-    Glob(Glob),
-    /// `None` for a pattern that loads and never matches.
-    Regex(Option<Box<Regex>>),
-    Paths(PathSet),
-    Networks(Networks),
-    Each(Modifier, Vec<Against>),
-    Side(Side),
 }
 
 impl<'s> Plain<'s> {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::limits::{LINE_BYTES_MAX, MESSAGE_BYTES_MAX, PROBLEMS_MAX};
-use crate::load::Source;
+use crate::source_text::Source;
 use crate::text::Place;
 
 /// The effect of a problem on the rule set.

@@ -4,9 +4,9 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::load::Source;
 use crate::problem::{Fault, Problem, Report, Severity};
 use crate::source::{self, Node, NodeKind};
+use crate::source_text::Source;
 use crate::text::Place;
 
 /// A part of a YAML file.
