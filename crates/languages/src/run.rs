@@ -22,6 +22,7 @@ use crate::work::Work;
 mod access;
 mod arrays;
 mod assign;
+mod bound;
 mod call;
 mod changed;
 mod classes;

@@ -3,8 +3,7 @@
 
 use castellan_event::{EffectKind, Role, Why};
 
-use super::compute::first;
-use super::perform::Bound;
+use super::bound::Bound;
 use super::{Argument, Machine};
 use crate::act::{Operand, What};
 use crate::limits::{BYTES_PER_WORK, ITERATIONS_MAX, VALUE_BYTES_MAX};
@@ -15,7 +14,7 @@ use crate::value::Value;
 impl Machine<'_> {
     /// Calls the method of this name on the first argument, with the other arguments.
     pub(super) fn as_method(&mut self, node: &Node, name: &str, bound: &Bound) -> Value {
-        let of = first(bound);
+        let of = bound.first();
         if let Value::Unknown(..) = of {
             return of;
         }
@@ -36,7 +35,7 @@ impl Machine<'_> {
     /// `implode(by, list)`, `implode(list)`
     pub(super) fn imploded(&mut self, node: &Node, bound: &Bound) -> Value {
         let empty = Value::text("");
-        let (by, list) = match (first(bound), bound.at(1)) {
+        let (by, list) = match (bound.first(), bound.at(1)) {
             (list @ Value::List(_), Some(by)) => (by.clone(), list),
             (by, Some(list)) => (by, list.clone()),
             (list, None) => (empty, list),
@@ -46,7 +45,7 @@ impl Machine<'_> {
 
     /// `explode(by, text)`
     pub(super) fn exploded(&mut self, node: &Node, bound: &Bound) -> Value {
-        match (first(bound).as_str(), bound.at(1).and_then(Value::as_str), bound.at(2)) {
+        match (bound.first().as_str(), bound.at(1).and_then(Value::as_str), bound.at(2)) {
             (Some(by), Some(text), None) if !by.is_empty() => {
                 let parts: Vec<Value> = text.split(by).map(Value::text).collect();
                 self.step(parts.len() as u64);
@@ -62,7 +61,7 @@ impl Machine<'_> {
             Some(Value::Number(size)) => usize::try_from(*size).unwrap_or(0),
             Some(_) => 0,
         };
-        match first(bound).as_str() {
+        match bound.first().as_str() {
             Some(text) if size > 0 => {
                 let letters: Vec<char> = text.chars().collect();
                 self.step(letters.len() as u64);
@@ -87,7 +86,7 @@ impl Machine<'_> {
     }
 
     fn made_of_text(&mut self, node: &Node, bound: &Bound, make: impl Fn(&str) -> String) -> Value {
-        let of = first(bound);
+        let of = bound.first();
         let mut values = Vec::new();
         for one in of.choices() {
             values.push(match one.as_str() {
@@ -109,7 +108,7 @@ impl Machine<'_> {
             Some(_) => None,
         };
         let (Some(text), Some(from), Some(second)) =
-            (first(bound).as_str().map(str::to_owned), number(1), number(2))
+            (bound.first().as_str().map(str::to_owned), number(1), number(2))
         else {
             return self.unknown(node, Why::Dynamic);
         };
@@ -170,7 +169,7 @@ impl Machine<'_> {
     /// `strtr(text, from, to)`: letter for letter.
     pub(super) fn translated(&mut self, node: &Node, bound: &Bound) -> Value {
         match (
-            first(bound).as_str(),
+            bound.first().as_str(),
             bound.at(1).and_then(Value::as_str),
             bound.at(2).and_then(Value::as_str),
         ) {
@@ -192,17 +191,17 @@ impl Machine<'_> {
                 self.list(values)
             }
         };
-        self.formatted(node, &first(bound), &values)
+        self.formatted(node, &bound.first(), &values)
     }
 
     /// `pack(format, ...)`
     pub(super) fn packed_bytes(&mut self, node: &Node, bound: &Bound) -> Value {
         let given = bound.given.get(1..).unwrap_or_default().to_vec();
         let rest = Bound { given, ..Bound::default() };
-        match first(bound).as_str() {
+        match bound.first().as_str() {
             Some("H*") => self.decoded(node, &rest, super::texts::hex),
             Some("C*" | "c*" | "U*") => self.characters(node, &rest),
-            Some("A*" | "a*") => first(&rest),
+            Some("A*" | "a*") => rest.first(),
             _ => self.unknown(node, Why::Dynamic),
         }
     }
@@ -235,7 +234,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn array_keys(&mut self, node: &Node, bound: &Bound) -> Value {
-        let entries = self.array_entries(node, &first(bound));
+        let entries = self.array_entries(node, &bound.first());
         let (rows, known) = self.elements(node, &entries);
         let keys = rows.iter().filter_map(|row| self.elements(node, row).0.into_iter().next());
         let entries = keys.map(|key| (None, key)).collect();
@@ -274,7 +273,7 @@ impl Machine<'_> {
 
     /// Calls a function, the second argument, with each element of the first.
     pub(super) fn array_walk(&mut self, node: &Node, bound: &Bound) -> Value {
-        let list = first(bound);
+        let list = bound.first();
         let Some(function) = bound.at(1).cloned() else { return list };
         let (elements, _) = self.elements(node, &list);
         for element in &elements {
@@ -287,7 +286,7 @@ impl Machine<'_> {
 
     /// `array_reduce(list, function, first)`
     pub(super) fn array_reduce(&mut self, node: &Node, bound: &Bound) -> Value {
-        let (mut elements, _) = self.elements(node, &first(bound));
+        let (mut elements, _) = self.elements(node, &bound.first());
         let Some(function) = bound.at(1).cloned() else { return Value::Constant };
         let mut value = bound.at(2).cloned().unwrap_or(Value::Constant);
         if elements.len() > ITERATIONS_MAX {
@@ -330,12 +329,12 @@ impl Machine<'_> {
             Some(Value::Number(levels)) if (1..20).contains(levels) => *levels,
             Some(_) => return self.unknown(node, Why::Dynamic),
         };
-        (0..levels).fold(first(bound), |path, _| self.path_part(node, &path, true))
+        (0..levels).fold(bound.first(), |path, _| self.path_part(node, &path, true))
     }
 
     /// `putenv('NAME=value')`
     pub(super) fn put_environment(&mut self, node: &Node, bound: &Bound) -> Value {
-        for arg in self.operands(node, &first(bound)) {
+        for arg in self.operands(node, &bound.first()) {
             let (name, value) = match arg.prefix().split_once('=') {
                 Some((name, _)) => {
                     let value = arg.strip_prefix(&format!("{name}=")).unwrap_or_else(|| arg.clone());
@@ -350,7 +349,7 @@ impl Machine<'_> {
 
     /// `preg_replace(pattern, to, text)`: with the flag `e`, the replacement is code.
     pub(super) fn pattern_replaced(&mut self, node: &Node, bound: &Bound) -> Value {
-        let patterns = match first(bound) {
+        let patterns = match bound.first() {
             list @ Value::List(_) => self.elements(node, &list).0,
             other => other.choices().to_vec(),
         };
@@ -379,7 +378,7 @@ impl Machine<'_> {
 
     /// Returns the content of a path or URL. A context may send data there.
     pub(super) fn read_content(&mut self, node: &Node, bound: &Bound) -> Value {
-        let path = first(bound);
+        let path = bound.first();
         let has_context = bound.named("context").is_some_and(|context| *context != Value::Constant);
         for arg in self.operands(node, &path) {
             if has_context && arg.prefix().starts_with("http") {
@@ -405,7 +404,7 @@ impl Machine<'_> {
             }
             _ => self.hole(node.at, Role::Target, Why::Dynamic, "options"),
         }
-        let url = super::compute::inner(&first(bound));
+        let url = super::bound::inner(&bound.first());
         for (option, value) in options {
             let effect = |kind, on| What::Effect { kind, on, recursive: false };
             match option.as_str().unwrap_or_default().trim_start_matches("CURLOPT_") {

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::Arg;
 
-use super::compute::{Computation, first};
-use super::perform::{Bound, is_true};
+use super::bound::Bound;
+use super::bound::Computation;
+use super::bound::is_true;
 use super::shells::Word;
 use super::{Argument, Machine};
 use crate::act::{Operand, What};
@@ -19,25 +20,25 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("alias", |machine, node, bound| machine.set_alias(node, bound)),
     ("asked", |_, _, _| Value::unknown(Why::Input, "a line")),
     ("array", |machine, node, bound| {
-        let (items, known) = machine.items(node, &first(bound));
+        let (items, known) = machine.items(node, &bound.first());
         let entries = items.into_iter().map(|value| (None, value)).collect();
         Value::List(machine.state.new_cell(crate::state::Cell { entries, is_open: !known, class: None }))
     }),
     ("command", |machine, node, bound| {
-        let name = first(bound).as_str().map(str::to_lowercase);
+        let name = bound.first().as_str().map(str::to_lowercase);
         if name.as_ref().is_some_and(|name| name.contains(['*', '?', '['])) {
             return machine.unknown(node, Why::Dynamic);
         }
         match name.and_then(|name| machine.meant_by(&name)) {
             Some(value) => value,
-            None => first(bound).to_arg().map_or_else(|| machine.unknown(node, Why::Dynamic), Value::Text),
+            None => bound.first().to_arg().map_or_else(|| machine.unknown(node, Why::Dynamic), Value::Text),
         }
     }),
     ("command-of", |machine, _, bound| {
         let name = bound.at(1).cloned().unwrap_or(Value::Constant);
         name.as_str().and_then(|name| machine.meant_by(&name.to_lowercase())).unwrap_or(name)
     }),
-    ("com-type", |machine, node, bound| match first(bound).as_str() {
+    ("com-type", |machine, node, bound| match bound.first().as_str() {
         Some(name) => machine.load(node, &Value::text(format!("com.{}", name.to_lowercase()))),
         None => machine.lost(node, Why::Dynamic),
     }),
@@ -55,16 +56,16 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             Some(Value::Number(number)) => Some(*number),
             _ => None,
         };
-        match first(bound).as_str() {
+        match bound.first().as_str() {
             Some(text) => machine.part_of_text(text, number(1), number(2)),
-            None => machine.as_text(node, &first(bound)),
+            None => machine.as_text(node, &bound.first()),
         }
     }),
     ("default-parameter", |machine, node, bound| {
         machine.default_parameter(node, bound.at(1).unwrap_or(&Value::Constant));
         Value::Constant
     }),
-    ("drive-item", |machine, node, bound| machine.drive_item(node, &first(bound))),
+    ("drive-item", |machine, node, bound| machine.drive_item(node, &bound.first())),
     ("echo-line", |machine, node, bound| {
         let blank = Value::text(" ");
         let items: Vec<Value> = bound.plain().cloned().collect();
@@ -82,19 +83,19 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
     }),
     ("false", |_, _, _| Value::Number(0)),
-    ("folder", |machine, node, bound| machine.folder(node, &first(bound))),
+    ("folder", |machine, node, bound| machine.folder(node, &bound.first())),
     ("for-each", |machine, node, bound| machine.for_each_item(node, bound)),
     ("format-text", |machine, node, bound| {
         let given = bound.given.iter().skip(1).flat_map(|(_, value)| machine.items(node, value).0);
         let given: Vec<Argument> = given.map(Argument::plain).collect();
-        let made = machine.text_method(node, &first(bound), "format", &given);
+        let made = machine.text_method(node, &bound.first(), "format", &given);
         made.unwrap_or_else(|| machine.unknown(node, Why::Dynamic))
     }),
     ("found-files", |machine, node, bound| machine.found_files(node, bound)),
     ("found-item", |machine, _, bound| machine.file_of(&input(bound))),
     ("input", |_, _, bound| input(bound)),
     ("invoke", |machine, node, bound| {
-        let (of, rest) = (first(bound), bound.plain().skip(1).cloned());
+        let (of, rest) = (bound.first(), bound.plain().skip(1).cloned());
         let words = rest.map(Word::Plain).collect();
         match of {
             Value::Function(_) | Value::Library(..) => machine.called_with(node, &of, words, None),
@@ -113,11 +114,11 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let items: Vec<Value> =
             bound.given.iter().skip(1).flat_map(|(_, value)| machine.items(node, value).0).collect();
         let list = machine.list(items);
-        machine.joined_by(node, &first(bound), &list)
+        machine.joined_by(node, &bound.first(), &list)
     }),
     ("join-elements", |machine, node, bound| {
         let by = bound.at(1).cloned().unwrap_or(Value::text(""));
-        let (items, known) = machine.items(node, &first(bound));
+        let (items, known) = machine.items(node, &bound.first());
         let entries = items.into_iter().map(|value| (None, value)).collect();
         let list = machine.state.new_cell(crate::state::Cell { entries, is_open: !known, class: None });
         machine.joined_by(node, &by, &Value::List(list))
@@ -126,12 +127,12 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.act(node.at, What::Directory(Arg::unknown(Why::Dynamic, "popd", false)));
         Value::Constant
     }),
-    ("lower", |machine, node, bound| match first(bound).as_str() {
+    ("lower", |machine, node, bound| match bound.first().as_str() {
         Some(text) => Value::text(text.to_lowercase()),
-        None => machine.as_text(node, &first(bound)),
+        None => machine.as_text(node, &bound.first()),
     }),
     ("lines", |machine, node, bound| {
-        machine.code(node, &first(bound));
+        machine.code(node, &bound.first());
         machine.unknown(node, Why::Substitution)
     }),
     ("members", |machine, node, bound| {
@@ -155,18 +156,18 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.beside(node, &home, &name)
     }),
     ("patterns", |machine, node, bound| {
-        let items = machine.items(node, &first(bound)).0;
+        let items = machine.items(node, &bound.first()).0;
         let items: Vec<Value> = items
             .iter()
             .map(|one| one.to_arg().map_or(one.clone(), |arg| Value::arg(super::paths::pattern_of(&arg))))
             .collect();
         machine.list(items)
     }),
-    ("quoted", |machine, node, bound| match first(bound).as_str() {
+    ("quoted", |machine, node, bound| match bound.first().as_str() {
         Some(text) => Value::text(format!("'{}'", text.replace('\'', r"'\''"))),
-        None => machine.as_text(node, &first(bound)),
+        None => machine.as_text(node, &bound.first()),
     }),
-    ("range-to", |machine, node, bound| match (first(bound), bound.at(1)) {
+    ("range-to", |machine, node, bound| match (bound.first(), bound.at(1)) {
         (Value::Number(from), Some(Value::Number(to))) if from.abs_diff(*to) <= 512 => {
             let mut numbers: Vec<i64> = (from.min(*to)..=from.max(*to)).collect();
             if from > *to {
@@ -190,7 +191,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("replaced", |machine, node, bound| machine.replaced_text(node, bound)),
     ("set-variable", |machine, node, bound| {
         let value = bound.at(1).cloned().unwrap_or(Value::Constant);
-        match first(bound).as_str() {
+        match bound.first().as_str() {
             Some(name) => {
                 let name: Rc<str> = format!("${}", name.to_lowercase()).into();
                 machine.state.set_name(machine.scope, &name, value);
@@ -202,7 +203,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("split-at", |machine, node, bound| {
         let by = bound.at(1).cloned().unwrap_or(Value::text(" "));
         let is_plain = by.as_str().is_some_and(|by| !by.contains(is_special));
-        match first(bound).as_str() {
+        match bound.first().as_str() {
             Some(text) if is_plain => {
                 let by = by.as_str().unwrap_or_default();
                 let parts: Vec<Value> = if by.is_empty() {
@@ -234,7 +235,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("stored-item", |machine, node, bound| machine.stored_item(node, bound)),
     ("true", |_, _, _| Value::Number(1)),
     ("type", |machine, node, bound| {
-        let of = first(bound);
+        let of = bound.first();
         match of.as_str().map(crate::powershell::type_named) {
             Some(name) => machine.load(node, &Value::text(name)),
             None if of.is_callable() => of,
@@ -249,7 +250,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
             None => bytes,
         }
     }),
-    ("variable", |machine, node, bound| match first(bound).as_str() {
+    ("variable", |machine, node, bound| match bound.first().as_str() {
         Some(name) => {
             let name: Rc<str> = format!("${}", name.to_lowercase()).into();
             machine.name(node, &name)
@@ -290,7 +291,7 @@ impl Machine<'_> {
 
     fn set_alias(&mut self, node: &Node, bound: &Bound) -> Value {
         let target = bound.at(1).cloned().unwrap_or(Value::Constant);
-        self.alias(node, &first(bound), target)
+        self.alias(node, &bound.first(), target)
     }
 
     /// Gives a command another name from now on.
@@ -457,7 +458,7 @@ impl Machine<'_> {
         let from = bound.at(1).and_then(Value::as_str);
         let from = from.filter(|from| !from.is_empty() && (is_text || !from.contains(is_special)));
         let to = bound.at(2).map_or(Some(""), Value::as_str).filter(|to| is_text || !to.contains('$'));
-        let of = first(bound);
+        let of = bound.first();
         let (Some(from), Some(to), Some(text)) = (from, to, of.as_str()) else {
             return self.unknown(node, Why::Dynamic);
         };

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
 
+use super::bound::Bound;
 use super::named::inline_data;
-use super::perform::Bound;
 use super::{Argument, Machine, Source};
 use crate::act::{Operand, What};
 use crate::language::Language;
@@ -140,7 +140,7 @@ impl Machine<'_> {
 
     /// `help("module")`, `help(object)`: loads the named module.
     pub(super) fn documented(&mut self, node: &Node, bound: &Bound) -> Value {
-        for one in super::compute::first(bound).choices() {
+        for one in bound.first().choices() {
             match one {
                 // An object is already loaded. Python shows its own topics without loading a module.
                 Value::Text(text) if text.as_str().is_some_and(|name| !is_topic(name)) => {

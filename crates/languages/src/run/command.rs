@@ -4,7 +4,7 @@ use castellan_event::Why;
 use castellan_programs::Arg;
 
 use super::Machine;
-use super::perform::{Bound, is_true};
+use super::bound::{Bound, is_true};
 use crate::act::What;
 use crate::language::Language;
 use crate::limits::CHOICES_MAX;

@@ -3,7 +3,7 @@
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
-use super::perform::{Bound, is_true};
+use super::bound::{Bound, Computation, inner, is_true};
 use super::{Argument, Machine};
 use crate::state::Cell;
 use crate::table::Part;
@@ -12,8 +12,6 @@ use crate::value::Value;
 
 /// The type of functions that are called at an address.
 const NATIVE: &str = "NativeFunction";
-
-pub(super) type Computation = fn(&mut Machine<'_>, &Node, &Bound) -> Value;
 
 /// The computations by their names in the tables.
 const COMPUTATIONS: &[(&str, Computation)] = &[
@@ -38,8 +36,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.any(node, values)
     }),
     ("argv", |machine, _, _| machine.argv_of_program()),
-    ("array-cast", |machine, _, bound| machine.array_of(&first(bound))),
-    ("array-entries", |machine, node, bound| machine.array_entries(node, &first(bound))),
+    ("array-cast", |machine, _, bound| machine.array_of(&bound.first())),
+    ("array-entries", |machine, node, bound| machine.array_entries(node, &bound.first())),
     ("array-keys", |machine, node, bound| machine.array_keys(node, bound)),
     ("array-merge", |machine, node, bound| machine.merged(node, bound)),
     ("array-reduce", |machine, node, bound| machine.array_reduce(node, bound)),
@@ -56,9 +54,9 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("characters", |machine, node, bound| machine.characters(node, bound)),
     ("children", |machine, node, bound| machine.children(node, bound, None)),
     ("class-alias", |machine, node, bound| machine.class_alias(node, bound)),
-    ("class-named", |machine, node, bound| machine.class_named(node, &first(bound))),
-    ("clone", |machine, _, bound| machine.cloned(&first(bound))),
-    ("code", |machine, node, bound| machine.code(node, &first(bound))),
+    ("class-named", |machine, node, bound| machine.class_named(node, &bound.first())),
+    ("clone", |machine, _, bound| machine.cloned(&bound.first())),
+    ("code", |machine, node, bound| machine.code(node, &bound.first())),
     ("code-path", |machine, node, bound| {
         let path = bound.plain().next().cloned().unwrap_or(Value::Constant);
         machine.variable(node, &Value::text("LUA_PATH"), &path);
@@ -69,7 +67,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("columns", |machine, node, bound| machine.columns(node, bound, false)),
     ("columns-of-module", |machine, node, bound| machine.columns(node, bound, true)),
-    ("constant", |machine, node, bound| machine.constant(node, &first(bound))),
+    ("constant", |machine, node, bound| machine.constant(node, &bound.first())),
     ("content", |machine, node, bound| machine.content(node, bound)),
     ("copied-object", |machine, node, bound| machine.copied_object(node, bound)),
     ("curl-option", |machine, node, bound| machine.curl_option(node, bound)),
@@ -79,7 +77,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("data-source", |machine, node, bound| machine.data_source(node, bound)),
     ("decode", |machine, node, bound| machine.decode(node, bound)),
-    ("decorator", |machine, node, bound| match first(bound) {
+    ("decorator", |machine, node, bound| match bound.first() {
         function if function.is_callable() => function,
         _ => machine.identity(node),
     }),
@@ -95,9 +93,9 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("documented", |machine, node, bound| machine.documented(node, bound)),
     ("each", |machine, node, bound| machine.each_of(node, bound)),
     ("element-of", |machine, node, bound| machine.element_of(node, bound)),
-    ("elements", |machine, node, bound| machine.same_elements(node, &first(bound), false)),
+    ("elements", |machine, node, bound| machine.same_elements(node, &bound.first(), false)),
     ("entries", |machine, node, _| machine.found(node, Arg::unknown(Why::Glob, "*", false))),
-    ("enumerate", |machine, node, bound| machine.enumerated(node, &first(bound))),
+    ("enumerate", |machine, node, bound| machine.enumerated(node, &bound.first())),
     ("environment", |machine, node, bound| machine.environment_or(node, bound)),
     ("environment-second", |machine, node, bound| {
         let name = bound.named("key").cloned().unwrap_or(Value::Constant);
@@ -109,28 +107,28 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     // With names: `entries.rs`.
     ("environment-update", |machine, node, _| machine.unknown(node, Why::Dynamic)),
-    ("expanded", |machine, node, bound| machine.expanded(node, &first(bound))),
+    ("expanded", |machine, node, bound| machine.expanded(node, &bound.first())),
     ("expanded-beside", |machine, node, bound| match bound.at(1) {
         Some(base) => {
             let base = machine.expanded(node, &base.clone());
-            machine.beside(node, &base, &first(bound))
+            machine.beside(node, &base, &bound.first())
         }
-        None => machine.expanded(node, &first(bound)),
+        None => machine.expanded(node, &bound.first()),
     }),
     ("explode", |machine, node, bound| machine.exploded(node, bound)),
-    ("expression", |machine, node, bound| machine.expression(node, &first(bound))),
-    ("extract", |machine, node, bound| machine.extracted(node, &first(bound))),
+    ("expression", |machine, node, bound| machine.expression(node, &bound.first())),
+    ("extract", |machine, node, bound| machine.extracted(node, &bound.first())),
     ("file", |machine, node, _| match &machine.start.file {
         Some(file) => Value::text(file.clone()),
         None => machine.unknown(node, Why::Dynamic),
     }),
     ("file-of-url", |_, _, bound| {
-        let url = first(bound);
+        let url = bound.first();
         url.as_str().and_then(|url| url.strip_prefix("file://")).map_or(url.clone(), Value::text)
     }),
     ("filter", |machine, node, bound| machine.mapped(node, bound, true)),
     ("filter-var", |machine, node, bound| machine.filtered(node, bound)),
-    ("first", |_, _, bound| first(bound)),
+    ("first", |_, _, bound| bound.first()),
     ("first-of", |machine, node, bound| machine.end_of(node, bound, 0)),
     ("flat", |machine, node, bound| {
         let (values, known) = machine.flattened(node, bound);
@@ -161,7 +159,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("home", |machine, _, _| machine.home()),
     ("identity", |machine, node, _| machine.identity(node)),
     ("implode", |machine, node, bound| machine.imploded(node, bound)),
-    ("include", |machine, node, bound| machine.included(node, &first(bound))),
+    ("include", |machine, node, bound| machine.included(node, &bound.first())),
     ("include-path", |machine, node, _| {
         machine.includes_elsewhere();
         machine.unknown(node, Why::Dynamic)
@@ -171,21 +169,21 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let of = bound.plain().next().cloned();
         of.map_or(Value::Constant, |of| machine.inherited(&of))
     }),
-    ("inner", |_, _, bound| inner(&first(bound))),
+    ("inner", |_, _, bound| inner(&bound.first())),
     ("insert", |machine, node, bound| machine.inserted(node, bound)),
-    ("integer", |machine, node, bound| machine.integer(node, &first(bound))),
+    ("integer", |machine, node, bound| machine.integer(node, &bound.first())),
     ("iterated", |machine, node, bound| machine.iterated(node, bound)),
     ("itself", |machine, node, _| machine.load(node, &Value::text("multiprocessing"))),
     ("itself-buffer", |machine, node, _| machine.load(node, &Value::text("buffer"))),
     ("itself-sqlite", |machine, node, _| machine.load(node, &Value::text("sqlite3"))),
     ("join-list", |machine, node, bound| {
         let by = bound.at(1).cloned().unwrap_or_else(|| Value::text(""));
-        machine.joined_by(node, &by, &first(bound))
+        machine.joined_by(node, &by, &bound.first())
     }),
     ("join-path", |machine, node, bound| machine.joined_path(node, bound)),
-    ("joined", |machine, node, bound| machine.joined_by(node, &Value::text(""), &first(bound))),
+    ("joined", |machine, node, bound| machine.joined_by(node, &Value::text(""), &bound.first())),
     ("joined-list", |machine, node, bound| {
-        let by = first(bound);
+        let by = bound.first();
         let (values, known) = machine.flattened(node, &bound.without(1));
         let list = machine.list(values.iter().cloned());
         match values.first() {
@@ -211,7 +209,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("listed-rest-2", |machine, node, bound| machine.listed_command(node, &bound.without(2))),
     ("listed-rest-3", |machine, node, bound| machine.listed_command(node, &bound.without(3))),
     ("load", |machine, node, bound| {
-        let name = bound.named("name").cloned().unwrap_or_else(|| first(bound));
+        let name = bound.named("name").cloned().unwrap_or_else(|| bound.first());
         machine.load(node, &name)
     }),
     ("load-code", |machine, node, bound| machine.loaded_code(node, bound)),
@@ -225,7 +223,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("native-function", |machine, node, bound| {
         // A function of the program itself is only passed on.
         let is_own = |one: &Value| matches!(one, Value::Function(_) | Value::Partial(..) | Value::Constant);
-        match first(bound).choices().iter().all(is_own) {
+        match bound.first().choices().iter().all(is_own) {
             true => machine.unknown(node, Why::Dynamic),
             false => machine.lost(node, Why::Unsupported),
         }
@@ -233,7 +231,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("new-inner", |machine, node, bound| machine.call_inner(node, bound, true)),
     ("object", |machine, _, _| Value::Instance(machine.state.new_cell(Cell::default()))),
     ("one-of", |machine, node, bound| {
-        let (elements, _) = machine.elements(node, &first(bound));
+        let (elements, _) = machine.elements(node, &bound.first());
         machine.any(node, elements)
     }),
     ("opened", |machine, node, bound| machine.opened(node, bound)),
@@ -242,7 +240,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("opened-object-self", |machine, node, bound| machine.opened_object(node, &bound.without(1))),
     ("opened-uri", |machine, node, bound| machine.opened_uri(node, bound)),
     ("option", |machine, node, bound| machine.set_option(node, bound)),
-    ("ordinal", |machine, node, bound| match first(bound).as_str().and_then(|text| text.chars().next()) {
+    ("ordinal", |machine, node, bound| match bound.first().as_str().and_then(|text| text.chars().next()) {
         Some(letter) => Value::Number(i64::from(u32::from(letter))),
         None => machine.unknown(node, Why::Arithmetic),
     }),
@@ -255,12 +253,12 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.list(values)
     }),
     ("paired", |machine, node, bound| machine.paired(node, bound)),
-    ("parent", |machine, node, bound| machine.path_part(node, &first(bound), true)),
+    ("parent", |machine, node, bound| machine.path_part(node, &bound.first(), true)),
     ("parent-method", |machine, _, bound| machine.bound_method(bound)),
     ("part-replaced", |machine, node, bound| machine.part_replaced(node, bound)),
     ("partial", |_, _, bound| {
         let rest = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
-        Value::partial(first(bound), rest)
+        Value::partial(bound.first(), rest)
     }),
     ("pattern-code", |machine, node, bound| machine.pattern_code(node, bound)),
     ("pattern-replace", |machine, node, bound| machine.pattern_replaced(node, bound)),
@@ -268,7 +266,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("pipeline", |machine, node, bound| machine.pipeline(node, bound)),
     ("plain-replace", |machine, node, bound| machine.plainly_replaced(node, bound)),
     ("popened", |machine, node, bound| {
-        let what = first(bound);
+        let what = bound.first();
         for one in what.choices() {
             match one {
                 Value::List(_) => {
@@ -283,25 +281,25 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("protected-call", |machine, node, bound| machine.protected(node, bound, 0)),
     ("protected-call-with", |machine, node, bound| machine.protected(node, bound, 1)),
     ("put-environment", |machine, node, bound| machine.put_environment(node, bound)),
-    ("radix-16", |machine, node, bound| machine.integer_of(node, &first(bound), 16)),
-    ("radix-8", |machine, node, bound| machine.integer_of(node, &first(bound), 8)),
+    ("radix-16", |machine, node, bound| machine.integer_of(node, &bound.first(), 16)),
+    ("radix-8", |machine, node, bound| machine.integer_of(node, &bound.first(), 8)),
     ("ran-with-files", |machine, node, bound| machine.ran_with_files(node, bound)),
     ("range", |machine, node, bound| machine.range(node, bound)),
     ("read-arguments", |machine, node, _| machine.read_arguments(node, true)),
     ("read-content", |machine, node, bound| machine.read_content(node, bound)),
     ("read-files", |machine, node, _| machine.read_arguments(node, false)),
-    ("receiver", |_, _, bound| first(bound)),
+    ("receiver", |_, _, bound| bound.first()),
     ("referred", |machine, node, bound| machine.referred(node, bound)),
     ("refilled", |machine, node, bound| machine.refilled(node, bound)),
     ("repeated", |machine, node, bound| {
         let count = bound.at(1).cloned().unwrap_or(Value::Constant);
-        machine.repeated(node, &first(bound), &count)
+        machine.repeated(node, &bound.first(), &count)
     }),
     ("replace", |machine, node, bound| machine.replaced(node, bound)),
     ("requested", |machine, _, bound| {
         let method = bound.part(Part::Method).cloned().unwrap_or_else(|| Value::text("GET"));
         let body = bound.part(Part::Body).cloned().unwrap_or(Value::Constant);
-        machine.list([first(bound), method, body])
+        machine.list([bound.first(), method, body])
     }),
     ("requested-second", |machine, _, bound| {
         let method = bound.part(Part::Method).cloned().unwrap_or_else(|| Value::text("GET"));
@@ -315,7 +313,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("resolved-path", |machine, node, bound| machine.resolved_path(node, bound)),
     ("reverse-text", |machine, node, bound| machine.reversed_text(node, bound)),
-    ("reversed", |machine, node, bound| machine.same_elements(node, &first(bound), true)),
+    ("reversed", |machine, node, bound| machine.same_elements(node, &bound.first(), true)),
     ("reversed-of", |machine, node, bound| machine.reversed_of(node, bound)),
     ("reversed-text", |machine, node, bound| {
         let (values, known) = machine.flattened(node, bound);
@@ -345,14 +343,14 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("substring", |machine, node, bound| machine.substring(node, bound, false)),
     ("substring-from-one", |machine, node, bound| machine.substring(node, bound, true)),
     ("super", |machine, _, _| machine.this_object()),
-    ("tail", |machine, node, bound| machine.path_part(node, &first(bound), false)),
+    ("tail", |machine, node, bound| machine.path_part(node, &bound.first(), false)),
     ("target", |_, _, bound| bound.named("target").cloned().unwrap_or(Value::Constant)),
     ("template", |machine, node, bound| machine.template(node, bound)),
-    ("text", |machine, node, bound| machine.as_text(node, &first(bound))),
+    ("text", |machine, node, bound| machine.as_text(node, &bound.first())),
     ("tied", |machine, node, bound| machine.tied(node, bound)),
     ("timer", |machine, node, bound| {
         // Text is code, as in browsers.
-        for text in first(bound).choices().iter().filter(|one| one.as_str().is_some()) {
+        for text in bound.first().choices().iter().filter(|one| one.as_str().is_some()) {
             machine.code(node, text);
         }
         for value in bound.plain() {
@@ -378,10 +376,10 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("unsafe-yaml", |machine, node, bound| machine.unsafe_yaml(node, bound)),
     ("unserialize", |machine, node, bound| machine.unserialized(node, bound)),
     ("url", |machine, node, bound| match bound.at(1) {
-        None => first(bound),
+        None => bound.first(),
         Some(base) => {
             let base = base.clone();
-            machine.beside(node, &base, &first(bound))
+            machine.beside(node, &base, &bound.first())
         }
     }),
     ("utility", |machine, node, bound| machine.utility(node, bound)),
@@ -390,13 +388,13 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("vim-expand", |machine, node, bound| machine.vim_expanded(node, bound)),
     ("vim-option", |machine, node, bound| {
         let value = bound.at(1).cloned().unwrap_or(Value::Constant);
-        machine.vim_option(node, &first(bound), &value);
+        machine.vim_option(node, &bound.first(), &value);
         Value::Constant
     }),
     ("vim-substitute", |machine, node, bound| machine.vim_substituted(node, bound)),
     ("vsprintf", |machine, node, bound| machine.printed(node, bound, true)),
     ("walk", |machine, node, bound| machine.walked(node, bound)),
-    ("words", |machine, node, bound| machine.words(node, &first(bound))),
+    ("words", |machine, node, bound| machine.words(node, &bound.first())),
     ("written-in-ruby", |machine, node, bound| machine.written_in_ruby(node, bound)),
     ("xml-file", |machine, node, bound| machine.xml_of(node, bound)),
     ("yaml", |machine, node, bound| {
@@ -441,18 +439,6 @@ pub(super) fn takes_functions(name: &str) -> bool {
 fn fresh() -> Value {
     let unknown = Piece::Unknown { why: Why::Dynamic, written: "*".into() };
     Value::arg(Arg::from_pieces([Piece::Text("/tmp/".into()), unknown], false))
-}
-
-pub(super) fn first(bound: &Bound) -> Value {
-    bound.at(0).or(bound.others.first()).cloned().unwrap_or(Value::Constant)
-}
-
-/// Returns the value from which an object was made.
-pub(super) fn inner(value: &Value) -> Value {
-    match value {
-        Value::Object(_, inner) => (**inner).clone(),
-        other => other.clone(),
-    }
 }
 
 /// YAML loaders that make no objects of classes.

@@ -2,8 +2,8 @@
 
 use castellan_event::{Role, Why};
 
-use super::compute::{first, inner};
-use super::perform::Bound;
+use super::bound::Bound;
+use super::bound::inner;
 use super::{Argument, Machine};
 use crate::language::Language;
 use crate::limits::ITERATIONS_MAX;
@@ -73,7 +73,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn environment_or(&mut self, node: &Node, bound: &Bound) -> Value {
-        let name = bound.named("key").cloned().unwrap_or_else(|| first(bound));
+        let name = bound.named("key").cloned().unwrap_or_else(|| bound.first());
         let value = self.environment(node, &name);
         match bound.named("default") {
             Some(default) if value.as_str().is_none() => self.any(node, [value, default.clone()]),
@@ -83,9 +83,9 @@ impl Machine<'_> {
 
     pub(super) fn content(&mut self, node: &Node, bound: &Bound) -> Value {
         let url = [Part::Request, Part::Download, Part::Upload].into_iter().find_map(|part| bound.part(part));
-        let is_url = first(bound).to_arg().is_some_and(|arg| arg.prefix().contains("://"));
+        let is_url = bound.first().to_arg().is_some_and(|arg| arg.prefix().contains("://"));
         let why = if url.is_some() || is_url { Why::Network } else { Why::File };
-        match inner(url.unwrap_or(&first(bound))) {
+        match inner(url.unwrap_or(&bound.first())) {
             Value::Unknown(why, written) => Value::Unknown(why, written),
             other => match other.to_arg() {
                 Some(path) => Value::unknown(why, &path.written()),
@@ -130,7 +130,7 @@ impl Machine<'_> {
         bound: &Bound,
         decode: fn(&str) -> Option<String>,
     ) -> Value {
-        let of = first(bound);
+        let of = bound.first();
         let values: Vec<Value> = of
             .choices()
             .iter()
@@ -144,7 +144,7 @@ impl Machine<'_> {
 
     /// `codecs.decode(text, encoding)`, `Buffer.from(text, encoding)`
     pub(super) fn decode(&mut self, node: &Node, bound: &Bound) -> Value {
-        if let value @ Value::List(_) = first(bound) {
+        if let value @ Value::List(_) = bound.first() {
             let alone = Bound { given: bound.given.iter().take(1).cloned().collect(), ..Bound::default() };
             let _ = value;
             return self.characters(node, &alone);
@@ -155,7 +155,7 @@ impl Machine<'_> {
             "rot13" | "rot_13" => self.decoded(node, bound, super::texts::rot13),
             "hex" | "hex_codec" => self.decoded(node, bound, super::texts::hex),
             "base64" | "base64_codec" | "base64url" => self.decoded(node, bound, super::texts::base64),
-            "" | "utf_8" | "utf8" | "ascii" | "latin1" | "latin_1" | "binary" => first(bound),
+            "" | "utf_8" | "utf8" | "ascii" | "latin1" | "latin_1" | "binary" => bound.first(),
             _ => self.unknown(node, Why::Encoding),
         }
     }
@@ -285,7 +285,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn member_by_name(&mut self, node: &Node, bound: &Bound) -> Value {
-        let of = first(bound);
+        let of = bound.first();
         let name = bound.at(1).cloned().unwrap_or(Value::Constant);
         let mut values = Vec::new();
         for name in name.choices() {

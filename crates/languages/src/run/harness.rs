@@ -3,7 +3,7 @@
 use castellan_event::{EffectKind, Why};
 
 use super::Machine;
-use super::perform::Bound;
+use super::bound::Bound;
 use crate::tree::Node;
 use crate::value::Value;
 

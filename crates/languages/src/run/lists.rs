@@ -182,7 +182,7 @@ impl Machine<'_> {
         Value::List(self.state.new_cell(Cell { entries: rows, is_open: !known, class: None }))
     }
 
-    pub(super) fn zipped(&mut self, node: &Node, bound: &super::perform::Bound) -> Value {
+    pub(super) fn zipped(&mut self, node: &Node, bound: &super::bound::Bound) -> Value {
         let lists: Vec<(Vec<Value>, bool)> =
             bound.given.iter().map(|(_, value)| self.elements(node, value)).collect();
         let known = lists.iter().all(|(_, known)| *known);

@@ -2,8 +2,7 @@
 
 use castellan_event::{Role, Why};
 
-use super::compute::first;
-use super::perform::Bound;
+use super::bound::Bound;
 use super::{Argument, Machine};
 use crate::language::Language;
 use crate::state::Cell;
@@ -97,7 +96,7 @@ impl Machine<'_> {
 
     /// `table.unpack(list)`
     pub(super) fn unpacked(&mut self, node: &Node, bound: &Bound) -> Value {
-        match (first(bound), bound.at(1)) {
+        match (bound.first(), bound.at(1)) {
             (list @ Value::List(_), None) => match self.table.kind(VALUES) {
                 Some(kind) => Value::Object(Ref(kind), list.into()),
                 None => list,
@@ -112,7 +111,7 @@ impl Machine<'_> {
     /// `select(from, ...)`
     pub(super) fn selected(&mut self, node: &Node, bound: &Bound) -> Value {
         let values: Vec<Value> = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
-        match first(bound) {
+        match bound.first() {
             Value::Number(from) if from > 0 && !bound.is_open => {
                 let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
                 self.several(values.into_iter().skip(skipped).collect())
@@ -124,7 +123,7 @@ impl Machine<'_> {
 
     /// `of:name(...)`
     pub(super) fn method_called(&mut self, node: &Node, bound: &Bound) -> Value {
-        let (of, name) = (first(bound), bound.at(1).cloned().unwrap_or(Value::Constant));
+        let (of, name) = (bound.first(), bound.at(1).cloned().unwrap_or(Value::Constant));
         let given = bound.given.iter().skip(2).map(|(_, value)| value.clone());
         let mut arguments: Vec<Argument> = given.map(Argument::plain).collect();
         if let Some(last) = arguments.last_mut().filter(|_| bound.is_open) {
@@ -160,7 +159,7 @@ impl Machine<'_> {
             self.hand(node, handler);
         }
         let mark = self.state.mark();
-        let result = self.call(node, &first(bound), arguments);
+        let result = self.call(node, &bound.first(), arguments);
         let joined = self.state.join_history(mark, false);
         self.settled(node, joined);
         let ok = self.unknown(node, Why::Dynamic);
@@ -173,7 +172,7 @@ impl Machine<'_> {
 
     /// Returns a row of values for each round of a loop.
     pub(super) fn iterated(&mut self, node: &Node, bound: &Bound) -> Value {
-        let over = first(bound);
+        let over = bound.first();
         let mut rows = Vec::new();
         let mut is_open = true;
         match &over {
@@ -205,7 +204,7 @@ impl Machine<'_> {
 
     /// `pairs(table)`, `ipairs(table)`
     pub(super) fn rows(&mut self, node: &Node, bound: &Bound) -> Value {
-        let rows = match first(bound) {
+        let rows = match bound.first() {
             Value::Module(_) => self.lost(node, Why::Dynamic),
             table => self.array_entries(node, &table),
         };
@@ -217,7 +216,7 @@ impl Machine<'_> {
 
     /// `setmetatable(table, other)`: missing entries come from `__index`.
     pub(super) fn with_metatable(&mut self, node: &Node, bound: &Bound) -> Value {
-        let table = first(bound);
+        let table = bound.first();
         let other = bound.at(1).cloned().unwrap_or(Value::Constant);
         let lists = table.choices().iter().filter_map(|one| match one {
             Value::List(list) => Some(*list),
@@ -261,7 +260,7 @@ impl Machine<'_> {
 
     /// `load(text)`: returns a function with this code. A function that returns the text in parts is not followed.
     pub(super) fn loaded_code(&mut self, node: &Node, bound: &Bound) -> Value {
-        let text = first(bound);
+        let text = bound.first();
         if text.is_callable() {
             return self.lost(node, Why::Dynamic);
         }
@@ -280,7 +279,7 @@ impl Machine<'_> {
         }
         let is_magic =
             |text: &str| text.contains(['^', '$', '(', ')', '%', '.', '[', ']', '*', '+', '-', '?']);
-        let texts = (first(bound), bound.at(1).and_then(Value::as_str), bound.at(2).and_then(Value::as_str));
+        let texts = (bound.first(), bound.at(1).and_then(Value::as_str), bound.at(2).and_then(Value::as_str));
         let (text @ Value::Text(_), Some(from), Some(to)) = texts else {
             return self.unknown(node, Why::Dynamic);
         };
@@ -295,7 +294,7 @@ impl Machine<'_> {
 
     /// `table.insert(list, value)`, `table.insert(list, place, value)`
     pub(super) fn inserted(&mut self, node: &Node, bound: &Bound) -> Value {
-        let list = first(bound);
+        let list = bound.first();
         let (method, given) = match (bound.at(1), bound.at(2)) {
             (Some(Value::Number(place)), Some(value)) => {
                 ("insert", vec![Value::Number(place.saturating_sub(1)), value.clone()])

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::Arg;
 
-use super::perform::Bound;
+use super::bound::Bound;
 use super::{Argument, Machine};
 use crate::act::{Operand, What};
 use crate::language::Language;
@@ -161,7 +161,7 @@ impl Machine<'_> {
 
     /// `class_alias(class, alias)`
     pub(super) fn class_alias(&mut self, node: &Node, bound: &Bound) -> Value {
-        let class = self.class_named(node, &super::compute::first(bound));
+        let class = self.class_named(node, &bound.first());
         match bound.at(1).and_then(Value::as_str) {
             Some(alias) => self.state.set_own(0, &class_name(alias).into(), class),
             None => self.hole(node.at, Role::Code, Why::Dynamic, "a class"),
@@ -182,7 +182,7 @@ impl Machine<'_> {
 
     /// Calls or instantiates the value behind a reflection object. A method may be given by two names.
     pub(super) fn call_inner(&mut self, node: &Node, bound: &Bound, is_new: bool) -> Value {
-        let of = super::compute::inner(&super::compute::first(bound));
+        let of = super::bound::inner(&bound.first());
         let given = bound.given.iter().skip(1).map(|(_, value)| value.clone());
         let mut arguments: Vec<Argument> = given.map(Argument::plain).collect();
         if let [Argument { value: list @ Value::List(_), .. }] = arguments.as_slice() {

@@ -5,7 +5,7 @@ use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
 
 use super::Machine;
-use super::perform::Bound;
+use super::bound::Bound;
 use crate::act::{Operand, What};
 use crate::language::Language;
 use crate::tree::Node;

@@ -3,7 +3,7 @@
 use castellan_event::Why;
 
 use super::Machine;
-use super::perform::Bound;
+use super::bound::Bound;
 use crate::limits::{BYTES_PER_WORK, VALUE_BYTES_MAX};
 use crate::tree::Node;
 use crate::value::Value;
@@ -19,7 +19,7 @@ enum Count {
 impl Machine<'_> {
     /// `pack TEMPLATE, LIST`
     pub(super) fn packed(&mut self, node: &Node, bound: &Bound) -> Value {
-        let template = super::compute::first(bound);
+        let template = bound.first();
         let (values, known) = self.flattened(node, &bound.without(1));
         let made = template.as_str().filter(|_| known).and_then(|template| text(template, &values));
         match made {

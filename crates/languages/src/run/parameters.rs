@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use castellan_event::{Role, Why};
 
-use super::perform::{Bound, is_true};
+use super::bound::{Bound, is_true};
 use super::shells::Word;
 use super::{Argument, Machine};
 use crate::language::Language;

@@ -4,8 +4,8 @@ use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
 use super::Machine;
-use super::compute::{first, inner};
-use super::perform::Bound;
+use super::bound::Bound;
+use super::bound::inner;
 use crate::table::Takes;
 use crate::tree::Node;
 use crate::value::{Ref, Value, concat};
@@ -103,7 +103,7 @@ impl Machine<'_> {
 
     /// Returns the paths that a pattern matches, as a pattern.
     pub(super) fn globbed(&mut self, node: &Node, bound: &Bound) -> Value {
-        let pattern = bound.named("pattern").cloned().unwrap_or_else(|| first(bound));
+        let pattern = bound.named("pattern").cloned().unwrap_or_else(|| bound.first());
         let base = bound.given.first().filter(|(parameter, _)| parameter.takes == Takes::Receiver);
         let kind = match base {
             Some((_, Value::Object(kind, _))) => Some(*kind),
@@ -130,8 +130,8 @@ impl Machine<'_> {
     pub(super) fn walked(&mut self, node: &Node, bound: &Bound) -> Value {
         let star = || Value::arg(Arg::unknown(Why::Glob, "*", false));
         let below = Value::arg(Arg::unknown(Why::Glob, "**", false));
-        let root = self.beside(node, &first(bound), &below);
-        let root = self.any(node, [inner(&first(bound)), root]);
+        let root = self.beside(node, &bound.first(), &below);
+        let root = self.any(node, [inner(&bound.first()), root]);
         let names = [self.list([star()]), self.list([star()])];
         let row = self.list([root].into_iter().chain(names));
         self.list([row])
@@ -139,7 +139,7 @@ impl Machine<'_> {
 
     /// Returns a directory's children: its path and any name.
     pub(super) fn children(&mut self, node: &Node, bound: &Bound, kind: Option<&str>) -> Value {
-        let of = first(bound);
+        let of = bound.first();
         let star = Value::arg(Arg::unknown(Why::Glob, "*", false));
         let path = self.beside(node, &of, &star);
         let kind = match (kind, &of) {

@@ -3,48 +3,13 @@
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
 
+use super::bound::{Bound, is_true};
 use super::{Argument, Machine, compute};
 use crate::act::{Operand, What};
 use crate::language::Language;
-use crate::table::{Entry, Parameter, Part, Takes};
+use crate::table::{Entry, Part, Takes};
 use crate::tree::Node;
 use crate::value::{Given, Ref, Value};
-
-/// The arguments of a call, each with its parameter.
-#[derive(Debug, Default)]
-pub(super) struct Bound {
-    pub(super) given: Vec<(&'static Parameter, Value)>,
-    /// Arguments without a parameter.
-    pub(super) others: Vec<Value>,
-    /// There may be more arguments.
-    pub(super) is_open: bool,
-}
-
-impl Bound {
-    /// Returns the argument with this use.
-    pub(super) fn part(&self, part: Part) -> Option<&Value> {
-        self.given.iter().find(|(parameter, _)| parameter.parts.contains(&part)).map(|(_, value)| value)
-    }
-
-    pub(super) fn at(&self, at: usize) -> Option<&Value> {
-        self.given.get(at).map(|(_, value)| value)
-    }
-
-    /// Returns all arguments but the first `count`.
-    pub(super) fn without(&self, count: usize) -> Bound {
-        let given = self.given.iter().skip(count).cloned().collect();
-        Bound { given, others: self.others.clone(), is_open: self.is_open }
-    }
-
-    /// Returns the arguments without the receiver.
-    pub(super) fn plain(&self) -> impl Iterator<Item = &Value> {
-        self.given.iter().filter(|(parameter, _)| parameter.takes != Takes::Receiver).map(|(_, value)| value)
-    }
-
-    pub(super) fn named(&self, name: &str) -> Option<&Value> {
-        self.given.iter().find(|(parameter, _)| parameter.is_called(name)).map(|(_, value)| value)
-    }
-}
 
 impl Machine<'_> {
     /// Calls a function of a library.
@@ -540,12 +505,4 @@ fn split_port(text: &str) -> Option<(&str, &str)> {
     let (host, port) = text.split_once(':')?;
     let is_port = !host.is_empty() && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
     is_port.then_some((host, port))
-}
-
-/// Reports whether a value may be true.
-pub(super) fn is_true(value: &Value) -> bool {
-    value.choices().iter().any(|one| match one {
-        Value::Number(0) | Value::Constant => false,
-        other => other.as_str() != Some(""),
-    })
 }

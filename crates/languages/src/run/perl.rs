@@ -3,7 +3,7 @@
 use castellan_event::Why;
 use castellan_programs::Arg;
 
-use super::perform::Bound;
+use super::bound::Bound;
 use super::{Argument, Machine};
 use crate::language::Language;
 use crate::limits::{BYTES_PER_WORK, ITERATIONS_MAX};
@@ -198,7 +198,7 @@ impl Machine<'_> {
 
     /// `$$x`: the referenced value, or the variable with this name.
     pub(super) fn referred(&mut self, node: &Node, bound: &Bound) -> Value {
-        let of = super::compute::first(bound);
+        let of = bound.first();
         let mut values = Vec::new();
         for one in of.choices() {
             values.push(match one {
@@ -215,7 +215,7 @@ impl Machine<'_> {
 
     /// `&$f(...)`: the callee is a function or its name.
     pub(super) fn called(&mut self, node: &Node, bound: &Bound) -> Value {
-        let function = super::compute::first(bound);
+        let function = bound.first();
         let mut given: Vec<Argument> =
             bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
         if bound.is_open {
@@ -379,7 +379,7 @@ impl Machine<'_> {
 
     /// A text in a pattern that may contain code.
     pub(super) fn pattern_code(&mut self, node: &Node, bound: &Bound) -> Value {
-        let text = super::compute::first(bound);
+        let text = bound.first();
         let is_plain = |one: &Value| {
             one.as_str().is_some_and(|text| !["(?{", "(??{", "(*{"].iter().any(|code| text.contains(code)))
         };
@@ -422,8 +422,8 @@ impl Machine<'_> {
 
     /// `File::Find::find`: calls a function for each path below some directories.
     pub(super) fn searched(&mut self, node: &Node, bound: &Bound) -> Value {
-        let mut functions = vec![super::compute::first(bound)];
-        if let Value::Map(cell) = super::compute::first(bound) {
+        let mut functions = vec![bound.first()];
+        if let Value::Map(cell) = bound.first() {
             functions = self.state.cell(cell).entries.into_iter().map(|(_, value)| value).collect();
         }
         let mut paths = Vec::new();
@@ -446,11 +446,11 @@ impl Machine<'_> {
 
     /// Returns the patterns of `glob`, one for each word.
     pub(super) fn globbed_words(&mut self, node: &Node, bound: &Bound) -> Value {
-        let words = match super::compute::first(bound).as_str() {
+        let words = match bound.first().as_str() {
             Some(text) if !text.contains(['"', '\'', '\\']) => {
                 text.split_whitespace().map(Value::text).collect::<Vec<_>>()
             }
-            _ => vec![super::compute::first(bound)],
+            _ => vec![bound.first()],
         };
         let mut found = Vec::new();
         for word in words {

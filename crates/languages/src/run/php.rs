@@ -2,8 +2,7 @@
 
 use castellan_event::{EffectKind, Role, Why};
 
-use super::compute::first;
-use super::perform::{Bound, is_true};
+use super::bound::{Bound, is_true};
 use super::{Argument, Machine};
 use crate::tree::Node;
 use crate::value::Value;
@@ -33,7 +32,7 @@ impl Machine<'_> {
     /// `ini_set(option, value)`
     pub(super) fn set_option(&mut self, node: &Node, bound: &Bound) -> Value {
         let value = bound.at(1).cloned().unwrap_or(Value::Constant);
-        for option in first(bound).choices() {
+        for option in bound.first().choices() {
             match option.as_str().map(str::to_ascii_lowercase).as_deref() {
                 Some("include_path") => self.includes_elsewhere(),
                 Some(name) if WRITTEN.contains(&name) => self.path(node, EffectKind::Write, &value, false),
@@ -58,7 +57,7 @@ impl Machine<'_> {
             return self.unknown(node, Why::Dynamic);
         }
         let makes_objects = |text: &str| text.contains("O:") || text.contains("C:") || text.contains("E:");
-        for one in first(bound).choices() {
+        for one in bound.first().choices() {
             let arg = one.to_arg();
             match arg.as_deref().map(|arg| (arg.as_str(), arg.why())) {
                 Some((Some(text), _)) if !makes_objects(text) => {}
@@ -97,7 +96,7 @@ impl Machine<'_> {
     /// `new SimpleXMLElement(data, options, true)`: the data is a path.
     pub(super) fn xml_of(&mut self, node: &Node, bound: &Bound) -> Value {
         if bound.named("isurl").is_some_and(is_true) {
-            self.path(node, EffectKind::Read, &first(bound), false);
+            self.path(node, EffectKind::Read, &bound.first(), false);
         }
         self.unknown(node, Why::Dynamic)
     }
@@ -114,7 +113,7 @@ impl Machine<'_> {
             other => matches!(other, Value::Text(_)) || other.is_callable(),
         };
         if function.choices().iter().any(names) {
-            return self.call_named(node, &function, vec![Argument::plain(first(bound))]);
+            return self.call_named(node, &function, vec![Argument::plain(bound.first())]);
         }
         self.unknown(node, Why::Dynamic)
     }

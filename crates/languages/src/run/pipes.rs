@@ -2,7 +2,7 @@
 
 use castellan_event::{EffectKind, Role, Why};
 
-use super::perform::Bound;
+use super::bound::Bound;
 use super::{Argument, Machine};
 use crate::act::{Operand, What};
 use crate::language::Language;
@@ -57,7 +57,7 @@ impl Machine<'_> {
 
     /// `URI.open`: a text without a leading `|` is a URL.
     pub(super) fn opened_uri(&mut self, node: &Node, bound: &Bound) -> Value {
-        let what = super::compute::first(bound);
+        let what = bound.first();
         for arg in self.operands(node, &what) {
             match arg.strip_prefix("|") {
                 Some(command) => self.shell(node, &Value::arg(command), &Bound::default()),
@@ -108,7 +108,7 @@ impl Machine<'_> {
 
     /// Loads YAML that may create any object.
     pub(super) fn unsafe_yaml(&mut self, node: &Node, bound: &Bound) -> Value {
-        let text = super::compute::first(bound);
+        let text = bound.first();
         let is_plain =
             |one: &Value| one.as_str().is_some_and(|text| !OBJECTS.iter().any(|sign| text.contains(sign)));
         if !text.choices().iter().all(is_plain) {

@@ -4,8 +4,9 @@ use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
 
 use super::Machine;
-use super::compute::inner;
-use super::perform::{Bound, is_true};
+use super::bound::Bound;
+use super::bound::inner;
+use super::bound::is_true;
 use crate::act::{Operand, What};
 use crate::table::Part;
 use crate::tree::Node;

@@ -2,7 +2,7 @@
 
 use castellan_event::Why;
 
-use super::perform::Bound;
+use super::bound::Bound;
 use super::{Argument, Machine};
 use crate::act::What;
 use crate::limits::ITERATIONS_MAX;
@@ -154,7 +154,7 @@ impl Machine<'_> {
 
     /// A function of `un.rb`: does with the program's arguments the same as the program of that name.
     pub(super) fn utility(&mut self, node: &Node, bound: &Bound) -> Value {
-        let program = super::compute::first(bound);
+        let program = bound.first();
         let programs = self.args(node, &program).iter().map(|arg| vec![(**arg).clone()]).collect();
         let arguments = self.name(node, &"ARGV".into());
         let arguments = arguments.choices().iter().flat_map(|one| self.argv(node, one)).collect();
@@ -164,7 +164,7 @@ impl Machine<'_> {
 
     /// `of[a, b]`: a part, unless the receiver is a function.
     pub(super) fn element_of(&mut self, node: &Node, bound: &Bound) -> Value {
-        let of = super::compute::first(bound);
+        let of = bound.first();
         let mut given: Vec<Argument> =
             bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
         if bound.is_open {
@@ -332,7 +332,7 @@ impl Machine<'_> {
 
     /// Returns a copy of an object; changes in the copy do not affect the original.
     pub(super) fn copied_object(&mut self, node: &Node, bound: &Bound) -> Value {
-        let of = super::compute::first(bound);
+        let of = bound.first();
         let values: Vec<Value> = of
             .choices()
             .iter()
@@ -360,7 +360,7 @@ impl Machine<'_> {
 
     /// `reverse` of a text or list.
     pub(super) fn reversed_of(&mut self, node: &Node, bound: &Bound) -> Value {
-        let of = super::compute::first(bound);
+        let of = bound.first();
         match (&of, of.as_str()) {
             (_, Some(text)) => Value::text(text.chars().rev().collect::<String>()),
             (Value::List(_), _) => self.same_elements(node, &of, true),
@@ -370,7 +370,7 @@ impl Machine<'_> {
 
     /// `[...].pack(FORMAT)`
     pub(super) fn packed_of(&mut self, node: &Node, bound: &Bound) -> Value {
-        let of = super::compute::first(bound);
+        let of = bound.first();
         let (elements, known) = self.elements(node, &of);
         let Some((parameter, format)) = bound.given.get(1).filter(|_| known) else {
             return self.unknown(node, Why::Dynamic);
@@ -393,7 +393,7 @@ impl Machine<'_> {
 
     /// `first`, `last`, without a number.
     pub(super) fn end_of(&mut self, node: &Node, bound: &Bound, at: i64) -> Value {
-        let of = super::compute::first(bound);
+        let of = bound.first();
         match (&of, bound.given.len()) {
             (Value::List(_), 1) => self.index(node, &of, &Value::Number(at)),
             (Value::List(_), _) => {

@@ -4,8 +4,8 @@
 use castellan_event::{EffectKind, Role, Why};
 
 use super::Machine;
+use super::bound::Bound;
 use super::computed::OTHER_ARGV;
-use super::perform::Bound;
 use crate::act::What;
 use crate::language::Language;
 use crate::tree::Node;

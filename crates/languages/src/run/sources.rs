@@ -4,7 +4,7 @@ use castellan_event::{EffectKind, Why};
 use castellan_programs::Arg;
 
 use super::Machine;
-use super::perform::Bound;
+use super::bound::Bound;
 use crate::act::{Operand, What};
 use crate::tree::Node;
 use crate::value::{Ref, Value};

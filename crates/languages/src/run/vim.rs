@@ -4,8 +4,7 @@
 use castellan_event::{EffectKind, Role, Why};
 
 use super::Machine;
-use super::compute::first;
-use super::perform::Bound;
+use super::bound::Bound;
 use crate::tree::Node;
 use crate::value::Value;
 
@@ -86,10 +85,10 @@ impl Machine<'_> {
     /// `vim.fn.expand(text)`: Neovim runs text in backticks.
     pub(super) fn vim_expanded(&mut self, node: &Node, bound: &Bound) -> Value {
         let runs = |one: &Value| one.to_arg().is_some_and(|arg| arg.written().contains('`'));
-        if first(bound).choices().iter().any(runs) {
+        if bound.first().choices().iter().any(runs) {
             self.lost(node, Why::Unsupported);
         }
-        self.expanded(node, &first(bound))
+        self.expanded(node, &bound.first())
     }
 
     /// `vim.fn.substitute(text, pattern, to)`: an expression follows `\=`.
