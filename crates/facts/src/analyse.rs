@@ -8,7 +8,7 @@ use castellan_programs::Arg;
 use castellan_shell::{Files, Found, Gap, Item, Set, Start, Work, commands_within, program_within};
 
 use crate::code;
-use crate::command::{self, base_name};
+use crate::command;
 use crate::environment;
 use crate::mcp;
 use crate::missing;
@@ -16,6 +16,7 @@ use crate::scene::Scene;
 use crate::scripts;
 use crate::sink::Sink;
 use crate::snapshot;
+use castellan_programs::base_name;
 
 /// Adds the effects of a call's shell texts: its command, and arguments of an MCP tool that are commands. Returns the
 /// content that the texts write into files.

@@ -26,12 +26,12 @@ use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_o
 use castellan_programs::{Arg, Does, Operand as Given, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, program_within};
 
-use crate::command::base_name;
 use crate::handlers::manifest;
 use crate::limits::PROGRAM_DEPTH_MAX;
 use crate::scene::Scene;
 use crate::sink::Sink;
 use crate::{analyse, declared, environment, path, scripts, slots, sql};
+use castellan_programs::base_name;
 
 /// A program in some language that a command runs.
 #[derive(Debug, Clone)]

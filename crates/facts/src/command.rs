@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use castellan_event::{Command, Effect, EffectKind, Facts, FileOrigin, Role, Scope, Why};
+use castellan_programs::base_name;
 use castellan_programs::{Arg, Attribute, Invocation, Program, Style, find, invoke};
 use castellan_shell::{Origin, Run, Stdin};
 
@@ -405,9 +406,4 @@ fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
 fn says(read: &Invocation, attribute: Attribute) -> Option<bool> {
     let has = |program: &Program| program.attributes.contains(&attribute);
     (has(read.command) || has(read.program)).then(|| read.is(attribute))
-}
-
-/// Returns the last component of a program's path. Windows paths have backslashes.
-pub(crate) fn base_name(name: &str) -> &str {
-    name.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default()
 }

@@ -3,11 +3,11 @@
 use castellan_event::{FileOrigin, Scope};
 use castellan_programs::{Arg, find};
 
-use crate::command::base_name;
 use crate::handlers::manifest;
 use crate::limits::WORK_OF_PATH;
 use crate::path;
 use crate::scene::Scene;
+use castellan_programs::base_name;
 
 /// The verb in the effects of a declared program.
 pub(crate) const DECLARED: &str = "declared";

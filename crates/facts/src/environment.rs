@@ -3,9 +3,9 @@
 use castellan_event::{Effect, EffectKind};
 use castellan_programs::Arg;
 
-use crate::command::base_name;
 use crate::limits::WORK_OF_EFFECT;
 use crate::sink::Sink;
+use castellan_programs::base_name;
 
 /// Names; a `*` at the end matches any rest. The second text is the verb of the effect: the kind of change.
 const VARIABLES: &[(&str, &str)] = &[

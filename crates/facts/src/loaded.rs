@@ -15,11 +15,11 @@ use castellan_programs::{Arg, Attribute, Invocation};
 use castellan_shell::Run;
 
 use crate::code::{self, From, GENERATED, Program};
-use crate::command::base_name;
 use crate::limits::{LOADED_FILES_MAX, LOOKED_DIRECTORIES_MAX};
 use crate::path;
 use crate::scene::Scene;
 use crate::sink::Sink;
+use castellan_programs::base_name;
 
 /// A pattern for names, in which `*` matches any text, and the language of such files.
 type Pattern = (&'static str, &'static str);

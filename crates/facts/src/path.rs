@@ -2,14 +2,13 @@
 //! Must not know the program of the argument.
 
 mod lexical;
-mod places;
 mod special;
 mod windows;
 
 use castellan_event::{Answer, PATH_BYTES_MAX, Query, Recorder, Scope, Why};
 use castellan_programs::{Arg, Piece};
 
-pub use places::Places;
+pub use crate::scope::Places;
 pub use special::dev_tcp;
 pub(crate) use special::is_stream;
 

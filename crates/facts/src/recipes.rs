@@ -12,6 +12,7 @@ mod packages;
 mod pre_commit;
 mod taskfile;
 mod unquote;
+mod variable;
 pub(crate) mod yaml;
 
 use std::rc::Rc;

@@ -3,6 +3,7 @@
 
 mod part;
 mod pattern;
+mod places;
 mod table;
 
 use std::borrow::Cow;
@@ -12,9 +13,9 @@ use castellan_event::Scope;
 pub(crate) use part::Part;
 use part::known_start;
 use pattern::{Anchor, Table, View};
+pub use places::Places;
+pub(crate) use places::{DEVICE, UNC};
 use table::{OWN, Row};
-
-use crate::path::Places;
 
 /// The classification of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

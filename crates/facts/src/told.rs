@@ -6,10 +6,10 @@ use castellan_event::{Effect, EffectKind};
 use castellan_programs::{Arg, Invocation};
 use castellan_shell::Stdin;
 
-use crate::command::base_name;
 use crate::limits::TOLD_WORDS_MAX;
 use crate::sink::Sink;
 use crate::sql;
+use castellan_programs::base_name;
 
 /// The system in the effects of programs without a model.
 const PROGRAM: &str = "program";

@@ -6,6 +6,7 @@ use crate::program::{Attribute, Form, Opt, Place, Program, Slot, SlotRole, Style
 mod found;
 mod inner;
 mod input;
+mod joined;
 mod options;
 
 pub use found::FoundPath;

@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use castellan_event::Why;
 
-use crate::run::{base_name, is_shell, split_line};
+use crate::shells::is_shell;
+use crate::split::split_line;
+use castellan_programs::base_name;
 
 /// Callback that reads a file by absolute path, symlinks not resolved. The callback returns the text of a file that a
 /// shell could run, or the reason that the text is unknown.

@@ -21,6 +21,8 @@ mod patterns;
 mod prescan;
 mod run;
 mod scope;
+mod shells;
+mod split;
 mod start;
 mod state;
 mod text;

@@ -170,7 +170,7 @@ fn followed(args: &[Arg], state: &State) -> (Vec<Arg>, Option<Text>) {
     let mut rest = Vec::with_capacity(args.len());
     let mut named = None;
     for arg in args {
-        let open = arg.as_str().filter(|_| named.is_none()).and_then(|path| crate::walk::opened(state, path));
+        let open = arg.as_str().filter(|_| named.is_none()).and_then(|path| state.opened(path));
         match open {
             Some(Descriptor::Input(text)) => named = Some((*text).clone()),
             Some(

@@ -8,10 +8,8 @@ mod scripts;
 mod shells;
 mod texts;
 
+use castellan_programs::base_name;
 use std::rc::Rc;
-
-pub(crate) use lists::split_line;
-pub(crate) use shells::is_shell;
 
 use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Inner, Invocation, Piece, Wrapper, invoke};
@@ -21,11 +19,13 @@ use crate::found::{FoundRedirect, Origin, Wrapped};
 use crate::limits::{ARGUMENTS_MAX, ENTRIES_PER_WORK, WORK_OF_SED, WRAPPERS_MAX};
 use crate::outputs;
 use crate::scope::Scope;
+use crate::shells::is_shell;
+use crate::split::split_line;
 use crate::start::{Dialect, Start};
 use crate::state::{Descriptor, State, Value};
 use crate::text::Text;
 use crate::tree::Span;
-use crate::walk::{Leave, Walker, opened};
+use crate::walk::{Leave, Walker};
 
 /// Dangerous programs whose names are unambiguous: no other program has a subcommand with such a name.
 const TELLING: &[&str] = &[
@@ -470,7 +470,7 @@ impl Walker<'_> {
     fn tee(&mut self, state: &mut State, scope: &Scope, tee: &outputs::Tee, text: &Text) {
         self.work.spend_bytes(text.len().saturating_mul(4));
         for path in &tee.paths {
-            let leads = opened(state, path).or_else(|| self.opens_file(state, tee.appends, path));
+            let leads = state.opened(path).or_else(|| self.opens_file(state, tee.appends, path));
             let Some(leads) = leads else { continue };
             let before = state.descriptor(1);
             state.set_descriptor(1, leads);
@@ -499,14 +499,6 @@ impl Walker<'_> {
     /// Leaves the shell, a function or a loop.
     pub(crate) fn leaves(&mut self, kind: Leave, state: &mut State, every: bool) {
         self.left(kind, state, every);
-    }
-}
-
-/// Returns the last component of a path.
-pub(crate) fn base_name(path: &str) -> &str {
-    match path.rsplit_once(['/', '\\']) {
-        Some((_, "")) | None => path,
-        Some((_, name)) => name,
     }
 }
 

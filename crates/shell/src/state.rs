@@ -217,6 +217,20 @@ impl State {
         }
     }
 
+    /// Returns the target of the path of an open descriptor: `/dev/fd/3`, `/dev/stdin`.
+    pub(crate) fn opened(&self, path: &str) -> Option<Descriptor> {
+        let number = match path {
+            "/dev/stdin" => 0,
+            "/dev/stdout" => 1,
+            "/dev/stderr" => 2,
+            path => {
+                let rest = path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"))?;
+                rest.parse().ok()?
+            }
+        };
+        Some(self.descriptor(number))
+    }
+
     /// Returns the target of a descriptor.
     pub(crate) fn descriptor(&self, number: u32) -> Descriptor {
         match self.descriptors.get(&number) {

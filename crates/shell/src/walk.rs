@@ -33,8 +33,6 @@ use crate::text::{Text, cut};
 use crate::tree::{Script, Span};
 use crate::work::Work;
 
-pub(crate) use redirects::opened;
-
 use emit::Items;
 
 /// Returns every command that a text would run. File contents are unknown.

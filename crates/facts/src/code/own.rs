@@ -5,10 +5,10 @@ use castellan_programs::{Arg, SlotRole, find, invoke};
 use castellan_shell::{Run, is_for_shells, shebang};
 
 use super::{From, Place, Program, command_line, language_of_files, opaque, started};
-use crate::command::base_name;
 use crate::path;
 use crate::scene::Scene;
 use crate::scripts;
+use castellan_programs::base_name;
 
 /// The program behind a path that a command runs, by the first line of the file.
 pub(crate) enum Own {

@@ -4,10 +4,10 @@
 use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
-use crate::command::base_name;
 use crate::limits::{CLOUD_TARGETS_MAX, CLOUD_WORDS_MAX};
 use crate::sink::Sink;
 use crate::{slots, told};
+use castellan_programs::base_name;
 
 use EffectKind::{Destroy, Elevate, Mutate, Publish, Query};
 

@@ -6,8 +6,8 @@ use castellan_programs::{Arg, Invocation};
 
 use super::SOURCES;
 use crate::code::{CARGO, From, SHELL};
-use crate::command::base_name;
 use crate::sink::Sink;
+use castellan_programs::base_name;
 
 /// Other endings and whole names, with the language.
 const OTHERS: &[(&[&str], &str)] = &[

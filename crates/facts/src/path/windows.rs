@@ -2,9 +2,9 @@
 
 use castellan_event::Why;
 
-use super::places::{DEVICE, UNC};
 use super::{Located, Places};
 use crate::scope::{self, Part};
+use crate::scope::{DEVICE, UNC};
 
 /// Classifies a path by its text.
 pub(super) fn locate(text: &str, cwd: Option<&str>, places: &Places) -> Located {

@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 use castellan_event::Why;
 
 use super::UNKNOWN;
-use super::makefile::Variable;
 use super::unquote;
+use super::variable::Variable;
 use crate::limits::{MAKE_BYTES_MAX, MAKE_DEPTH_MAX, MAKE_HOLES_MAX};
 
 /// Bytes of a text that cost one step.

@@ -10,7 +10,8 @@ use castellan_programs::Arg;
 use super::UNKNOWN;
 use super::expand::{Given, expand, leave_out};
 use super::unquote;
-use crate::limits::{MAKE_ALTERNATIVES_MAX, MAKE_CHOICES_MAX, MAKE_STEPS_MAX, MAKEFILE_HOLES_MAX};
+use super::variable::Variable;
+use crate::limits::{MAKE_ALTERNATIVES_MAX, MAKE_STEPS_MAX, MAKEFILE_HOLES_MAX};
 use conditions::Conditions;
 
 /// A makefile, as far as it is understood.
@@ -38,63 +39,6 @@ const NOT_INHERITED: &[&str] = &["SHELL", "MAKE", "MAKEFILE_LIST"];
 
 /// Variables that change how recipes are written or run.
 const WAYS: &[&str] = &[".RECIPEPREFIX", ".SHELLFLAGS"];
-
-/// A variable's value, not expanded.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Variable {
-    /// The value, or all possible values in one text.
-    pub(super) value: String,
-    /// It may have other values: a condition sets it, or its value is unknown.
-    pub(super) is_unsure: bool,
-    /// Its possible values then; empty if unknown.
-    pub(super) choices: Vec<String>,
-    /// It may be unset.
-    pub(super) may_be_unset: bool,
-}
-
-impl Variable {
-    pub(super) fn known(value: &str) -> Variable {
-        Variable { value: value.to_owned(), ..Variable::default() }
-    }
-
-    /// Returns a variable that has one of several values; above the limit its value is unknown.
-    pub(super) fn one_of(mut choices: Vec<String>) -> Variable {
-        let mut seen = BTreeSet::new();
-        choices.retain(|one| seen.insert(one.clone()));
-        match choices.as_slice() {
-            [only] => Variable::known(only),
-            all => {
-                let value = all.join(" ");
-                let is_over = all.len() > MAKE_CHOICES_MAX;
-                let choices = if is_over { Vec::new() } else { choices };
-                Variable { value, is_unsure: true, choices, may_be_unset: false }
-            }
-        }
-    }
-
-    /// Returns its possible values; empty if unknown.
-    pub(super) fn values(&self) -> Vec<String> {
-        if self.is_unsure { self.choices.clone() } else { vec![self.value.clone()] }
-    }
-
-    fn add(&mut self, value: &str) {
-        self.value.push(' ');
-        self.value.push_str(value);
-        self.choices.iter_mut().for_each(|one| one.push_str(&format!(" {value}")));
-    }
-
-    /// Adds a possible value.
-    fn or(&mut self, value: &str) {
-        let is_open = self.is_unsure && self.choices.is_empty();
-        let mut values = self.values();
-        values.push(value.to_owned());
-        let all = format!("{} {value}", self.value);
-        *self = Variable::one_of(if is_open { Vec::new() } else { values });
-        if is_open {
-            self.value = all;
-        }
-    }
-}
 
 /// A rule: how targets are made.
 #[derive(Debug, Clone, Default)]

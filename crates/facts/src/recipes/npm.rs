@@ -8,8 +8,8 @@ use castellan_programs::{Arg, find, invoke};
 use serde_json::Value;
 
 use super::{Script, Wanted, quoted};
-use crate::command::base_name;
 use crate::memo;
+use castellan_programs::base_name;
 
 /// Returns the requested script, with those around it.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {

@@ -4,11 +4,11 @@
 use castellan_programs::{Arg, find, invoke};
 use serde_json::Value;
 
-use crate::command::base_name;
 use crate::limits::LOADED_FILES_MAX;
 use crate::memo;
 use crate::scene::Scene;
 use crate::{path, scripts};
+use castellan_programs::base_name;
 
 /// The packages that a command selects.
 pub(super) struct Packages {

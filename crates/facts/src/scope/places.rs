@@ -6,7 +6,7 @@ use std::path::Path;
 use castellan_agents::{AgentId, directory_name, moved_settings_directory, settings_variable};
 use castellan_event::{Process, Scope};
 
-use crate::scope::{Part, components, fold};
+use super::{Part, components, fold};
 
 /// Locations of a session: absolute paths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -191,7 +191,7 @@ impl Places {
 
     /// Returns true if a directory belongs to the operating system, except its directories for temporary files.
     fn is_system(&self, path: &str) -> bool {
-        crate::scope::classify(path, &Places::default()).place == Scope::System
+        super::classify(path, &Places::default()).place == Scope::System
     }
 }
 

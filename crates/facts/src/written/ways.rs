@@ -7,8 +7,8 @@ use castellan_shell::interpreter;
 use serde_json::Value as Json;
 
 use crate::code::language_of_files;
-use crate::command::base_name;
 use crate::limits::WRITTEN_TASKS_MAX;
+use castellan_programs::base_name;
 
 /// A command that runs a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

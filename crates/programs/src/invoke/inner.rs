@@ -1,10 +1,11 @@
 //! The commands, shell text and code that an invocation runs from its arguments.
 
+use super::joined::joined;
 use castellan_event::Why;
 
 use super::found::filled;
 use super::{Invocation, Operand, Used, fits, input};
-use crate::arg::{Arg, Piece};
+use crate::arg::Arg;
 use crate::code::{Does, code};
 use crate::limits::DETAIL_CHARS_MAX;
 use crate::program::{Slot, SlotRole, Style};
@@ -272,14 +273,4 @@ fn begins(pattern: &str, text: &str) -> Option<usize> {
     };
     let ends = text.match_indices(last).map(|(at, letter)| at + letter.len());
     ends.filter_map(|end| text.get(..end)).find(|start| fits(pattern, start)).map(str::len)
-}
-
-pub(super) fn joined(args: &[Arg]) -> Arg {
-    let splits = args.iter().any(Arg::splits);
-    let blank = || Piece::Text(" ".to_owned());
-    let pieces = args
-        .iter()
-        .enumerate()
-        .flat_map(|(number, arg)| (number > 0).then(blank).into_iter().chain(arg.pieces().iter().cloned()));
-    Arg::from_pieces(pieces, splits)
 }

@@ -1,5 +1,6 @@
 //! Commands that get arguments from input or from the words after `:::`, as with `xargs` and `parallel`.
 
+use super::joined::joined;
 use castellan_event::Why;
 
 use super::Invocation;
@@ -42,7 +43,7 @@ pub(super) fn texts(argv: &[Arg]) -> Vec<Arg> {
         return values;
     }
     let words: Vec<Arg> = values.iter().map(quoted).collect();
-    let put_in = super::inner::joined(&words);
+    let put_in = joined(&words);
     let mut left = INPUT_PLACES_MAX;
     let mut text: Vec<Arg> = Vec::new();
     for word in template {
@@ -54,7 +55,7 @@ pub(super) fn texts(argv: &[Arg]) -> Vec<Arg> {
     if text.as_slice() == template {
         text.push(put_in);
     }
-    vec![super::inner::joined(&text)]
+    vec![joined(&text)]
 }
 
 fn input(splits: bool) -> Arg {

@@ -1,5 +1,6 @@
 //! Parses options among the arguments, in the styles of real programs.
 
+use super::joined::joined;
 use std::collections::BTreeSet;
 
 use super::{Invocation, Reading, Used};
@@ -135,7 +136,7 @@ impl Reading<'_> {
                 let all: Vec<Arg> = text.into_iter().chain(self.rest().iter().cloned()).collect();
                 before.into_iter().for_each(|(option, flag)| self.push(option, flag, None, at));
                 self.at = self.argv.len();
-                let code = (!all.is_empty()).then(|| super::inner::joined(&all));
+                let code = (!all.is_empty()).then(|| joined(&all));
                 self.push(option, flag, code, at);
                 return true;
             }
@@ -369,7 +370,7 @@ impl Reading<'_> {
             return;
         }
         if option.slot.role == SlotRole::JoinedCode {
-            let text = (!self.rest().is_empty()).then(|| super::inner::joined(self.rest()));
+            let text = (!self.rest().is_empty()).then(|| joined(self.rest()));
             self.at = self.argv.len();
             return self.push(option, flag, text, at);
         }

@@ -5,11 +5,12 @@ use castellan_programs::Arg;
 
 use crate::builtins;
 use crate::found::{Origin, Wrapped};
-use crate::run::{Call, base_name};
+use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{Descriptor, State, Trap};
 use crate::text::Text;
-use crate::walk::{Leave, Walker, opened};
+use crate::walk::{Leave, Walker};
+use castellan_programs::base_name;
 
 /// Returns true for a signal name: `trap` with only a signal resets it.
 fn is_signal(text: &str) -> bool {
@@ -41,7 +42,7 @@ impl Walker<'_> {
         let Some((file, rest)) = arguments.split_first() else { return };
         // Arguments of `source` apply only inside; without arguments, a `set --` inside is permanent.
         let before = (!rest.is_empty()).then(|| state.positionals.clone());
-        match file.as_str().and_then(|path| opened(state, path)) {
+        match file.as_str().and_then(|path| state.opened(path)) {
             Some(Descriptor::Input(code)) => with_arguments(self, state, rest, |walker, state| {
                 walker.leaving(Leave::Function, state, |walker, state| {
                     walker.run_text(state, scope, &code, Origin::Stdin, call.span);

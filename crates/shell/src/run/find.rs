@@ -23,7 +23,7 @@ impl Walker<'_> {
                 break;
             }
             let name = call.argv.first().map(|name| name.written().into_owned()).unwrap_or_default();
-            let name = super::base_name(&name).to_owned();
+            let name = castellan_programs::base_name(&name).to_owned();
             let told = found(&call.argv, own.len().saturating_sub(1));
             let wrapper = Wrapped { name, argv: own, neutral: false };
             let Some(mut scope) = self.around(scope, wrapper, call) else { break };

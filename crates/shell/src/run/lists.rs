@@ -8,6 +8,7 @@ use crate::found::{Origin, Wrapped};
 use crate::limits::{LISTED_CALLS_MAX, VALUE_BYTES_MAX};
 use crate::literals::{ansi_quoted, shell_quoted};
 use crate::scope::Scope;
+use crate::split::split_quotes;
 use crate::state::{Descriptor, State};
 use crate::text::Text;
 use crate::walk::Walker;
@@ -292,33 +293,6 @@ fn listed(text: &str, read: &Xargs) -> Vec<String> {
             .collect();
     }
     split_quotes(text, true)
-}
-
-/// Splits a line into words without quotes, as `xargs` and `env -S` do.
-pub(crate) fn split_line(text: &str) -> Vec<String> {
-    split_quotes(text, true)
-}
-
-fn split_quotes(text: &str, at_blanks: bool) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote: Option<char> = None;
-    let mut chars = text.chars();
-    while let Some(one) = chars.next() {
-        match (quote, one) {
-            (Some(open), one) if one == open => quote = None,
-            (Some(_), one) => word.get_or_insert_default().push(one),
-            (None, '\'' | '"') => {
-                quote = Some(one);
-                word.get_or_insert_default();
-            }
-            (None, '\\') => word.get_or_insert_default().extend(chars.next()),
-            (None, one) if at_blanks && one.is_whitespace() => words.extend(word.take()),
-            (None, one) => word.get_or_insert_default().push(one),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 /// Returns the command with a mark replaced in its arguments.

@@ -13,21 +13,12 @@ use crate::found::{Origin, Wrapped};
 use crate::scope::Scope;
 use crate::state::{Descriptor, State, Value};
 use crate::text::Text;
-use crate::walk::{Walker, opened};
-
-/// Shells with a language similar to bash's.
-const SHELLS: &[&str] =
-    &["bash", "sh", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "rzsh", "yash", "hush", "lksh"];
+use crate::walk::Walker;
 
 const LONG_WITH_VALUE: &[&str] = &["--rcfile", "--init-file"];
 
 /// Option letters with the next argument as value.
 const LETTERS_WITH_VALUE: &[char] = &['o', 'O'];
-
-pub(crate) fn is_shell(name: &str) -> bool {
-    let name = name.strip_suffix(".exe").unwrap_or(name);
-    SHELLS.contains(&name)
-}
 
 #[derive(Debug, Default)]
 struct Arguments {
@@ -179,7 +170,7 @@ impl Walker<'_> {
             let Value::Scalar(text) = value else { continue };
             let Some(path) = text.as_str().filter(|path| !path.is_empty()) else { continue };
             let is_new = !self.startup_files.iter().any(|one| one == path);
-            if opened(state, path).is_some() || is_new && reads_files {
+            if state.opened(path).is_some() || is_new && reads_files {
                 self.script_operand(state, scope, call, &text.to_arg(), &[]);
             }
         }
@@ -187,7 +178,7 @@ impl Walker<'_> {
 
     /// Runs a script operand: follows an open descriptor or reads a file.
     fn script_operand(&mut self, state: &mut State, scope: &Scope, call: &Call, script: &Arg, rest: &[Arg]) {
-        match script.as_str().and_then(|path| opened(state, path)) {
+        match script.as_str().and_then(|path| state.opened(path)) {
             Some(from) => self.script_from(state, scope, call, &from, rest),
             None => self.script_file(state, scope, call, script, rest),
         }

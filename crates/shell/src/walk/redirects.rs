@@ -148,9 +148,7 @@ impl Walker<'_> {
             }
             RedirectKind::Read | RedirectKind::ReadWrite => match target.as_str() {
                 Some("/dev/null") => Descriptor::Input(Rc::new(Text::default())),
-                Some(path) => {
-                    opened(state, path).unwrap_or_else(|| Descriptor::File(Rc::new(target.clone())))
-                }
+                Some(path) => state.opened(path).unwrap_or_else(|| Descriptor::File(Rc::new(target.clone()))),
                 None => Descriptor::File(Rc::new(target.clone())),
             },
             RedirectKind::Write
@@ -159,7 +157,7 @@ impl Walker<'_> {
             | RedirectKind::AppendBoth => {
                 let file = || Descriptor::File(Rc::new(target.clone()));
                 let Some(path) = target.as_str() else { return file() };
-                opened(state, path).or_else(|| self.writes(state, kind, number, path)).unwrap_or_else(file)
+                state.opened(path).or_else(|| self.writes(state, kind, number, path)).unwrap_or_else(file)
             }
         }
     }
@@ -219,18 +217,4 @@ impl Walker<'_> {
 fn is_descriptor(text: &str) -> bool {
     let digits = text.strip_suffix('-').unwrap_or(text);
     !text.is_empty() && digits.chars().all(|one| one.is_ascii_digit())
-}
-
-/// Returns the target of the path of an open descriptor: `/dev/fd/3`, `/dev/stdin`.
-pub(crate) fn opened(state: &State, path: &str) -> Option<Descriptor> {
-    let number = match path {
-        "/dev/stdin" => 0,
-        "/dev/stdout" => 1,
-        "/dev/stderr" => 2,
-        path => {
-            let rest = path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"))?;
-            rest.parse().ok()?
-        }
-    };
-    Some(state.descriptor(number))
 }

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Piece};
 
+use super::Walker;
 use super::emit::line;
-use super::{Walker, opened};
 use crate::builtins::Declared;
 use crate::found::{Item, Origin, Run, Set, Stdin};
 use crate::limits::MADE_FILES_MAX;
@@ -424,7 +424,7 @@ impl Walker<'_> {
             return made;
         }
         for path in call.arguments().iter().filter_map(Arg::as_str) {
-            if let Some(Descriptor::Input(text)) = opened(state, path) {
+            if let Some(Descriptor::Input(text)) = state.opened(path) {
                 self.work.spend_bytes(text.pieces().len());
                 made.push((Rc::from(path), text.to_arg()));
             }
