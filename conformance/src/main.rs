@@ -24,6 +24,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
+        ["all"] => all(),
         ["falco"] => recorded("falco").map_or(Ok(()), |folder| falco::run(&folder, falco::Scope::Recorded)),
         ["falco", path] => given(path).and_then(|path| falco::run(&path, falco::Scope::Other)),
         ["rules"] => recorded("rules").map_or(Ok(()), |folder| rules::run(&folder, false)),
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         ["forerunners", path] if *path != "--facts" => given(path).and_then(|path| decisions::run(&path)),
         ["forerunners", "--facts", path] => given(path).and_then(|path| forerunners::run(&path)),
         _ => Err(anyhow::anyhow!(
-            "usage: cargo xtask conformance (falco [PATH] | rules [PATH] [-v] | forerunners [--facts] [PATH] | disguises | bypasses)"
+            "usage: cargo xtask conformance (all | falco [PATH] | rules [PATH] [-v] | forerunners [--facts] [PATH] | disguises | bypasses)"
         )),
     };
     match outcome {
@@ -49,6 +50,23 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Everything that the test command runs, in one process.
+fn all() -> anyhow::Result<()> {
+    let calls = recorded("forerunners.jsonl");
+    let outcomes = [
+        ("falco", recorded("falco").map_or(Ok(()), |folder| falco::run(&folder, falco::Scope::Recorded))),
+        ("rules", recorded("rules").map_or(Ok(()), |folder| rules::run(&folder, false))),
+        ("forerunners --facts", calls.as_deref().map_or(Ok(()), forerunners::run)),
+        ("forerunners", calls.as_deref().map_or(Ok(()), decisions::run)),
+        ("disguises", disguises::run()),
+    ];
+    let failed =
+        outcomes.into_iter().filter_map(|(name, outcome)| Some(format!("{name}: {:#}", outcome.err()?)));
+    let failed: Vec<String> = failed.collect();
+    anyhow::ensure!(failed.is_empty(), "{}", failed.join("\n"));
+    Ok(())
 }
 
 /// Returns a folder or file of recorded answers beside the repository; `None`, with a note, if it is missing.

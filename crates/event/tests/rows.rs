@@ -1,7 +1,5 @@
 //! Tests of the field table and of the rows that give its values.
 
-#![cfg(test)]
-
 use castellan_event::{
     Agent, Answer, Answers, Call, Change, Command, Effect, EffectKind, FIELDS, Facts, FieldType, FileOrigin,
     FileTarget, Guard, HostClass, Mark, PatchOp, Query, Role, Row, Scope, Session, Tool, ToolKind, Value,

@@ -252,7 +252,7 @@ mod tests {
     /// Each row has examples of matching paths and of similar paths that must not match.
     #[test]
     fn every_row_knows_its_paths_from_their_look_alikes() {
-        let text = include_str!("../tests/scope/rows.txt");
+        let text = include_str!("../tests/facts/scope/rows.txt");
         let mut sections: std::collections::BTreeMap<&str, Vec<(bool, &str)>> = Default::default();
         let mut about = "";
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {

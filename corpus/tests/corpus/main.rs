@@ -1,0 +1,4 @@
+//! The labelled calls and the list of limits.
+
+mod labelled;
+mod limits;

@@ -1,0 +1,5 @@
+//! Command lines, code and limits of program models.
+
+mod code;
+mod invoke;
+mod limits;

@@ -1,0 +1,10 @@
+//! The shipped packs and settings on whole calls.
+
+mod accuracy;
+mod asks;
+mod globals;
+mod own_parts;
+mod packs;
+mod short;
+mod trial;
+mod unattended;

@@ -1,0 +1,5 @@
+//! The fuzz targets on the stored corpus and on texts of their own.
+
+mod children;
+mod corpus;
+mod sql_bounds;

@@ -1,0 +1,71 @@
+//! The daemon: its life, its protection from other processes, broken files, a full disk, an agent's second question,
+//! stored state, hostile commands, marks, and the ways in which edited files do or do not come into force.
+
+mod apply;
+mod broken_files;
+mod consent;
+mod every_user;
+mod facts;
+mod history;
+mod hostile;
+mod isolation;
+mod layers;
+mod life;
+mod log;
+mod many_sessions;
+mod marks;
+mod odd_files;
+mod origin;
+mod own_parts;
+mod password;
+mod payloads;
+mod pending;
+mod probing;
+mod project;
+mod scripts;
+mod second_question;
+mod sockets;
+mod state;
+mod switch;
+mod trial;
+mod ungoverned;
+mod watch;
+mod ways_out;
+mod written;
+
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use castellan_tests::home::Home;
+use castellan_tests::process::processes_of;
+use castellan_tests::wait::{self, until};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value as Json;
+
+/// The daemon does all of this at once; only a broken daemon needs this long.
+const LIMIT: Duration = Duration::from_secs(20);
+
+fn daemons(home: &Home) -> Vec<Pid> {
+    let is_daemon = |pid: &Pid| {
+        let words = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+        String::from_utf8_lossy(&words).split('\0').nth(1) == Some("daemon")
+    };
+    processes_of(&home.castellan()).into_iter().filter(is_daemon).collect()
+}
+
+/// Kills a daemon and waits for its end. Until then its socket still accepts connections that nobody answers.
+fn kill(daemon: Pid) -> anyhow::Result<()> {
+    kill_process(daemon, Signal::KILL)?;
+    ensure!(wait::ended(daemon, LIMIT)?, "a killed daemon lives on");
+    Ok(())
+}
+
+/// Waits until the status reports `word` as the policy's origin.
+fn wait_for_origin(home: &Home, word: &str) -> anyhow::Result<()> {
+    let found = until(LIMIT, || Ok((status(home)["policy_origin"] == word).then_some(())))?;
+    found.with_context(|| format!("not {word}: {}", status(home)))
+}
+
+fn status(home: &Home) -> Json {
+    serde_json::from_str(&home.run_castellan(&["status", "--json"]).unwrap().stdout).unwrap()
+}

@@ -1,0 +1,130 @@
+//! Files with code: at the end of a call, castellan compares the run file with the judged file.
+
+use std::fs;
+use std::path::Path;
+
+use castellan_tests::home::Home;
+use castellan_tests::hook::{ENFORCE, bash, judge, run, understood};
+use castellan_tests::process::Running;
+use castellan_tests::wait::until;
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use super::LIMIT;
+
+const CALM: &str = "echo hello\n";
+const OTHER: &str = "echo other\n";
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Makes a call that may run, does something meanwhile, and reports the call's end by the event `over`.
+fn play(home: &Home, id: &str, command: &str, meanwhile: impl FnOnce(), over: &str) -> anyhow::Result<()> {
+    let mut call = bash(command);
+    call["tool_use_id"] = id.into();
+    // Nobody has read some of the code; the user lets it run.
+    let answer = understood(&judge(home, &call)?);
+    assert!(["defer", "ask"].contains(&answer.as_str()), "{command}: {answer}");
+    meanwhile();
+    call["hook_event_name"] = over.into();
+    match over {
+        "UserPromptSubmit" => call["prompt"] = "go on".into(),
+        "PostToolUseFailure" => call["error"] = "exit 1".into(),
+        _ => call["tool_response"] = json!({}),
+    }
+    let done = run(home, "claude", over, call.to_string().as_bytes())?;
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""), "{command}");
+    Ok(())
+}
+
+/// Returns the log's entries about the files that a call ran; empty if the files are unchanged.
+fn told(home: &Home, id: &str) -> anyhow::Result<Vec<Json>> {
+    let records = home.records()?;
+    Ok(records
+        .into_iter()
+        .map(|record| record["session"].clone())
+        .filter(|session| session["use_id"] == id && session["scripts"].is_array())
+        .collect())
+}
+
+fn waits(home: &Home, id: &str) -> anyhow::Result<Json> {
+    let found = until(LIMIT, || Ok(told(home, id)?.pop()))?;
+    found.ok_or_else(|| anyhow::anyhow!("nothing is told of {id}"))
+}
+
+#[test]
+fn what_is_swapped_while_a_call_runs_is_recorded() -> anyhow::Result<()> {
+    let home = Home::with_castellan("scripts", ENFORCE, "")?;
+    let at = |name: &str| home.workspace().join(name);
+    let write = |file: &Path, text: &str| fs::write(file, text).unwrap();
+    let script = at("x.sh");
+    let bash_it = format!("bash {}", script.display());
+    let source_it = format!(". {}", script.display());
+    let said = |path: &Path, was: &str, found: &str, message: &str| json!([{ "path": path, "sha256": was, "found": found, "message": message }]);
+    write(&script, CALM);
+    play(&home, "same", &bash_it, || (), "PostToolUse")?;
+
+    for over in ["PostToolUse", "PostToolUseFailure", "UserPromptSubmit"] {
+        write(&script, CALM);
+        // A script in its own shell may continue in the background, so a prompt does not show its end.
+        let command = if over == "UserPromptSubmit" { &source_it } else { &bash_it };
+        play(&home, over, command, || write(&script, OTHER), over)?;
+        let session = waits(&home, over)?;
+        assert_eq!(session["message"], "script_changed");
+        assert_eq!(session["event"], over);
+        let expected = said(&script, &hash(CALM), &hash(OTHER), "it is not what was judged");
+        assert_eq!(session["scripts"], expected);
+    }
+
+    write(&script, CALM);
+    play(&home, "gone", &bash_it, || fs::remove_file(&script).unwrap(), "PostToolUse")?;
+    let expected = said(&script, &hash(CALM), "", "it cannot be read any more");
+    assert_eq!(waits(&home, "gone")?["scripts"], expected);
+
+    // castellan does not block on the replacement file, or read it without limit.
+    let made = |program: &str, arguments: &[&str]| {
+        fs::remove_file(&script).unwrap();
+        let mut command = home.command(Path::new(program));
+        let done = Running::start(command.args(arguments).arg(&script)).unwrap().finish(LIMIT).unwrap();
+        assert_eq!(done.code, Some(0), "{done:?}");
+    };
+    for (id, program, arguments) in [("fifo", "mkfifo", &[][..]), ("huge", "truncate", &["-s", "100M"])] {
+        write(&script, CALM);
+        play(&home, id, &bash_it, || made(program, arguments), "PostToolUse")?;
+        assert_eq!(waits(&home, id)?["scripts"], expected);
+        fs::remove_file(&script)?;
+    }
+
+    write(&script, CALM);
+    let itself = format!("{bash_it}; echo x >> {}", script.display());
+    play(&home, "itself", &itself, || write(&script, "echo hello\nx\n"), "PostToolUse")?;
+    let message = "it is not what was judged; the call itself writes it";
+    let expected = said(&script, &hash(CALM), &hash("echo hello\nx\n"), message);
+    assert_eq!(waits(&home, "itself")?["scripts"], expected);
+
+    // castellan never read the file that runs.
+    let copied = format!("cp {} {1}; bash {1}", at("y.sh").display(), script.display());
+    play(&home, "copied", &copied, || write(&script, OTHER), "PostToolUse")?;
+    let session = waits(&home, "copied")?;
+    assert_eq!(session["message"], "script_unchecked");
+    let expected = said(&script, "", &hash(OTHER), "the call itself put there what ran");
+    assert_eq!(session["scripts"], expected);
+
+    // Other kinds of code, and a call whose files a later record does not report again.
+    let cases = [("p.py", "python3 p.py", "print(1)\n"), ("Makefile", "make", "all:\n\techo hello\n")];
+    for (name, command, text) in cases {
+        write(&at(name), text);
+        let command = format!("cd {}; {command}", home.workspace().display());
+        play(&home, name, &command, || write(&at(name), OTHER), "PostToolUse")?;
+        let expected = said(&at(name), &hash(text), &hash(OTHER), "it is not what was judged");
+        assert_eq!(waits(&home, name)?["scripts"], expected);
+    }
+    assert_eq!(told(&home, "same")?, Vec::<Json>::new());
+    for line in home.run_castellan(&["log", "verify"])?.stdout.lines() {
+        assert!(!line.contains("broken"), "{line}");
+    }
+    let shown = home.run_castellan(&["log"])?.stdout;
+    assert!(shown.contains("script_changed"), "{shown}");
+    Ok(())
+}
