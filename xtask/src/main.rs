@@ -7,6 +7,7 @@ mod bench;
 mod build;
 mod conformance;
 mod corpus;
+mod dependencies;
 mod fuzz;
 mod generate;
 mod install;
@@ -61,6 +62,8 @@ usage: cargo xtask COMMAND
           builds the hook as it is installed, linked statically, and prints where it lies
   gen [--check]
           writes the documents that are made from the code, or checks that they are current
+  conformance all
+          everything that `test unit` runs, in one process: the following without `bypasses`
   conformance falco [PATH]
           holds every case that real Falco answered against the rule engine; PATH is a file or folder of cases
   conformance forerunners --facts [PATH]
@@ -79,7 +82,9 @@ usage: cargo xtask COMMAND
   same BASE [--texts]
           builds commit BASE beside the working tree, judges every known call by both, and reports what differs: verdicts,
           findings, facts, counted work, records; with --texts also what agents and people read, and registered settings
-  layers  checks that crates depend only on lower layers
+  layers  checks that crates depend only on lower layers, and that modules do not import each other in circles
+  dependencies
+          checks licences, sources and versions of all crates that are linked
 ";
 
 fn main() -> ExitCode {
@@ -114,6 +119,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["oracle", "effects"] => bench::run_with("castellan-oracle", &["effects"]),
         ["same", rest @ ..] => same::run(rest),
         ["layers"] => layers::check(),
+        ["dependencies"] => dependencies::check(),
         ["gen", rest @ ..] => generate::generate(rest),
         ["help" | "--help" | "-h"] | [] => {
             print!("{USAGE}");

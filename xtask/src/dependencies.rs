@@ -1,0 +1,188 @@
+//! `cargo xtask dependencies`: licence, source and number of versions of every crate that is linked, from `cargo metadata`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+use spdx::{Expression, ParseMode};
+
+use crate::root;
+
+/// Licences under which castellan, which is Apache-2.0, can be given away with the crate.
+const LICENCES: &[&str] = &["Apache-2.0", "MIT", "BSD-3-Clause", "Unicode-3.0", "Zlib"];
+
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// Crates that may be there in two versions, and the reason.
+const TWICE: &[(&str, &str)] = &[
+    ("block-buffer", "argon2 0.5 is built on digest 0.10, sha2 on 0.11"),
+    ("cpufeatures", "argon2 0.5"),
+    ("crypto-common", "argon2 0.5"),
+    ("digest", "argon2 0.5"),
+    ("rand_core", "argon2 0.5"),
+];
+
+/// Crates that must not be there, and the reason.
+const BANNED: &[(&str, &str)] = &[
+    ("async-std", "threads suffice, and a runtime hides what waits"),
+    ("fancy-regex", "backtracks: matching has to be linear"),
+    ("native-tls", "castellan talks to no network"),
+    ("onig", "backtracks: matching has to be linear"),
+    ("openssl-sys", "castellan talks to no network"),
+    ("pcre2", "backtracks: matching has to be linear"),
+    ("reqwest", "castellan talks to no network"),
+    ("rustls", "castellan talks to no network"),
+    ("serde_yaml", "is not maintained; `saphyr-parser` has positions"),
+    ("tokio", "threads suffice, and a runtime hides what waits"),
+];
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+    license: Option<String>,
+    source: Option<String>,
+    manifest_path: String,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    req: String,
+    path: Option<String>,
+}
+
+/// Checks the dependencies; an error names each that must not be as it is.
+pub(crate) fn check() -> anyhow::Result<()> {
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .current_dir(root()?)
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .context("cargo metadata cannot be started")?;
+    ensure!(output.status.success(), "cargo metadata failed");
+    let packages = serde_json::from_slice::<Metadata>(&output.stdout)
+        .context("cargo metadata in another form")?
+        .packages;
+    let mut wrong: Vec<String> = packages.iter().flat_map(faults).collect();
+    wrong.extend(repeated(&packages));
+    ensure!(wrong.is_empty(), "dependencies:\n  {}", wrong.join("\n  "));
+    let foreign = packages.iter().filter(|package| package.source.is_some()).count();
+    println!("dependencies: {foreign} crates, licences and sources as listed, none banned");
+    Ok(())
+}
+
+fn faults(package: &Package) -> Vec<String> {
+    let Package { name, version, .. } = package;
+    let mut faults = Vec::new();
+    if let Some((_, reason)) = BANNED.iter().find(|(banned, _)| banned == name) {
+        faults.push(format!("{name} is banned: {reason}"));
+    }
+    match &package.source {
+        Some(source) if source != REGISTRY => faults.push(format!("{name} {version} comes from {source}")),
+        Some(_) => {}
+        None if is_below(&package.manifest_path, "third_party") => {}
+        None => {
+            faults.extend(package.dependencies.iter().filter_map(|dependency| unpinned(name, dependency)))
+        }
+    }
+    faults.extend(licence_fault(package));
+    faults
+}
+
+/// A dependency of ours that takes any version.
+fn unpinned(name: &str, dependency: &Dependency) -> Option<String> {
+    (dependency.req == "*" && dependency.path.is_none())
+        .then(|| format!("{name} takes any version of {}", dependency.name))
+}
+
+fn licence_fault(package: &Package) -> Option<String> {
+    let Package { name, version, .. } = package;
+    let Some(text) = &package.license else { return Some(format!("{name} {version} names no licence")) };
+    match Expression::parse_mode(text, ParseMode::LAX) {
+        Ok(licence) => {
+            let is_allowed = licence.evaluate(|required| {
+                required.addition.is_none()
+                    && required.license.id().is_some_and(|id| LICENCES.contains(&id.name))
+            });
+            (!is_allowed).then(|| format!("{name} {version} is under {text}, which is not allowed"))
+        }
+        Err(_) => Some(format!("{name} {version}: `{text}` is no licence expression")),
+    }
+}
+
+fn repeated(packages: &[Package]) -> Vec<String> {
+    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for package in packages {
+        versions.entry(&package.name).or_default().insert(&package.version);
+    }
+    let is_listed = |name: &str| TWICE.iter().any(|(twice, _)| *twice == name);
+    let several = |name: &str| versions.get(name).is_some_and(|versions| versions.len() > 1);
+    let new = versions.keys().filter(|name| several(name) && !is_listed(name));
+    let gone = TWICE.iter().filter(|(name, _)| !several(name));
+    new.map(|name| format!("{name} is there in several versions"))
+        .chain(gone.map(|(name, _)| format!("{name} is there once: take it out of `TWICE`")))
+        .collect()
+}
+
+fn is_below(manifest: &str, folder: &str) -> bool {
+    manifest.split('/').any(|part| part == folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(licence: Option<&str>, source: Option<&str>, name: &str) -> Package {
+        Package {
+            name: name.to_owned(),
+            version: "1.0.0".to_owned(),
+            license: licence.map(str::to_owned),
+            source: source.map(str::to_owned),
+            manifest_path: "/x/Cargo.toml".to_owned(),
+            dependencies: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn faults_are_found() {
+        let check = |licence, source, name, expected: usize| {
+            assert_eq!(
+                faults(&package(licence, source, name)).len(),
+                expected,
+                "{licence:?} {source:?} {name}"
+            );
+        };
+        check(Some("MIT OR Apache-2.0"), Some(REGISTRY), "x", 0);
+        check(Some("MIT/Apache-2.0"), Some(REGISTRY), "x", 0);
+        check(Some("(MIT OR GPL-3.0-only) AND Unicode-3.0"), Some(REGISTRY), "x", 0);
+        check(Some("GPL-3.0-only"), Some(REGISTRY), "x", 1);
+        check(Some("MIT AND GPL-3.0-only"), Some(REGISTRY), "x", 1);
+        check(Some("made up"), Some(REGISTRY), "x", 1);
+        check(None, Some(REGISTRY), "x", 1);
+        check(Some("MIT"), Some("git+https://example.com/x"), "x", 1);
+        check(Some("MIT"), Some(REGISTRY), "tokio", 1);
+    }
+
+    #[test]
+    fn a_second_version_is_found() {
+        let mut second = package(Some("MIT"), None, "x");
+        second.version = "2.0.0".to_owned();
+        let wrong = repeated(&[package(Some("MIT"), None, "x"), second]);
+        assert!(wrong.contains(&"x is there in several versions".to_owned()), "{wrong:?}");
+    }
+
+    #[test]
+    fn any_version_is_none() {
+        let dependency = |req: &str| Dependency { name: "y".to_owned(), req: req.to_owned(), path: None };
+        assert!(unpinned("x", &dependency("*")).is_some());
+        assert!(unpinned("x", &dependency("^1.2")).is_none());
+    }
+}
