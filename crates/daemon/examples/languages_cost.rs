@@ -1,5 +1,5 @@
-//! What the languages cost a daemon: the time of the first call that runs a program of each, and the memory of the process before and
-//! after, beside that of a first call without a program. Nothing of them is made when a daemon starts.
+//! The cost of each language in a daemon: time and memory of the first call that runs a program of the language, beside a first call
+//! without a program. A daemon builds nothing of a language at its start.
 //! `cargo xtask bench languages`
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement")]
