@@ -13,6 +13,7 @@ mod disguises;
 mod falco;
 mod forerunners;
 mod known;
+mod messages;
 mod rules;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         ["rules", path, "-v"] | ["rules", "-v", path] => given(path).and_then(|path| rules::run(&path, true)),
         ["disguises"] => disguises::run(),
         ["bypasses"] => bypasses::run(),
+        ["messages"] => messages::run(),
         ["forerunners", "--facts"] => {
             recorded("forerunners.jsonl").map_or(Ok(()), |file| forerunners::run(&file))
         }
@@ -40,7 +42,7 @@ fn main() -> ExitCode {
         ["forerunners", path] if *path != "--facts" => given(path).and_then(|path| decisions::run(&path)),
         ["forerunners", "--facts", path] => given(path).and_then(|path| forerunners::run(&path)),
         _ => Err(anyhow::anyhow!(
-            "usage: cargo xtask conformance (all | falco [PATH] | rules [PATH] [-v] | forerunners [--facts] [PATH] | disguises | bypasses)"
+            "usage: cargo xtask conformance (all | falco [PATH] | rules [PATH] [-v] | forerunners [--facts] [PATH] | disguises | bypasses | messages)"
         )),
     };
     match outcome {

@@ -202,7 +202,7 @@ fn table(setting: Setting, cells: &Cells, printed: &Printed, tables: &mut String
         FIGURES.iter().filter(|figure| figure.profiles.contains(&setting.profile)).collect();
     let mut reached = true;
     if !figures.is_empty() {
-        tables.push_str("| | to be reached | development | measured | all | |\n|---|---|---|---|---|---|\n");
+        tables.push_str("| | target | development | measured | all | |\n|---|---|---|---|---|---|\n");
     }
     for figure in figures {
         let is_met = figure.is_met(cells.of_tiers(figure.tiers, None));

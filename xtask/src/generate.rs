@@ -10,21 +10,21 @@ use crate::root;
 const FIELDS_HEAD: &str = "\
 # Fields
 
-What a rule's condition and output can name. Made by `cargo xtask gen` from the field table; do not edit.
+Every field that a rule's condition and output can name. `cargo xtask gen` makes this page from the table of fields; do not edit.
 
-Level `call`: describes the whole call; a call that names several files, such as a patch, is tested once for each of them.
+A field of level `call` describes the whole call. castellan tests a call with several files, such as a patch, once for each file.
 
 ";
 
 const CONFIGURATION_HEAD: &str = "\
 # Configuration
 
-Every key of `config.toml`. Made by `cargo xtask gen` from the table of keys; do not edit. How the layers' files count together:
-[decisions](decisions.md#layers).
+Every key of `config.toml`. `cargo xtask gen` makes this page from the table of keys; do not edit. [Layers](decisions.md#layers) explains how
+castellan merges the files of several owners.
 
-* `castellan config show [KEY] [--origin]` shows what counts, and which file and line say so.
-* `castellan config check [FILE]` finds every mistake, with its line and column, and says what may be meant.
-* `castellan config schema` prints a JSON schema of this table, for editors.
+* `castellan config show [KEY] [--origin]` prints the values in force, with file and line.
+* `castellan config check [FILE]` reports every mistake with line, column and a suggestion, and former names of keys.
+* `castellan config schema` prints a JSON schema for editors.
 
 ";
 
@@ -70,6 +70,10 @@ const DOCUMENTS: &[Document] = &[
     Document {
         file: "docs/bypasses.md",
         maker: Maker::Program { head: "", program: "castellan-conformance", arguments: &["bypasses"] },
+    },
+    Document {
+        file: "docs/messages.md",
+        maker: Maker::Program { head: "", program: "castellan-conformance", arguments: &["messages"] },
     },
 ];
 

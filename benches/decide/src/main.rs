@@ -70,7 +70,7 @@ fn print() -> anyhow::Result<()> {
         println!("| {name} | {:.1} | {:.1} |", percentile(all, 50), percentile(all, 99));
     }
     println!(
-        "\nOf each command's medians:\n\n| | p50 | p99 | to be reached |\n|---|---|---|---|\n\
+        "\nOf each command's medians:\n\n| | p50 | p99 | target |\n|---|---|---|---|\n\
          | what the pipeline adds to the rules | {:.1} | {:.1} | {ADDED_MAX_US} |\n| payload to decision | {:.1} | {:.1} | |",
         percentile(&mut added, 50),
         percentile(&mut added, 99),

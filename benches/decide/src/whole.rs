@@ -56,7 +56,7 @@ pub(crate) fn print(file: &str) -> anyhow::Result<()> {
     }
     println!(
         "\n{} real everyday commands, the median of {ROUNDS} rounds of each; µs.\n\n\
-         | | p50 | p99 | to be reached |\n|---|---|---|---|\n\
+         | | p50 | p99 | target |\n|---|---|---|---|\n\
          | from the agent's JSON to the decision | {:.1} | {:.1} | |\n\
          | the same, recorded | {:.1} | {:.1} | {P50_MAX_US}, {P99_MAX_US} |\n\
          | the first time | {:.1} | {:.1} | |",

@@ -61,7 +61,7 @@ pub(crate) fn print() {
         "\nHostile programs of {} bytes: a part again and again, which is one of `corpus/programs/hostile.txt` or a token of the language \
          with nothing, a blank or a line end behind it. To be reached: {REACH_US:.0} µs. ns for each unit of counted work: of texts \
          with {UNITS_MIN} units and more.\n\n\
-         | language | texts | µs p50 | most | over the reach | ns per unit, least | most |\n|---|---|---|---|---|---|---|",
+         | language | texts | µs p50 | most | over the target | ns per unit, least | most |\n|---|---|---|---|---|---|---|",
         BYTES
     );
     for language in Language::ALL {

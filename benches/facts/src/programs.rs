@@ -22,7 +22,7 @@ pub(crate) fn print() -> anyhow::Result<()> {
     println!(
         "\nPrograms in other languages, read alone; µs of this thread on a processor. Ordinary: `corpus/programs`, {ROUNDS} rounds. \
          Tiny: one name. First: the first of a process.\n\n\
-         | language | bytes | p50 | p99 | to be reached | holes | tiny p50 | first |\n|---|---|---|---|---|---|---|---|"
+         | language | bytes | p50 | p99 | target | holes | tiny p50 | first |\n|---|---|---|---|---|---|---|---|"
     );
     for language in Language::ALL {
         let (tiny, _) = times(*language, TINY);

@@ -57,7 +57,7 @@ pub(crate) fn print() -> anyhow::Result<()> {
     let shapes = all()?;
     println!(
         "\nHostile text, {} shapes, each {ROUNDS} times at each size in a process of its own; µs of the slowest run.\n\n\
-         | size | median shape | slowest shape | | to be reached | over it | aborts |\n|---|---|---|---|---|---|---|",
+         | size | median shape | slowest shape | | target | over it | aborts |\n|---|---|---|---|---|---|---|",
         shapes.len()
     );
     let mut rows: Vec<(&Hostile, Vec<Took>)> = shapes.iter().map(|shape| (shape, Vec::new())).collect();

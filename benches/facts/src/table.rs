@@ -43,7 +43,7 @@ fn everyday(setting: &Setting) -> anyhow::Result<()> {
     let mut all = each.concat();
     println!(
         "{} everyday commands under {TYPICAL_BYTES} bytes, {ROUNDS} rounds in turns; µs. The world is a table.\n\n\
-         | | p50 | p99 | to be reached | instructions |\n|---|---|---|---|---|\n\
+         | | p50 | p99 | target | instructions |\n|---|---|---|---|---|\n\
          | one command | {:.1} | {:.1} | {TYPICAL_US:.0} | {} |",
         typical.len(),
         percentile(&mut all, 50),
@@ -62,7 +62,7 @@ fn everyday(setting: &Setting) -> anyhow::Result<()> {
 fn scripts(setting: &Setting) -> anyhow::Result<()> {
     println!(
         "\nOrdinary shell: everyday commands one below the other; µs.\n\n\
-         | size | p50 | p99 | to be reached | instructions |\n|---|---|---|---|---|"
+         | size | p50 | p99 | target | instructions |\n|---|---|---|---|---|"
     );
     for (name, _, reach) in SCRIPTS {
         let mut samples = Vec::new();

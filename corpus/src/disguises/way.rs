@@ -69,14 +69,14 @@ impl Layer {
     pub fn meaning(self) -> &'static str {
         match self {
             Layer::Sandbox => {
-                "the agent's commands run where they cannot reach it: the agent's own sandbox, a container or a user of \
-                 its own; castellan's (`castellan run`) is planned"
+                "the agent's commands run in a sandbox, a container or as another user, where they cannot reach it; \
+                 castellan's own sandbox (`castellan run`) is planned"
             }
             Layer::Managed => "the agents' machine-wide registration (`castellan install --managed`)",
-            Layer::Marks => "a rule that marks the session, and one that judges its later calls by the mark",
-            Layer::Rule => "a rule of one's own on the command, or on `fx.kind = execute`",
+            Layer::Marks => "a rule marks the session, and another rule judges later calls by the mark",
+            Layer::Rule => "your own rule on the command, or on `fx.kind = execute`",
             Layer::Report => {
-                "what ran without having been judged as it ran is found afterwards and told (`ungoverned` in the log)"
+                "castellan finds calls that ran without a decision afterwards, and reports them (`ungoverned` in the log)"
             }
             Layer::Log => "recorded, not prevented",
         }

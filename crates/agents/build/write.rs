@@ -10,7 +10,7 @@ use crate::shape::{Acts, Agent, Event, EventKind, Key, Snapshots, Tool};
 pub(crate) fn table(agents: &[Agent]) -> String {
     let specs: String = agents.iter().map(spec).collect();
     format!(
-        "/// What is known of each agent, in the order of their files.\n\
+        "/// The data of each agent, in the order of the files.\n\
          pub(crate) static SPECS: [Spec; {}] = [{specs}];\n",
         agents.len()
     )

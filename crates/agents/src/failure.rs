@@ -8,7 +8,7 @@ use crate::spec::EventKind;
 
 /// The report of castellan's own failure to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Telling {
+pub(crate) enum Form {
     /// Exit 2 with a line on standard error: blocks the call.
     Block,
     /// Exit 0 with a deny decision in JSON, for events where exit 2 does not deny.
@@ -17,13 +17,13 @@ pub(crate) enum Telling {
     Mention,
 }
 
-impl Telling {
+impl Form {
     /// `None`: an event that this version does not know.
-    pub(crate) fn of(kind: Option<EventKind>) -> Telling {
+    pub(crate) fn of(kind: Option<EventKind>) -> Form {
         match kind {
-            None | Some(EventKind::Question) => Telling::Block,
-            Some(EventKind::Permission) => Telling::PermissionDeny,
-            Some(EventKind::Done { .. } | EventKind::Session { .. }) => Telling::Mention,
+            None | Some(EventKind::Question) => Form::Block,
+            Some(EventKind::Permission) => Form::PermissionDeny,
+            Some(EventKind::Done { .. } | EventKind::Session { .. }) => Form::Mention,
         }
     }
 }
@@ -31,16 +31,16 @@ impl Telling {
 /// Returns the source of the hook's table: one row for each event of each agent.
 pub fn hook_table() -> String {
     let mut text = String::from(
-        "//! How each event of each agent is denied when the daemon cannot be asked. Made by `cargo xtask gen` from `crates/agents`; do not\n\
-         //! edit.\n\n\
-         use super::Telling::{self, Block, Mention, PermissionDeny};\n\n\
-         /// Agent, event, how it is told, and the seconds after which the hook answers by itself.\n\
-         pub(super) const TABLE: &[(&str, &str, Telling, u32)] = &[\n",
+        "//! The form of a denial for each event of each agent, for the case that the daemon cannot be asked. `cargo xtask gen` makes this file\n\
+         //! from `crates/agents`; do not edit.\n\n\
+         use super::Form::{self, Block, Mention, PermissionDeny};\n\n\
+         /// Agent, event, form, and the seconds after which the hook answers by itself.\n\
+         pub(super) const TABLE: &[(&str, &str, Form, u32)] = &[\n",
     );
     for agent in AgentId::ALL {
         for event in agent.spec().events {
             let (word, name, seconds) = (agent.word(), event.name, event.hook_deadline_s);
-            let telling = Telling::of(Some(event.kind));
+            let telling = Form::of(Some(event.kind));
             // A write to a `String` cannot fail.
             let _ = writeln!(text, "    ({word:?}, {name:?}, {telling:?}, {seconds}),");
         }

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::agent::AgentId;
 use crate::asks::can_ask;
-use crate::failure::Telling;
+use crate::failure::Form;
 use crate::family::{claude, codex, gemini};
 use crate::limits::{REASON_UNITS_MAX, STDERR_UNITS_MAX};
 use crate::payload::{Malformed, Stranger};
@@ -65,13 +65,13 @@ pub fn encode(agent: AgentId, event: &str, reported: &Message) -> Reply {
 /// Encodes castellan's own failure, so that it does not allow a call.
 pub fn encode_failure(agent: AgentId, event: &str, reason: &str) -> Reply {
     let line = one_line(reason);
-    let exit = match Telling::of(agent.event_kind(event)) {
-        Telling::PermissionDeny => {
+    let exit = match Form::of(agent.event_kind(event)) {
+        Form::PermissionDeny => {
             let reported = Message { verdict: Verdict::Deny, reason: line, user_note: String::new() };
             return encode(agent, event, &reported);
         }
-        Telling::Block => 2,
-        Telling::Mention => 0,
+        Form::Block => 2,
+        Form::Mention => 0,
     };
     Reply { exit, stdout: Vec::new(), stderr: format!("{line}\n").into_bytes() }
 }

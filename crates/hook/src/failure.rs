@@ -118,7 +118,7 @@ pub(crate) const OUTPUT_FAILED: &[u8] =
 
 /// The form in which a failure is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Telling {
+enum Form {
     /// Exit 2 with a line on standard error: blocks the call.
     Block,
     /// Exit 0 with a deny decision in JSON, for events on which exit 2 does not deny.
@@ -136,9 +136,9 @@ pub(crate) fn deadline_seconds(agent: &str, event: &str) -> u32 {
 pub(crate) fn reply_for(agent: &str, event: &str, failure: Failure) -> Reply {
     let why = failure.text();
     match telling(agent, event) {
-        Telling::Block => Reply { exit: 2, stdout: Vec::new(), stderr: line("denied", why) },
-        Telling::Mention => Reply { exit: 0, stdout: Vec::new(), stderr: line("not recorded", why) },
-        Telling::PermissionDeny => {
+        Form::Block => Reply { exit: 2, stdout: Vec::new(), stderr: line("denied", why) },
+        Form::Mention => Reply { exit: 0, stdout: Vec::new(), stderr: line("not recorded", why) },
+        Form::PermissionDeny => {
             let decision =
                 format!(r#"{{"behavior":"deny","message":"castellan: denied, {why}; tell the user"}}"#);
             let output = format!(r#"{{"hookEventName":"{event}","decision":{decision}}}"#);
@@ -149,11 +149,11 @@ pub(crate) fn reply_for(agent: &str, event: &str, failure: Failure) -> Reply {
 }
 
 /// Returns the form for an event; an event outside the table blocks.
-fn telling(agent: &str, event: &str) -> Telling {
-    known(agent, event).map_or(Telling::Block, |(telling, _)| telling)
+fn telling(agent: &str, event: &str) -> Form {
+    known(agent, event).map_or(Form::Block, |(telling, _)| telling)
 }
 
-fn known(agent: &str, event: &str) -> Option<(Telling, u32)> {
+fn known(agent: &str, event: &str) -> Option<(Form, u32)> {
     let row = TABLE.iter().find(|(a, e, ..)| *a == agent && *e == event);
     row.map(|(.., telling, seconds)| (*telling, *seconds))
 }

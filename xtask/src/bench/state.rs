@@ -82,7 +82,7 @@ pub(crate) fn starts() -> anyhow::Result<String> {
     let (least, median) = least.zip(median).context("nothing was measured")?;
     Ok(format!(
         "\nStart of a daemon with all packs, until it listens, {STARTS} times: median {median:.0} ms, least {least:.0} ms; \
-         to be reached: {START_MAX_MS} ms."
+         target: {START_MAX_MS} ms."
     ))
 }
 

@@ -1,10 +1,10 @@
-//! How each event of each agent is denied when the daemon cannot be asked. Made by `cargo xtask gen` from `crates/agents`; do not
-//! edit.
+//! The form of a denial for each event of each agent, for the case that the daemon cannot be asked. `cargo xtask gen` makes this file
+//! from `crates/agents`; do not edit.
 
-use super::Telling::{self, Block, Mention, PermissionDeny};
+use super::Form::{self, Block, Mention, PermissionDeny};
 
-/// Agent, event, how it is told, and the seconds after which the hook answers by itself.
-pub(super) const TABLE: &[(&str, &str, Telling, u32)] = &[
+/// Agent, event, form, and the seconds after which the hook answers by itself.
+pub(super) const TABLE: &[(&str, &str, Form, u32)] = &[
     ("claude", "PreToolUse", Block, 10),
     ("claude", "PermissionRequest", PermissionDeny, 10),
     ("claude", "PostToolUse", Mention, 5),
