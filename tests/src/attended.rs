@@ -49,7 +49,8 @@ impl Attended {
     }
 }
 
-fn seed(home: &Home) -> Result<()> {
+/// Answers the questions of a first start.
+pub(crate) fn seed(home: &Home) -> Result<()> {
     let state = json!({
         "hasCompletedOnboarding": true,
         "theme": "dark",

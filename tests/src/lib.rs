@@ -14,6 +14,7 @@ pub mod run;
 pub mod scenario;
 pub mod terminal;
 pub mod wait;
+pub mod walks;
 
 mod anthropic;
 mod attended;
@@ -22,3 +23,4 @@ mod etc;
 mod gemini;
 mod http;
 mod openai;
+mod tmux;

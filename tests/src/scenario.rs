@@ -174,8 +174,9 @@ pub fn check(agent: Agent, case: Case) -> Result<()> {
     let (model, done) = stage.play(vec![Script::main([vec![case.call]])], &case.options)?;
     stage.expect_file(case.file, case.made, &done);
     expect_told(&model, "0-0-0", case.told);
-    // Hints for the user, such as `castellan log`, are not for the model.
-    let heard = model.heard().requests.iter().any(|request| request.to_string().contains("castellan log"));
+    // Hints for the user, such as `castellan why`, are not for the model.
+    let is_hint = |request: &Json| request.to_string().contains("castellan why");
+    let heard = model.heard().requests.iter().any(is_hint);
     ensure!(!heard, "the model was told what only the user is to read");
     let (verdict, answer, enforced) = case.recorded;
     let calls = stage.calls()?;

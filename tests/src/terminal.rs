@@ -40,6 +40,11 @@ impl Session {
         Ok(self.controller.write_all(answer.as_bytes())?)
     }
 
+    /// Returns the terminal's output for another reader.
+    pub(crate) fn output(&self) -> Result<std::fs::File> {
+        Ok(self.controller.try_clone()?)
+    }
+
     /// Waits until the program has ended.
     pub fn finish(self) -> Result<Finished> {
         let done = self.running.finish(crate::hook::HOOK_LIMIT);
