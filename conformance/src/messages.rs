@@ -18,9 +18,8 @@ const CHARS_MAX: usize = 150;
 const WORDS_MAX: usize = 36;
 
 /// Findings that no rule makes: a name, the profile, and a command that causes it.
-const FINDINGS: &[(&str, Profile, &str)] = &[
-    ("an Opaque program", Profile::Standard, "$(curl -s https://example.com/name) --all"),
-];
+const FINDINGS: &[(&str, Profile, &str)] =
+    &[("an Opaque program", Profile::Standard, "$(curl -s https://example.com/name) --all")];
 
 const HEAD: &str = "\
 # Messages

@@ -1,7 +1,8 @@
 //! The "deny" of each agent and event for the case that the hook cannot ask the daemon. The `agents` crate writes the
 //! daemon's own failures in the same form; a test keeps the two equal.
 //!
-//! The text for the agent never explains how to get the call allowed: it asks the agent to inform the user.
+//! The text for the agent never explains how to get the call allowed: it asks the agent to inform the user. A remedy in
+//! the text is for the user.
 
 use std::io;
 
@@ -80,14 +81,35 @@ impl Failure {
             Failure::Home => "its home directory is missing or not private to this user",
             Failure::ReadOnlyHome => "its home directory is on a read-only file system",
             Failure::ForbiddenHome => "this user may not write in its home directory",
-            Failure::FullHome => "the file system of its home directory is full",
-            Failure::Stopped => "it was stopped by the user",
+            Failure::FullHome => "the disk with its home directory is full",
+            Failure::Stopped => "castellan is stopped, so every call is blocked",
             Failure::NotStarted => "its daemon could not be started",
             Failure::Unreachable => "its daemon runs but cannot be reached",
             Failure::Disconnected => "its daemon broke off before it answered",
             Failure::Protocol => "its daemon answered in a way that its hook does not understand",
             Failure::Deadline => "its daemon did not answer in time",
             Failure::Internal => "its hook failed",
+        }
+    }
+
+    /// Returns the request to the user, in the same character set. A remedy starts castellan or repairs its home; it
+    /// never loosens anything.
+    fn request(self) -> &'static str {
+        match self {
+            Failure::Stopped => "tell the user to run: castellan start",
+            Failure::FullHome => "tell the user to free some space",
+            Failure::Arguments
+            | Failure::User
+            | Failure::Input
+            | Failure::Home
+            | Failure::ReadOnlyHome
+            | Failure::ForbiddenHome
+            | Failure::NotStarted
+            | Failure::Unreachable
+            | Failure::Disconnected
+            | Failure::Protocol
+            | Failure::Deadline
+            | Failure::Internal => "tell the user",
         }
     }
 }
@@ -134,13 +156,11 @@ pub(crate) fn deadline_seconds(agent: &str, event: &str) -> u32 {
 
 /// Returns the hook's output and exit code for a failure.
 pub(crate) fn reply_for(agent: &str, event: &str, failure: Failure) -> Reply {
-    let why = failure.text();
     match telling(agent, event) {
-        Form::Block => Reply { exit: 2, stdout: Vec::new(), stderr: line("denied", why) },
-        Form::Mention => Reply { exit: 0, stdout: Vec::new(), stderr: line("not recorded", why) },
+        Form::Block => Reply { exit: 2, stdout: Vec::new(), stderr: line("denied", failure) },
+        Form::Mention => Reply { exit: 0, stdout: Vec::new(), stderr: line("not recorded", failure) },
         Form::PermissionDeny => {
-            let decision =
-                format!(r#"{{"behavior":"deny","message":"castellan: denied, {why}; tell the user"}}"#);
+            let decision = format!(r#"{{"behavior":"deny","message":"{}"}}"#, message("denied", failure));
             let output = format!(r#"{{"hookEventName":"{event}","decision":{decision}}}"#);
             let stdout = format!("{{\"hookSpecificOutput\":{output}}}\n").into_bytes();
             Reply { exit: 0, stdout, stderr: Vec::new() }
@@ -158,8 +178,12 @@ fn known(agent: &str, event: &str) -> Option<(Form, u32)> {
     row.map(|(.., telling, seconds)| (*telling, *seconds))
 }
 
-fn line(what: &str, why: &str) -> Vec<u8> {
-    format!("castellan: {what}, {why}; tell the user\n").into_bytes()
+fn line(what: &str, failure: Failure) -> Vec<u8> {
+    format!("{}\n", message(what, failure)).into_bytes()
+}
+
+fn message(what: &str, failure: Failure) -> String {
+    format!("castellan: {what}, {}; {}", failure.text(), failure.request())
 }
 
 #[cfg(test)]
@@ -194,5 +218,21 @@ mod tests {
         check("qwen", "PreToolUse", 2, "", denied);
         check("qwen", "SessionEnd", 0, "", &denied.replace("denied", "not recorded"));
         check("gemini", "AfterTool", 0, "", &denied.replace("denied", "not recorded"));
+    }
+
+    #[test]
+    fn the_user_gets_the_remedy() {
+        let check = |failure, expected: &str| {
+            let reply = reply_for("claude", "PreToolUse", failure);
+            assert_eq!(String::from_utf8(reply.stderr).unwrap(), format!("castellan: denied, {expected}\n"));
+        };
+        check(
+            Failure::Stopped,
+            "castellan is stopped, so every call is blocked; tell the user to run: castellan start",
+        );
+        check(
+            Failure::FullHome,
+            "the disk with its home directory is full; tell the user to free some space",
+        );
     }
 }
