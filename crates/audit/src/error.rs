@@ -1,13 +1,15 @@
 //! [`AuditError`]: the reason why a record could not be written or read, and the remedy.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+
+use castellan_files::explained;
 
 /// A record could not be written or the log could not be read. The code that decides a call must deny on this error.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     /// The file system returned an error.
-    #[error("cannot {action} `{}`: {}", path.display(), castellan_files::explained(error))]
+    #[error("{}", of_system(action, path, error))]
     Io {
         /// The attempted action.
         action: &'static str,
@@ -39,5 +41,24 @@ impl AuditError {
     /// Returns a function for `map_err` that adds the attempted action and the path.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> AuditError {
         move |error| AuditError::Io { action, path: path.to_owned(), error }
+    }
+
+    /// Reports whether the disk with the log is full.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            AuditError::Io { error, .. } => error.kind() == ErrorKind::StorageFull,
+            AuditError::Locked { .. } | AuditError::TooLong { .. } | AuditError::Encode(_) => false,
+        }
+    }
+}
+
+/// Returns the text of a system error. A full disk comes first, because a user can act on it at once.
+fn of_system(action: &str, path: &Path, error: &io::Error) -> String {
+    let path = path.display();
+    match error.kind() {
+        ErrorKind::StorageFull => {
+            format!("the disk with castellan's log is full: free some space (cannot {action} `{path}`)")
+        }
+        _ => format!("cannot {action} `{path}`: {}", explained(error)),
     }
 }

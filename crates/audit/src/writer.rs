@@ -359,7 +359,10 @@ mod tests {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let file = std::mem::replace(&mut writer.live.as_mut().unwrap().file, full);
         let error = writer.append(2, &record("two"), NOW, &mut buffer).unwrap_err();
-        assert!(error.to_string().ends_with("free some space on its file system"), "{error}");
+        assert!(
+            error.to_string().starts_with("the disk with castellan's log is full: free some space ("),
+            "{error}"
+        );
         assert_eq!((fs::read(&path).unwrap(), writer.last()), before);
 
         // The part of a line that a full disk takes before it fails.

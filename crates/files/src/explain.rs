@@ -2,16 +2,24 @@
 
 use std::io::{Error, ErrorKind};
 
-/// The first matching row applies.
-const REMEDIES: &[(ErrorKind, &str)] = &[
-    (ErrorKind::PermissionDenied, "make it readable and writable for this user, or use another home"),
-    (ErrorKind::ReadOnlyFilesystem, "use a home on a writable file system"),
-    (ErrorKind::StorageFull, "free some space on its file system"),
-    (ErrorKind::QuotaExceeded, "free some of this user's disk quota"),
-    (ErrorKind::FileTooLarge, "raise the file size limit of the daemon (`ulimit -f`)"),
-    (ErrorKind::NotFound, "start castellan, which creates it"),
-    (ErrorKind::NotADirectory, "move away the file that stands where a directory is needed"),
-    (ErrorKind::AlreadyExists, "move away what stands where a directory is needed"),
+/// The kind of a kernel error, the reason in plain words, and the remedy.
+const REMEDIES: &[(ErrorKind, &str, &str)] = &[
+    (
+        ErrorKind::PermissionDenied,
+        "this user has no permission",
+        "make it readable and writable for this user, or use another home",
+    ),
+    (ErrorKind::ReadOnlyFilesystem, "the file system is read-only", "use a home on a writable file system"),
+    (ErrorKind::StorageFull, "the disk is full", "free some space"),
+    (ErrorKind::QuotaExceeded, "this user's disk quota is used up", "free some space"),
+    (
+        ErrorKind::FileTooLarge,
+        "the file would exceed the file size limit",
+        "raise the file size limit of the daemon (`ulimit -f`)",
+    ),
+    (ErrorKind::NotFound, "it does not exist", "start castellan, which creates it"),
+    (ErrorKind::NotADirectory, "a file is in the place of a directory", "move that file away"),
+    (ErrorKind::AlreadyExists, "something else is in its place", "move that away"),
 ];
 
 /// Returns the text of an error. A kernel error gets a remedy; errors of this crate contain one already.
@@ -19,6 +27,8 @@ pub fn explained(error: &Error) -> String {
     if error.raw_os_error().is_none() {
         return error.to_string();
     }
-    let known = REMEDIES.iter().find(|(kind, _)| *kind == error.kind());
-    format!("{error}: {}", known.map_or("check the disk and the mount", |(_, remedy)| remedy))
+    match REMEDIES.iter().find(|(kind, ..)| *kind == error.kind()) {
+        Some((_, reason, remedy)) => format!("{reason}: {remedy}"),
+        None => format!("{error}: check the disk and the mount"),
+    }
 }

@@ -83,8 +83,8 @@ fn a_directory_without_permission_is_an_error_with_its_remedy() {
 fn a_file_in_the_way_is_an_error_with_its_remedy() {
     let dir = TestDir::new();
     fs::write(dir.path(), "").unwrap();
-    check_refused(dir.path(), "move away what stands where a directory is needed");
-    check_refused(&dir.path().join("log"), "move away the file that stands where a directory is needed");
+    check_refused(dir.path(), "something else is in its place: move that away");
+    check_refused(&dir.path().join("log"), "a file is in the place of a directory: move that file away");
 }
 
 /// Small segments fill the disk up at an anchor, a large one in the middle of a line.
@@ -109,7 +109,10 @@ fn fill(mount: &Path, config: Config) {
             Ok(_) => written += 1,
             Err(error) => {
                 refused += 1;
-                assert!(error.to_string().ends_with("free some space on its file system"), "{error}");
+                assert!(
+                    error.to_string().starts_with("the disk with castellan's log is full: free some space ("),
+                    "{error}"
+                );
             }
         }
         assert_eq!(verify(&dir).unwrap().routine.broken, None);

@@ -87,7 +87,10 @@ impl ControlServer {
         let granted = self.judge.approve(id, shown, scope).map_err(|why| match why {
             Ungrantable::NotWaiting => nothing_called(id),
             Ungrantable::NotShown => not_shown(id),
-            Ungrantable::NotKept => "it could not be written down: is the disk full?".to_owned(),
+            Ungrantable::NotKept => {
+                "the grant could not be stored: see that the disk has free space, then approve again"
+                    .to_owned()
+            }
             Ungrantable::NoRoom => "there is no room for another grant: refuse some".to_owned(),
         });
         match granted {

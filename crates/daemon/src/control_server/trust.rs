@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::PoisonError;
 
+use castellan_files::explained;
+
 use super::{ControlServer, Peer, printable};
 use crate::control::{ControlResponse, TrustDecision};
 use crate::file_set::{FileSet, read_project};
@@ -50,7 +52,7 @@ impl ControlServer {
             Ok(()) => Ok(()),
             // The previous record says that the decision was made.
             Err(error) => {
-                let why = format!("the decision could not be kept: {error}");
+                let why = format!("the decision could not be stored: {}", explained(&error));
                 self.conclude(action, &argument, peer, Err(why))
             }
         }

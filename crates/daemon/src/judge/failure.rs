@@ -1,53 +1,66 @@
 //! castellan's own failures: each is a decision too, and is recorded. It must not know how a call is judged.
 
+use std::io;
+
 use castellan_agents::{self as agents, Malformed};
 use castellan_audit::AuditError;
 use castellan_event::Mode;
+use castellan_files::explained;
 use castellan_wire::Reply;
 
 use super::{Asked, Judge, reply};
 use crate::record;
 
+const TELL: &str = "tell the user";
+const LOG_DISK_FULL: &str = "tell the user that the disk with castellan's log is full";
+const STATE_DISK_FULL: &str = "tell the user that the disk with castellan's state is full";
+
 /// A failure of castellan itself.
 pub(super) struct Failure {
     /// A stable word for the record.
     pub(super) code: &'static str,
-    /// The message for the agent.
+    /// The reason for the agent.
     pub(super) what: &'static str,
+    /// The request to the user, which the agent passes on.
+    pub(super) request: &'static str,
     /// The reason, for the user.
     pub(super) why: String,
 }
 
 impl Failure {
     pub(super) fn panicked() -> Failure {
-        Failure { code: "panic", what: "an internal error", why: "a panic while it was judged".to_owned() }
+        let why = "a panic while it was judged".to_owned();
+        Failure { code: "panic", what: "an internal error", request: TELL, why }
     }
 
     /// The grants of the call change faster than it can be judged.
     pub(super) fn unsettled() -> Failure {
         let why = "what persons say changes all the time".to_owned();
-        Failure { code: "consent", what: "the call could not be judged", why }
+        Failure { code: "consent", what: "the call could not be judged", request: TELL, why }
     }
 
     /// A lost mark would be invisible to later rules.
     pub(super) fn unmarked(why: String) -> Failure {
-        Failure { code: "marks", what: "the call could not be noted for later ones", why }
+        Failure { code: "marks", what: "the call could not be noted for later ones", request: TELL, why }
     }
 
     /// A session whose state cannot be stored may not continue.
     pub(super) fn crowded(why: String) -> Failure {
-        Failure { code: "state", what: "there is no room for another session", why }
+        Failure { code: "state", what: "there is no room for another session", request: TELL, why }
     }
 
     /// No answer may be sent that the next daemon would not know.
-    pub(super) fn unkept(why: String) -> Failure {
-        Failure { code: "state", what: "the call could not be noted for later ones", why }
+    pub(super) fn unkept(error: &io::Error) -> Failure {
+        let why = format!("the state cannot be written: {}", explained(error));
+        let request = if error.kind() == io::ErrorKind::StorageFull { STATE_DISK_FULL } else { TELL };
+        Failure { code: "state", what: "the call could not be noted for later ones", request, why }
     }
 }
 
 impl From<AuditError> for Failure {
     fn from(error: AuditError) -> Failure {
-        Failure { code: "log", what: "the call could not be recorded", why: error.to_string() }
+        let request = if error.is_disk_full() { LOG_DISK_FULL } else { TELL };
+        Failure { code: "log", what: "the call could not be recorded", request, why: error.to_string() }
     }
 }
 
@@ -63,7 +76,8 @@ impl Judge {
 
     /// Records a failure if possible, and denies in `enforce`, else leaves the call to the agent. The agent gets the
     /// kind of the failure; the reason and the remedy are for the user.
-    pub(super) fn failed(&self, asked: &Asked<'_>, Failure { code, what, why }: &Failure) -> Reply {
+    pub(super) fn failed(&self, asked: &Asked<'_>, failure: &Failure) -> Reply {
+        let Failure { code, what, request, why } = failure;
         let message = format!("{what}: {why}");
         self.tally.failed(&message);
         let (agent, event) = (asked.agent.name(), &asked.request.event);
@@ -71,7 +85,7 @@ impl Judge {
         let record = record::failed_answer(code, &message, agent, event, asked.agent_pid(), mode);
         // If the record fails too, the status shows it.
         let _ = self.append(&record);
-        failure_reply(asked, mode, what)
+        failure_reply(asked, mode, &format!("castellan: {what}; {request}"))
     }
 }
 

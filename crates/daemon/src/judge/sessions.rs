@@ -177,7 +177,7 @@ impl Judge {
 
     /// Writes the state to disk. No reply may be sent before.
     pub(super) fn save(&self) -> Result<(), Failure> {
-        self.memory().save().map_err(|error| Failure::unkept(format!("the state cannot be written: {error}")))
+        self.memory().save().map_err(|error| Failure::unkept(&error))
     }
 
     /// Rewrites the state on disk if another program has changed or removed it.

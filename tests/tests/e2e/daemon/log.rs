@@ -66,9 +66,10 @@ fn a_full_disk_denies_and_loses_no_record() -> anyhow::Result<()> {
     let kept = words.iter().take_while(|word| *word == "defer").count();
     assert!(kept > 10 && kept < 120, "{kept} of 120 were recorded");
     assert!(words[kept..].iter().all(|word| word == "deny"), "{words:?}");
-    assert!(answers[kept].stderr.contains("could not be recorded"), "{:?}", answers[kept]);
+    let full = "castellan: the call could not be recorded; tell the user that the disk with castellan's log is full\n";
+    assert_eq!(answers[kept].stderr, full);
     let last_failure = status(&home)["last_failure"].to_string();
-    assert!(last_failure.contains("No space left"), "the user is not told why: {last_failure}");
+    assert!(last_failure.contains("castellan's log is full: free some space"), "{last_failure}");
     let records = std::fs::read_to_string(seen_state(&home).join("log/routine.jsonl"))?;
     assert!(records.ends_with('\n'), "a torn line");
     assert_eq!(records.lines().filter(|line| line.contains("\"type\":\"call\"")).count(), kept);
@@ -130,12 +131,18 @@ fn what_cannot_be_kept_is_not_granted_and_not_let_run() -> anyhow::Result<()> {
         assert!(understood(denied) == "deny" && denied.stderr.contains("could not be noted"), "{denied:?}");
     }
     let last_failure = status(&home)["last_failure"].to_string();
-    assert!(last_failure.contains("No space left"), "the user is not told why: {last_failure}");
+    assert!(last_failure.contains("the disk is full: free some space"), "{last_failure}");
     let approved = approve()?;
-    assert!(approved.code == Some(7) && approved.stderr.contains("is the disk full?"), "{approved:?}");
+    assert!(
+        approved.code == Some(7) && approved.stderr.contains("see that the disk has free space"),
+        "{approved:?}"
+    );
     let workspace = home.workspace().display().to_string();
     let trusted = terminal::run_castellan(&home, &["trust", &workspace])?;
-    assert!(trusted.code == Some(7) && trusted.stderr.contains("could not be kept"), "{trusted:?}");
+    assert!(
+        trusted.code == Some(7) && trusted.stderr.contains("could not be stored: the disk is full"),
+        "{trusted:?}"
+    );
     nothing_is_loosened()?;
     assert_eq!(waits()?, "deny");
 
