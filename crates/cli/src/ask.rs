@@ -10,7 +10,8 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
 use crate::limits::ANSWER_BYTES_MAX;
 
-/// Asks for a yes. Without a terminal it returns true: the action itself is then refused and recorded elsewhere.
+/// Asks for a yes. Without a terminal it returns true: the user presence check comes before each question about a
+/// loosening action, and other actions need no person.
 pub(crate) fn is_agreed(question: &str) -> anyhow::Result<bool> {
     let Some(mut terminal) = terminal()? else { return Ok(true) };
     write!(terminal, "{question} [y/N] ")?;

@@ -24,6 +24,14 @@ pub(crate) fn require_here() -> anyhow::Result<()> {
     Ok(check_own_presence()?)
 }
 
+/// Checks in this process before a person is asked a question. After a refusal it sends `attempt` all the same: the daemon
+/// refuses it too and records it. `attempt` must have no effect, even if the daemon accepts its origin.
+pub(crate) fn require_before<E>(attempt: impl FnOnce() -> Result<(), E>) -> anyhow::Result<()> {
+    require_here().inspect_err(|_| {
+        let _ = attempt();
+    })
+}
+
 /// Reports whether a guarded agent may read the output, as seen by this process or by the daemon, which knows its
 /// agents. A daemon that does not answer is ignored.
 pub(crate) fn is_within_agent(home: &Home) -> bool {

@@ -13,11 +13,12 @@ mod terminal_owner;
 
 use castellan_agents::AgentId;
 
-use self::terminal_owner::{TerminalOwner, is_from_elsewhere, terminal_owner};
+use self::terminal_owner::{TerminalOwner, is_from_elsewhere, shown_terminals, terminal_owner};
 use crate::limits::{ANCESTORS_MAX, MULTIPLEXER_CLIENTS_MAX, NESTED_MULTIPLEXERS_MAX};
 use crate::process::Process;
 
-/// The reason for a rejected request. An agent may read these texts, so they do not describe ways around the check.
+/// The reason for a rejected request, with the remedy for a person. An agent may read these texts, so they do not describe
+/// ways around the check: every remedy passes the same check again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// No controlling terminal.
@@ -27,13 +28,20 @@ pub enum Refusal {
     #[error("this cannot be done from within a guarded agent")]
     WithinAgent,
     /// An agent runs at the same terminal.
-    #[error("this cannot be done at a terminal where a guarded agent runs")]
+    #[error("a guarded agent runs at this terminal: use another terminal")]
     BesideAgent,
     /// None of its ancestors opens terminals for people.
-    #[error("this cannot be done at a terminal of which it is not known who opened it")]
+    #[error(
+        "castellan does not recognise the program that opened this terminal, so it cannot tell that you are a person. \
+         Use a login by ssh from another machine, the console, or one of these terminals: {}",
+        shown_terminals()
+    )]
     LostAncestry,
     /// castellan cannot read the process or an ancestor.
-    #[error("the requesting process cannot be identified")]
+    #[error(
+        "castellan cannot find out who started this command, so it cannot tell that you are a person: run it again in a \
+         new terminal"
+    )]
     Unidentified,
 }
 
@@ -107,11 +115,14 @@ where
         if process.terminal == 0 {
             return Err(Refusal::NoTerminal);
         }
-        self.check_ancestors(&process, NESTED_MULTIPLEXERS_MAX)?;
+        let is_opened = self.is_opened(&process, NESTED_MULTIPLEXERS_MAX)?;
         let is_beside =
             |other: &Process| other.terminal == process.terminal && (self.kind)(other) == Kind::Agent;
         if (self.all)().iter().any(is_beside) {
             return Err(Refusal::BesideAgent);
+        }
+        if !is_opened {
+            return Err(Refusal::LostAncestry);
         }
         // The pid must still belong to the same process, so that all checks were about that process.
         (self.read)(pid).filter(is_it).map(drop).ok_or(Refusal::Unidentified)
@@ -126,11 +137,12 @@ where
         }
     }
 
-    /// An orphan has lost its ancestors; its session still leads to the terminal owner.
-    fn check_ancestors(&self, process: &Process, multiplexers: u32) -> Result<(), Refusal> {
-        let opened = self.climb(process.session, multiplexers)?;
+    /// Reports whether a program opened the terminal of this process for a person. An orphan has lost its ancestors; its
+    /// session still leads to the terminal owner.
+    fn is_opened(&self, process: &Process, multiplexers: u32) -> Result<bool, Refusal> {
+        let is_opened = self.climb(process.session, multiplexers)?;
         self.climb(process.pid, multiplexers)?;
-        if opened { Ok(()) } else { Err(Refusal::LostAncestry) }
+        Ok(is_opened)
     }
 
     /// Climbs to the top; an agent on the way is an error. Returns whether a program on the way opens terminals for
@@ -179,7 +191,7 @@ where
         };
         let all = (self.all)();
         let mut clients = all.iter().filter(is_client).take(MULTIPLEXER_CLIENTS_MAX);
-        clients.any(|client| self.check_ancestors(client, left).is_ok())
+        clients.any(|client| self.is_opened(client, left) == Ok(true))
     }
 }
 
@@ -326,6 +338,12 @@ mod tests {
             Err(Refusal::WithinAgent),
         );
         check(&[INIT, agent, (22, 1, 21, 9, "castellan")], Err(Refusal::Unidentified));
+        // At a terminal with an unknown owner, where an agent runs: the text does not list terminals for the agent.
+        let script = (30, 1, 30, 0, "script");
+        check(
+            &[INIT, script, (31, 30, 31, 7, "bash"), (32, 1, 31, 7, "codex"), (33, 31, 31, 7, "castellan")],
+            Err(Refusal::BesideAgent),
+        );
         // An agent at another terminal does not matter.
         check(&[INIT, agent, TERMINAL, SHELL, (11, 10, 10, 7, "castellan")], Ok(()));
     }

@@ -16,12 +16,10 @@ use serde_json::{Value as Json, json};
 use self::changes::Change;
 use self::read_set::ReadSet;
 use self::summary::Summary;
-use crate::ask;
-use crate::case_files;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::output::{self, BAD, WARN};
-use crate::policy;
+use crate::{ask, case_files, policy, presence};
 
 /// Options of `castellan apply`.
 #[derive(Debug, clap::Args)]
@@ -70,12 +68,8 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         Exit::Done
     } else if options.check {
         Exit::Pending
-    } else if !options.yes && !ask::is_agreed("apply?")? {
-        global.note("nothing was applied")?;
-        Exit::No
     } else {
-        client.apply(&proposal.files.hash())?;
-        Exit::Done
+        apply(global, &client, options.yes, &proposal.files)?
     };
     let applied = exit == Exit::Done && !proposal.is_nothing();
     if options.json {
@@ -86,6 +80,18 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         global.note(&format!("applied: {} rules in mode {} ({policy})", status.rules, status.mode))?;
     }
     Ok(exit)
+}
+
+/// Applies the files if the person agrees.
+fn apply(global: &Global, client: &ControlClient, yes: bool, files: &FileSet) -> anyhow::Result<Exit> {
+    // No files have an empty hash.
+    presence::require_before(|| client.apply(""))?;
+    if !yes && !ask::is_agreed("apply?")? {
+        global.note("nothing was applied")?;
+        return Ok(Exit::No);
+    }
+    client.apply(&files.hash())?;
+    Ok(Exit::Done)
 }
 
 /// Applies this version's changes to shipped rule files, if nothing else is pending. Returns the applied files, or as

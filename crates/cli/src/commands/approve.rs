@@ -8,9 +8,9 @@ use std::time::Duration;
 use castellan_agents::AgentId;
 use castellan_daemon::{ControlError, GrantScope, PendingCall};
 
-use crate::ask;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::{ask, presence};
 
 /// Options of `castellan approve`.
 #[derive(Debug, clap::Args)]
@@ -57,6 +57,8 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         Scope { .. } => (GrantScope::Once, "once".to_owned()),
     };
     let client = global.client()?;
+    // No call has an empty hash.
+    presence::require_before(|| client.approve(&options.id, "", scope))?;
     let call = match client.show(&options.id) {
         // The daemon still refuses and records a caller who may not approve.
         Err(ControlError::Failed(_)) => {

@@ -13,10 +13,10 @@ use castellan_daemon::{
 };
 use serde_json::json;
 
-use crate::ask;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::output::{self, BAD, Cell, GOOD, WARN, printable};
+use crate::{ask, presence};
 
 /// Options of `castellan trust`.
 #[derive(Debug, clap::Args)]
@@ -76,11 +76,14 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         What { .. } => {
             let workspace = find_workspace(directory).with_context(shown)?;
             project = read_project(Path::new(&workspace))?;
-            if let Some(project) = &project
-                && !is_agreed(&global.layout()?, &workspace, project, options.yes)?
-            {
-                global.note("nothing was decided")?;
-                return Ok(Exit::No);
+            if let Some(project) = &project {
+                // No files have an empty hash.
+                let attempt = || client.trust(&workspace, TrustDecision::Trusted, Some(String::new()));
+                presence::require_before(attempt)?;
+                if !is_agreed(&global.layout()?, &workspace, project, options.yes)? {
+                    global.note("nothing was decided")?;
+                    return Ok(Exit::No);
+                }
             }
             (workspace, TrustDecision::Trusted, "agents may work there, as your profile says")
         }

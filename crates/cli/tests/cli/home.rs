@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -110,6 +110,13 @@ impl Home {
         self.at_terminal(&[&[program.as_str()], arguments].concat())
     }
 
+    /// Runs `castellan` at a terminal whose owner castellan does not recognise, and answers yes to a question. Also
+    /// returns the text that this terminal shows.
+    pub(crate) fn run_at_unknown_terminal(&self, arguments: &[&str]) -> Option<(Done, String)> {
+        let program = self.bin().join("castellan").display().to_string();
+        self.below_terminal_owner("unknown-terminal", &[&[program.as_str()], arguments].concat())
+    }
+
     /// Runs as a person who is root, with the directory `etc` of this home as a private `/etc`.
     pub(crate) fn run_as_root(&self, arguments: &[&str]) -> Option<Done> {
         namespaced(self.at_terminal(&self.root_line(arguments))?)
@@ -167,21 +174,32 @@ impl Home {
     }
 
     fn at_terminal(&self, line: &[impl AsRef<OsStr>]) -> Option<Done> {
-        let (_master, terminal) = terminal()?;
-        // castellan recognises terminal owners by their program name.
-        let terminal_owner = self.bin().join("xterm");
+        self.below_terminal_owner("xterm", line).map(|(done, _)| done)
+    }
+
+    /// Runs below a program with this name, by which castellan recognises terminal owners. Types `y` and returns the
+    /// text that the terminal shows.
+    fn below_terminal_owner(&self, name: &str, line: &[impl AsRef<OsStr>]) -> Option<(Done, String)> {
+        let (master, terminal) = terminal()?;
+        let terminal_owner = self.bin().join(name);
         if !terminal_owner.exists() {
             let copied = Command::new("cp").arg("/usr/bin/setsid").arg(&terminal_owner).status();
             assert!(copied.unwrap().success(), "`setsid` cannot be copied");
         }
         let mut command = self.command(&terminal_owner);
         command.args(["--ctty", "--fork", "--wait"]).args(line);
+        let mut master = File::from(master);
+        master.write_all(b"y\n").unwrap();
         let done = done(command.stdin(terminal).output().unwrap());
+        rustix::fs::fcntl_setfl(&master, rustix::fs::OFlags::NONBLOCK).unwrap();
+        let mut shown = vec![0; 4096];
+        let length = master.read(&mut shown).unwrap_or_default();
+        let shown = String::from_utf8_lossy(&shown[..length]).into_owned();
         if done.stderr.contains("from within a guarded agent") {
             skipped("the tests run below an agent");
             return None;
         }
-        Some(done)
+        Some((done, shown))
     }
 
     /// Returns every file below the user's home with its text, except backups and castellan's own files.

@@ -162,3 +162,33 @@ fn nobody_types_a_pin_to_another_program() {
         );
     }
 }
+
+#[test]
+fn no_question_is_asked_before_a_refusal() {
+    let home = Home::new();
+    home.run_ok(&["install", "--no-agents"]);
+    let config = "user/.config/castellan/config.toml";
+    home.write(config, home.read(config).replace("\nmode = \"enforce\"\n", "\nmode = \"monitor\"\n"));
+    home.write("repo/.git/HEAD", "ref: refs/heads/main\n");
+    home.write("repo/.castellan/config.toml", "version = 1\n");
+    for arguments in [&["apply"][..], &["apply", "--yes"], &["approve", "K7"], &["trust"]] {
+        let Some((refused, shown)) = home.run_at_unknown_terminal(arguments) else { return };
+        assert_eq!(refused.code, Some(4), "{arguments:?}: {refused:?}");
+        assert!(
+            refused.stderr.contains("castellan does not recognise the program that opened this terminal")
+                && refused.stderr.contains("gnome-terminal, kitty"),
+            "{arguments:?}: {refused:?}"
+        );
+        assert!(!shown.contains("[y/N]"), "{arguments:?}: {shown}");
+        let log = home.run_ok(&["log"]);
+        let action = format!("{} ", arguments[0]);
+        assert!(
+            log.lines().any(|line| line.contains("refused") && line.contains(&action)),
+            "{arguments:?}: {log}"
+        );
+    }
+    assert_eq!(home.run_ok(&["mode"]), "enforce\n");
+    let Some(agreed) = home.run_as_person(&["apply"]) else { return };
+    assert_eq!(agreed.code, Some(0), "{agreed:?}");
+    assert_eq!(home.run_ok(&["mode"]), "monitor\n");
+}

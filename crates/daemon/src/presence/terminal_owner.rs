@@ -77,7 +77,31 @@ const TERMINALS: &[&str] = &[
     "zutty",
 ];
 
-/// Returns the kind of terminal opener for an executable name.
+/// The widespread terminals, for the message to a person at another one.
+const SHOWN: &[&str] = &[
+    "alacritty",
+    "code",
+    "foot",
+    "ghostty",
+    "gnome-terminal-server",
+    "kitty",
+    "konsole",
+    "ptyxis",
+    "terminator",
+    "tilix",
+    "wezterm-gui",
+    "xfce4-terminal",
+    "xterm",
+];
+
+/// Returns the widespread terminals by the names of their commands.
+pub(super) fn shown_terminals() -> String {
+    let command =
+        |name: &&'static str| name.strip_suffix("-server").or(name.strip_suffix("-gui")).unwrap_or(name);
+    SHOWN.iter().map(command).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the kind of terminal owner for an executable name.
 pub(super) fn terminal_owner(name: &str) -> Option<TerminalOwner> {
     // Distributions rename a wrapped program to `.NAME-wrapped`.
     let name = name.strip_prefix('.').and_then(|name| name.strip_suffix("-wrapped")).unwrap_or(name);
@@ -133,6 +157,13 @@ mod tests {
             check(other, None);
         }
         assert_eq!(terminal_owner("screen"), Some(multiplexer("screen")));
+    }
+
+    #[test]
+    fn shown_terminals_are_known() {
+        let unknown: Vec<_> = SHOWN.iter().filter(|name| !TERMINALS.contains(name)).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+        assert!(shown_terminals().starts_with("alacritty, code, foot, ghostty, gnome-terminal, kitty"));
     }
 
     #[test]
