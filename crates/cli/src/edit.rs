@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use castellan_agents::SETTINGS_BYTES_MAX;
 
+use crate::limits::BACKUPS_MAX;
 use castellan_files::{Access, Guard, NewFile, read_bytes};
 
 /// A file and the text read from it.
@@ -77,7 +78,7 @@ impl SettingsFile {
                 let before = backups(&self.path);
                 self.back_up(backup).with_context(|| format!("`{}`", backup.display()))?;
                 self.write(text, mode).with_context(at)?;
-                for old in before {
+                for old in superseded(&before) {
                     fs::remove_file(&old).with_context(|| format!("`{}`", old.display()))?;
                 }
             }
@@ -86,8 +87,8 @@ impl SettingsFile {
         Ok(edited)
     }
 
-    /// Reports whether the file existed and was empty before castellan's first edit. Then its first backup is empty,
-    /// and the names of later backups end in [`WAS_EMPTY`]. A file that castellan created has no such backup.
+    /// Reports whether the file existed and was empty before castellan's first edit. Then its first backup is empty, and
+    /// the names of later backups end in [`WAS_EMPTY`]. A file that castellan created has no such backup.
     fn was_empty(&self) -> bool {
         let tells = |backup: &PathBuf| {
             backup.to_string_lossy().ends_with(WAS_EMPTY)
@@ -96,12 +97,14 @@ impl SettingsFile {
         backups(&self.path).iter().any(tells)
     }
 
-    /// Returns the name of a new backup: `<file>.castellan-backup-<unix seconds>`, or a later second if it is taken.
+    /// Returns the name of a new backup: `<file>.castellan-backup-<unix seconds>`, with a later second than each earlier
+    /// backup, so that the names order the backups by age.
     fn backup_path(&self, now: SystemTime) -> PathBuf {
         let seconds = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let end = if self.was_empty() { WAS_EMPTY } else { "" };
-        let named = |seconds: u64| PathBuf::from(format!("{}{BACKUP}{seconds}{end}", self.path.display()));
-        (seconds..).map(named).find(|backup| !backup.exists()).unwrap_or_else(|| named(seconds))
+        let earlier = backups(&self.path).iter().filter_map(|backup| seconds_of(backup)).max();
+        let seconds = earlier.map_or(seconds, |earlier| seconds.max(earlier.saturating_add(1)));
+        PathBuf::from(format!("{}{BACKUP}{seconds}{end}", self.path.display()))
     }
 
     fn back_up(&self, backup: &Path) -> anyhow::Result<()> {
@@ -125,7 +128,21 @@ const BACKUP: &str = ".castellan-backup-";
 /// Suffix for backups of a file that was empty before castellan's first edit, after the empty backup is deleted.
 const WAS_EMPTY: &str = "-was-empty";
 
-/// Returns the backups of a file. There is at most one, unless castellan was killed while it replaced the backup.
+/// Returns the seconds in the name of a backup.
+fn seconds_of(backup: &Path) -> Option<u64> {
+    let name = backup.to_string_lossy();
+    let (_, end) = name.rsplit_once(BACKUP)?;
+    end.strip_suffix(WAS_EMPTY).unwrap_or(end).parse().ok()
+}
+
+/// Returns the earlier backups, from the oldest, that a new backup replaces.
+fn superseded(before: &[PathBuf]) -> &[PathBuf] {
+    let count = (before.len() + 1).saturating_sub(BACKUPS_MAX);
+    before.get(..count).unwrap_or_default()
+}
+
+/// Returns the backups of a file, the oldest first. There are at most [`BACKUPS_MAX`], unless castellan was killed after
+/// it wrote a new one.
 pub(crate) fn backups(path: &Path) -> Vec<PathBuf> {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return Vec::new() };
     let begin = format!("{}{BACKUP}", name.to_string_lossy());
@@ -189,16 +206,20 @@ mod tests {
     }
 
     #[test]
-    fn one_backup_stays_and_an_empty_file_is_known() {
+    fn the_newest_backups_stay_and_an_empty_file_is_known() {
         let dir = tempfile::tempdir().unwrap();
-        for (before, after) in [("mine", Some("mine")), ("", Some(""))] {
-            let path = dir.path().join("f.json");
+        for before in ["mine", ""] {
+            let path = dir.path().join(format!("{before}.json"));
             fs::write(&path, before).unwrap();
-            for text in ["one", "two", "three", before] {
+            let mut texts = vec![before];
+            for text in ["one", "two", "three", "four", before] {
                 SettingsFile::read(&path).unwrap().replace(text, 0o600).unwrap();
-                assert_eq!(backups(&path).len(), 1, "{before:?} {text}");
+                let kept: Vec<String> =
+                    backups(&path).iter().map(|backup| fs::read_to_string(backup).unwrap()).collect();
+                assert_eq!(kept, texts[texts.len().saturating_sub(BACKUPS_MAX)..], "{before:?} {text}");
+                texts.push(text);
             }
-            assert_eq!(fs::read_to_string(&path).ok().as_deref(), after);
+            assert_eq!(fs::read_to_string(&path).unwrap(), before);
         }
     }
 

@@ -36,13 +36,15 @@ pub(crate) fn write(agent: AgentId, dry_run: bool) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Removes the launcher of an agent. Returns true if there was one.
-pub(crate) fn remove(agent: AgentId) -> anyhow::Result<bool> {
+/// Removes the launcher of an agent. Returns true if there is one. With `dry_run` it removes nothing.
+pub(crate) fn remove(agent: AgentId, dry_run: bool) -> anyhow::Result<bool> {
     let file = path(agent)?;
     if !read_text(&file, LAUNCHER_BYTES_MAX).is_ok_and(|present| present.contains(MARK)) {
         return Ok(false);
     }
-    std::fs::remove_file(&file).with_context(|| format!("`{}`", file.display()))?;
+    if !dry_run {
+        std::fs::remove_file(&file).with_context(|| format!("`{}`", file.display()))?;
+    }
     Ok(true)
 }
 

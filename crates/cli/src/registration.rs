@@ -55,22 +55,23 @@ impl Registration {
         self.apply(&file, text, dry_run)
     }
 
-    /// Removes castellan's hooks. A file that cannot be parsed and does not contain castellan's name registers none.
-    pub(crate) fn remove(&self) -> anyhow::Result<Edited> {
-        match self.try_remove() {
+    /// Removes castellan's hooks; with `dry_run` only returns the change. A file that cannot be parsed and does not contain
+    /// castellan's name registers none.
+    pub(crate) fn remove(&self, dry_run: bool) -> anyhow::Result<Edited> {
+        match self.try_remove(dry_run) {
             Err(_) if !self.may_name_castellan() => Ok(Edited::Unchanged),
             removed => removed,
         }
     }
 
-    fn try_remove(&self) -> anyhow::Result<Edited> {
+    fn try_remove(&self, dry_run: bool) -> anyhow::Result<Edited> {
         let file = SettingsFile::read(&self.file)?;
         let text = match self.scope {
             Scope::User => unregister(self.agent, file.text()),
             Scope::Machine(MachineFamily::OwnJson) => Ok(String::new()),
             Scope::Machine(MachineFamily::SharedToml) => unregister_managed_toml(file.text()),
         };
-        self.apply(&file, text, false)
+        self.apply(&file, text, dry_run)
     }
 
     /// Reports whether castellan's hooks are registered, for any program or home.

@@ -1,5 +1,5 @@
 //! `castellan uninstall`: undoes an install, which requires a person. Settings files get their original bytes back.
-//! Files written by a person remain, except with `--purge`.
+//! Files written by a person remain, except with `--purge`. A dry run only prints the changes and needs no person.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,10 @@ pub(crate) struct Options {
     /// Also delete configuration, rules and log
     #[arg(long, conflicts_with_all = ["agents", "managed", "launchers"])]
     purge: bool,
+
+    /// Only print the changes
+    #[arg(long)]
+    dry_run: bool,
 }
 
 impl Options {
@@ -46,7 +50,7 @@ impl Options {
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
-    if options.managed && !rustix::process::geteuid().is_root() {
+    if options.managed && !options.dry_run && !rustix::process::geteuid().is_root() {
         let own = launch::beside("castellan")?;
         bail!(
             "to undo this for the whole machine needs root: run `sudo {} uninstall --managed`",
@@ -54,25 +58,27 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         );
     }
     let registrations = registrations(options)?;
-    presence::require(&homes(&registrations, &layout), &action(options))?;
+    if !options.dry_run {
+        presence::require(&homes(&registrations, &layout), &action(options))?;
+    }
     let for_machine = machine_registrations();
     if let (true, Some(registration)) = (options.purge, for_machine.first()) {
         let (title, file) = (registration.agent.title(), registration.file.display());
         let first = "run `sudo castellan uninstall --managed` first";
         bail!("{title} is registered for the whole machine in `{file}`: {first}");
     }
-    let mut undone = Undone::default();
+    let mut undone = Undone { dry_run: options.dry_run, ..Undone::default() };
     for registration in &registrations {
-        undone.registration(registration, registration.remove());
+        undone.registration(registration, registration.remove(options.dry_run));
     }
     if options.launchers || options.is_whole() {
         for agent in agents(options) {
-            undone.launcher(&launchers::path(agent)?, launchers::remove(agent));
+            undone.launcher(&launchers::path(agent)?, launchers::remove(agent, options.dry_run));
         }
     }
     // Remaining hooks would have every call denied if the daemon were stopped.
     let stopped = if options.is_whole() && undone.failures.is_empty() && for_machine.is_empty() {
-        stop(&layout, options.purge, &mut undone)
+        stop(&layout, options, &mut undone)
     } else {
         Ok(())
     };
@@ -84,6 +90,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
 
 #[derive(Debug, Default)]
 struct Undone {
+    dry_run: bool,
     rows: Vec<Vec<Cell>>,
     failures: Vec<String>,
 }
@@ -93,6 +100,7 @@ impl Undone {
         let title = registration.agent.title();
         let detail = match edited {
             Ok(Edited::Unchanged | Edited::Created) => return,
+            Ok(Edited::Changed { .. }) if self.dry_run => String::new(),
             Ok(Edited::Changed { backup }) => format!("before: {}", backup.display()),
             Ok(Edited::Deleted) => "deleted: castellan had made it".to_owned(),
             Err(error) => {
@@ -113,12 +121,19 @@ impl Undone {
     }
 }
 
-fn stop(layout: &Layout, and_purge: bool, undone: &mut Undone) -> anyhow::Result<()> {
-    stop::stop(layout)?;
+fn stop(layout: &Layout, options: &Options, undone: &mut Undone) -> anyhow::Result<()> {
+    if !options.dry_run {
+        stop::stop(layout)?;
+    }
     undone.rows.push(vec!["daemon stopped".into()]);
-    if and_purge {
-        purge(layout)?;
-        undone.rows.push(vec!["deleted".into(), "configuration, rules and log".into()]);
+    if options.purge {
+        let paths = own_paths(layout);
+        if !options.dry_run {
+            purge(layout, &paths)?;
+        }
+        undone
+            .rows
+            .extend(paths.iter().map(|path| vec!["deleted".into(), path.display().to_string().into()]));
     }
     Ok(())
 }
@@ -156,19 +171,23 @@ fn registrations(options: &Options) -> anyhow::Result<Vec<Registration>> {
     agents(options).into_iter().map(user).collect()
 }
 
-/// Deletes castellan's own files by name. A directory with other files remains.
-fn purge(layout: &Layout) -> anyhow::Result<()> {
+/// Returns castellan's own files and directories that exist, by name.
+fn own_paths(layout: &Layout) -> Vec<PathBuf> {
     let (config, home) = (layout.config(), layout.home());
-    let trees = [config.join("rules"), layout.log(), layout.applied(), layout.projects(), home.run()];
-    let mut files = vec![layout.config_file(), Layout::file(home.dir())];
-    files.extend(layout.kept_state());
-    let dirs: [&Path; 3] = [config, layout.state(), home.dir()];
-    for tree in trees.iter().filter(|tree| tree.exists()) {
-        std::fs::remove_dir_all(tree).with_context(|| format!("`{}`", tree.display()))?;
+    let mut paths = vec![config.join("rules"), layout.log(), layout.applied(), layout.projects(), home.run()];
+    paths.extend([layout.config_file(), Layout::file(home.dir())]);
+    paths.extend(layout.kept_state());
+    paths.retain(|path| path.exists());
+    paths
+}
+
+/// Deletes castellan's own files. A directory with other files remains.
+fn purge(layout: &Layout, paths: &[PathBuf]) -> anyhow::Result<()> {
+    for path in paths {
+        let deleted = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+        deleted.with_context(|| format!("`{}`", path.display()))?;
     }
-    for file in files.iter().filter(|file| file.exists()) {
-        std::fs::remove_file(file).with_context(|| format!("`{}`", file.display()))?;
-    }
+    let dirs: [&Path; 3] = [layout.config(), layout.state(), layout.home().dir()];
     for dir in dirs {
         // Fails if the directory still has files of others.
         let _ = std::fs::remove_dir(dir);
@@ -177,7 +196,7 @@ fn purge(layout: &Layout) -> anyhow::Result<()> {
 }
 
 fn write(global: &Global, left: &[Vec<Cell>], undone: &Undone) -> anyhow::Result<()> {
-    let Undone { rows, failures } = undone;
+    let Undone { dry_run, rows, failures } = undone;
     for failure in failures {
         writeln!(anstream::stderr(), "{BAD}not done{BAD:#}: {}", output::printable_lines(failure))?;
     }
@@ -185,6 +204,9 @@ fn write(global: &Global, left: &[Vec<Cell>], undone: &Undone) -> anyhow::Result
         return Ok(());
     }
     let mut out = anstream::stdout();
+    if *dry_run && !rows.is_empty() {
+        writeln!(out, "would be done:")?;
+    }
     output::write_table(&mut out, rows)?;
     if rows.is_empty() && failures.is_empty() {
         writeln!(out, "nothing to do")?;
@@ -204,7 +226,7 @@ fn left(layout: &Layout, options: &Options, registrations: &[Registration]) -> V
             left.push(vec![Cell::from(what), path.display().to_string().into(), how.into()]);
         }
     };
-    if options.is_whole() {
+    if options.is_whole() && !options.purge {
         add("configuration, rules", layout.config().to_owned(), "castellan uninstall --purge");
         add("log", layout.log(), "castellan uninstall --purge");
         for file in layout.kept_state() {

@@ -160,6 +160,32 @@ fn a_dry_run_changes_nothing() {
 }
 
 #[test]
+fn a_dry_uninstall_changes_nothing_and_needs_no_person() {
+    let home = Home::new();
+    home.write(CLAUDE, "{}");
+    home.run_ok(&["install", "claude", "codex", "--launchers"]);
+    let files = home.agent_files();
+    let parts = ["Claude Code no longer guarded", CODEX, "launcher removed", "daemon stopped"];
+    let purged = ["config/castellan/rules", "state/castellan/log", "castellan/run"];
+    for (arguments, parts) in [
+        (&["uninstall", "--dry-run"][..], &parts[..]),
+        (&["uninstall", "--purge", "--dry-run"], &[&parts[..], &purged].concat()),
+        (&["uninstall", "codex", "--dry-run"], &[CODEX]),
+    ] {
+        let done = home.run_ok(arguments);
+        assert!(done.starts_with("would be done:\n"), "{done}");
+        for part in parts {
+            assert!(done.contains(part), "{part}: {done}");
+        }
+    }
+    assert_eq!(home.agent_files(), files);
+    assert_eq!(home.run(&["status"]).code, Some(0));
+    assert!(home.bin().join("castellan-claude").exists() && home.castellan_home().exists());
+    let only = home.run_ok(&["uninstall", "codex", "--dry-run"]);
+    assert!(!only.contains("daemon stopped") && !only.contains("Claude"), "{only}");
+}
+
+#[test]
 fn agents_own_variables_are_honoured() {
     let home = Home::new();
     let (claude, codex) = (home.path("elsewhere/claude"), home.path("elsewhere/codex"));
@@ -238,7 +264,7 @@ fn uninstall_claims_nothing_of_a_broken_file_that_never_named_castellan() {
 }
 
 #[test]
-fn what_a_killed_install_left_is_removed_and_one_backup_stays() {
+fn what_a_killed_install_left_is_removed_and_three_backups_stay() {
     let home = Home::new();
     home.write("user/.claude/settings.json", "{\"model\": \"x\"}");
     home.run_ok(&["install"]);
@@ -258,5 +284,5 @@ fn what_a_killed_install_left_is_removed_and_one_backup_stays() {
         assert!(home.path(&format!("{dir}/.tmpAbC123")).exists(), "{dir}");
     }
     let names = fs::read_dir(home.path("user/.claude")).unwrap().map(|entry| entry.unwrap().file_name());
-    assert_eq!(names.filter(|name| name.to_string_lossy().contains("castellan-backup")).count(), 1);
+    assert_eq!(names.filter(|name| name.to_string_lossy().contains("castellan-backup")).count(), 3);
 }
