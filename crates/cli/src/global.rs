@@ -8,7 +8,7 @@ use castellan_daemon::{ControlClient, Layout};
 
 use crate::ask;
 use crate::directories::Directories;
-use crate::output;
+use crate::output::{self, NOTE, Prefix};
 
 /// Options of every subcommand.
 #[derive(Debug, clap::Args)]
@@ -49,7 +49,7 @@ impl Global {
     /// Notes that the home has no files yet, so the shown values are the defaults.
     pub(crate) fn note_defaults(&self) -> anyhow::Result<()> {
         if !self.layout()?.config_file().exists() {
-            self.note("note: there is no home yet: these are the defaults that castellan ships")?;
+            self.message(NOTE, "there is no home yet: these are the shipped defaults")?;
         }
         Ok(())
     }
@@ -61,5 +61,10 @@ impl Global {
     /// Writes a line about the work done, which is not part of the requested result. `--quiet` suppresses it.
     pub(crate) fn note(&self, text: &str) -> io::Result<()> {
         if self.quiet { Ok(()) } else { writeln!(anstream::stdout(), "{}", output::printable_lines(text)) }
+    }
+
+    /// Writes a message beside the requested result. `--quiet` suppresses it.
+    pub(crate) fn message(&self, prefix: Prefix, text: &str) -> io::Result<()> {
+        if self.quiet { Ok(()) } else { output::write_messages(&mut anstream::stdout(), prefix, &[text]) }
     }
 }

@@ -103,7 +103,7 @@ fn spawn(home: &Home) -> anyhow::Result<Child> {
 fn last_words(home: &Home) -> String {
     let text = last_bytes(&home.daemon_stderr()).unwrap_or_default();
     let tail = String::from_utf8_lossy(&text);
-    let tail = tail.trim().strip_prefix("castellan: ").unwrap_or(tail.trim());
+    let tail = tail.trim().strip_prefix("error: ").unwrap_or(tail.trim());
     if tail.is_empty() { "it said nothing".to_owned() } else { printable_lines(tail) }
 }
 

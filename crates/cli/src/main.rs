@@ -66,9 +66,8 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) if exit::is_closed_pipe(&error) => Exit::Done.into(),
         Err(error) => {
-            let red = output::BAD;
             // If standard error is closed, the exit code still reports the failure.
-            let _ = writeln!(anstream::stderr(), "{red}castellan{red:#}: {}", output::message(&error));
+            let _ = writeln!(anstream::stderr(), "{} {}", output::ERROR, output::message(&error));
             Exit::of(&error).into()
         }
     }

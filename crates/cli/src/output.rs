@@ -1,8 +1,9 @@
 //! Colours and tables for people. Control characters from an agent are escaped, so the terminal does not execute them.
 
-use castellan_event::is_invisible;
+use std::fmt;
 use std::io::{self, Write};
 
+use castellan_event::is_invisible;
 use clap::builder::styling::AnsiColor;
 pub(crate) use clap::builder::styling::Style;
 
@@ -17,6 +18,24 @@ pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 /// Less important.
 pub(crate) const FAINT: Style = Style::new().dimmed();
 pub(crate) const PLAIN: Style = Style::new();
+
+/// The beginning of a message to a person, in the form of clap's own messages. A message has no other one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Prefix(&'static str, Style);
+
+/// Something was not done.
+pub(crate) const ERROR: Prefix = Prefix("error", BAD);
+/// Something may be unwanted.
+pub(crate) const WARNING: Prefix = Prefix("warning", WARN);
+/// Something is good to know.
+pub(crate) const NOTE: Prefix = Prefix("note", Style::new().bold());
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Prefix(word, style) = self;
+        write!(f, "{style}{word}:{style:#}")
+    }
+}
 
 /// Returns the colour of a verdict.
 pub(crate) fn verdict_style(verdict: &str) -> Style {
@@ -59,9 +78,13 @@ pub(crate) fn write_table(out: &mut impl Write, rows: &[Vec<Cell>]) -> io::Resul
     Ok(())
 }
 
-/// Writes warnings, one per line.
-pub(crate) fn write_warnings(out: &mut impl Write, lines: &[String]) -> io::Result<()> {
-    lines.iter().try_for_each(|line| writeln!(out, "{WARN}{}{WARN:#}", printable(line)))
+/// Writes messages, one per line.
+pub(crate) fn write_messages(
+    out: &mut impl Write,
+    prefix: Prefix,
+    lines: &[impl AsRef<str>],
+) -> io::Result<()> {
+    lines.iter().try_for_each(|line| writeln!(out, "{prefix} {}", printable(line.as_ref())))
 }
 
 /// Writes one row with given column widths, for rows that arrive singly.
@@ -98,8 +121,8 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
 }
 
 /// Returns a number with its noun: `1 file`, `2 files`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+pub(crate) fn counted<N: Copy + fmt::Display + From<u8> + PartialEq>(count: N, what: &str) -> String {
+    if count == N::from(1) { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// Escapes every control and bidirectional-format character, newlines included.
@@ -147,6 +170,14 @@ mod tests {
     #[test]
     fn causes_follow_what_they_caused() {
         assert_eq!(message(&anyhow::anyhow!("full\u{1b}").context("the log")), "the log: full\\u{1b}");
+    }
+
+    #[test]
+    fn one_is_not_many() {
+        assert_eq!(
+            [0_u64, 1, 2].map(|count| counted(count, "failure")),
+            ["0 failures", "1 failure", "2 failures"]
+        );
     }
 
     #[test]

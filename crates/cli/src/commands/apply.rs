@@ -18,7 +18,7 @@ use self::read_set::ReadSet;
 use self::summary::Summary;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{self, BAD, WARN};
+use crate::output::{self, ERROR, WARNING};
 use crate::{ask, case_files, policy, presence};
 
 /// Options of `castellan apply`.
@@ -77,7 +77,8 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     } else if applied {
         let status = client.status()?;
         let policy = status.policy.get(..12).unwrap_or_default();
-        global.note(&format!("applied: {} rules in mode {} ({policy})", status.rules, status.mode))?;
+        let rules = output::counted(status.rules, "rule");
+        global.note(&format!("applied: {rules} in mode {} ({policy})", status.mode))?;
     }
     Ok(exit)
 }
@@ -183,7 +184,7 @@ impl Proposal {
             return Ok(());
         }
         if let Some(unknown) = self.unknown {
-            writeln!(out, "{WARN}{unknown}{WARN:#}\n")?;
+            writeln!(out, "{WARNING} {unknown}\n")?;
         }
         for change in &self.changes {
             change.write(out)?;
@@ -191,9 +192,9 @@ impl Proposal {
         }
         self.write_problems(out)?;
         if self.has_errors() {
-            writeln!(out, "{BAD}these files do not load{BAD:#}: nothing was applied")?;
+            writeln!(out, "{ERROR} these files do not load: nothing was applied")?;
         } else {
-            output::write_warnings(out, &self.in_vain)?;
+            output::write_messages(out, WARNING, &self.in_vain)?;
             self.summary.write(out)?;
         }
         Ok(())
@@ -201,7 +202,7 @@ impl Proposal {
 
     fn write_problems(&self, out: &mut impl Write) -> anyhow::Result<()> {
         if let Some(error) = &self.config_error {
-            writeln!(out, "{BAD}error{BAD:#}: {}\n", output::printable(error))?;
+            writeln!(out, "{ERROR} {}\n", output::printable(error))?;
         }
         for problem in &self.problems {
             let mut sources = self.files.rules.iter().chain(&self.case_files);

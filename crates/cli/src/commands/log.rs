@@ -16,7 +16,7 @@ use castellan_event::Verdict;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::FOLLOW_POLL;
-use crate::output::{self, FAINT, WARN};
+use crate::output::{self, NOTE, WARNING};
 use crate::values;
 
 /// Options of `castellan log`.
@@ -103,11 +103,11 @@ fn show(global: &Global, dir: &Path, wanted: &Wanted) -> anyhow::Result<Exit> {
     }
     let mut err = anstream::stderr();
     if entries.is_empty() && !global.quiet && !wanted.json {
-        writeln!(err, "{FAINT}no such record in {}{FAINT:#}", output::printable(&dir.display().to_string()))?;
+        writeln!(err, "{NOTE} no such record in {}", output::printable(&dir.display().to_string()))?;
     }
     for broken in &unreadable {
         let (file, line, what) = (&broken.file, broken.line, output::printable(&broken.what));
-        writeln!(err, "{WARN}unreadable{WARN:#}: {file}:{line}: {what}; see `castellan log verify`")?;
+        writeln!(err, "{WARNING} {file}:{line}: not readable: {what}: run `castellan log verify`")?;
     }
     Ok(if unreadable.is_empty() { Exit::Done } else { Exit::No })
 }

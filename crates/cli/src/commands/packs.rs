@@ -15,7 +15,7 @@ use crate::commands::profile::in_force;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::history::day;
-use crate::output::{self, Cell, FAINT, PLAIN, WARN};
+use crate::output::{self, Cell, FAINT, NOTE, PLAIN, WARN, WARNING};
 use crate::policy;
 use crate::presence;
 use crate::values;
@@ -117,8 +117,9 @@ fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::R
     for (tier, state) in [("ask", config.packs.tier_ask()), ("review", config.packs.tier_review())] {
         if state != RuleState::Enforce {
             let word = state.as_str();
-            output::write_warnings(
+            output::write_messages(
                 &mut out,
+                WARNING,
                 &[format!("rules of the tier {tier} are in state {word}: `tiers.{tier}`")],
             )?;
         }
@@ -137,8 +138,9 @@ fn write_trial(
         let on_trial = on_trial(pack, config);
         if is_agent && !on_trial.is_empty() {
             let rules = output::counted(on_trial.len(), "rule");
-            output::write_warnings(
+            output::write_messages(
                 out,
+                NOTE,
                 &[format!("new since an upgrade, and only observed: {rules} of {pack}")],
             )?;
             continue;
@@ -146,7 +148,7 @@ fn write_trial(
         for (name, end) in on_trial {
             let day = day(end);
             let reported = format!("new since an upgrade, and only observed until {day}: {pack}/{name}");
-            output::write_warnings(out, &[reported])?;
+            output::write_messages(out, NOTE, &[reported])?;
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{self, Cell, FAINT, PLAIN};
+use crate::output::{self, Cell, FAINT, PLAIN, WARNING};
 use crate::values;
 
 /// Options of `castellan profile`.
@@ -81,7 +81,7 @@ fn show(global: &Global, as_json: bool) -> anyhow::Result<()> {
     rows.extend(chosen.iter().filter_map(|setting| row(setting)));
     rows.push(packs_row(&config));
     output::write_table(&mut out, &rows)?;
-    output::write_warnings(&mut out, &config.in_vain())?;
+    output::write_messages(&mut out, WARNING, &config.in_vain())?;
     global.note_defaults()
 }
 

@@ -4,6 +4,7 @@ use crate::commands::status;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::launch::{self, Started};
+use crate::output::{WARNING, counted};
 
 pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
@@ -13,12 +14,13 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
         Started::Now => "started",
         Started::Before => "already running",
     };
-    global.note(&format!("{how}: process {}, mode {}, {} rules", status.pid, status.mode, status.rules))?;
+    let rules = counted(status.rules, "rule");
+    global.note(&format!("{how}: process {}, mode {}, {rules}", status.pid, status.mode))?;
     if let Some(waiting) = status::waiting(&status) {
-        global.note(&waiting)?;
+        global.message(WARNING, &waiting)?;
     }
     for problem in &status.problems {
-        global.note(&format!("problem: {problem}"))?;
+        global.message(WARNING, problem)?;
     }
     Ok(Exit::Done)
 }

@@ -12,7 +12,7 @@ use crate::{ask, launch, presence};
 pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
     stop(&layout)?;
-    global.note("stopped: calls of guarded agents are denied until `castellan start`")?;
+    global.note("stopped: every call of guarded agents is blocked until you run `castellan start`")?;
     Ok(Exit::Done)
 }
 

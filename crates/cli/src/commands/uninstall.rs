@@ -14,7 +14,7 @@ use crate::commands::stop;
 use crate::edit::{Edited, backups};
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{self, BAD, Cell};
+use crate::output::{self, Cell, ERROR};
 use crate::registration::Registration;
 use crate::{launch, launchers, presence, values};
 
@@ -198,7 +198,7 @@ fn purge(layout: &Layout, paths: &[PathBuf]) -> anyhow::Result<()> {
 fn write(global: &Global, left: &[Vec<Cell>], undone: &Undone) -> anyhow::Result<()> {
     let Undone { dry_run, rows, failures } = undone;
     for failure in failures {
-        writeln!(anstream::stderr(), "{BAD}not done{BAD:#}: {}", output::printable_lines(failure))?;
+        writeln!(anstream::stderr(), "{ERROR} {}", output::printable_lines(failure))?;
     }
     if global.quiet {
         return Ok(());

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use castellan_audit::{Broken, Entry, GapRecord, Record, RetentionRecord};
 use serde_json::{Value as Json, json};
 
-use crate::output::{WARN, counted, printable};
+use crate::output::{WARNING, counted, printable};
 
 #[derive(Debug, Default)]
 pub(crate) struct Missing {
@@ -104,12 +104,12 @@ impl Missing {
             ));
         }
         if self.records_gone > 0 {
-            let gone = counted(usize::try_from(self.records_gone).unwrap_or(usize::MAX), "record");
+            let gone = counted(self.records_gone, "record");
             lines.push(format!("{gone} missing from the log; see `castellan log verify`"));
         }
         lines.extend(self.losses.iter().map(|loss| format!("the log has lost records: {loss}")));
         if self.gaps > 0 {
-            let events = counted(usize::try_from(self.gap_events).unwrap_or(usize::MAX), "event");
+            let events = counted(self.gap_events, "event");
             lines.push(format!("{events} that nobody recorded, for the daemon was away"));
         }
         if self.failures > 0 {
@@ -133,7 +133,7 @@ impl Missing {
         if !lines.is_empty() {
             writeln!(out)?;
         }
-        lines.iter().try_for_each(|line| writeln!(out, "{WARN}not in the log{WARN:#}  {}", printable(line)))
+        lines.iter().try_for_each(|line| writeln!(out, "{WARNING} not in the log: {}", printable(line)))
     }
 
     pub(crate) fn json(&self) -> Json {

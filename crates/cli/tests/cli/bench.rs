@@ -39,7 +39,11 @@ fn verdicts_are_counted_and_wrong_lines_left_out() {
     let home = home();
     let done = home.run(&["bench", "accuracy", "calls.jsonl", "--rules", "rules", "--misses", "--families"]);
     assert_eq!(done.code, Some(6), "{done:?}");
-    assert!(done.stderr.contains("left out  calls.jsonl:3: missing field `tier`"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("warning: left out: calls.jsonl:3: missing field `tier`"),
+        "{}",
+        done.stderr
+    );
     let is_measured = |line: &str| !line.starts_with("time of a decision: p50 ");
     let shown: Vec<&str> = done.stdout.lines().filter(|line| is_measured(line)).collect();
     insta::assert_snapshot!("bench_accuracy", shown.join("\n"));

@@ -155,7 +155,7 @@ fn every_mistake_is_told_with_its_place() {
         "{checked:?}"
     );
     let missing = run(&home, &["check", "/nowhere/config.toml"]);
-    assert!(missing.code == Some(1) && missing.stdout.contains("it does not exist"), "{missing:?}");
+    assert!(missing.code == Some(1) && missing.stdout.contains("No such file"), "{missing:?}");
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn people_get_a_table() {
     insta::assert_snapshot!("log_table", done.stdout);
     let none = log(&home, &["--verdict", "allow"]);
     assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
-    assert_eq!(home.masked(&none.stderr), "no such record in ROOT/h/state/log\n");
+    assert_eq!(home.masked(&none.stderr), "note: no such record in ROOT/h/state/log\n");
 }
 
 /// Checks the line of a record after its time, without and with `--verbose`.
@@ -153,7 +153,7 @@ fn a_changed_record_is_found() {
     home.write(file, changed);
     let broken = log(&home, &["verify"]);
     assert_eq!(broken.code, Some(1), "{broken:?}");
-    assert!(broken.stdout.contains("broken: notable.jsonl:"), "{}", broken.stdout);
+    assert!(broken.stdout.contains("error: notable.jsonl:"), "{}", broken.stdout);
     let json: Json = serde_json::from_str(&log(&home, &["verify", "--json"]).stdout).unwrap();
     assert_eq!(json["ok"], json!(false));
 }

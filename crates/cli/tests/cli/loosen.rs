@@ -35,7 +35,7 @@ fn who_names_a_home_does_not_choose_who_is_asked() {
     for arguments in [&["uninstall", "claude"][..], &["uninstall"], &["uninstall", "--purge"]] {
         let refused = home.run(&[&["--home", &fake], arguments].concat());
         assert_eq!(refused.code, Some(4), "{arguments:?}: {refused:?}");
-        assert_eq!(refused.stderr, "castellan: this needs a person at a terminal\n", "{arguments:?}");
+        assert_eq!(refused.stderr, "error: this needs a person at a terminal\n", "{arguments:?}");
         assert_eq!(home.agent_files(), before, "{arguments:?}");
     }
     let log = home.run_ok(&["log"]);
@@ -82,7 +82,7 @@ fn hooks_are_not_led_to_another_castellan_without_a_person() {
     assert_eq!(refused.code, Some(4), "{refused:?}");
     assert_eq!(
         refused.stderr,
-        "castellan: the hooks of Claude Code lead to another castellan now: this needs a person at a terminal\n"
+        "error: the hooks of Claude Code lead to another castellan now: this needs a person at a terminal\n"
     );
     assert_eq!(home.agent_files(), before);
     assert!(!home.path("other").exists() && !home.bin().join("castellan-claude").exists());

@@ -102,7 +102,7 @@ fn without_root_it_says_what_to_run_and_changes_nothing() {
     let check = |arguments: &[&str], to: &str, command: &str| {
         let Some(done) = home.run_without_root(arguments) else { return };
         let own = home.bin().join("castellan");
-        let expected = format!("castellan: to {to} needs root: run `sudo {} {command}`\n", own.display());
+        let expected = format!("error: to {to} needs root: run `sudo {} {command}`\n", own.display());
         assert_eq!((done.code, done.stdout.as_str(), done.stderr.as_str()), (Some(7), "", &*expected));
         assert_eq!(home.agent_files(), files, "{arguments:?}");
         assert!(!home.castellan_home().exists(), "{arguments:?}");

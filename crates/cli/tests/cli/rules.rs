@@ -70,7 +70,7 @@ fn sound_files_have_no_problems() {
     assert_eq!(home.run_ok(&["rules", "validate", "-q", "sound.yaml"]), "");
     let missing = home.run(&["rules", "validate", "nothing.yaml"]);
     assert_eq!(missing.code, Some(7));
-    assert!(missing.stderr.starts_with("castellan: `nothing.yaml`: "), "{}", missing.stderr);
+    assert!(missing.stderr.starts_with("error: `nothing.yaml`: "), "{}", missing.stderr);
     let no_home = home.run(&["rules", "validate"]);
     assert!(no_home.stderr.contains("run `castellan install`"), "{}", no_home.stderr);
 }

@@ -74,12 +74,12 @@ fn a_rule_is_described() {
     assert_eq!(describe("Deny writing notes").stdout, DESCRIBED);
     assert_eq!(describe("Watch").stdout, WATCH);
     let unknown = describe("Deny writing note");
-    let said = "castellan: there is no rule `Deny writing note`: did you mean `Deny writing notes`?\n";
+    let said = "error: there is no rule `Deny writing note`: did you mean `Deny writing notes`?\n";
     assert_eq!((unknown.code, unknown.stderr.as_str()), (Some(1), said));
     let far = describe("x");
     assert_eq!(
         (far.code, far.stderr.as_str()),
-        (Some(1), "castellan: there is no rule `x`: see `castellan rules list`\n")
+        (Some(1), "error: there is no rule `x`: see `castellan rules list`\n")
     );
 }
 

@@ -140,7 +140,7 @@ fn a_table_of_fields_makes_any_source() {
     let done = home.run(&[&usual[..], &["--events", "doors.jsonl"]].concat());
     assert_eq!(done.code, Some(7));
     assert!(
-        done.stderr.starts_with("castellan: `table.json`: field 1 (`door.name`): `text` is not a type"),
+        done.stderr.starts_with("error: `table.json`: field 1 (`door.name`): `text` is not a type"),
         "{done:?}"
     );
 }
@@ -179,7 +179,7 @@ fn what_cannot_be_tried_is_said() {
         let done =
             home.run(&["rules", "eval", "--rules", "rules.yaml", "--events", "bad.jsonl", "--time", TIME]);
         assert_eq!(done.code, Some(code), "{done:?}");
-        assert_eq!(done.stderr, format!("castellan: {expected}\n"));
+        assert_eq!(done.stderr, format!("error: {expected}\n"));
     };
     check(
         "{\"tool.nam\": \"x\"}\n",
@@ -194,7 +194,7 @@ fn what_cannot_be_tried_is_said() {
     check("\n{\"tool.name\": }\n", 7, "`bad.jsonl` line 2: event 1: not JSON at column 15: expected value");
     let missing = home.run(&["rules", "eval", "--rules", "rules.yaml", "--events", "none.jsonl"]);
     assert_eq!(missing.code, Some(7));
-    assert!(missing.stderr.starts_with("castellan: `none.jsonl`: "), "{missing:?}");
+    assert!(missing.stderr.starts_with("error: `none.jsonl`: "), "{missing:?}");
     home.write("repo/rules.yaml", RULES.replace("tool.name = Write", "tool.nam = Write"));
     let broken = home.run(&["rules", "eval", "--rules", "rules.yaml", "--events", "bad.jsonl"]);
     assert_eq!((broken.code, broken.stdout.as_str()), (Some(1), ""));

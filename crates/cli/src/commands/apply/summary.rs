@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use crate::commands::apply::read_set::ReadSet;
 use crate::limits::RULES_SHOWN_MAX;
-use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN};
+use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, WARNING};
 
 /// Rules that differ, each with its verdict, and settings.
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ impl Summary {
         }
         output::write_table(out, &rows)?;
         for setting in &self.settings {
-            writeln!(out, "{WARN}{setting}{WARN:#}")?;
+            writeln!(out, "{WARNING} {setting}")?;
         }
         writeln!(
             out,

@@ -16,7 +16,7 @@ use crate::commands::rules::write_problems;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::LABELLED_FILE_BYTES_MAX;
-use crate::output::{BAD, printable};
+use crate::output::{WARNING, printable};
 use crate::text_file;
 use crate::values;
 
@@ -87,7 +87,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         report.write_json(&mut out)?;
     } else {
         for mistake in &wrong {
-            writeln!(anstream::stderr(), "{BAD}left out{BAD:#}  {}", printable(&mistake.to_string()))?;
+            writeln!(anstream::stderr(), "{WARNING} left out: {}", printable(&mistake.to_string()))?;
         }
         report.write(&mut out, options.families, options.misses, global.verbose)?;
     }

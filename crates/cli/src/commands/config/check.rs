@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{self, BAD, GOOD, WARN};
+use crate::output::{self, ERROR, GOOD, NOTE, WARNING};
 
 /// Options of `castellan config check`.
 #[derive(Debug, clap::Args)]
@@ -59,12 +59,8 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
             file.write(&mut out)?;
         }
         match &together {
-            Ok(warnings) => {
-                for line in warnings {
-                    writeln!(out, "{WARN}warning{WARN:#}: {}", output::printable(line))?;
-                }
-            }
-            Err(error) => writeln!(out, "{BAD}error{BAD:#}: {}", output::printable(&error.to_string()))?,
+            Ok(warnings) => output::write_messages(&mut out, WARNING, warnings)?,
+            Err(error) => writeln!(out, "{ERROR} {}", output::printable(&error.to_string()))?,
         }
     }
     Ok(if is_sound && together.is_ok() { Exit::Done } else { Exit::No })
@@ -134,15 +130,15 @@ impl Checked {
         }
         for ((line, column), message) in &self.notes {
             let message = output::printable(message);
-            writeln!(out, "{WARN}note{WARN:#}: `{file}`:{line}:{column}: {message}")?;
+            writeln!(out, "{NOTE} `{file}`:{line}:{column}: {message}")?;
         }
         for (place, message) in &self.errors {
             let message = output::printable(message);
             match place {
                 Some((line, column)) => {
-                    writeln!(out, "{BAD}error{BAD:#}: `{file}`:{line}:{column}: {message}")?;
+                    writeln!(out, "{ERROR} `{file}`:{line}:{column}: {message}")?;
                 }
-                None => writeln!(out, "{BAD}error{BAD:#}: `{file}` ({}): {message}", self.layer)?,
+                None => writeln!(out, "{ERROR} `{file}` ({}): {message}", self.layer)?,
             }
         }
         Ok(())

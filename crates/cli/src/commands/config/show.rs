@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{self, Cell, FAINT, PLAIN, WARN};
+use crate::output::{self, Cell, FAINT, PLAIN, WARN, WARNING};
 
 /// Options of `castellan config show`.
 #[derive(Debug, clap::Args)]
@@ -56,7 +56,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         let values = settings.iter().flat_map(|setting| rows(setting, options.origin));
         let rows: Vec<Vec<Cell>> = std::iter::once(header(options.origin)).chain(values).collect();
         output::write_table(&mut out, &rows)?;
-        output::write_warnings(&mut out, &config.in_vain())?;
+        output::write_messages(&mut out, WARNING, &config.in_vain())?;
         global.note_defaults()?;
     }
     Ok(Exit::Done)

@@ -115,8 +115,8 @@ fn daemon(home: &Home, status: &Result<StatusReport, ControlError>) -> Vec<Check
     }
     if status.failures > 0 {
         let what = format!(
-            "{} failures of castellan's own, the last: {}",
-            status.failures,
+            "{} of castellan itself, the last: {}",
+            output::counted(status.failures, "failure"),
             output::printable(&status.last_failure)
         );
         checks.push(Check::doubtful("daemon", what, "castellan log"));
@@ -174,7 +174,7 @@ fn rules(layout: &Layout, status: Option<&StatusReport>) -> Vec<Check> {
     match &loaded.origin {
         PolicyOrigin::Current => {
             let count = loaded.policy.rules().filter(|rule| rule.rule.enabled).count();
-            checks.push(Check::good("rules", format!("{count} rules load")));
+            checks.push(Check::good("rules", format!("{} loaded", output::counted(count, "rule"))));
         }
         PolicyOrigin::LastGood(why) => {
             let what = format!("the rule files do not load, those that were applied stay in force: {why}");
@@ -221,7 +221,8 @@ fn organisation(layout: &Layout) -> Option<Check> {
     match read_organisation(layout.organisation()) {
         Ok(None) => None,
         Ok(Some(set)) => {
-            let what = format!("{dir}: configuration and {} rule files of the organisation", set.rules.len());
+            let files = output::counted(set.rules.len(), "rule file");
+            let what = format!("{dir}: configuration and {files} of the organisation");
             Some(Check::good("organisation", what))
         }
         Err(error) => Some(Check::bad("organisation", error.to_string(), "castellan config check")),
@@ -249,7 +250,10 @@ fn log(dir: &Path, status: Option<&StatusReport>) -> Vec<Check> {
     match castellan_audit::verify(dir) {
         Ok(verification) if verification.ok() => {
             let lines = verification.routine.lines + verification.notable.lines;
-            checks.push(Check::good("log", format!("{lines} lines in {shown}, the chains hold")));
+            checks.push(Check::good(
+                "log",
+                format!("{} in {shown}, the chains hold", output::counted(lines, "line")),
+            ));
         }
         Ok(_) if status.is_none() && is_empty(dir) => {
             checks.push(Check::good("log", format!("{shown} is empty yet")))

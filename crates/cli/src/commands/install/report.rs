@@ -12,7 +12,7 @@ use crate::edit::Edited;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::launch;
-use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN};
+use crate::output::{self, Cell, ERROR, FAINT, GOOD, WARNING};
 use crate::registration::{Registration, Scope};
 
 /// Collects the changes and failures.
@@ -139,7 +139,7 @@ impl Report {
             self.write_notes(options, agents, hook)?;
         }
         for failure in &self.failures {
-            writeln!(anstream::stderr(), "{BAD}not done{BAD:#}: {}", output::printable_lines(failure))?;
+            writeln!(anstream::stderr(), "{ERROR} {}", output::printable_lines(failure))?;
         }
         Ok(if self.failures.is_empty() { Exit::Done } else { Exit::Incomplete })
     }
@@ -171,13 +171,13 @@ impl Report {
             let (title, word) = (agent.title(), agent.word());
             writeln!(
                 out,
-                "\n{WARN}{title}{WARN:#} runs these hooks only after you have trusted them: start {word}, open /hooks, trust castellan's."
+                "\n{WARNING} {title} runs these hooks only after you have trusted them: start {word}, open /hooks, trust castellan's."
             )?;
         }
         if options.managed {
             writeln!(out, "\n{MACHINE}\n{}.", output::printable(&super::shown(hook)))?;
             if let Some(why) = machine_programs::closed(Path::new(&hook.program)) {
-                writeln!(out, "{WARN}others{WARN:#} {}", output::printable_lines(&why))?;
+                writeln!(out, "{WARNING} other users {}", output::printable_lines(&why))?;
             }
             return Ok(());
         }
@@ -187,7 +187,7 @@ impl Report {
             writeln!(out, "\n{}", output::printable_lines(&closing(&launch::beside("castellan")?)))?;
         }
         for title in open.into_iter().map(AgentId::title) {
-            writeln!(out, "\n{WARN}{title}{WARN:#} {OPEN}")?;
+            writeln!(out, "\n{WARNING} {title} {OPEN}")?;
         }
         Ok(())
     }

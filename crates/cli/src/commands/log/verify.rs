@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{self, BAD, Cell, GOOD};
+use crate::output::{self, Cell, ERROR, GOOD};
 
 /// Options of `castellan log verify`.
 #[derive(Debug, clap::Args)]
@@ -33,9 +33,7 @@ fn write(out: &mut impl Write, verification: &Verification) -> anyhow::Result<()
     let streams = [&verification.routine, &verification.notable];
     let rows: Vec<Vec<Cell>> = streams.map(row).to_vec();
     output::write_table(out, &rows)?;
-    for problem in problems(verification) {
-        writeln!(out, "{BAD}broken{BAD:#}: {}", output::printable(&problem))?;
-    }
+    output::write_messages(out, ERROR, &problems(verification))?;
     if verification.ok() {
         writeln!(out, "{GOOD}the chains hold{GOOD:#}: no record was changed, moved or removed")?;
     }
@@ -47,10 +45,10 @@ fn row(stream: &StreamVerification) -> Vec<Cell> {
         (Some(first), Some(last)) => format!("records {first} to {last}"),
         _ => "no record".to_owned(),
     };
-    let lines = usize::try_from(stream.lines).unwrap_or(usize::MAX);
     vec![
         stream.stream.as_str().into(),
-        format!("{}, {}", output::counted(stream.segments, "file"), output::counted(lines, "line")).into(),
+        format!("{}, {}", output::counted(stream.segments, "file"), output::counted(stream.lines, "line"))
+            .into(),
         range.into(),
     ]
 }

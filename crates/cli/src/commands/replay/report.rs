@@ -10,7 +10,7 @@ use super::changes::{Changes, Example, Group, Kind};
 use super::sides::Sides;
 use crate::global::Global;
 use crate::history::{Missing, second};
-use crate::output::{self, BAD, FAINT, GOOD, Style, WARN, counted, cut, printable};
+use crate::output::{self, BAD, FAINT, GOOD, NOTE, Style, WARN, WARNING, counted, cut, printable};
 
 /// Columns before the call in the line of an example.
 const BEFORE_SUBJECT: usize = 32;
@@ -81,21 +81,21 @@ impl Report<'_> {
             writeln!(out)?;
         }
         for note in notes {
-            writeln!(out, "{FAINT}{note}{FAINT:#}")?;
+            writeln!(out, "{NOTE} {note}")?;
         }
         if !changes.is_whole() {
             writeln!(out)?;
         }
         for why in Unjudged::ALL {
             if let Some(count) = changes.unjudged.get(&why) {
-                writeln!(out, "{WARN}not judged{WARN:#}  {}: {}", counted(*count, "call"), why.meaning())?;
+                writeln!(out, "{WARNING} not judged: {}: {}", counted(*count, "call"), why.meaning())?;
             }
         }
         if changes.without_verdict > 0 {
             let calls = counted(changes.without_verdict, "call");
             writeln!(
                 out,
-                "{WARN}not judged{WARN:#}  {calls}: the record has a verdict that this castellan does not know"
+                "{WARNING} not judged: {calls}: the record has a verdict that this castellan does not know"
             )?;
         }
         Ok(())

@@ -197,7 +197,7 @@ impl Report<'_> {
         if tools.is_empty() {
             return Ok(());
         }
-        let calls = counted(tools.iter().map(|tool| tool.calls).sum(), "call");
+        let calls = counted(tools.iter().map(|tool| tool.calls).sum::<usize>(), "call");
         writeln!(out, "\n{FAINT}tools that castellan does not know, {calls}{FAINT:#}")?;
         for tool in tools.iter().take(ROWS_MAX) {
             let (agent, name) = (printable(&tool.agent), cut(&printable(&tool.tool), 60));
@@ -223,7 +223,7 @@ impl Report<'_> {
                 Some(allow) => format!("allow = [\"{allow}\"]"),
                 None => "`castellan approve ID --always`".to_owned(),
             };
-            lines.push(format!("{by}: asked and approved {} times: {what}", exception.approved));
+            lines.push(format!("{by}: asked and approved {}: {what}", counted(exception.approved, "time")));
         }
         for often in &suggestions.often {
             let share = often.stopped.saturating_mul(100) / suggestions.calls.max(1);

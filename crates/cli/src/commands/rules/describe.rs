@@ -89,7 +89,7 @@ fn named(layers: &[Described<'_>], tags: &Tags, name: &str, json: bool) -> anyho
         let names = layers.iter().flat_map(|of| of.rules.rules()).map(|rule| rule.name.as_str());
         let advice = did_you_mean(name, names).unwrap_or_else(|| "see `castellan rules list`".to_owned());
         let said = format!("there is no rule `{name}`: {advice}");
-        writeln!(anstream::stderr(), "castellan: {}", output::printable(&said))?;
+        writeln!(anstream::stderr(), "{} {}", output::ERROR, output::printable(&said))?;
         return Ok(Exit::No);
     }
     let mut out = anstream::stdout();

@@ -17,7 +17,7 @@ use self::text::ImportedRule;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::RULE_FILE_BYTES_MAX;
-use crate::output::{BAD, counted, printable};
+use crate::output::{ERROR, counted, printable};
 use crate::text_file::read_text;
 use crate::values;
 use castellan_files::{Access, NewFile};
@@ -54,7 +54,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     let mut err = anstream::stderr();
     for (file, Unread { line, why }) in &imported.errors {
-        writeln!(err, "{BAD}error{BAD:#}: {}:{line}: {}", printable(file), printable(why))?;
+        writeln!(err, "{ERROR} {}:{line}: {}", printable(file), printable(why))?;
     }
     let rules: Vec<ImportedRule> = imported.rules.into_values().collect();
     let yaml = text::file(&rules);

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{self, Cell, FAINT, verdict_style};
+use crate::output::{self, Cell, ERROR, FAINT, NOTE, verdict_style};
 use crate::policy::{self, Source};
 
 /// Options of `castellan rules list`.
@@ -39,16 +39,19 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     let mut err = anstream::stderr();
     if loaded.workspace_trust == WorkspaceTrust::Denied {
-        writeln!(err, "this workspace is denied: every call in it is, whatever these rules answer")?;
+        writeln!(
+            err,
+            "{NOTE} this workspace is denied: castellan denies every call in it, whatever these rules say"
+        )?;
     }
     match loaded.source {
         Source::Files => Ok(Exit::Done),
         Source::Shipped => {
-            writeln!(err, "{FAINT}no home yet: these are the rules that castellan ships{FAINT:#}")?;
+            writeln!(err, "{NOTE} there is no home yet: these are the shipped rules")?;
             Ok(Exit::Done)
         }
         Source::NotTheFiles(why) => {
-            writeln!(err, "the rule files are not in force: {}", output::printable(&why))?;
+            writeln!(err, "{ERROR} the rule files are not in force: {}", output::printable(&why))?;
             Ok(Exit::No)
         }
     }
