@@ -183,6 +183,12 @@ impl Guard {
         self.faults.first().filter(|fault| fault.is_gap() && !self.for_machine)
     }
 
+    /// Reports whether the agent is on this machine, or castellan is registered for it.
+    pub(crate) fn is_installed(&self) -> bool {
+        // An agent without a registration has a fault if it is installed.
+        self.for_user || self.for_machine || !self.faults.is_empty()
+    }
+
     /// Reports whether the agent asks castellan about its calls.
     pub(crate) fn is_guarded(&self) -> bool {
         (self.for_user || self.for_machine) && self.gap().is_none()

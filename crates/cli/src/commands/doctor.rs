@@ -88,6 +88,9 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         let words = AgentId::ALL.map(AgentId::word).join(", ");
         of_agents.push(Check::doubtful("agents", what, format!("castellan install, with one of {words}")));
     }
+    if global.verbose {
+        of_agents.extend(agents::not_installed(&layout)?);
+    }
     checks.extend(of_agents);
     let worst = checks.iter().map(|check| check.outcome).max().unwrap_or(Outcome::Good);
     let mut out = anstream::stdout();

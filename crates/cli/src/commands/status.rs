@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::guard::{Fault, Guard};
-use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN};
+use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, counted};
 
 /// Options of `castellan status`.
 #[derive(Debug, clap::Args)]
@@ -38,7 +38,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         writeln!(out, "{:#}", json_of(report.as_ref(), &guards)?)?;
     } else {
         write_report(&mut out, global, report.as_ref())?;
-        write_guards(&mut out, &guards)?;
+        write_guards(&mut out, &guards.iter().filter(|guard| guard.is_installed()).collect::<Vec<_>>())?;
     }
     Ok(if report.is_some() { Exit::Done } else { Exit::NotRunning })
 }
@@ -75,11 +75,10 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
     let home = layout.home().dir().display().to_string();
     let Some(report) = report else {
         let why = match layout.home().stopped_marker().exists() {
-            true => "it was stopped: calls of guarded agents are denied until `castellan start`",
-            false => "the next call of a guarded agent starts it, or `castellan start`",
+            true => "castellan is stopped, so every call is blocked. Run: castellan start",
+            false => "not running; the next call of a guarded agent starts it, or `castellan start`",
         };
-        let rows =
-            [vec![Cell::from("daemon"), Cell::new(format!("not running; {why}"), WARN)], row("home", &home)];
+        let rows = [vec![Cell::from("daemon"), Cell::new(why, WARN)], row("home", &home)];
         return Ok(output::write_table(out, &rows)?);
     };
     let mode_style = if report.mode == "enforce" { GOOD } else { WARN };
@@ -91,9 +90,9 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
     let mut rows = vec![
         row("daemon", &format!("running for {up}, process {}, version {}", report.pid, report.version)),
         vec!["mode".into(), Cell::new(&report.mode, mode_style)],
-        row("policy", &format!("{} rules, {} ({})", report.rules, policy, report.policy_origin)),
+        row("policy", &format!("{}, {policy} ({})", counted(report.rules, "rule"), report.policy_origin)),
         row("calls", &format!("{deny} denied, {ask} asked, {allow} allowed, {defer} left to the agent")),
-        row("log", &format!("{}, {} records", report.log, report.log_last_seq)),
+        row("log", &format!("{}, {}", report.log, counted(report.log_last_seq, "record"))),
         row("home", &home),
     ];
     rows.extend(noticed(report));
@@ -114,7 +113,7 @@ fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
         rows.push(warning("ungoverned", &text));
     }
     if report.unknown_tools > 0 {
-        let calls = output::counted(usize::try_from(report.unknown_tools).unwrap_or(usize::MAX), "call");
+        let calls = counted(report.unknown_tools, "call");
         let last = output::printable(&report.last_unknown_tool);
         rows.push(warning(
             "unknown",
@@ -133,14 +132,14 @@ fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
         rows.push(warning("refused", &format!("{} to loosen something; the last: {last}", report.refused)));
     }
     if report.waiting > 0 {
-        let waiting = output::counted(report.waiting, "call");
+        let waiting = counted(report.waiting, "call");
         rows.push(warning("waiting", &format!("{waiting} for you: `castellan pending`")));
     }
     if report.reload == "watch" {
         rows.push(warning("reload", WATCHED));
     }
     if report.on_trial > 0 {
-        let rules = output::counted(report.on_trial, "rule");
+        let rules = counted(report.on_trial, "rule");
         let text = format!("{rules} new since an upgrade, for two weeks: `castellan packs --enforce-new`");
         rows.push(warning("observed", &text));
     }
@@ -162,8 +161,12 @@ pub(crate) fn waiting(report: &StatusReport) -> Option<String> {
     is.then(|| format!("edited files are not in force until `castellan apply`: {files}"))
 }
 
-fn write_guards(out: &mut impl Write, guards: &[Guard]) -> anyhow::Result<()> {
+/// Lists the agents that are installed or registered.
+fn write_guards(out: &mut impl Write, guards: &[&Guard]) -> anyhow::Result<()> {
     let mut rows = Vec::new();
+    if guards.is_empty() {
+        rows.push(row("agents", "none is installed: `castellan agents` lists the supported ones"));
+    }
     for guard in guards {
         let (text, style) = match (guard.gap(), guard.faults.first()) {
             (Some(gap), _) => (format!("not guarded: {}", output::printable(&gap.what())), BAD),

@@ -121,8 +121,20 @@ fn without_a_home_the_shipped_rules_judge() {
     let home = Home::new();
     let done = home.run(&["check", "rm -rf /"]);
     assert_eq!(done.code, Some(11), "{done:?}");
-    assert!(done.stdout.contains("judged by the rules that castellan ships"), "{}", done.stdout);
+    assert!(done.stdout.contains("judged by the shipped rules"), "{}", done.stdout);
     assert!(!home.castellan_home().exists());
+}
+
+#[test]
+fn a_mode_that_blocks_nothing_comes_before_the_verdict() {
+    let home = home();
+    home.write("h/config/config.toml", "version = 1\nmode = \"monitor\"\n");
+    let first = "note: the call would run all the same, because the mode is monitor: ";
+    let denied = check(&home, &["echo forbidden"], 11, first);
+    assert!(denied.lines().nth(1).is_some_and(|line| line.starts_with("deny  ")), "{denied}");
+    check(&home, &["echo fine"], 0, "note: the mode is monitor: ");
+    home.write("h/config/config.toml", "version = 1\nmode = \"passthrough\"\n");
+    check(&home, &["--tool", "Write", "--file", "notes.txt"], 10, "note: the call would run all the same, ");
 }
 
 #[test]

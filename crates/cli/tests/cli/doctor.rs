@@ -148,6 +148,21 @@ fn other_hooks_beside_ours_are_named() {
     );
 }
 
+#[test]
+fn only_installed_agents_are_listed() {
+    let Some(home) = installed(&["claude"]) else { return };
+    let lists =
+        |arguments: &[&str]| ["Claude Code", "Codex"].map(|title| home.run(arguments).stdout.contains(title));
+    assert_eq!(lists(&["status"]), [true, false]);
+    assert_eq!(lists(&["doctor"]), [true, false]);
+    assert_eq!(lists(&["doctor", "-v"]), [true, true]);
+    assert_eq!(lists(&["agents"]), [true, true]);
+    // An installed agent that is not guarded is listed.
+    home.write("user/.codex/config.toml", "");
+    assert_eq!(lists(&["status"]), [true, true]);
+    assert_eq!(lists(&["doctor"]), [true, true]);
+}
+
 type Break = fn(&Home, &str);
 
 /// Ways to break the protection: the change, the reported text, and true if the agent then does not ask castellan.

@@ -19,7 +19,7 @@ fn not_running() {
 
     let mode = home.run(&["mode"]);
     assert_eq!(mode.code, Some(3));
-    assert_eq!(mode.stderr, "castellan: the daemon is not running: start it with `castellan start`\n");
+    assert_eq!(mode.stderr, "error: the daemon is not running: start it with `castellan start`\n");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn tightening_needs_nobody_and_loosening_a_person() {
     {
         let refused = home.run(arguments);
         assert_eq!(refused.code, Some(4), "{arguments:?}: {refused:?}");
-        assert_eq!(refused.stderr, "castellan: this needs a person at a terminal\n", "{arguments:?}");
+        assert_eq!(refused.stderr, "error: this needs a person at a terminal\n", "{arguments:?}");
     }
     assert_eq!(status(&home)["mode"], json!("enforce"));
 
@@ -70,7 +70,11 @@ fn a_stop_is_remembered_until_the_start() {
     assert!(marker.exists());
     let status = home.run(&["status"]);
     assert_eq!(status.code, Some(3));
-    assert!(status.stdout.contains("it was stopped"), "{}", status.stdout);
+    assert!(
+        status.stdout.contains("castellan is stopped, so every call is blocked. Run: castellan start"),
+        "{}",
+        status.stdout
+    );
     home.run_ok(&["start"]);
     assert!(!marker.exists());
     let restarted = home.run_as_person(&["restart"]).unwrap();

@@ -9,7 +9,7 @@ use castellan_rules::Rule;
 use serde_json::{Value as Json, json};
 
 use crate::global::Global;
-use crate::output::{self, Cell, FAINT, WARN, verdict_style};
+use crate::output::{self, Cell, FAINT, NOTE, WARN, verdict_style};
 use crate::policy::{LoadedPolicy, Source};
 
 /// A judged call and the policy used.
@@ -30,6 +30,9 @@ pub(super) struct Answered<'a> {
 
 impl Answered<'_> {
     pub(super) fn write(&self, out: &mut impl Write, global: &Global) -> anyhow::Result<()> {
+        if let Some(mode) = self.mode_hint() {
+            writeln!(out, "{NOTE} {mode}")?;
+        }
         let verdict = self.decision.verdict;
         let style = verdict_style(verdict.as_str());
         writeln!(out, "{style}{verdict}{style:#}  {}", meaning(verdict))?;
@@ -40,10 +43,7 @@ impl Answered<'_> {
             writeln!(out)?;
             output::write_table(out, &self.facts(global.verbose))?;
         }
-        for hint in self.hints() {
-            writeln!(out, "{WARN}note{WARN:#}: {}", output::printable(&hint))?;
-        }
-        Ok(())
+        Ok(output::write_messages(out, NOTE, &self.hints())?)
     }
 
     pub(super) fn write_json(&self, out: &mut impl Write) -> anyhow::Result<()> {
@@ -67,7 +67,7 @@ impl Answered<'_> {
             "files": files,
             "mode": self.mode.as_str(),
             "policy": self.loaded.policy.hash(),
-            "notes": self.hints(),
+            "notes": self.mode_hint().into_iter().chain(self.hints()).collect::<Vec<_>>(),
         });
         Ok(writeln!(out, "{answer:#}")?)
     }
@@ -138,26 +138,28 @@ impl Answered<'_> {
         self.answers.real_path("/", &self.call.agent.cwd).unwrap_or_default()
     }
 
+    /// Returns the effect of a mode that does not enforce the verdict; it comes before the verdict.
+    fn mode_hint(&self) -> Option<String> {
+        let reason = match self.mode {
+            Mode::Enforce => return None,
+            Mode::Monitor => "the mode is monitor: castellan judges and records calls, and blocks none",
+            Mode::Passthrough => "the mode is passthrough: castellan records calls, and blocks none",
+        };
+        Some(match self.decision.verdict {
+            Verdict::Deny | Verdict::Ask => format!("the call would run all the same, because {reason}"),
+            Verdict::Allow | Verdict::Defer => reason.to_owned(),
+        })
+    }
+
     fn hints(&self) -> Vec<String> {
         let mut hints = Vec::new();
         if self.decision.answer != self.decision.verdict {
             let (title, answer) = (self.agent.title(), self.decision.answer);
             hints.push(format!("{title} would run the call where it is told to ask, so it is told {answer}"));
         }
-        match self.mode {
-            Mode::Enforce => {}
-            Mode::Monitor => {
-                hints.push("the mode is monitor: the call is recorded and left to the agent".to_owned())
-            }
-            Mode::Passthrough => {
-                hints.push("the mode is passthrough: no rule is applied to the call".to_owned())
-            }
-        }
         match &self.loaded.source {
             Source::Files => {}
-            Source::Shipped => {
-                hints.push("there is no home yet: judged by the rules that castellan ships".to_owned())
-            }
+            Source::Shipped => hints.push("there is no home yet: judged by the shipped rules".to_owned()),
             Source::NotTheFiles(why) => hints.push(format!("the rule files are not in force: {why}")),
         }
         if self.daemon_policy.as_ref().is_some_and(|policy| *policy != self.loaded.home_hash) {

@@ -8,7 +8,7 @@ use castellan_daemon::{ControlClient, Layout};
 use super::{Check, canary};
 use crate::agent_files::is_executable;
 use crate::guard::{Fault, Guard};
-use crate::output::printable;
+use crate::output::{counted, printable};
 
 pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Check>> {
     let guard = Guard::of(agent, layout)?;
@@ -25,6 +25,17 @@ pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Chec
     Ok(checks)
 }
 
+/// Returns a check for each agent that is not on this machine.
+pub(super) fn not_installed(layout: &Layout) -> anyhow::Result<Vec<Check>> {
+    let mut checks = Vec::new();
+    for agent in AgentId::ALL {
+        if !Guard::of(agent, layout)?.is_installed() {
+            checks.push(Check::good(agent.title(), "is not on this machine"));
+        }
+    }
+    Ok(checks)
+}
+
 /// Returns a check for each fault, or a good one if there is none.
 fn registered(guard: &Guard) -> Vec<Check> {
     let title = guard.agent.title();
@@ -32,7 +43,10 @@ fn registered(guard: &Guard) -> Vec<Check> {
     if checks.is_empty() && guard.for_user {
         let (count, file) = &guard.user_hooks;
         let trusted = if needs_trust(guard.agent) { ", trusted" } else { "" };
-        checks.push(Check::good(title, format!("{count} hooks in {}, unchanged{trusted}", file.display())));
+        checks.push(Check::good(
+            title,
+            format!("{} in {}, unchanged{trusted}", counted(*count, "hook"), file.display()),
+        ));
     }
     checks
 }
