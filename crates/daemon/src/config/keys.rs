@@ -79,7 +79,7 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Own,
         place: Place::Every,
         default: "",
-        about: "The version of this format: 1. Every file says it.",
+        about: "Version of the format: 1. Required in every file.",
     },
     Key {
         name: "locked",
@@ -87,8 +87,8 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Own,
         place: Place::Organisation,
         default: "[]",
-        about: "Keys that the layers below cannot loosen: where the organisation's file does not say one, its default counts \
-                as said there.",
+        about: "Keys that lower layers cannot loosen. The default applies to a locked key that the organisation's \
+                file does not set.",
     },
     Key {
         name: "mode",
@@ -96,8 +96,8 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::Every,
         default: "\"enforce\"",
-        about: "How decisions are carried out. `enforce`: they are. `monitor`: calls are judged and recorded, and left to the \
-                agent. `passthrough`: calls are recorded only.",
+        about: "Effect of decisions. `enforce`: castellan enforces them. `monitor`: castellan judges and records \
+                calls, and leaves them to the agent. `passthrough`: castellan only records calls.",
     },
     Key {
         name: "profile",
@@ -105,8 +105,8 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::Every,
         default: "\"standard\"",
-        about: "Presets the keys that decide. Each layer's profile presets what its own file leaves out, and those values are \
-                merged one by one.",
+        about: "Presets other keys. The profile of a layer presets the keys that its file does not set; then \
+                castellan merges the layers key by key.",
     },
     Key {
         name: "default",
@@ -114,8 +114,8 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
-        about: "What is answered when nothing has anything to say: `defer` leaves the call to the agent's own permissions, \
-                `allow` runs it without the agent's prompt.",
+        about: "Verdict on a call without a finding. `defer`: the agent's own permissions decide. `allow`: the call \
+                runs without the agent's prompt.",
     },
     Key {
         name: "opaque",
@@ -123,7 +123,7 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
-        about: "What is answered to a program, target or code that was not understood.",
+        about: "Verdict on a program, target or code that castellan does not understand.",
     },
     Key {
         name: "own_opaque",
@@ -131,8 +131,8 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
-        about: "What is answered to such a part where it stands in a file of the project that the session has neither put there nor \
-                changed, a person sits at the agent's prompt, and `opaque` does not deny: `ask` is as `opaque`.",
+        about: "The same for a part in a file of the project that the session neither added nor changed. It applies \
+                while a person is at the agent's prompt and `opaque` does not deny. `ask`: as `opaque`.",
     },
     Key {
         name: "deny",
@@ -140,7 +140,7 @@ pub const KEYS: &[Key] = &[
         merge: Merge::United,
         place: Place::Every,
         default: "[]",
-        about: "Short rules that deny. Nothing lifts them.",
+        about: "Short rules that deny. Nothing exempts a call from them.",
     },
     Key {
         name: "ask",
@@ -148,7 +148,7 @@ pub const KEYS: &[Key] = &[
         merge: Merge::United,
         place: Place::Every,
         default: "[]",
-        about: "Short rules that ask. Nothing lifts the organisation's.",
+        about: "Short rules that ask. Nothing exempts a call from those of the organisation.",
     },
     Key {
         name: "allow",
@@ -156,8 +156,8 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Lifting,
         place: Place::Every,
         default: "[]",
-        about: "Short rules that allow, where they cover a whole call. They lift what their own layer's rules ask; a project's, where \
-                you trust the workspace, what the user's does too.",
+        about: "Short rules that allow a call if they cover all of it. They exempt the call from asks of rules of \
+                their own layer. Those of a project that you trust also exempt it from asks of the user's rules.",
     },
     Key {
         name: "presence_check",
@@ -165,10 +165,11 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::AboveProject,
         default: "\"terminal\"",
-        about: "What proves that a person is there when something is to be loosened (approve, mode, apply, stop, ...). \
-                `terminal`: a terminal that a person has opened, with no agent above it; code of your own user can imitate one. \
-                `pin`: that, and a PIN (`castellan presence set-pin`, before this is applied). `password`: that, and the password \
-                of your account, which PAM's `unix_chkpwd` checks (Linux, accounts in `/etc/passwd`).",
+        about: "Proof that a person is present, for each request that loosens something (approve, mode, apply, stop, \
+                ...). `terminal`: a terminal that a person opened, without an agent above it. Code of your own user \
+                can imitate that. `pin`: also a PIN. Set it with `castellan presence set-pin` before you apply this. \
+                `password`: also the password of your account, checked by PAM's `unix_chkpwd` (Linux, accounts in \
+                `/etc/passwd`).",
     },
     Key {
         name: "ask_wait",
@@ -176,8 +177,8 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Highest,
         place: Place::AboveProject,
         default: "0",
-        about: "For how many seconds a call that is asked about waits for `castellan approve` or `refuse` before its agent is \
-                told: up to 580.",
+        about: "Seconds that a call waits for `castellan approve` or `refuse` before castellan answers the agent: at \
+                most 580.",
     },
     Key {
         name: "notify",
@@ -185,7 +186,7 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Highest,
         place: Place::AboveProject,
         default: "true",
-        about: "Whether calls that wait are shown on the desktop, where there is one (`notify-send`).",
+        about: "Shows pending calls on the desktop, if `notify-send` is there.",
     },
     Key {
         name: "on_ungoverned",
@@ -193,8 +194,9 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
-        about: "What is done when a call ran without a decision, against one, or with another input than the one judged. `record`: \
-                it is recorded. `notify`: you are told as well. `stop`: the session may do nothing more as well.",
+        about: "Reaction to a call that ran without a decision, against one, or with another input than the judged \
+                one. `record`: castellan records it. `notify`: castellan also notifies you. `stop`: castellan also \
+                blocks the session.",
     },
     Key {
         name: "hooks.trusted",
@@ -202,9 +204,9 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Lifting,
         place: Place::AboveProject,
         default: "[]",
-        about: "Hooks of others that are trusted, by their commands as `castellan doctor` shows them. In `strict`, nothing runs \
-                while another one is registered that could change a call after it was judged. Where the organisation's file says \
-                so, only those count that it names.",
+        about: "Trusted hooks of other programs, by their commands as `castellan doctor` shows them. In `strict`, \
+                nothing runs while another hook is registered that could change a call after the decision. If the \
+                organisation locks this key or sets `strict`, only its own entries apply.",
     },
     Key {
         name: "level.session",
@@ -212,7 +214,7 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
-        about: "The access level that sessions have. `off`: levels do not count.",
+        about: "Access level of sessions. `off`: no levels.",
     },
     Key {
         name: "level.on_insufficient",
@@ -220,7 +222,7 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
-        about: "What a call is answered that needs a higher level.",
+        about: "Verdict on a call that needs a higher level.",
     },
     Key {
         name: "new_mcp_server",
@@ -228,73 +230,81 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
-        about: "What is answered to a tool of an MCP server that was not configured before castellan, until you have agreed: at the \
-                agent's prompt for the session, by `castellan approve --always` for good.",
+        about: "Verdict on a tool of an MCP server that was added after castellan, until you agree: for the session \
+                at the agent's prompt, for good with `castellan approve --always`.",
     },
-    preset("headless_default", &["allow", "defer", "deny"], "`default` where nobody is there to be asked."),
-    preset("headless_opaque", &["defer", "ask", "deny"], "`opaque` where nobody is there to be asked."),
+    preset(
+        "headless_default",
+        &["allow", "defer", "deny"],
+        "`default` for a session without a person to ask.",
+    ),
+    preset("headless_opaque", &["defer", "ask", "deny"], "`opaque` for a session without a person to ask."),
     preset(
         "unknown_workspace",
         &["off", "full-access", "workspace-write", "read-only"],
-        "The access level that sessions have at most in a workspace that nobody has trusted.",
+        "Highest access level of sessions in a workspace without a decision about trust.",
     ),
-    preset("unknown_tool", &["defer", "deny"], "What is answered to a tool that castellan does not know."),
+    preset("unknown_tool", &["defer", "deny"], "Verdict on a tool that castellan does not know."),
     preset(
         "probing",
         &["defer", "ask"],
-        "What is answered to every call of a session that was denied the same three times (mark `probing`).",
+        "Verdict on every call of a session with the mark `probing`: three denials with the same denial key.",
     ),
     preset(
         "allow_understood",
         &["true", "false"],
-        "A call that was understood whole and is safe runs without a prompt.",
+        "Runs a call without a prompt if castellan understands all of it and it is safe.",
     ),
-    preset("tools", &["true", "false"], "Sessions may use tools."),
+    preset("tools", &["true", "false"], "Permits tools."),
     preset(
         "ungoverned_level",
         &["off", "full-access", "workspace-write", "read-only"],
-        "The access level that a session has after a call ran as nobody decided.",
+        "Highest access level of a session after such a call as `on_ungoverned` names.",
     ),
     preset(
         "blocks_foreign_hooks",
         &["false", "true"],
-        "Nothing runs while a hook of somebody else's could change it that is not trusted.",
+        "Blocks all calls while a hook of another program that is not trusted could change them.",
     ),
-    tier("tiers.ask", "The rules of shipped packs that ask: `off`, `observe` or `enforce`, as a pack."),
+    tier(
+        "tiers.ask",
+        "State of the rules of shipped packs that ask: `off`, `observe` or `enforce`, as for a pack.",
+    ),
     tier(
         "tiers.review",
-        "The rules of shipped packs that ask unless the user wanted the call: `off`, `observe` or `enforce`, as a pack.",
+        "State of the rules of shipped packs that ask unless the user wanted the call: `off`, `observe` or \
+         `enforce`, as for a pack.",
     ),
     pack(
         "packs.secrets",
-        "The shipped pack `secrets`: keys, passwords and tokens. `off`: as if it were not there. `observe`: what its rules \
-         find is recorded with the verdict that it would have, and decides nothing. `enforce`: it counts.",
+        "Pack `secrets`: keys, passwords and tokens. `off`: its rules have no effect. `observe`: castellan records \
+         their findings with the verdict that they would have. `enforce`: their findings decide.",
     ),
-    pack("packs.filesystem", "The shipped pack `filesystem`: deleting, overwriting, permissions, devices."),
-    pack("packs.git", "The shipped pack `git`: what git loses or publishes."),
-    pack("packs.exfiltration", "The shipped pack `exfiltration`: data that leaves the machine."),
-    pack("packs.execution", "The shipped pack `execution`: code from elsewhere that runs."),
-    pack("packs.network", "The shipped pack `network`: metadata services, tunnels, listeners."),
-    pack("packs.persistence", "The shipped pack `persistence`: what runs again later."),
-    pack("packs.privilege", "The shipped pack `privilege`: root, namespaces, the kernel."),
-    pack("packs.supply-chain", "The shipped pack `supply-chain`: packages and registries."),
-    pack("packs.containers", "The shipped pack `containers`: containers."),
-    pack("packs.kubernetes", "The shipped pack `kubernetes`: clusters."),
-    pack("packs.infrastructure", "The shipped pack `infrastructure`: infrastructure as code."),
-    pack("packs.cloud", "The shipped pack `cloud`: cloud providers' programs."),
-    pack("packs.databases", "The shipped pack `databases`: databases."),
-    pack("packs.agents", "The shipped pack `agents`: agents' settings, hooks and instructions."),
-    pack("packs.mcp", "The shipped pack `mcp`: tools of MCP servers."),
-    pack("packs.web", "The shipped pack `web`: web requests."),
-    pack("packs.audit", "The shipped pack `audit`: logs and histories."),
+    pack("packs.filesystem", "Pack `filesystem`: deleting, overwriting, permissions, devices."),
+    pack("packs.git", "Pack `git`: lost or published work in git."),
+    pack("packs.exfiltration", "Pack `exfiltration`: data that leaves the machine."),
+    pack("packs.execution", "Pack `execution`: foreign code that runs."),
+    pack("packs.network", "Pack `network`: metadata services, tunnels, listeners."),
+    pack("packs.persistence", "Pack `persistence`: code that runs again later."),
+    pack("packs.privilege", "Pack `privilege`: root, namespaces, the kernel."),
+    pack("packs.supply-chain", "Pack `supply-chain`: packages and registries."),
+    pack("packs.containers", "Pack `containers`: containers."),
+    pack("packs.kubernetes", "Pack `kubernetes`: clusters."),
+    pack("packs.infrastructure", "Pack `infrastructure`: infrastructure as code."),
+    pack("packs.cloud", "Pack `cloud`: programs of cloud providers."),
+    pack("packs.databases", "Pack `databases`: databases."),
+    pack("packs.agents", "Pack `agents`: settings, hooks and instructions of agents."),
+    pack("packs.mcp", "Pack `mcp`: tools of MCP servers."),
+    pack("packs.web", "Pack `web`: web requests."),
+    pack("packs.audit", "Pack `audit`: logs and histories."),
     Key {
         name: "rules.reload",
         kind: Kind::Word(&["watch", "apply"]),
         merge: Merge::Strictest,
         place: Place::AboveProject,
         default: "\"apply\"",
-        about: "When edited rule files of the user come into force. `apply`: when a person has run `castellan apply`. `watch`: \
-                at once, whoever has edited them.",
+        about: "Time at which edited rule files of the user take effect. `apply`: after `castellan apply` by a \
+                person. `watch`: at once, whichever program edited them.",
     },
     Key {
         name: "rules.regex_compat",
@@ -302,7 +312,8 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::AboveProject,
         default: "\"strict\"",
-        about: "`strict` refuses a rule file with a regex that Falco would load and never match; `falco` loads it, as Falco does.",
+        about: "Handling of a regex that Falco loads but never matches. `strict`: castellan rejects the rule file. \
+                `falco`: castellan loads it like Falco.",
     },
     Key {
         name: "rules.engine",
@@ -310,7 +321,7 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Highest,
         place: Place::AboveProject,
         default: "\"0.43\"",
-        about: "The Falco whose rule language the user's files are in.",
+        about: "Falco version of the rule language of the user's files.",
     },
     Key {
         name: "rules.matching",
@@ -318,7 +329,7 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::AboveProject,
         default: "\"all\"",
-        about: "Which of the user's rules that match count: all, or the first alone in the order of the files.",
+        about: "Matching rules of the user that apply: `all`, or only the `first` in the order of the files.",
     },
     Key {
         name: "rules.priority",
@@ -326,7 +337,7 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::AboveProject,
         default: "\"debug\"",
-        about: "The user's rules that are less severe than this are left out.",
+        about: "Lowest priority of the user's rules: castellan ignores less severe ones.",
     },
     Key {
         name: "rules.select",
@@ -343,38 +354,30 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Highest,
         place: Place::AboveProject,
         default: "[]",
-        about: "Adds to what the user's rules say, to those that `match` names or to all.",
+        about: "Text added to the outputs of the user's rules: of those that `match` names, or of all.",
     },
-    tag("tags.deny", "\"coding_agent_deny\"", "The tag of the user's rules that deny."),
-    tag("tags.ask", "\"coding_agent_ask\"", "The tag of the user's rules that ask."),
+    tag("tags.deny", "\"coding_agent_deny\"", "Tag of the user's rules that deny."),
+    tag("tags.ask", "\"coding_agent_ask\"", "Tag of the user's rules that ask."),
     tag(
         "tags.review",
         "\"coding_agent_review\"",
-        "The tag of the user's rules that ask unless the user wanted the call.",
+        "Tag of the user's rules that ask unless the user wanted the call.",
     ),
-    tag("tags.allow", "\"coding_agent_allow\"", "The tag of the user's rules that allow."),
-    tag("tags.seen", "\"coding_agent_seen\"", "The tag of the kit's rule for its books, which says nothing."),
-    tag(
-        "tags.mark",
-        "\"coding_agent_mark:\"",
-        "The beginning of the tags of the user's rules that mark a session.",
-    ),
-    size("log.routine_segment_mib", 1, "50", "MiB of one file of allowed and deferred calls."),
-    size("log.routine_segments", 0, "3", "Closed files of allowed and deferred calls that are kept."),
-    size(
-        "log.notable_days",
-        0,
-        "90",
-        "Days that denied and asked calls, control requests and failures are kept.",
-    ),
-    size("log.notable_mib", 1, "512", "MiB that they may reach."),
+    tag("tags.allow", "\"coding_agent_allow\"", "Tag of the user's rules that allow."),
+    tag("tags.seen", "\"coding_agent_seen\"", "Tag of the kit's rule that only records calls."),
+    tag("tags.mark", "\"coding_agent_mark:\"", "Start of the tags of the user's rules that mark a session."),
+    size("log.routine_segment_mib", 1, "50", "Size of one log file of allowed and deferred calls, in MiB."),
+    size("log.routine_segments", 0, "3", "Number of closed log files of allowed and deferred calls to keep."),
+    size("log.notable_days", 0, "90", "Days to keep denied and asked calls, control requests and failures."),
+    size("log.notable_mib", 1, "512", "Size limit of these records, in MiB."),
     Key {
         name: "log.fsync",
         kind: Kind::Flag,
         merge: Merge::Highest,
         place: Place::AboveProject,
         default: "false",
-        about: "Waits for the disk at every record: a power cut loses none, and every call takes milliseconds more.",
+        about: "Flushes each record to the disk. Without it, a power cut can lose the last records; with it, every \
+                call takes milliseconds more.",
     },
 ];
 
