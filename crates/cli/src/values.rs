@@ -48,7 +48,7 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
     let names = words.iter().map(|(name, _)| *name);
     PossibleValuesParser::new(names).try_map(|word| {
         let found = words.iter().find(|(name, _)| *name == word);
-        found.map(|(_, value)| *value).ok_or_else(|| format!("`{word}` is none of the choices"))
+        found.map(|(_, value)| *value).ok_or_else(|| format!("`{word}` is not one of the choices"))
     })
 }
 

@@ -81,7 +81,7 @@ pub enum ConfigError {
     #[error("`{0}`: {why}", why = explained(.1))]
     Io(PathBuf, std::io::Error),
     /// The file is not a configuration. The message names line and column.
-    #[error("`{0}`:{1}; mend or remove the file")]
+    #[error("`{0}`:{1} (correct the file, or remove it)")]
     Malformed(PathBuf, String),
 }
 

@@ -174,7 +174,7 @@ mod tests {
         }
         assert!("allow".parse::<Fallback>().is_err());
         let problem = "quarantine".parse::<ObligationKind>();
-        assert_eq!(problem, Err("`quarantine` is none of review, hold, checkpoint, contain".to_owned()));
+        assert_eq!(problem, Err("`quarantine` is not one of review, hold, checkpoint, contain".to_owned()));
     }
 
     #[test]

@@ -90,7 +90,7 @@ pub(crate) fn from_word<T: Copy>(all: &[T], as_str: fn(T) -> &'static str, word:
     let known = all.iter().copied().find(|value| as_str(*value) == word);
     known.ok_or_else(|| {
         let words: Vec<_> = all.iter().map(|value| as_str(*value)).collect();
-        format!("`{word}` is none of {}", words.join(", "))
+        format!("`{word}` is not one of {}", words.join(", "))
     })
 }
 
@@ -106,6 +106,6 @@ mod tests {
         for mode in Mode::ALL {
             assert_eq!(mode.as_str().parse(), Ok(mode));
         }
-        assert_eq!("x".parse::<Mode>(), Err("`x` is none of passthrough, monitor, enforce".to_owned()));
+        assert_eq!("x".parse::<Mode>(), Err("`x` is not one of passthrough, monitor, enforce".to_owned()));
     }
 }

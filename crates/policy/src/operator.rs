@@ -108,11 +108,14 @@ fn homes<'a>(call: &Call, answers: &'a Answers) -> Homes<'a> {
 
 fn list(name: &str, texts: &[String]) -> Result<Vec<ShortRule>, String> {
     if texts.len() > PATTERNS_MAX {
-        return Err(format!("`{name}` has {} patterns, at most {PATTERNS_MAX} can be read", texts.len()));
+        return Err(format!("`{name}` has {} patterns: write at most {PATTERNS_MAX}", texts.len()));
     }
     let rule = |text: &String| {
         if text.len() > PATTERN_BYTES_MAX {
-            return Err(format!("`{name}`: a pattern of {} bytes, at most {PATTERN_BYTES_MAX}", text.len()));
+            return Err(format!(
+                "`{name}`: a pattern has {} bytes: write at most {PATTERN_BYTES_MAX}",
+                text.len()
+            ));
         }
         let pattern = Pattern::parse(text).map_err(|why| format!("`{name}`: `{text}`: {why}"))?;
         Ok(ShortRule { text: text.clone(), pattern })

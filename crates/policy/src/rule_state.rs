@@ -44,7 +44,7 @@ impl FromStr for RuleState {
     fn from_str(word: &str) -> Result<RuleState, String> {
         let known = RuleState::ALL.into_iter().find(|state| state.as_str() == word);
         known.ok_or_else(|| {
-            format!("`{word}` is none of {}", RuleState::ALL.map(RuleState::as_str).join(", "))
+            format!("`{word}` is not one of {}", RuleState::ALL.map(RuleState::as_str).join(", "))
         })
     }
 }

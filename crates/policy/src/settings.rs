@@ -94,7 +94,9 @@ impl FromStr for Presence {
 
     fn from_str(word: &str) -> Result<Presence, String> {
         let known = Presence::ALL.into_iter().find(|presence| presence.as_str() == word);
-        known.ok_or_else(|| format!("`{word}` is none of {}", Presence::ALL.map(Presence::as_str).join(", ")))
+        known.ok_or_else(|| {
+            format!("`{word}` is not one of {}", Presence::ALL.map(Presence::as_str).join(", "))
+        })
     }
 }
 
@@ -240,7 +242,7 @@ impl FromStr for Profile {
         let known = Profile::ALL.into_iter().find(|profile| profile.as_str() == word);
         known.ok_or_else(|| {
             let words = Profile::ALL.map(Profile::as_str).join(", ");
-            format!("`{word}` is none of {words}")
+            format!("`{word}` is not one of {words}")
         })
     }
 }

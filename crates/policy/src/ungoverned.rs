@@ -60,7 +60,7 @@ impl FromStr for OnUngoverned {
         let known = OnUngoverned::ALL.into_iter().find(|action| action.as_str() == word);
         known.ok_or_else(|| {
             let words = OnUngoverned::ALL.map(OnUngoverned::as_str).join(", ");
-            format!("`{word}` is none of {words}")
+            format!("`{word}` is not one of {words}")
         })
     }
 }

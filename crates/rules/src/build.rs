@@ -199,7 +199,8 @@ impl Builder<'_, '_> {
             Template::default()
         });
         if let Some(first) = checked.errors.first().filter(|_| text.skip_if_unknown_filter && unknown_only) {
-            let message = "an unknown field, the rule is left out as it says";
+            let message =
+                "unknown field: castellan ignores the rule, because it has `skip-if-unknown-filter`";
             self.report.warning(&label, Fault::new("LOAD_UNKNOWN_FILTER", first.place, message));
             return None;
         }
@@ -250,10 +251,10 @@ impl Builder<'_, '_> {
     }
 
     fn skip(&mut self, definition: &Definition<RuleText>, own: &str) {
-        let message = format!("unknown source `{}`: the rule is ignored", definition.value.source);
+        let message = format!("unknown source `{}`: castellan ignores the rule", definition.value.source);
         let fault = Fault::new("LOAD_UNKNOWN_SOURCE", definition.name.place, message);
         let label = Kind::Rule.label(&definition.name.text);
-        self.report.warning(&label, fault.help(format!("the source here is `{own}`")));
+        self.report.warning(&label, fault.help(format!("use the source `{own}`")));
     }
 }
 
@@ -267,14 +268,12 @@ struct Found {
 
 fn warn_of_unused(definitions: &Definitions, lists: &Lists, macros: &Macros, report: &mut Report<'_>) {
     for found in definitions.macros.iter().filter(|found| macros.is_unused(&found.name.text)) {
-        let fault =
-            Fault::new("LOAD_UNUSED_MACRO", found.name.place, "no rule and no macro names this macro");
+        let fault = Fault::new("LOAD_UNUSED_MACRO", found.name.place, "no rule or macro uses this macro");
         report.warning(&Kind::Macro.label(&found.name.text), fault);
     }
     for name in lists.unused() {
         let Some(found) = definitions.lists.get(name) else { continue };
-        let fault =
-            Fault::new("LOAD_UNUSED_LIST", found.name.place, "no condition and no list names this list");
+        let fault = Fault::new("LOAD_UNUSED_LIST", found.name.place, "no condition or list uses this list");
         report.warning(&Kind::List.label(name), fault);
     }
 }

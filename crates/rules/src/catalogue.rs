@@ -94,7 +94,7 @@ impl<'t> Catalogue<'t> {
             (FieldArg::None, Some(_)) => Err((format!("`{name}` takes no argument"), None)),
             (FieldArg::Key | FieldArg::Optional, Some(key)) if is_key(key) => Ok((index, found)),
             (FieldArg::Key | FieldArg::Optional, Some(_)) => {
-                Err(("an argument may have neither blanks nor brackets".to_owned(), None))
+                Err(("an argument must not have blanks or brackets".to_owned(), None))
             }
             (FieldArg::Index, Some(digits)) if is_index(digits) => Ok((index, found)),
             (FieldArg::Index, Some(_)) => {

@@ -82,12 +82,11 @@ pub(crate) fn right_field(op: Op, left: ValueType, right: ValueType, place: &Wor
 /// Checks length and characters of a constant.
 pub(crate) fn constant(word: &Word) -> Result<&[u8], Fault> {
     if word.text.len() > CONSTANT_BYTES_MAX {
-        let message =
-            format!("a constant may have at most {CONSTANT_BYTES_MAX} bytes, this has {}", word.text.len());
+        let message = format!("the constant has {} bytes, more than {CONSTANT_BYTES_MAX}", word.text.len());
         return Err(Fault::new(CODE, word.place, message));
     }
     if word.text.contains('\0') {
-        return Err(Fault::new(CODE, word.place, "a constant may not have a NUL"));
+        return Err(Fault::new(CODE, word.place, "a constant must not have a NUL"));
     }
     Ok(word.text.as_bytes())
 }
@@ -114,7 +113,7 @@ pub(crate) fn bytes(word: &Word) -> Result<Vec<u8>, Fault> {
         _ => None,
     };
     word.text.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>().ok_or_else(|| {
-        let message = format!("`{}` is not a row of bytes in hexadecimal", word.text);
+        let message = format!("`{}` is not hexadecimal", word.text);
         Fault::new(CODE, word.place, message).help("write two digits for each byte, such as `7f454c46`")
     })
 }
@@ -128,7 +127,7 @@ pub(crate) fn networks(ty: ValueType, words: &[Word]) -> Result<Networks, Fault>
 fn address(word: &Word) -> Result<Net, Fault> {
     word.text.parse::<IpAddr>().map(Net::from).map_err(|_| {
         let help = match word.text.parse::<Net>() {
-            Ok(_) => "the field holds an address, which is not compared with networks",
+            Ok(_) => "the field is an address: write an address, not a network",
             Err(_) => "write an address such as `10.0.0.1` or `fe80::1`",
         };
         Fault::new(CODE, word.place, format!("`{}` is not an address", word.text)).help(help)

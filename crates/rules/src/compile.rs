@@ -102,7 +102,7 @@ impl<'c> Compiler<'c> {
                 }
             },
             Expr::Macro(name) => {
-                checked.errors.push(Fault::new(CODE, name.place, "this macro was not put in"));
+                checked.errors.push(Fault::new(CODE, name.place, "castellan did not insert this macro"));
                 None
             }
         }
@@ -326,7 +326,7 @@ impl<'c> Compiler<'c> {
 
     fn regex(&mut self, value: &Word, checked: &mut Checked) -> Result<Test, Fault> {
         if self.large_regexes > LARGE_REGEXES_MAX {
-            let message = format!("more than {LARGE_REGEXES_MAX} patterns as large as some here");
+            let message = format!("the rules have more than {LARGE_REGEXES_MAX} large patterns");
             return Err(
                 Fault::new("CASTELLAN_LIMIT", value.place, message).help("use smaller counts in `{}`")
             );
@@ -339,7 +339,7 @@ impl<'c> Compiler<'c> {
             Err(error) => error,
         };
         if self.regex_compat_falco {
-            let message = format!("{}; as in Falco, it never matches", error.message);
+            let message = format!("{}; like in Falco, it never matches", error.message);
             checked.warnings.push(Fault::new("CASTELLAN_REGEX", value.place, message).help_if(error.help));
             return Ok(Test::Never);
         }
@@ -355,7 +355,7 @@ impl<'c> Compiler<'c> {
         };
         for word in words {
             if self.catalogue.index(&word.text).is_some() {
-                let message = format!("`{}` is a constant here, but a field has this name", word.text);
+                let message = format!("`{}` is a constant here, but a field has the same name", word.text);
                 let fault = Fault::new("LOAD_COMPILE_CONDITION", word.place, message);
                 checked
                     .warnings

@@ -201,12 +201,12 @@ impl Definitions {
     fn define_rule(&mut self, name: Name, mut rule: RuleText, scope: &Scope<'_>) -> Result<(), Fault> {
         let in_file = |old: &&Definition<RuleText>| old.name.place.file == name.place.file;
         if !scope.options.redefined_in_file && self.rules.get(&name.text).filter(in_file).is_some() {
-            let message = "the rule stands twice in this file: the first would be lost";
-            let help = "give one of them another name, or say with `override` what the second changes";
+            let message = "the file defines this rule twice: the second would replace the first";
+            let help = "rename one of them, or write in `override` what the second changes";
             return Err(Fault::new("CASTELLAN_DUPLICATE_RULE", name.place, message).help(help));
         }
         if self.rules.get(&name.text).is_some_and(|old| old.value.source != rule.source) {
-            let message = "the rule was defined before with another `source`";
+            let message = "an earlier definition of this rule has another `source`";
             return Err(Fault::new("LOAD_ERR_VALIDATE", name.place, message));
         }
         let catalogue = scope.catalogue(&rule.source);
@@ -304,8 +304,8 @@ fn append(text: &mut Text, more: &Text) {
 }
 
 fn not_defined(name: &Name, kind: Kind) -> Fault {
-    let message = format!("there is no earlier {} of this name to change", kind.as_str());
-    let help = "define it above or in an earlier file, or drop `append` and `override`";
+    let message = format!("no earlier {} has this name, so there is nothing to change", kind.as_str());
+    let help = "define it above or in an earlier file, or remove `append` and `override`";
     Fault::new("LOAD_ERR_VALIDATE", name.place, message).help(help)
 }
 
@@ -314,8 +314,8 @@ fn check_engine(required: Version, place: Place, engine: Engine, report: &mut Re
     if serves(engine) {
         return;
     }
-    let message = format!("the rules need engine version {required}, this is {}", engine.version());
-    let help = serves(Engine::V0_44).then(|| "engine 0.44 has it".to_owned());
+    let message = format!("the rules need engine version {required}, but this is {}", engine.version());
+    let help = serves(Engine::V0_44).then(|| "use engine 0.44".to_owned());
     let fault = Fault::new("LOAD_ERR_VALIDATE", place, message).help_if(help);
     report.error("required_engine_version", fault);
 }
@@ -331,7 +331,7 @@ fn check_plugins(required: &[(Vec<PluginVersion>, Place)], options: &Options, re
     for (alternatives, place) in required {
         let Some(first) = alternatives.first().filter(|_| !alternatives.iter().any(met)) else { continue };
         let message = format!("the rules need plugin `{}` {}", first.name, first.version);
-        let help = format!("this engine stands in for `{}` {}", options.source, options.plugin_version);
+        let help = format!("this engine provides `{}` {}", options.source, options.plugin_version);
         let fault = Fault::new("CASTELLAN_PLUGIN_VERSION", *place, message).help(help);
         report.error("required_plugin_versions", fault);
     }

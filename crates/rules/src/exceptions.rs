@@ -44,7 +44,7 @@ fn complete(exception: &mut Exception, catalogue: &Catalogue<'_>, engine: Engine
                 return Err(Fault::new(
                     "LOAD_ERR_VALIDATE",
                     place,
-                    "`fields` and `comps` must be equally long",
+                    "`fields` and `comps` must have the same length",
                 ));
             }
             for comp in comps {
@@ -145,7 +145,7 @@ fn write_many(
         let values = match tuple {
             Values::Many(values) if values.len() == fields.len() => values,
             Values::Many(_) | Values::One(_) => {
-                let message = format!("each of `values` must be a list of {} as `fields` is", fields.len());
+                let message = format!("each of `values` must be a list of {}, like `fields`", fields.len());
                 return Err(Fault::new("LOAD_ERR_VALIDATE", place, message));
             }
         };
@@ -211,7 +211,7 @@ fn check_length(text: &Text, place: Place) -> Result<(), Fault> {
     if text.as_str().len() <= CONDITION_BYTES_MAX {
         return Ok(());
     }
-    let message = format!("more than {CONDITION_BYTES_MAX} bytes with the exceptions written out");
+    let message = format!("more than {CONDITION_BYTES_MAX} bytes after the exceptions are inserted");
     Err(Fault::new("CASTELLAN_LIMIT", place, message).help("use fewer or shorter values"))
 }
 
@@ -223,7 +223,7 @@ fn one(values: &Values, place: Place) -> Result<&Text, Fault> {
 }
 
 fn too_many(exception: &Exception) -> Fault {
-    let message = format!("a rule may have at most {EXCEPTIONS_MAX} exceptions");
+    let message = format!("a rule can have at most {EXCEPTIONS_MAX} exceptions");
     Fault::new("CASTELLAN_LIMIT", exception.place, message).help("give one exception more values")
 }
 
@@ -253,7 +253,7 @@ fn check_operator(comp: &Text, list: bool, engine: Engine) -> Result<(), Fault> 
     let fault = |message: String| Fault::new("LOAD_ERR_VALIDATE", place, message);
     if let Some((_, modifier)) = modified(name).filter(|_| engine < Engine::V0_44) {
         let message = format!("engine 0.43 does not know `{modifier}`");
-        return Err(fault(message).help(format!("engine 0.44 understands `{modifier}`")));
+        return Err(fault(message).help(format!("use engine 0.44")));
     }
     let is_operator = OPERATORS.iter().any(|(known, _, _)| *known == name) || takes_list(name);
     if list && !takes_list(name) {

@@ -161,7 +161,7 @@ impl<'c> Outputs<'c> {
         let rest = text.get(percent + 1..).unwrap_or_default();
         if rest.is_empty() {
             let fault = Fault::new(CODE, place(1), "an output cannot end in `%`");
-            return Err(fault.help("there is no way to write a percent sign: say `percent`"));
+            return Err(fault.help("an output cannot have a percent sign: write `percent`"));
         }
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let width = rest.get(..digits).filter(|digits| !digits.is_empty());

@@ -118,8 +118,8 @@ fn read_item(node: &Node, tags: &TagWords, report: &mut Report<'_>) -> Option<It
     let kind =
         [Kind::List, Kind::Macro, Kind::Rule].into_iter().find(|kind| node.entry(kind.as_str()).is_some());
     let Some(kind) = kind else {
-        let fault = Fault::new("LOAD_UNKNOWN_ITEM", node.place, "unknown item, it is ignored");
-        report.warning("", fault.help("an item is a `rule`, `macro`, `list` or a required version"));
+        let fault = Fault::new("LOAD_UNKNOWN_ITEM", node.place, "unknown item: castellan ignores it");
+        report.warning("", fault.help("write a `rule`, `macro`, `list` or a required version"));
         return None;
     };
     let mut reader = Reader::new(node, kind.as_str(), report);
@@ -137,7 +137,7 @@ fn read_list(reader: &mut Reader<'_, '_, '_>, name: &Name) -> Option<Item> {
     if name.text.is_empty()
         || name.text.contains(|char: char| "()\"'=,".contains(char) || char.is_whitespace())
     {
-        let message = "a list's name may not have blanks, quotes, commas, parentheses or `=`";
+        let message = "the name of a list must not have blanks, quotes, commas, parentheses or `=`";
         reader.warning(Fault::new("LOAD_INVALID_LIST_NAME", name.place, message));
     }
     let change = read_change(reader, "items");
@@ -148,7 +148,7 @@ fn read_list(reader: &mut Reader<'_, '_, '_>, name: &Name) -> Option<Item> {
 fn read_macro(reader: &mut Reader<'_, '_, '_>, name: &Name) -> Option<Item> {
     reader.known_keys(&["macro", "condition", "append", "override"]);
     if !is_identifier(&name.text) {
-        let message = "a macro's name must be letters, digits and `_`, a letter first";
+        let message = "the name of a macro must have only letters, digits and `_`, and start with a letter";
         reader.warning(Fault::new("LOAD_INVALID_MACRO_NAME", name.place, message));
     }
     let change = read_change(reader, "condition");

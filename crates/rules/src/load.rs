@@ -30,7 +30,7 @@ impl Source {
         Err(Box::new(Problem {
             severity: Severity::Error,
             code: "LOAD_ERR_FILE_READ",
-            message: "a byte that is no UTF-8".to_owned(),
+            message: "a byte that is not UTF-8".to_owned(),
             line: before.matches('\n').count() + 1,
             column: last_line.chars().count() + 1,
             file: name,

@@ -59,8 +59,7 @@ pub(crate) fn parse(file: usize, text: &str) -> (Vec<Rc<Node>>, Vec<Fault>) {
     let mut builder = Builder::new(file, text);
     if text.len() > SOURCE_BYTES_MAX {
         let place = Place { file, start: 0, end: 0 };
-        let message =
-            format!("a rule file may have at most {SOURCE_BYTES_MAX} bytes, this has {}", text.len());
+        let message = format!("the rule file has {} bytes, more than {SOURCE_BYTES_MAX}", text.len());
         builder.faults.push(Fault::new("CASTELLAN_LIMIT", place, message).help("split the file"));
         return (Vec::new(), builder.faults);
     }
@@ -144,7 +143,7 @@ impl<'t> Builder<'t> {
             }
             Event::Alias(anchor) => match self.anchors.get(&anchor).cloned() {
                 Some(node) => self.attach(node, place),
-                None => Err(Fault::new("LOAD_ERR_YAML_PARSE", place, "an alias within its own anchor")),
+                None => Err(Fault::new("LOAD_ERR_YAML_PARSE", place, "an alias inside of its own anchor")),
             },
             Event::SequenceStart(anchor, _) => self.open(Container::List(Vec::new()), anchor, place),
             Event::MappingStart(anchor, _) => {
@@ -208,7 +207,7 @@ impl<'t> Builder<'t> {
         }
         open.weight = open.weight.saturating_add(node.weight);
         if open.weight > YAML_EXPANDED_MAX {
-            let message = format!("more than {YAML_EXPANDED_MAX} bytes of values, aliases counted each time");
+            let message = format!("more than {YAML_EXPANDED_MAX} bytes of values, with each use of an alias");
             return Err(
                 Fault::new("CASTELLAN_LIMIT", place, message).help("use fewer aliases, or split the file")
             );
@@ -219,7 +218,7 @@ impl<'t> Builder<'t> {
                 Some(key) => entries.push(Entry { key, value: node }),
                 None => {
                     if node.scalar().is_some_and(|text| !names.insert(text.as_str().to_owned())) {
-                        let message = "the same key twice in one map: one of them would be ignored";
+                        let message = "the map has this key twice: YAML would ignore one of them";
                         let fault = Fault::new("CASTELLAN_DUPLICATE_KEY", place, message);
                         self.faults.push(fault.help("keep one of them"));
                     }

@@ -30,8 +30,8 @@ impl TagWords {
         }
         let all = || self.words.iter().chain(&self.openings).map(String::as_str);
         let help = did_you_mean(tag, all());
-        let help = help.unwrap_or_else(|| format!("it is one of {}", all().collect::<Vec<_>>().join(", ")));
-        Some((format!("there is no tag `{tag}`: the rule would do nothing by it"), help))
+        let help = help.unwrap_or_else(|| format!("use one of {}", all().collect::<Vec<_>>().join(", ")));
+        Some((format!("there is no tag `{tag}`: it has no effect"), help))
     }
 }
 
@@ -79,7 +79,7 @@ mod tests {
         check("coding_agent_denied", Some("`coding_agent_deny`"));
         check("coding_agent_ask\u{200b}", Some("`coding_agent_ask`"));
         check("coding_agent_reviw", Some("`coding_agent_review`"));
-        check("coding_agent_block_everything_at_once", Some("it is one of coding_agent_deny, "));
+        check("coding_agent_block_everything_at_once", Some("use one of coding_agent_deny, "));
         check("coding_agent_mark:", Some("write `coding_agent_mark:label`"));
         check("coding_agent_mark", Some("write `coding_agent_mark:label`"));
         check("coding_agent_mark: ", Some("mark"));

@@ -366,7 +366,7 @@ mod tests {
         let case =
             |rest: &str| format!("version: 2\ncases:\n  - call: {{tool: Bash, command: x}}\n    {rest}\n");
         check(&case("verdict: deny"), &["3:`rule` is missing, or no text"]);
-        check(&case("verdict: denied\n    rule: R"), &["4:`denied` is none of defer, allow, ask, deny"]);
+        check(&case("verdict: denied\n    rule: R"), &["4:`denied` is not one of defer, allow, ask, deny"]);
         check(
             &case("verdict: deny\n    rule: R\n    verdit: deny"),
             &["6:unknown key `verdit`: a case has `call`, `verdict`, `rule`, `as`, `earlier`"],

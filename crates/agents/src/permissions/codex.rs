@@ -86,7 +86,7 @@ fn rule(name: &str, arguments: &[(String, Constant)]) -> Result<Rule, String> {
     let decision = text("decision")?.unwrap_or_else(|| DEFAULT.to_owned());
     let verdict = VERDICTS.iter().find(|(known, _)| *known == decision);
     let (_, verdict) =
-        verdict.ok_or_else(|| format!("`decision` is none of allow, prompt, forbidden: {decision}"))?;
+        verdict.ok_or_else(|| format!("`decision` is not one of allow, prompt, forbidden: {decision}"))?;
     let Some(Constant::List(pattern)) = of("pattern") else {
         return Err("`pattern` is a list of words".to_owned());
     };

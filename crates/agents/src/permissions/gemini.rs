@@ -77,7 +77,7 @@ fn rules_of(rule: &Table) -> Result<(PermissionVerdict, Vec<PermissionSubject>),
     let decision = text_of(rule, "decision").ok_or("no `decision` stands in it")?;
     let verdict = VERDICTS.iter().find(|(known, _)| *known == decision);
     let (_, verdict) =
-        verdict.ok_or_else(|| format!("`decision` is none of allow, ask_user, deny: {decision}"))?;
+        verdict.ok_or_else(|| format!("`decision` is not one of allow, ask_user, deny: {decision}"))?;
     for (name, _) in rule {
         if !NEUTRAL.contains(&name) {
             return Err(format!(

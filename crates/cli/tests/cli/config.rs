@@ -85,11 +85,11 @@ fn an_organisation_stands_above() {
     assert_eq!(row(&shown, "deny"), "deny \"Bash(b)\" organisation /etc/castellan/config.toml:4");
     assert_eq!(row(&shown, "allow"), "allow []");
     let reported = format!(
-        "`{user}`:4: `allow` does not count: the organisation has locked it (`/etc/castellan/config.toml`:3)"
+        "`{user}`:4: `allow` has no effect: the organisation locked it (`/etc/castellan/config.toml`:3)"
     );
     assert!(shown.stdout.contains(&reported), "{}", shown.stdout);
     let laxer = format!(
-        "`{user}`:2: `mode` does not count: the organisation says \"enforce\" (`/etc/castellan/config.toml`:2)"
+        "`{user}`:2: `mode` has no effect: the organisation sets \"enforce\" (`/etc/castellan/config.toml`:2)"
     );
     assert!(shown.stdout.contains(&laxer), "{}", shown.stdout);
 
@@ -151,7 +151,7 @@ fn every_mistake_is_told_with_its_place() {
     let project = project.display().to_string();
     let checked = run(&home, &["check", &project]);
     assert!(
-        checked.code == Some(1) && checked.stdout.contains("`log.fsync` has no place in a project's file"),
+        checked.code == Some(1) && checked.stdout.contains("`log.fsync` is not valid in a project's file"),
         "{checked:?}"
     );
     let missing = run(&home, &["check", "/nowhere/config.toml"]);

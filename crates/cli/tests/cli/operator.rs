@@ -261,14 +261,14 @@ fn a_wrong_key_is_an_error_that_names_it() {
     for (config, expected) in [
         (
             "profile = \"strictest\"",
-            "`profile`: `strictest` is none of kit, standard, autonomous, strict, observer: did you mean `strict`?",
+            "`profile`: `strictest` is not one of kit, standard, autonomous, strict, observer: did you mean `strict`?",
         ),
         ("deny = [\"Bash(git push\"]", "`deny`: `Bash(git push`: it does not end in `)`"),
         ("deny = \"Bash\"", "`deny` is a list of texts"),
-        ("opaque = \"allow\"", "`opaque`: `allow` is none of defer, ask, deny"),
+        ("opaque = \"allow\"", "`opaque`: `allow` is not one of defer, ask, deny"),
         (
             "[level]\nsession = \"all\"",
-            "`level.session`: `all` is none of off, full-access, workspace-write, read-only",
+            "`level.session`: `all` is not one of off, full-access, workspace-write, read-only",
         ),
         ("[level]\non_insufficient = \"defer\"", "none of ask, deny"),
         ("[level]\nx = 1", "unknown key `level.x`"),

@@ -101,7 +101,7 @@ fn files_that_are_no_text_are_refused_with_their_line() {
     let done = home.run(&["rules", "validate", "bytes.yaml"]);
     assert_eq!(done.code, Some(1), "{done:?}");
     assert!(
-        done.stdout.starts_with("error[LOAD_ERR_FILE_READ]: a byte that is no UTF-8\n --> bytes.yaml:2:11"),
+        done.stdout.starts_with("error[LOAD_ERR_FILE_READ]: a byte that is not UTF-8\n --> bytes.yaml:2:11"),
         "{done:?}"
     );
     let json = home.run(&["rules", "validate", "--json", "bytes.yaml"]);

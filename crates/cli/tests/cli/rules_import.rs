@@ -41,7 +41,7 @@ fn rules_of_every_agent_become_rules_that_hold() {
     // A rule that cannot be converted is reported, and the others are imported.
     assert_eq!(done.code, Some(6), "{done:?}");
     for expected in [
-        "settings.json:5: permissions.ask: Agent(reviewer): what stands in the brackets is read for shells",
+        "settings.json:5: permissions.ask: Agent(reviewer): only shells, files and web fetches can have a content",
         "default.rules:2: `network_rule(...)` is no rule about commands",
     ] {
         assert!(done.stderr.contains(expected), "{expected}: {}", done.stderr);

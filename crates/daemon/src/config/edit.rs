@@ -31,7 +31,7 @@ pub(crate) fn with_word(text: &str, key: &str, word: &str) -> Result<String, Str
         None => put(document.as_table_mut(), key, word),
         Some((table, name)) => {
             let table_item = document.entry(table).or_insert_with(|| Item::Table(Table::new()));
-            let inner = table_item.as_table_like_mut().ok_or_else(|| format!("`{table}` is no table"))?;
+            let inner = table_item.as_table_like_mut().ok_or_else(|| format!("`{table}` must be a table"))?;
             put(inner, name, word);
         }
     }

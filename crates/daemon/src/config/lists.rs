@@ -84,7 +84,7 @@ impl SelectEntry {
             SelectedEntry::Tag(tag) => ("tag", tag.clone(), Selected::Tag(tag)),
         };
         if text.is_empty() {
-            return Err(format!("the `{key}` is empty: name one, or `rule = \"*\"` for all"));
+            return Err(format!("`{key}` is empty: write a name, or `rule = \"*\"` for all rules"));
         }
         Ok(Selection { enable, of })
     }
@@ -107,8 +107,8 @@ fn extra_field(value: &toml::Value) -> Result<ExtraField, String> {
     let named = value.as_table().filter(|table| table.len() == 1).and_then(|table| table.iter().next());
     match named.and_then(|(name, format)| Some((name, format.as_str()?))) {
         Some((name, format)) => Ok(ExtraField::Format { name: name.clone(), format: format.to_owned() }),
-        None => {
-            Err(format!("`extra_fields`: `{value}` is neither a field's name nor {{ name = \"format\" }}"))
-        }
+        None => Err(format!(
+            "`extra_fields`: `{value}` is not the name of a field, or a table such as `{{ name = \"format\" }}`"
+        )),
     }
 }

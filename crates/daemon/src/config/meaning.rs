@@ -128,7 +128,9 @@ fn tags(settled: &Settled) -> Result<Tags, String> {
         &[("deny", deny), ("ask", ask), ("review", review), ("allow", allow), ("seen", seen), ("mark", mark)];
     while let Some(((key, tag), others)) = rest.split_first() {
         if let Some((other, _)) = others.iter().find(|(_, other)| other == tag) {
-            return Err(format!("`tags.{key}` and `tags.{other}` are both `{tag}`: give each its own"));
+            return Err(format!(
+                "`tags.{key}` and `tags.{other}` are both `{tag}`: give each a tag of its own"
+            ));
         }
         rest = others;
     }
@@ -176,7 +178,9 @@ fn log(settled: &Settled) -> audit::Config {
 fn ask_wait(settled: &Settled) -> Result<u32, String> {
     let wait = count(settled, "ask_wait").unwrap_or_default();
     if wait > ASK_WAIT_S_MAX {
-        return Err(format!("`ask_wait`: agents wait for at most {ASK_WAIT_S_MAX} seconds"));
+        return Err(format!(
+            "`ask_wait` is {wait}: write at most {ASK_WAIT_S_MAX}, because agents do not wait longer"
+        ));
     }
     Ok(wait)
 }
@@ -205,7 +209,7 @@ fn parsed<T: FromStr<Err = String>>(settled: &Settled, name: &str) -> Result<T, 
 fn chosen<T: Copy>(settled: &Settled, name: &str, words: &[(&str, T)]) -> Result<T, String> {
     let given = word(settled, name).unwrap_or_default();
     let known = words.iter().find(|(word, _)| *word == given);
-    known.map(|(_, meaning)| *meaning).ok_or_else(|| format!("`{name}`: `{given}` has no meaning"))
+    known.map(|(_, meaning)| *meaning).ok_or_else(|| format!("`{name}`: `{given}` is not a known word"))
 }
 
 fn texts(settled: &Settled, name: &str) -> Vec<String> {

@@ -91,7 +91,7 @@ impl Settled {
         let own = self.said_by(layer, name).filter(|own| own.value != counts.value)?;
         let place = counts.at.as_ref().map(|(file, line)| format!(": `{file}`:{line}")).unwrap_or_default();
         Some(format!(
-            "`{name} = {}` would not count: the {} says {}{place}",
+            "`{name} = {}` would have no effect: the {} sets {}{place}",
             own.value, counts.layer, counts.value
         ))
     }
@@ -114,12 +114,11 @@ impl Settled {
         let at = |at: &(Arc<str>, usize)| format!("`{}`:{}", at.0, at.1);
         let says = |sourced: &Sourced| {
             let place = sourced.at.as_ref().filter(|_| sourced.layer == Layer::Organisation)?;
-            Some(format!("says {} ({})", sourced.value, at(place)))
+            Some(format!("sets {} ({})", sourced.value, at(place)))
         };
-        let locked = setting.locked.as_ref().map(|lock| format!("has locked it ({})", at(lock)));
-        let blocking = || {
-            Some(format!("denies calls beside hooks of others ({})", at(self.blocks_hooks()?.at.as_ref()?)))
-        };
+        let locked = setting.locked.as_ref().map(|lock| format!("locked it ({})", at(lock)));
+        let blocking =
+            || Some(format!("blocks calls beside foreign hooks ({})", at(self.blocks_hooks()?.at.as_ref()?)));
         let is_of_hooks = setting.key.name == TRUSTED_HOOKS;
         let why =
             locked.or_else(|| if is_of_hooks { blocking() } else { setting.counts.first().and_then(says) });
@@ -129,7 +128,7 @@ impl Settled {
         let below = setting.overruled.iter().filter(|sourced| sourced.layer > Layer::Organisation);
         let named = below.filter(|sourced| !sourced.is_preset && !counts(sourced));
         let line =
-            |place| format!("{}: `{}` does not count: the organisation {why}", at(place), setting.key.name);
+            |place| format!("{}: `{}` has no effect: the organisation {why}", at(place), setting.key.name);
         named.filter_map(|sourced| sourced.at.as_ref()).map(line).collect()
     }
 

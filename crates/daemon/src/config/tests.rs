@@ -101,19 +101,21 @@ fn a_misspelt_setting_is_an_error() {
     check("version = 1\npresence = \"pin\"\nask_wait = 580\nnotify = false", Ok(Mode::Enforce));
     check("version = 1\npresence = \"password\"", Ok(Mode::Enforce));
     check("version = 1\npresence = \"passwort\"", Err("did you mean `password`"));
-    check("version = 1\nask_wait = 581", Err("`ask_wait`: agents wait for at most 580 seconds"));
+    check("version = 1\nask_wait = 581", Err("`ask_wait` is 581: write at most 580"));
     check(
         "version = 1\nmod = \"monitor\"",
-        Err("`config.toml`:2:1: unknown key `mod`: did you mean `mode`?; mend"),
+        Err("`config.toml`:2:1: unknown key `mod`: did you mean `mode`? (correct"),
     );
     check(
         "version = 1\na = 1\nb = 2\nc = 3",
-        Err("2:1: unknown key `a` (and 2 more: `castellan config check`)"),
+        Err(
+            "2:1: unknown key `a`: `castellan config show` lists all keys (and 2 more: `castellan config check`)",
+        ),
     );
     // The default of an absent key takes part too.
     check(
         "version = 1\n[tags]\nask = \"x\"\nmark = \"x\"",
-        Err("`tags.ask` and `tags.mark` are both `x`: give each its own"),
+        Err("`tags.ask` and `tags.mark` are both `x`: give each a tag of its own"),
     );
     check(
         "version = 1\n[tags]\nallow = \"coding_agent_deny\"",

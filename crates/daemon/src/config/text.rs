@@ -161,7 +161,7 @@ impl<'t> Reader<'t> {
                 Some(other) => {
                     self.mistake(
                         &value.span(),
-                        format!("`version` is {other}, this castellan reads {VERSION}"),
+                        format!("`version` is {other}, but this castellan reads {VERSION}: update castellan, or write {VERSION}"),
                     );
                 }
                 None => self.wrong(&value.span(), "version", "a number", value.get_ref()),
@@ -192,7 +192,7 @@ impl<'t> Reader<'t> {
     fn note_former(&mut self, name: &str, span: &Range<usize>) {
         let present = keys::present_name(name);
         if present != name && self.former.len() < MISTAKES_MAX {
-            let message = format!("`{name}` is now called `{present}`: write that");
+            let message = format!("`{name}` is now `{present}`: use that name");
             let note = self.placed(span, message);
             self.former.push(note);
         }
@@ -200,14 +200,15 @@ impl<'t> Reader<'t> {
 
     fn unknown(&mut self, name: &str, span: &Range<usize>, is_table: bool) {
         if name == "packs.self" {
-            let why =
-                "the pack `self` cannot be switched: castellan's own rules are built in and always enforced";
+            let why = "castellan's own rules (the pack `self`) are always enforced: remove this key";
             return self.mistake(span, why.to_owned());
         }
         let tables = keys::names().filter_map(|name| Some(name.split_once('.')?.0));
-        let meant = if is_table { meant(name, tables) } else { meant(name, keys::names()) };
-        let what = if is_table { "table" } else { "key" };
-        self.mistake(span, format!("unknown {what} `{name}`{meant}"));
+        let (what, meant) =
+            if is_table { ("table", meant(name, tables)) } else { ("key", meant(name, keys::names())) };
+        let remedy =
+            if meant.is_empty() { ": `castellan config show` lists all keys".to_owned() } else { meant };
+        self.mistake(span, format!("unknown {what} `{name}`{remedy}"));
     }
 
     fn key(&mut self, key: &'static Key, span: &Range<usize>, value: &Spanned<DeValue<'_>>) {
@@ -216,11 +217,15 @@ impl<'t> Reader<'t> {
             (Place::Every, _)
             | (Place::Organisation, Layer::Organisation)
             | (Place::AboveProject, Layer::Organisation | Layer::User) => None,
-            (Place::Organisation, _) => Some(format!("`{name}` is for the organisation's file alone")),
-            (Place::AboveProject, Layer::Project) => {
-                Some(format!("`{name}` has no place in a project's file, where it could loosen"))
+            (Place::Organisation, _) => {
+                Some(format!("`{name}` is valid only in the organisation's file: remove it here"))
             }
-            (Place::Profile, _) => Some(format!("`{name}` is preset by `profile` alone")),
+            (Place::AboveProject, Layer::Project) => Some(format!(
+                "`{name}` is not valid in a project's file, where it could loosen: remove it here"
+            )),
+            (Place::Profile, _) => {
+                Some(format!("`{name}` cannot be set: choose a `profile` that presets it"))
+            }
         };
         match misplaced {
             Some(why) => self.mistake(span, why),
@@ -242,7 +247,7 @@ impl<'t> Reader<'t> {
             },
             Kind::Text => match given.as_str() {
                 Some("") => {
-                    self.mistake(&span, format!("`{}` is empty: name a tag, or leave the key out", key.name));
+                    self.mistake(&span, format!("`{}` is empty: name a tag, or remove the key", key.name));
                 }
                 Some(text) => self.say(key, &span, Value::Text(text.to_owned())),
                 None => self.wrong(&span, key.name, "a text", given),
@@ -279,7 +284,7 @@ impl<'t> Reader<'t> {
             let wrong = if key.kind == Kind::Names {
                 lock_error(text)
             } else if key.kind == Kind::Texts {
-                is_blank.then(|| format!("`{}` holds an empty text", key.name))
+                is_blank.then(|| format!("`{}` has an empty text: remove it", key.name))
             } else {
                 pattern_error(key.name, text)
             };
@@ -315,15 +320,20 @@ impl<'t> Reader<'t> {
 
     fn no_word(&mut self, key: &Key, span: &Range<usize>, given: &str, words: &[&'static str]) {
         let (known, meant) = (words.join(", "), meant(given, words.iter().copied()));
-        self.mistake(span, format!("`{}`: `{given}` is none of {known}{meant}", key.name));
+        self.mistake(span, format!("`{}`: `{given}` is not one of {known}{meant}", key.name));
     }
 
     fn wrong(&mut self, span: &Range<usize>, name: &str, wanted: &str, given: &DeValue<'_>) {
-        let given = given.as_integer().map_or_else(
-            || format!("a value of the type {}", given.type_str()),
-            |number| format!("`{number}`"),
-        );
-        self.mistake(span, format!("`{name}` is {wanted}, and this is {given}"));
+        let given = match given {
+            DeValue::Integer(number) => format!("`{number}`"),
+            DeValue::String(_) => "a text".to_owned(),
+            DeValue::Float(_) => "a number with a fraction".to_owned(),
+            DeValue::Boolean(flag) => format!("`{flag}`"),
+            DeValue::Datetime(_) => "a date".to_owned(),
+            DeValue::Array(_) => "a list".to_owned(),
+            DeValue::Table(_) => "a table".to_owned(),
+        };
+        self.mistake(span, format!("`{name}` must be {wanted}, not {given}"));
     }
 
     fn mistake(&mut self, span: &Range<usize>, message: String) {
@@ -359,7 +369,8 @@ fn count(value: &DeValue<'_>) -> Option<u32> {
 /// Returns the error in a name of `locked`.
 fn lock_error(text: &str) -> Option<String> {
     let is_known = lockable().any(|name| name == keys::present_name(text));
-    (!is_known).then(|| format!("`locked`: `{text}` is no key that can be locked{}", meant(text, lockable())))
+    (!is_known)
+        .then(|| format!("`locked`: `{text}` is not a key that can be locked{}", meant(text, lockable())))
 }
 
 /// Returns the error in a short rule. Its form is the same in all lists.

@@ -25,9 +25,7 @@ impl PolicyState {
     /// Computes a change of the set in force. The error gives the reason why it is impossible.
     pub(crate) fn prepare_switch(&self, name: &str, word: &str) -> Result<Switch, String> {
         if !is_switch(name) {
-            return Err(format!(
-                "`{name}` is no key that is switched by itself: edit `config.toml`, and {REMEDY}"
-            ));
+            return Err(format!("`{name}` cannot be switched alone: edit `config.toml`, and {REMEDY}"));
         }
         let before = self.set().ok_or_else(|| format!("nothing is in force: {REMEDY}"))?;
         let user =

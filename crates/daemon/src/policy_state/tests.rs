@@ -126,7 +126,7 @@ const BAD: &[(&str, Make, &str)] = &[
     (
         "a newer version",
         |file| write(file, b"version = 2\nnew = 1"),
-        "config.toml`:1:11: `version` is 2, this castellan reads 1",
+        "config.toml`:1:11: `version` is 2, but this castellan reads 1",
     ),
     (
         "100 MB",
@@ -424,7 +424,7 @@ fn a_projects_files_only_tighten() {
     let broken = of(&project("log.fsync = true"));
     let why = broken.policy.problem().unwrap_or_default();
     assert!(
-        why.contains("`log.fsync` has no place in a project's file") && broken.mode == Some(Mode::Enforce),
+        why.contains("`log.fsync` is not valid in a project's file") && broken.mode == Some(Mode::Enforce),
         "{why}"
     );
 }
@@ -462,9 +462,9 @@ fn one_word_is_switched_live_and_kept() {
     check_switch("", ("profile", "autonomous"), Ok(&["allow_understood"]));
     check_switch("", ("packs.git", "observe"), Ok(&["packs.git"]));
     check_switch("", ("tiers.review", "off"), Ok(&["tiers.review"]));
-    check_switch("", ("profile", "x"), Err("`profile`: `x` is none of"));
-    check_switch("", ("packs.self", "off"), Err("`packs.self` is no key"));
-    check_switch("", ("mode", "monitor"), Err("`mode` is no key"));
+    check_switch("", ("profile", "x"), Err("`profile`: `x` is not one of"));
+    check_switch("", ("packs.self", "off"), Err("`packs.self` cannot be switched"));
+    check_switch("", ("mode", "monitor"), Err("`mode` cannot be switched"));
     check_switch("packs.git = \"enforce\"", ("packs.git", "off"), Err("the organisation says \"enforce\""));
     check_switch("locked = [\"profile\"]", ("profile", "kit"), Err("the organisation says \"standard\""));
 }

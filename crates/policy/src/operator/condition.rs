@@ -34,14 +34,16 @@ pub fn short_condition(text: &str, reach: Reach) -> Result<String, String> {
         }
         (Content::Path(path), Parts::Path(names)) => paths(&pattern.tool, path.from, names, reach),
         (Content::Host(host), _) => hosts(host, reach),
-        (Content::Command(_) | Content::Path(_), _) => Err("it cannot be taken apart".to_owned()),
+        (Content::Command(_) | Content::Path(_), _) => {
+            Err("castellan cannot convert it to a condition".to_owned())
+        }
     }
 }
 
 /// Returns the condition for commands that begin with these words.
 pub fn prefix_condition(words: &Words, reach: Reach) -> Result<String, String> {
     if words.is_empty() || words.iter().any(Vec::is_empty) {
-        return Err("it names no command".to_owned());
+        return Err("it has no command: write one".to_owned());
     }
     commands(words, true, reach)
 }
@@ -70,7 +72,9 @@ fn tool(tool: &ToolPattern, reach: Reach) -> Result<String, String> {
 }
 
 fn commands(words: &Words, goes_on: bool, reach: Reach) -> Result<String, String> {
-    let Some((names, rest)) = words.split_first() else { return Err("it names no command".to_owned()) };
+    let Some((names, rest)) = words.split_first() else {
+        return Err("it has no command: write one".to_owned());
+    };
     let is_plain = !words.iter().flatten().any(|word| word.contains('*'));
     let line = line(words, goes_on, reach)?;
     match (reach, is_plain) {
@@ -265,11 +269,11 @@ fn glob(word: &str, any: &str) -> String {
 /// Quotes a text as a constant of a condition.
 pub fn quoted(text: &str) -> Result<String, String> {
     if text.chars().any(char::is_control) {
-        return Err("a control character stands in it".to_owned());
+        return Err("it has a control character: remove it".to_owned());
     }
     // A quote after a backslash never ends the text, even after two (Falco 0.43).
     if text.ends_with('\\') {
-        return Err("it ends in a `\\`, which no text of a condition can".to_owned());
+        return Err("it ends in `\\`, which a text in a condition cannot: remove that".to_owned());
     }
     Ok(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
 }

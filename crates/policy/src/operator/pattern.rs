@@ -166,7 +166,11 @@ impl Pattern {
 /// Returns the tool's name and the text in the brackets without escapes.
 fn split(text: &str) -> Result<(&str, Option<String>), String> {
     let Some((name, rest)) = text.split_once('(') else {
-        return if text.contains(')') { Err("a `)` without `(`".to_owned()) } else { Ok((text, None)) };
+        return if text.contains(')') {
+            Err("it has a `)` without `(`: write `Tool` or `Tool(content)`".to_owned())
+        } else {
+            Ok((text, None))
+        };
     };
     let mut content = String::new();
     let mut letters = rest.chars();
@@ -175,7 +179,9 @@ fn split(text: &str) -> Result<(&str, Option<String>), String> {
             '\\' => match letters.next() {
                 Some(escaped @ ('(' | ')' | '\\')) => content.push(escaped),
                 Some(other) => content.extend(['\\', other]),
-                None => return Err("it ends in a `\\`".to_owned()),
+                None => {
+                    return Err("it ends in `\\`: write the escaped character, or remove the `\\`".to_owned());
+                }
             },
             ')' if letters.as_str().is_empty() => return Ok((name, Some(content))),
             other => content.push(other),
@@ -186,7 +192,7 @@ fn split(text: &str) -> Result<(&str, Option<String>), String> {
 
 fn tool(name: &str) -> Result<ToolPattern, String> {
     if name.trim() != name || name.is_empty() {
-        return Err("no tool's name stands before `(`".to_owned());
+        return Err("it has no tool name before `(`: write `Tool(content)`".to_owned());
     }
     if let Some(rest) = name.strip_prefix("mcp__") {
         let (server, tool) =
@@ -201,7 +207,7 @@ fn tool(name: &str) -> Result<ToolPattern, String> {
         return Ok(ToolPattern::Mcp { server: server.to_owned(), tool });
     }
     if name.contains('*') {
-        return Err("a tool is named in full".to_owned());
+        return Err("a tool name has no `*`: write the whole name".to_owned());
     }
     let lower = name.to_lowercase();
     let alias = ALIASES.iter().find(|(names, _)| names.contains(&lower.as_str()));
@@ -213,9 +219,10 @@ fn read_content(tool: &ToolPattern, content: &str) -> Result<Content, String> {
         ToolPattern::Shell => command(content).map(Content::Command),
         ToolPattern::Read | ToolPattern::Change => path(content),
         ToolPattern::Web => host(content).map(Content::Host),
-        ToolPattern::Mcp { .. } | ToolPattern::Named(_) => {
-            Err("what stands in the brackets is read for shells, files and web fetches only".to_owned())
-        }
+        ToolPattern::Mcp { .. } | ToolPattern::Named(_) => Err(
+            "only shells, files and web fetches can have a content in brackets: write the tool name alone"
+                .to_owned(),
+        ),
     }
 }
 
@@ -223,7 +230,7 @@ fn read_content(tool: &ToolPattern, content: &str) -> Result<Content, String> {
 fn command(content: &str) -> Result<CommandPattern, String> {
     let (words, goes_on) = words(content);
     if words.is_empty() {
-        return Err("no command stands in it".to_owned());
+        return Err("it has no command: write `Bash(command)`, or `Bash` for every command".to_owned());
     }
     let (flags, plain): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with('-'));
     let compile_words = |words: &[&str]| {
@@ -248,7 +255,7 @@ fn words(content: &str) -> (Vec<&str>, bool) {
 /// everything below it. `*` matches any text within a name, `**` any names.
 fn path(content: &str) -> Result<Content, String> {
     if content.split('/').any(|name| name == "..") {
-        return Err("a path with `..` never matches one that is resolved".to_owned());
+        return Err("a path with `..` never matches a resolved path: write the path without `..`".to_owned());
     }
     let (from, path) = if let Some(rest) = content.strip_prefix("//") {
         (PathFrom::Root, format!("/{rest}"))
@@ -290,5 +297,5 @@ fn glob(word: &str, any: &str) -> String {
 }
 
 fn compile(regex: &str) -> Result<Regex, String> {
-    Regex::new(&format!("(?s)^{regex}$")).map_err(|error| format!("it is too large: {error}"))
+    Regex::new(&format!("(?s)^{regex}$")).map_err(|error| format!("it is too large: shorten it ({error})"))
 }

@@ -41,9 +41,9 @@ fn a_pattern_that_cannot_be_read_is_an_error_that_says_what_to_write() {
     check("Bash(git push) x", "does not end in `)`");
     check(r"Bash(git push\)", "does not end in `)`");
     check("Bash)", "without `(`");
-    check("(x)", "no tool's name");
-    check("", "no tool's name");
-    check("B*(x)", "named in full");
+    check("(x)", "no tool name");
+    check("", "no tool name");
+    check("B*(x)", "write the whole name");
     check("Bash(:*)", "no command");
     check("Read(/etc/passwd)", "write `//...`");
     check("Read(~root/x)", "write `//...`");
@@ -54,8 +54,8 @@ fn a_pattern_that_cannot_be_read_is_an_error_that_says_what_to_write() {
     check("mcp__", "name the MCP server");
     check("mcp__*__x", "name the MCP server");
     check("mcp__s__x*", "name one tool");
-    check("mcp__s__t(x)", "shells, files and web fetches only");
-    check("Agent(x)", "shells, files and web fetches only");
+    check("mcp__s__t(x)", "only shells, files and web fetches");
+    check("Agent(x)", "only shells, files and web fetches");
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn inner<'d>(
 }
 
 fn too_many(condition: &Text, message: &str) -> Fault {
-    Fault::new("CASTELLAN_LIMIT", condition.place(0..1), message).help("name the lists in macros")
+    Fault::new("CASTELLAN_LIMIT", condition.place(0..1), message).help("use the lists in macros")
 }
 
 fn push_item(body: &mut Text, item: &Text) {
@@ -212,8 +212,10 @@ impl List {
             out.push_derived(self.body.as_str(), place);
             out.push_derived(" ", place);
             if out.as_str().len() > CONDITION_BYTES_MAX {
-                let message =
-                    format!("more than {CONDITION_BYTES_MAX} bytes with the list `{}` put in", self.name);
+                let message = format!(
+                    "more than {CONDITION_BYTES_MAX} bytes after the list `{}` is inserted",
+                    self.name
+                );
                 return Err(Fault::new("CASTELLAN_LIMIT", place, message).help("use a shorter list"));
             }
             done = after;

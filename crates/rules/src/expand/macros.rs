@@ -92,7 +92,7 @@ impl Macros {
         self.by_name.get(name).and_then(|found| found.tree.as_ref()).map(|tree| &*tree.expr)
     }
 
-    /// Reports whether no rule and no macro names this macro.
+    /// Reports whether no rule or macro uses this macro.
     pub(crate) fn is_unused(&self, name: &str) -> bool {
         self.by_name.get(name).is_some_and(|found| !found.used.get())
     }
@@ -174,23 +174,26 @@ impl Walk<'_> {
         };
         self.nodes = self.nodes.saturating_add(tree.nodes + 1);
         if self.nodes > EXPANDED_NODES_MAX {
-            let message = format!("more than {EXPANDED_NODES_MAX} comparisons with the macros put in");
-            return self.fail(Fault::new("CASTELLAN_LIMIT", name.place, message).help("name fewer macros"));
+            let message = format!("more than {EXPANDED_NODES_MAX} comparisons after the macros are inserted");
+            return self.fail(Fault::new("CASTELLAN_LIMIT", name.place, message).help("use fewer macros"));
         }
         if self.macros.put_in.get().saturating_add(self.nodes) > SET_EXPANDED_NODES_MAX {
-            let message =
-                format!("more than {SET_EXPANDED_NODES_MAX} comparisons in all rules with the macros put in");
+            let message = format!(
+                "more than {SET_EXPANDED_NODES_MAX} comparisons in all rules after the macros are inserted"
+            );
             let fault = Fault::new("CASTELLAN_LIMIT", name.place, message);
-            return self.fail(fault.help("make one rule of those that name the same macros"));
+            return self.fail(fault.help("combine the rules that use the same macros"));
         }
         if self.open.contains(&name.text) {
             let chain = self.open.join("`, `");
-            let message = format!("a macro names itself: `{chain}`, `{}`", name.text);
+            let message = format!("a macro uses itself: `{chain}`, `{}`", name.text);
             return self.fail(Fault::new("LOAD_ERR_VALIDATE", name.place, message));
         }
         if level + tree.levels > EXPANDED_NESTING_MAX {
-            let message =
-                format!("more than {EXPANDED_NESTING_MAX} levels with the macro `{}` put in", name.text);
+            let message = format!(
+                "more than {EXPANDED_NESTING_MAX} levels after the macro `{}` is inserted",
+                name.text
+            );
             return self
                 .fail(Fault::new("CASTELLAN_LIMIT", name.place, message).help("nest macros less deeply"));
         }

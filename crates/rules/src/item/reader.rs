@@ -7,7 +7,7 @@ use crate::suggest::did_you_mean;
 use crate::text::{Place, Text};
 
 pub(super) const APPEND_DEPRECATED: &str =
-    "`append: true` is deprecated: say under `override` what is appended";
+    "`append: true` is deprecated: write in `override` what the item appends";
 
 /// The keys of an item, and whether a key had an error.
 pub(super) struct Reader<'n, 'r, 'a> {
@@ -51,7 +51,7 @@ impl<'n, 'r, 'a> Reader<'n, 'r, 'a> {
         for entry in entries {
             let name = entry.key.scalar().map_or("", Text::as_str);
             if !known.contains(&name) {
-                let message = format!("unknown key `{name}`, it is ignored");
+                let message = format!("unknown key `{name}`: castellan ignores it");
                 let help = did_you_mean(name, known.iter().copied());
                 self.warning(Fault::new("LOAD_UNKNOWN_KEY", entry.key.place, message).help_if(help));
             }
@@ -183,7 +183,7 @@ impl<'n, 'r, 'a> Reader<'n, 'r, 'a> {
             let NodeKind::Map(entries) = &self.node.kind else { return None };
             let keys = entries.iter().filter_map(|entry| entry.key.scalar()).map(Text::as_str);
             let help = did_you_mean(key, keys)
-                .map_or_else(|| format!("add `{key}: ...`"), |_| format!("write it exactly: `{key}`"));
+                .map_or_else(|| format!("add `{key}: ...`"), |_| format!("write exactly `{key}`"));
             let message = format!("the key `{key}` is missing");
             self.error(Fault::new("LOAD_ERR_YAML_VALIDATE", self.place(), message).help(help));
             return None;

@@ -119,7 +119,7 @@ fn read_append(reader: &mut Reader<'_, '_, '_>) -> Option<RuleItem> {
 fn read_enabled(reader: &mut Reader<'_, '_, '_>, required: &[&str]) -> Option<RuleItem> {
     if !reader.has("enabled") {
         let help = format!("a rule needs {}", required.join(", "));
-        let message = "this rule has neither a definition nor `enabled`";
+        let message = "this rule has no definition and no `enabled`";
         reader.error(Fault::new("LOAD_ERR_YAML_VALIDATE", reader.place(), message).help(help));
         return None;
     }
@@ -134,7 +134,7 @@ fn read_overrides(
 ) -> RuleItem {
     for (key, _) in OVERRIDABLE {
         if reader.has(key) && !overrides.iter().any(|(named, _)| *named == key) {
-            reader.fail_at(key, &format!("`override` does not say whether `{key}` is appended or replaced"));
+            reader.fail_at(key, &format!("`override` must have `{key}: append` or `{key}: replace`"));
         }
     }
     let mut patch = |change: Change| {

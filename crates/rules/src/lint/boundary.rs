@@ -25,13 +25,14 @@ pub(super) fn check(rule: &Linted<'_>) -> Vec<Fault> {
             Right::Value(word) if word.text.ends_with(char::is_alphanumeric) => {
                 let prefix = &word.text;
                 let message = format!("the prefix ends within a name: `{prefix}` also matches `{prefix}x`");
-                let help =
-                    format!("write `startswith {prefix}/`, or `pmatch ({prefix})` for it and all below");
+                let help = format!(
+                    "write `startswith {prefix}/`, or `pmatch ({prefix})` for the path and everything below"
+                );
                 faults.push(Fault::new("CASTELLAN_PATH_BOUNDARY", word.place, message).help(help));
             }
             Right::Val(operand) | Right::Transformed(operand) if field_name(operand) == Some(DIRECTORY.0) => {
                 let (from, to) = DIRECTORY;
-                let message = format!("`{from}` has no `/` at its end: `/a` is a prefix of `/ab` too");
+                let message = format!("`{from}` does not end in `/`: `/a` is also a prefix of `/ab`");
                 let known = rule.catalogue.index(to).map(|_| format!("write `startswith val({to})`"));
                 faults.push(Fault::new("CASTELLAN_PATH_BOUNDARY", operand.place, message).help_if(known));
             }

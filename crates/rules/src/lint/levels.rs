@@ -35,7 +35,7 @@ fn mixed(rule: &Linted<'_>, part: &Normal<'_>, around: Level) -> Option<Fault> {
             }
             let place = branch.literals().first()?.place();
             let (fine, coarse) = (finest.as_str(), coarsest.as_str());
-            let message = format!("this branch of an `or` is of level {fine}, another is of level {coarse}");
+            let message = format!("this branch of an `or` has level {fine}, but another has level {coarse}");
             Some(Fault::new(CODE, place, message).help("split it into two rules, one for each level"))
         }
     }
@@ -57,13 +57,13 @@ fn output(rule: &Linted<'_>, faults: &mut Vec<Fault>) {
         let Some(field) = rule.catalogue.get(*index).filter(|field| field.level > level) else { continue };
         let Some(at) = output.as_str().find(field.name) else { continue };
         let message = format!(
-            "`{}` is of level {}, the condition only of level {}: the output always shows <NA>",
+            "`{}` has level {}, but the condition has level {}: the output always shows <NA>",
             field.name,
             field.level.as_str(),
             level.as_str()
         );
         let fault = Fault::new(CODE, output.place(at..at + field.name.len()), message);
-        let help = format!("name a field of level {} in the condition", field.level.as_str());
+        let help = format!("use a field of level {} in the condition", field.level.as_str());
         faults.push(fault.help(help));
     }
 }

@@ -20,8 +20,8 @@ pub(super) fn check(rule: &Linted<'_>) -> Vec<Fault> {
             continue;
         }
         let left = print::operand(&check.left);
-        let message = format!("`{left}` is a list: `in` is true only when all its elements are named");
-        let help = format!("write `{left} intersects (...)` for any of them");
+        let message = format!("`{left}` is a list: `in` is true only if it names all elements");
+        let help = format!("to match any element, write `{left} intersects (...)`");
         faults.push(Fault::new("CASTELLAN_LIST_IN", literal.place(), message).help(help));
     }
     faults

@@ -25,7 +25,8 @@ fn walk(rule: &Linted<'_>, part: &Normal<'_>, guarded: bool, faults: &mut Vec<Fa
         Normal::Any(parts) => parts.iter().for_each(|part| walk(rule, part, guarded, faults)),
         Normal::Literal(literal) if !guarded && !literal.positive => {
             let Some(field) = effect_path(rule, *literal) else { return };
-            let message = format!("true for every effect without a path, too: `{field}` is absent there");
+            let message =
+                format!("also true for every effect without a path, because `{field}` is absent there");
             let fault = Fault::new("CASTELLAN_NEGATED_PATH", literal.place(), message);
             let help = format!("add a test of `{KIND}`, such as `{KIND} in (write, delete)`");
             faults.push(fault.help(help));

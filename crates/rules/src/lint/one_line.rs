@@ -43,9 +43,10 @@ pub(super) fn check(rule: &Linted<'_>) -> Vec<Fault> {
         if is_one_line(field) || is_basename(&check.left) || !only_one_line(&word.text) {
             continue;
         }
-        let message = format!("this pattern matches no `{field}` of several lines: `.` is no newline");
+        let message =
+            format!("this pattern matches no `{field}` with several lines: `.` does not match a newline");
         let fault = Fault::new("CASTELLAN_REGEX_ONE_LINE", word.place, message);
-        faults.push(fault.help("write `(.|\\n)*` in place of `.*`, or use `contains`"));
+        faults.push(fault.help("write `(.|\\n)*` instead of `.*`, or use `contains`"));
     }
     faults
 }

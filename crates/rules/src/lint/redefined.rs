@@ -14,18 +14,18 @@ pub(super) fn check(definitions: &Definitions, catalogue: &Catalogue<'_>, findin
     for (kind, name, earlier) in &definitions.redefined {
         let (file, line) = findings.report.position(*earlier);
         let word = kind.as_str();
-        let message = format!("replaces the {word} at {file}:{line}, for the rules above as well");
+        let message = format!("this replaces the {word} at {file}:{line}, also for the rules above");
         let key = if *kind == Kind::List { "items" } else { "condition" };
-        let help = format!("if it is meant, write `override: {{{key}: replace}}`; else choose another name");
+        let help = format!("write `override: {{{key}: replace}}` if you mean that, else choose another name");
         findings.warn(*kind, &name.text, Fault::new(CODE, name.place, message).help(help));
     }
     for list in definitions.lists.iter() {
         let name = &list.name;
         let message = if let Some(found) = definitions.macros.get(&name.text) {
             let (file, line) = findings.report.position(found.name.place);
-            format!("a macro has this name, too ({file}:{line}): conditions get the list")
+            format!("a macro has the same name ({file}:{line}): conditions use the list")
         } else if catalogue.index(&name.text).is_some() {
-            "a field has this name, too: conditions get the list".to_owned()
+            "a field has the same name: conditions use the list".to_owned()
         } else {
             continue;
         };

@@ -25,10 +25,11 @@ pub(super) fn check(rule: &Linted<'_>) -> Vec<Fault> {
         let level = |word: &Word| Level::ALL.into_iter().find(|level| level.as_str() == word.text);
         for finer in words.iter().filter_map(level).filter(|level| *level > own) {
             let (finer, own) = (finer.as_str(), own.as_str());
-            let message = format!("no row of level {finer} is ever tested: the condition is of level {own}");
+            let message =
+                format!("castellan tests no row of level {finer}, because the condition has level {own}");
             let help = match finer {
-                "written" => "name `fx.when` in the condition".to_owned(),
-                _ => format!("name a field of level {finer} in the condition"),
+                "written" => "use `fx.when` in the condition".to_owned(),
+                _ => format!("use a field of level {finer} in the condition"),
             };
             faults.push(Fault::new("CASTELLAN_ROW_LEVEL", literal.place(), message).help(help));
         }

@@ -107,10 +107,11 @@ fn warn(rule: &Linted<'_>, by: &Linted<'_>, matching: Matching, findings: &mut F
     let (own, by) = (&rule.subject.definition.name, &by.subject.definition.name);
     let (file, line) = findings.report.position(by.place);
     let (so, help) = match matching {
-        Matching::First => ("it never fires", "put it before that rule, or drop it"),
-        Matching::All => ("it adds nothing", "drop it, or give it tags of its own"),
+        Matching::First => ("this rule never fires", "move this rule before that one, or remove it"),
+        Matching::All => ("this rule adds nothing", "remove this rule, or give it other tags"),
     };
-    let message = format!("rule '{}' ({file}:{line}) matches whatever this one matches: {so}", by.text);
+    let message =
+        format!("rule '{}' ({file}:{line}) matches everything that this rule matches: {so}", by.text);
     let fault = Fault::new("CASTELLAN_SHADOWED", own.place, message);
     findings.warn(Kind::Rule, &own.text, fault.help(help));
 }

@@ -84,9 +84,9 @@ impl<'s> Judge<'s> {
         if let Some((first, last)) = self.clash(literals, decisive) {
             let (first, second) = (first.print(), last.print());
             let (message, help) = if decisive {
-                (format!("`{first}` or `{second}`"), "drop both, or join them by `and`")
+                (format!("`{first}` or `{second}`"), "remove both, or join them with `and`")
             } else {
-                (format!("`{second}` is not true with `{first}`"), "drop one, or join them by `or`")
+                (format!("`{second}` is not true with `{first}`"), "remove one, or join them with `or`")
             };
             let reason = Reason { always: decisive, literal: last, message, help, placeholder: false };
             self.reasons.push(reason);
@@ -108,7 +108,7 @@ impl<'s> Judge<'s> {
         let placeholder =
             check.op == Op::Regex || matches!(&check.right, Right::List(words) if words.is_empty());
         let message = format!("`{}`", literal.print());
-        self.reasons.push(Reason { always, literal, message, help: "drop this comparison", placeholder });
+        self.reasons.push(Reason { always, literal, message, help: "remove this comparison", placeholder });
         Some(always)
     }
 
@@ -153,6 +153,6 @@ fn any_value(rule: &Linted<'_>, literal: Literal<'_>) -> Option<Fault> {
     if literal.check.op == Op::Exists || !clash::takes_every_value(literal.check, ty) {
         return None;
     }
-    let message = format!("`{}` is always true where the field has a value", print::check(literal.check));
-    Some(Fault::new("CASTELLAN_ALWAYS", literal.place(), message).help("write `exists` if that is meant"))
+    let message = format!("`{}` is always true if the field has a value", print::check(literal.check));
+    Some(Fault::new("CASTELLAN_ALWAYS", literal.place(), message).help("write `exists` if you mean that"))
 }

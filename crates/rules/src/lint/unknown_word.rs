@@ -21,7 +21,7 @@ pub(super) fn check(rule: &Linted<'_>) -> Vec<Fault> {
         for word in words.iter().filter(|word| !field.words.contains(&word.text.as_str())) {
             let message = format!("`{name}` is never `{}`", word.text);
             let help = did_you_mean(&word.text, field.words.iter().copied())
-                .unwrap_or_else(|| format!("it is one of {}", field.words.join(", ")));
+                .unwrap_or_else(|| format!("use one of {}", field.words.join(", ")));
             faults.push(Fault::new("CASTELLAN_UNKNOWN_WORD", literal.place(), message).help(help));
         }
     }

@@ -62,7 +62,7 @@ fn size() {
             "10 MB",
             format!("# {}\n{}", word(10 << 20, "x"), rule("tool.name = a")),
             "1:1: CASTELLAN_LIMIT",
-            "a rule file may have at most",
+            "bytes, more than 8388608",
         ),
         (
             "a list longer than a condition",
@@ -80,7 +80,7 @@ fn size() {
             "a long constant",
             rule(&format!("tool.name = {}", word(256, "x"))),
             "3:26: LOAD_ERR_COMPILE_CONDITION",
-            "at most 255 bytes",
+            "more than 255",
         ),
         (
             "exceptions",
@@ -99,7 +99,7 @@ fn size() {
                 (1..40).map(|level| format!("- &a{level} [*a{0}, *a{0}]\n", level - 1)).collect::<String>()
             ),
             "23:3: CASTELLAN_LIMIT",
-            "aliases counted each time",
+            "each use of an alias",
         ),
         ("an alias in its own anchor", "- &a [*a]\n".to_owned(), "1:7: LOAD_ERR_YAML_PARSE", "alias"),
     ] {
@@ -140,7 +140,7 @@ fn what_every_rule_of_a_set_repeats() {
             "large patterns",
             rules(110, &|at| format!("tool.name regex '(a.{{0,300}}){{1,3}}x{at}'")),
             "609:30: CASTELLAN_LIMIT",
-            "more than 100 patterns",
+            "more than 100 large patterns",
         ),
         (
             "odd names of lists",
@@ -172,13 +172,13 @@ fn cycles() {
                 rule("a")
             ),
             "4:17: LOAD_ERR_VALIDATE",
-            "names itself",
+            "uses itself",
         ),
         (
             "of two",
             format!("- macro: a\n  condition: tool.name = x\n{macros}{}", rule("a")),
             "8:14: LOAD_ERR_VALIDATE",
-            "names itself: `b`, `a`, `b`",
+            "uses itself: `b`, `a`, `b`",
         ),
     ] {
         check(name, &text, place, message);
@@ -202,19 +202,19 @@ fn characters() {
             "the same key twice",
             rule("tool.name = a").replace("  output", "  desc: e\n  output"),
             "4:3: CASTELLAN_DUPLICATE_KEY",
-            "same key twice",
+            "this key twice",
         ),
         (
             "the same condition twice",
             format!("{}  condition: tool.name = b\n", rule("tool.name = a")),
             "7:3: CASTELLAN_DUPLICATE_KEY",
-            "same key twice",
+            "this key twice",
         ),
         (
             "the same rule twice",
             rule("tool.name = a") + &rule("tool.name = b"),
             "7:3: CASTELLAN_DUPLICATE_RULE",
-            "stands twice in this file",
+            "defines this rule twice",
         ),
         ("an open quote", rule("'tool.name = a"), "3:14: LOAD_ERR_YAML_PARSE", ""),
         ("an open string", rule("tool.name = \"a"), "3:26: LOAD_ERR_COMPILE_CONDITION", "no closing quote"),
@@ -229,11 +229,11 @@ fn bytes_that_are_no_utf8_are_refused_with_their_place() {
         (b"- rule: r".as_slice(), None),
         (
             b"- rule: \xff",
-            Some("r:1:9: LOAD_ERR_FILE_READ: a byte that is no UTF-8 (save the file as UTF-8)"),
+            Some("r:1:9: LOAD_ERR_FILE_READ: a byte that is not UTF-8 (save the file as UTF-8)"),
         ),
         (
             b"# \xc3\xa9\n- \xc3",
-            Some("r:2:3: LOAD_ERR_FILE_READ: a byte that is no UTF-8 (save the file as UTF-8)"),
+            Some("r:2:3: LOAD_ERR_FILE_READ: a byte that is not UTF-8 (save the file as UTF-8)"),
         ),
     ] {
         let source = Source::from_bytes("r".to_owned(), bytes.to_vec());

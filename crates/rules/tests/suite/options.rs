@@ -136,7 +136,7 @@ fn problems_of_append_output_are_errors_even_if_no_rule_matches() {
         ),
         (
             AppendOutput { rule: some("nothing"), extra_fields: vec![format("x", "50%")], ..entry() },
-            "append_output[1]:1:1: LOAD_ERR_COMPILE_OUTPUT: an output cannot end in `%` (there is no way to write a percent sign: say `percent`)",
+            "append_output[1]:1:1: LOAD_ERR_COMPILE_OUTPUT: an output cannot end in `%` (an output cannot have a percent sign: write `percent`)",
         ),
         (
             AppendOutput { extra_fields: vec![ExtraField::Field("tool.nam".to_owned())], ..entry() },

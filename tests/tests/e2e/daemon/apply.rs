@@ -157,7 +157,7 @@ fn files_that_do_not_load_are_not_applied() -> anyhow::Result<()> {
     check("tool.input_comand")?;
     edit(&home, "", "")?;
     std::fs::write(&config, "version = 1\n[rules]\nmatching = \"last\"\n")?;
-    check("`rules.matching`: `last` is none of first, all")?;
+    check("`rules.matching`: `last` is not one of first, all")?;
     std::fs::write(&config, ENFORCE)?;
     std::fs::create_dir(home.castellan().join("config/rules/user/folder.yaml"))?;
     let done = terminal::run_castellan(&home, &["apply", "--yes"])?;

@@ -52,7 +52,7 @@ fn broken_files_of_a_new_home_deny_all_but_reads() -> anyhow::Result<()> {
 
 #[test]
 fn a_rule_file_that_is_no_text_is_a_problem_with_a_place() -> anyhow::Result<()> {
-    const PLACE: &str = "test.yaml:2:4: LOAD_ERR_FILE_READ: a byte that is no UTF-8";
+    const PLACE: &str = "test.yaml:2:4: LOAD_ERR_FILE_READ: a byte that is not UTF-8";
     let text = b"# \xc3\xa9\n- r\xff: x\n";
     let home = Home::with_castellan("not-text", ENFORCE, RULES)?;
     let rules = home.castellan().join("config/rules/user/test.yaml");

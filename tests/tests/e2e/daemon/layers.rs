@@ -131,8 +131,8 @@ fn apply_shows_what_is_said_in_vain() -> anyhow::Result<()> {
     let shown = terminal::run_castellan(&home, &["apply", "--check"])?;
     let (file, above) = (config.display(), "`/etc/castellan/config.toml`");
     for line in [
-        format!("`{file}`:2: `mode` does not count: the organisation says \"enforce\" ({above}:2)"),
-        format!("`{file}`:3: `opaque` does not count: the organisation has locked it ({above}:3)"),
+        format!("`{file}`:2: `mode` has no effect: the organisation sets \"enforce\" ({above}:2)"),
+        format!("`{file}`:3: `opaque` has no effect: the organisation locked it ({above}:3)"),
     ] {
         assert!(shown.stdout.contains(&line), "{line}: {shown:?}");
     }

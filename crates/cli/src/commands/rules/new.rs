@@ -184,7 +184,7 @@ fn asked_verdict() -> anyhow::Result<RuleVerdict> {
     let answer = ask::text(&format!("what it says ({words}) [ask]: "))?.unwrap_or_default();
     let word = if answer.is_empty() { "ask" } else { &answer };
     let found = VERDICTS.iter().find(|(known, _)| *known == word);
-    found.map(|(_, verdict)| *verdict).with_context(|| format!("`{word}` is none of {words}"))
+    found.map(|(_, verdict)| *verdict).with_context(|| format!("`{word}` is not one of {words}"))
 }
 
 fn tell(out: &mut impl Write, derived: &Derived) -> anyhow::Result<()> {

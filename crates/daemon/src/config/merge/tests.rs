@@ -143,9 +143,7 @@ fn what_is_locked_in_vain_is_told() {
     let settled =
         settled("\n\nlocked = ['opaque', 'allow', 'tags.deny', 'mode']\nmode = 'enforce'", user, "");
     let line = |line: usize, key: &str| {
-        format!(
-            "`{USER}`:{line}: `{key}` does not count: the organisation has locked it (`{ORGANISATION}`:4)"
-        )
+        format!("`{USER}`:{line}: `{key}` has no effect: the organisation locked it (`{ORGANISATION}`:4)")
     };
     // The mode is equal, so it is not reported.
     let expected = [line(2, "opaque"), line(3, "allow"), line(4, "tags.deny")];
@@ -180,7 +178,7 @@ fn what_is_laxer_than_the_organisation_is_said_in_vain() {
         "mode = 'enforce'",
         "mode = 'monitor'",
         &[
-            "`/u/config.toml`:2: `mode` does not count: the organisation says \"enforce\" (`/etc/castellan/config.toml`:2)",
+            "`/u/config.toml`:2: `mode` has no effect: the organisation sets \"enforce\" (`/etc/castellan/config.toml`:2)",
         ],
     );
     check("mode = 'monitor'", "mode = 'monitor'", &[]);
@@ -190,15 +188,15 @@ fn what_is_laxer_than_the_organisation_is_said_in_vain() {
         "locked = ['mode']",
         "mode = 'monitor'",
         &[
-            "`/u/config.toml`:2: `mode` does not count: the organisation has locked it (`/etc/castellan/config.toml`:2)",
+            "`/u/config.toml`:2: `mode` has no effect: the organisation locked it (`/etc/castellan/config.toml`:2)",
         ],
     );
     check(
         "profile = 'strict'",
         "opaque = 'defer'\nhooks.trusted = ['mine']",
         &[
-            "`/u/config.toml`:2: `opaque` does not count: the organisation says \"deny\" (`/etc/castellan/config.toml`:2)",
-            "`/u/config.toml`:3: `hooks.trusted` does not count: the organisation denies calls beside hooks of others \
+            "`/u/config.toml`:2: `opaque` has no effect: the organisation sets \"deny\" (`/etc/castellan/config.toml`:2)",
+            "`/u/config.toml`:3: `hooks.trusted` has no effect: the organisation blocks calls beside foreign hooks \
          (`/etc/castellan/config.toml`:2)",
         ],
     );

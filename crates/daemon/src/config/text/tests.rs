@@ -18,9 +18,9 @@ fn every_mistake_is_told_with_its_place() {
         "version = 1\nmod = 1\n  prof = \"x\"\nmode = \"enforced\"\n[log]\nfsync = 3\nnotable_day = 1\n[rule]\n",
         &[
             "2:1: unknown key `mod`: did you mean `mode`?",
-            "3:3: unknown key `prof`",
-            "4:8: `mode`: `enforced` is none of passthrough, monitor, enforce: did you mean `enforce`?",
-            "6:9: `log.fsync` is true or false, and this is `3`",
+            "3:3: unknown key `prof`: `castellan config show` lists all keys",
+            "4:8: `mode`: `enforced` is not one of passthrough, monitor, enforce: did you mean `enforce`?",
+            "6:9: `log.fsync` must be true or false, not `3`",
             "7:1: unknown key `log.notable_day`: did you mean `log.notable_days`?",
             "8:2: unknown table `rule`: did you mean `rules`?",
         ],
@@ -29,37 +29,28 @@ fn every_mistake_is_told_with_its_place() {
 
 #[test]
 fn wrong_types_are_told() {
-    check("version = 1\nmode = 1", &["2:8: `mode` is a text, and this is `1`"]);
-    check(
-        "version = 1\nmode = [\"monitor\"]",
-        &["2:8: `mode` is a text, and this is a value of the type array"],
-    );
-    check("version = 1\n[mode]\nx = 1", &["2:1: `mode` is a text, and this is a value of the type table"]);
-    check(
-        "version = 1\nlevel = \"read-only\"",
-        &["2:9: `level` is a table, and this is a value of the type string"],
-    );
-    check(
-        "version = 1\ndeny = \"Bash\"",
-        &["2:8: `deny` is a list of texts, and this is a value of the type string"],
-    );
-    check("version = 1\ndeny = [\n  \"Bash\",\n  1]", &["4:3: `deny` is a list of texts, and this is `1`"]);
+    check("version = 1\nmode = 1", &["2:8: `mode` must be a text, not `1`"]);
+    check("version = 1\nmode = [\"monitor\"]", &["2:8: `mode` must be a text, not a list"]);
+    check("version = 1\n[mode]\nx = 1", &["2:1: `mode` must be a text, not a table"]);
+    check("version = 1\nlevel = \"read-only\"", &["2:9: `level` must be a table, not a text"]);
+    check("version = 1\ndeny = \"Bash\"", &["2:8: `deny` must be a list of texts, not a text"]);
+    check("version = 1\ndeny = [\n  \"Bash\",\n  1]", &["4:3: `deny` must be a list of texts, not `1`"]);
     check(
         "version = 1\nlog.notable_mib = 0",
-        &["2:19: `log.notable_mib` is a whole number from 1 to 4294967295, and this is `0`"],
+        &["2:19: `log.notable_mib` must be a whole number from 1 to 4294967295, not `0`"],
     );
     check(
         "version = 1\nlog.notable_mib = -1",
-        &["2:19: `log.notable_mib` is a whole number from 1 to 4294967295, and this is `-1`"],
+        &["2:19: `log.notable_mib` must be a whole number from 1 to 4294967295, not `-1`"],
     );
     check(
         "version = 1\nlog.notable_mib = 1.5",
         &[
-            "2:19: `log.notable_mib` is a whole number from 1 to 4294967295, and this is a value of the type float",
+            "2:19: `log.notable_mib` must be a whole number from 1 to 4294967295, not a number with a fraction",
         ],
     );
     check("version = 1\nlog.notable_mib = 0x10", &[]);
-    check("version = 1\ntags.ask = \"\"", &["2:12: `tags.ask` is empty: name a tag, or leave the key out"]);
+    check("version = 1\ntags.ask = \"\"", &["2:12: `tags.ask` is empty: name a tag, or remove the key"]);
 }
 
 #[test]
@@ -67,8 +58,11 @@ fn the_version_comes_first() {
     check("", &["1:1: `version` is missing: begin with `version = 1`"]);
     check("mode = \"monitor\"", &["1:1: `version` is missing: begin with `version = 1`"]);
     // A newer format is not parsed further.
-    check("version = 2\nnew_key = true", &["1:11: `version` is 2, this castellan reads 1"]);
-    check("version = \"1\"", &["1:11: `version` is a number, and this is a value of the type string"]);
+    check(
+        "version = 2\nnew_key = true",
+        &["1:11: `version` is 2, but this castellan reads 1: update castellan, or write 1"],
+    );
+    check("version = \"1\"", &["1:11: `version` must be a number, not a text"]);
 }
 
 #[test]
@@ -98,16 +92,16 @@ fn a_key_stands_only_where_it_may() {
     let lock = "version = 1\nlocked = [\"mode\", \"deny\", \"log.fsync\"]";
     check_as(Layer::Organisation, lock, &[]);
     for layer in [Layer::User, Layer::Project] {
-        check_as(layer, lock, &["2:1: `locked` is for the organisation's file alone"]);
+        check_as(layer, lock, &["2:1: `locked` is valid only in the organisation's file: remove it here"]);
     }
     check_as(
         Layer::Organisation,
         "version = 1\nlocked = [\"mod\", \"version\", \"locked\", \"tools\"]",
         &[
-            "2:11: `locked`: `mod` is no key that can be locked: did you mean `mode`?",
-            "2:18: `locked`: `version` is no key that can be locked: did you mean `level.session`?",
-            "2:29: `locked`: `locked` is no key that can be locked",
-            "2:39: `locked`: `tools` is no key that can be locked",
+            "2:11: `locked`: `mod` is not a key that can be locked: did you mean `mode`?",
+            "2:18: `locked`: `version` is not a key that can be locked: did you mean `level.session`?",
+            "2:29: `locked`: `locked` is not a key that can be locked",
+            "2:39: `locked`: `tools` is not a key that can be locked",
         ],
     );
     for key in KEYS.iter().filter(|key| key.place == Place::AboveProject) {
@@ -118,7 +112,7 @@ fn a_key_stands_only_where_it_may() {
     }
     for key in KEYS.iter().filter(|key| key.place == Place::Profile) {
         for layer in Layer::ALL {
-            let why = format!("2:1: `{}` is preset by `profile` alone", key.name);
+            let why = format!("2:1: `{}` cannot be set: choose a `profile` that presets it", key.name);
             check_as(layer, &format!("version = 1\n{} = \"true\"", key.name), &[&why]);
         }
     }
@@ -170,10 +164,7 @@ fn rules_are_selected_as_falco_writes_it() {
         Err("unknown variant `name`, expected `rule` or `tag`"),
     );
     check_list("rules.select = [{enable = {tag = 'x'}, disable = {tag = 'y'}}]", Err("1 element"));
-    check_list(
-        "[rules]\nselect = [\n {enable = {tag = ''}}]",
-        Err("4:2: `rules.select`: the `tag` is empty"),
-    );
+    check_list("[rules]\nselect = [\n {enable = {tag = ''}}]", Err("4:2: `rules.select`: `tag` is empty"));
 }
 
 #[test]
@@ -203,7 +194,7 @@ fn outputs_are_appended_as_falco_writes_it() {
     for fields in ["['']", "[1]", "[{}]", "[{a = 'b', c = 'd'}]", "[{a = 1}]"] {
         check_list(
             &format!("[[rules.append_output]]\nextra_fields = {fields}"),
-            Err("is neither a field's name nor"),
+            Err("is not the name of a field, or a table"),
         );
     }
 }
@@ -220,9 +211,8 @@ fn every_default_of_the_table_can_be_read() {
 fn castellans_own_pack_cannot_be_switched() {
     for (text, place) in [("[packs]\nself = \"off\"", "3:1"), ("packs.self = \"enforce\"", "2:7")] {
         let mistakes = read(&format!("version = 1\n{text}\n"), Layer::User).unwrap_err();
-        let expected = format!(
-            "{place}: the pack `self` cannot be switched: castellan's own rules are built in and always enforced"
-        );
+        let expected =
+            format!("{place}: castellan's own rules (the pack `self`) are always enforced: remove this key");
         assert_eq!(mistakes.iter().map(Mistake::to_string).collect::<Vec<_>>(), [expected]);
     }
 }
@@ -236,7 +226,7 @@ fn a_key_of_an_earlier_version_is_read_and_its_present_name_is_noted() {
     let mut notes: Vec<String> =
         former_names(text, Layer::Organisation).iter().map(ToString::to_string).collect();
     notes.sort();
-    let note = "`presence` is now called `presence_check`: write that";
+    let note = "`presence` is now `presence_check`: use that name";
     assert_eq!(notes, [format!("2:1: {note}"), format!("3:11: {note}")]);
     assert_eq!(former_names("version = 1\npresence_check = \"pin\"\n", Layer::User), []);
 }
