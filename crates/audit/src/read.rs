@@ -39,7 +39,8 @@ pub struct Entry {
     pub line: String,
 }
 
-/// A selection of entries. Each condition that is set must hold; a record without the property does not match.
+/// A selection of entries. Each condition that is set must hold; a record without the property does not match. Texts
+/// match in any letter case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The verdict of a call (`deny`).
@@ -48,7 +49,7 @@ pub struct Filter {
     pub agent: Option<String>,
     /// The session's id.
     pub session: Option<String>,
-    /// Part of the name of a rule that made a finding; letter case is ignored.
+    /// Part of the name of a rule that made a finding.
     pub rule: Option<String>,
     /// The tool, by its canonical or the agent's name.
     pub tool: Option<String>,
@@ -58,6 +59,8 @@ pub struct Filter {
     pub since: Option<SystemTime>,
     /// Before this time.
     pub until: Option<SystemTime>,
+    /// Excludes the events in which an agent only reports its progress ([`crate::SessionRecord::is_event`]).
+    pub without_events: bool,
     /// Only the last matches, at most this many.
     pub limit: Option<usize>,
 }
@@ -239,8 +242,9 @@ impl Filter {
     pub fn matches(&self, entry: &Entry) -> bool {
         let view = View::of(&entry.record);
         let call = view.call;
-        let equal =
-            |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
+        let equal = |wanted: &Option<String>, value: &str| {
+            wanted.as_deref().is_none_or(|wanted| wanted.to_lowercase() == value.to_lowercase())
+        };
         let tool = equal(&self.tool, view.tool) || call.is_some_and(|call| equal(&self.tool, &call.tool_raw));
         self.since.is_none_or(|since| entry.time >= since)
             && self.until.is_none_or(|until| entry.time < until)
@@ -249,8 +253,13 @@ impl Filter {
             && equal(&self.agent, view.agent)
             && equal(&self.session, view.session)
             && tool
+            && !(self.without_events && is_event(&entry.record))
             && self.rule.as_deref().is_none_or(|rule| call.is_some_and(|call| names_rule(call, rule)))
     }
+}
+
+fn is_event(record: &Record) -> bool {
+    matches!(record, Record::Session(session) if session.is_event())
 }
 
 fn names_rule(call: &CallRecord, part: &str) -> bool {

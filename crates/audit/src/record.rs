@@ -343,12 +343,21 @@ pub struct SessionRecord {
     #[serde(serialize_with = "clean::text")]
     pub use_id: String,
     /// The prompt, or the reason of the start or end. `script_changed` or `script_unchecked` if it is about `scripts`.
+    /// Begins with `trust_required` if a person should decide about the session's workspace.
     #[serde(serialize_with = "clean::text")]
     pub message: String,
     /// For a completed call: files whose code ran and differs from the judged contents, or could not be compared. A
     /// list that is too long ends in an entry with the number of omitted entries.
     #[serde(serialize_with = "scripts", skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<ScriptRecord>,
+}
+
+impl SessionRecord {
+    /// Reports whether the record only describes the agent's progress: a prompt, a start or end, a completed call. The
+    /// other records describe a defect, or a decision that a person should make.
+    pub fn is_event(&self) -> bool {
+        self.scripts.is_empty() && !self.message.starts_with("trust_required")
+    }
 }
 
 /// A file whose code ran, as it was when judged and as it is after the call.

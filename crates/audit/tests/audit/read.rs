@@ -109,11 +109,17 @@ fn filters_select_and_the_limit_takes_the_last() {
     check(Filter { limit: Some(0), ..Filter::default() }, &[]);
     check(Filter { rule: word("SSH KEY"), ..Filter::default() }, &[31]);
     check(Filter { tool: word("Bash"), ..Filter::default() }, &[31]);
-    check(Filter { tool: word("bash_raw"), ..Filter::default() }, &[31]);
+    check(Filter { tool: word("bash_RAW"), ..Filter::default() }, &[31]);
     check(Filter { request: word("K7"), ..Filter::default() }, &[31]);
+    check(Filter { request: word("k7"), ..Filter::default() }, &[31]);
+    check(Filter { request: word("K"), ..Filter::default() }, &[]);
     check(Filter { session: word("s-1"), ..Filter::default() }, &[31]);
     check(Filter { agent: word("codex"), ..Filter::default() }, &[32]);
     check(Filter { since: Some(at(2)), until: Some(at(3)), ..Filter::default() }, &[31]);
+    let without_events = Filter { without_events: true, since: Some(at(2)), ..Filter::default() };
+    check(without_events.clone(), &[31]);
+    log.append(&session("trust_required /work"), at(4)).unwrap();
+    check(without_events, &[31, 33]);
 }
 
 #[test]

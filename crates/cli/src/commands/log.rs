@@ -171,6 +171,7 @@ impl Wanted {
             request: self.request.clone(),
             since: self.since,
             until: self.until,
+            without_events: false,
             limit: self.limit,
         }
     }
