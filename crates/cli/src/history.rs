@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use anyhow::bail;
 use castellan_audit::{Entry, Record, Scanned, scan};
 
-pub(crate) use missing::{Missing, day, second};
+pub(crate) use missing::Missing;
 pub(crate) use part_options::PartOptions;
 pub(crate) use subject::subject;
 pub(crate) use tally::{Ask, Fate, RuleCount, Tally, Verdicts};

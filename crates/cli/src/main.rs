@@ -29,6 +29,7 @@ mod presence;
 mod progress;
 mod registration;
 mod text_file;
+mod times;
 mod values;
 
 use std::io::Write;

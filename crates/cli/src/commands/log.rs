@@ -16,8 +16,8 @@ use castellan_event::Verdict;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::FOLLOW_POLL;
-use crate::output::{self, NOTE, WARNING};
-use crate::values;
+use crate::output::{self, FAINT, NOTE, WARN, WARNING};
+use crate::{times, values};
 
 /// Options of `castellan log`.
 #[derive(Debug, clap::Args)]
@@ -47,11 +47,11 @@ struct Wanted {
     limit: Option<usize>,
 
     /// Only calls with this verdict
-    #[arg(long, value_parser = values::verdict())]
+    #[arg(long, value_parser = values::verdict(), ignore_case = true)]
     verdict: Option<Verdict>,
 
     /// Only records of this agent
-    #[arg(long, value_parser = values::agent())]
+    #[arg(long, value_parser = values::agent(), ignore_case = true)]
     agent: Option<AgentId>,
 
     /// Only records of the session with this id
@@ -66,16 +66,16 @@ struct Wanted {
     #[arg(long)]
     tool: Option<String>,
 
-    /// Only the call with this request id, such as `K7`
+    /// Only calls with this request id, such as `K7`
     #[arg(long, value_name = "ID")]
     request: Option<String>,
 
-    /// Only records since TIME: `2026-01-31T12:00:00Z`, or a duration before now such as `1h30m`
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    /// Only records since TIME: `2h`, `today`, `yesterday`, `2026-11-20`, `2026-11-20 14:00` or `2026-11-20T13:00:00Z`
+    #[arg(long, value_name = "TIME", value_parser = times::parse)]
     since: Option<SystemTime>,
 
     /// Only records before TIME
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    #[arg(long, value_name = "TIME", value_parser = times::parse)]
     until: Option<SystemTime>,
 
     /// Print the records unchanged, one JSON object per line

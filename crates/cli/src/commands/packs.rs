@@ -18,7 +18,7 @@ use crate::history::day;
 use crate::output::{self, Cell, FAINT, NOTE, PLAIN, WARN, WARNING};
 use crate::policy;
 use crate::presence;
-use crate::values;
+use crate::{times, values};
 
 /// Options of `castellan packs`.
 #[derive(Debug, clap::Args)]
@@ -146,7 +146,7 @@ fn write_trial(
             continue;
         }
         for (name, end) in on_trial {
-            let day = day(end);
+            let day = times::utc_day(end);
             let reported = format!("new since an upgrade, and only observed until {day}: {pack}/{name}");
             output::write_messages(out, NOTE, &[reported])?;
         }

@@ -18,6 +18,7 @@ use crate::history::{self, Missing, Part, PartOptions, Seen, Tally};
 use crate::in_force::InForce;
 use crate::presence;
 use crate::progress::Progress;
+use crate::times;
 
 /// Options of `castellan suggest`.
 #[derive(Debug, clap::Args)]
@@ -36,7 +37,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     if options.part.json {
         let mut answer = if is_agent { suggestions.counts_json() } else { suggestions.json() };
         if let Some(answer) = answer.as_object_mut() {
-            answer.insert("since".to_owned(), options.part.since.map(history::second).into());
+            answer.insert("since".to_owned(), options.part.since.map(times::utc).into());
             answer.insert("log".to_owned(), missing.json());
         }
         writeln!(out, "{answer:#}")?;

@@ -7,7 +7,8 @@ use std::time::SystemTime;
 use castellan_audit::{Broken, Entry, GapRecord, Record, RetentionRecord};
 use serde_json::{Value as Json, json};
 
-use crate::output::{WARNING, counted, printable};
+use crate::output::{WARN, WARNING, counted, printable};
+use crate::times;
 
 #[derive(Debug, Default)]
 pub(crate) struct Missing {
@@ -121,7 +122,7 @@ impl Missing {
         if let Some(first) = self.begins {
             lines.push(format!(
                 "the log begins at {}: what is older was deleted, as configured",
-                second(first)
+                times::local(first)
             ));
         }
         lines
@@ -148,33 +149,7 @@ impl Missing {
             "losses": self.losses,
             "unrecorded_events": self.gap_events,
             "failures": self.failures,
-            "begins": self.begins.map(second),
+            "begins": self.begins.map(times::utc),
         })
-    }
-}
-
-/// Formats a time to the second.
-pub(crate) fn second(time: SystemTime) -> String {
-    // The formatter accepts no time before 1970. A machine without a set clock may have one.
-    humantime::format_rfc3339_seconds(time.max(SystemTime::UNIX_EPOCH)).to_string()
-}
-
-/// Formats the day of a time: `2026-01-31`.
-pub(crate) fn day(time: SystemTime) -> String {
-    second(time).chars().take("2026-01-31".len()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn a_time_before_1970_is_shown_as_the_first_one_that_can_be() {
-        for ago in [1, 86_400, 691_200] {
-            let time = SystemTime::UNIX_EPOCH - Duration::from_secs(ago);
-            assert_eq!((second(time).as_str(), day(time).as_str()), ("1970-01-01T00:00:00Z", "1970-01-01"));
-        }
     }
 }

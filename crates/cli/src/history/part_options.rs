@@ -4,13 +4,13 @@ use std::time::SystemTime;
 
 use super::Part;
 use crate::limits::CALLS_READ;
-use crate::values;
+use crate::times;
 
 /// Options of every command that reads the log as a history.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PartOptions {
-    /// Only calls since TIME: `2026-01-31T12:00:00Z`, or a duration before now such as `7d`
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    /// Only calls since TIME: `7d`, `today`, `yesterday`, `2026-11-20`, `2026-11-20 14:00` or `2026-11-20T13:00:00Z`
+    #[arg(long, value_name = "TIME", value_parser = times::parse)]
     pub(crate) since: Option<SystemTime>,
 
     /// Only the newest N calls

@@ -91,7 +91,10 @@ fn a_wrong_command_line_is_said_so() {
     check(&["install", "cursor"], "possible values: claude, codex, gemini, qwen");
     check(&["check"], "required");
     check(&["check", "--file", "/etc/passwd"], "--tool");
-    check(&["log", "--since", "yesterday"], "how long ago as `1h30m`");
+    check(
+        &["log", "--since", "tomorrow"],
+        "`tomorrow` is no time: write `2h`, `today`, `yesterday`, `2026-11-20`",
+    );
     check(&["status", "-q", "-v"], "cannot be used with");
 }
 

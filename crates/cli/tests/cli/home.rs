@@ -219,7 +219,7 @@ impl Home {
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().current_dir(self.repo());
-        command.env("HOME", self.user()).env("PATH", "/usr/bin:/bin");
+        command.env("HOME", self.user()).env("PATH", "/usr/bin:/bin").env("TZ", "UTC");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }

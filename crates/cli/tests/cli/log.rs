@@ -86,6 +86,21 @@ fn filters() {
     check(&["--since", "2026-01-31T12:01:00Z"], &[2, 3, 4]);
     check(&["--until", "2026-01-31T12:01:00Z"], &[1]);
     check(&["--since", "1s"], &[]);
+    check(&["--until", "2026-02-01"], &[1, 2, 3, 4]);
+    check(&["--since", "2026-01-31 12:02"], &[3, 4]);
+    check(&["--tool", "bash", "--rule", "DENY"], &[1]);
+    check(&["--request", "k7"], &[1]);
+    check(&["--session", "Session of Codex"], &[1]);
+    check(&["--agent", "CODEX", "--verdict", "Deny"], &[1]);
+}
+
+/// Times without a zone are those of the machine, in options and in the table.
+#[test]
+fn times_are_local() {
+    let home = home().with_variable("TZ", "IST-5:30".into());
+    let shown = log(&home, &["--since", "2026-01-31 17:32", "--until", "2026-01-31 17:33"]).stdout;
+    assert!(shown.starts_with("2026-01-31 17:32:00 +05:30  (ask)"), "{shown}");
+    assert_eq!(shown.lines().count(), 1, "{shown}");
 }
 
 #[test]

@@ -16,10 +16,10 @@ use super::Check;
 use crate::agent_files::is_executable;
 use crate::commands::log::problems;
 use crate::commands::status::{WATCHED, waiting};
-use crate::history::day;
 use crate::launch;
 use crate::output;
 use crate::presence;
+use crate::times;
 
 pub(super) fn checks(layout: &Layout) -> anyhow::Result<Vec<Check>> {
     let mut checks = vec![hook_program()?];
@@ -146,7 +146,7 @@ fn on_trial(layout: &Layout) -> Vec<Check> {
     };
     let mut days: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (rule, end) in config.packs.trial_ends() {
-        days.entry(day(end)).or_default().push(rule);
+        days.entry(times::utc_day(end)).or_default().push(rule);
     }
     let is_agent = presence::is_within_agent(layout.home());
     let reported = |(day, rules): (String, Vec<&str>)| {

@@ -7,13 +7,14 @@ use castellan_event::{Exemption, Verdict};
 
 use crate::history::subject;
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, one_line, verdict_style};
+use crate::times;
 
 /// Widths of the columns before the last: time, verdict or kind, agent, tool. Rows arrive singly, so the widths are
 /// fixed; a longer value shifts the rest of its row.
-const WIDTHS: [usize; 5] = [19, 8, 11, 11, 0];
+const WIDTHS: [usize; 5] = [26, 8, 11, 11, 0];
 
 /// Columns before the action of a call, with the gaps.
-const BEFORE_WHAT: usize = 19 + 8 + 11 + 11 + 4 * 2;
+const BEFORE_WHAT: usize = 26 + 8 + 11 + 11 + 4 * 2;
 
 /// Characters of a hash, and how many of them are shown.
 const HASH_CHARS: usize = 64;
@@ -24,9 +25,7 @@ const WHAT_MIN: usize = 30;
 
 /// Writes one record. The action of a call is cut so that the line fits into `columns`.
 pub(super) fn write(out: &mut impl Write, entry: &Entry, columns: usize) -> io::Result<()> {
-    let time = humantime::format_rfc3339_seconds(entry.time).to_string();
-    let time = Cell::new(time.trim_end_matches('Z').replace('T', " "), FAINT);
-    let mut row = vec![time];
+    let mut row = vec![Cell::new(times::local(entry.time), FAINT)];
     row.extend(cells(&entry.record, columns));
     output::write_row(out, &row, &WIDTHS)
 }

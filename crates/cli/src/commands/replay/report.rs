@@ -11,9 +11,10 @@ use super::sides::Sides;
 use crate::global::Global;
 use crate::history::{Missing, second};
 use crate::output::{self, BAD, FAINT, GOOD, NOTE, Style, WARN, WARNING, counted, cut, printable};
+use crate::times;
 
 /// Columns before the call in the line of an example.
-const BEFORE_SUBJECT: usize = 32;
+const BEFORE_SUBJECT: usize = 39;
 
 /// Minimum characters of a call on a narrow terminal.
 const SUBJECT_MIN: usize = 30;
@@ -31,7 +32,7 @@ impl Report<'_> {
     pub(super) fn write(&self, out: &mut impl Write, global: &Global) -> anyhow::Result<()> {
         let Report { changes, sides, missing, since } = self;
         let calls = counted(changes.judged, "call");
-        let since = since.map_or_else(String::new, |since| format!(" since {}", second(since)));
+        let since = since.map_or_else(String::new, |since| format!(" since {}", times::local(since)));
         let with = if sides.is_with_record() { "what was recorded" } else { "the rules in force" };
         writeln!(out, "{calls}{since} judged again by {}, beside {with}", printable(&sides.tried))?;
         for kind in changes.kinds() {
@@ -120,7 +121,7 @@ impl Report<'_> {
             "version": 1,
             "tried": sides.tried,
             "beside": if sides.is_with_record() { "recorded" } else { "in_force" },
-            "since": since.map(second),
+            "since": since.map(times::utc),
             "judged": changes.judged,
             "changes": kinds.collect::<Vec<_>>(),
             "otherwise_than_recorded": changes.drifted,
@@ -148,7 +149,7 @@ fn write_group(out: &mut impl Write, by: &[String], group: &Group, verbose: bool
     writeln!(out, "{:>6}  {by}", group.calls)?;
     let shown = if verbose { usize::MAX } else { 1 };
     for example in group.examples.iter().take(shown) {
-        let time = second(example.time).trim_end_matches('Z').replace('T', " ");
+        let time = times::local(example.time);
         let columns = output::columns().saturating_sub(BEFORE_SUBJECT).max(SUBJECT_MIN);
         let subject = printable(&example.subject);
         let subject = if verbose { subject } else { cut(&subject, columns) };
@@ -162,7 +163,7 @@ fn example_json(example: &Example) -> Json {
     let outcome = |outcome: &ReplayOutcome| json!({ "verdict": outcome.verdict.as_str(), "by": outcome.by });
     json!({
         "seq": example.seq,
-        "time": second(example.time),
+        "time": times::utc(example.time),
         "agent": example.agent,
         "tool": example.tool,
         "subject": example.subject,

@@ -8,8 +8,9 @@ use serde_json::{Value as Json, json};
 
 use super::chart::bar;
 use crate::commands::suggest::{FOR_A_PERSON, Suggestions};
-use crate::history::{Missing, RuleCount, Tally, Verdicts, day, second};
+use crate::history::{Missing, RuleCount, Tally, Verdicts};
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, counted, cut, printable};
+use crate::times::{utc, utc_day};
 
 /// Maximum columns of a bar: longer ones add no information.
 const BAR_MAX: usize = 60;
@@ -38,7 +39,7 @@ pub(super) struct Report<'r> {
 impl Report<'_> {
     pub(super) fn write(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let Report { tally, missing, .. } = self;
-        let (since, until) = (day(self.since), day(self.until));
+        let (since, until) = (utc_day(self.since), utc_day(self.until));
         let Verdicts { deny, ask, allow, defer } = tally.verdicts;
         writeln!(out, "{since} to {until}, {}", counted(tally.calls, "call"))?;
         if tally.calls > 0 {
@@ -80,7 +81,7 @@ impl Report<'_> {
                 (counts.defer, '░', FAINT),
             ];
             let bar = bar(&parts, longest, width());
-            writeln!(out, "{}  {:>6}  {bar}", day(time), counts.all())?;
+            writeln!(out, "{}  {:>6}  {bar}", utc_day(time), counts.all())?;
         }
         Ok(())
     }
@@ -183,7 +184,7 @@ impl Report<'_> {
             return Ok(writeln!(out, "        {}", counted(self.on_trial.len(), "rule"))?);
         }
         for (rule, end) in self.on_trial.iter().take(ROWS_MAX) {
-            writeln!(out, "        {}  {FAINT}enforced from {} on{FAINT:#}", printable(rule), day(*end))?;
+            writeln!(out, "        {}  {FAINT}enforced from {} on{FAINT:#}", printable(rule), utc_day(*end))?;
         }
         if self.on_trial.len() > ROWS_MAX {
             let more = counted(self.on_trial.len() - ROWS_MAX, "rule");
@@ -248,11 +249,12 @@ impl Report<'_> {
 
     pub(super) fn write_json(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let Report { tally, suggestions, on_trial, is_agent, missing, since, until } = self;
-        let on_trial = on_trial.iter().map(|(rule, end)| json!({ "rule": rule, "enforced_from": day(*end) }));
+        let on_trial =
+            on_trial.iter().map(|(rule, end)| json!({ "rule": rule, "enforced_from": utc_day(*end) }));
         let on_trial: Json = if *is_agent { on_trial.len().into() } else { on_trial.collect() };
         let days = tally.days.iter().map(|(number, counts)| {
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(number.saturating_mul(86_400));
-            (day(time), counts_json(*counts))
+            (utc_day(time), counts_json(*counts))
         });
         let asking = tally.asking().into_iter().map(|(name, count)| {
             json!({
@@ -275,8 +277,8 @@ impl Report<'_> {
         });
         let answer = json!({
             "version": 1,
-            "since": second(*since),
-            "until": second(*until),
+            "since": utc(*since),
+            "until": utc(*until),
             "calls": tally.calls,
             "verdicts": counts_json(tally.verdicts),
             "days": days.collect::<serde_json::Map<_, _>>(),

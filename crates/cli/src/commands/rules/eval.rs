@@ -19,7 +19,7 @@ use crate::commands::rules::{sources, write_problems};
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::output;
-use crate::values;
+use crate::{times, values};
 
 const FORMATS: &[(&str, Format)] =
     &[("text", Format::Text), ("json", Format::Json), ("falco-json", Format::FalcoJson)];
@@ -59,8 +59,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "RULES")]
     enable: Vec<String>,
 
-    /// Time of the events: `2026-01-31T12:00:00Z`, or a duration before now such as `1h30m`; default: now
-    #[arg(long, value_parser = values::time)]
+    /// Time of the events: `2h` ago, `today`, `2026-11-20`, `2026-11-20 14:00` or `2026-11-20T13:00:00Z`; default: now
+    #[arg(long, value_parser = times::parse)]
     time: Option<SystemTime>,
 
     /// Output format of alerts
