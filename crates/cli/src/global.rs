@@ -3,12 +3,14 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use anstream::ColorChoice;
 use anyhow::Context;
 use castellan_daemon::{ControlClient, Layout};
 
 use crate::ask;
 use crate::directories::Directories;
 use crate::output::{self, NOTE, Prefix};
+use crate::{output, values};
 
 /// Options of every subcommand.
 #[derive(Debug, clap::Args)]
@@ -24,7 +26,14 @@ pub(crate) struct Global {
     /// Print all details, without truncation
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
+
+    /// Colour the output; `auto` does so on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_default_value = true, value_parser = values::one_of(COLORS))]
+    pub(crate) color: ColorChoice,
 }
+
+const COLORS: &[(&str, ColorChoice)] =
+    &[("auto", ColorChoice::Auto), ("always", ColorChoice::Always), ("never", ColorChoice::Never)];
 
 impl Global {
     /// Returns the absolute home, and true if it is the default home.

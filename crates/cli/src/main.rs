@@ -63,6 +63,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
     };
+    arguments.global.color.write_global();
     match commands::run(&arguments.global, &arguments.command) {
         Ok(exit) => exit.into(),
         Err(error) if exit::is_closed_pipe(&error) => Exit::Done.into(),

@@ -113,6 +113,24 @@ fn people_get_a_table() {
     assert_eq!(home.masked(&none.stderr), "note: no such record in ROOT/h/state/log\n");
 }
 
+#[test]
+fn colours_are_as_the_option_says() {
+    let check = |home: &Home, arguments: &[&str], expected: bool| {
+        let done = log(home, arguments);
+        assert_eq!(done.stdout.contains("\u{1b}["), expected, "{arguments:?}: {done:?}");
+    };
+    let plain = home();
+    check(&plain, &[], false);
+    check(&plain, &["--color", "always"], true);
+    check(&plain, &["--color", "never"], false);
+    let without = home().with_variable("NO_COLOR", "1".into());
+    check(&without, &["--color", "auto"], false);
+    check(&without, &["--color", "always"], true);
+    let forced = home().with_variable("CLICOLOR_FORCE", "1".into());
+    check(&forced, &[], true);
+    check(&forced, &["--color", "never"], false);
+}
+
 /// Checks the line of a record after its time, without and with `--verbose`.
 fn check_line(record: &Record, short: &str, verbose: &str) {
     let home = Home::new();
