@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use castellan_event::is_invisible;
 use clap::builder::styling::AnsiColor;
 pub(crate) use clap::builder::styling::Style;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::limits::COLUMNS_DEFAULT;
 
@@ -68,10 +69,9 @@ impl<T: AsRef<str>> From<T> for Cell {
 /// Writes rows in columns two blanks apart. The last column is not padded.
 pub(crate) fn write_table(out: &mut impl Write, rows: &[Vec<Cell>]) -> io::Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.chars().count()).max()
-    };
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or_default()).collect();
+    let widest =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(&cell.text)).max();
+    let widths: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or_default()).collect();
     for row in rows {
         write_row(out, row, &widths)?;
     }
@@ -91,26 +91,45 @@ pub(crate) fn write_messages(
 pub(crate) fn write_row(out: &mut impl Write, row: &[Cell], widths: &[usize]) -> io::Result<()> {
     for (column, Cell { text, style }) in row.iter().enumerate() {
         let last = column + 1 == row.len();
-        let width = if last { 0 } else { widths.get(column).copied().unwrap_or_default() };
-        let padding = width.saturating_sub(text.chars().count());
+        let wanted = if last { 0 } else { widths.get(column).copied().unwrap_or_default() };
+        let padding = wanted.saturating_sub(width(text));
         let gap = if last { "" } else { "  " };
         write!(out, "{style}{text}{style:#}{:padding$}{gap}", "")?;
     }
     writeln!(out)
 }
 
-/// Returns the columns of the terminal, or a default for other output.
+/// Returns the columns for tables: `COLUMNS`, else those of the terminal, else a default.
 pub(crate) fn columns() -> usize {
+    let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    named.filter(|columns| *columns > 0).unwrap_or_else(terminal_columns)
+}
+
+/// Returns the columns of the terminal itself, or a default for other output. A text that a person approves is laid out
+/// by these: `COLUMNS` may come from a file that an agent can change.
+pub(crate) fn terminal_columns() -> usize {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(COLUMNS_DEFAULT)
 }
 
-/// Cuts a text to a number of characters and marks the cut with `…`.
-pub(crate) fn cut(text: &str, chars_max: usize) -> String {
-    if text.chars().count() <= chars_max {
+/// Returns the columns that a text without control characters takes on a terminal.
+pub(crate) fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// Cuts a text to a number of columns and marks the cut with `…`.
+pub(crate) fn cut(text: &str, columns_max: usize) -> String {
+    if width(text) <= columns_max {
         return text.to_owned();
     }
-    let mut kept: String = text.chars().take(chars_max.saturating_sub(1)).collect();
+    let mut left = columns_max.saturating_sub(1);
+    let fits = |c: &char| {
+        let columns = UnicodeWidthChar::width(*c).unwrap_or_default();
+        let is_room = columns <= left;
+        left = left.saturating_sub(columns);
+        is_room
+    };
+    let mut kept: String = text.chars().take_while(fits).collect();
     kept.push('…');
     kept
 }
@@ -157,6 +176,24 @@ mod tests {
         let rows = [vec!["a".into(), "b".into()], vec!["äöü".into(), Cell::new("x\ny", PLAIN)]];
         write_table(&mut out, &rows).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "a    b\näöü  x\\ny\n");
+    }
+
+    #[test]
+    fn texts_are_cut_by_their_columns() {
+        for (text, columns, expected) in [
+            ("abc", 3, "abc"),
+            ("abcd", 3, "ab…"),
+            ("äöüß", 3, "äö…"),
+            ("字字", 4, "字字"),
+            ("字字字", 4, "字…"),
+            ("字字字", 5, "字字…"),
+            ("abc", 0, "…"),
+        ] {
+            assert_eq!(cut(text, columns), expected, "{text}");
+        }
+        let mut out = Vec::new();
+        write_table(&mut out, &[vec!["字".into(), "b".into()], vec!["aaa".into(), "b".into()]]).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "字   b\naaa  b\n");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::super::explain::tree;
 use super::super::pending::{write_head, write_reasons};
-use crate::output::{FAINT, columns, printable};
+use crate::output::{FAINT, printable, terminal_columns};
 
 /// Prefix of each line of the call.
 const OURS: &str = "    │ ";
@@ -20,7 +20,7 @@ const GOES_ON: &str = "    ┆ ";
 pub(super) fn text(shown: &ShownCall) -> anyhow::Result<String> {
     let mut out = Vec::new();
     write_head(&mut out, &shown.call)?;
-    let width = columns().saturating_sub(OURS.chars().count()).max(WIDTH_MIN);
+    let width = terminal_columns().saturating_sub(OURS.chars().count()).max(WIDTH_MIN);
     write!(out, "{}", input(&shown.whole_input, width))?;
     write_reasons(&mut out, &shown.call)?;
     tree::write(&mut out, &shown.explanation, "    ")?;
