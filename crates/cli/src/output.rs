@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use castellan_event::is_invisible;
+use castellan_event::{Verdict, is_invisible};
 use clap::builder::styling::AnsiColor;
 pub(crate) use clap::builder::styling::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -46,6 +46,11 @@ pub(crate) fn verdict_style(verdict: &str) -> Style {
         "allow" => GOOD,
         _ => FAINT,
     }
+}
+
+/// Returns a verdict as people read it. JSON, records, configuration and case files have the verdict's own word.
+pub(crate) fn verdict_word(verdict: &str) -> &str {
+    if verdict == Verdict::Defer.as_str() { "agent decides" } else { verdict }
 }
 
 #[derive(Debug, Clone)]

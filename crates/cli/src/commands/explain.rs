@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::asked_call::{AskedCall, JudgedCall};
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{FAINT, printable, verdict_style};
+use crate::output::{FAINT, printable, verdict_style, verdict_word};
 
 /// Options of `castellan explain`.
 #[derive(Debug, clap::Args)]
@@ -46,9 +46,9 @@ fn write(out: &mut impl Write, judged: &JudgedCall, explanation: &Explanation) -
     let subject = call.command.as_deref().unwrap_or(&call.input_text);
     writeln!(out, "{}  {FAINT}{}{FAINT:#}", tree::line(subject), call.tool.name)?;
     tree::write(out, explanation, "")?;
-    let verdict = decision.verdict;
-    let style = verdict_style(verdict.as_str());
-    Ok(writeln!(out, "\n{style}{verdict}{style:#}  {}", printable(&decision.reason))?)
+    let verdict = decision.verdict.as_str();
+    let (word, style) = (verdict_word(verdict), verdict_style(verdict));
+    Ok(writeln!(out, "\n{style}{word}{style:#}  {}", printable(&decision.reason))?)
 }
 
 fn json_of(judged: &JudgedCall, explanation: &Explanation) -> anyhow::Result<Json> {

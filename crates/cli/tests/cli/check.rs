@@ -59,13 +59,13 @@ fn check(home: &Home, arguments: &[&str], code: i32, verdict: &str) -> String {
 fn verdicts() {
     let home = home();
     check(&home, &["echo forbidden"], 11, "deny  the call does not run\n");
-    check(&home, &["echo fine"], 0, "defer ");
+    check(&home, &["echo fine"], 0, "agent decides ");
     check(&home, &["--tool", "Bash", "--input", r#"{"command":"forbidden"}"#], 11, "deny ");
     check(&home, &["--tool", "Write", "--file", "notes.txt"], 10, "ask ");
     check(&home, &["--tool", "apply_patch", "--file", "notes.txt", "--agent", "codex"], 10, "ask ");
     check(&home, &["--tool", "Read", "--file", "README"], 0, "allow ");
     check(&home, &["--tool", "Edit", "--file", "notes.txt", "--cwd", "/"], 10, "ask ");
-    check(&home, &["--tool", "NoSuchTool", "--input", "{}"], 0, "defer ");
+    check(&home, &["--tool", "NoSuchTool", "--input", "{}"], 0, "agent decides ");
     check(&home, &["--tool", "Write", "--input", r#"{"file_path": 1}"#], 11, "deny ");
 }
 
@@ -96,7 +96,7 @@ fn json_names_rule_and_line() {
 #[test]
 fn the_marks_that_a_call_would_set_are_shown() {
     let home = home();
-    let answer = check(&home, &["cat secret"], 0, "defer ");
+    let answer = check(&home, &["cat secret"], 0, "agent decides ");
     assert!(answer.lines().any(|line| line.starts_with("marks ") && line.ends_with(" secret")), "{answer}");
     // No marks after a denial.
     let answer = check(&home, &["cat secret forbidden"], 11, "deny ");

@@ -9,7 +9,7 @@ use castellan_rules::Rule;
 use serde_json::{Value as Json, json};
 
 use crate::global::Global;
-use crate::output::{self, Cell, FAINT, NOTE, WARN, verdict_style};
+use crate::output::{self, Cell, FAINT, NOTE, WARN, verdict_style, verdict_word};
 use crate::policy::{LoadedPolicy, Source};
 
 /// A judged call and the policy used.
@@ -35,7 +35,7 @@ impl Answered<'_> {
         }
         let verdict = self.decision.verdict;
         let style = verdict_style(verdict.as_str());
-        writeln!(out, "{style}{verdict}{style:#}  {}", meaning(verdict))?;
+        writeln!(out, "{style}{}{style:#}  {}", verdict_word(verdict.as_str()), meaning(verdict))?;
         if !global.quiet {
             for finding in &self.decision.findings {
                 self.write_finding(out, finding)?;
@@ -77,7 +77,8 @@ impl Answered<'_> {
         let name = if finding.rule.is_empty() { finding.code.as_str() } else { &finding.rule };
         let place = self.rule(finding).map(|rule| format!("{}:{}", rule.file, rule.line)).unwrap_or_default();
         writeln!(out)?;
-        let mut cells = vec![Cell::new(word, verdict_style(word)), name.into(), Cell::new(place, FAINT)];
+        let mut cells =
+            vec![Cell::new(verdict_word(word), verdict_style(word)), name.into(), Cell::new(place, FAINT)];
         if finding.lifted == Some(Exemption::Observe) {
             cells.push(Cell::new("observed: decides nothing", WARN));
         }
@@ -178,7 +179,7 @@ fn meaning(verdict: Verdict) -> &'static str {
         Verdict::Deny => "the call does not run",
         Verdict::Ask => "a person is asked before the call runs",
         Verdict::Allow => "the call runs without the agent's prompt",
-        Verdict::Defer => "the call is left to the agent's own permissions",
+        Verdict::Defer => "by its own permissions",
     }
 }
 

@@ -6,7 +6,7 @@ use castellan_daemon::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule
 use castellan_event::{EffectKind, FileOrigin, HostClass, Why};
 
 use crate::limits::EXPLAINED_LINE_CHARS;
-use crate::output::{BAD, FAINT, PLAIN, WARN, counted, cut, printable, verdict_style};
+use crate::output::{BAD, FAINT, PLAIN, WARN, counted, cut, printable, verdict_style, verdict_word};
 
 /// Writes the tree with `indent` before each line.
 pub(crate) fn write(out: &mut impl Write, explanation: &Explanation, indent: &str) -> anyhow::Result<()> {
@@ -68,7 +68,7 @@ fn write_effects(out: &mut impl Write, below: &str, effects: &[ExplainedEffect])
 fn write_rules(out: &mut impl Write, below: &str, rules: &[FiredRule]) -> anyhow::Result<()> {
     for FiredRule { rule, verdict } in rules {
         let style = verdict_style(verdict);
-        writeln!(out, "{below}{style}● {}{style:#} {}", printable(verdict), printable(rule))?;
+        writeln!(out, "{below}{style}● {}{style:#} {}", printable(verdict_word(verdict)), printable(rule))?;
     }
     Ok(())
 }

@@ -11,10 +11,10 @@ use crate::times;
 
 /// Widths of the columns before the last: time, verdict or kind, agent, tool. Rows arrive singly, so the widths are
 /// fixed; a longer value shifts the rest of its row.
-const WIDTHS: [usize; 5] = [26, 8, 11, 11, 0];
+const WIDTHS: [usize; 5] = [26, 13, 11, 11, 0];
 
 /// Columns before the action of a call, with the gaps.
-const BEFORE_WHAT: usize = 26 + 8 + 11 + 11 + 4 * 2;
+const BEFORE_WHAT: usize = 26 + 13 + 11 + 11 + 4 * 2;
 
 /// Characters of a hash, and how many of them are shown.
 const HASH_CHARS: usize = 64;
@@ -102,7 +102,8 @@ fn call_cells(call: &CallRecord, columns: usize) -> Vec<Cell> {
 
 /// Returns the verdict; in brackets if it was not enforced.
 fn shown_verdict(call: &CallRecord) -> String {
-    if call.enforced { call.verdict.clone() } else { format!("({})", call.verdict) }
+    let word = output::verdict_word(&call.verdict);
+    if call.enforced { word.to_owned() } else { format!("({word})") }
 }
 
 /// The `lifted` value of a finding from a rule in observe state.

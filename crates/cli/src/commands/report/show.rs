@@ -63,7 +63,7 @@ impl Report<'_> {
         let longest = days.values().map(|counts| counts.all()).max().unwrap_or_default();
         writeln!(
             out,
-            "\n{FAINT}by day (UTC){FAINT:#}    {BAD}█{BAD:#} denied  {WARN}▓{WARN:#} asked  {GOOD}▒{GOOD:#} allowed  {FAINT}░{FAINT:#} left to the agent"
+            "\n{FAINT}by day (UTC){FAINT:#}    {BAD}█{BAD:#} denied  {WARN}▓{WARN:#} asked  {GOOD}▒{GOOD:#} allowed  {FAINT}░{FAINT:#} agent decides"
         )?;
         let (Some((first, _)), Some((last, _))) = (days.first_key_value(), days.last_key_value()) else {
             return Ok(());
@@ -114,8 +114,8 @@ impl Report<'_> {
     }
 
     fn write_agents(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let head =
-            ["agent", "calls", "denied", "asked", "allowed", "left"].map(|word| Cell::new(word, FAINT));
+        let head = ["agent", "calls", "denied", "asked", "allowed", "agent decides"]
+            .map(|word| Cell::new(word, FAINT));
         let mut rows = vec![head.to_vec()];
         for (agent, counts) in &self.tally.agents {
             let numbers = [counts.all(), counts.deny, counts.ask, counts.allow, counts.defer];

@@ -101,7 +101,7 @@ impl Report<'_> {
 }
 
 fn head(first: &str) -> Vec<Cell> {
-    let words = [first, "calls", "deny", "ask", "allow", "defer", "stopped", "denied"];
+    let words = [first, "calls", "deny", "ask", "allow", "agent decides", "stopped", "denied"];
     words.iter().map(|word| Cell::new(word, FAINT)).collect()
 }
 
@@ -143,6 +143,7 @@ fn write_miss(out: &mut impl Write, outcome: &Outcome<'_>, why: &str, verbose: b
     let input = &labelled.case.call.input;
     let command = input.get("command").and_then(Json::as_str).map(str::to_owned);
     let call = printable(&command.unwrap_or_else(|| Json::Object(input.clone()).to_string()));
+    let verdict = output::verdict_word(verdict.as_str());
     let call = if verbose { call } else { cut(&call, CALL_CHARS) };
     let by = if by.is_empty() { String::new() } else { format!(" by {}", by.join(", ")) };
     let id = printable(&labelled.id);
