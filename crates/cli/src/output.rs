@@ -63,6 +63,10 @@ impl Cell {
     pub(crate) fn new(text: impl AsRef<str>, style: Style) -> Cell {
         Cell { text: printable(text.as_ref()), style }
     }
+
+    pub(crate) fn width(&self) -> usize {
+        width(&self.text)
+    }
 }
 
 impl<T: AsRef<str>> From<T> for Cell {
@@ -74,8 +78,7 @@ impl<T: AsRef<str>> From<T> for Cell {
 /// Writes rows in columns two blanks apart. The last column is not padded.
 pub(crate) fn write_table(out: &mut impl Write, rows: &[Vec<Cell>]) -> io::Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let widest =
-        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(&cell.text)).max();
+    let widest = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(Cell::width).max();
     let widths: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or_default()).collect();
     for row in rows {
         write_row(out, row, &widths)?;
@@ -138,6 +141,27 @@ pub(crate) fn cut(text: &str, columns_max: usize) -> String {
     kept.push('…');
     kept
 }
+
+/// Writes a text in lines of at most `columns`, broken at words, with `indent` before each. Writes nothing for an empty
+/// text.
+pub(crate) fn write_wrapped(
+    out: &mut impl Write,
+    text: &str,
+    style: Style,
+    indent: &str,
+    columns: usize,
+) -> io::Result<()> {
+    let room = columns.saturating_sub(width(indent)).max(WRAPPED_MIN);
+    // A hyphen is no place to break: it begins options.
+    let options = textwrap::Options::new(room).word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let text = printable(text);
+    let lines = textwrap::wrap(&text, options);
+    let lines = lines.iter().filter(|line| !line.is_empty());
+    lines.into_iter().try_for_each(|line| writeln!(out, "{indent}{style}{line}{style:#}"))
+}
+
+/// Minimum columns of a wrapped text.
+const WRAPPED_MIN: usize = 20;
 
 /// Returns an error and its causes in one line.
 pub(crate) fn message(error: &anyhow::Error) -> String {

@@ -46,6 +46,16 @@ pub(crate) fn local(time: SystemTime) -> String {
     zoned(time).strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
+/// Formats a time without year and seconds: `01-31 13:00 +01:00`.
+pub(crate) fn local_minute(time: SystemTime) -> String {
+    zoned(time).strftime("%m-%d %H:%M %:z").to_string()
+}
+
+/// Formats a time in few columns: `01-31 13:00`.
+pub(crate) fn local_brief(time: SystemTime) -> String {
+    zoned(time).strftime("%m-%d %H:%M").to_string()
+}
+
 /// Returns the local time. A time beyond jiff's range (year 9999) becomes the last one in it.
 fn zoned(time: SystemTime) -> ZonedDateTime {
     Timestamp::try_from(time).unwrap_or(Timestamp::MAX).to_zoned_datetime(TimeZone::system())

@@ -1,6 +1,7 @@
 //! `castellan log`: shows the records, follows new ones and verifies their chains.
 
 mod line;
+mod shown;
 mod verify;
 
 pub(crate) use verify::problems;
@@ -78,6 +79,10 @@ struct Wanted {
     #[arg(long, value_name = "TIME", value_parser = times::parse)]
     until: Option<SystemTime>,
 
+    /// Show the events of sessions too: prompts, starts, ends and completed calls; --json always has them
+    #[arg(long)]
+    events: bool,
+
     /// Print the records unchanged, one JSON object per line
     #[arg(long)]
     json: bool,
@@ -153,9 +158,10 @@ fn reader_is_gone() -> bool {
 fn write_entry(out: &mut impl Write, entry: &Entry, global: &Global, wanted: &Wanted) -> anyhow::Result<()> {
     if wanted.json {
         writeln!(out, "{}", entry.line)?;
+    } else if global.verbose {
+        line::write_whole(out, entry, output::columns())?;
     } else {
-        let columns = if global.verbose { usize::MAX } else { output::columns() };
-        line::write(out, entry, columns)?;
+        line::write(out, entry, output::columns())?;
     }
     Ok(())
 }
@@ -171,7 +177,7 @@ impl Wanted {
             request: self.request.clone(),
             since: self.since,
             until: self.until,
-            without_events: false,
+            without_events: !self.events && !self.json,
             limit: self.limit,
         }
     }

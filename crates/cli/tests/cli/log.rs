@@ -4,7 +4,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use castellan_audit::{CallRecord, Config, ControlRecord, FindingRecord, Log, MarkRecord, Record};
+use castellan_audit::{
+    CallRecord, Config, ControlRecord, FindingRecord, Log, MarkRecord, Record, SessionRecord,
+};
 use serde_json::{Value as Json, json};
 
 use crate::home::Home;
@@ -59,6 +61,19 @@ fn home() -> Home {
     home
 }
 
+fn of_call(record: Record) -> CallRecord {
+    let Record::Call(call) = record else { panic!("no call: {record:?}") };
+    call
+}
+
+/// Adds records, one minute apart, after those of [`home`].
+fn append(home: &Home, records: &[Record]) {
+    let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
+    for (minute, record) in (10..).zip(records) {
+        log.append(record, SystemTime::UNIX_EPOCH + Duration::from_secs(FIRST + 60 * minute)).unwrap();
+    }
+}
+
 fn log(home: &Home, arguments: &[&str]) -> crate::home::Done {
     let dir = home.path("h").display().to_string();
     home.run(&[&["--home", &dir, "log"], arguments].concat())
@@ -103,11 +118,44 @@ fn times_are_local() {
     assert_eq!(shown.lines().count(), 1, "{shown}");
 }
 
+/// The columns of a line depend on the width: 60, 80 and 120 columns, and the default of other output.
 #[test]
 fn people_get_a_table() {
+    let long = CallRecord {
+        request: "Z11".into(),
+        enforced: true,
+        verdict: "ask".into(),
+        input: json!({ "command": "git push --force-with-lease origin topic/字字字 && git -C ../other push" }),
+        ..of_call(call("ask", "claude_code", "Bash", json!({}), "Ask before overwriting a remote branch"))
+    };
+    let done = SessionRecord {
+        event: "PostToolUse".into(),
+        agent: "claude_code".into(),
+        tool: "Bash".into(),
+        use_id: "toolu_1".into(),
+        ..SessionRecord::default()
+    };
+    let trust =
+        SessionRecord { message: "trust_required /work/app".into(), tool: String::new(), ..done.clone() };
+    for columns in ["piped", "60", "80", "120"] {
+        let home = home().with_variable("COLUMNS", columns.into());
+        append(
+            &home,
+            &[Record::Call(long.clone()), Record::Session(done.clone()), Record::Session(trust.clone())],
+        );
+        let shown = log(&home, &[]).stdout;
+        let limit = columns.parse().unwrap_or(160);
+        assert!(shown.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= limit), "{shown}");
+        insta::assert_snapshot!(format!("log_table_{columns}"), shown);
+        insta::assert_snapshot!(format!("log_details_{columns}"), log(&home, &["-v", "-n", "3"]).stdout);
+    }
     let home = home();
-    let done = log(&home, &[]);
-    insta::assert_snapshot!("log_table", done.stdout);
+    append(&home, &[Record::Session(done), Record::Session(trust)]);
+    let shown = log(&home, &["--events", "-n", "2"]).stdout;
+    assert!(shown.contains("PostToolUse toolu_1") && shown.contains("trust_required /work/app"), "{shown}");
+    let shown = log(&home, &["-n", "1"]).stdout;
+    assert!(shown.contains("trust_required /work/app"), "{shown}");
+    assert_eq!(log(&home, &["--json"]).stdout.lines().count(), 6);
     let none = log(&home, &["--verdict", "allow"]);
     assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
     assert_eq!(home.masked(&none.stderr), "note: no such record in ROOT/h/state/log\n");
@@ -131,7 +179,7 @@ fn colours_are_as_the_option_says() {
     check(&forced, &["--color", "never"], false);
 }
 
-/// Checks the line of a record after its time, without and with `--verbose`.
+/// Checks the end of a record's output without and with `--verbose`.
 fn check_line(record: &Record, short: &str, verbose: &str) {
     let home = Home::new();
     let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
@@ -145,16 +193,15 @@ fn check_line(record: &Record, short: &str, verbose: &str) {
 
 #[test]
 fn whose_rules_what_marks_and_which_files() {
-    let Record::Call(mut own) = call("deny", "codex", "Bash", json!({ "command": "ls" }), "Deny it") else {
-        panic!("not a call")
-    };
-    check_line(&Record::Call(own.clone()), "ls  K7 Deny it", "ls  K7 Deny it (user)");
+    let mut own = of_call(call("deny", "codex", "Bash", json!({ "command": "ls" }), "Deny it"));
+    let line = "deny           K7   codex      Bash         ls  Deny it";
+    check_line(&Record::Call(own.clone()), line, "deny  K7  codex  Bash\n    ls\n    Deny it (user)");
     own.findings[0].layer = "organisation".into();
-    check_line(&Record::Call(own), "ls  K7 Deny it (organisation)", "ls  K7 Deny it (organisation)");
+    check_line(&Record::Call(own), "ls  Deny it (organisation)", "    ls\n    Deny it (organisation)");
     let mark = |label: &str| MarkRecord { label: label.into() };
     let marking =
         CallRecord { marks: vec![mark("a"), mark("b")], verdict: "defer".into(), ..Default::default() };
-    check_line(&Record::Call(marking), "null  marks a, b", "null  marks a, b");
+    check_line(&Record::Call(marking), "null  marks a, b", "    null\n    marks a, b");
     let (old, new) = ("0123456789abcdef".repeat(4), "fedcba9876543210".repeat(4));
     let argument = format!("policy {old} -> {new}, mode enforce -> monitor");
     let apply =
@@ -162,7 +209,7 @@ fn whose_rules_what_marks_and_which_files() {
     check_line(
         &Record::Control(apply),
         "apply policy 0123456789ab… -> fedcba987654…, mode enforce -> monitor by process 7",
-        &format!("apply policy {old} -> {new}, mode enforce -> monitor by process 7"),
+        &format!("    apply policy {old} -> {new}, mode\n    enforce -> monitor by process 7"),
     );
 }
 
