@@ -24,6 +24,7 @@ mod launch;
 mod launchers;
 mod limits;
 mod output;
+mod pager;
 mod policy;
 mod presence;
 mod progress;

@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::FOLLOW_POLL;
 use crate::output::{self, FAINT, NOTE, WARN, WARNING};
+use crate::pager;
 use crate::{times, values};
 
 /// Options of `castellan log`.
@@ -79,6 +80,10 @@ struct Wanted {
     #[arg(long, value_name = "TIME", value_parser = times::parse)]
     until: Option<SystemTime>,
 
+    /// Do not use a pager; default: `$CASTELLAN_PAGER`, `$PAGER` or `less` if the output is a terminal
+    #[arg(long)]
+    no_pager: bool,
+
     /// Show the events of sessions too: prompts, starts, ends and completed calls; --json always has them
     #[arg(long)]
     events: bool,
@@ -102,10 +107,10 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
 
 fn show(global: &Global, dir: &Path, wanted: &Wanted) -> anyhow::Result<Exit> {
     let Reading { entries, unreadable } = castellan_audit::read(dir, &wanted.filter())?;
-    let mut out = anstream::stdout();
-    for entry in &entries {
-        write_entry(&mut out, entry, global, wanted)?;
-    }
+    let is_long = !wanted.no_pager && !entries.is_empty();
+    pager::with(is_long, |mut out| {
+        entries.iter().try_for_each(|entry| write_entry(&mut out, entry, global, wanted))
+    })?;
     let mut err = anstream::stderr();
     if entries.is_empty() && !global.quiet && !wanted.json {
         writeln!(err, "{NOTE} no such record in {}", output::printable(&dir.display().to_string()))?;

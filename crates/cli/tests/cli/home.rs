@@ -173,6 +173,35 @@ impl Home {
         done(command.arg("--wait").args(line).stdin(Stdio::null()).output().unwrap())
     }
 
+    /// Runs `castellan` as a person does who sees its output on a terminal of so many columns. Standard output of the
+    /// result is the text on the terminal.
+    pub(crate) fn run_on_screen(&self, columns: u16, arguments: &[&str]) -> Option<Done> {
+        let (master, terminal) = terminal()?;
+        let size = rustix::termios::Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        rustix::termios::tcsetwinsize(&terminal, size).unwrap();
+        let mut command = self.command(&self.terminal_owner("xterm"));
+        command.args(["--ctty", "--fork", "--wait"]).arg(self.bin().join("castellan")).args(arguments);
+        command.stdin(terminal.try_clone().unwrap()).stdout(terminal.try_clone().unwrap()).stderr(terminal);
+        let mut running = command.spawn().unwrap();
+        // The terminal ends once no process has it open.
+        drop(command);
+        let mut shown = Vec::new();
+        let _ended = File::from(master).read_to_end(&mut shown);
+        let stdout = String::from_utf8(shown).unwrap().replace("\r\n", "\n");
+        Some(Done { code: running.wait().unwrap().code(), stdout, stderr: String::new() })
+    }
+
+    /// Returns a program that starts others in their own session at a terminal. castellan recognises terminal owners by
+    /// their program name.
+    fn terminal_owner(&self, name: &str) -> PathBuf {
+        let terminal_owner = self.bin().join(name);
+        if !terminal_owner.exists() {
+            let copied = Command::new("cp").arg("/usr/bin/setsid").arg(&terminal_owner).status();
+            assert!(copied.unwrap().success(), "`setsid` cannot be copied");
+        }
+        terminal_owner
+    }
+
     fn at_terminal(&self, line: &[impl AsRef<OsStr>]) -> Option<Done> {
         self.below_terminal_owner("xterm", line).map(|(done, _)| done)
     }
@@ -181,12 +210,7 @@ impl Home {
     /// text that the terminal shows.
     fn below_terminal_owner(&self, name: &str, line: &[impl AsRef<OsStr>]) -> Option<(Done, String)> {
         let (master, terminal) = terminal()?;
-        let terminal_owner = self.bin().join(name);
-        if !terminal_owner.exists() {
-            let copied = Command::new("cp").arg("/usr/bin/setsid").arg(&terminal_owner).status();
-            assert!(copied.unwrap().success(), "`setsid` cannot be copied");
-        }
-        let mut command = self.command(&terminal_owner);
+        let mut command = self.command(&self.terminal_owner(name));
         command.args(["--ctty", "--fork", "--wait"]).args(line);
         let mut master = File::from(master);
         master.write_all(b"y\n").unwrap();

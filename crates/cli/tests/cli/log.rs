@@ -161,6 +161,54 @@ fn people_get_a_table() {
     assert_eq!(home.masked(&none.stderr), "note: no such record in ROOT/h/state/log\n");
 }
 
+/// A terminal gets the log by a pager, in its own width and with colours.
+#[test]
+fn a_pager_shows_the_log_on_a_terminal() {
+    let check = |variables: &[(&'static str, &str)], arguments: &[&str], expected: &str| {
+        let mut home = home();
+        for (name, value) in variables {
+            home = home.with_variable(name, value.into());
+        }
+        let dir = home.path("h").display().to_string();
+        let line = [&["--home", &dir, "log", "-n", "1", "--verdict", "defer"], arguments].concat();
+        let Some(done) = home.run_on_screen(60, &line) else { return };
+        assert_eq!(done.stdout, expected, "{variables:?} {arguments:?}");
+        assert_eq!(done.code, Some(if expected.starts_with("castellan") { 7 } else { 0 }), "{done:?}");
+    };
+    let line = "01-31 12:01  agent decides       ls\n";
+    let paged = "paged: 01-31 12:01  agent decides       ls\n";
+    let mark = ("CASTELLAN_PAGER", "sed 's/^/paged: /'");
+    let plain = ("NO_COLOR", "1");
+    check(&[mark, plain], &[], paged);
+    check(&[("PAGER", mark.1), plain], &[], paged);
+    check(&[mark, ("PAGER", "false"), plain], &[], paged);
+    check(&[mark, plain], &["--no-pager"], line);
+    check(&[("PAGER", ""), plain], &[], line);
+    check(&[("PAGER", "cat"), plain], &[], line);
+    check(&[("PAGER", "true"), plain], &[], "");
+    let missing = "castellan: the pager `no-such-pager -x` cannot be run; `--no-pager` does without one\n";
+    check(
+        &[("PAGER", "no-such-pager -x 2> /dev/null"), plain],
+        &[],
+        &missing.replace("-x", "-x 2> /dev/null"),
+    );
+    // Colours pass, unless they are switched off. `less` of the machine, if there is one, ends by itself.
+    let shown = |variable: (&'static str, &str), arguments: &[&str]| {
+        let home = home().with_variable(variable.0, variable.1.into()).with_variable("TERM", "xterm".into());
+        let dir = home.path("h").display().to_string();
+        home.run_on_screen(60, &[&["--home", &dir, "log"], arguments].concat())
+    };
+    for (variable, arguments, expected) in [
+        (mark, &[][..], "paged: \u{1b}[2m01-31 12:01"),
+        (mark, &["--color", "never"], "paged: 01-31 12:01"),
+        (plain, &[], "01-31 12:01"),
+    ] {
+        if let Some(done) = shown(variable, arguments) {
+            assert!(done.stdout.contains(expected), "{variable:?} {arguments:?}: {done:?}");
+        }
+    }
+}
+
 #[test]
 fn colours_are_as_the_option_says() {
     let check = |home: &Home, arguments: &[&str], expected: bool| {

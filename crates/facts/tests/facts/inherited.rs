@@ -74,6 +74,7 @@ fn what_is_exported_counts_for_the_commands_behind_it() {
 #[test]
 fn what_a_variable_has_a_shell_run_is_walked() {
     check("GIT_PAGER='rm a' git log", "delete /w/a");
+    check("CASTELLAN_PAGER='rm a' castellan log", "delete /w/a");
     check("EDITOR='sh -c \"rm a\"' git commit", "delete /w/a");
     check("LESSOPEN='|rm a' less x", "delete /w/a");
     check("export PAGER='cat; rm a'; man ls; man cat", "delete /w/a");
