@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use castellan_agents::{self as agents, AgentId, Incoming, Origin, Question};
 use castellan_audit::CallRecord;
-use castellan_daemon::{OneSession, RecordedWorld};
-use castellan_event::{Call, Recorder, Verdict};
-use castellan_policy::{Policy, State, drive};
+use castellan_daemon::{Explanation, OneSession, RecordedWorld};
+use castellan_event::{Call, Facts, Recorder, Session, Verdict, rows};
+use castellan_policy::{Decision, Policy, State, drive};
 use serde_json::Value as Json;
 
 use crate::limits::SESSIONS_MAX;
@@ -98,17 +98,10 @@ impl<'p> Replay<'p> {
         let mut known = Recorder::new(world);
         let facts = sessions.first().map(|session| session.facts(&call, &self.own, &mut known));
         let facts = facts.unwrap_or_default();
-        // The record does not contain the agent's version.
-        let version = || Some(agents::measured_version(agent));
-        let agent_asks = agents::holds_ask(agent, version, &call, &facts);
         let mut outcomes = Vec::new();
         for (policy, session) in self.policies.iter().zip(sessions) {
             let before = session.session();
-            let state = State {
-                agent_asks,
-                ceiling: agents::ceiling(agent, &record.permission_mode),
-                ..State::plain(&before)
-            };
+            let state = state(agent, record, &call, &facts, &before);
             let (decision, change) = drive(&call, &facts, policy, &state, &mut known);
             outcomes.push(Outcome::of(decision.verdict, &decision.findings));
             // A call that was denied then did not run, so it leaves nothing now. Without room for the marks, a call
@@ -119,6 +112,46 @@ impl<'p> Replay<'p> {
             }
         }
         Ok(Replayed { outcomes, files_changed: world.changed(), asked_now: world.asked_now() })
+    }
+
+    /// Explains a call after the calls of its session that were judged so far, and decides it by `policy`. Like
+    /// [`Replay::judge`], but the call leaves nothing in its session.
+    pub fn explain(
+        &self,
+        policy: &Policy,
+        record: &CallRecord,
+        world: &RecordedWorld<'_>,
+    ) -> Result<(Explanation, Decision), Unjudged> {
+        let (agent, call) = call(record)?;
+        let begun = OneSession::in_workspace(&record.workspace);
+        let key = (record.agent.clone(), record.session_id.clone());
+        let session = self.sessions.get(&key).and_then(|sessions| sessions.first()).unwrap_or(&begun);
+        let mut known = Recorder::new(world);
+        let facts = session.facts(&call, &self.own, &mut known);
+        let before = session.session();
+        let state = state(agent, record, &call, &facts, &before);
+        let (decision, _) = drive(&call, &facts, policy, &state, &mut known);
+        let answers = known.into_answers();
+        // If the decision could not be completed, the world had no answer for it, and there are no rows.
+        let rows = rows(&call, &facts, &before, &answers).unwrap_or_default();
+        Ok((Explanation::of(&facts, &rows, &decision), decision))
+    }
+}
+
+/// Returns the state in which a recorded call is judged again.
+fn state<'s>(
+    agent: AgentId,
+    record: &CallRecord,
+    call: &Call,
+    facts: &Facts,
+    before: &'s Session,
+) -> State<'s> {
+    // The record does not contain the agent's version.
+    let version = || Some(agents::measured_version(agent));
+    State {
+        agent_asks: agents::holds_ask(agent, version, call, facts),
+        ceiling: agents::ceiling(agent, &record.permission_mode),
+        ..State::plain(before)
     }
 }
 
@@ -235,6 +268,24 @@ mod tests {
             (vec![record("s", "ls", "defer"), record("s", "rm x", "defer")], (defer, defer)),
         ] {
             assert_eq!(verdicts(&records).last(), Some(&Ok(expected)), "{records:?}");
+        }
+    }
+
+    /// A call is explained after the earlier calls of its session, as often as wanted.
+    #[test]
+    fn a_call_is_explained_in_its_session() {
+        let marking = policy(MARKING);
+        let mut replay = Replay::new(vec![&marking], Vec::new());
+        let texts = KnownTexts::default();
+        let (earlier, wanted) = (record("s", "git status", "defer"), record("s", "rm x", "deny"));
+        let explain = |replay: &Replay<'_>| {
+            let explained = replay.explain(&marking, &wanted, &RecordedWorld::new(&wanted, &texts)).unwrap();
+            (explained.1.verdict, explained.0.commands[0].effects[0].kind.clone())
+        };
+        assert_eq!(explain(&replay), (Verdict::Defer, "delete".to_owned()));
+        replay.judge(&earlier, &RecordedWorld::new(&earlier, &texts)).unwrap();
+        for _ in 0..2 {
+            assert_eq!(explain(&replay), (Verdict::Deny, "delete".to_owned()));
         }
     }
 
