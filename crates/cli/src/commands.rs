@@ -29,6 +29,7 @@ pub(crate) mod stop;
 pub(crate) mod suggest;
 pub(crate) mod trust;
 pub(crate) mod uninstall;
+pub(crate) mod why;
 
 use crate::exit::Exit;
 use crate::global::Global;
@@ -73,6 +74,8 @@ pub(crate) enum Command {
     Explain(explain::Options),
     /// Show the log
     Log(log::Options),
+    /// Show why a call was asked about or denied, and how to allow it
+    Why(why::Options),
     /// Show the decisions of a week, and proposed changes
     Report(report::Options),
     /// Propose rule changes from the log
@@ -120,6 +123,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Check(options) => check::run(global, options),
         Command::Explain(options) => explain::run(global, options),
         Command::Log(options) => log::run(global, options),
+        Command::Why(options) => why::run(global, options),
         Command::Report(options) => report::run(global, options),
         Command::Suggest(options) => suggest::run(global, options),
         Command::Replay(options) => replay::run(global, options),

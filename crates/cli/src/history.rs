@@ -2,6 +2,8 @@
 
 mod missing;
 mod part_options;
+mod recorded_call;
+mod short_rule;
 mod subject;
 mod tally;
 
@@ -13,6 +15,8 @@ use castellan_audit::{Entry, Record, Scanned, scan};
 
 pub(crate) use missing::Missing;
 pub(crate) use part_options::PartOptions;
+pub(crate) use recorded_call::RecordedCall;
+pub(crate) use short_rule::short_rule;
 pub(crate) use subject::subject;
 pub(crate) use tally::{Ask, Fate, RuleCount, Tally, Verdicts};
 

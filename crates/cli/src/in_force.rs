@@ -2,6 +2,7 @@
 
 use anyhow::{Context, bail};
 use castellan_daemon::{AppliedError, Compiled, Config, FileSet, Layout, compile, read_applied};
+use castellan_policy::{Policy, Settings};
 use castellan_rules::Source;
 
 use crate::case_files;
@@ -34,6 +35,13 @@ impl InForce {
                 Err(error).context("`castellan apply` puts the files in force that there are")
             }
         }
+    }
+
+    /// Returns the policy with one more pattern in the user's `allow` list; `None` if it is no pattern.
+    pub(crate) fn allowing_also(&self, pattern: &str) -> Option<Policy> {
+        let operators = self.config.settings.operators.allowing_also(pattern).ok()?;
+        let settings = Settings { operators, ..self.config.settings.clone() };
+        Some(compile(&self.rules, &Config { settings, ..self.config.clone() }).policy)
     }
 
     pub(crate) fn compile(&self) -> anyhow::Result<Compiled> {

@@ -160,6 +160,35 @@ pub(crate) fn write_wrapped(
     lines.into_iter().try_for_each(|line| writeln!(out, "{indent}{style}{line}{style:#}"))
 }
 
+/// Writes pairs of a text and its description side by side, or below each other on a narrow terminal.
+pub(crate) fn write_pairs(
+    out: &mut impl Write,
+    pairs: &[(String, String)],
+    indent: &str,
+    columns: usize,
+) -> io::Result<()> {
+    let first = pairs.iter().map(|(text, _)| width(&printable(text))).max().unwrap_or_default();
+    let below = " ".repeat(width(indent) + first + 2);
+    let is_narrow = width(&below) + DESCRIPTION_MIN > columns;
+    for (text, description) in pairs {
+        let text = printable(text);
+        if is_narrow {
+            writeln!(out, "{indent}{text}")?;
+            write_wrapped(out, description, FAINT, &indent.repeat(2), columns)?;
+            continue;
+        }
+        let mut lines = Vec::new();
+        write_wrapped(&mut lines, description, FAINT, &below, columns)?;
+        let lines = String::from_utf8_lossy(&lines);
+        let rest = lines.strip_prefix(&below).unwrap_or("\n");
+        write!(out, "{indent}{text}{:1$}{rest}", "", first - width(&text) + 2)?;
+    }
+    Ok(())
+}
+
+/// Minimum columns of a description beside its text.
+const DESCRIPTION_MIN: usize = 30;
+
 /// Minimum columns of a wrapped text.
 const WRAPPED_MIN: usize = 20;
 

@@ -24,6 +24,7 @@ const COMMANDS: &[&str] = &[
     "explain",
     "log",
     "log verify",
+    "why",
     "report",
     "suggest",
     "replay",

@@ -25,3 +25,4 @@ mod suggest;
 mod upgrade;
 mod users_only;
 mod weaknesses;
+mod why;

@@ -173,6 +173,44 @@ fn an_agent_cannot_approve_and_a_deny_is_no_call_that_waits() -> anyhow::Result<
     Ok(())
 }
 
+/// `castellan why` gives a person the commands that work for the call at that moment, and takes an id in any case.
+#[test]
+fn a_person_learns_why_and_what_to_do() -> anyhow::Result<()> {
+    let home = Home::with_castellan("consent-why", ENFORCE, RULES)?;
+    let why = |arguments: &[&str]| -> anyhow::Result<String> {
+        let done = terminal::run_castellan(&home, &[&["why"], arguments].concat())?;
+        anyhow::ensure!(done.code == Some(0), "{done:?}");
+        Ok(done.stdout)
+    };
+    assert_eq!(ask(&home, "forbidden")?, "deny");
+    let denied = why(&[])?;
+    assert!(denied.contains("after you changed the rule in ") && !denied.contains("approve"), "{denied}");
+
+    assert_eq!(ask(&home, "doubtful x")?, "deny");
+    let id = id(&home)?;
+    let small = id.to_lowercase();
+    let asked = why(&[&small])?;
+    assert_eq!(asked, why(&[])?);
+    for part in [
+        &format!("approve {id} --always"),
+        "│ doubtful x",
+        "Codex does not hold such an ask",
+        "in force: nobody approved the call",
+        "allow = [\"Bash(doubtful x:*)\"]",
+    ] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+    assert_eq!(terminal::run_castellan(&home, &["approve", &small, "--session", "--yes"])?.code, Some(0));
+    let waits_no_more = why(&[&small])?;
+    assert!(!waits_no_more.contains(&format!("approve {id}")), "{waits_no_more}");
+    assert_eq!(ask(&home, "doubtful x")?, "defer");
+    let record = home.records()?.into_iter().rfind(|record| record["type"] == "call").unwrap_or_default();
+    let granted = why(&[&record["seq"].to_string()])?;
+    assert!(granted.contains("no effect: a person approved the call"), "{granted}");
+    assert_eq!(terminal::run_castellan(&home, &["refuse", &small])?.code, Some(0));
+    Ok(())
+}
+
 /// The person sees the whole call at any length, with control characters escaped, and the record identifies the call.
 #[test]
 fn a_person_sees_the_whole_call_and_the_log_says_which() -> anyhow::Result<()> {

@@ -100,7 +100,7 @@ fn about(command: &ExplainedCommand) -> String {
 }
 
 /// Describes an effect without its kind.
-fn said(effect: &ExplainedEffect) -> String {
+pub(crate) fn said(effect: &ExplainedEffect) -> String {
     let mut parts: Vec<String> = Vec::new();
     let path = effect.path.as_ref().or(effect.path_raw.as_ref());
     parts.extend(path.cloned());

@@ -5,15 +5,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use castellan_audit::{CallRecord, Record};
-use castellan_daemon::{Config, KnownTexts, RecordedWorld, compile, pack_of_file};
+use castellan_audit::Record;
+use castellan_daemon::{KnownTexts, RecordedWorld, pack_of_file};
 use castellan_event::{Layer, Verdict};
-use castellan_policy::{Policy, RuleVerdict, Settings};
+use castellan_policy::{Policy, RuleVerdict};
 use castellan_trial::Replay;
 
 use crate::global::Global;
-use crate::history::subject;
 use crate::history::{self, Ask, Fate, Part, Seen, Tally};
+use crate::history::{short_rule, subject};
 use crate::in_force::InForce;
 use crate::progress::Progress;
 
@@ -103,36 +103,6 @@ fn may_be_excepted_from(by: &[String], policy: &Policy) -> bool {
     !by.is_empty() && by.iter().all(may)
 }
 
-/// Returns the short rule for a call: a simple command by program and subcommand, or verbatim; a host; a server's tool.
-fn short_rule(record: &CallRecord) -> Option<String> {
-    let text = |key: &str| record.input.get(key).and_then(|value| value.as_str());
-    if record.tool.starts_with("mcp__") {
-        return Some(record.tool.clone());
-    }
-    if record.tool == "WebFetch" {
-        let host = text("url")?.split_once("://")?.1.split(['/', '?', '#', ':']).next()?;
-        let is_plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
-        return Some(format!("WebFetch(domain:{host})")).filter(|_| is_plain && !host.is_empty());
-    }
-    let command = text("command").filter(|_| record.tool == "Bash")?.trim();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || " _./:=@%+,-".contains(c);
-    if command.is_empty() || !command.chars().all(is_plain) {
-        return None;
-    }
-    let words: Vec<&str> = command.split(' ').filter(|word| !word.is_empty()).collect();
-    let is_word = |word: &str| {
-        word.starts_with(|first: char| first.is_ascii_lowercase())
-            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
-    };
-    Some(match words[..] {
-        // Arguments after a subcommand differ between calls. Without a subcommand, a prefix would allow any.
-        [program, subcommand, ..] if is_word(program) && is_word(subcommand) => {
-            format!("Bash({program} {subcommand}:*)")
-        }
-        _ => format!("Bash({})", words.join(" ")),
-    })
-}
-
 /// Tries the candidates on the log. Removes a short rule that stops one of its calls, or allows a refused one.
 pub(super) fn tried(
     global: &Global,
@@ -144,14 +114,10 @@ pub(super) fn tried(
 ) -> anyhow::Result<Vec<Exception>> {
     let mut policies = vec![in_force.compile()?.policy];
     for candidate in &mut candidates {
-        let allow = candidate.allow.as_deref();
-        let operators = allow.and_then(|allow| in_force.config.settings.operators.allowing_also(allow).ok());
-        let Some(operators) = operators else {
-            candidate.allow = None;
-            continue;
-        };
-        let settings = Settings { operators, ..in_force.config.settings.clone() };
-        policies.push(compile(&in_force.rules, &Config { settings, ..in_force.config.clone() }).policy);
+        match candidate.allow.as_deref().and_then(|allow| in_force.allowing_also(allow)) {
+            Some(policy) => policies.push(policy),
+            None => candidate.allow = None,
+        }
     }
     if policies.len() == 1 {
         return Ok(candidates);
@@ -201,36 +167,10 @@ impl Exception {
 
 #[cfg(test)]
 mod tests {
+    use castellan_daemon::{Config, compile};
     use castellan_rules::Source;
-    use serde_json::{Value as Json, json};
 
     use super::*;
-
-    fn record(tool: &str, input: Json) -> CallRecord {
-        CallRecord { tool: tool.to_owned(), input, ..CallRecord::default() }
-    }
-
-    #[test]
-    fn a_short_rule_means_no_more_than_was_seen() {
-        let check = |tool: &str, input: Json, expected: Option<&str>| {
-            assert_eq!(short_rule(&record(tool, input.clone())).as_deref(), expected, "{tool} {input}");
-        };
-        let bash = |command: &str, expected| check("Bash", json!({ "command": command }), expected);
-        bash("git push origin main", Some("Bash(git push:*)"));
-        bash("npm publish", Some("Bash(npm publish:*)"));
-        bash("rm -r build", Some("Bash(rm -r build)"));
-        bash("make", Some("Bash(make)"));
-        bash("git push; ls", None);
-        bash("git push && ls", None);
-        bash("echo $X", None);
-        bash("git push > x", None);
-        bash("git push\nls", None);
-        bash("", None);
-        check("WebFetch", json!({ "url": "https://docs.rs/x?y" }), Some("WebFetch(domain:docs.rs)"));
-        check("WebFetch", json!({ "url": "https://u@docs.rs/" }), None);
-        check("mcp__git__push", json!({}), Some("mcp__git__push"));
-        check("Write", json!({ "file_path": "/x" }), None);
-    }
 
     fn policy(name: &str, tag: &str, file: &str) -> Policy {
         let text = format!(

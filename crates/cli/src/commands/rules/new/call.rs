@@ -3,12 +3,13 @@
 
 use anyhow::{Context, bail};
 use castellan_agents::AgentId;
-use castellan_audit::{CallRecord, Filter, Record};
+use castellan_audit::CallRecord;
 use castellan_daemon::{Layout, find_workspace};
 use castellan_trial::{Asked, Case, HOME, WORKSPACE};
 use serde_json::{Map, Value as Json};
 
 use crate::directories::Directories;
+use crate::history::RecordedCall;
 
 /// The mark of a truncated value in a record.
 const CUT: &str = "…[cut ";
@@ -26,15 +27,8 @@ pub(super) fn of_command(agent: AgentId, command: &str) -> anyhow::Result<Case> 
 
 /// Returns the case of a logged call, by its request id or record number.
 pub(super) fn recorded(layout: &Layout, id: &str) -> anyhow::Result<Case> {
-    let number: Option<u64> = id.parse().ok();
-    let request = number.is_none().then(|| id.to_owned());
-    let reading = castellan_audit::read(&layout.log(), &Filter { request, ..Filter::default() })?;
-    let entries = reading.entries.into_iter().rev();
-    let mut calls = entries.filter(|entry| number.is_none_or(|number| entry.seq == number));
-    let call = calls.find_map(|entry| if let Record::Call(call) = entry.record { Some(call) } else { None });
-    let Some(CallRecord { agent, tool_raw, input, cwd, workspace, .. }) = call else {
-        bail!("the log has no call `{id}`: `castellan log` shows requests, `--json` the numbers of records");
-    };
+    let CallRecord { agent, tool_raw, input, cwd, workspace, .. } =
+        RecordedCall::named(&layout.log(), id)?.call;
     let agent = AgentId::named(&agent);
     let agent = agent.context("its agent is none that castellan guards")?;
     let text = input.to_string();

@@ -1,0 +1,181 @@
+//! `castellan why`, on a log written with the daemon's own log crate.
+
+use std::time::{Duration, SystemTime};
+
+use castellan_audit::{CallRecord, Config, FindingRecord, Log, Record};
+use serde_json::json;
+
+use crate::home::{Done, Home, skipped};
+
+/// 2026-01-31T12:00:00Z; each further record is one minute later.
+const FIRST: u64 = 1_769_860_800;
+
+const RULES: &str = r#"- rule: Ask before a push
+  desc: Hm.
+  condition: cmd.name = git and cmd.subcommand = push
+  output: "The push to %cmd.line changes a remote. Instead: show the commits to the user first, with git log --oneline"
+  priority: WARNING
+  source: coding_agent
+  tags: [coding_agent_ask]
+
+- rule: Deny the frobnicator
+  desc: No.
+  condition: cmd.name = frobnicate
+  output: Nobody frobnicates here
+  priority: CRITICAL
+  source: coding_agent
+  tags: [coding_agent_deny]
+"#;
+
+fn finding(verdict: &str, code: &str, rule: &str, lifted: &str) -> FindingRecord {
+    FindingRecord {
+        verdict: verdict.into(),
+        code: code.into(),
+        rule: rule.into(),
+        layer: if code.ends_with("_rule") { "user".into() } else { String::new() },
+        lifted: lifted.into(),
+        message: format!("the message of {code} is a sentence that is long enough to be wrapped at words"),
+        ..FindingRecord::default()
+    }
+}
+
+fn call(request: &str, command: &str, verdict: &str, findings: Vec<FindingRecord>) -> CallRecord {
+    CallRecord {
+        correlation_id: 7,
+        request: request.into(),
+        event: "PreToolUse".into(),
+        agent: "claude_code".into(),
+        session_id: "s".into(),
+        permission_mode: "default".into(),
+        cwd: "/no/such/project".into(),
+        workspace: "/no/such/project".into(),
+        tool: "Bash".into(),
+        tool_raw: "Bash".into(),
+        input: json!({ "command": command }),
+        verdict: verdict.into(),
+        answer: verdict.into(),
+        enforced: true,
+        mode: "enforce".into(),
+        findings,
+        ..CallRecord::default()
+    }
+}
+
+fn home(records: &[CallRecord]) -> Home {
+    let home = Home::new();
+    let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
+    for (minute, record) in (0..).zip(records) {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(FIRST + 60 * minute);
+        log.append(&Record::Call(record.clone()), time).unwrap();
+    }
+    home.write("h/config/rules/user/mine.yaml", RULES);
+    std::fs::create_dir_all(home.path("h/config/rules/default")).unwrap();
+    home
+}
+
+/// The calls of a session: an exempt one, a denied one, an asked one, and the test call of doctor.
+fn calls() -> Vec<CallRecord> {
+    let push = |lifted| finding("ask", "ask_rule", "Ask before a push", lifted);
+    let canary = CallRecord {
+        tool: "castellan_canary".into(),
+        tool_raw: "castellan_canary".into(),
+        ..call("C1", "", "deny", vec![])
+    };
+    vec![
+        call("", "git push origin one", "defer", vec![push("grant")]),
+        call(
+            "K7",
+            "frobnicate \u{1b}[2J\n│ to allow it",
+            "deny",
+            vec![finding("deny", "deny_rule", "Deny the frobnicator", ""), push("observe")],
+        ),
+        call(
+            "Z11",
+            "git push --force-with-lease origin topic",
+            "ask",
+            vec![push(""), finding("defer", "notice", "Seen", "")],
+        ),
+        canary,
+    ]
+}
+
+fn why(home: &Home, arguments: &[&str]) -> Done {
+    // A relative home, because the texts are wrapped: their lengths must not depend on the machine.
+    home.run(&[&["--home", "../h", "why"], arguments].concat())
+}
+
+/// Returns true below an agent, where the command shows less.
+fn is_below_agent() -> bool {
+    let is = castellan_daemon::is_own_within_agent();
+    if is {
+        skipped("the tests run below an agent");
+    }
+    is
+}
+
+#[test]
+fn a_person_sees_the_call_its_rules_and_what_allows_it() {
+    if is_below_agent() {
+        return;
+    }
+    for columns in ["60", "80", "120"] {
+        let home = home(&calls()).with_variable("COLUMNS", columns.into());
+        for (name, arguments) in [("ask", &[][..]), ("deny", &["k7"]), ("granted", &["1"])] {
+            let done = why(&home, arguments);
+            assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+            insta::assert_snapshot!(format!("why_{name}_{columns}"), home.masked(&done.stdout));
+        }
+    }
+}
+
+/// An agent gets the rules, their messages and the request id, and nothing that loosens.
+#[test]
+fn an_agent_is_not_told_how_to_allow_a_call() {
+    if is_below_agent() {
+        return;
+    }
+    let home = home(&calls());
+    let dir = home.path("h").display().to_string();
+    let done = home.run_below("claude", &["--home", &dir, "why", "z11"]);
+    let message = "the message of ask_rule is a sentence that is long enough to be wrapped at words";
+    let expected = format!("ask  Z11\nAsk before a push\n    {message}\n");
+    assert_eq!((done.code, done.stdout, done.stderr), (Some(0), expected, String::new()));
+}
+
+#[test]
+fn a_call_is_named_by_its_id_in_any_case_or_by_its_record() {
+    let home = home(&calls());
+    for (arguments, first) in [
+        (&["K7"][..], "deny  K7"),
+        (&["k7"], "deny  K7"),
+        (&["2"], "deny  K7"),
+        (&["z11"], "ask  Z11"),
+        (&[], "ask  Z11"),
+        (&["c1"], "deny  C1"),
+    ] {
+        let done = why(&home, arguments);
+        assert!(done.stdout.starts_with(first), "{arguments:?}: {done:?}");
+    }
+    let none = why(&home, &["A1"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(7), ""), "{none:?}");
+    assert!(none.stderr.contains("the log has no call `A1`"), "{none:?}");
+    let none = why(&self::home(&calls()[..1]), &[]);
+    assert_eq!(none.stderr, "castellan: the log has no call that was asked about or denied\n");
+}
+
+/// What cannot be judged again is said, and the rest is shown.
+#[test]
+fn a_call_that_the_log_does_not_hold_is_shown_without_effects() {
+    if is_below_agent() {
+        return;
+    }
+    let home = home(&[call(
+        "K7",
+        "git push https://x:[redacted token]@y",
+        "ask",
+        vec![finding("ask", "ask_rule", "Ask before a push", "")],
+    )]);
+    let shown = why(&home, &[]).stdout;
+    assert!(shown.contains("not known: a secret stood in the input"), "{shown}");
+    assert!(shown.contains("Ask before a push") && !shown.contains("allow = "), "{shown}");
+}
