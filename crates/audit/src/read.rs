@@ -74,10 +74,11 @@ pub struct Reading {
     pub unreadable: Vec<Broken>,
 }
 
-/// Reads the matching entries. With a limit, it reads only as many of the newest segments as it needs.
+/// Reads the matching entries. With a limit, it reads only as many of the newest segments as it needs; with a verdict,
+/// only the streams that can have it.
 pub fn read(dir: &Path, filter: &Filter) -> Result<Reading, AuditError> {
     let mut reading = Reading::default();
-    for stream in Stream::ALL {
+    for stream in Stream::ALL.into_iter().filter(|stream| filter.may_be_in(*stream)) {
         read_stream(dir, stream, filter, &mut reading)?;
     }
     reading.entries.sort_by_key(|entry| entry.seq);
@@ -238,6 +239,14 @@ fn try_open_all(dir: &Path, stream: Stream) -> Result<Option<Vec<(String, File)>
 }
 
 impl Filter {
+    /// Reports whether a stream can have a matching record.
+    fn may_be_in(&self, stream: Stream) -> bool {
+        let verdict = self.verdict.as_deref().map(|verdict| {
+            Record::Call(CallRecord { verdict: verdict.to_lowercase(), ..CallRecord::default() })
+        });
+        stream == Stream::Notable || verdict.is_none_or(|call| call.stream() == stream)
+    }
+
     /// Reports whether an entry matches; ignores the limit.
     pub fn matches(&self, entry: &Entry) -> bool {
         let view = View::of(&entry.record);
