@@ -21,6 +21,7 @@ pub(crate) mod profile;
 pub(crate) mod refuse;
 pub(crate) mod replay;
 pub(crate) mod report;
+pub(crate) mod request_ids;
 pub(crate) mod restart;
 pub(crate) mod rules;
 pub(crate) mod start;
@@ -99,6 +100,9 @@ pub(crate) enum Command {
     Daemon,
     /// Print shell completions
     Completions(completions::Options),
+    /// Print request ids for shell completion
+    #[command(hide = true)]
+    RequestIds(request_ids::Options),
     /// Write man pages
     Man(man::Options),
 }
@@ -134,6 +138,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Bench(command) => bench::run(global, command),
         Command::Daemon => daemon::run(global),
         Command::Completions(options) => completions::run(options),
+        Command::RequestIds(options) => request_ids::run(global, options),
         Command::Man(options) => man::run(global, options),
     }
 }

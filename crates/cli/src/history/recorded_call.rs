@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use castellan_audit::{CallRecord, Entry, Filter, Record};
 use castellan_daemon::CANARY_TOOL;
 use castellan_event::Verdict;
 
-/// Records that are searched for one that is no test call. `castellan doctor` writes one for each agent.
+/// Records of each verdict that are read: many more than a person looks for, or than `castellan doctor` writes.
 const SEARCHED: usize = 100;
 
 #[derive(Debug)]
@@ -35,17 +35,22 @@ impl RecordedCall {
         })
     }
 
-    /// Returns the last call that was asked about or denied, without the test calls of `castellan doctor`.
-    pub(crate) fn last_stopped(log: &Path) -> anyhow::Result<RecordedCall> {
-        let mut last: Option<RecordedCall> = None;
+    /// Returns the last calls that were asked about or denied, the oldest first, without the test calls of
+    /// `castellan doctor`.
+    pub(crate) fn stopped(log: &Path) -> anyhow::Result<Vec<RecordedCall>> {
+        let mut stopped = Vec::new();
         for verdict in [Verdict::Ask, Verdict::Deny] {
             let verdict = Some(verdict.as_str().to_owned());
             let filter = Filter { verdict, limit: Some(SEARCHED), ..Filter::default() };
-            let found = calls(log, &filter)?.rfind(|found| found.call.tool_raw != CANARY_TOOL);
-            last = last.into_iter().chain(found).max_by_key(|found| found.seq);
+            stopped.extend(calls(log, &filter)?.filter(|found| found.call.tool_raw != CANARY_TOOL));
         }
-        let Some(last) = last else { bail!("the log has no call that was asked about or denied") };
-        Ok(last)
+        stopped.sort_by_key(|found| found.seq);
+        Ok(stopped)
+    }
+
+    pub(crate) fn last_stopped(log: &Path) -> anyhow::Result<RecordedCall> {
+        let last = RecordedCall::stopped(log)?.pop();
+        last.context("the log has no call that was asked about or denied")
     }
 }
 

@@ -168,7 +168,7 @@ impl Home {
     }
 
     /// Runs in its own session, because the tests themselves may have a terminal.
-    fn without_terminal(&self, line: &[impl AsRef<OsStr>]) -> Done {
+    pub(crate) fn without_terminal(&self, line: &[impl AsRef<OsStr>]) -> Done {
         let mut command = self.command(Path::new("setsid"));
         done(command.arg("--wait").args(line).stdin(Stdio::null()).output().unwrap())
     }

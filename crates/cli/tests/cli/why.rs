@@ -63,14 +63,19 @@ fn call(request: &str, command: &str, verdict: &str, findings: Vec<FindingRecord
 
 fn home(records: &[CallRecord]) -> Home {
     let home = Home::new();
-    let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
+    write_log(&home, "h", records);
+    home.write("h/config/rules/user/mine.yaml", RULES);
+    std::fs::create_dir_all(home.path("h/config/rules/default")).unwrap();
+    home
+}
+
+fn write_log(home: &Home, dir: &str, records: &[CallRecord]) {
+    let log = home.path(&format!("{dir}/state/log"));
+    let log = Log::open(&log, Config::default(), SystemTime::UNIX_EPOCH).unwrap();
     for (minute, record) in (0..).zip(records) {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(FIRST + 60 * minute);
         log.append(&Record::Call(record.clone()), time).unwrap();
     }
-    home.write("h/config/rules/user/mine.yaml", RULES);
-    std::fs::create_dir_all(home.path("h/config/rules/default")).unwrap();
-    home
 }
 
 /// The calls of a session: an exempt one, a denied one, an asked one, and the test call of doctor.
@@ -178,4 +183,56 @@ fn a_call_that_the_log_does_not_hold_is_shown_without_effects() {
     let shown = why(&home, &[]).stdout;
     assert!(shown.contains("not known: a secret stood in the input"), "{shown}");
     assert!(shown.contains("Ask before a push") && !shown.contains("allow = "), "{shown}");
+}
+
+/// The newest first, without those of doctor, and no text that a shell could take for more than a word.
+#[test]
+fn a_shell_completes_request_ids() {
+    let home = Home::new();
+    let forged = call("$(x) y", "ls", "deny", Vec::new());
+    write_log(
+        &home,
+        "user/.local/share/castellan",
+        &[&calls()[..], &[forged, call("K70", "ls", "deny", vec![])]].concat(),
+    );
+    let check = |arguments: &[&str], expected: &str| {
+        assert_eq!(home.run_ok(&[&["request-ids"], arguments].concat()), expected, "{arguments:?}");
+    };
+    check(&[], "K70\nZ11\nK7\n");
+    check(&["k7"], "K70\nK7\n");
+    check(&["x"], "");
+    // Only a daemon knows which calls wait.
+    assert_eq!(home.run(&["request-ids", "--pending"]).code, Some(3));
+    assert!(!home.run_ok(&["--help"]).contains("request-ids"));
+
+    let script = home.run_ok(&["completions", "bash"]);
+    home.write("repo/castellan.bash", &script);
+    let completed = |words: &str| {
+        let line = format!(
+            "PATH={}:$PATH; source castellan.bash; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _castellan_request_ids castellan \"${{COMP_WORDS[COMP_CWORD]}}\"; echo \"${{COMPREPLY[@]}}\"",
+            home.bin().display()
+        );
+        let done = home.without_terminal(&["bash", "-c", &line]);
+        assert_eq!(done.code, Some(0), "{words}: {done:?}");
+        done.stdout
+    };
+    for (words, expected) in [
+        ("castellan why ''", "K70 Z11 K7\n"),
+        ("castellan refuse z", "Z11\n"),
+        ("castellan log --request k", "K70 K7\n"),
+        ("castellan approve ''", "\n"),
+        ("castellan approve --alw", "--always\n"),
+        ("castellan wh", "why\n"),
+    ] {
+        assert_eq!(completed(words), expected, "{words}");
+    }
+    let zsh = home.run_ok(&["completions", "zsh"]);
+    assert_eq!(
+        zsh.matches(":_castellan_request_ids'").count(),
+        5,
+        "approve, refuse, why, --request, --from-log"
+    );
+    let fish = home.run_ok(&["completions", "fish"]);
+    assert_eq!(fish.matches("(castellan request-ids").count(), 5);
 }
