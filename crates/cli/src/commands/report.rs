@@ -1,6 +1,7 @@
 //! `castellan report`: a week at a glance: verdicts, top asks, waiting times, ungoverned runs and proposed changes. It
 //! reads the log and changes nothing.
 
+mod change;
 mod chart;
 mod show;
 

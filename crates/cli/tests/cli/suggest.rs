@@ -201,7 +201,7 @@ fn an_agent_is_told_no_way_to_loosen() {
     );
     assert!(
         agent(&["report", since[0], since[1]])
-            .contains("1 proposal: what to change is told to a person only")
+            .contains("2 proposals: what to change is told to a person only")
     );
     // The names of rules in observe state are not shown either.
     for arguments in [&["report", since[0], since[1]][..], &["report", since[0], since[1], "--json"]] {
@@ -344,6 +344,43 @@ fn a_report_has_charts_and_what_to_change() {
     // A week without records in the log.
     let (code, json) = json_of(&home, &["report", "--week"]);
     assert_eq!((code, &json["calls"]), (Some(0), &json!(0)));
+    let none = run(&home, &["report", "--week"]).stdout;
+    assert!(none.ends_with(", 0 calls\n\nnothing needs changing\n"), "{none}");
+}
+
+/// A report ends with one change: the proposal that helps most, in steps that fit the terminal.
+#[test]
+fn a_report_ends_with_one_change() {
+    if is_below_agent() {
+        return;
+    }
+    let since = ["report", "--since", "2026-01-25"];
+    let end = |story: &Story, columns: &str| {
+        let home = story.home().with_variable("COLUMNS", columns.into());
+        let shown = run(&home, &since).stdout;
+        let (_, end) = shown.rsplit_once("\n\n").unwrap();
+        assert!(shown.lines().all(|line| line.chars().count() <= columns.parse().unwrap()), "{shown}");
+        end.to_owned()
+    };
+    let mut habits = Story::default();
+    habits.habits();
+    for columns in ["60", "80", "120"] {
+        insta::assert_snapshot!(format!("report_end_{columns}"), end(&habits, columns));
+    }
+    let mut often = Story::default();
+    let mut calls = Story::default();
+    for _ in 0..12 {
+        often.ask("frob it", "Ask before frobbing");
+        calls.call("ls", "defer", "", "", "");
+    }
+    let of_rule = "        Ask before frobbing stops 100 % of all calls, such as `frob it`\n          castellan rules describe 'Ask before frobbing'\n";
+    assert_eq!(end(&often, "120"), format!("what to change\n{of_rule}"));
+    assert_eq!(end(&calls, "120"), "nothing needs changing\n");
+    calls.records.push(Record::Ungoverned(UngovernedRecord::default()));
+    assert_eq!(
+        end(&calls, "120"),
+        "what to change\n        calls ran that castellan did not decide\n          castellan doctor\n"
+    );
 }
 
 #[test]

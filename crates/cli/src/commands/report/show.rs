@@ -6,10 +6,11 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value as Json, json};
 
+use super::change;
 use super::chart::bar;
-use crate::commands::suggest::{FOR_A_PERSON, Suggestions};
+use crate::commands::suggest::Suggestions;
 use crate::history::{Missing, RuleCount, Tally, Verdicts};
-use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, counted, cut, printable};
+use crate::output::{self, BAD, Cell, FAINT, GOOD, PLAIN, WARN, counted, cut, printable};
 use crate::times::{utc, utc_day};
 
 /// Maximum columns of a bar: longer ones add no information.
@@ -17,6 +18,16 @@ const BAR_MAX: usize = 60;
 
 /// Columns beside a bar.
 const BESIDE_BAR: usize = 60;
+
+/// Columns of a terminal that has room for a bar beside names.
+const BAR_FROM: usize = 100;
+
+/// Columns of a row about asks beside its name, its bar and its answers.
+const ASKED_COLUMNS: usize = 10;
+
+/// Columns of the name of a rule.
+const NAME_MIN: usize = 20;
+const NAME_MAX: usize = 60;
 
 /// Maximum period that includes days without calls: two months.
 const DAYS_MAX: u64 = 62;
@@ -53,8 +64,8 @@ impl Report<'_> {
         self.write_observed(out)?;
         self.write_on_trial(out)?;
         self.write_unknown_tools(out)?;
-        self.write_changes(out)?;
-        Ok(missing.write(out)?)
+        missing.write(out)?;
+        change::write(out, self.suggestions, !tally.ungoverned.is_empty(), self.is_agent)
     }
 
     /// Writes a bar for each day; over a long period only for days with calls.
@@ -63,7 +74,7 @@ impl Report<'_> {
         let longest = days.values().map(|counts| counts.all()).max().unwrap_or_default();
         writeln!(
             out,
-            "\n{FAINT}by day (UTC){FAINT:#}    {BAD}█{BAD:#} denied  {WARN}▓{WARN:#} asked  {GOOD}▒{GOOD:#} allowed  {FAINT}░{FAINT:#} agent decides"
+            "\n{FAINT}by day (UTC){FAINT:#}  {BAD}█{BAD:#} denied  {WARN}▓{WARN:#} asked  {GOOD}▒{GOOD:#} allowed  {FAINT}░{FAINT:#} agent decides"
         )?;
         let (Some((first, _)), Some((last, _))) = (days.first_key_value(), days.last_key_value()) else {
             return Ok(());
@@ -98,14 +109,11 @@ impl Report<'_> {
             if open > 0 {
                 write!(reported, ", {open} not known")?;
             }
-            let bar = bar(&[(*asked, '▓', WARN)], most, width() / 3);
-            let padding = (width() / 3).saturating_sub(asked.saturating_mul(width() / 3) / most.max(1));
-            writeln!(
-                out,
-                "{asked:>6}  {bar}{:padding$}  {}  {FAINT}{reported}{FAINT:#}",
-                "",
-                cut(&printable(name), 60)
-            )?;
+            let bar = bar_of_asks(*asked, most);
+            let taken = ASKED_COLUMNS + output::width(&reported) + bar.columns;
+            let name =
+                cut(&printable(name), output::columns().saturating_sub(taken).clamp(NAME_MIN, NAME_MAX));
+            writeln!(out, "{asked:>6}  {}{name}  {FAINT}{reported}{FAINT:#}", bar.text)?;
         }
         if asking.len() > ROWS_MAX {
             writeln!(out, "        {FAINT}and {} more{FAINT:#}", counted(asking.len() - ROWS_MAX, "rule"))?;
@@ -131,10 +139,13 @@ impl Report<'_> {
         if let Some(Waits { count, median, longest, all }) = self.waits() {
             let answers = counted(count, "answer");
             let [median, longest, all] = [median, longest, all].map(rounded);
-            writeln!(
-                out,
-                "\nwaited for {answers} by `castellan approve` or `refuse`: half of them within {median}, the longest {longest}, {all} in all"
-            )?;
+            let times = match count {
+                1 => longest,
+                _ => format!("half of them within {median}, the longest {longest}, {all} in all"),
+            };
+            let text = format!("waited for {answers} by `castellan approve` or `refuse`: {times}");
+            writeln!(out)?;
+            output::write_wrapped(out, &text, PLAIN, "", output::columns())?;
         }
         Ok(())
     }
@@ -150,7 +161,9 @@ impl Report<'_> {
         for (why, count) in &self.tally.ungoverned {
             let meaning =
                 UNGOVERNED.iter().find(|(known, _)| known == why).map_or(why.as_str(), |(_, text)| text);
-            writeln!(out, "\n{BAD}ungoverned{BAD:#}  {count} × {}; see `castellan log`", printable(meaning))?;
+            writeln!(out, "\n{BAD}ungoverned{BAD:#}")?;
+            let text = format!("{count} × {meaning}; see `castellan log`");
+            output::write_wrapped(out, &text, PLAIN, "        ", output::columns())?;
         }
         Ok(())
     }
@@ -212,39 +225,6 @@ impl Report<'_> {
 
     fn observed(&self) -> Vec<(&String, &RuleCount)> {
         self.tally.rules.iter().filter(|(_, count)| !count.observed.is_empty()).collect()
-    }
-
-    /// Writes proposed changes, one line each; `castellan suggest` has the details.
-    fn write_changes(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let suggestions = self.suggestions;
-        let mut lines = Vec::new();
-        for exception in &suggestions.exceptions {
-            let by = exception.by.join(", ");
-            let what = match &exception.allow {
-                Some(allow) => format!("allow = [\"{allow}\"]"),
-                None => "`castellan approve ID --always`".to_owned(),
-            };
-            lines.push(format!("{by}: asked and approved {}: {what}", counted(exception.approved, "time")));
-        }
-        for often in &suggestions.often {
-            let share = often.stopped.saturating_mul(100) / suggestions.calls.max(1);
-            lines.push(format!("{}: stops {share} % of all calls", often.rule));
-        }
-        if lines.is_empty() {
-            return Ok(());
-        }
-        writeln!(out, "\n{FAINT}what to change{FAINT:#}")?;
-        if self.is_agent {
-            let proposals = counted(lines.len(), "proposal");
-            return Ok(writeln!(out, "        {WARN}{proposals}: {FOR_A_PERSON}{WARN:#}")?);
-        }
-        for line in lines.iter().take(ROWS_MAX) {
-            writeln!(out, "        {}", printable(line))?;
-        }
-        Ok(writeln!(
-            out,
-            "        {FAINT}`castellan suggest` has examples and what else would be let through{FAINT:#}"
-        )?)
     }
 
     pub(super) fn write_json(&self, out: &mut impl Write) -> anyhow::Result<()> {
@@ -315,6 +295,23 @@ const UNGOVERNED: &[(&str, &str)] = &[
 fn counts_json(counts: Verdicts) -> Json {
     let Verdicts { deny, ask, allow, defer } = counts;
     json!({ "deny": deny, "ask": ask, "allow": allow, "defer": defer })
+}
+
+/// A bar before the name of a rule, with its gap.
+struct AskBar {
+    text: String,
+    columns: usize,
+}
+
+/// Returns the bar of a rule's asks; none on a narrow terminal, where the names need the columns.
+fn bar_of_asks(asked: usize, most: usize) -> AskBar {
+    if output::columns() < BAR_FROM {
+        return AskBar { text: String::new(), columns: 0 };
+    }
+    let longest = width() / 3;
+    let bar = bar(&[(asked, '▓', WARN)], most, longest);
+    let padding = longest.saturating_sub(asked.saturating_mul(longest) / most.max(1));
+    AskBar { text: format!("{bar}{:padding$}  ", ""), columns: longest + 2 }
 }
 
 /// Returns the columns of the longest bar.
