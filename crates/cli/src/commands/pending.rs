@@ -10,7 +10,7 @@ use super::explain::tree;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::WATCH_POLL;
-use crate::output::{FAINT, WARN, printable};
+use crate::output::{FAINT, WARN, counted, printable};
 
 /// Options of `castellan pending`.
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ fn watch(client: &ControlClient, out: &mut impl Write) -> anyhow::Result<Exit> {
         if std::io::stdout().is_terminal() {
             write!(out, "{CLEAR}")?;
             calls.iter().try_for_each(|call| write(out, call))?;
-            writeln!(out, "{FAINT}{} wait for you{FAINT:#}", calls.len())?;
+            writeln!(out, "{FAINT}{}{FAINT:#}", waiting(calls.len()))?;
         } else {
             let came = calls.iter().filter(|call| !before.iter().any(|one| is_same(one, call)));
             came.into_iter().try_for_each(|call| write(out, call))?;
@@ -84,6 +84,11 @@ fn watch(client: &ControlClient, out: &mut impl Write) -> anyhow::Result<Exit> {
         before = calls;
         std::thread::sleep(WATCH_POLL);
     }
+}
+
+fn waiting(calls: usize) -> String {
+    let verb = if calls == 1 { "waits" } else { "wait" };
+    format!("{} {verb} for you", counted(calls, "call"))
 }
 
 /// Moves the cursor to the upper left and clears the screen.

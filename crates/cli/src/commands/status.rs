@@ -105,11 +105,16 @@ fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
     if report.failures > 0 {
         rows.push(warning(
             "failures",
-            &format!("{}; the last: {}", report.failures, output::printable(&report.last_failure)),
+            &format!(
+                "{}; the last: {}",
+                counted(report.failures, "failure"),
+                output::printable(&report.last_failure)
+            ),
         ));
     }
     if report.ungoverned > 0 {
-        let text = format!("{}; the last: {}", report.ungoverned, output::printable(&report.last_ungoverned));
+        let events = counted(report.ungoverned, "event");
+        let text = format!("{events}; the last: {}", output::printable(&report.last_ungoverned));
         rows.push(warning("ungoverned", &text));
     }
     if report.unknown_tools > 0 {
@@ -129,7 +134,10 @@ fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
     }
     if report.refused > 0 {
         let last = output::printable(&report.last_refused);
-        rows.push(warning("refused", &format!("{} to loosen something; the last: {last}", report.refused)));
+        rows.push(warning(
+            "refused",
+            &format!("{} to loosen something; the last: {last}", counted(report.refused, "request")),
+        ));
     }
     if report.waiting > 0 {
         let waiting = counted(report.waiting, "call");
@@ -185,6 +193,10 @@ fn write_guards(out: &mut impl Write, guards: &[&Guard]) -> anyhow::Result<()> {
     }
     writeln!(out)?;
     Ok(output::write_table(out, &rows)?)
+}
+
+fn counted(count: u64, what: &str) -> String {
+    output::counted(usize::try_from(count).unwrap_or(usize::MAX), what)
 }
 
 fn row(name: &str, value: &str) -> Vec<Cell> {

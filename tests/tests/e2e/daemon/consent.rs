@@ -161,7 +161,8 @@ fn an_agent_cannot_approve_and_a_deny_is_no_call_that_waits() -> anyhow::Result<
     assert_eq!(refused.code, Some(4), "{refused:?}");
     let shown = castellan(&home, &["status"])?.stdout;
     assert!(
-        shown.contains("1 to loosen something; the last: approve ") && shown.contains("1 call for you"),
+        shown.contains("1 request to loosen something; the last: approve ")
+            && shown.contains("1 call for you"),
         "{shown}"
     );
     assert_eq!(ask(&home, "doubtful")?, "deny");
