@@ -10,7 +10,7 @@ use castellan_daemon::{ControlClient, Layout};
 use crate::ask;
 use crate::directories::Directories;
 use crate::output::{self, NOTE, Prefix};
-use crate::{output, values};
+use crate::values;
 
 /// Options of every subcommand.
 #[derive(Debug, clap::Args)]

@@ -17,7 +17,7 @@ use castellan_event::Verdict;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::FOLLOW_POLL;
-use crate::output::{self, FAINT, NOTE, WARN, WARNING};
+use crate::output::{self, NOTE, WARNING};
 use crate::pager;
 use crate::{times, values};
 

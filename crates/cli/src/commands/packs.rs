@@ -14,7 +14,6 @@ use serde_json::{Value as Json, json};
 use crate::commands::profile::in_force;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::history::day;
 use crate::output::{self, Cell, FAINT, NOTE, PLAIN, WARN, WARNING};
 use crate::policy;
 use crate::presence;

@@ -5,7 +5,6 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::launch::{self, Started};
 use crate::output::{WARNING, counted};
-use crate::output;
 
 pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
     let layout = global.layout()?;

@@ -195,10 +195,6 @@ fn write_guards(out: &mut impl Write, guards: &[&Guard]) -> anyhow::Result<()> {
     Ok(output::write_table(out, &rows)?)
 }
 
-fn counted(count: u64, what: &str) -> String {
-    output::counted(usize::try_from(count).unwrap_or(usize::MAX), what)
-}
-
 fn row(name: &str, value: &str) -> Vec<Cell> {
     vec![name.into(), value.into()]
 }

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use castellan_audit::{Broken, Entry, GapRecord, Record, RetentionRecord};
 use serde_json::{Value as Json, json};
 
-use crate::output::{WARN, WARNING, counted, printable};
+use crate::output::{WARNING, counted, printable};
 use crate::times;
 
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::changes::{Changes, Example, Group, Kind};
 use super::sides::Sides;
 use crate::global::Global;
-use crate::history::{Missing, second};
+use crate::history::Missing;
 use crate::output::{self, BAD, FAINT, GOOD, NOTE, Style, WARN, WARNING, counted, cut, printable};
 use crate::times;
 
