@@ -143,7 +143,7 @@ fn hash(case: &Case) -> String {
     let whole =
         json!([agent, case.call.tool, case.call.input, case.cwd, files, case.env, case.real_path, earlier]);
     let digest = Sha256::digest(whole.to_string());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(digest.get(..8).unwrap_or_default())
 }
 
 /// Returns the files below a folder with an extension (empty for all), sorted. For a file, returns that file.

@@ -97,9 +97,7 @@ fn entry_hash(event_label: &str, matcher: Option<&str>, handler: &Json) -> Strin
         fields.insert("matcher".to_owned(), json!(matcher));
     }
     entry.sort_all_objects();
-    let digest = Sha256::digest(entry.to_string());
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    format!("sha256:{}", base16ct::lower::encode_string(&Sha256::digest(entry.to_string())))
 }
 
 /// `PreToolUse` → `pre_tool_use`.

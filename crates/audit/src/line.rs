@@ -199,31 +199,14 @@ impl Hash {
 
     fn parse(hex: &str) -> Option<Hash> {
         let mut hash = [0; 32];
-        if hex.len() != 2 * hash.len() || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return None;
-        }
-        for (index, byte) in hash.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(hex.get(2 * index..2 * index + 2)?, 16).ok()?;
-        }
-        Some(Hash(hash))
+        let read = base16ct::mixed::decode(hex, &mut hash).ok()?.len();
+        (read == hash.len()).then_some(Hash(hash))
     }
-
-    fn hex(self) -> [u8; 64] {
-        let mut hex = [0; 64];
-        for (digits, byte) in hex.chunks_exact_mut(2).zip(self.0) {
-            digits.copy_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
-        }
-        hex
-    }
-}
-
-fn digit(nibble: u8) -> u8 {
-    if nibble < 10 { b'0' + nibble } else { b'a' + (nibble - 10) }
 }
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(std::str::from_utf8(&self.hex()).map_err(|_| fmt::Error)?)
+        f.write_str(base16ct::lower::encode_str(&self.0, &mut [0; 64])?)
     }
 }
 

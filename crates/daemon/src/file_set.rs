@@ -54,7 +54,7 @@ impl FileSet {
                 hasher.update(part);
             }
         }
-        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        base16ct::lower::encode_string(&hasher.finalize())
     }
 
     /// Returns every file's short name (`config.toml`, `default/10-secrets.yaml`, `user/mine.yaml`) and text.

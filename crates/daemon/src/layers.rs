@@ -43,7 +43,7 @@ impl Layers {
         for (name, since) in &trial.rules {
             hasher.update(format!("{}:{name} {since}\n", name.len()));
         }
-        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        base16ct::lower::encode_string(&hasher.finalize())
     }
 
     /// Merges the configurations, without compiling the user's rules.

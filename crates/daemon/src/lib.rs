@@ -18,7 +18,6 @@ mod facts;
 mod file_set;
 mod gaps;
 mod here;
-mod hex;
 mod journal;
 mod judge;
 mod layers;

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::password::Account;
 use crate::control::Secret;
-use crate::hex::{hex, unhex};
 use crate::limits::{
     PIN_BYTES_MAX, PIN_CHARS_MIN, SECRET_FILE_BYTES_MAX, SECRET_TRIES, SECRET_WAIT, SECRET_WAIT_MAX,
 };
@@ -94,8 +93,9 @@ impl Secrets {
             return Err(SecretError::NotSet);
         }
         self.count(Secret::Pin, now, |kept| {
-            let salt = kept.salt.as_deref().and_then(unhex).ok_or_else(|| self.damaged())?;
-            let hash = hex(&hash(pin, &salt)?);
+            let salt = kept.salt.as_deref().and_then(|salt| base16ct::mixed::decode_vec(salt).ok());
+            let salt = salt.ok_or_else(|| self.damaged())?;
+            let hash = base16ct::lower::encode_string(&hash(pin, &salt)?);
             Ok(kept.hash.as_ref().is_some_and(|kept| is_same(hash.as_bytes(), kept.as_bytes())))
         })
     }
@@ -156,7 +156,8 @@ impl Secrets {
         let hash = hash(pin, &salt)?;
         // Keeps the tries, so that a first PIN does not shorten the wait for a password.
         let kept = self.read()?;
-        self.write(&Kept { salt: Some(hex(&salt)), hash: Some(hex(&hash)), ..kept })
+        let hex = |bytes| Some(base16ct::lower::encode_string(bytes));
+        self.write(&Kept { salt: hex(&salt), hash: hex(&hash), ..kept })
     }
 
     /// Reads the file; a missing file is an empty state.

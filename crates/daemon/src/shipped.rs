@@ -195,8 +195,7 @@ fn read_manifest(dir: &Path) -> BTreeMap<String, String> {
 }
 
 pub(crate) fn hash(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or_default();
-    Sha256::digest(bytes).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
+    base16ct::lower::encode_string(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ fn code(bytes: Vec<u8>) -> Result<Rc<str>, Why> {
 }
 
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&Sha256::digest(bytes))
 }
 
 /// Records that a file is run. If the call itself changes the file first, castellan has read another text than runs.

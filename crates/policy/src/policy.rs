@@ -249,7 +249,7 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
 }
 
 fn hex(hasher: Sha256) -> String {
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&hasher.finalize())
 }
 
 /// Returns the options that change the results of rules, as text for the hash.

@@ -197,10 +197,7 @@ fn normal(text: &str) -> String {
 }
 
 fn hex(text: &str) -> String {
-    Sha256::digest(text).iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    base16ct::lower::encode_string(&Sha256::digest(text))
 }
 
 fn lines(labelled: &[Labelled<'_>]) -> anyhow::Result<String> {

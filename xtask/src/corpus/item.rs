@@ -111,10 +111,7 @@ impl Items {
             lines.push('\n');
         }
         let mut manifest = String::new();
-        let hash: String = Sha256::digest(&lines).iter().fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
+        let hash = base16ct::lower::encode_string(&Sha256::digest(&lines));
         let bytes: usize = self.items.iter().map(|item| item.text.len()).sum();
         writeln!(manifest, "{} items, {} KB, sha256 {hash}", self.items.len(), bytes / 1000)?;
         for (why, count) in &self.left_out {

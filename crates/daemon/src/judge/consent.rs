@@ -13,7 +13,6 @@ use super::weighed::{Consent, Weighed};
 use super::{Asked, Judge, Whose, digest};
 use crate::clock::wall;
 use crate::explanation::Explanation;
-use crate::hex::hex;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
 use crate::memory::{Given, Memory};
 use crate::notification;
@@ -206,7 +205,7 @@ fn request(id: RequestId, grant: Grant, weighed: &Weighed<'_>) -> Request {
             preview: preview(call),
         },
         input: call.input.clone(),
-        input_sha256: hex(&Sha256::digest(&call.input_text)),
+        input_sha256: base16ct::lower::encode_string(&Sha256::digest(&call.input_text)),
         bytes: call.input_text.len().saturating_add(explanation.bytes()),
         reasons: decision.findings.iter().filter(|one| one.counts() && one.stops()).map(line).collect(),
         explanation,
@@ -257,7 +256,7 @@ fn shown(consent: &Consent, grant: &Grant) -> String {
             hasher.update(digest(&[&format!("{script:?}")]));
         }
     }
-    hex(&hasher.finalize())
+    base16ct::lower::encode_string(&hasher.finalize())
 }
 
 /// Returns a call's input in a line: the shell text, else the files, else the whole input.

@@ -1,6 +1,5 @@
 //! [`Entry`]: an event that must outlive the daemon, as a line of the journal. Independent of its consequences.
 
-use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use castellan_event::{AccessLevel, ScriptFile};
@@ -295,7 +294,7 @@ macro_rules! in_hex {
     ($key:ident) => {
         impl Serialize for $key {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(&Hex(&self.0))
+                serializer.serialize_str(&base16ct::lower::encode_string(&self.0))
             }
         }
 
@@ -311,23 +310,10 @@ macro_rules! in_hex {
 in_hex!(SessionKey);
 in_hex!(GrantKey);
 
-struct Hex<'b>(&'b [u8; 32]);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
 fn from_hex(text: &str) -> Option<[u8; 32]> {
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let pairs: &[[u8; 2]; 32] = pairs.try_into().ok().filter(|_| rest.is_empty())?;
     let mut bytes = [0; 32];
-    for (byte, pair) in bytes.iter_mut().zip(pairs) {
-        let digits = std::str::from_utf8(pair).ok().filter(|_| pair.iter().all(u8::is_ascii_hexdigit))?;
-        *byte = u8::from_str_radix(digits, 16).ok()?;
-    }
-    Some(bytes)
+    let read = base16ct::mixed::decode(text, &mut bytes).ok()?.len();
+    (read == bytes.len()).then_some(bytes)
 }
 
 #[cfg(test)]
@@ -337,7 +323,7 @@ mod tests {
     #[test]
     fn a_hash_is_64_hex_digits() {
         let text = "0123456789abcdef".repeat(4);
-        assert_eq!(from_hex(&text).map(|bytes| Hex(&bytes).to_string()), Some(text.clone()));
+        assert_eq!(from_hex(&text).map(|bytes| base16ct::lower::encode_string(&bytes)), Some(text.clone()));
         for wrong in [
             "",
             "00",

@@ -16,7 +16,7 @@ const CALM: &str = "echo hello\n";
 const OTHER: &str = "echo other\n";
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&Sha256::digest(text))
 }
 
 /// Makes a call that may run, does something meanwhile, and reports the call's end by the event `over`.
