@@ -222,6 +222,8 @@ mod tests {
         let base = set("c", &[("/h/rules/user/a.yaml", "x"), ("/h/rules/user/b.yaml", "y")]);
         let elsewhere = set("c", &[("/g/rules/user/a.yaml", "x"), ("/g/rules/user/b.yaml", "y")]);
         assert_eq!(base.hash(), elsewhere.hash());
+        // Applied sets and records hold such hashes.
+        assert_eq!(base.hash(), "30a7723e65b3fac73255aee3b1ea409cf7d4b8a5a1175e3f2a5e09e444517243");
         for other in [
             set("d", &[("/h/rules/user/a.yaml", "x"), ("/h/rules/user/b.yaml", "y")]),
             set("c", &[("/h/rules/default/a.yaml", "x"), ("/h/rules/user/b.yaml", "y")]),

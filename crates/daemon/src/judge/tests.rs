@@ -551,3 +551,10 @@ fn a_mode_that_was_tightened_meanwhile_holds_on() {
     bench.judge.put(Mode::Enforce, Terms::new(Arc::new(policy(RULES)), Mode::Monitor));
     assert_eq!(bench.judge.terms().mode, Mode::Monitor);
 }
+
+#[test]
+fn the_key_of_a_session_stays_the_same() {
+    // The journal holds such keys.
+    let key = serde_json::to_value(key_of("s1")).unwrap();
+    assert_eq!(key, "0b249e4eefce41a89c482db6da08015e402e531dec4053208ee1c8c967aff691");
+}

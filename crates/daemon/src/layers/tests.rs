@@ -358,3 +358,11 @@ fn an_allow_list_lifts_what_its_own_layer_asks() {
     check("level", "allow", "", Verdict::Ask);
     check("level allow", "", "", Verdict::Ask);
 }
+
+#[test]
+fn the_hash_of_several_layers_stays_the_same() {
+    let mut layers = layers(Some("o"), "u", None);
+    layers.trial.rules.insert("default/rule".to_owned(), 7);
+    // Records hold such hashes.
+    assert_eq!(layers.hash(), "715b0b0481cf2d24f9ae51456a3059c4d5685b50979e6724367b12a5bc1cc13e");
+}
