@@ -2,7 +2,6 @@
 //! hash of the entry, under a key of file, event and position (measured on 0.169.0).
 
 use serde_json::{Map, Value as Json, json};
-use sha2::{Digest, Sha256};
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use crate::agent::{AgentId, question_event};
@@ -97,7 +96,7 @@ fn entry_hash(event_label: &str, matcher: Option<&str>, handler: &Json) -> Strin
         fields.insert("matcher".to_owned(), json!(matcher));
     }
     entry.sort_all_objects();
-    format!("sha256:{}", base16ct::lower::encode_string(&Sha256::digest(entry.to_string())))
+    format!("sha256:{}", castellan_event::sha256_hex(entry.to_string()))
 }
 
 /// `PreToolUse` → `pre_tool_use`.

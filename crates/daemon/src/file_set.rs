@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use castellan_event::PartsHash;
 use castellan_rules::{Problem, Source, Yaml, YamlValue};
-use sha2::{Digest, Sha256};
 
 use crate::config::{Config, ConfigError};
 use crate::layout::{Layout, OrganisationPlace};
@@ -47,14 +47,12 @@ impl FileSet {
 
     /// Returns the hex SHA-256 over every text and its short name: two homes with the same files have the same hash.
     pub fn hash(&self) -> String {
-        let mut hasher = Sha256::new();
+        let mut hash = PartsHash::default();
         for (name, text) in self.files() {
-            for part in [name.as_str(), text] {
-                hasher.update((part.len() as u64).to_le_bytes());
-                hasher.update(part);
-            }
+            hash.put(&name);
+            hash.put(text);
         }
-        base16ct::lower::encode_string(&hasher.finalize())
+        hash.hex()
     }
 
     /// Returns every file's short name (`config.toml`, `default/10-secrets.yaml`, `user/mine.yaml`) and text.

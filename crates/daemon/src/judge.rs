@@ -22,7 +22,6 @@ use std::time::{Instant, SystemTime};
 use castellan_agents::{self as agents, AgentId, Incoming, Moment, Origin};
 use castellan_audit::{AuditError, Log, Record};
 use castellan_wire::{Reply, Request};
-use sha2::{Digest, Sha256};
 
 use self::asked::{Asked, Whose};
 pub(crate) use self::begun::begun;
@@ -222,16 +221,6 @@ impl Judge {
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Hashes the parts with their lengths, so that different lists never give the same input.
-pub(crate) fn digest(parts: &[&str]) -> [u8; 32] {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    }
-    hasher.finalize().into()
 }
 
 fn reply(reply: agents::Reply) -> Reply {

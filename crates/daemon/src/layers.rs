@@ -3,8 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use castellan_event::Layer;
-use sha2::{Digest, Sha256};
+use castellan_event::{Layer, sha256_hex};
 
 use crate::compile::{Compiled, compile};
 use crate::config::{Config, ConfigError, LayerText};
@@ -35,15 +34,11 @@ impl Layers {
         if organisation.is_none() && project.is_none() && trial.rules.is_empty() {
             return user.hash();
         }
-        let mut hasher = Sha256::new();
-        for set in [organisation.as_ref(), Some(user), project.as_ref()] {
-            // Has the length of every hash, but is the hash of no file set.
-            hasher.update(set.map_or("0".repeat(HASH_CHARS), FileSet::hash));
-        }
-        for (name, since) in &trial.rules {
-            hasher.update(format!("{}:{name} {since}\n", name.len()));
-        }
-        base16ct::lower::encode_string(&hasher.finalize())
+        // Zeros have the length of every hash, but are the hash of no file set.
+        let sets = [organisation.as_ref(), Some(user), project.as_ref()];
+        let hashes = sets.map(|set| set.map_or("0".repeat(HASH_CHARS), FileSet::hash));
+        let on_trial = trial.rules.iter().map(|(name, since)| format!("{}:{name} {since}\n", name.len()));
+        sha256_hex(hashes.into_iter().chain(on_trial).collect::<String>())
     }
 
     /// Merges the configurations, without compiling the user's rules.

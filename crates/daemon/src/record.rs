@@ -10,7 +10,7 @@ use castellan_audit::{
     ObligationRecord, Record, ScriptRecord, SessionRecord, UngovernedRecord, WorldRecord,
 };
 use castellan_event::{
-    AccessLevel, Agent, Answer, Answers, Call, Exemption, Layer, Mode, PatchOp, Process, Query,
+    AccessLevel, Agent, Answer, Answers, Call, Exemption, Layer, Mode, PatchOp, Process, Query, sha256_hex,
 };
 use castellan_policy::{Decision, StateChange};
 use castellan_wire::Gap;
@@ -326,7 +326,7 @@ impl SeenTexts {
     /// Returns the hash followed by the text at the first time and again from time to time, because old records are
     /// deleted. Else returns the hash alone.
     fn shorter(&self, text: String) -> String {
-        let hash = crate::shipped::hash(text.as_bytes());
+        let hash = sha256_hex(text.as_bytes());
         let mut reported = self.times.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.len() >= KNOWN_TEXTS_MAX && !reported.contains_key(&hash) {
             reported.clear();
@@ -345,13 +345,13 @@ impl SeenTexts {
 
     fn hash_of_contents(&self, bytes: &[u8]) -> String {
         if bytes.len() <= HASHED_BYTES_MAX {
-            return crate::shipped::hash(bytes);
+            return sha256_hex(bytes);
         }
         let last = || self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, hash)) = last().as_ref().filter(|(known, _)| known == bytes) {
             return hash.clone();
         }
-        let hash = crate::shipped::hash(bytes);
+        let hash = sha256_hex(bytes);
         *last() = Some((bytes.to_vec(), hash.clone()));
         hash
     }
@@ -423,7 +423,7 @@ mod tests {
         let long = [b'x'; HASHED_BYTES_MAX + 1];
         let longer = [b'x'; HASHED_BYTES_MAX + 2];
         for bytes in [&b"a"[..], &long, &long, &longer, b"a", &long] {
-            assert_eq!(reported.hash_of_contents(bytes), crate::shipped::hash(bytes));
+            assert_eq!(reported.hash_of_contents(bytes), sha256_hex(bytes));
         }
     }
 

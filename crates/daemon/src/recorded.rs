@@ -5,11 +5,10 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use castellan_audit::CallRecord;
-use castellan_event::{Answer, FileKind, Process, Query, World};
+use castellan_event::{Answer, FileKind, Process, Query, World, sha256_hex};
 
 use crate::limits::KNOWN_TEXTS_MAX;
 use crate::record::{AS_WRITTEN, BRIEF_BYTES_MAX, NONE, query_text};
-use crate::shipped::hash;
 use crate::world::FileSystem;
 
 /// End of a shortened text in a record, and start of the placeholder for a secret.
@@ -72,7 +71,7 @@ impl<'r> RecordedWorld<'r> {
 
     fn recorded(&self, query: &Query) -> Option<Answer> {
         let brief = |path: &str| {
-            if path.len() <= BRIEF_BYTES_MAX { path.to_owned() } else { hash(path.as_bytes()) }
+            if path.len() <= BRIEF_BYTES_MAX { path.to_owned() } else { sha256_hex(path.as_bytes()) }
         };
         let answer = *self.answers.get(query_text(query, brief).as_str())?;
         let optional = || Some(answer.to_owned()).filter(|answer| answer != NONE);
@@ -97,7 +96,7 @@ impl<'r> RecordedWorld<'r> {
     fn contents(&self, query: &Query, recorded: &str) -> Option<Answer> {
         let now = self.machine.answer(query);
         if let Some(Answer::Contents(Some(bytes))) = &now
-            && hash(bytes) == recorded
+            && sha256_hex(bytes) == recorded
         {
             return now;
         }
@@ -202,8 +201,8 @@ mod tests {
     #[test]
     fn what_was_recorded_is_answered_again() {
         let long = "/a-directory-that-lies-deep".repeat(8);
-        let reported = format!("{}\nhome /home/u\nroot false\nPATH=/a:/b\n/a -> /c", hash(b"process"));
-        let long_query = format!("executable rm in {}\n{long}", hash(long.as_bytes()));
+        let reported = format!("{}\nhome /home/u\nroot false\nPATH=/a:/b\n/a -> /c", sha256_hex(b"process"));
+        let long_query = format!("executable rm in {}\n{long}", sha256_hex(long.as_bytes()));
         let record = record(&[
             ("real_path x from /no/such", "="),
             ("real_path y from /no/such", "/really/y"),
@@ -241,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_text_that_an_earlier_record_told_is_known() {
-        let hash = hash(b"process");
+        let hash = sha256_hex(b"process");
         let earlier = record(&[("process 7", &format!("{hash}\nhome /home/u\nroot true"))]);
         let later = record(&[("process 7", &hash)]);
         let mut texts = KnownTexts::default();
@@ -260,7 +259,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("x.sh").display().to_string();
         std::fs::write(&file, "ls\n").unwrap();
-        let record = record(&[(&format!("contents {file}"), &hash(b"ls\n"))]);
+        let record = record(&[(&format!("contents {file}"), &sha256_hex(b"ls\n"))]);
         let texts = KnownTexts::default();
         let query = Query::Contents { path: file.clone() };
         let world = RecordedWorld::new(&record, &texts);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use castellan_event::sha256_hex;
 use castellan_rules::Source;
-use sha2::{Digest, Sha256};
 
 use crate::layout::Layout;
 use crate::limits::RULE_FILE_BYTES_MAX;
@@ -87,10 +87,10 @@ pub fn is_as_shipped(source: &Source) -> bool {
 
 /// Hex SHA-256 over every shipped rule file. Two castellans with the same hash are no upgrade of each other.
 pub(crate) fn shipped_hash() -> String {
-    hash(
+    sha256_hex(
         RULES
             .iter()
-            .map(|(name, text)| format!("{} {name}\n", hash(text.as_bytes())))
+            .map(|(name, text)| format!("{} {name}\n", sha256_hex(text.as_bytes())))
             .collect::<String>()
             .as_bytes(),
     )
@@ -103,7 +103,7 @@ pub fn is_own_change(name: &str, before: Option<&str>, after: Option<&str>) -> b
     match after {
         Some(after) => RULES.contains(&(name, after)),
         None => before.is_some_and(|before| {
-            let before = hash(before.as_bytes());
+            let before = sha256_hex(before.as_bytes());
             RETIRED.iter().any(|(retired, texts)| *retired == name && texts.contains(&before.as_str()))
         }),
     }
@@ -132,7 +132,7 @@ pub fn write_shipped(layout: &Layout) -> io::Result<Vec<Shipped>> {
         done.extend(remove_retired(&dir.join(name), manifest.get(*name))?);
     }
     let lines: String =
-        RULES.iter().map(|(name, text)| format!("{} {name}\n", hash(text.as_bytes()))).collect();
+        RULES.iter().map(|(name, text)| format!("{} {name}\n", sha256_hex(text.as_bytes()))).collect();
     let text = format!("{MANIFEST_FIRST_LINE}\n{lines}");
     if present(&dir.join(MANIFEST)).ok().as_deref() != Some(text.as_bytes()) {
         write_private(&dir.join(MANIFEST), text.as_bytes())?;
@@ -143,7 +143,7 @@ pub fn write_shipped(layout: &Layout) -> io::Result<Vec<Shipped>> {
 fn write_rules(path: &Path, text: &str, written: Option<&String>) -> io::Result<Option<Shipped>> {
     match present(path) {
         Ok(present) if present == text.as_bytes() => Ok(None),
-        Ok(present) if written == Some(&hash(&present)) => {
+        Ok(present) if written == Some(&sha256_hex(&present)) => {
             write_private(path, text.as_bytes())?;
             Ok(Some(Shipped::Updated(path.to_owned())))
         }
@@ -167,7 +167,7 @@ fn write_rules(path: &Path, text: &str, written: Option<&String>) -> io::Result<
 /// Removes a file that castellan had written. A file that the user has changed stays.
 fn remove_retired(path: &Path, written: Option<&String>) -> io::Result<Option<Shipped>> {
     match present(path) {
-        Ok(present) if written == Some(&hash(&present)) => {
+        Ok(present) if written == Some(&sha256_hex(&present)) => {
             std::fs::remove_file(path)?;
             Ok(Some(Shipped::Removed(path.to_owned())))
         }
@@ -192,10 +192,6 @@ fn read_manifest(dir: &Path) -> BTreeMap<String, String> {
         .filter_map(|line| line.split_once(' '))
         .map(|(hash, name)| (name.to_owned(), hash.to_owned()))
         .collect()
-}
-
-pub(crate) fn hash(bytes: &[u8]) -> String {
-    base16ct::lower::encode_string(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]
@@ -232,7 +228,7 @@ mod tests {
         std::fs::write(rules.join(RULES[0].0), "# mine\n").unwrap();
         std::fs::write(rules.join(RULES[1].0), "# old\n").unwrap();
         let manifest = std::fs::read_to_string(rules.join(MANIFEST)).unwrap();
-        let manifest = manifest.replace(&hash(RULES[1].1.as_bytes()), &hash(b"# old\n"));
+        let manifest = manifest.replace(&sha256_hex(RULES[1].1.as_bytes()), &sha256_hex(b"# old\n"));
         std::fs::write(rules.join(MANIFEST), manifest).unwrap();
 
         let done = write_shipped(&layout).unwrap();
@@ -250,7 +246,7 @@ mod tests {
         layout.create().unwrap();
         let file = layout.rules_shipped().join("80-self.yaml");
         std::fs::write(&file, text).unwrap();
-        let manifest = format!("{MANIFEST_FIRST_LINE}\n{} 80-self.yaml\n", hash(b"# written\n"));
+        let manifest = format!("{MANIFEST_FIRST_LINE}\n{} 80-self.yaml\n", sha256_hex(b"# written\n"));
         std::fs::write(layout.rules_shipped().join(MANIFEST), manifest).unwrap();
         let done = write_shipped(&layout).unwrap();
         assert_eq!(done.contains(&Shipped::Removed(file.clone())), removed);

@@ -1,7 +1,8 @@
 //! L0: castellan's vocabulary. Facts describe a [`Call`] ([`Facts`]), rules match the [`Row`]s of the facts, and stages
 //! return [`Finding`]s. The strictest finding that is not exempt decides.
 //!
-//! Everything here is data. The crate knows no agent's JSON and no rule syntax. It touches neither clock, environment,
+//! Everything here is data, or a small function on texts that several layers share: hashes, paths, patterns, quotes. The
+//! crate knows no agent's JSON and no rule syntax. It touches neither clock, environment,
 //! file system nor network: the core asks for facts of the world with a [`Query`].
 
 mod access;
@@ -10,6 +11,7 @@ mod code;
 mod facts;
 mod field;
 mod finding;
+mod hash;
 mod invisible;
 mod limits;
 mod net;
@@ -31,6 +33,7 @@ pub use facts::{
 };
 pub use field::{FIELDS, FieldArg, FieldDef, FieldType, Level, field_index};
 pub use finding::{Exemption, Finding, Layer};
+pub use hash::{PartsHash, sha256_hex};
 pub use invisible::is_invisible;
 pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};
 pub use net::Net;

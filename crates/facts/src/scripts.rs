@@ -3,10 +3,11 @@
 
 use std::rc::Rc;
 
-use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Scope, ScriptFile, Why};
+use castellan_event::{
+    Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Scope, ScriptFile, Why, sha256_hex,
+};
 use castellan_programs::Arg;
 use castellan_shell::Script;
-use sha2::{Digest, Sha256};
 
 use crate::limits::SCRIPT_BYTES_MAX;
 use crate::overlay::Way;
@@ -41,7 +42,7 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
         // Findings in a file are reported, also to the agent. The agent may not be allowed to read this file.
         let is_secret = matches!(located.scope, Some(Scope::Secret | Scope::Castellan));
         let bytes = if is_secret { Err(Why::File) } else { look(&real, scene) };
-        known.sha256 = bytes.as_ref().ok().map(|bytes| sha256(bytes));
+        known.sha256 = bytes.as_ref().ok().map(sha256_hex);
         known.is_of_machine =
             bytes.as_ref().is_ok_and(|bytes| MACHINE.iter().any(|begin| bytes.starts_with(begin)));
         known.text = bytes.and_then(code);
@@ -84,7 +85,7 @@ pub(crate) fn all(made: &[(Rc<str>, Arg)], scene: &Scene<'_, '_, '_>) -> Vec<Scr
     let in_the_end = |path: &str| {
         let mut texts = made.iter().filter(|(one, _)| **one == *path).map(|(_, text)| text.as_str());
         let only = texts.next().flatten().filter(|_| texts.next().is_none());
-        only.filter(|_| !scene.overlay.has_changed(path)).map(|text| sha256(text.as_bytes()))
+        only.filter(|_| !scene.overlay.has_changed(path)).map(|text| sha256_hex(text.as_bytes()))
     };
     let each = scene.ran.iter().map(|(path, sha256)| ScriptFile {
         path: path.clone(),
@@ -120,10 +121,6 @@ fn look(real: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Vec<u8>, Why> {
 fn code(bytes: Vec<u8>) -> Result<Rc<str>, Why> {
     let text = String::from_utf8(bytes).map_err(|_| Why::Encoding)?;
     if text.contains('\0') { Err(Why::Encoding) } else { Ok(text.into()) }
-}
-
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    base16ct::lower::encode_string(&Sha256::digest(bytes))
 }
 
 /// Records that a file is run. If the call itself changes the file first, castellan has read another text than runs.

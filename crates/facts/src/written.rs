@@ -7,7 +7,7 @@ mod ways;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use castellan_event::{Call, Change, Effect, EffectKind, Facts, FileOrigin, Role, Why};
+use castellan_event::{Call, Change, Effect, EffectKind, Facts, FileOrigin, Role, Why, sha256_hex};
 use castellan_programs::{Arg, Piece};
 use castellan_shell::{Files, program_within};
 
@@ -180,7 +180,7 @@ fn known(file: &New, scene: &mut Scene<'_, '_, '_>) -> Known {
         if scene.script_bytes > SCRIPT_BYTES_MAX {
             known.text = Err(Why::Size);
         } else {
-            known.sha256 = Some(scripts::sha256(text.as_bytes()));
+            known.sha256 = Some(sha256_hex(text.as_bytes()));
         }
         if text.contains('\0') {
             known.text = Err(Why::Encoding);

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use sha2::{Digest, Sha256};
+use castellan_event::PartsHash;
 
 use crate::act::{Reading, Start};
 use crate::language::Language;
@@ -90,14 +90,8 @@ impl Memo {
     }
 }
 
-/// Hashes each part after its length, so that no two lists of parts give the same bytes.
 fn key(language: Language, text: &str, start: &Start) -> Key {
-    let mut hash = Sha256::new();
-    for part in [language.as_str(), text, &format!("{start:?}")] {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-    hash.finalize().into()
+    PartsHash::of([language.as_str(), text, &format!("{start:?}")]).bytes()
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! [`Policy`]: the compiled rules of every layer, the settings for decisions, and the hash of both for the record. Does
 //! not depend on the effect of a match.
 
-use castellan_event::{Call, CallRow, Layer, ToolKind, Verdict};
+use castellan_event::{Call, CallRow, Layer, PartsHash, ToolKind, Verdict, sha256_hex};
 use castellan_rules::{Options, Part, RowsHit, Rule, RuleSet, Source};
-use sha2::{Digest, Sha256};
 
 use crate::rule_state::RuleState;
 use crate::settings::Settings;
@@ -107,7 +106,7 @@ impl Policy {
             }
         }
         if !held.is_empty() {
-            self.hash = hex(Sha256::new().chain_update(&self.hash).chain_update(held));
+            self.hash = sha256_hex(self.hash.clone() + &held);
         }
         self
     }
@@ -186,7 +185,6 @@ fn says(layer: Layer, rules: &RuleSet, settings: &Settings) -> Vec<Says> {
     rules.rules().iter().map(of).collect()
 }
 
-/// Hashes the lengths, too, so that different sets of files give different input.
 fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
     let Settings {
         profile,
@@ -229,27 +227,19 @@ fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
     let levels = (level, unknown_workspace, organisation_level);
     let understood = (allow_understood, organisation_allows_understood);
     let choices = (profile, tools, verdicts, levels, understood, ungoverned, operators.texts());
-    let mut hasher = Sha256::new();
-    let mut put = |text: &str| {
-        hasher.update((text.len() as u64).to_le_bytes());
-        hasher.update(text.as_bytes());
-    };
+    let mut hash = PartsHash::default();
     for text in [&format!("{choices:?}"), deny, ask, review, allow, seen, mark] {
-        put(text);
+        hash.put(text);
     }
     for LayerRules { layer, sources, options, .. } in layers {
-        put(layer.as_str());
-        put(&what_matters(options));
+        hash.put(layer.as_str());
+        hash.put(&what_matters(options));
         for source in *sources {
-            put(&source.name);
-            put(&source.text);
+            hash.put(&source.name);
+            hash.put(&source.text);
         }
     }
-    hex(hasher)
-}
-
-fn hex(hasher: Sha256) -> String {
-    base16ct::lower::encode_string(&hasher.finalize())
+    hash.hex()
 }
 
 /// Returns the options that change the results of rules, as text for the hash.

@@ -4,13 +4,12 @@
 use std::sync::{Arc, MutexGuard};
 
 use castellan_agents::{self as agents, AgentId};
-use castellan_event::{Call, Facts, Finding, Layer, Verdict};
+use castellan_event::{Call, Facts, Finding, Layer, PartsHash, Verdict, sha256_hex};
 use castellan_policy::{Decision, Grant, RequestId, StateChange, Tries};
-use sha2::{Digest, Sha256};
 
 use super::grounds::Earlier;
 use super::weighed::{Consent, Weighed};
-use super::{Asked, Judge, Whose, digest};
+use super::{Asked, Judge, Whose};
 use crate::clock::wall;
 use crate::explanation::Explanation;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
@@ -205,7 +204,7 @@ fn request(id: RequestId, grant: Grant, weighed: &Weighed<'_>) -> Request {
             preview: preview(call),
         },
         input: call.input.clone(),
-        input_sha256: base16ct::lower::encode_string(&Sha256::digest(&call.input_text)),
+        input_sha256: sha256_hex(&call.input_text),
         bytes: call.input_text.len().saturating_add(explanation.bytes()),
         reasons: decision.findings.iter().filter(|one| one.counts() && one.stops()).map(line).collect(),
         explanation,
@@ -240,23 +239,18 @@ fn ask(weighed: &Weighed<'_>) -> Ask {
 
 /// Returns the key of a call for grants.
 fn granted_as(agent: AgentId, call: &Call) -> GrantKey {
-    GrantKey(digest(&[agent.word(), call.agent.cwd.as_str(), &agents::call_key_input(call)]))
+    GrantKey(PartsHash::of([agent.word(), call.agent.cwd.as_str(), &agents::call_key_input(call)]).bytes())
 }
 
 /// Returns a hash of a call and its grantable part.
 fn shown(consent: &Consent, grant: &Grant) -> String {
-    let mut hasher = Sha256::new();
-    hasher.update(consent.key.0);
-    hasher.update(consent.session.0);
+    let mut hashes = vec![consent.key.0, consent.session.0];
     for part in &grant.parts {
-        for name in &part.lifts {
-            hasher.update(digest(&[&name.code, &name.rule, &name.layer, &name.message]));
-        }
-        for script in &part.scripts {
-            hasher.update(digest(&[&format!("{script:?}")]));
-        }
+        let lifts = part.lifts.iter().map(|name| [&name.code, &name.rule, &name.layer, &name.message]);
+        hashes.extend(lifts.map(|names| PartsHash::of(names).bytes()));
+        hashes.extend(part.scripts.iter().map(|script| PartsHash::of([format!("{script:?}")]).bytes()));
     }
-    base16ct::lower::encode_string(&hasher.finalize())
+    sha256_hex(hashes.as_flattened())
 }
 
 /// Returns a call's input in a line: the shell text, else the files, else the whole input.

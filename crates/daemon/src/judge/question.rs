@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use castellan_agents::{self as agents, AgentId, Message};
 use castellan_audit::Record;
-use castellan_event::{Action, Agent, Call, Facts, Mode, Recorder, ToolKind, Verdict};
+use castellan_event::{Action, Agent, Call, Facts, Mode, PartsHash, Recorder, ToolKind, Verdict};
 use castellan_policy::{Decision, RequestId, StateChange, agent_text, drive, fulfil, user_text};
 use castellan_wire::Reply;
 
@@ -13,7 +13,7 @@ use super::consent::waits;
 use super::grounds::{Earlier, Grounds};
 use super::sessions::Look;
 use super::weighed::Weighed;
-use super::{Asked, Attempt, Failure, Judge, Outcome, Whose, digest, reply};
+use super::{Asked, Attempt, Failure, Judge, Outcome, Whose, reply};
 use crate::facts::facts_after;
 use crate::memory::{CallKey, Given};
 use crate::record::Judged;
@@ -223,5 +223,7 @@ fn reported(decision: &Decision, change: &StateChange) -> Message {
 
 fn key(agent: AgentId, call: &Call) -> CallKey {
     let Agent { session_id, subagent_id, cwd, .. } = &call.agent;
-    CallKey(digest(&[agent.word(), session_id, subagent_id, cwd, &agents::call_key_input(call)]))
+    CallKey(
+        PartsHash::of([agent.word(), session_id, subagent_id, cwd, &agents::call_key_input(call)]).bytes(),
+    )
 }

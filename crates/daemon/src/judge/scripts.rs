@@ -4,12 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
 
 use castellan_audit::ScriptRecord;
-use castellan_event::{Agent, Answer, Query, ScriptFile, World};
+use castellan_event::{Agent, Answer, Query, ScriptFile, World, sha256_hex};
 
 use super::Judge;
 use crate::memory::Ended;
 use crate::record;
-use crate::shipped::hash;
 use crate::world::FileSystem;
 
 /// A completed call and its agent.
@@ -54,7 +53,7 @@ impl Judge {
 /// Compares a file with its judged contents. Returns `None` if they are equal.
 fn looked_at(script: &ScriptFile, machine: &FileSystem) -> Option<ScriptRecord> {
     let found = match machine.answer(&Query::Contents { path: script.path.clone() }) {
-        Some(Answer::Contents(Some(bytes))) => Some(hash(&bytes)),
+        Some(Answer::Contents(Some(bytes))) => Some(sha256_hex(&bytes)),
         _ => None,
     };
     let message = match (&script.sha256, &found) {

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use castellan_agents as agents;
-use castellan_event::{Agent, Answer, Mark, Query, Recorder, Session, World};
+use castellan_event::{Agent, Answer, Mark, PartsHash, Query, Recorder, Session, World};
 use castellan_policy::{Policy, WorkspaceTrust};
 
-use super::{Asked, Failure, Judge, Terms, Whose, digest};
+use super::{Asked, Failure, Judge, Terms, Whose};
 use crate::control::{DecidedWorkspace, ProjectFiles, TrustDecision};
 use crate::file_set::read_project;
 use crate::limits::SUSPECT_MARKS;
@@ -30,7 +30,7 @@ pub(super) enum Look {
 impl Judge {
     /// Finds the session of an agent's event. The session's first event fixes its workspace.
     pub(super) fn whose(&self, asked: &Asked<'_>, of: &Agent) -> Result<Whose, Failure> {
-        let id = SessionKey(digest(&[asked.agent.word(), &of.session_id]));
+        let id = SessionKey(PartsHash::of([asked.agent.word(), &of.session_id]).bytes());
         let mut memory = self.memory();
         if memory.needs_room(&id) {
             memory.watch(self.live.ids());

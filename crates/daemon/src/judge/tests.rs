@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use castellan_audit::{CallRecord, Config as LogConfig, Filter};
-use castellan_event::{Agent, Call, Effect, EffectKind, Facts, Mode, Tool, ToolKind};
+use castellan_event::{Agent, Call, Effect, EffectKind, Facts, Mode, PartsHash, Tool, ToolKind};
 use castellan_policy::{Policy, StateChange};
 use castellan_rules::Source;
 use serde_json::{Value as Json, json};
@@ -195,7 +195,7 @@ impl Bench {
 
 /// Returns the key of a Claude session with this id.
 fn key_of(session: &str) -> SessionKey {
-    SessionKey(digest(&["claude", session]))
+    SessionKey(PartsHash::of(["claude", session]).bytes())
 }
 
 /// Makes the judge panic in `mode`. Checks the exit code of the reply, and the record.

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use castellan_agents::{self as agents, Done, Foreign, TranscriptCall};
 use castellan_audit::UngovernedRecord;
-use castellan_event::{AccessLevel, Agent, Call, Code, ToolKind, Verdict};
+use castellan_event::{AccessLevel, Agent, Call, Code, PartsHash, ToolKind, Verdict};
 use castellan_policy::{Block, OnUngoverned, Ungoverned};
 
-use super::{Asked, Judge, Whose, digest};
+use super::{Asked, Judge, Whose};
 use crate::live::{Changed, Live, LiveSessions, SettingsChange};
 use crate::memory::{CallKey, Consequence, Decided};
 use crate::peers::AgentProcess;
@@ -293,5 +293,5 @@ fn unseen(why: &str) -> Block {
 
 /// Hashes the input of a call, independent of the order of its keys.
 fn input(call: &Call) -> [u8; 32] {
-    digest(&[&agents::call_key_input(call)])
+    PartsHash::of([&agents::call_key_input(call)]).bytes()
 }

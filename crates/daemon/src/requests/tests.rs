@@ -181,7 +181,7 @@ fn what_is_granted_has_a_limit() {
         id = id.next_of_all();
         requests.keep(Granted {
             id,
-            key: GrantKey(crate::judge::digest(&[&id.to_string()])),
+            key: GrantKey(castellan_event::PartsHash::of([id.to_string().as_str()]).bytes()),
             ..first.clone()
         });
     }
