@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Answer, Answers, Call, FIELDS, Facts, Query, Session, rows};
+use castellan_event::{Answer, Answers, Call, FIELDS, Facts, Query, Session, lexical_path, rows};
 use castellan_rules::{Options, RuleSet, Severity, Source, load};
-
-use castellan_trial::lexical;
 
 /// Macros that conditions share.
 const MACROS: &str = include_str!("../macros.yaml");
@@ -49,7 +47,7 @@ impl Conditions {
         if let Err(missing) = rows(call, facts, &session, &answers) {
             for query in missing {
                 if let Query::RealPath { base, path } = &query {
-                    let real = Answer::RealPath(lexical(base, path));
+                    let real = Answer::RealPath(lexical_path(base, path));
                     // Answers over the limit are dropped. Then there are no rows, and no condition is true.
                     let _ = answers.insert(query, real);
                 }

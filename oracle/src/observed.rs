@@ -1,9 +1,9 @@
 //! The real effects of a text: turns system calls into events on paths, programs and addresses, each with the programs
 //! that led to it. Must not depend on the prediction.
 
+use castellan_event::lexical_path;
 use std::collections::BTreeMap;
 
-use crate::pattern::normal;
 use crate::strace::{self, Line, Syscall};
 
 /// The kind of an event.
@@ -87,7 +87,7 @@ impl Seen {
             }
             "chdir" if call.is_done() => {
                 if let Some(path) = strace::string(call.arg(0)) {
-                    process.cwd = normal(&process.cwd, &path);
+                    process.cwd = lexical_path(&process.cwd, &path);
                 }
             }
             "fchdir" if call.is_done() => {
@@ -99,7 +99,7 @@ impl Seen {
                 let Some(path) = strace::string(call.arg(usize::from(call.name == "execveat"))) else {
                     return;
                 };
-                let path = normal(&process.cwd, &path);
+                let path = lexical_path(&process.cwd, &path);
                 // The first program is the shell that runs the text.
                 let is_shell = is_first && self.events.is_empty() && process.programs.is_empty();
                 if is_shell && path.ends_with("/bash") && !process.is_replaced {
@@ -137,11 +137,11 @@ fn is_of_directory(call: &Syscall) -> bool {
 
 /// Returns the actions of a call, each with its absolute path or address.
 fn done(call: &Syscall, cwd: &str) -> Vec<(Kind, String)> {
-    let plain = |at: usize| strace::string(call.arg(at)).map(|path| normal(cwd, &path));
+    let plain = |at: usize| strace::string(call.arg(at)).map(|path| lexical_path(cwd, &path));
     let below = |at: usize| {
         let directory = strace::note(call.arg(at)).unwrap_or(cwd);
         match strace::string(call.arg(at + 1)) {
-            Some(path) => Some(normal(directory, &path)),
+            Some(path) => Some(lexical_path(directory, &path)),
             // No path: the descriptor itself.
             None => Some(directory.to_owned()),
         }

@@ -2,8 +2,8 @@
 //! return [`Finding`]s. The strictest finding that is not exempt decides.
 //!
 //! Everything here is data, or a small function on texts that several layers share: hashes, paths, patterns, quotes. The
-//! crate knows no agent's JSON and no rule syntax. It touches neither clock, environment,
-//! file system nor network: the core asks for facts of the world with a [`Query`].
+//! crate knows no agent's JSON and no rule syntax. It touches neither clock, environment, file system nor network: the
+//! core asks for facts of the world with a [`Query`].
 
 mod access;
 mod call;
@@ -16,6 +16,7 @@ mod invisible;
 mod limits;
 mod net;
 mod obligation;
+mod path;
 mod row;
 mod said;
 mod session;
@@ -38,6 +39,7 @@ pub use invisible::is_invisible;
 pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};
 pub use net::Net;
 pub use obligation::{Action, Fallback, Obligation, ObligationKind};
+pub use path::{lexical_path, path_components};
 pub use row::{CallRow, Row, Value, rows};
 pub use session::{Mark, Session};
 pub use verdict::{Mode, Verdict};

@@ -8,11 +8,11 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use castellan_agents::{AgentId, HookFile, MANAGED_FOLDER, Place, directory_name, hook_files};
-use castellan_event::{Effect, EffectKind, Guard};
+use castellan_event::{Effect, EffectKind, Guard, path_components};
 
 use crate::handlers::container::BOUND;
 use crate::path::Places;
-use crate::scope::{self, components};
+use crate::scope;
 use pattern::{Pattern, Relation};
 
 /// Names of castellan's own files. A pattern such as `~/**/*.toml` reaches castellan's directories only among all
@@ -103,7 +103,8 @@ impl Guarded {
         }
         let heads = AgentId::ALL.iter().flat_map(|agent| hook_files(*agent));
         let heads = heads.filter(|file| file.place == Place::Workspace);
-        let mut heads: Vec<&'static str> = heads.filter_map(|file| components(file.path).next()).collect();
+        let mut heads: Vec<&'static str> =
+            heads.filter_map(|file| path_components(file.path).next()).collect();
         heads.dedup();
         let heads = heads.into_iter().map(|head| places.comparable(head)).collect();
         Guarded { files, anywhere, heads }
@@ -180,7 +181,7 @@ impl File {
 
     /// Returns the components of its full path.
     fn names(&self) -> impl Iterator<Item = &str> {
-        components(&self.directory).chain(components(&self.path))
+        path_components(&self.directory).chain(path_components(&self.path))
     }
 }
 

@@ -5,7 +5,7 @@ mod lexical;
 mod special;
 mod windows;
 
-use castellan_event::{Answer, PATH_BYTES_MAX, Query, Recorder, Scope, Why};
+use castellan_event::{Answer, PATH_BYTES_MAX, Query, Recorder, Scope, Why, path_components};
 use castellan_programs::{Arg, Piece};
 
 pub use crate::scope::Places;
@@ -257,7 +257,7 @@ fn pattern(
     let lexical = collapse(cwd, &directory);
     let of = |directory: &str| {
         let directory = places.comparable(directory);
-        let known: Vec<&str> = scope::components(&directory).collect();
+        let known: Vec<&str> = path_components(&directory).collect();
         let known: Vec<Part<'_>> = known.into_iter().map(Part::known).collect();
         let kinds = descents(&rest).map(|rest| scope::kind(&[known.clone(), rest].concat(), places));
         kinds.min_by_key(|kind| kind.scope).unwrap_or_else(|| scope::kind(&known, places))
@@ -339,7 +339,7 @@ fn hint_after_dots(names: &[&str], places: &Places) -> Option<Kind> {
     let start = names.iter().rposition(|name| *name == "..").map_or(0, |at| at + 1);
     let joined = names.get(start..).unwrap_or_default().join("/");
     let text = places.comparable(&joined);
-    scope::hint(&scope::components(&text).map(Part::known).collect::<Vec<_>>(), places)
+    scope::hint(&path_components(&text).map(Part::known).collect::<Vec<_>>(), places)
 }
 
 /// Returns the directory that a path is relative to; `None` if unknown.

@@ -8,7 +8,7 @@ mod table;
 
 use std::borrow::Cow;
 
-use castellan_event::Scope;
+use castellan_event::{Scope, path_components};
 
 pub(crate) use part::Part;
 use part::known_start;
@@ -31,7 +31,7 @@ pub struct Kind {
 /// Classifies an absolute path. The caller must resolve symlinks and `..` first.
 pub fn classify(path: &str, places: &Places) -> Kind {
     let text = places.comparable(path);
-    let parts: Vec<Part<'_>> = components(&text).map(Part::known).collect();
+    let parts: Vec<Part<'_>> = path_components(&text).map(Part::known).collect();
     kind(&parts, places)
 }
 
@@ -50,23 +50,6 @@ pub(crate) fn own_below_home() -> impl Iterator<Item = &'static str> {
     let rows = OWN.iter().filter(|row| row.scope == Scope::Castellan);
     let below_home = rows.flat_map(|row| row.paths).filter_map(|path| path.strip_prefix("~/"));
     below_home.map(|path| path.strip_suffix("/**").unwrap_or(path))
-}
-
-/// Returns the components of a path, without `.` and empty ones.
-pub(crate) fn components(path: &str) -> impl Iterator<Item = &str> {
-    let mut rest = path;
-    // Names are short: a loop over their bytes is faster than `split`. Each call compares thousands of names.
-    std::iter::from_fn(move || {
-        while !rest.is_empty() {
-            let end = rest.bytes().position(|byte| byte == b'/').unwrap_or(rest.len());
-            let name = rest.get(..end)?;
-            rest = rest.get(end + 1..).unwrap_or_default();
-            if !name.is_empty() && name != "." {
-                return Some(name);
-            }
-        }
-        None
-    })
 }
 
 /// Classifies an absolute path that may have unknown components.
@@ -99,11 +82,11 @@ pub(crate) fn kind(parts: &[Part<'_>], places: &Places) -> Kind {
 /// Returns the length in bytes of the part of an absolute path that names a user's home: this user's home, or a home at
 /// a usual place. A `*` may replace the user's name.
 pub(crate) fn home_of(path: &str, places: &Places) -> Option<usize> {
-    let names: Vec<Cow<'_, str>> = components(path).map(|name| places.comparable(name)).collect();
+    let names: Vec<Cow<'_, str>> = path_components(path).map(|name| places.comparable(name)).collect();
     let parts: Vec<Part<'_>> = names.iter().map(|name| Part::known(name)).collect();
     let table = Table::of(places.folds_case);
     let below = |parts| {
-        let own = places.homes.iter().filter(|home| components(home).next().is_some());
+        let own = places.homes.iter().filter(|home| path_components(home).next().is_some());
         let own = own.filter_map(move |home| places.below(home, parts));
         // No user has a name like `.snapshots`.
         let is_hidden = |rest: &&[Part<'_>]| {
@@ -135,7 +118,7 @@ fn rows(parts: &[Part<'_>], places: &Places) -> Vec<&'static Row> {
     for (directory, home_path) in &places.stand_ins {
         if let Some(rest) = places.below(directory, parts) {
             let as_home: Vec<Part<'_>> =
-                components(home_path).map(Part::known).chain(rest.iter().cloned()).collect();
+                path_components(home_path).map(Part::known).chain(rest.iter().cloned()).collect();
             table.rows(&[View { anchor: Anchor::Home, parts: &as_home }], &mut rows);
         }
     }
@@ -245,7 +228,7 @@ mod tests {
     }
 
     fn fits(row: &Row, path: &str) -> bool {
-        let parts: Vec<Part<'_>> = components(path).map(Part::known).collect();
+        let parts: Vec<Part<'_>> = path_components(path).map(Part::known).collect();
         rows(&parts, &places()).iter().any(|found| found.about == row.about)
     }
 

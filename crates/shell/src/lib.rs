@@ -16,7 +16,6 @@ mod limits;
 mod literals;
 mod outputs;
 mod parse;
-mod paths;
 mod patterns;
 mod prescan;
 mod run;

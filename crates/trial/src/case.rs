@@ -1,13 +1,14 @@
 //! [`Case`]: a call described in a file, with the files and variables of its machine. Must not depend on how the call
 //! is judged or on the expected verdict.
 
+use castellan_event::lexical_path;
 use std::collections::BTreeMap;
 
 use castellan_agents::AgentId;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use crate::machine::{Machine, There, WORKSPACE, lexical};
+use crate::machine::{Machine, There, WORKSPACE};
 
 /// A described call. Paths are absolute, or relative to its `cwd`.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,7 +85,7 @@ impl Case {
                 Laid::Link(link) => There::Link(link.link.clone()),
                 Laid::Unknown(()) => There::Unknown,
             };
-            machine.put(&lexical(&self.cwd, path), there);
+            machine.put(&lexical_path(&self.cwd, path), there);
         }
         for (name, value) in &self.env {
             machine.set(name, value);

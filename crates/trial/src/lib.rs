@@ -22,7 +22,7 @@ pub use case::{Asked, Case, Laid, Link};
 pub use case_file::{CaseFile, RuleCase, Shows};
 pub use check::{Failure, KnownRule, Wrong, failures, gaps, known_rules, load_errors};
 pub use labelled::{Labelled, Tier, WrongLine, read_labelled};
-pub use machine::{HOME, Machine, There, WORKSPACE, lexical};
+pub use machine::{HOME, Machine, There, WORKSPACE};
 pub use replay::{Outcome as ReplayOutcome, Replay, Replayed, Unjudged, unknown_obligations};
 pub use shipped::shipped_cases;
 pub use trial::{Judged, Trial};

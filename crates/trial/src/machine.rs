@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use castellan_event::{Answer, FileKind, Process, Query, World};
+use castellan_event::{Answer, FileKind, Process, Query, World, lexical_path};
 
 /// The user's home directory.
 pub const HOME: &str = "/home/dev";
@@ -97,7 +97,7 @@ pub enum There {
 impl Machine {
     /// Puts an entry at an absolute path.
     pub fn put(&mut self, path: &str, there: There) {
-        self.added.insert(lexical("/", path), there);
+        self.added.insert(lexical_path("/", path), there);
     }
 
     /// Sets a variable in the environment of the agent's process.
@@ -149,7 +149,7 @@ impl Machine {
 
     /// Resolves a path; `None` if its symlinks form a cycle.
     fn real_path(&self, base: &str, path: &str) -> Option<String> {
-        let mut path = lexical(base, path);
+        let mut path = lexical_path(base, path);
         for _ in 0..=LINKS_FOLLOWED_MAX {
             match self.followed(&path) {
                 Some(next) => path = next,
@@ -166,7 +166,7 @@ impl Machine {
         parts.find_map(|(from, rest)| {
             let to = self.link(from)?;
             let directory = from.rsplit_once('/').map_or("/", |(directory, _)| directory);
-            Some(lexical(directory, &format!("{to}{rest}")))
+            Some(lexical_path(directory, &format!("{to}{rest}")))
         })
     }
 
@@ -181,7 +181,7 @@ impl Machine {
     /// Returns the program that runs: an added file on `PATH`, or else the default program.
     fn executable(&self, name: &str, path: &str) -> Option<String> {
         let mut added = path.split(':').filter_map(|directory| {
-            let file = lexical(directory, name);
+            let file = lexical_path(directory, name);
             self.added.contains_key(&file).then(|| self.real_path("/", &file)).flatten()
         });
         let added = added.find(|file| self.kind(file) == FileKind::File);
@@ -191,7 +191,7 @@ impl Machine {
     fn repository(&self, of: &str) -> Option<String> {
         let mut directory = Cow::Borrowed(of);
         loop {
-            if self.kind(&lexical(&directory, ".git")) != FileKind::Missing {
+            if self.kind(&lexical_path(&directory, ".git")) != FileKind::Missing {
                 return Some(directory.into_owned());
             }
             let above =
@@ -232,22 +232,6 @@ impl World for Machine {
 fn is_program(path: &str) -> bool {
     let Some((directory, name)) = path.rsplit_once('/') else { return false };
     !name.is_empty() && PATH.split(':').any(|known| known == directory) && !NO_PROGRAMS.contains(&name)
-}
-
-/// Joins `path` to `base` and removes `.` and `..`, without looking up symlinks.
-pub fn lexical(base: &str, path: &str) -> String {
-    let whole = if path.starts_with('/') { path.to_owned() } else { format!("{base}/{path}") };
-    let mut parts: Vec<&str> = Vec::new();
-    for part in whole.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            name => parts.push(name),
-        }
-    }
-    format!("/{}", parts.join("/"))
 }
 
 #[cfg(test)]

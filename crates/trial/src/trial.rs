@@ -7,12 +7,12 @@ use castellan_agents::{self as agents, AgentId, Incoming, Origin, Question};
 use castellan_daemon::{Explanation, OneSession};
 use castellan_event::{
     Answer, Answers, Call, Change, EffectKind, Facts, FileKind, Finding, Query, Recorder, Session, World,
-    rows,
+    lexical_path, rows,
 };
 use castellan_policy::{Decision, Policy, State, StateChange, drive};
 
 use crate::case::{Asked, Case};
-use crate::machine::{Machine, There, lexical};
+use crate::machine::{Machine, There};
 
 const PID: u32 = 4242;
 
@@ -101,7 +101,7 @@ impl<'p> Trial<'p> {
         let started = Instant::now();
         let call = decode(case, &case.call, case.earlier.len() + 1)?;
         if let (Some(real), Some(file)) = (&case.real_path, call.files.first()) {
-            machine.put(&lexical(&case.cwd, &file.path), There::Link(real.clone()));
+            machine.put(&lexical_path(&case.cwd, &file.path), There::Link(real.clone()));
         }
         let judged = self.one(case.agent, &call, &machine, &session);
         Ok(Judged { took: started.elapsed(), ..judged })
@@ -143,7 +143,7 @@ fn decode(case: &Case, asked: &Asked, number: usize) -> Result<Call, String> {
 fn change(machine: &mut Machine, judged: &Judged) {
     for file in &judged.call.files {
         if let Change::Whole(text) = &file.change {
-            machine.put(&lexical(&judged.call.agent.cwd, &file.path), There::Text(text.clone()));
+            machine.put(&lexical_path(&judged.call.agent.cwd, &file.path), There::Text(text.clone()));
         }
     }
     let written = judged.facts.effects.iter().filter(|effect| effect.kind == EffectKind::Write);

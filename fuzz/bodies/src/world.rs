@@ -1,6 +1,6 @@
 //! A call of an agent's shell, and a simulated machine that answers every query. Must not depend on the fuzz target.
 
-use castellan_event::{Agent, Answer, Call, FileKind, Process, Query, Tool, ToolKind, World};
+use castellan_event::{Agent, Answer, Call, FileKind, Process, Query, Tool, ToolKind, World, lexical_path};
 use serde_json::json;
 
 /// A machine without symlinks, on which every program exists and every file has the same contents.
@@ -12,7 +12,7 @@ pub(crate) struct Same<'t> {
 impl World for Same<'_> {
     fn answer(&self, query: &Query) -> Option<Answer> {
         Some(match query {
-            Query::RealPath { base, path } => Answer::RealPath(lexical(base, path)),
+            Query::RealPath { base, path } => Answer::RealPath(lexical_path(base, path)),
             Query::FileKind { .. } => {
                 let kind = self.contents.map_or(FileKind::Missing, |_| FileKind::File);
                 Answer::FileKind(kind)
@@ -33,19 +33,6 @@ impl World for Same<'_> {
             }
         })
     }
-}
-
-fn lexical(base: &str, path: &str) -> String {
-    let whole = if path.starts_with('/') { path.to_owned() } else { format!("{base}/{path}") };
-    let mut names: Vec<&str> = Vec::new();
-    for name in whole.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => drop(names.pop()),
-            name => names.push(name),
-        }
-    }
-    format!("/{}", names.join("/"))
 }
 
 pub(crate) fn shell_call(command: &str) -> Call {

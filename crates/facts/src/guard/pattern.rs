@@ -1,7 +1,7 @@
 //! [`Pattern`]: a path with patterns of shells and searches, and its relation to a known path. It may match too much,
 //! never too little. Must not know which paths matter.
 
-use crate::scope::components;
+use castellan_event::path_components;
 
 /// A path whose components may be patterns, `**` among them.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ const TELLING_BYTES: usize = 2;
 
 impl<'p> Pattern<'p> {
     pub(super) fn of(path: &'p str) -> Pattern<'p> {
-        let steps: Vec<&str> = components(path).collect();
+        let steps: Vec<&str> = path_components(path).collect();
         let hides = steps.contains(&DESCENT);
         let is_closed = !path.contains(OPEN) && !path.contains('(') && !path.contains("..");
         Pattern { steps, is_closed, hides }
@@ -261,7 +261,7 @@ mod tests {
     fn many_descents_cost_no_more_than_their_number() {
         let path = "/**/*".repeat(100);
         assert_eq!(
-            Pattern::of(&path).relation(components("/home/u/.claude/settings.json"), false, &[]),
+            Pattern::of(&path).relation(path_components("/home/u/.claude/settings.json"), false, &[]),
             None
         );
     }
@@ -276,10 +276,10 @@ mod tests {
         {
             let pattern = Pattern::of(path);
             assert!(pattern.is_closed);
-            let names: Vec<&str> = components(known).collect();
+            let names: Vec<&str> = path_components(known).collect();
             let expected = pattern.open_relation(&names, is_deep, &[]);
             assert_eq!(
-                pattern.relation(components(known), is_deep, &[]),
+                pattern.relation(path_components(known), is_deep, &[]),
                 expected,
                 "{path} to {known}, {is_deep}"
             );

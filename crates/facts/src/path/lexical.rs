@@ -1,16 +1,16 @@
 //! Paths as text, without access to the file system.
 
-use castellan_event::Why;
+use castellan_event::{Why, lexical_path, path_components};
 use castellan_programs::{Arg, Piece};
 
 use super::Places;
-use crate::scope::{self, Part};
+use crate::scope::Part;
 
 /// Removes `.`, doubled and trailing slashes. `..` stays: its target depends on symlinks.
 pub(super) fn tidy(path: &str) -> String {
     let mut tidied = String::with_capacity(path.len());
     let is_absolute = path.starts_with('/');
-    for (at, name) in scope::components(path).enumerate() {
+    for (at, name) in path_components(path).enumerate() {
         if is_absolute || at > 0 {
             tidied.push('/');
         }
@@ -25,19 +25,7 @@ pub(super) fn tidy(path: &str) -> String {
 /// Returns the absolute path as if there were no symlinks; `None` if it is relative and `cwd` is unknown.
 pub(crate) fn collapse(cwd: Option<&str>, path: &str) -> Option<String> {
     let base = if path.starts_with('/') { "" } else { cwd.filter(|cwd| cwd.starts_with('/'))? };
-    let mut collapsed = String::with_capacity(base.len() + path.len() + 1);
-    for name in scope::components(base).chain(scope::components(path)) {
-        if name == ".." {
-            collapsed.truncate(collapsed.rfind('/').unwrap_or_default());
-        } else {
-            collapsed.push('/');
-            collapsed.push_str(name);
-        }
-    }
-    if collapsed.is_empty() {
-        collapsed.push('/');
-    }
-    Some(collapsed)
+    Some(lexical_path(base, path))
 }
 
 /// How much of a component is unknown.
@@ -135,6 +123,6 @@ pub(super) fn from_root(
     }
     let base = if written.starts_with('/') { "" } else { cwd? };
     let base = places.comparable(base);
-    let above = scope::components(&base).map(|name| Part::Text(name.to_owned().into()));
+    let above = path_components(&base).map(|name| Part::Text(name.to_owned().into()));
     Some(above.chain(parts.iter().cloned()).collect())
 }

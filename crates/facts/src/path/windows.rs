@@ -1,6 +1,6 @@
 //! Windows paths, by their shape: drives, servers, devices. No queries: castellan has no world of Windows yet.
 
-use castellan_event::Why;
+use castellan_event::{Why, path_components};
 
 use super::{Located, Places};
 use crate::scope::{self, Part};
@@ -63,10 +63,11 @@ fn relative(text: &str, cwd: &str) -> Option<Vec<String>> {
     Some(collapse(&base, &text))
 }
 
-/// Appends names to others and removes `..`; the first name stays.
+/// Appends names to others and removes `..`. Unlike in `lexical_path`, `..` does not remove the first name, which is the
+/// drive.
 fn collapse(base: &[&str], rest: &str) -> Vec<String> {
     let mut names: Vec<String> = base.iter().map(|name| (*name).to_owned()).collect();
-    for name in scope::components(rest) {
+    for name in path_components(rest) {
         if name == ".." {
             names.truncate(names.len().saturating_sub(1).max(1));
         } else {

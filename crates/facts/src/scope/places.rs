@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use castellan_agents::{AgentId, directory_name, moved_settings_directory, settings_variable};
-use castellan_event::{Process, Scope};
+use castellan_event::{Process, Scope, path_components};
 
-use super::{Part, components, fold};
+use super::{Part, fold};
 
 /// Locations of a session: absolute paths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -95,7 +95,7 @@ impl Places {
         // A directory that holds a home or the workspace would make everything in it temporary.
         let temporary = listed(TEMPORARY, process);
         let holds_more = |path: &String| {
-            let parts: Vec<Part<'_>> = components(path).map(Part::known).collect();
+            let parts: Vec<Part<'_>> = path_components(path).map(Part::known).collect();
             let holds = |inner: &String| Places::default().below(path, &known(inner)).is_some();
             places.homes.iter().chain(&places.workspace).any(holds)
                 || parts.len() < 2
@@ -172,7 +172,7 @@ impl Places {
     pub(crate) fn below<'p, 'a>(&self, directory: &str, parts: &'p [Part<'a>]) -> Option<&'p [Part<'a>]> {
         let directory = self.comparable(directory);
         let mut rest = parts;
-        for name in components(&directory) {
+        for name in path_components(&directory) {
             let (part, after) = rest.split_first()?;
             if !part.may_be(name) {
                 return None;
@@ -202,13 +202,13 @@ pub(crate) const UNC: &str = "\\\\";
 pub(crate) const DEVICE: &str = "\\\\device";
 
 fn known(path: &str) -> Vec<Part<'_>> {
-    components(path).map(Part::known).collect()
+    path_components(path).map(Part::known).collect()
 }
 
 /// Returns true if a value of the environment can name a place. A relative path differs for each command, and
 /// everything is below the root.
 fn is_usable(path: &str) -> bool {
-    path.starts_with('/') && components(path).next().is_some()
+    path.starts_with('/') && path_components(path).next().is_some()
 }
 
 /// Returns the paths that environment variables name.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use castellan_event::{
     Answer, Call, EffectKind, Facts, FileKind, FileOrigin, HostClass, Process, Query, Recorder, Role, Scope,
-    ToolKind, Why, World,
+    ToolKind, Why, World, lexical_path,
 };
 use castellan_facts::{Setting, analyse};
 
@@ -58,18 +58,7 @@ impl World for Machine<'_> {
     fn answer(&self, query: &Query) -> Option<Answer> {
         let files = &self.0.files;
         Some(match query {
-            Query::RealPath { base, path } => {
-                let whole = if path.starts_with('/') { path.clone() } else { format!("{base}/{path}") };
-                let mut names: Vec<&str> = Vec::new();
-                for name in whole.split('/').filter(|name| !matches!(*name, "" | ".")) {
-                    if name == ".." {
-                        names.truncate(names.len().saturating_sub(1))
-                    } else {
-                        names.push(name)
-                    }
-                }
-                Answer::RealPath(format!("/{}", names.join("/")))
-            }
+            Query::RealPath { base, path } => Answer::RealPath(lexical_path(base, path)),
             Query::FileKind { path } => {
                 let is_there = files.contains_key(path);
                 Answer::FileKind(if is_there { FileKind::File } else { FileKind::Missing })

@@ -2,11 +2,10 @@
 
 use std::rc::Rc;
 
-use castellan_event::Why;
+use castellan_event::{Why, lexical_path};
 use castellan_programs::Arg;
 
 use crate::limits::{DIRECTORY_BYTES_MAX, ENTRIES_PER_WORK};
-use crate::paths::normal;
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{State, Value};
@@ -83,9 +82,9 @@ impl Walker<'_> {
         let here = self.here(state);
         let there = match target.as_str() {
             Some("") => here.clone(),
-            Some(path) if path.starts_with('/') => Some(Rc::from(normal(path))),
+            Some(path) if path.starts_with('/') => Some(Rc::from(lexical_path("/", path))),
             Some(_) if self.searched(state, target) => None,
-            Some(path) => here.as_ref().map(|here| Rc::from(normal(&format!("{here}/{path}")))),
+            Some(path) => here.as_ref().map(|here| Rc::from(lexical_path(here, path))),
             None => None,
         };
         // The kernel rejects longer paths.

@@ -2,12 +2,11 @@
 
 use std::rc::Rc;
 
-use castellan_event::Why;
+use castellan_event::{Why, lexical_path};
 use castellan_programs::Arg;
 
 use super::{Descriptor, State};
 use crate::limits::WRITTEN_FILES_MAX;
-use crate::paths::normal;
 use crate::text::Text;
 
 /// Possible contents of a file; a `None` entry means the contents before the text.
@@ -17,10 +16,10 @@ impl State {
     /// Returns the absolute form of a path; `None` if the directory is unknown.
     pub(crate) fn absolute(&self, path: &str) -> Option<Rc<str>> {
         if path.starts_with('/') {
-            return Some(normal(path).into());
+            return Some(lexical_path("/", path).into());
         }
         match self.directories.as_slice() {
-            [Some(directory)] => Some(normal(&format!("{directory}/{path}")).into()),
+            [Some(directory)] => Some(lexical_path(directory, path).into()),
             _ => None,
         }
     }

@@ -385,15 +385,7 @@ fn manifest(text: &str) -> String {
 
 /// Returns a path without `.` and `..`. Leading `..` are dropped.
 fn flat(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
+    castellan_event::lexical_path("", path).trim_start_matches('/').to_owned()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use castellan_event::{Answer, FileKind, Process, Query, World};
+use castellan_event::{Answer, FileKind, Process, Query, World, lexical_path};
 
 /// Existing directories, besides the directories above them.
 const DIRECTORIES: &[&str] =
@@ -24,7 +24,7 @@ pub(crate) struct Table;
 impl World for Table {
     fn answer(&self, query: &Query) -> Option<Answer> {
         Some(match query {
-            Query::RealPath { base, path } => Answer::RealPath(lexical(base, path)),
+            Query::RealPath { base, path } => Answer::RealPath(lexical_path(base, path)),
             Query::FileKind { path } => Answer::FileKind(kind(path)),
             Query::Contents { path } => {
                 let file = FILES.iter().find(|(name, _)| name == path);
@@ -55,17 +55,4 @@ fn kind(path: &str) -> FileKind {
     } else {
         FileKind::Missing
     }
-}
-
-fn lexical(base: &str, path: &str) -> String {
-    let whole = if path.starts_with('/') { path.to_owned() } else { format!("{base}/{path}") };
-    let mut parts: Vec<&str> = Vec::new();
-    for part in whole.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
 }
