@@ -20,6 +20,7 @@ mod path;
 mod row;
 mod said;
 mod session;
+mod star;
 mod verdict;
 mod world;
 
@@ -42,5 +43,6 @@ pub use obligation::{Action, Fallback, Obligation, ObligationKind};
 pub use path::{lexical_path, path_components};
 pub use row::{CallRow, Row, Value, rows};
 pub use session::{Mark, Session};
+pub use star::matches_star;
 pub use verdict::{Mode, Verdict};
 pub use world::{Answer, Answers, FileKind, Process, Query, Recorder, World};

@@ -1,6 +1,6 @@
 //! Environment variables that change programs: the code they load, the files they read, the servers they trust.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{Effect, EffectKind, matches_star};
 use castellan_programs::Arg;
 
 use crate::limits::WORK_OF_EFFECT;
@@ -209,14 +209,14 @@ pub(crate) fn effect(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     if !sink.spend(WORK_OF_EFFECT) {
         return;
     }
-    if WRITTEN.iter().any(|pattern| fits(pattern, name)) && is_file_name(name, value) {
+    if WRITTEN.iter().any(|pattern| matches_star(pattern, name)) && is_file_name(name, value) {
         sink.path(EffectKind::Write, value);
     }
     // `ENV=production make`: only an interactive shell reads the file in `ENV`, and the shell walk handles that.
     if name == "ENV" && value.as_str().is_some_and(|value| !value.contains('/')) {
         return;
     }
-    let Some((_, verb)) = VARIABLES.iter().find(|(pattern, _)| fits(pattern, name)) else { return };
+    let Some((_, verb)) = VARIABLES.iter().find(|(pattern, _)| matches_star(pattern, name)) else { return };
     sink.add(Effect {
         kind: EffectKind::Environment,
         verb: Some((*verb).to_owned()),
@@ -315,11 +315,4 @@ fn is_file_name(name: &str, value: &Arg) -> bool {
     let may_be_relative = !name.starts_with("GIT_TRACE");
     let is_named = value.prefix().starts_with('/') || may_be_relative && value.as_str() != Some("");
     is_named && value.as_str() != Some("/dev/null")
-}
-
-fn fits(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => name == pattern,
-    }
 }

@@ -9,7 +9,7 @@ mod settings;
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Effect, EffectKind, Facts, Role, Scope, Why};
+use castellan_event::{Effect, EffectKind, Facts, Role, Scope, Why, matches_star};
 use castellan_programs::{Arg, Attribute, Invocation};
 
 use castellan_shell::Run;
@@ -175,8 +175,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     let found_all: BTreeSet<String> = found.iter().cloned().collect();
     let mut loaded: BTreeSet<(String, &str)> = BTreeSet::new();
     for file in found {
-        let pattern =
-            patterns.iter().find(|(pattern, _)| castellan_programs::fits(pattern, base_name(&file)));
+        let pattern = patterns.iter().find(|(pattern, _)| matches_star(pattern, base_name(&file)));
         if let Some((pattern, language)) = pattern
             && (COMPILED.contains(language) || is_asked_for(&file, pattern, read, &cwd))
         {

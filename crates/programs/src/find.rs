@@ -39,7 +39,7 @@ fn position(name: &str) -> Option<usize> {
     PATTERNS.iter().find(|(pattern, _)| fits(pattern, name)).map(|(_, position)| *position)
 }
 
-/// Matches `mkfs.*` with any ending, and `python3.#` with an ending of digits and dots.
+/// Matches `mkfs.*` with any ending but none, unlike `matches_star`, and `python3.#` with an ending of digits and dots.
 fn fits(pattern: &str, name: &str) -> bool {
     if let Some(start) = pattern.strip_suffix('*') {
         return name.len() > start.len() && name.starts_with(start);

@@ -2,6 +2,7 @@
 
 use crate::arg::Arg;
 use crate::program::{Attribute, Form, Opt, Place, Program, Slot, SlotRole, Style, Test, Wrapper};
+use castellan_event::matches_star;
 
 mod found;
 mod inner;
@@ -322,26 +323,14 @@ impl Invocation {
                 // In this style options match in upper or lower case, so operands do too.
                 let loose = self.command.style == Style::Loose;
                 let meets = |text: &str| match loose {
-                    true => fits(pattern, &text.to_ascii_lowercase()),
-                    false => fits(pattern, text),
+                    true => matches_star(pattern, &text.to_ascii_lowercase()),
+                    false => matches_star(pattern, text),
                 };
                 self.operands.iter().any(|one| one.arg.as_str().is_some_and(meets))
             }
             Test::Value(flag, pattern) => {
-                self.values(flag).any(|value| value.as_str().is_some_and(|text| fits(pattern, text)))
+                self.values(flag).any(|value| value.as_str().is_some_and(|text| matches_star(pattern, text)))
             }
         }
     }
-}
-
-/// Reports whether a text matches a pattern in which `*` matches any text. Linear in the text for each star.
-pub fn fits(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
-    for part in parts {
-        let Some((_, after)) = rest.split_once(part) else { return false };
-        rest = after;
-    }
-    rest.ends_with(last)
 }

@@ -15,7 +15,7 @@ mod program;
 pub use arg::{Arg, Piece};
 pub use code::{Does, code, reads};
 pub use find::{all, find};
-pub use invoke::{FoundPath, Inner, Invocation, Operand, Used, fits, invoke};
+pub use invoke::{FoundPath, Inner, Invocation, Operand, Used, invoke};
 pub use name::base_name;
 pub use program::{
     Attribute, EffectRow, Form, Opt, Place, Program, Slot, SlotRole, Source, Style, Takes, Term, Test,

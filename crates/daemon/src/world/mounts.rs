@@ -1,5 +1,6 @@
 //! Mounts of other machines' file systems, from the kernel's mount table.
 
+use castellan_event::matches_star;
 use std::fs::{File, read_link};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -113,11 +114,7 @@ fn network(mountinfo: &[u8]) -> Vec<String> {
 }
 
 fn is_remote(kind: &str) -> bool {
-    let fits = |pattern: &&str| match pattern.strip_suffix('*') {
-        Some(start) => kind.starts_with(start),
-        None => kind == *pattern,
-    };
-    REMOTE.iter().any(fits) && !LOCAL.contains(&kind)
+    REMOTE.iter().any(|pattern| matches_star(pattern, kind)) && !LOCAL.contains(&kind)
 }
 
 /// Decodes the kernel's octal escapes for blanks, line ends and backslashes.

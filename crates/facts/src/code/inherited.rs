@@ -1,7 +1,7 @@
 //! Code that programs load before their own because of an environment variable. The walk of shell text finds code for
 //! shells. Must not know what the code does.
 
-use castellan_event::{EffectKind, Role, Why};
+use castellan_event::{EffectKind, Role, Why, matches_star};
 use castellan_programs::{Arg, Piece, Program, find, invoke};
 use castellan_shell::Run;
 
@@ -65,11 +65,7 @@ pub(crate) fn may_hold_code(variable: &str) -> bool {
 }
 
 fn holds(variable: &str) -> Option<Holds> {
-    let fits = |pattern: &str| match pattern.strip_suffix('*') {
-        Some(start) => variable.starts_with(start),
-        None => variable == pattern,
-    };
-    VARIABLES.iter().find(|(pattern, _)| fits(pattern)).map(|(_, holds)| *holds)
+    VARIABLES.iter().find(|(pattern, _)| matches_star(pattern, variable)).map(|(_, holds)| *holds)
 }
 
 /// Adds the programs that a command runs because of its environment, each once for all commands that share it.

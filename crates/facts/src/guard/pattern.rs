@@ -157,7 +157,8 @@ impl<'p> Pattern<'p> {
     }
 }
 
-/// Returns true if a component may match this name. Brackets match any letter, groups (`@(a|b)`, `{}`) any text.
+/// Returns true if a component may match this name. Brackets match any letter, groups (`@(a|b)`, `{}`) any text: it
+/// matches too much, unlike the exact patterns of `castellan-shell`.
 fn fits(pattern: &str, name: &str, hides: bool) -> bool {
     if !pattern.contains(OPEN) && !pattern.contains('(') {
         return pattern == name;

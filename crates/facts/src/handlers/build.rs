@@ -1,6 +1,6 @@
 //! make's variables and targets, a compiler's inputs and outputs, and the small tools inside cmake.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{Effect, EffectKind, Role, Why, matches_star};
 use castellan_programs::{Arg, Attribute, Invocation, Piece};
 
 use crate::loaded;
@@ -217,7 +217,7 @@ pub(crate) fn definitions(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, 
         else {
             continue;
         };
-        if RUN.iter().any(|pattern| castellan_programs::fits(pattern, bare)) {
+        if RUN.iter().any(|pattern| matches_star(pattern, bare)) {
             sink.path(EffectKind::Execute, &file);
             loaded::named::add(&file, sink);
         }

@@ -163,7 +163,7 @@ fn is_shell(program: &str) -> bool {
     matches!(name, "sh" | "bash" | "dash" | "zsh" | "ash" | "ksh")
 }
 
-/// Returns true if a rule's target, which may be a pattern, matches this one.
+/// Returns true if a rule's target, which may be a pattern, matches this one. `%` matches at least one character, once.
 fn fits(pattern: &str, target: &str) -> bool {
     match pattern.split_once('%') {
         None => pattern.trim_start_matches("./") == target.trim_start_matches("./"),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::Why;
+use castellan_event::{Why, matches_star};
 use castellan_programs::{Arg, find, invoke};
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ fn matched(pattern: &str, scripts: Option<&Value>, wanted: &Wanted<'_>) -> Vec<S
     };
     let all = scripts.and_then(Value::as_object).into_iter().flatten();
     let fitting = all.filter(|(name, _)| {
-        castellan_programs::fits(pattern, name) && !without.is_some_and(|without| name.contains(without))
+        matches_star(pattern, name) && !without.is_some_and(|without| name.contains(without))
     });
     let manager = wanted.argv.first().and_then(Arg::as_str).map(base_name);
     let is_manager = manager.is_some_and(|name| MANAGERS.contains(&name));

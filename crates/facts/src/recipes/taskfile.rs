@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use castellan_event::Why;
+use castellan_event::{Why, matches_star};
 use castellan_programs::Arg;
 
 use super::{Script, UNKNOWN, Wanted, quoted, yaml};
@@ -67,13 +67,8 @@ fn of_command(argv: &[Arg]) -> Variables {
 fn task<'f>(file: &'f Value, name: &str) -> Option<&'f Value> {
     let tasks = file.get("tasks")?.as_object()?;
     let has_alias = |task: &Value| each(task.get("aliases")).any(|alias| alias.as_str() == Some(name));
-    let fits = |pattern: &str| {
-        pattern.split_once('*').is_some_and(|(before, after)| {
-            name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
-        })
-    };
     let by_alias = || tasks.values().find(|task| has_alias(task));
-    let by_pattern = || tasks.iter().find(|(one, _)| fits(one)).map(|(_, task)| task);
+    let by_pattern = || tasks.iter().find(|(one, _)| matches_star(one, name)).map(|(_, task)| task);
     tasks.get(name).or_else(by_alias).or_else(by_pattern)
 }
 

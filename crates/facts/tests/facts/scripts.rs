@@ -332,6 +332,7 @@ fn a_task_does_what_its_file_says() {
     check("task", "delete /w/d in /w/Taskfile.yml");
     check("task wipe", "delete /w/d in /w/Taskfile.yml; delete /w/out in /w/Taskfile.yml");
     check("task -t Taskfile.yml wipe", "delete /w/d in /w/Taskfile.yml; delete /w/out in /w/Taskfile.yml");
+    check("task drop:a:b", "delete /w/e in /w/Taskfile.yml");
     check("task other", "opaque code file in /w/Taskfile.yml");
     check("just other", "opaque code file in /w/justfile");
     check("deno task wipe", "delete /w/out in /w/deno.json");

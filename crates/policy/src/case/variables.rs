@@ -99,6 +99,7 @@ pub(super) fn is_harmless(pair: &str) -> bool {
     }
 }
 
+/// Compares with a known word. Its `*` at the end matches only letters, digits and `-`.
 fn is_word(word: &str, known: &str) -> bool {
     match known.strip_suffix('*') {
         Some(begin) => word

@@ -4,7 +4,7 @@
 //! A condition that denies or asks is wide: it matches the command as written, and its subcommand and arguments at any
 //! place. A condition that allows is narrow: the command begins with exactly these words, or the whole path matches.
 
-use crate::operator::pattern::{Content, HostPattern, Parts, PathFrom, Pattern, ToolPattern};
+use crate::operator::pattern::{Content, HostPattern, Parts, PathFrom, Pattern, ToolPattern, star_regex};
 
 /// Use of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +108,7 @@ fn said() -> Result<String, String> {
 /// Matches the command as written.
 fn line(words: &Words, goes_on: bool, reach: Reach) -> Result<String, String> {
     let alternatives = |words: &Vec<String>| {
-        let globs: Vec<String> = words.iter().map(|word| glob(word, "(.|\\n)*")).collect();
+        let globs: Vec<String> = words.iter().map(|word| star_regex(word, "(.|\\n)*")).collect();
         if let [one] = &globs[..] { one.clone() } else { format!("({})", globs.join("|")) }
     };
     let mut regex = words.iter().map(alternatives).collect::<Vec<_>>().join(&format!("{S}+"));
@@ -151,7 +151,7 @@ fn subcommand_is(words: &[&Vec<String>], is_whole: bool) -> Result<String, Strin
         return Ok("not cmd.subcommand exists".to_owned());
     }
     let alternatives = |words: &&Vec<String>| {
-        let plain: Vec<String> = words.iter().map(|word| glob(word, "")).collect();
+        let plain: Vec<String> = words.iter().map(|word| star_regex(word, "")).collect();
         if let [one] = &plain[..] { one.clone() } else { format!("({})", plain.join("|")) }
     };
     let mut regex = words.iter().map(alternatives).collect::<Vec<_>>().join(" ");
@@ -244,7 +244,7 @@ fn one_of(field: &str, words: &[String]) -> Result<String, String> {
 
 /// Converts a path with `*` for text within a name and `**` for any names.
 fn glob_path(names: &str) -> String {
-    let within = |name: &str| glob(name, "[^/]*");
+    let within = |name: &str| star_regex(name, "[^/]*");
     let mut regex = String::new();
     for (at, name) in names.split('/').enumerate() {
         let is_last = at + 1 == names.split('/').count();
@@ -260,10 +260,6 @@ fn glob_path(names: &str) -> String {
         }
     }
     regex
-}
-
-fn glob(word: &str, any: &str) -> String {
-    word.split('*').map(regex::escape).collect::<Vec<_>>().join(any)
 }
 
 /// Quotes a text as a constant of a condition.

@@ -234,7 +234,7 @@ fn command(content: &str) -> Result<CommandPattern, String> {
     }
     let (flags, plain): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with('-'));
     let compile_words = |words: &[&str]| {
-        let globs: Vec<String> = words.iter().map(|word| glob(word, ".*")).collect();
+        let globs: Vec<String> = words.iter().map(|word| star_regex(word, ".*")).collect();
         let end = if goes_on { format!("(?:{SEPARATOR}.*)?") } else { String::new() };
         compile(&(globs.join(&SEPARATOR.to_string()) + &end))
     };
@@ -269,7 +269,8 @@ fn path(content: &str) -> Result<Content, String> {
     };
     // Every path includes everything below it anyway.
     let path = path.trim_end_matches("/**").trim_end_matches('/');
-    let names: Vec<String> = path.split('/').map(|name| glob(name, "[^/]*")).collect();
+    let name_regex = |name: &str| if name == "**" { ANY_NAMES.to_owned() } else { star_regex(name, "[^/]*") };
+    let names: Vec<String> = path.split('/').map(name_regex).collect();
     // `a/**/b` also matches `a/b`.
     let joined = names.join("/").replace(&format!("{ANY_NAMES}/"), "(?:.*/)?").replace(ANY_NAMES, ".*");
     let regex = compile(&format!("{joined}(?:/.*)?"))?;
@@ -288,11 +289,8 @@ fn host(content: &str) -> Result<HostPattern, String> {
     Ok(HostPattern { name: name.trim_end_matches('.').to_lowercase(), is_domain })
 }
 
-/// Converts a word with `*`; `?` and `[` are literal.
-fn glob(word: &str, any: &str) -> String {
-    if word == "**" && any != ".*" {
-        return ANY_NAMES.to_owned();
-    }
+/// Converts a word with `*` to a regex; `?` and `[` are literal. `any` is the regex of the text that `*` matches.
+pub(super) fn star_regex(word: &str, any: &str) -> String {
     word.split('*').map(regex::escape).collect::<Vec<_>>().join(any)
 }
 

@@ -1,10 +1,10 @@
 //! The commands, shell text and code that an invocation runs from its arguments.
 
 use super::joined::joined;
-use castellan_event::Why;
+use castellan_event::{Why, matches_star};
 
 use super::found::filled;
-use super::{Invocation, Operand, Used, fits, input};
+use super::{Invocation, Operand, Used, input};
 use crate::arg::Arg;
 use crate::code::{Does, code};
 use crate::limits::DETAIL_CHARS_MAX;
@@ -272,5 +272,5 @@ fn begins(pattern: &str, text: &str) -> Option<usize> {
         return text.starts_with(pattern).then_some(pattern.len());
     };
     let ends = text.match_indices(last).map(|(at, letter)| at + letter.len());
-    ends.filter_map(|end| text.get(..end)).find(|start| fits(pattern, start)).map(str::len)
+    ends.filter_map(|end| text.get(..end)).find(|start| matches_star(pattern, start)).map(str::len)
 }

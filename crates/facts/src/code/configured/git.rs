@@ -1,7 +1,7 @@
 //! Settings of git: the format of its files, and the settings that start programs. Source: git-config(1) of Git 2.47.3.
 
-use castellan_event::Why;
-use castellan_programs::{Arg, Slot, SlotRole, find, fits};
+use castellan_event::{Why, matches_star};
+use castellan_programs::{Arg, Slot, SlotRole, find};
 
 use super::Starts;
 use crate::environment::only_shows;
@@ -88,9 +88,7 @@ pub(crate) fn starts(name: &str, value: &str) -> Option<Starts> {
     if name.starts_with("url.ext::") {
         return Some(Starts::Unknown(name));
     }
-    let of = SETTINGS
-        .iter()
-        .find(|(pattern, _)| *pattern == name || pattern.contains('*') && fits(pattern, &name));
+    let of = SETTINGS.iter().find(|(pattern, _)| matches_star(pattern, &name));
     match of {
         Some((_, how)) => of_value(*how, value),
         None => {

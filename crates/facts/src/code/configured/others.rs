@@ -1,8 +1,7 @@
 //! Settings of programs other than git, each in the format of its file. Sources: the manuals of Mercurial 6.7 (hgrc),
 //! npm 10 (npmrc), Yarn 1.22 and 4.5, Jujutsu 0.25, mise 2024.11, OpenSSH 9.7 (`ssh_config`).
 
-use castellan_event::Why;
-use castellan_programs::fits;
+use castellan_event::{Why, matches_star};
 use serde_json::Value as Json;
 
 use super::Starts;
@@ -144,7 +143,7 @@ pub(super) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
     };
     let of_one = |(name, value): (String, String)| {
         let name = name.to_ascii_lowercase();
-        let (_, how) = settings.iter().find(|(pattern, _)| fits(pattern, &name))?;
+        let (_, how) = settings.iter().find(|(pattern, _)| matches_star(pattern, &name))?;
         of_value(*how, value)
     };
     let mut all: Vec<Starts> = found.into_iter().filter_map(of_one).collect();

@@ -237,7 +237,8 @@ fn wildcard(args: &[String]) -> String {
     }
 }
 
-/// Returns the part of a word that matches `%`, if the word fits; `None` if that is unknown.
+/// Returns the part of a word that matches `%`, if the word fits; `None` if that is unknown. Only the first `%` is a
+/// wildcard, and it also matches nothing.
 fn fits<'w>(pattern: &str, word: &'w str) -> Option<Option<&'w str>> {
     let stem = match pattern.split_once('%') {
         Some((before, after)) => word

@@ -69,7 +69,9 @@ pub(crate) const THERE: &[(&str, There)] = &[
     ),
     (
         "/w/Taskfile.yml",
-        Text("tasks:\n  default: rm -rf d\n  wipe:\n    deps: [default]\n    cmds: [rm -rf out]\n"),
+        Text(
+            "tasks:\n  default: rm -rf d\n  wipe:\n    deps: [default]\n    cmds: [rm -rf out]\n  drop:*:*: rm -rf e\n",
+        ),
     ),
     ("/w/deno.json", Text(r#"{"tasks":{"wipe":"rm -rf out"}}"#)),
     (
