@@ -96,7 +96,7 @@ fn seeds(folder: &Path, add: &mut impl FnMut(&str, Case)) -> anyhow::Result<()> 
             let Ok(seed) = std::fs::read_to_string(&file) else { continue };
             let (command, contents) =
                 seed.split_once('\u{1}').map_or((seed.as_str(), None), |(a, b)| (a, Some(b)));
-            let quoted = format!("'{}'", command.replace('\'', r"'\''"));
+            let quoted = castellan_event::single_quoted(command);
             let given = if form.is_empty() { command.to_owned() } else { form.replace("{}", &quoted) };
             let mut case = shell(&given);
             if let Some(contents) = contents {

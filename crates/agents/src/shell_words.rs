@@ -1,6 +1,8 @@
 //! Quotes a command line of an agent's settings for any login shell, and splits its own output. This is not a shell
 //! parser.
 
+use castellan_event::single_quoted;
+
 /// Joins words into a command line: plain words unchanged, others in single quotes.
 pub(crate) fn join(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let quoted: Vec<_> = words.into_iter().map(|word| quote(word.as_ref())).collect();
@@ -33,7 +35,7 @@ fn quote(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    single_quoted(word)
 }
 
 /// Characters that no common shell treats specially anywhere in a word.

@@ -1,7 +1,7 @@
 //! Calls of MCP tools, and the paths, URLs and commands in their arguments. A server's tools have no models: arguments
 //! are recognised by the name of their key and by their shape.
 
-use castellan_event::{Call, EffectKind, Role, Why};
+use castellan_event::{Call, EffectKind, Role, Why, single_quoted};
 use castellan_programs::Arg;
 use serde_json::Value as Json;
 
@@ -114,8 +114,7 @@ pub(crate) fn commands(call: &Call) -> Vec<String> {
             commands.extend(texts.iter().map(|&text| text.to_owned()));
         }
         if texts.len() > 1 {
-            let words: Vec<String> =
-                texts.iter().map(|text| format!("'{}'", text.replace('\'', r"'\''"))).collect();
+            let words: Vec<String> = texts.iter().map(|text| single_quoted(text)).collect();
             commands.push(words.join(" "));
         }
     }

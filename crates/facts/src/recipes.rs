@@ -17,7 +17,7 @@ pub(crate) mod yaml;
 
 use std::rc::Rc;
 
-use castellan_event::{Answer, Facts, FileKind, Query, Why};
+use castellan_event::{Answer, Facts, FileKind, Query, Why, single_quoted};
 use castellan_programs::{Arg, Piece};
 use castellan_shell::{Item, Stdin};
 
@@ -376,7 +376,7 @@ fn unknown_again(arg: &mut Arg) {
 /// Returns a word in a form that a shell parses back to the word.
 fn quoted(arg: &Arg) -> String {
     match arg.as_str() {
-        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
+        Some(text) => single_quoted(text),
         None if is_pattern(arg) => arg.written().into_owned(),
         // A variable that no environment has: its value is unknown.
         None => format!("\"${{{UNKNOWN}}}\""),

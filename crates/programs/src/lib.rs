@@ -11,6 +11,7 @@ mod invoke;
 mod limits;
 mod name;
 mod program;
+mod words;
 
 pub use arg::{Arg, Piece};
 pub use code::{Does, code, reads};
@@ -21,3 +22,4 @@ pub use program::{
     Attribute, EffectRow, Form, Opt, Place, Program, Slot, SlotRole, Source, Style, Takes, Term, Test,
     Wrapper,
 };
+pub use words::Quoting;

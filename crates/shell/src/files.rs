@@ -5,8 +5,7 @@ use std::rc::Rc;
 use castellan_event::Why;
 
 use crate::shells::is_shell;
-use crate::split::split_line;
-use castellan_programs::base_name;
+use castellan_programs::{Quoting, base_name};
 
 /// Callback that reads a file by absolute path, symlinks not resolved. The callback returns the text of a file that a
 /// shell could run, or the reason that the text is unknown.
@@ -51,7 +50,7 @@ pub fn shebang(text: &str) -> Option<Vec<String>> {
     if base_name(program) != "env" {
         return interpreter(text).map(|words| words.into_iter().map(str::to_owned).collect());
     }
-    let words = split_line(rest);
+    let words = Quoting::XARGS.words(rest);
     let own = |word: &&String| word.starts_with('-') || word.contains('=');
     let begin = words.iter().take_while(own).count();
     // Variables that `env` sets apply to the program that `env` starts.

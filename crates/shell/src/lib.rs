@@ -21,7 +21,6 @@ mod prescan;
 mod run;
 mod scope;
 mod shells;
-mod split;
 mod start;
 mod state;
 mod text;

@@ -1,5 +1,6 @@
 //! Spellings of text: escapes for bytes, and shell quoting. This module must not know the reader of the text.
 
+use castellan_event::single_quoted;
 use std::borrow::Cow;
 
 /// The set of escapes that a program accepts.
@@ -104,14 +105,9 @@ pub(crate) fn ansi_quoted(text: &str) -> Option<String> {
     Some(made)
 }
 
-/// Returns the text in single quotes, in the form of `${x@Q}`.
-pub(crate) fn shell_quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
 /// Returns the text as a user would type it, with quotes only if needed.
 pub(crate) fn typed(text: &str) -> Cow<'_, str> {
     let is_mark = |one| matches!(one, '_' | '-' | '.' | '/' | ':' | '=' | '@' | '%' | '+' | ',' | '^' | '~');
     let plain = |one: char| one.is_alphanumeric() || is_mark(one);
-    if !text.is_empty() && text.chars().all(plain) { text.into() } else { shell_quoted(text).into() }
+    if !text.is_empty() && text.chars().all(plain) { text.into() } else { single_quoted(text).into() }
 }

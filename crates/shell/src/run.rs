@@ -12,7 +12,7 @@ use castellan_programs::base_name;
 use std::rc::Rc;
 
 use castellan_event::{Role, Why};
-use castellan_programs::{Arg, Inner, Invocation, Piece, Wrapper, invoke};
+use castellan_programs::{Arg, Inner, Invocation, Piece, Quoting, Wrapper, invoke};
 
 use crate::builtins;
 use crate::found::{FoundRedirect, Origin, Wrapped};
@@ -20,7 +20,6 @@ use crate::limits::{ARGUMENTS_MAX, ENTRIES_PER_WORK, WORK_OF_SED, WRAPPERS_MAX};
 use crate::outputs;
 use crate::scope::Scope;
 use crate::shells::is_shell;
-use crate::split::split_line;
 use crate::start::{Dialect, Start};
 use crate::state::{Descriptor, State, Value};
 use crate::text::Text;
@@ -347,9 +346,8 @@ impl Walker<'_> {
                 }
                 self.shell_text(state, scope, &code, &rest, call.span);
             }
-            Inner::Line { text } => match text.as_str().map(split_line) {
-                Some(words) => {
-                    let mut words: Vec<String> = words;
+            Inner::Line { text } => match text.as_str().map(|text| Quoting::XARGS.words(text)) {
+                Some(mut words) => {
                     let assigned: Vec<(String, Arg)> = words
                         .iter()
                         .map_while(|word| {

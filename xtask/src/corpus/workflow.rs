@@ -101,8 +101,9 @@ fn add(text: &str, line: usize, variables: &Variables, origin: &str, items: &mut
         plain || text.contains(&format!("${{{name}"))
     };
     let named = variables.iter().filter(|(name, _)| names(name));
-    let set: String =
-        named.map(|(name, value)| format!("export {name}='{}'\n", value.replace('\'', r"'\''"))).collect();
+    let set: String = named
+        .map(|(name, value)| format!("export {name}={}\n", castellan_event::single_quoted(value)))
+        .collect();
     items.add(Kind::Step, format!("{origin}#{line}"), &without_expressions(&format!("{set}{text}")));
 }
 

@@ -1,6 +1,6 @@
 //! Shell commands in tool files that also hold other data. Must not know what the commands do.
 
-use castellan_event::Why;
+use castellan_event::{Why, single_quoted};
 use toml::Value;
 
 /// The commands that `go generate` finds in a file.
@@ -114,17 +114,13 @@ fn of_cargo(text: &str) -> Result<String, Why> {
             }
             if PROGRAMS.contains(&key.as_str()) {
                 let words = value.as_array().map(Vec::as_slice).unwrap_or_default();
-                let words: Vec<String> = words.iter().filter_map(Value::as_str).map(quoted).collect();
+                let words: Vec<String> = words.iter().filter_map(Value::as_str).map(single_quoted).collect();
                 found.extend(value.as_str().map(str::to_owned));
                 found.extend((!words.is_empty()).then(|| words.join(" ")));
             }
         }
     }
     Ok(lines(found.into_iter()))
-}
-
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn lines(commands: impl Iterator<Item = String>) -> String {

@@ -1,6 +1,6 @@
 //! make's variables and targets, a compiler's inputs and outputs, and the small tools inside cmake.
 
-use castellan_event::{Effect, EffectKind, Role, Why, matches_star};
+use castellan_event::{Effect, EffectKind, Role, Why, matches_star, single_quoted};
 use castellan_programs::{Arg, Attribute, Invocation, Piece};
 
 use crate::loaded;
@@ -279,7 +279,7 @@ pub(crate) fn cmake(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
 /// A word as a shell reads it back.
 fn quoted(arg: &Arg) -> Arg {
     match arg.as_str() {
-        Some(text) => Arg::known(format!("'{}'", text.replace('\'', r"'\''"))),
+        Some(text) => Arg::known(single_quoted(text)),
         None => arg.clone(),
     }
 }

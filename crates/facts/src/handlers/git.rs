@@ -1,7 +1,7 @@
 //! git, where its own grammar of operands decides: aliases, branches or paths, revisions with paths in them.
 
 use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
-use castellan_programs::{Arg, Invocation, Operand, Piece, SlotRole, find, invoke};
+use castellan_programs::{Arg, Invocation, Operand, Piece, Quoting, SlotRole, find, invoke};
 
 use crate::command;
 use crate::limits::GIT_ALIASES_MAX;
@@ -96,7 +96,7 @@ fn behind_alias(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) -> Alias {
         if let Some(shell) = text.strip_prefix('!') {
             return if is_given { Alias::Given } else { Alias::Shell(shell.to_owned()) };
         }
-        argv.splice(at..=at, settings::words(&text).into_iter().map(Arg::known));
+        argv.splice(at..=at, Quoting::GIT.words(&text).into_iter().map(Arg::known));
     }
     Alias::Endless
 }

@@ -1,7 +1,7 @@
 //! `ssh`, `sftp`: sessions on other machines, and on this one by a detour.
 
 use castellan_event::{Effect, EffectKind, Role, Why};
-use castellan_programs::{Arg, Invocation, SlotRole};
+use castellan_programs::{Arg, Invocation, Quoting, SlotRole};
 use castellan_shell::Stdin;
 
 use super::netcat::sent;
@@ -137,18 +137,9 @@ fn transfers(text: &str, host: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     true
 }
 
-/// The words of a line, by blanks outside of quotes.
+/// The words of a line; none of a comment.
 fn words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
-    for letter in line.trim().chars() {
-        match quote {
-            Some(end) if letter == end => quote = None,
-            None if matches!(letter, '"' | '\'') => quote = Some(letter),
-            None if letter.is_whitespace() => words.push(std::mem::take(&mut word)),
-            Some(_) | None => word.push(letter),
-        }
-    }
-    words.push(word);
+    let mut words = Quoting::SFTP.words(line.trim());
     words.retain(|word| !word.is_empty());
     if words.first().is_some_and(|first| first.starts_with('#')) { Vec::new() } else { words }
 }

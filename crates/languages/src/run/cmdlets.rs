@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use castellan_event::{EffectKind, Role, Why};
+use castellan_event::{EffectKind, Role, Why, single_quoted};
 use castellan_programs::Arg;
 
 use super::bound::Bound;
@@ -164,7 +164,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.list(items)
     }),
     ("quoted", |machine, node, bound| match bound.first().as_str() {
-        Some(text) => Value::text(format!("'{}'", text.replace('\'', r"'\''"))),
+        Some(text) => Value::text(single_quoted(text)),
         None => machine.as_text(node, &bound.first()),
     }),
     ("range-to", |machine, node, bound| match (bound.first(), bound.at(1)) {

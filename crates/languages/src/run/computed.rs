@@ -11,6 +11,7 @@ use crate::state::Cell;
 use crate::table::Part;
 use crate::tree::Node;
 use crate::value::Value;
+use castellan_programs::Quoting;
 
 /// The state's key for a list that replaces the program's arguments; no name of a program equals it.
 pub(super) const OTHER_ARGV: &str = "its arguments";
@@ -276,7 +277,7 @@ impl Machine<'_> {
             Some(text) if !text.contains(['\'', '"', '\\', '#']) => {
                 self.list(text.split_whitespace().map(Value::text).collect::<Vec<_>>())
             }
-            Some(text) => match quoted_words(text) {
+            Some(text) => match Quoting::SHLEX.closed_words(text) {
                 Some(words) => self.list(words.into_iter().map(Value::text)),
                 None => self.unknown(node, Why::Dynamic),
             },
@@ -311,34 +312,4 @@ impl Machine<'_> {
         }
         Value::Constant
     }
-}
-
-/// Splits words like `shlex.split`; `None` for an open quote.
-fn quoted_words(text: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match (quote, letter) {
-            (None, ' ' | '\t' | '\n' | '\r') => words.extend(word.take()),
-            (None, '\'' | '"') => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            (Some(open), _) if letter == open => quote = None,
-            (None, '\\') => word.get_or_insert_default().push(letters.next()?),
-            (Some('"'), '\\') => {
-                let next = letters.next()?;
-                let word = word.get_or_insert_default();
-                if !matches!(next, '"' | '\\') {
-                    word.push('\\');
-                }
-                word.push(next);
-            }
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(word);
-    quote.is_none().then_some(words)
 }

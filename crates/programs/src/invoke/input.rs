@@ -1,7 +1,7 @@
 //! Commands that get arguments from input or from the words after `:::`, as with `xargs` and `parallel`.
 
 use super::joined::joined;
-use castellan_event::Why;
+use castellan_event::{Why, single_quoted};
 
 use super::Invocation;
 use crate::arg::{Arg, Piece};
@@ -122,15 +122,14 @@ fn filled(word: &Arg, value: &Arg) -> Arg {
 fn quoted(arg: &Arg) -> Arg {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,+@%".contains(letter);
     let pieces = arg.pieces().iter().map(|piece| match piece {
-        Piece::Text(text) if !text.chars().all(plain) => {
-            Piece::Text(format!("'{}'", text.replace('\'', r"'\''")))
-        }
+        Piece::Text(text) if !text.chars().all(plain) => Piece::Text(single_quoted(text)),
         Piece::Text(_) | Piece::Unknown { .. } => piece.clone(),
     });
     Arg::from_pieces(pieces, arg.splits())
 }
 
-/// Splits a line into words like `env -S`: at blanks, with quotes and backslashes.
+/// Splits a line into words like `env -S`: at blanks, with quotes and backslashes. Unlike [`crate::Quoting`], it accepts
+/// unknown parts, and `\n`, `\t` and `\_` are escapes.
 pub(super) fn words(line: &Arg) -> Vec<Arg> {
     let mut words = Vec::new();
     let mut pieces: Vec<Piece> = Vec::new();

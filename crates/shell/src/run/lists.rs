@@ -1,14 +1,13 @@
 //! `xargs` and `parallel`: commands with arguments from a list. This module must not know the effect of the commands.
 
-use castellan_event::Why;
-use castellan_programs::{Arg, Invocation, Piece, Program, invoke};
+use castellan_event::{Why, single_quoted};
+use castellan_programs::{Arg, Invocation, Piece, Program, Quoting, invoke};
 
 use super::Call;
 use crate::found::{Origin, Wrapped};
 use crate::limits::{LISTED_CALLS_MAX, VALUE_BYTES_MAX};
-use crate::literals::{ansi_quoted, shell_quoted};
+use crate::literals::ansi_quoted;
 use crate::scope::Scope;
-use crate::split::split_quotes;
 use crate::state::{Descriptor, State};
 use crate::text::Text;
 use crate::walk::Walker;
@@ -274,7 +273,7 @@ fn pattern(input: &Text, several: bool) -> Arg {
 
 fn quoted(value: &Arg) -> Text {
     match value.as_str() {
-        Some(known) => Text::known(shell_quoted(known)),
+        Some(known) => Text::known(single_quoted(known)),
         None => Text::from(value),
     }
 }
@@ -286,13 +285,13 @@ fn listed(text: &str, read: &Xargs) -> Vec<String> {
         return text.split(delimiter).map(str::to_owned).collect();
     }
     if read.replace.is_some() {
-        let lines = text.lines().map(|line| split_quotes(line.trim_start(), false));
+        let lines = text.lines().map(|line| Quoting::XARGS_LINE.words(line.trim_start()));
         return lines
             .map(|mut words| words.pop().unwrap_or_default())
             .filter(|line| !line.is_empty())
             .collect();
     }
-    split_quotes(text, true)
+    Quoting::XARGS.words(text)
 }
 
 /// Returns the command with a mark replaced in its arguments.

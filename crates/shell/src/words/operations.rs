@@ -1,12 +1,12 @@
 //! Operations on a parameter's value: `${x:-word}`, `${x#pattern}`, `${x/a/b}` and similar. This module must not know
 //! the source of the value.
 
-use castellan_event::Why;
+use castellan_event::{Why, single_quoted};
 
 use super::fields::Bit;
 use super::parameters::{At, Got};
 use crate::limits::{COMPARISONS_MAX, COMPARISONS_PER_WORK, VALUE_BYTES_MAX};
-use crate::literals::{ansi_quoted, shell_quoted};
+use crate::literals::ansi_quoted;
 use crate::patterns::Pattern;
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
@@ -272,7 +272,7 @@ impl Walker<'_> {
             return got;
         }
         self.each(got, written, |text| match letter {
-            'Q' => Some(shell_quoted(text)),
+            'Q' => Some(single_quoted(text)),
             'E' => ansi_quoted(text),
             'U' => Some(text.to_uppercase()),
             'L' => Some(text.to_lowercase()),

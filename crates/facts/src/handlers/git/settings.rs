@@ -166,31 +166,3 @@ pub(crate) fn of_files(
         git_text(&String::from_utf8_lossy(&bytes), section, sub, name)
     })
 }
-
-/// The words of an alias: split at blanks, with quotes and backslashes.
-pub(super) fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let (mut is_open, mut quote) = (false, None);
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match (quote, letter) {
-            (None, ' ' | '\t' | '\n') => {
-                if is_open {
-                    words.push(std::mem::take(&mut word));
-                }
-                is_open = false;
-                continue;
-            }
-            (None, '\'' | '"') => quote = Some(letter),
-            (Some(open), _) if open == letter => quote = None,
-            (None | Some('"'), '\\') => word.extend(letters.next()),
-            (_, letter) => word.push(letter),
-        }
-        is_open = true;
-    }
-    if is_open {
-        words.push(word);
-    }
-    words
-}

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, bail};
 use castellan_daemon::{Config, compile};
-use castellan_event::Verdict;
+use castellan_event::{Verdict, single_quoted};
 use castellan_policy::{Policy, RuleVerdict};
 use castellan_rules::Source;
 use castellan_trial::{Case, Judged, Trial};
@@ -56,7 +56,7 @@ pub(super) fn derive(
     for (shows, pattern) in
         shown.iter().flat_map(|(shows, all)| all.iter().map(move |pattern| (*shows, *pattern)))
     {
-        let command = pattern.replace("{}", &quoted(command));
+        let command = pattern.replace("{}", &single_quoted(command));
         let mut made = case.clone();
         made.call.input.insert("command".to_owned(), command.clone().into());
         let judged = judge(&compiled.policy, &made)?;
@@ -77,9 +77,4 @@ pub(super) fn derive(
 
 fn judge(policy: &Policy, case: &Case) -> anyhow::Result<Judged> {
     Trial::new(policy).judge(case).map_err(anyhow::Error::msg).context("the call cannot be judged")
-}
-
-/// Quotes a text as one shell word.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
