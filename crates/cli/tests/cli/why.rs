@@ -168,6 +168,20 @@ fn a_call_is_named_by_its_id_in_any_case_or_by_its_record() {
     assert_eq!(none.stderr, "castellan: the log has no call that was asked about or denied\n");
 }
 
+/// A long call is cut, and many effects are counted, unless all is asked for.
+#[test]
+fn a_long_call_is_shown_in_part() {
+    if is_below_agent() {
+        return;
+    }
+    let files: Vec<String> = (100..280).map(|number| format!("file-{number}.txt")).collect();
+    let home = home(&[call("K7", &format!("rm {}", files.join(" ")), "ask", Vec::new())]);
+    let shown = why(&home, &[]).stdout;
+    assert!(shown.contains("172 more effects: `-v` shows all") && !shown.contains("file-279.txt"), "{shown}");
+    let shown = why(&home, &["-v"]).stdout;
+    assert!(!shown.contains("more effects") && shown.matches("file-279.txt").count() == 2, "{shown}");
+}
+
 /// What cannot be judged again is said, and the rest is shown.
 #[test]
 fn a_call_that_the_log_does_not_hold_is_shown_without_effects() {

@@ -23,10 +23,10 @@ const INDENT: &str = "    ";
 /// Prefix of each line of the call, so that no line of it looks like castellan's own.
 const CALL: &str = "    │ ";
 
-/// Columns of a call that are shown. `castellan log --request ID -v` shows all.
+/// Columns of a call that are shown without `--verbose`.
 const COMMAND_COLUMNS: usize = 2_000;
 
-/// Effects that are shown. `castellan explain` shows all.
+/// Effects that are shown without `--verbose`.
 const EFFECTS_SHOWN: usize = 8;
 
 /// Exemptions in a record, with their meanings. Other words are kinds of obligations.
@@ -49,10 +49,10 @@ pub(super) fn write(
         [Cell::new(word, style), Cell::from(&call.request), Cell::new(times::local(found.time), FAINT)];
     let head: Vec<Cell> = head.into_iter().filter(|cell| cell.width() > 0).collect();
     output::write_row(out, &head, &[])?;
-    write_call(out, call, columns)?;
+    write_call(out, call, global.verbose, columns)?;
     let understood = Understood::of(layout, found);
     match &understood {
-        Ok(understood) => write_effects(out, understood, columns)?,
+        Ok(understood) => write_effects(out, understood, global.verbose, columns)?,
         Err(why) => {
             writeln!(out, "\n{FAINT}effects{FAINT:#}")?;
             write_wrapped(out, &format!("not known: {}", output::message(why)), WARN, INDENT, columns)?;
@@ -68,15 +68,16 @@ pub(super) fn write(
     Ok(())
 }
 
-fn write_call(out: &mut impl Write, call: &CallRecord, columns: usize) -> anyhow::Result<()> {
+fn write_call(out: &mut impl Write, call: &CallRecord, verbose: bool, columns: usize) -> anyhow::Result<()> {
     writeln!(out, "\n{FAINT}call{FAINT:#}")?;
+    let limit = if verbose { usize::MAX } else { COMMAND_COLUMNS };
     match call.input.get("command").and_then(|command| command.as_str()) {
         Some(command) if call.files.is_empty() => {
-            let command = output::cut(command, COMMAND_COLUMNS);
+            let command = output::cut(command, limit);
             command.lines().try_for_each(|line| write_wrapped(out, line, PLAIN, CALL, columns))?;
         }
         Some(_) | None => {
-            write_wrapped(out, &output::cut(&subject(call), COMMAND_COLUMNS), PLAIN, CALL, columns)?;
+            write_wrapped(out, &output::cut(&subject(call), limit), PLAIN, CALL, columns)?;
         }
     }
     let agent = AgentId::named(&call.agent).map(AgentId::title).unwrap_or(&call.agent);
@@ -94,7 +95,12 @@ fn write_call(out: &mut impl Write, call: &CallRecord, columns: usize) -> anyhow
 }
 
 /// Writes each distinct effect in a line.
-fn write_effects(out: &mut impl Write, understood: &Understood, columns: usize) -> anyhow::Result<()> {
+fn write_effects(
+    out: &mut impl Write,
+    understood: &Understood,
+    verbose: bool,
+    columns: usize,
+) -> anyhow::Result<()> {
     let explanation = &understood.explanation;
     let of_commands = explanation.commands.iter().flat_map(|command| &command.effects);
     let mut effects: Vec<(String, String)> = Vec::new();
@@ -108,10 +114,11 @@ fn write_effects(out: &mut impl Write, understood: &Understood, columns: usize) 
     if effects.is_empty() {
         writeln!(out, "{INDENT}none")?;
     }
-    output::write_pairs(out, effects.get(..EFFECTS_SHOWN).unwrap_or(&effects), INDENT, columns)?;
-    if effects.len() > EFFECTS_SHOWN {
-        let more = counted(effects.len() - EFFECTS_SHOWN, "more effect");
-        writeln!(out, "{INDENT}{FAINT}{more}: `castellan explain` shows all{FAINT:#}")?;
+    let left_out = if verbose { 0 } else { effects.len().saturating_sub(EFFECTS_SHOWN) };
+    effects.truncate(effects.len() - left_out);
+    output::write_pairs(out, &effects, INDENT, columns)?;
+    if left_out > 0 {
+        writeln!(out, "{INDENT}{FAINT}{}: `-v` shows all{FAINT:#}", counted(left_out, "more effect"))?;
     }
     Ok(())
 }
