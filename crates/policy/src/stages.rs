@@ -56,14 +56,14 @@ pub(crate) const STAGES: &[Stage] = &[
         name: "intake",
         find: OnCall(gates::intake),
         lifted_by: &[],
-        finds: "a payload that two readers could take for two calls",
+        finds: "a payload that two parsers could read as two different calls",
         answers: "deny",
     },
     Stage {
         name: "session gate",
         find: OnCall(gates::session),
         lifted_by: &[],
-        finds: "a session without tools (`profile = \"observer\"`)",
+        finds: "a session that may use no tools (`profile = \"observer\"`)",
         answers: "deny, in every mode",
     },
     Stage {
@@ -77,65 +77,65 @@ pub(crate) const STAGES: &[Stage] = &[
         name: "barred",
         find: OnCall(gates::blocked),
         lifted_by: &[],
-        finds: "a session in which calls ran without a decision (`on_ungoverned = \"stop\"`), or where a hook of another program \
-                is not trusted (`strict`)",
+        finds: "a blocked session: calls ran without a decision (`on_ungoverned = \"stop\"`), or a hook of another \
+                program is not trusted (`strict`)",
         answers: "deny",
     },
     Stage {
         name: "policy",
         find: OnReading(gates::policy_present),
         lifted_by: &[],
-        finds: "any call but a read, where no rules could be loaded",
+        finds: "any call but a read, if castellan could load no rules",
         answers: "deny",
     },
     Stage {
         name: "deny list",
         find: OnReading(lists::deny),
         lifted_by: &[],
-        finds: "your `deny` list",
+        finds: "a pattern of your `deny` list",
         answers: "deny",
     },
     Stage {
         name: "deny rules",
         find: OnReading(rules::deny),
         lifted_by: &[],
-        finds: "rules tagged `coding_agent_deny`",
+        finds: "rules with the tag `coding_agent_deny`",
         answers: "deny",
     },
     Stage {
         name: "override",
         find: OnReading(sender::overriding),
         lifted_by: &[Grant],
-        finds: "the decision that a program that embeds the agent sends along; an allow counts where every part of the call was \
-                understood",
+        finds: "the decision in the payload of a program that embeds the agent; an allow applies if castellan \
+                understands every part of the call",
         answers: "deny (nothing lifts it), ask, allow",
     },
     Stage {
         name: "ask list",
         find: OnReading(lists::ask),
         lifted_by: &[Grant],
-        finds: "your `ask` list",
+        finds: "a pattern of your `ask` list",
         answers: "ask",
     },
     Stage {
         name: "ask rules",
         find: OnReading(rules::ask),
         lifted_by: &[Grant, Operator],
-        finds: "rules tagged `coding_agent_ask`",
+        finds: "rules with the tag `coding_agent_ask`",
         answers: "ask",
     },
     Stage {
         name: "not understood",
         find: OnReading(opaque::opaque),
         lifted_by: &[Grant],
-        finds: "a program, the target of something dangerous, or code that castellan could not read",
+        finds: "Opaque code, an Opaque program, or an Opaque target of something dangerous",
         answers: "`opaque`",
     },
     Stage {
         name: "unknown orders",
         find: OnReading(orders::unknown_orders),
         lifted_by: &[Grant],
-        finds: "a text that is not known, written into a manifest or makefile (`strict`, `autonomous`)",
+        finds: "unknown text that the call writes into a manifest or makefile (`strict`, `autonomous`)",
         answers: "`opaque`",
     },
     Stage {
@@ -149,21 +149,22 @@ pub(crate) const STAGES: &[Stage] = &[
         name: "new server",
         find: OnReading(sender::new_server),
         lifted_by: &[Grant, Operator],
-        finds: "a tool of an MCP server that came after castellan, and that nobody has agreed to",
+        finds: "a tool of an MCP server that was added after castellan, and to which nobody has agreed",
         answers: "`new_mcp_server`",
     },
     Stage {
         name: "probing",
         find: OnReading(sender::probing),
         lifted_by: &[Grant],
-        finds: "any call but a change of the agent's own task list, in a session that was denied the same three times",
+        finds: "any call but a change of the agent's own task list, in a session with three denials for the same \
+                denial key",
         answers: "`strict`: ask",
     },
     Stage {
         name: "review rules",
         find: OnReading(rules::review),
         lifted_by: &[Grant, Operator],
-        finds: "rules tagged `coding_agent_review`",
+        finds: "rules with the tag `coding_agent_review`",
         answers: "ask",
     },
     Stage {
@@ -177,23 +178,24 @@ pub(crate) const STAGES: &[Stage] = &[
         name: "allow rules",
         find: OnReading(rules::allow),
         lifted_by: &[],
-        finds: "rules tagged `coding_agent_allow` that together cover every part of the call",
+        finds: "rules with the tag `coding_agent_allow` that together cover every part of the call",
         answers: "allow",
     },
     Stage {
         name: "understood",
         find: OnReading(understood::understood),
         lifted_by: &[],
-        finds: "`profile = \"autonomous\"`: every part is understood, within the level, no secret, nothing that leaves the \
-                machine; tasks of the project that the session did not write, with the tests and builds that they start, are \
-                a part of the workspace, and so are [these](#what-autonomous-runs)",
+        finds: "`profile = \"autonomous\"`: castellan understands every part, and the call stays within the level, \
+                reads no secret and sends nothing off the machine. Tasks of the project that the session did not \
+                write are a part of the workspace, with their tests and builds; so are \
+                [these](#what-autonomous-runs)",
         answers: "allow",
     },
     Stage {
         name: "allow list",
         find: OnReading(lists::allow),
         lifted_by: &[],
-        finds: "your `allow` list, which covers every part of the call",
+        finds: "patterns of your `allow` list that cover every part of the call",
         answers: "allow",
     },
     Stage {
@@ -201,7 +203,7 @@ pub(crate) const STAGES: &[Stage] = &[
         find: OnReading(rules::notices),
         lifted_by: &[],
         finds: "rules without a verdict tag",
-        answers: "nothing: they are recorded",
+        answers: "nothing: castellan records them",
     },
 ];
 
