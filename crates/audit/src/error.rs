@@ -19,13 +19,13 @@ pub enum AuditError {
         error: io::Error,
     },
     /// Another process writes the same directory.
-    #[error("the log in `{}` is in use by another castellan daemon; stop that one or use another home", dir.display())]
+    #[error("another castellan daemon uses the log in `{}`: stop that daemon, or use another home", dir.display())]
     Locked {
         /// The log's directory.
         dir: PathBuf,
     },
     /// The record has more bytes than a line may have, although its values are cut.
-    #[error("a record of {bytes} bytes is over the limit of {max}; report this as a bug")]
+    #[error("a record has {bytes} bytes, more than {max}: report this bug")]
     TooLong {
         /// Bytes of the line.
         bytes: usize,
@@ -33,7 +33,7 @@ pub enum AuditError {
         max: usize,
     },
     /// The record has no JSON form.
-    #[error("a record cannot be written as JSON: {0}; report this as a bug")]
+    #[error("a record cannot be written as JSON: {0}: report this bug")]
     Encode(serde_json::Error),
 }
 

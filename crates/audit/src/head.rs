@@ -59,7 +59,7 @@ impl Head {
                 let head = serde_json::from_slice::<Head>(&bytes).map_err(|error| error.to_string());
                 Ok(Some(head.and_then(|head| match head.v {
                     VERSION => Ok(head),
-                    v => Err(format!("format version {v} is not known to this castellan")),
+                    v => Err(format!("this castellan does not know format version {v}")),
                 })))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

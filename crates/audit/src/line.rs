@@ -118,7 +118,7 @@ pub(crate) fn is_of_type(line: &[u8], kind: &str) -> bool {
 fn version(v: u32) -> Result<(), String> {
     match v {
         VERSION | VERSION_BEFORE => Ok(()),
-        _ => Err(format!("format version {v} is not known to this castellan")),
+        _ => Err(format!("this castellan does not know format version {v}")),
     }
 }
 
@@ -281,10 +281,7 @@ mod tests {
             let read = read(line(version, "gap", "gap"));
             assert_eq!(read, Ok(Some((1, UNIX_EPOCH, expected.clone()))), "{version}");
         }
-        assert_eq!(
-            read(line(3, "gap", "gap")),
-            Err("format version 3 is not known to this castellan".into())
-        );
+        assert_eq!(read(line(3, "gap", "gap")), Err("this castellan does not know format version 3".into()));
         assert_eq!(read(line(1, "gap", "call")), Err("no record of type `gap`".into()));
         assert_eq!(read(line(1, "song", "song")), Err("no record of type `song`".into()));
     }

@@ -216,13 +216,13 @@ impl State {
     }
 }
 
-/// Reports damage if there are lines, but the note of the last lines is missing or damaged.
+/// Reports damage if there are lines, but the file `head` is missing or damaged.
 fn head_damage(noted: Option<Result<Head, String>>, existed: bool, state: &State) -> Option<RecoveryRecord> {
     let message = match noted {
         Some(Ok(_)) => return None,
         None if !existed => return None,
-        None => "the note of the last lines is missing".to_owned(),
-        Some(Err(error)) => format!("the note of the last lines is damaged: {error}"),
+        None => "the file `head` with the last line numbers is missing".to_owned(),
+        Some(Err(error)) => format!("the file `head` with the last line numbers is damaged: {error}"),
     };
     let (stream, file, seq) = (Stream::Notable, "head".to_owned(), state.notable.last().seq);
     Some(RecoveryRecord { stream, file, cut_bytes: 0, lost: true, after_seq: seq, up_to_seq: seq, message })

@@ -163,7 +163,7 @@ mod tests {
         let seen = seen(dir.path());
         let parts = [
             "routine.jsonl:2 EOF",
-            "routine.jsonl:3 format version 3",
+            "routine.jsonl:3 this castellan does not know format version 3",
             "routine.jsonl:4 a line is longer",
             "routine.jsonl:5 EOF",
         ];

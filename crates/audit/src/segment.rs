@@ -127,7 +127,7 @@ impl Tail {
             }
             if window >= TAIL_BYTES_MAX {
                 return Err(io::Error::other(format!(
-                    "its last {TAIL_BYTES_MAX} bytes hold no record: move it away"
+                    "its last {TAIL_BYTES_MAX} bytes have no record: move it away"
                 )));
             }
             window = window.saturating_mul(8).min(TAIL_BYTES_MAX);
@@ -205,12 +205,12 @@ impl Lines {
             self.lineless = self.lineless.saturating_add(read);
             if self.lineless >= LINELESS_BYTES_MAX {
                 return Err(io::Error::other(format!(
-                    "{LINELESS_BYTES_MAX} bytes without the end of a line are no log: move it away"
+                    "{LINELESS_BYTES_MAX} bytes have no end of a line, so it is not a log: move it away"
                 )));
             }
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                "a line is longer than the log writes any",
+                "a line is longer than any that the log writes",
             ));
         }
         if read > 0 {

@@ -28,7 +28,7 @@ pub struct Verification {
     pub repeated: Vec<u64>,
     /// Losses that castellan found and recorded at a start.
     pub losses: Vec<Loss>,
-    /// Error in the note of the last lines (the file `head`).
+    /// Error in the file `head` with the last line numbers.
     pub head: Option<String>,
 }
 
@@ -91,8 +91,10 @@ pub fn verify(dir: &Path) -> Result<Verification, AuditError> {
     let noted = Head::load(dir)?;
     let (head, head_problem) = match noted {
         Some(Ok(head)) => (Some(head), None),
-        Some(Err(error)) => (None, Some(format!("the note of the last lines is damaged: {error}"))),
-        None => (None, Some("the note of the last lines is missing".to_owned())),
+        Some(Err(error)) => {
+            (None, Some(format!("the file `head` with the last line numbers is damaged: {error}")))
+        }
+        None => (None, Some("the file `head` with the last line numbers is missing".to_owned())),
     };
     let link = |stream| head.map(|head| head.link(stream));
     let mut routine = Scan::run(dir, Stream::Routine, link(Stream::Routine))?;
@@ -175,7 +177,7 @@ impl Scan {
             }
         }
         if lines.torn {
-            self.broken(name, number.saturating_add(1), "the last line is not finished");
+            self.broken(name, number.saturating_add(1), "the last line is incomplete");
         } else if number == 0 && Path::new(name) != live_path(Path::new(""), self.result.stream) {
             // The live segment is briefly empty when created. If another program emptied it, the last noted line is
             // missing.
@@ -189,7 +191,7 @@ impl Scan {
         let hash = Hash::of(line);
         match Frame::parse(line) {
             Ok(frame) => self.frame(name, number, frame),
-            Err(error) => self.broken(name, number, &format!("the line is not understood: {error}")),
+            Err(error) => self.broken(name, number, &format!("castellan cannot parse the line: {error}")),
         }
         if self.awaited.is_some_and(|awaited| awaited.hash == hash) {
             self.awaited = None;
@@ -200,7 +202,7 @@ impl Scan {
     fn frame(&mut self, name: &str, number: u64, frame: Frame) {
         match self.last_hash {
             Some(last) if last != frame.prev => {
-                self.broken(name, number, "the line before was changed, moved or removed");
+                self.broken(name, number, "the previous line was changed, moved or removed");
             }
             Some(_) => {}
             None => {
@@ -209,14 +211,14 @@ impl Scan {
             }
         }
         if frame.is_anchor() != (number == 1) {
-            self.broken(name, number, "the anchor does not stand at the start of the file");
+            self.broken(name, number, "the anchor is not at the start of the file");
         }
         if frame.is_anchor() {
             self.anchor(name, number, &frame);
             return;
         }
         if frame.seq <= self.last_seq {
-            self.broken(name, number, "the number is not larger than the one before");
+            self.broken(name, number, "the number is not larger than the previous one");
         }
         self.last_seq = self.last_seq.max(frame.seq);
         self.seqs.push(frame.seq);
@@ -237,7 +239,7 @@ impl Scan {
             self.broken(name, number, "the anchor belongs to another file");
         }
         if self.last_hash.is_some() && frame.prev_seq != Some(self.last_seq) {
-            self.broken(name, number, "the segment before is missing or ends too early");
+            self.broken(name, number, "the previous segment is missing or ends too early");
         }
         self.last_seq = self.last_seq.max(frame.prev_seq.unwrap_or(0));
     }
@@ -248,7 +250,8 @@ impl Scan {
             // Rotated and deleted after it was noted; `check_begin` checks the reason.
             return;
         }
-        let what = format!("the last line noted, with number {}, is missing or was changed", awaited.seq);
+        let what =
+            format!("the last line that was written, number {}, is missing or was changed", awaited.seq);
         let name = format!("{}.jsonl", self.result.stream);
         self.broken(&name, 0, &what);
     }
@@ -258,8 +261,10 @@ impl Scan {
         let Some((name, begin)) = self.begin.clone() else { return };
         let explained = begin == Link::default() || cuts.contains(&(self.result.stream, begin.to_cut()));
         if !explained {
-            let what =
-                format!("older segments, up to number {}, are missing and no record says why", begin.seq);
+            let what = format!(
+                "older segments, up to number {}, are missing, and no record gives the reason",
+                begin.seq
+            );
             self.result.broken = Some(Broken { file: name, line: 0, what });
         }
     }

@@ -34,7 +34,7 @@ impl Visitor<'_> for Wide {
         match text {
             "" => Ok(0),
             digits if is_plain => digits.parse().map_err(|_| E::custom(format!("`{digits}` is too large"))),
-            other => Err(E::custom(format!("`{other}` is no whole number from 0"))),
+            other => Err(E::custom(format!("`{other}` is not a whole number from 0"))),
         }
     }
 

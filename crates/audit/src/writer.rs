@@ -104,9 +104,9 @@ impl Writer {
             head.hash == self.last.hash || found.prev == Some(head.hash) || head.hash == Hash::default();
         let changed = !missing && head.seq == self.last.seq && !known;
         let message = match (missing, changed || found.unreadable, found.cut_bytes > 0) {
-            (true, _, _) => "finished lines at the end are missing",
-            (false, true, _) => "the last line is not the one that was written",
-            (false, false, true) => "an unfinished last line was cut off",
+            (true, _, _) => "complete lines at the end are missing",
+            (false, true, _) => "the last line differs from the written one",
+            (false, false, true) => "castellan removed an incomplete last line",
             (false, false, false) => return None,
         };
         Some(RecoveryRecord {
@@ -248,9 +248,9 @@ impl Writer {
         let identity = |file: &Metadata| (file.dev(), file.ino());
         let in_place = there.as_ref().is_some_and(|there| identity(there) == identity(&ours));
         let message = if !in_place {
-            "the file was moved or removed by someone else"
+            "another program moved or removed the file"
         } else if ours.len() != live.segment.bytes && !live.torn {
-            "the file was changed by someone else"
+            "another program changed the file"
         } else {
             return Ok(());
         };

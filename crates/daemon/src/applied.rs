@@ -210,7 +210,7 @@ mod tests {
         let sound = "{\"version\":1,\"config\":\"\",\"sources\":[]}";
         std::fs::write(file(&layout), sound).unwrap();
         std::fs::set_permissions(file(&layout), std::fs::Permissions::from_mode(0o606)).unwrap();
-        reported("others can write it");
+        reported("other users can write it");
         std::fs::rename(file(&layout), layout.applied().join("elsewhere")).unwrap();
         symlink(layout.applied().join("elsewhere"), file(&layout)).unwrap();
         reported("a symbolic link");

@@ -387,7 +387,7 @@ mod tests {
                 private(path, b"head\n");
                 with_mode(path, 0o602);
             },
-            "others can",
+            "other users can",
         );
         check(
             |path| {

@@ -33,16 +33,16 @@ impl Guard {
         };
         if !owners.contains(&of.uid()) {
             return Err(distrust(format!(
-                "it belongs to user {}, not {}",
+                "it belongs to user {}, not {}: change its owner",
                 of.uid(),
                 owners.first().unwrap_or(&0)
             )));
         }
         if of.mode() & forbidden & 0o044 != 0 {
-            return Err(distrust("others may read or write it: `chmod go=` it".to_owned()));
+            return Err(distrust("other users can read or write it: run `chmod go=` on it".to_owned()));
         }
         if of.mode() & forbidden != 0 {
-            return Err(distrust("others can write it: `chmod go-w` it".to_owned()));
+            return Err(distrust("other users can write it: run `chmod go-w` on it".to_owned()));
         }
         Ok(())
     }

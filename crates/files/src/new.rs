@@ -45,7 +45,7 @@ impl NewFile {
 
     /// Creates an empty file of mode 0600.
     fn beside(place: &Path) -> io::Result<NewFile> {
-        let dir = place.parent().ok_or_else(|| io::Error::other("it lies in no directory"))?;
+        let dir = place.parent().ok_or_else(|| io::Error::other("it has no parent directory"))?;
         let partial = tempfile::Builder::new().prefix(BEGIN).suffix(END).tempfile_in(dir)?;
         // The lock lasts as long as the file is open. It shows other processes that the writer lives.
         partial.as_file().try_lock()?;

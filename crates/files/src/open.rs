@@ -40,7 +40,9 @@ pub fn open_with(options: &mut OpenOptions, file: &Path, links: Links) -> io::Re
 /// Replaces the kernel's error by the kind of the file, which the kernel's error does not show.
 fn explained(error: io::Error, file: &Path) -> io::Error {
     match Errno::from_io_error(&error) {
-        Some(Errno::LOOP) => io::Error::other("a symbolic link, which is not followed here"),
+        Some(Errno::LOOP) => io::Error::other(
+            "it is a symbolic link, which castellan does not follow here: replace it by a file",
+        ),
         Some(Errno::NXIO | Errno::ISDIR) => {
             std::fs::metadata(file).map_or(error, |found| not_regular(found.file_type()))
         }
@@ -57,5 +59,5 @@ fn not_regular(kind: FileType) -> io::Error {
         ("file of an unknown kind", true),
     ];
     let name = kinds.iter().find(|(_, is)| *is).map_or("", |(name, _)| *name);
-    io::Error::other(format!("not a regular file but a {name}: move it away"))
+    io::Error::other(format!("it is a {name}, not a regular file: move it away"))
 }

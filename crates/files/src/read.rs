@@ -19,7 +19,8 @@ pub fn read_text(file: &Path, max: u64) -> io::Result<String> {
 /// Reads such a file as text, if `guard` accepts it.
 pub fn read_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<String> {
     let bytes = read_bytes(file, max, guard)?;
-    String::from_utf8(bytes).map_err(|error| io::Error::other(format!("not UTF-8: {error}")))
+    String::from_utf8(bytes)
+        .map_err(|error| io::Error::other(format!("it is not UTF-8: save it as UTF-8 ({error})")))
 }
 
 /// Reads a regular file of at most `max` bytes, if `guard` accepts it. A change during the read is an error, because a
@@ -41,7 +42,7 @@ pub fn open_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<(File, Me
 fn read_whole(opened: &File, before: &Metadata, max: u64, guard: Guard) -> io::Result<Vec<u8>> {
     let bytes = at_most(opened, max)?.ok_or_else(|| too_long(max))?;
     if guard != Guard::Any && is_changed(before, &opened.metadata()?) {
-        return Err(io::Error::other("it was changed while it was read: try again"));
+        return Err(io::Error::other("it changed while castellan read it: try again"));
     }
     Ok(bytes)
 }
@@ -53,7 +54,7 @@ pub fn is_changed(before: &Metadata, after: &Metadata) -> bool {
 }
 
 fn too_long(max: u64) -> io::Error {
-    io::Error::other(format!("more than {max} bytes"))
+    io::Error::other(format!("it has more than {max} bytes: shorten it"))
 }
 
 /// Reads a file that the kernel generates, below `/proc`. `None` when it cannot be read or has more than `max` bytes.
@@ -103,7 +104,7 @@ mod tests {
     fn only_regular_files_are_opened() {
         let dir = tempfile::tempdir().unwrap();
         for (kind, file) in odd(dir.path()) {
-            let expected = format!("not a regular file but a {kind}: move it away");
+            let expected = format!("it is a {kind}, not a regular file: move it away");
             let told = |error: io::Error| assert_eq!(error.to_string(), expected, "{}", file.display());
             told(read_text(&file, 10).unwrap_err());
             for options in [
@@ -122,7 +123,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("sparse");
         File::create(&file).unwrap().set_len(20 << 30).unwrap();
-        assert_eq!(read_text(&file, 10).unwrap_err().to_string(), "more than 10 bytes");
+        assert_eq!(read_text(&file, 10).unwrap_err().to_string(), "it has more than 10 bytes: shorten it");
         assert_eq!(at_most(io::repeat(0), 10).unwrap(), None);
     }
 
@@ -140,7 +141,7 @@ mod tests {
                 let opened = File::open(&file).unwrap();
                 change().unwrap();
                 let why = read_whole(&opened, &before, 10, guard).unwrap_err().to_string();
-                assert_eq!(why, "it was changed while it was read: try again", "{what}, {guard:?}");
+                assert_eq!(why, "it changed while castellan read it: try again", "{what}, {guard:?}");
             }
         };
         check("longer", &|| OpenOptions::new().append(true).open(&file)?.write_all(b"two"));

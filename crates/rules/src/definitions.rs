@@ -304,7 +304,7 @@ fn append(text: &mut Text, more: &Text) {
 }
 
 fn not_defined(name: &Name, kind: Kind) -> Fault {
-    let message = format!("no earlier {} has this name, so there is nothing to change", kind.as_str());
+    let message = format!("there is no earlier {} of this name to change", kind.as_str());
     let help = "define it above or in an earlier file, or remove `append` and `override`";
     Fault::new("LOAD_ERR_VALIDATE", name.place, message).help(help)
 }

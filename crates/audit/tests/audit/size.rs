@@ -266,6 +266,6 @@ fn a_segment_without_a_record_in_its_end_is_refused() {
         drop(log);
         fs::File::create(dir.path().join(name)).unwrap().set_len(20 << 30).unwrap();
         let error = castellan_audit::Log::open(dir.path(), Config::default(), at(2)).unwrap_err().to_string();
-        assert!(error.contains(name) && error.contains("hold no record: move it away"), "{error}");
+        assert!(error.contains(name) && error.contains("have no record: move it away"), "{error}");
     }
 }

@@ -46,7 +46,7 @@ fn edit(index: usize, change: impl FnOnce(&mut Vec<String>)) -> impl FnOnce(&Tes
     move |dir| dir.edit(&dir.closed(Stream::Routine)[index], change)
 }
 
-const BEFORE: &str = "the line before was changed, moved or removed";
+const BEFORE: &str = "the previous line was changed, moved or removed";
 
 #[test]
 fn a_changed_byte() {
@@ -63,7 +63,7 @@ fn a_changed_anchor() {
 
 #[test]
 fn a_line_that_is_no_json() {
-    check(edit(1, |lines| lines[1] = "x".to_owned()), closed_name(1), 2, "the line is not understood");
+    check(edit(1, |lines| lines[1] = "x".to_owned()), closed_name(1), 2, "castellan cannot parse the line");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_removed_segment() {
 #[test]
 fn the_oldest_segment_removed() {
     let remove = |dir: &TestDir| fs::remove_file(&dir.closed(Stream::Routine)[0]).unwrap();
-    check(remove, closed_name(1), 0, "are missing and no record says why");
+    check(remove, closed_name(1), 0, "are missing, and no record gives the reason");
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn a_truncated_tail() {
         }
     };
     let lines = fs::read_to_string(written().live(Stream::Routine)).unwrap().lines().count();
-    check(cut(1), live_name, u64::try_from(lines).unwrap(), "the last line is not finished");
+    check(cut(1), live_name, u64::try_from(lines).unwrap(), "the last line is incomplete");
     let last_line = |dir: &TestDir| dir.edit(&dir.live(Stream::Routine), |lines| drop(lines.pop()));
-    check(last_line, live_name, 0, "the last line noted, with number 40, is missing or was changed");
+    check(last_line, live_name, 0, "the last line that was written, number 40, is missing or was changed");
 }
 
 #[test]
@@ -158,9 +158,18 @@ fn changes_at_the_end_are_still_shown_after_a_restart() {
 fn a_missing_or_damaged_note_of_the_last_lines() {
     let dir = written();
     fs::remove_file(dir.path().join("head")).unwrap();
-    assert_eq!(verify(dir.path()).unwrap().head.unwrap(), "the note of the last lines is missing");
+    assert_eq!(
+        verify(dir.path()).unwrap().head.unwrap(),
+        "the file `head` with the last line numbers is missing"
+    );
     fs::write(dir.path().join("head"), "x").unwrap();
-    assert!(verify(dir.path()).unwrap().head.unwrap().starts_with("the note of the last lines is damaged"));
+    assert!(
+        verify(dir.path())
+            .unwrap()
+            .head
+            .unwrap()
+            .starts_with("the file `head` with the last line numbers is damaged")
+    );
     drop(dir.open(small()));
     let verification = verify(dir.path()).unwrap();
     assert_eq!(verification.head, None);

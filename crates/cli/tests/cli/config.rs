@@ -120,7 +120,7 @@ fn an_organisations_files_that_others_can_write_do_not_count() {
     std::fs::set_permissions(home.path(ORGANISATION), std::fs::Permissions::from_mode(0o666)).unwrap();
     assert_eq!(row(&run_below(&home, &["show", "opaque"]).unwrap(), "opaque"), "opaque \"ask\"");
     let checked = run_below(&home, &["check"]).unwrap();
-    let why = "`/etc/castellan/config.toml`: others can write it: `chmod go-w` it";
+    let why = "`/etc/castellan/config.toml`: other users can write it: run `chmod go-w` on it";
     assert!(checked.code == Some(1) && checked.stdout.contains(why), "{checked:?}");
 }
 

@@ -183,7 +183,7 @@ const BROKEN: &[(&str, Break, &str, bool)] = &[
             std::fs::remove_file(home.path(SETTINGS)).unwrap();
             std::fs::create_dir(home.path(SETTINGS)).unwrap();
         },
-        "not a regular file but a folder",
+        "it is a folder, not a regular file",
         true,
     ),
     (

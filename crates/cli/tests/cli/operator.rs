@@ -264,13 +264,13 @@ fn a_wrong_key_is_an_error_that_names_it() {
             "`profile`: `strictest` is not one of kit, standard, autonomous, strict, observer: did you mean `strict`?",
         ),
         ("deny = [\"Bash(git push\"]", "`deny`: `Bash(git push`: it does not end in `)`"),
-        ("deny = \"Bash\"", "`deny` is a list of texts"),
+        ("deny = \"Bash\"", "`deny` must be a list of texts, not a text"),
         ("opaque = \"allow\"", "`opaque`: `allow` is not one of defer, ask, deny"),
         (
             "[level]\nsession = \"all\"",
             "`level.session`: `all` is not one of off, full-access, workspace-write, read-only",
         ),
-        ("[level]\non_insufficient = \"defer\"", "none of ask, deny"),
+        ("[level]\non_insufficient = \"defer\"", "not one of ask, deny"),
         ("[level]\nx = 1", "unknown key `level.x`"),
     ] {
         let home = home(config, "");

@@ -161,7 +161,7 @@ fn a_rule_file_with_a_fault_is_not_applied() {
         "rule: Ask before renaming",
         "rule: Deny deleting the data",
         "mine.yaml:9:",
-        "stands twice in this file",
+        "defines this rule twice",
     );
     check("  desc: No case is about it.\n", "", "mine.yaml:9:", "the key `desc` is missing");
 }

@@ -131,8 +131,8 @@ pub const KEYS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
-        about: "The same for a part in a file of the project that the session neither added nor changed. It applies \
-                while a person is at the agent's prompt and `opaque` does not deny. `ask`: as `opaque`.",
+        about: "Verdict on an Opaque part in a file of the project that the session neither added nor changed. It \
+                applies while a person is at the agent's prompt and `opaque` does not deny. `ask`: as `opaque`.",
     },
     Key {
         name: "deny",
@@ -259,7 +259,7 @@ pub const KEYS: &[Key] = &[
     preset(
         "ungoverned_level",
         &["off", "full-access", "workspace-write", "read-only"],
-        "Highest access level of a session after such a call as `on_ungoverned` names.",
+        "Highest access level of a session after a call that `on_ungoverned` describes.",
     ),
     preset(
         "blocks_foreign_hooks",
@@ -369,7 +369,7 @@ pub const KEYS: &[Key] = &[
     size("log.routine_segment_mib", 1, "50", "Size of one log file of allowed and deferred calls, in MiB."),
     size("log.routine_segments", 0, "3", "Number of closed log files of allowed and deferred calls to keep."),
     size("log.notable_days", 0, "90", "Days to keep denied and asked calls, control requests and failures."),
-    size("log.notable_mib", 1, "512", "Size limit of these records, in MiB."),
+    size("log.notable_mib", 1, "512", "Size limit of the records that `log.notable_days` names, in MiB."),
     Key {
         name: "log.fsync",
         kind: Kind::Flag,

@@ -222,13 +222,13 @@ mod tests {
             let _ = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir(&path));
         };
         rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-        check("not a regular file but a pipe: move it away");
+        check("it is a pipe, not a regular file: move it away");
         std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
-        check("a symbolic link, which is not followed here");
+        check("it is a symbolic link, which castellan does not follow here: replace it by a file");
         std::fs::create_dir(&path).unwrap();
-        check("not a regular file but a folder: move it away");
+        check("it is a folder, not a regular file: move it away");
         let socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        check("not a regular file but a socket: move it away");
+        check("it is a socket, not a regular file: move it away");
         drop(socket);
     }
 

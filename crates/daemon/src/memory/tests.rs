@@ -418,7 +418,7 @@ fn a_state_that_is_lost_makes_nothing_looser() {
             use std::os::unix::fs::PermissionsExt;
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
         },
-        "others may",
+        "other users can",
     );
     check_lost(
         |path| {

@@ -116,7 +116,7 @@ type Make = fn(&Path);
 /// Possible contents of a configuration file, and part of the resulting error.
 const BAD: &[(&str, Make, &str)] = &[
     ("empty", |file| write(file, b""), "config.toml`:1:1: `version` is missing"),
-    ("a wrong type", |file| write(file, b"version = 1\nmode = 1"), "config.toml`:2:8: `mode` is a text"),
+    ("a wrong type", |file| write(file, b"version = 1\nmode = 1"), "config.toml`:2:8: `mode` must be a text"),
     ("an unknown key", |file| write(file, b"version = 1\nmod = 1"), "config.toml`:2:1: unknown key `mod`"),
     (
         "a key twice",
@@ -131,12 +131,16 @@ const BAD: &[(&str, Make, &str)] = &[
     (
         "100 MB",
         |file| std::fs::File::create(file).unwrap().set_len(100 << 20).unwrap(),
-        "config.toml`: more than ",
+        "config.toml`: it has more than ",
     ),
-    ("not UTF-8", |file| write(file, b"version = 1\n# \xff\n"), "config.toml`: not UTF-8"),
-    ("open to all", |file| mode(file, 0o666), "config.toml`: others can write it"),
-    ("a folder", |file| std::fs::create_dir(file).unwrap(), "config.toml`: not a regular file"),
-    ("a pipe", pipe, "config.toml`: not a regular file"),
+    ("not UTF-8", |file| write(file, b"version = 1\n# \xff\n"), "config.toml`: it is not UTF-8"),
+    ("open to all", |file| mode(file, 0o666), "config.toml`: other users can write it"),
+    (
+        "a folder",
+        |file| std::fs::create_dir(file).unwrap(),
+        "config.toml`: it is a folder, not a regular file",
+    ),
+    ("a pipe", pipe, "config.toml`: it is a pipe, not a regular file"),
     ("a link to what never ends", |file| symlink("/dev/zero", file).unwrap(), "config.toml`: "),
 ];
 
@@ -239,14 +243,14 @@ fn files_that_are_not_the_organisations_are_refused() {
     for (bits, name) in
         [(0o777, ""), (0o775, ""), (0o777, "rules"), (0o664, "config.toml"), (0o666, "rules/a.yaml")]
     {
-        check(&|place| open(dir(place).join(name), bits), "others can write it");
+        check(&|place| open(dir(place).join(name), bits), "other users can write it");
     }
     let place = Place::new();
     place.write(Layer::Organisation, GOOD.as_bytes());
     let own = rustix::process::geteuid().as_raw();
     let other = place.layout.clone().with_organisation(&place.layout.organisation().dir, own + 1);
     let why = organisation_now(&other).unwrap_err();
-    let expected = format!("it belongs to user {own}, not {}", own + 1);
+    let expected = format!("it belongs to user {own}, not {}: change its owner", own + 1);
     assert!(matches!(&why, Unusable::Distrusted(why) if why.contains(&expected)), "{why:?}");
 }
 
@@ -465,8 +469,8 @@ fn one_word_is_switched_live_and_kept() {
     check_switch("", ("profile", "x"), Err("`profile`: `x` is not one of"));
     check_switch("", ("packs.self", "off"), Err("`packs.self` cannot be switched"));
     check_switch("", ("mode", "monitor"), Err("`mode` cannot be switched"));
-    check_switch("packs.git = \"enforce\"", ("packs.git", "off"), Err("the organisation says \"enforce\""));
-    check_switch("locked = [\"profile\"]", ("profile", "kit"), Err("the organisation says \"standard\""));
+    check_switch("packs.git = \"enforce\"", ("packs.git", "off"), Err("the organisation sets \"enforce\""));
+    check_switch("locked = [\"profile\"]", ("profile", "kit"), Err("the organisation sets \"standard\""));
 }
 
 #[test]

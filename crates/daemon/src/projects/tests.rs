@@ -99,7 +99,7 @@ fn a_copy_that_is_not_what_was_trusted_does_not_count() {
     let open = |file: &Path| {
         std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o606)).unwrap();
     };
-    check("open to all", &open, "others can write it");
+    check("open to all", &open, "other users can write it");
     let link = |file: &Path| {
         std::fs::rename(file, file.with_extension("real")).unwrap();
         symlink(file.with_extension("real"), file).unwrap();

@@ -195,7 +195,7 @@ mod tests {
         // Below a folder that everybody can write.
         assert!(check(&helper).is_err());
         std::fs::set_permissions(&helper, std::fs::Permissions::from_mode(0o4757)).unwrap();
-        assert!(check(&helper).unwrap_err().contains("others can write it") || !is_root());
+        assert!(check(&helper).unwrap_err().contains("other users can write it") || !is_root());
         let link = dir.path().join("link");
         symlink("/bin/sh", &link).unwrap();
         assert_eq!(check(&link), check(Path::new("/bin/sh")));

@@ -162,7 +162,7 @@ fn files_that_do_not_load_are_not_applied() -> anyhow::Result<()> {
     std::fs::create_dir(home.castellan().join("config/rules/user/folder.yaml"))?;
     let done = terminal::run_castellan(&home, &["apply", "--yes"])?;
     assert_eq!(done.code, Some(7), "{done:?}");
-    assert!(done.stderr.contains("folder.yaml`: not a regular file"), "{done:?}");
+    assert!(done.stderr.contains("folder.yaml`: it is a folder, not a regular file"), "{done:?}");
     assert_eq!(status(&home)["policy"], before);
     Ok(())
 }

@@ -81,7 +81,7 @@ fn an_organisations_broken_file_leaves_the_last_good_one() -> anyhow::Result<()>
     check("/etc/castellan/config.toml`:2:1: unknown key `dney`: did you mean `deny`?")?;
     home.write(&file, "version = 1\n")?;
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666))?;
-    check("/etc/castellan/config.toml`: others can write it")?;
+    check("/etc/castellan/config.toml`: other users can write it")?;
     let doctor = home
         .command(&home.bin().join("castellan"))
         .arg("--home")
@@ -89,7 +89,7 @@ fn an_organisations_broken_file_leaves_the_last_good_one() -> anyhow::Result<()>
         .arg("doctor")
         .output()?;
     let doctor = String::from_utf8_lossy(&doctor.stdout).into_owned();
-    assert!(doctor.contains("others can write it"), "{doctor}");
+    assert!(doctor.contains("other users can write it"), "{doctor}");
     let records = home.records()?;
     assert!(records.iter().any(|record| record["failure"]["code"] == "organisation"));
     // The corrected file applies.

@@ -212,7 +212,7 @@ fn a_transcript_that_is_none_holds_nobody_up_and_is_told() -> anyhow::Result<()>
         anyhow::ensure!(until(LIMIT, is_reported)?.is_some(), "{told}: {:?}", session.failures()?);
         Ok(())
     };
-    check("mkfifo", &[], "not a regular file but a pipe")?;
+    check("mkfifo", &[], "it is a pipe, not a regular file")?;
     check("ln", &["-s", "/dev/zero"], "a symbolic link")?;
     // A transcript that grows by a gigabyte while it is read.
     fs::remove_file(&session.transcript)?;

@@ -165,15 +165,17 @@ fn a_file_that_cannot_be_read_may_say_anything() {
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     let reported = |why: &str| format!("repo/.claude/settings.json: it cannot be told what is in it: {why}");
     std::fs::File::create(&file).unwrap().set_len(100 << 20).unwrap();
-    place.looks(&[&reported("more than 2097152 bytes")]);
+    place.looks(&[&reported("it has more than 2097152 bytes: shorten it")]);
     std::fs::remove_file(&file).unwrap();
     place.looks(&[]);
     rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-    place.looks(&[&reported("not a regular file but a pipe: move it away")]);
+    place.looks(&[&reported("it is a pipe, not a regular file: move it away")]);
     std::fs::remove_file(&file).unwrap();
     place.looks(&[]);
     std::fs::write(&file, b"\xff").unwrap();
-    place.looks(&[&reported("not UTF-8: invalid utf-8 sequence of 1 bytes from index 0")]);
+    place.looks(&[&reported(
+        "it is not UTF-8: save it as UTF-8 (invalid utf-8 sequence of 1 bytes from index 0)",
+    )]);
     std::fs::remove_file(&file).unwrap();
     // Through a symlink, as the agent reads it.
     let target = place.dir.path().join("target.json");
@@ -368,7 +370,7 @@ fn a_list_of_plugins_that_cannot_be_read_may_name_any() {
     )
     .unwrap();
     place.looks(&[&format!(
-        "{file}: PreToolUse it cannot be told what it names: not a regular file but a pipe: move it away"
+        "{file}: PreToolUse it cannot be told what it names: it is a pipe, not a regular file: move it away"
     )]);
 }
 
