@@ -34,7 +34,7 @@ pub use facts::{
     Command, Effect, EffectKind, Facts, FileOrigin, Guard, HostClass, Role, Scope, ScriptFile, UnknownWord,
     When, Why, Written,
 };
-pub use field::{FIELDS, FieldArg, FieldDef, FieldType, Level, field_index};
+pub use field::{FieldArg, FieldDef, FieldType, Level};
 pub use finding::{Exemption, Finding, Layer};
 pub use hash::{PartsHash, sha256_hex};
 pub use invisible::is_invisible;
@@ -43,7 +43,7 @@ pub use net::Net;
 pub use obligation::{Action, Fallback, Obligation, ObligationKind};
 pub use path::{lexical_path, path_components};
 pub use quote::single_quoted;
-pub use row::{CallRow, Row, Value, rows};
+pub use row::{CallRow, FIELDS, Row, Value, field_index, rows};
 pub use session::{Mark, Session};
 pub use star::matches_star;
 pub use verdict::{Mode, Verdict};

@@ -2,15 +2,20 @@
 //! that it names. Each command has a row with the call's fields, and each effect one with the fields of its command and
 //! call. Effects of files that the call writes become rows in the same way.
 
+mod fields;
+
 use std::borrow::Cow;
 use std::net::IpAddr;
 
-use crate::call::{Call, FileTarget, PatchOp};
-use crate::facts::{Command, Effect, Facts, When};
-use crate::field::{FIELDS, Level};
+use crate::call::{Call, FileTarget};
+use crate::facts::{Command, Effect, Facts};
+use crate::field::Level;
 use crate::net::Net;
 use crate::session::Session;
 use crate::world::{Answers, Query};
+use fields::{Read, TABLE};
+
+pub use fields::{FIELDS, field_index};
 
 /// The value of a field on a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +34,20 @@ pub enum Value<'a> {
     Net(Net),
     /// A list; its elements have one of the kinds above, and none is absent.
     List(Vec<Value<'a>>),
+}
+
+impl<'a> Value<'a> {
+    fn text(text: &'a str) -> Value<'a> {
+        Value::Text(Cow::Borrowed(text.as_bytes()))
+    }
+
+    fn optional(text: Option<&'a str>) -> Value<'a> {
+        text.map_or(Value::Absent, Value::text)
+    }
+
+    fn texts(texts: &'a [String]) -> Value<'a> {
+        Value::List(texts.iter().map(|text| Value::text(text)).collect())
+    }
 }
 
 /// Something that rules can be tested on.
@@ -128,21 +147,14 @@ pub fn rows<'a>(
 
 impl Row for CallRow<'_> {
     fn value(&self, field: usize, arg: Option<&str>) -> Value<'_> {
-        // A test keeps the table of fields and the matches below in agreement.
-        FIELDS.get(field).map_or(Value::Absent, |def| match def.level {
-            Level::Call => self.of_call(def.name, arg),
-            Level::Command => {
-                self.command.map_or(Value::Absent, |(_, command)| of_command(command, def.name))
-            }
-            Level::Effect => self.effect.map_or(Value::Absent, |effect| of_effect(effect, def.name)),
-            Level::Written => {
-                if self.is_written {
-                    of_written(def.name)
-                } else {
-                    Value::Absent
-                }
-            }
-        })
+        let Some(field) = TABLE.get(field) else { return Value::Absent };
+        match field.read {
+            Read::Call(read) => read(self),
+            Read::Keyed(read) => read(self, arg.unwrap_or_default()),
+            Read::Command(read) => self.command.map_or(Value::Absent, |(_, command)| read(command)),
+            Read::Effect(read) => self.effect.map_or(Value::Absent, read),
+            Read::Written(read) => self.effect.filter(|_| self.is_written).map_or(Value::Absent, read),
+        }
     }
 
     fn level(&self) -> Level {
@@ -188,49 +200,8 @@ impl<'a> CallRow<'a> {
         self.effect
     }
 
-    fn of_call(&self, name: &str, arg: Option<&str>) -> Value<'_> {
-        let (call, agent, tool) = (self.call, &self.call.agent, &self.call.tool);
-        let mcp = tool.mcp.as_ref();
-        match name {
-            "correlation.id" => Value::U64(call.correlation_id),
-            "row.level" => text(self.level().as_str()),
-            "agent.name" => text(&agent.name),
-            "agent.os" => text(OS),
-            "agent.pid" => Value::U64(u64::from(agent.pid)),
-            "agent.hook_event_name" => text(&agent.event),
-            "agent.session_id" => text(&agent.session_id),
-            "agent.subagent_id" => text(&agent.subagent_id),
-            "agent.permission_mode" => text(&agent.permission_mode),
-            "agent.transcript_path" => text(&agent.transcript_path),
-            "agent.model" => text(&agent.model),
-            "agent.turn_id" => text(&agent.turn_id),
-            "agent.cwd" => text(&agent.cwd),
-            "agent.real_cwd" => text(self.real_cwd),
-            "agent.real_cwd_prefix" => Value::Text(Cow::Owned(with_one_slash(self.real_cwd))),
-            "tool.use_id" => text(&tool.use_id),
-            "tool.name" => text(self.tool_name()),
-            "tool.name_raw" => text(&tool.name_raw),
-            "tool.input" => text(&call.input_text),
-            "tool.input_command" => text(self.input_command()),
-            "tool.file_path" => text(self.file.map_or("", |file| &file.target.path)),
-            "tool.real_file_path" => text(self.file.map_or("", |file| file.real_path)),
-            "tool.file_name" => text(self.file.map_or("", |file| last_component(&file.target.path))),
-            "tool.patch_op" => {
-                text(self.file.and_then(|file| file.target.patch_op).map_or("", PatchOp::as_str))
-            }
-            "tool.mcp_server" | "mcp.server" => text(mcp.map_or("", |(server, _)| server)),
-            "mcp.tool" => text(mcp.map_or("", |(_, tool)| tool)),
-            "mcp.args" => text(mcp.map_or("", |_| &call.input_text)),
-            "session.mark_count" => {
-                let mark = self.session.marks.get(arg.unwrap_or_default());
-                Value::U64(mark.map_or(0, |mark| mark.count))
-            }
-            "session.mark_age_ms" => {
-                let mark = self.session.marks.get(arg.unwrap_or_default());
-                mark.map_or(Value::Absent, |mark| Value::U64(self.session.now_ms.saturating_sub(mark.at_ms)))
-            }
-            _ => Value::Absent,
-        }
+    fn mcp(&self) -> Option<&'a (String, String)> {
+        self.call.tool.mcp.as_ref()
     }
 
     /// The patch tool does the changes of a patch, even if another tool carried the patch.
@@ -248,92 +219,4 @@ impl<'a> CallRow<'a> {
     fn patched_file(&self) -> Option<&'a FileTarget> {
         self.file.map(|file| file.target).filter(|file| file.patch_op.is_some())
     }
-}
-
-fn of_command<'a>(command: &'a Command, name: &str) -> Value<'a> {
-    match name {
-        "cmd.name" => optional(&command.name),
-        "cmd.path" => optional(&command.path),
-        "cmd.args" => texts(&command.args),
-        "cmd.flags" => texts(&command.flags),
-        "cmd.operands" => texts(&command.operands),
-        "cmd.subcommand" => optional(&command.subcommand),
-        "cmd.line" => text(&command.line),
-        "cmd.wrappers" => texts(&command.wrappers),
-        "cmd.origin" => text(&command.origin),
-        "cmd.pipe_from" => optional(&command.pipe_from),
-        "cmd.env" => texts(&command.env),
-        "cmd.remote" => optional(&command.remote),
-        _ => Value::Absent,
-    }
-}
-
-fn of_effect<'a>(effect: &'a Effect, name: &str) -> Value<'a> {
-    match name {
-        "fx.kind" => text(effect.kind.as_str()),
-        "fx.path" => optional(&effect.path),
-        "fx.path_raw" => optional(&effect.path_raw),
-        "fx.home_path" => effect.home_path().map_or(Value::Absent, text),
-        "fx.scope" => effect.scope.map_or(Value::Absent, |scope| text(scope.as_str())),
-        "fx.place" => effect.place.map_or(Value::Absent, |place| text(place.as_str())),
-        "fx.guard" => effect.guard.map_or(Value::Absent, |guard| text(guard.as_str())),
-        "fx.host" => optional(&effect.host),
-        "fx.file_origin" => effect.file_origin.map_or(Value::Absent, |origin| text(origin.as_str())),
-        "fx.host_class" => effect.host_class.map_or(Value::Absent, |class| text(class.as_str())),
-        "fx.url" => optional(&effect.url),
-        "fx.recursive" => effect.recursive.map_or(Value::Absent, Value::Bool),
-        "fx.force" => effect.force.map_or(Value::Absent, Value::Bool),
-        "fx.system" => optional(&effect.system),
-        "fx.verb" => optional(&effect.verb),
-        "fx.target" => optional(&effect.target),
-        "fx.package" => optional(&effect.package),
-        "fx.what" => text(effect.what()),
-        "fx.text" => Value::Text(Cow::Owned(effect.text().into_bytes())),
-        "fx.role" => effect.role.map_or(Value::Absent, |role| text(role.as_str())),
-        "fx.why" => effect.why.map_or(Value::Absent, |why| text(why.as_str())),
-        "script.path" => optional(&effect.script_path),
-        "script.sha256" => optional(&effect.script_sha256),
-        _ => Value::Absent,
-    }
-}
-
-fn of_written<'a>(name: &str) -> Value<'a> {
-    match name {
-        "fx.when" => text(When::Written.as_str()),
-        _ => Value::Absent,
-    }
-}
-
-const OS: &str = if cfg!(target_os = "linux") {
-    "linux"
-} else if cfg!(target_os = "macos") {
-    "macos"
-} else if cfg!(windows) {
-    "windows"
-} else {
-    "unknown"
-};
-
-fn text(value: &str) -> Value<'_> {
-    Value::Text(Cow::Borrowed(value.as_bytes()))
-}
-
-fn optional(value: &Option<String>) -> Value<'_> {
-    value.as_deref().map_or(Value::Absent, text)
-}
-
-fn texts(all: &[String]) -> Value<'_> {
-    Value::List(all.iter().map(|one| text(one)).collect())
-}
-
-fn last_component(path: &str) -> &str {
-    path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
-}
-
-fn with_one_slash(path: &str) -> Vec<u8> {
-    let mut prefix = path.trim_end_matches('/').as_bytes().to_vec();
-    if !path.is_empty() {
-        prefix.push(b'/');
-    }
-    prefix
 }
