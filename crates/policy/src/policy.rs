@@ -1,7 +1,9 @@
 //! [`Policy`]: the compiled rules of every layer, the settings for decisions, and the hash of both for the record. Does
 //! not depend on the effect of a match.
 
-use castellan_event::{Call, CallRow, Layer, PartsHash, ToolKind, Verdict, sha256_hex};
+mod hash;
+
+use castellan_event::{Call, CallRow, Layer, ToolKind, Verdict};
 use castellan_rules::{Options, Part, RowsHit, Rule, RuleSet, Source};
 
 use crate::rule_state::RuleState;
@@ -76,7 +78,7 @@ pub(crate) struct RuleMatch<'p> {
 impl Policy {
     /// Returns the policy of loaded rules, the highest layer first. Matches of all layers apply; the strictest decides.
     pub fn new(layers: Vec<LayerRules<'_>>, settings: Settings) -> Policy {
-        let hash = hash(&layers, &settings);
+        let hash = hash::of(&layers, &settings);
         let layers = layers.into_iter().map(|LayerRules { layer, rules, .. }| Ruled {
             layer,
             says: says(layer, &rules, &settings),
@@ -93,21 +95,15 @@ impl Policy {
     /// Returns the same policy with other rule states. `state_of` returns the state of a rule.
     #[must_use]
     pub fn with_states(mut self, state_of: impl Fn(&PolicyRule<'_>) -> RuleState) -> Policy {
-        let mut held = String::new();
         for ruled in &mut self.layers {
             let states: Vec<RuleState> = (0..ruled.says.len())
                 .map(|rule| ruled.rule(rule).map_or(RuleState::Enforce, |of| state_of(&of)))
                 .collect();
-            for ((says, rule), state) in ruled.says.iter_mut().zip(ruled.rules.rules()).zip(states) {
+            for (says, state) in ruled.says.iter_mut().zip(states) {
                 says.state = state;
-                if state != RuleState::Enforce {
-                    held.push_str(&format!("{} {} {:?}\n", ruled.layer, state.as_str(), rule.name));
-                }
             }
         }
-        if !held.is_empty() {
-            self.hash = sha256_hex(self.hash.clone() + &held);
-        }
+        self.hash = hash::with_states(&self.hash, self.rules());
         self
     }
 
@@ -183,84 +179,4 @@ fn says(layer: Layer, rules: &RuleSet, settings: &Settings) -> Vec<Says> {
         state: RuleState::Enforce,
     };
     rules.rules().iter().map(of).collect()
-}
-
-fn hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
-    let Settings {
-        profile,
-        tools,
-        default_verdict,
-        headless_default,
-        level,
-        unknown_workspace,
-        organisation_level,
-        organisation_allows_understood,
-        on_insufficient,
-        opaque,
-        headless_opaque,
-        own_opaque,
-        unknown_tool,
-        new_server,
-        probing,
-        allow_understood,
-        ungoverned,
-        operators,
-        tags: Tags { deny, ask, review, allow, seen, mark },
-        // The states of rules are hashed separately.
-        tiers: _,
-        // The way of getting a person's consent changes no decision.
-        presence: _,
-        ask_wait_s: _,
-        notify: _,
-    } = settings;
-    let verdicts = [
-        default_verdict,
-        headless_default,
-        on_insufficient,
-        opaque,
-        headless_opaque,
-        own_opaque,
-        unknown_tool,
-        new_server,
-        probing,
-    ];
-    let levels = (level, unknown_workspace, organisation_level);
-    let understood = (allow_understood, organisation_allows_understood);
-    let choices = (profile, tools, verdicts, levels, understood, ungoverned, operators.texts());
-    let mut hash = PartsHash::default();
-    for text in [&format!("{choices:?}"), deny, ask, review, allow, seen, mark] {
-        hash.put(text);
-    }
-    for LayerRules { layer, sources, options, .. } in layers {
-        hash.put(layer.as_str());
-        hash.put(&what_matters(options));
-        for source in *sources {
-            hash.put(&source.name);
-            hash.put(&source.text);
-        }
-    }
-    hash.hex()
-}
-
-/// Returns the options that change the results of rules, as text for the hash.
-fn what_matters(options: &Options) -> String {
-    let Options {
-        source,
-        plugin_version,
-        other_plugins,
-        engine,
-        matching,
-        regex_compat_falco,
-        // A rejected file has no policy.
-        redefined_in_file: _,
-        priority,
-        selection,
-        append_output,
-        // A file with another tag has no policy either.
-        tags: _,
-        lints: _,
-        describe: _,
-    } = options;
-    let language = (source, plugin_version, other_plugins, engine, regex_compat_falco);
-    format!("{:?}", (language, matching, priority, selection, append_output))
 }

@@ -1,0 +1,296 @@
+//! The policy hash: SHA-256 over a text of everything that changes decisions. The text must not depend on the names of
+//! Rust's types or on their `Debug` output, so that only a changed policy changes the hash.
+//!
+//! Each setting is a line `key=value`, in a fixed order; a list has a line for each entry. Texts are escaped, so that no
+//! value ends its line. All structs are destructured, so that a new setting does not compile until it has its line.
+
+use std::fmt::{Display, Write as _};
+
+use castellan_event::{AccessLevel, PartsHash, sha256_hex};
+use castellan_rules::{AppendOutput, ExtraField, Matching, Options, Selected, Selection};
+
+use super::{LayerRules, PolicyRule, RuleState};
+use crate::operators::Operators;
+use crate::settings::Settings;
+use crate::tags::Tags;
+use crate::ungoverned::Ungoverned;
+
+/// Hashes the lengths, too, so that different sets of files give different input.
+pub(super) fn of(layers: &[LayerRules<'_>], settings: &Settings) -> String {
+    let mut hash = PartsHash::default();
+    hash.put(&settings_text(settings));
+    for LayerRules { layer, sources, options, .. } in layers {
+        hash.put(layer.as_str());
+        hash.put(&options_text(options));
+        for source in *sources {
+            hash.put(&source.name);
+            hash.put(&source.text);
+        }
+    }
+    hash.hex()
+}
+
+/// Returns the hash of a policy in which some rules are not enforced. `hash`: the hash if all are.
+pub(super) fn with_states<'p>(hash: &str, rules: impl Iterator<Item = PolicyRule<'p>>) -> String {
+    let mut lines = Lines::default();
+    for PolicyRule { layer, rule, state, .. } in rules.filter(|rule| rule.state != RuleState::Enforce) {
+        lines.text(&format!("state.{layer}.{}", state.as_str()), &rule.name);
+    }
+    let Lines(states) = lines;
+    if states.is_empty() {
+        hash.to_owned()
+    } else {
+        sha256_hex(hash.to_owned() + &states)
+    }
+}
+
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    /// Adds a value that contains no line break.
+    fn put(&mut self, key: &str, value: impl Display) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "{key}={value}");
+    }
+
+    fn text(&mut self, key: &str, text: &str) {
+        self.put(key, text.escape_default());
+    }
+
+    fn level(&mut self, key: &str, level: Option<AccessLevel>) {
+        self.put(key, level.map_or("none", AccessLevel::as_str));
+    }
+}
+
+fn settings_text(settings: &Settings) -> String {
+    let Settings {
+        profile,
+        tools,
+        default_verdict,
+        headless_default,
+        level,
+        unknown_workspace,
+        organisation_level,
+        organisation_allows_understood,
+        on_insufficient,
+        opaque,
+        headless_opaque,
+        own_opaque,
+        unknown_tool,
+        new_server,
+        probing,
+        allow_understood,
+        ungoverned,
+        operators,
+        tags,
+        // The states of rules are hashed separately.
+        tiers: _,
+        // The way of getting a person's consent changes no decision.
+        presence: _,
+        ask_wait_s: _,
+        notify: _,
+    } = settings;
+    let mut lines = Lines::default();
+    lines.put("profile", profile.as_str());
+    lines.put("tools", tools);
+    lines.put("default_verdict", default_verdict.as_str());
+    lines.put("headless_default", headless_default.as_str());
+    lines.level("level", *level);
+    lines.level("unknown_workspace", *unknown_workspace);
+    lines.level("organisation_level", *organisation_level);
+    lines.put("organisation_allows_understood", organisation_allows_understood);
+    lines.put("on_insufficient", on_insufficient.as_str());
+    lines.put("opaque", opaque.as_str());
+    lines.put("headless_opaque", headless_opaque.as_str());
+    lines.put("own_opaque", own_opaque.as_str());
+    lines.put("unknown_tool", unknown_tool.as_str());
+    lines.put("new_server", new_server.as_str());
+    lines.put("probing", probing.as_str());
+    lines.put("allow_understood", allow_understood);
+    put_ungoverned(&mut lines, ungoverned);
+    put_operators(&mut lines, operators);
+    put_tags(&mut lines, tags);
+    lines.0
+}
+
+fn put_ungoverned(lines: &mut Lines, ungoverned: &Ungoverned) {
+    let Ungoverned { action, level, blocks_foreign_hooks, trusted_hooks } = ungoverned;
+    lines.put("ungoverned.action", action.as_str());
+    lines.level("ungoverned.level", *level);
+    lines.put("ungoverned.blocks_foreign_hooks", blocks_foreign_hooks);
+    for hook in trusted_hooks {
+        lines.text("ungoverned.trusted_hook", hook);
+    }
+}
+
+fn put_operators(lines: &mut Lines, operators: &Operators) {
+    for (layer, [deny, ask, allow]) in operators.texts() {
+        for (list, patterns) in [("deny", deny), ("ask", ask), ("allow", allow)] {
+            for pattern in patterns {
+                lines.text(&format!("operators.{layer}.{list}"), pattern);
+            }
+        }
+    }
+}
+
+fn put_tags(lines: &mut Lines, tags: &Tags) {
+    let Tags { deny, ask, review, allow, seen, mark } = tags;
+    lines.text("tags.deny", deny);
+    lines.text("tags.ask", ask);
+    lines.text("tags.review", review);
+    lines.text("tags.allow", allow);
+    lines.text("tags.seen", seen);
+    lines.text("tags.mark", mark);
+}
+
+/// Returns the options that change the results of rules.
+fn options_text(options: &Options) -> String {
+    let Options {
+        source,
+        plugin_version,
+        other_plugins,
+        engine,
+        matching,
+        regex_compat_falco,
+        // A rejected file has no policy.
+        redefined_in_file: _,
+        priority,
+        selection,
+        append_output,
+        // A file with another tag has no policy either.
+        tags: _,
+        lints: _,
+        describe: _,
+    } = options;
+    let mut lines = Lines::default();
+    lines.text("source", source);
+    lines.text("plugin_version", plugin_version);
+    for (name, version) in other_plugins {
+        lines.text("other_plugin.name", name);
+        lines.text("other_plugin.version", version);
+    }
+    lines.put("engine", engine.version());
+    lines.put(
+        "matching",
+        match matching {
+            Matching::All => "all",
+            Matching::First => "first",
+        },
+    );
+    lines.put("regex_compat_falco", regex_compat_falco);
+    lines.put("priority", priority.as_str());
+    for Selection { enable, of } in selection {
+        let action = if *enable { "enable" } else { "disable" };
+        match of {
+            Selected::Rule(pattern) => lines.text(&format!("{action}.rule"), pattern),
+            Selected::Tag(tag) => lines.text(&format!("{action}.tag"), tag),
+        }
+    }
+    for addition in append_output {
+        put_addition(&mut lines, addition);
+    }
+    lines.0
+}
+
+/// The line that is always there comes first: it separates the additions.
+fn put_addition(lines: &mut Lines, addition: &AppendOutput) {
+    let AppendOutput { source, rule, tags, extra_output, extra_fields, suggested_output } = addition;
+    lines.put("append_output.suggested_output", suggested_output);
+    for (key, text) in [("source", source), ("rule", rule), ("extra_output", extra_output)] {
+        if let Some(text) = text {
+            lines.text(&format!("append_output.{key}"), text);
+        }
+    }
+    for tag in tags {
+        lines.text("append_output.tag", tag);
+    }
+    for field in extra_fields {
+        match field {
+            ExtraField::Field(name) => lines.text("append_output.field", name),
+            ExtraField::Format { name, format } => {
+                lines.text("append_output.format.name", name);
+                lines.text("append_output.format", format);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operator::Operator;
+    use crate::settings::Profile;
+
+    #[test]
+    fn settings_are_lines_in_a_fixed_order() {
+        let operator = Operator::parse(&["Bash(rm:*)".to_owned()], &[], &["Read".to_owned()]).unwrap();
+        let ungoverned =
+            Ungoverned { trusted_hooks: vec!["a\nb=c".to_owned()], ..Profile::Strict.settings().ungoverned };
+        let settings = Settings { operators: operator.into(), ungoverned, ..Profile::Strict.settings() };
+        let expected = "\
+profile=strict
+tools=true
+default_verdict=defer
+headless_default=deny
+level=workspace-write
+unknown_workspace=read-only
+organisation_level=none
+organisation_allows_understood=false
+on_insufficient=ask
+opaque=deny
+headless_opaque=deny
+own_opaque=ask
+unknown_tool=deny
+new_server=ask
+probing=ask
+allow_understood=false
+ungoverned.action=notify
+ungoverned.level=read-only
+ungoverned.blocks_foreign_hooks=true
+ungoverned.trusted_hook=a\\nb=c
+operators.user.deny=Bash(rm:*)
+operators.user.allow=Read
+tags.deny=coding_agent_deny
+tags.ask=coding_agent_ask
+tags.review=coding_agent_review
+tags.allow=coding_agent_allow
+tags.seen=coding_agent_seen
+tags.mark=coding_agent_mark:
+";
+        assert_eq!(settings_text(&settings), expected);
+    }
+
+    #[test]
+    fn options_are_lines_in_a_fixed_order() {
+        let format = ExtraField::Format { name: "n".to_owned(), format: "%f".to_owned() };
+        let additions = vec![
+            AppendOutput {
+                rule: Some("r".to_owned()),
+                extra_fields: vec![format],
+                ..AppendOutput::default()
+            },
+            AppendOutput { suggested_output: true, ..AppendOutput::default() },
+        ];
+        let options = Options {
+            selection: vec![Selection { enable: false, of: Selected::Tag("t".to_owned()) }],
+            append_output: additions,
+            ..Options::default()
+        };
+        let expected = "\
+source=coding_agent
+plugin_version=0.5.0
+engine=0.58.0
+matching=all
+regex_compat_falco=false
+priority=Debug
+disable.tag=t
+append_output.suggested_output=false
+append_output.rule=r
+append_output.format.name=n
+append_output.format=%f
+append_output.suggested_output=true
+";
+        assert_eq!(options_text(&options), expected);
+    }
+}
