@@ -1,8 +1,10 @@
 //! The configuration of each original, as settings and rules of castellan. Independent of the shipped profiles.
 
 use anyhow::{Context, anyhow, bail};
-use castellan_event::{AccessLevel, FIELDS, Layer, Verdict};
-use castellan_policy::{LayerRules, Operator, Policy, Profile, Settings, Tags};
+use castellan_event::{AccessLevel, FIELDS, Layer};
+use castellan_policy::{
+    AllowOrDefer, AskOrDeny, LayerRules, NotAllow, Operator, Policy, Profile, Settings, Tags,
+};
 use castellan_rules::{Options, Source, load};
 use serde_json::Value as Json;
 
@@ -36,7 +38,7 @@ impl Profiles {
             "gatekeeper" => {
                 let operator =
                     Operator::parse(&[], &[], &self.gatekeeper_allows).map_err(|why| anyhow!(why))?;
-                let opaque = Verdict::Defer;
+                let opaque = NotAllow::Defer;
                 compiled(
                     std::slice::from_ref(&self.gatekeeper),
                     Settings { operators: operator.into(), opaque, ..Settings::default() },
@@ -57,9 +59,9 @@ fn claw(row: &Row) -> anyhow::Result<Settings> {
         Operator::parse(&[deny, denied_tools].concat(), &ask, &allow).map_err(|why| anyhow!(why))?;
     // A call that the level stage cannot read needs full access.
     let open = Settings {
-        default_verdict: Verdict::Allow,
+        default_verdict: AllowOrDefer::Allow,
         operators: operator.into(),
-        opaque: Verdict::Defer,
+        opaque: NotAllow::Defer,
         ..Profile::Standard.settings()
     };
     let said = row.says();
@@ -67,9 +69,13 @@ fn claw(row: &Row) -> anyhow::Result<Settings> {
         .iter()
         .any(|word| word.starts_with("validate_command@read-only=") || word.starts_with("read-only="));
     let mode = row.config.get("mode").and_then(Json::as_str);
-    // claw-code's validators warn in every mode.
-    let warns = if row.system == "claw-bash-validation" && mode.is_none() { "warning_ask" } else { "none" };
-    let tags = |deny: &str| Tags { deny: deny.to_owned(), ask: warns.to_owned(), ..Tags::default() };
+    let asks = match mode {
+        Some("prompt") => "prompt_ask",
+        // claw-code's validators warn in every mode.
+        None if row.system == "claw-bash-validation" => "warning_ask",
+        Some(_) | None => "none",
+    };
+    let tags = |deny: &str| Tags { deny: deny.to_owned(), ask: asks.to_owned(), ..Tags::default() };
     let bounded = |level, on_insufficient| Settings {
         level: Some(level),
         on_insufficient,
@@ -77,13 +83,13 @@ fn claw(row: &Row) -> anyhow::Result<Settings> {
         ..open.clone()
     };
     Ok(match mode {
-        Some("read-only") => bounded(AccessLevel::ReadOnly, Verdict::Deny),
-        None if is_read_only => bounded(AccessLevel::ReadOnly, Verdict::Deny),
+        Some("read-only") => bounded(AccessLevel::ReadOnly, AskOrDeny::Deny),
+        None if is_read_only => bounded(AccessLevel::ReadOnly, AskOrDeny::Deny),
         // claw-code asks its user only from the middle level up.
-        Some("workspace-write") => bounded(AccessLevel::WorkspaceWrite, Verdict::Ask),
-        Some("danger-full-access" | "allow" | "none") | None => Settings { tags: tags("none"), ..open },
-        // Asks about everything.
-        Some("prompt") => Settings { default_verdict: Verdict::Ask, tags: tags("none"), ..open },
+        Some("workspace-write") => bounded(AccessLevel::WorkspaceWrite, AskOrDeny::Ask),
+        Some("danger-full-access" | "allow" | "none" | "prompt") | None => {
+            Settings { tags: tags("none"), ..open }
+        }
         Some(mode) => bail!("the mode `{mode}` is not known"),
     })
 }

@@ -23,7 +23,7 @@ impl Verdict {
     pub const ALL: [Verdict; 4] = [Verdict::Defer, Verdict::Allow, Verdict::Ask, Verdict::Deny];
 
     /// Returns the word used in configuration, records and messages.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Verdict::Defer => "defer",
             Verdict::Allow => "allow",

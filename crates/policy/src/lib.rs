@@ -3,6 +3,7 @@
 //! The crate has no access to agents' JSON, files or clocks. It queries the world through its callers.
 
 mod case;
+mod choices;
 mod conclude;
 mod decide;
 mod decision;
@@ -24,6 +25,7 @@ mod tell;
 mod tries;
 mod ungoverned;
 
+pub use choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk};
 pub use decide::{Step, decide, drive, fulfil};
 pub use decision::{Decision, DecisionParts};
 pub use grant::{FindingName, Grant, GrantPart};

@@ -130,7 +130,7 @@ impl Policy {
     /// Returns the verdict without findings. An unknown tool is never allowed by default.
     pub(crate) fn default_for(&self, call: &Call, headless: bool) -> Verdict {
         let Settings { default_verdict, headless_default, .. } = self.settings;
-        let default = if headless { headless_default } else { default_verdict };
+        let default = if headless { headless_default.verdict() } else { default_verdict.verdict() };
         let is_unknown = call.tool.kind == ToolKind::Unknown;
         if is_unknown && default == Verdict::Allow { Verdict::Defer } else { default }
     }

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use castellan_event::{AccessLevel, Verdict};
+use castellan_event::AccessLevel;
 
+use crate::choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk};
 use crate::operators::Operators;
 use crate::rule_state::{RuleState, Tiers};
 use crate::tags::Tags;
@@ -18,9 +19,9 @@ pub struct Settings {
     /// The session may use tools.
     pub tools: bool,
     /// The verdict without findings.
-    pub default_verdict: Verdict,
+    pub default_verdict: AllowOrDefer,
     /// The verdict without findings in a headless session.
-    pub headless_default: Verdict,
+    pub headless_default: NotAsk,
     /// The access level of sessions; `None`: no levels.
     pub level: Option<AccessLevel>,
     /// The highest level in a workspace that no person has trusted; `None`: no limit.
@@ -30,21 +31,21 @@ pub struct Settings {
     /// The organisation itself sets `allow_understood`: for its level, too, the workspace includes the project's own
     /// code.
     pub organisation_allows_understood: bool,
-    /// The verdict for a call that needs a higher level: ask or deny.
-    pub on_insufficient: Verdict,
-    /// The verdict for an Opaque program, target or code: defer, ask or deny.
-    pub opaque: Verdict,
+    /// The verdict for a call that needs a higher level.
+    pub on_insufficient: AskOrDeny,
+    /// The verdict for an Opaque program, target or code.
+    pub opaque: NotAllow,
     /// The verdict for Opaque parts in a headless session.
-    pub headless_opaque: Verdict,
-    /// The verdict for Opaque parts of the project's own code when a person is at the agent's prompt: defer, or ask.
-    /// Ask means the verdict for other Opaque parts.
-    pub own_opaque: Verdict,
-    /// The verdict for an unknown tool: defer or deny.
-    pub unknown_tool: Verdict,
-    /// The verdict for a tool of an MCP server that came after castellan and that nobody approved: defer, ask or deny.
-    pub new_server: Verdict,
-    /// The verdict for a session that repeatedly attempts denied calls: defer or ask.
-    pub probing: Verdict,
+    pub headless_opaque: NotAllow,
+    /// The verdict for Opaque parts of the project's own code when a person is at the agent's prompt. Ask means the
+    /// verdict for other Opaque parts.
+    pub own_opaque: DeferOrAsk,
+    /// The verdict for an unknown tool.
+    pub unknown_tool: DeferOrDeny,
+    /// The verdict for a tool of an MCP server that came after castellan and that nobody approved.
+    pub new_server: NotAllow,
+    /// The verdict for a session that repeatedly attempts denied calls.
+    pub probing: DeferOrAsk,
     /// A call that was understood completely and is safe runs without a prompt.
     pub allow_understood: bool,
     /// Reaction to calls that ran against the decision.
@@ -133,23 +134,22 @@ impl Profile {
 
     /// The preset settings of the profile.
     pub fn settings(self) -> Settings {
-        use Verdict::{Allow, Ask, Defer, Deny};
         let standard = Settings {
             profile: self,
             tools: true,
-            default_verdict: Defer,
-            headless_default: Defer,
+            default_verdict: AllowOrDefer::Defer,
+            headless_default: NotAsk::Defer,
             level: None,
             unknown_workspace: None,
             organisation_level: None,
             organisation_allows_understood: false,
-            on_insufficient: Ask,
-            opaque: Ask,
-            headless_opaque: Ask,
-            own_opaque: Defer,
-            unknown_tool: Defer,
-            new_server: Ask,
-            probing: Defer,
+            on_insufficient: AskOrDeny::Ask,
+            opaque: NotAllow::Ask,
+            headless_opaque: NotAllow::Ask,
+            own_opaque: DeferOrAsk::Defer,
+            unknown_tool: DeferOrDeny::Defer,
+            new_server: NotAllow::Ask,
+            probing: DeferOrAsk::Defer,
             allow_understood: false,
             ungoverned: Ungoverned::default(),
             operators: Operators::default(),
@@ -162,10 +162,10 @@ impl Profile {
         let bounded = Settings {
             level: Some(AccessLevel::WorkspaceWrite),
             unknown_workspace: Some(AccessLevel::ReadOnly),
-            headless_default: Deny,
-            headless_opaque: Deny,
-            own_opaque: Ask,
-            unknown_tool: Deny,
+            headless_default: NotAsk::Deny,
+            headless_opaque: NotAllow::Deny,
+            own_opaque: DeferOrAsk::Ask,
+            unknown_tool: DeferOrDeny::Deny,
             ungoverned: Ungoverned {
                 action: OnUngoverned::Notify,
                 level: Some(AccessLevel::ReadOnly),
@@ -177,16 +177,16 @@ impl Profile {
             Profile::Standard => standard,
             Profile::Strict => {
                 let ungoverned = Ungoverned { blocks_foreign_hooks: true, ..bounded.ungoverned.clone() };
-                Settings { opaque: Deny, probing: Ask, ungoverned, ..bounded }
+                Settings { opaque: NotAllow::Deny, probing: DeferOrAsk::Ask, ungoverned, ..bounded }
             }
             Profile::Autonomous => Settings { allow_understood: true, ..bounded },
-            Profile::Observer => Settings { tools: false, opaque: Deny, ..bounded },
+            Profile::Observer => Settings { tools: false, opaque: NotAllow::Deny, ..bounded },
             Profile::Kit => Settings {
-                default_verdict: Allow,
-                headless_default: Allow,
-                opaque: Defer,
-                headless_opaque: Defer,
-                new_server: Defer,
+                default_verdict: AllowOrDefer::Allow,
+                headless_default: NotAsk::Allow,
+                opaque: NotAllow::Defer,
+                headless_opaque: NotAllow::Defer,
+                new_server: NotAllow::Defer,
                 // The kit's rules have no such tag.
                 tiers: Tiers { review: RuleState::Observe, ..standard.tiers },
                 ..standard
@@ -196,7 +196,7 @@ impl Profile {
 }
 
 impl Settings {
-    pub(crate) fn opaque_verdict(&self, headless: bool) -> Verdict {
+    pub(crate) fn opaque_verdict(&self, headless: bool) -> NotAllow {
         if headless { self.headless_opaque.max(self.opaque) } else { self.opaque }
     }
 
@@ -211,13 +211,13 @@ impl Settings {
     /// Reports whether Opaque parts of the project's own code get no finding. False if the agent does not prompt or if
     /// other Opaque parts are denied.
     pub(crate) fn leaves_own_code(&self, headless: bool) -> bool {
-        let prompts = !headless && self.default_verdict == Verdict::Defer;
-        prompts && self.own_opaque == Verdict::Defer && self.opaque < Verdict::Deny
+        let prompts = !headless && self.default_verdict == AllowOrDefer::Defer;
+        prompts && self.own_opaque == DeferOrAsk::Defer && self.opaque != NotAllow::Deny
     }
 
     /// Reports whether any verdict differs in a headless session.
     pub fn minds_headless(&self) -> bool {
-        self.headless_default != self.default_verdict
+        self.headless_default.verdict() != self.default_verdict.verdict()
             || self.opaque_verdict(true) != self.opaque
             || self.leaves_own_code(false)
     }

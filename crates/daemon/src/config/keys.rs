@@ -1,6 +1,8 @@
 //! [`KEYS`]: every key of `config.toml` in one table. The parser, the merging of layers, the suggestions, the JSON
 //! schema and docs/configuration.md use it. It must not know the effect of a value.
 
+use castellan_policy::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk};
+
 /// A key.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Key {
@@ -110,7 +112,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "default",
-        kind: Kind::Word(&["allow", "defer"]),
+        kind: Kind::Word(AllowOrDefer::WORDS),
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
@@ -119,7 +121,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "opaque",
-        kind: Kind::Word(&["defer", "ask", "deny"]),
+        kind: Kind::Word(NotAllow::WORDS),
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
@@ -127,7 +129,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "own_opaque",
-        kind: Kind::Word(&["defer", "ask"]),
+        kind: Kind::Word(DeferOrAsk::WORDS),
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
@@ -218,7 +220,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "level.on_insufficient",
-        kind: Kind::Word(&["ask", "deny"]),
+        kind: Kind::Word(AskOrDeny::WORDS),
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
@@ -226,7 +228,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "new_mcp_server",
-        kind: Kind::Word(&["defer", "ask", "deny"]),
+        kind: Kind::Word(NotAllow::WORDS),
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
@@ -235,19 +237,19 @@ pub const KEYS: &[Key] = &[
     },
     preset(
         "headless_default",
-        &["allow", "defer", "deny"],
+        NotAsk::WORDS,
         "`default` for a session without a person to ask.",
     ),
-    preset("headless_opaque", &["defer", "ask", "deny"], "`opaque` for a session without a person to ask."),
+    preset("headless_opaque", NotAllow::WORDS, "`opaque` for a session without a person to ask."),
     preset(
         "unknown_workspace",
         &["off", "full-access", "workspace-write", "read-only"],
         "Highest access level of sessions in a workspace without a decision about trust.",
     ),
-    preset("unknown_tool", &["defer", "deny"], "Verdict on a tool that castellan does not know."),
+    preset("unknown_tool", DeferOrDeny::WORDS, "Verdict on a tool that castellan does not know."),
     preset(
         "probing",
-        &["defer", "ask"],
+        DeferOrAsk::WORDS,
         "Verdict on every call of a session with the mark `probing`: three denials with the same denial key.",
     ),
     preset(

@@ -1,7 +1,7 @@
 use std::os::unix::fs::MetadataExt;
 
-use castellan_event::{AccessLevel, Verdict};
-use castellan_policy::{Profile, Tags};
+use castellan_event::AccessLevel;
+use castellan_policy::{AllowOrDefer, AskOrDeny, NotAllow, NotAsk, Profile, Tags};
 
 use super::*;
 
@@ -130,13 +130,13 @@ fn a_profile_presets_what_is_left_out() {
         assert_eq!(settings(&format!("profile = \"{profile}\"")), profile.settings());
     }
     let strict = settings("profile = \"strict\"\ndefault = \"allow\"\nopaque = \"ask\"");
-    assert_eq!((strict.default_verdict, strict.headless_default), (Verdict::Allow, Verdict::Deny));
-    assert_eq!((strict.opaque, strict.headless_opaque), (Verdict::Ask, Verdict::Deny));
+    assert_eq!((strict.default_verdict, strict.headless_default), (AllowOrDefer::Allow, NotAsk::Deny));
+    assert_eq!((strict.opaque, strict.headless_opaque), (NotAllow::Ask, NotAllow::Deny));
     let standard = settings("default = \"allow\"\nopaque = \"defer\"");
-    assert_eq!((standard.default_verdict, standard.headless_default), (Verdict::Allow, Verdict::Allow));
-    assert_eq!((standard.opaque, standard.headless_opaque), (Verdict::Defer, Verdict::Defer));
+    assert_eq!((standard.default_verdict, standard.headless_default), (AllowOrDefer::Allow, NotAsk::Allow));
+    assert_eq!((standard.opaque, standard.headless_opaque), (NotAllow::Defer, NotAllow::Defer));
     let levels = settings("[level]\nsession = \"read-only\"\non_insufficient = \"deny\"");
-    assert_eq!((levels.level, levels.on_insufficient), (Some(AccessLevel::ReadOnly), Verdict::Deny));
+    assert_eq!((levels.level, levels.on_insufficient), (Some(AccessLevel::ReadOnly), AskOrDeny::Deny));
     assert_eq!(settings("profile = \"strict\"\n[level]\nsession = \"off\"").level, None);
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use castellan_audit::{Config as LogConfig, Log};
-use castellan_event::Verdict;
+use castellan_policy::NotAllow;
 
 use super::*;
 use crate::file_set::read_project;
@@ -86,7 +86,7 @@ impl Place {
 }
 
 impl Served {
-    fn opaque(&self) -> Verdict {
+    fn opaque(&self) -> NotAllow {
         self.judge.terms().policy.settings().opaque
     }
 
@@ -185,19 +185,19 @@ fn a_bad_file_of_the_organisation_leaves_the_last_good_one_in_force() {
         let place = Place::new();
         place.write(Layer::Organisation, GOOD.as_bytes());
         let served = place.serve();
-        assert_eq!((served.opaque(), served.state.organisation_problem()), (Verdict::Deny, None), "{what}");
+        assert_eq!((served.opaque(), served.state.organisation_problem()), (NotAllow::Deny, None), "{what}");
         make(*bad, &place.file(Layer::Organisation));
         served.state.reload_organisation(&served.judge);
         let reported = served.state.report().problems.concat();
-        assert!(served.opaque() == Verdict::Deny && reported.contains(part), "{what}: {reported}");
+        assert!(served.opaque() == NotAllow::Deny && reported.contains(part), "{what}: {reported}");
         drop(served);
         // After a restart, too.
         let served = place.serve();
         let reported = served.state.report().problems.concat();
-        assert!(served.opaque() == Verdict::Deny && reported.contains(part), "{what}: {reported}");
+        assert!(served.opaque() == NotAllow::Deny && reported.contains(part), "{what}: {reported}");
         // And when the user applies other files.
         assert_eq!(served.apply(&place.layout), Ok(()), "{what}");
-        assert_eq!(served.opaque(), Verdict::Deny, "{what}");
+        assert_eq!(served.opaque(), NotAllow::Deny, "{what}");
     }
 }
 
@@ -229,7 +229,7 @@ fn files_that_are_not_the_organisations_are_refused() {
         let reported = served.state.report().problems.concat();
         assert!(reported.contains(part), "{part}: {reported}");
         assert!(served.judge.terms().policy.problem().is_none(), "{part}");
-        assert_eq!(served.opaque(), Verdict::Ask, "{part}");
+        assert_eq!(served.opaque(), NotAllow::Ask, "{part}");
         let records =
             castellan_audit::read(served.judge.log().dir(), &castellan_audit::Filter::default()).unwrap();
         let is_reported =
@@ -278,19 +278,19 @@ fn no_link_is_followed_but_the_users() {
 fn what_the_organisation_changes_is_in_force_by_itself() {
     let place = Place::new();
     let served = place.serve();
-    assert_eq!(served.opaque(), Verdict::Ask);
+    assert_eq!(served.opaque(), NotAllow::Ask);
     place.write(Layer::Organisation, GOOD.as_bytes());
     served.state.reload_organisation(&served.judge);
-    assert_eq!((served.opaque(), served.state.report().problems), (Verdict::Deny, vec![]));
+    assert_eq!((served.opaque(), served.state.report().problems), (NotAllow::Deny, vec![]));
     // It is stored: a start finds the set that the log names.
     drop(served);
     let served = place.serve();
-    assert_eq!((served.opaque(), served.state.found), (Verdict::Deny, Some(Found::Recorded)));
+    assert_eq!((served.opaque(), served.state.found), (NotAllow::Deny, Some(Found::Recorded)));
     // Another file, while no daemon runs.
     drop(served);
     place.write(Layer::Organisation, b"version = 1\nlocked = [\"mode\"]\n");
     let served = place.serve();
-    assert_eq!(served.opaque(), Verdict::Ask);
+    assert_eq!(served.opaque(), NotAllow::Ask);
     assert_eq!(served.floor().map(|(mode, _)| mode), Some(Mode::Enforce));
     drop(served);
     let served = place.serve();
@@ -385,9 +385,9 @@ fn a_bad_file_of_the_user_leaves_the_applied_one_in_force() {
         make(*bad, &place.file(Layer::User));
         let why = served.apply(&place.layout).unwrap_err();
         assert!(why.contains(part), "{what}: {why}");
-        assert_eq!(served.opaque(), Verdict::Deny, "{what}");
+        assert_eq!(served.opaque(), NotAllow::Deny, "{what}");
         drop(served);
-        assert_eq!(place.serve().opaque(), Verdict::Deny, "{what}");
+        assert_eq!(place.serve().opaque(), NotAllow::Deny, "{what}");
     }
 }
 
@@ -399,14 +399,14 @@ fn a_file_of_the_user_that_is_gone_leaves_the_applied_one_in_force() {
     std::fs::remove_file(place.file(Layer::User)).unwrap();
     assert_eq!(
         (served.opaque(), served.state.report().pending),
-        (Verdict::Deny, vec!["config.toml".to_owned()])
+        (NotAllow::Deny, vec!["config.toml".to_owned()])
     );
     drop(served);
     let served = place.serve();
-    assert_eq!(served.opaque(), Verdict::Deny);
+    assert_eq!(served.opaque(), NotAllow::Deny);
     // A missing file has no effect once a person has applied that.
     assert_eq!(served.apply(&place.layout), Ok(()));
-    assert_eq!(served.opaque(), Verdict::Ask);
+    assert_eq!(served.opaque(), NotAllow::Ask);
 }
 
 #[test]
@@ -420,9 +420,9 @@ fn a_projects_files_only_tighten() {
         served.judge.terms().projects.get(&set.hash()).unwrap()
     };
     let strict = of(&project("mode = \"enforce\"\nopaque = \"deny\""));
-    assert_eq!((strict.policy.settings().opaque, strict.mode), (Verdict::Deny, Some(Mode::Enforce)));
+    assert_eq!((strict.policy.settings().opaque, strict.mode), (NotAllow::Deny, Some(Mode::Enforce)));
     let mild = of(&project("mode = \"passthrough\"\nopaque = \"defer\""));
-    assert_eq!((mild.policy.settings().opaque, mild.mode), (Verdict::Ask, Some(Mode::Passthrough)));
+    assert_eq!((mild.policy.settings().opaque, mild.mode), (NotAllow::Ask, Some(Mode::Passthrough)));
     assert!(Arc::ptr_eq(&strict, &of(&project("mode = \"enforce\"\nopaque = \"deny\""))), "compiled twice");
     // Files that do not load allow only reading.
     let broken = of(&project("log.fsync = true"));

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use castellan_event::Verdict;
+use castellan_policy::NotAllow;
 use castellan_rules::Source;
 
 use super::*;
@@ -46,7 +46,7 @@ fn a_copy_is_private_and_read_once() {
     assert_eq!(place.file().metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let projects = place.projects();
     let first = projects.get(&place.set.hash()).unwrap();
-    assert_eq!(first.policy.settings().opaque, Verdict::Deny);
+    assert_eq!(first.policy.settings().opaque, NotAllow::Deny);
     std::fs::remove_file(place.file()).unwrap();
     assert!(Arc::ptr_eq(&first, &projects.get(&place.set.hash()).unwrap()));
 }

@@ -28,5 +28,5 @@ fn short_of(need: &Need, active: AccessLevel, layer: Option<Layer>, settings: &S
     let Need { level, row, because } = need;
     let message = format!("this needs the access level {level}, and the session has {active}: {because}");
     let rows = row.iter().copied().collect();
-    Finding { layer, rows, ..Finding::new(settings.on_insufficient, Code::Access, message) }
+    Finding { layer, rows, ..Finding::new(settings.on_insufficient.verdict(), Code::Access, message) }
 }

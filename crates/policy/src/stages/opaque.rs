@@ -32,7 +32,7 @@ pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
         why.meaning()
     );
     let rows = parts.iter().map(|(position, _)| *position).collect();
-    let verdict = settings.opaque_verdict(case.state.headless);
+    let verdict = settings.opaque_verdict(case.state.headless).verdict();
     Some(Finding { rows, ..Finding::new(verdict, Code::Opaque, message) }).into()
 }
 

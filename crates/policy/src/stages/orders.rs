@@ -26,7 +26,7 @@ pub(super) fn unknown_orders(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let message = format!(
         "unknown text (`{written}`) goes into {path}, which programs run. Instead: write the text literally"
     );
-    let verdict = settings.opaque_verdict(case.state.headless);
+    let verdict = settings.opaque_verdict(case.state.headless).verdict();
     Some(Finding { rows: vec![position], ..Finding::new(verdict, Code::Opaque, message) }).into()
 }
 

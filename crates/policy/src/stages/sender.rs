@@ -32,7 +32,7 @@ pub(super) fn overriding(case: &Case<'_>, reading: &Reading<'_>) -> Found {
 
 /// Records an unknown tool. Without a profile verdict the agent's prompt decides.
 pub(super) fn unknown_tool(case: &Case<'_>, _: &Reading<'_>) -> Found {
-    let (tool, verdict) = (&case.call.tool, case.settings().unknown_tool);
+    let (tool, verdict) = (&case.call.tool, case.settings().unknown_tool.verdict());
     let message = || format!("castellan does not know the tool `{}`", tool.name_raw);
     let is_unknown = tool.kind == ToolKind::Unknown;
     is_unknown.then(|| Finding::new(verdict, Code::UnknownTool, message())).into()
@@ -42,7 +42,8 @@ pub(super) fn unknown_tool(case: &Case<'_>, _: &Reading<'_>) -> Found {
 pub(super) fn new_server(case: &Case<'_>, _: &Reading<'_>) -> Found {
     let server = case.call.tool.mcp.as_ref().filter(|_| case.state.is_new_server);
     let message = |server| format!("the MCP server `{server}` is new, and no person has approved it yet");
-    let finding = |server| Finding::new(case.settings().new_server, Code::NewServer, message(server));
+    let finding =
+        |server| Finding::new(case.settings().new_server.verdict(), Code::NewServer, message(server));
     server.map(|(server, _)| finding(server)).into()
 }
 
@@ -51,5 +52,5 @@ pub(super) fn probing(case: &Case<'_>, _: &Reading<'_>) -> Found {
     let is_marked = case.state.session.marks.contains_key(PROBING);
     let message = "this session keeps repeating denied calls. Instead: describe to the user what is needed";
     let is_meant = is_marked && case.call.tool.kind != ToolKind::Internal;
-    is_meant.then(|| Finding::new(case.settings().probing, Code::Probing, message)).into()
+    is_meant.then(|| Finding::new(case.settings().probing.verdict(), Code::Probing, message)).into()
 }

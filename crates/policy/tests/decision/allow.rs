@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use castellan_event::{Call, Command, Effect, EffectKind, Facts, Layer, Role, ToolKind, Verdict, Written};
-use castellan_policy::Settings;
+use castellan_policy::{AllowOrDefer, Settings};
 use proptest::prelude::*;
 
 use crate::support::{bash, call, judge, layered, policy, rule};
@@ -39,7 +39,7 @@ fn check(call: &Call, facts: &Facts, conditions: &[&str], allowed: bool) {
         .map(|(number, condition)| rule(&format!("r{number}"), condition, "coding_agent_allow"))
         .collect();
     let expected = if allowed { Verdict::Allow } else { Verdict::Defer };
-    let got = judge(call, facts, &policy(&rules, Verdict::Defer)).verdict;
+    let got = judge(call, facts, &policy(&rules, AllowOrDefer::Defer)).verdict;
     assert_eq!(got, expected, "{conditions:?} on {facts:?}");
 }
 
@@ -138,7 +138,7 @@ fn what_a_file_would_do_that_is_written_is_a_row_of_its_own() {
     let mut facts = facts(&[&command("ls")], &[(Some(0), None, "read")]);
     facts.written = Written { commands: vec![command("cat")], effects: facts.effects.clone() };
     let check = |condition: &str, expected: &[usize]| {
-        let decision = judge(&bash("x"), &facts, &policy(&rule("r", condition, ""), Verdict::Defer));
+        let decision = judge(&bash("x"), &facts, &policy(&rule("r", condition, ""), AllowOrDefer::Defer));
         let rows: Vec<usize> = decision.findings.iter().flat_map(|finding| finding.rows.clone()).collect();
         assert_eq!(rows, expected, "{condition}");
     };
@@ -156,7 +156,7 @@ fn what_a_file_would_do_that_is_written_is_a_row_of_its_own() {
 fn a_rule_is_reported_once_with_its_rows() {
     let facts = facts(&[&command("ls"), &command("cat"), &command("ls")], &[(Some(2), None, "read")]);
     let rules = rule("list", LS, "coding_agent_deny") + &rule("shell", BASH, "");
-    let decision = judge(&bash("x"), &facts, &policy(&rules, Verdict::Defer));
+    let decision = judge(&bash("x"), &facts, &policy(&rules, AllowOrDefer::Defer));
     let found: Vec<_> =
         decision.findings.iter().map(|finding| (finding.rule.as_str(), finding.rows.clone())).collect();
     // A rule is not tested on rows finer than its fields.
@@ -212,20 +212,20 @@ proptest! {
     fn a_rule_that_is_no_allow_never_loosens(
         call in any_call(), facts in any_facts(), picked in rules(), added in CONDITIONS.len()..CONDITIONS.len() * TAGS.len(),
     ) {
-        let before = judge(&call, &facts, &policy(&text(&picked), Verdict::Defer)).verdict;
+        let before = judge(&call, &facts, &policy(&text(&picked), AllowOrDefer::Defer)).verdict;
         let mut more = picked;
         more.insert(added);
-        prop_assert!(judge(&call, &facts, &policy(&text(&more), Verdict::Defer)).verdict >= before);
+        prop_assert!(judge(&call, &facts, &policy(&text(&more), AllowOrDefer::Defer)).verdict >= before);
     }
 
     #[test]
     fn without_a_rule_that_allows_nothing_more_is_allowed(
         call in any_call(), facts in any_facts(), picked in rules(), removed in 0..CONDITIONS.len(),
     ) {
-        let before = judge(&call, &facts, &policy(&text(&picked), Verdict::Defer)).verdict;
+        let before = judge(&call, &facts, &policy(&text(&picked), AllowOrDefer::Defer)).verdict;
         let mut fewer = picked;
         fewer.remove(&removed);
-        let after = judge(&call, &facts, &policy(&text(&fewer), Verdict::Defer)).verdict;
+        let after = judge(&call, &facts, &policy(&text(&fewer), AllowOrDefer::Defer)).verdict;
         prop_assert!(after == before || (before, after) == (Verdict::Allow, Verdict::Defer));
     }
 
@@ -233,7 +233,7 @@ proptest! {
     fn what_is_not_understood_never_loosens(
         call in any_call(), facts in any_facts(), picked in rules(), command in prop::option::of(0..3usize),
     ) {
-        let policy = policy(&text(&picked), Verdict::Defer);
+        let policy = policy(&text(&picked), AllowOrDefer::Defer);
         let before = judge(&call, &facts, &policy).verdict;
         let mut more = facts;
         more.effects.push(Effect { command, kind: EffectKind::Opaque, ..Effect::default() });
@@ -246,7 +246,7 @@ proptest! {
     fn what_a_file_would_do_that_is_written_is_for_rules_that_name_it(
         call in any_call(), facts in any_facts(), written in any_facts(), picked in rules(),
     ) {
-        let policy = policy(&text(&picked), Verdict::Defer);
+        let policy = policy(&text(&picked), AllowOrDefer::Defer);
         let before = judge(&call, &facts, &policy);
         let written = Written { commands: written.commands, effects: written.effects };
         let after = judge(&call, &Facts { written, ..facts }, &policy);

@@ -1,7 +1,7 @@
 //! A grant applies only to the findings that the person was shown, and nothing exempts a deny.
 
 use castellan_event::{Call, Exemption, Facts, Layer, Mode, Recorder, ScriptFile, Verdict};
-use castellan_policy::{Decision, Grant, Policy, Settings, State, StateChange, drive};
+use castellan_policy::{AllowOrDefer, Decision, Grant, Policy, Settings, State, StateChange, drive};
 
 use crate::support::{Lexical, bash, layered, policy, rule, state};
 
@@ -16,7 +16,7 @@ fn ask(word: &str) -> String {
 
 #[test]
 fn a_granted_call_is_allowed() {
-    let policy = policy(&ask("push"), Verdict::Defer);
+    let policy = policy(&ask("push"), AllowOrDefer::Defer);
     let (decision, change) = judge(&bash("git push"), &policy, None);
     assert_eq!((decision.answer, change.used_grant), (Verdict::Deny, false));
     let grant = Grant::of(&decision, &Facts::default()).unwrap();
@@ -28,10 +28,10 @@ fn a_granted_call_is_allowed() {
 
 #[test]
 fn what_was_not_shown_is_not_granted() {
-    let shown = policy(&ask("push"), Verdict::Defer);
+    let shown = policy(&ask("push"), AllowOrDefer::Defer);
     let grant = Grant::of(&judge(&bash("git push"), &shown, None).0, &Facts::default()).unwrap();
     // Now another rule asks.
-    let more = policy(&(ask("push") + &ask("git")), Verdict::Defer);
+    let more = policy(&(ask("push") + &ask("git")), AllowOrDefer::Defer);
     let (decision, change) = judge(&bash("git push"), &more, Some(&grant));
     assert_eq!((decision.verdict, change.used_grant), (Verdict::Ask, false));
     assert_eq!(decision.reason, "ask git: out of ask git");
@@ -43,12 +43,12 @@ fn what_was_not_shown_is_not_granted() {
 #[test]
 fn nothing_can_be_granted_of_what_is_denied() {
     let deny = rule("no git", "tool.input_command contains git", "coding_agent_deny");
-    let denying = policy(&(deny + &ask("push")), Verdict::Defer);
+    let denying = policy(&(deny + &ask("push")), AllowOrDefer::Defer);
     let (decision, _) = judge(&bash("git push"), &denying, None);
     assert_eq!(Grant::of(&decision, &Facts::default()), None);
     // An earlier grant has no effect either.
     let grant = Grant::of(
-        &judge(&bash("git push"), &policy(&ask("push"), Verdict::Defer), None).0,
+        &judge(&bash("git push"), &policy(&ask("push"), AllowOrDefer::Defer), None).0,
         &Facts::default(),
     )
     .unwrap();
@@ -63,10 +63,10 @@ fn nothing_can_be_granted_of_what_is_denied() {
 
 #[test]
 fn two_grants_of_one_call_lift_together() {
-    let both = policy(&(ask("push") + &ask("git")), Verdict::Defer);
+    let both = policy(&(ask("push") + &ask("git")), AllowOrDefer::Defer);
     let none = Facts::default();
     let one = |word: &str| {
-        let asking = policy(&ask(word), Verdict::Defer);
+        let asking = policy(&ask(word), AllowOrDefer::Defer);
         Grant::of(&judge(&bash("git push"), &asking, None).0, &none).unwrap()
     };
     let (push, git) = (one("push"), one("git"));
@@ -79,7 +79,7 @@ fn two_grants_of_one_call_lift_together() {
     assert_eq!((decision.answer, change.used_grant), (Verdict::Allow, true));
     // Each has exempted its own finding.
     assert!(push.is_used(&decision, &none) && git.is_used(&decision, &none));
-    let (decision, _) = judge(&bash("git push"), &policy(&ask("git"), Verdict::Defer), Some(&together));
+    let (decision, _) = judge(&bash("git push"), &policy(&ask("git"), AllowOrDefer::Defer), Some(&together));
     assert!(!push.is_used(&decision, &none) && git.is_used(&decision, &none));
 }
 
@@ -103,10 +103,10 @@ fn a_grant_lifts_nothing_that_has_changed_since() {
     let text = |name: &str, output: &str, tag: &str| {
         rule(name, "tool.input_command contains push", tag).replace(&format!("out of {name}"), output)
     };
-    let granted = policy(&text("ask", "said", tag), Verdict::Defer);
+    let granted = policy(&text("ask", "said", tag), AllowOrDefer::Defer);
     let grant = Grant::of(&judge(&bash("git push"), &granted, None).0, &Facts::default()).unwrap();
     let verdict =
-        |rules: &str| judge(&bash("git push"), &policy(rules, Verdict::Defer), Some(&grant)).0.verdict;
+        |rules: &str| judge(&bash("git push"), &policy(rules, AllowOrDefer::Defer), Some(&grant)).0.verdict;
     assert_eq!(verdict(&text("ask", "said", tag)), Verdict::Allow);
     assert_eq!(verdict(&text("another", "said", tag)), Verdict::Ask);
     assert_eq!(verdict(&text("ask", "said otherwise", tag)), Verdict::Ask);
@@ -128,7 +128,7 @@ fn a_grant_lifts_nothing_that_nobody_may_grant_any_more() {
 
 #[test]
 fn a_grant_is_for_the_code_that_ran_then() {
-    let policy = policy(&ask("push"), Verdict::Defer);
+    let policy = policy(&ask("push"), AllowOrDefer::Defer);
     let running = |sha256: Option<&str>| {
         let script = ScriptFile {
             path: "/w/push.sh".to_owned(),

@@ -1,7 +1,7 @@
 //! Layers: each has its own namespace, and a lower layer cannot change a higher one's rules.
 
 use castellan_event::{Facts, Layer, Verdict};
-use castellan_policy::{Settings, Tags};
+use castellan_policy::{AllowOrDefer, Settings, Tags};
 use castellan_rules::{Matching, Options, Priority, Selected, Selection};
 
 use crate::support::{bash, judge, layered, loaded_with, rule};
@@ -32,7 +32,7 @@ fn a_lower_layer_changes_nothing_of_a_higher_one() {
     check(&rule("allow all", "tool.name exists", "coding_agent_allow"), Settings::default());
     // The name of the user's deny tag applies only to the user's rules.
     let tags = Tags { deny: "stop".into(), allow: "coding_agent_deny".into(), ..Tags::default() };
-    check("", Settings { tags, default_verdict: Verdict::Allow, ..Settings::default() });
+    check("", Settings { tags, default_verdict: AllowOrDefer::Allow, ..Settings::default() });
 }
 
 #[test]

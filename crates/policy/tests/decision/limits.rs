@@ -9,7 +9,7 @@ use std::cell::Cell;
 use castellan_event::{
     Answer, Code, Command, Effect, EffectKind, Facts, Layer, Mode, Query, Recorder, Scope, Verdict, World,
 };
-use castellan_policy::{Operator, RequestId, Settings, drive};
+use castellan_policy::{AllowOrDefer, Operator, RequestId, Settings, drive};
 
 use crate::support::{Lexical, bash, call, layered, policy, rule, state};
 
@@ -43,7 +43,7 @@ impl World for Endless {
 
 #[test]
 fn a_world_that_never_says_enough_denies() {
-    let policy = policy(&rule("r", "tool.real_file_path = /x", "coding_agent_deny"), Verdict::Defer);
+    let policy = policy(&rule("r", "tool.real_file_path = /x", "coding_agent_deny"), AllowOrDefer::Defer);
     let call = call("Write", castellan_event::ToolKind::Write, "", &["/w/a"]);
     let world = Endless::default();
     let (decision, _) =
@@ -59,7 +59,7 @@ fn a_world_that_never_says_enough_denies() {
 #[test]
 fn a_long_message_is_cut_with_a_mark_and_the_request_stays() {
     let long = rule("r", "tool.name = Bash", "coding_agent_deny").replace("out of r", &"x".repeat(5_000));
-    let policy = policy(&long, Verdict::Defer);
+    let policy = policy(&long, AllowOrDefer::Defer);
     let (decision, _) = drive(
         &bash("x"),
         &Facts::default(),
@@ -89,7 +89,7 @@ fn many_targets_crowd_out_no_rule() {
         effects: (0..1_000).map(delete).collect(),
         ..Facts::default()
     };
-    let policy = policy(&rule("no deletes", "fx.kind = delete", "coding_agent_deny"), Verdict::Defer);
+    let policy = policy(&rule("no deletes", "fx.kind = delete", "coding_agent_deny"), AllowOrDefer::Defer);
     let (_, change) =
         drive(&bash("x"), &facts, &policy, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical));
     assert_eq!(change.denial_keys.len(), 32);

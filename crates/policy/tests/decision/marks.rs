@@ -1,7 +1,7 @@
 //! Marks: those that a call sets on its session, and their effect on later calls.
 
 use castellan_event::{Call, Facts, Mark, Mode, Recorder, Session, ToolKind, Verdict};
-use castellan_policy::{Policy, State, drive};
+use castellan_policy::{AllowOrDefer, Policy, State, drive};
 
 use crate::support::{Lexical, bash, call, layered, policy, rule, state};
 
@@ -31,7 +31,7 @@ fn rules() -> String {
 }
 
 fn check(call: &Call, mode: Mode, agent_asks: bool, expected: &[&str]) {
-    let policy = policy(&rules(), Verdict::Defer);
+    let policy = policy(&rules(), AllowOrDefer::Defer);
     let (decision, change) =
         drive(call, &Facts::default(), &policy, &state(mode, agent_asks), &mut Recorder::new(&Lexical));
     assert_eq!(change.marks, expected, "{:?} in {mode}: {decision:?}", call.command);
@@ -62,7 +62,7 @@ fn check_later(command: &str, count: u64, at_ms: u64, now_ms: u64, expected: Ver
     let marks = if count == 0 { vec![] } else { vec![("secret".to_owned(), Mark { count, at_ms })] };
     let session = Session { marks: marks.into_iter().collect(), now_ms };
     let state = State { session: &session, ..state(Mode::Enforce, true) };
-    let policy = policy(&rules(), Verdict::Defer);
+    let policy = policy(&rules(), AllowOrDefer::Defer);
     let decision = drive(&bash(command), &Facts::default(), &policy, &state, &mut Recorder::new(&Lexical)).0;
     assert_eq!(decision.verdict, expected, "{command} with {session:?}");
 }
@@ -81,7 +81,7 @@ fn later_calls_see_how_often_and_how_long_ago() {
 
 #[test]
 fn a_rule_that_only_marks_is_a_notice() {
-    let policy = policy(&rules(), Verdict::Defer);
+    let policy = policy(&rules(), AllowOrDefer::Defer);
     let decision = drive(
         &bash("secret"),
         &Facts::default(),

@@ -1,7 +1,7 @@
 //! Messages about decisions: for the person at the agent's prompt, for the agent's model, and for the user.
 
-use castellan_event::{Facts, Mode, Recorder, Verdict};
-use castellan_policy::{agent_text, drive, user_text};
+use castellan_event::{Facts, Mode, Recorder};
+use castellan_policy::{AllowOrDefer, agent_text, drive, user_text};
 
 use crate::support::{Lexical, bash, policy, rule, state};
 
@@ -10,7 +10,7 @@ use crate::support::{Lexical, bash, policy, rule, state};
 fn messages(tag: &str, output: &str, is_attended: bool) -> (String, String) {
     let rules = rule("a rule", "tool.name = Bash", tag).replace("out of a rule", &format!("\"{output}\""));
     let state = state(Mode::Enforce, is_attended);
-    let policy = policy(&rules, Verdict::Defer);
+    let policy = policy(&rules, AllowOrDefer::Defer);
     let (decision, _) = drive(&bash("x"), &Facts::default(), &policy, &state, &mut Recorder::new(&Lexical));
     (agent_text(&decision, state.next_request), user_text(&decision, state.next_request))
 }

@@ -1,7 +1,7 @@
 //! Decisions of a program that embeds the agent: they may tighten freely, and their allow weighs as much as any other.
 
 use castellan_event::{Call, Code, Effect, EffectKind, Exemption, Facts, Override, Role, ToolKind, Verdict};
-use castellan_policy::Profile;
+use castellan_policy::{AllowOrDefer, Profile};
 use proptest::prelude::*;
 
 use crate::support::{bash, call, judge, layered, policy, rule};
@@ -22,7 +22,8 @@ fn the_strictest_of_override_and_rules_wins() {
     let ask = rule("ask", "tool.name = Bash", "coding_agent_ask");
     let deny = rule("deny", "tool.name = Bash", "coding_agent_deny");
     let check = |verdict, rules: &str, expected| {
-        let decision = judge(&overridden(verdict, bash("x")), &Facts::default(), &policy(rules, Defer));
+        let decision =
+            judge(&overridden(verdict, bash("x")), &Facts::default(), &policy(rules, AllowOrDefer::Defer));
         assert_eq!(decision.verdict, expected, "{verdict} and {rules}");
     };
     check(Deny, "", Deny);
@@ -38,7 +39,8 @@ fn the_strictest_of_override_and_rules_wins() {
 #[test]
 fn a_grant_lifts_nothing_but_an_override_that_asks() {
     for (verdict, expected) in [(Deny, false), (Ask, true), (Allow, false), (Defer, false)] {
-        let decision = judge(&overridden(verdict, bash("x")), &Facts::default(), &policy("", Defer));
+        let decision =
+            judge(&overridden(verdict, bash("x")), &Facts::default(), &policy("", AllowOrDefer::Defer));
         let admits = |finding: &castellan_event::Finding| finding.is_liftable_by(Exemption::Grant);
         assert_eq!(decision.findings.iter().map(admits).collect::<Vec<_>>(), [expected], "{verdict}");
     }
@@ -48,7 +50,7 @@ fn a_grant_lifts_nothing_but_an_override_that_asks() {
 fn an_allow_covers_nothing_that_was_not_understood_and_raises_no_level() {
     let opaque = Effect { kind: EffectKind::Opaque, role: Some(Role::Operand), ..Effect::default() };
     let facts = Facts { effects: vec![opaque], ..Facts::default() };
-    let decision = judge(&overridden(Allow, bash("x")), &facts, &policy("", Defer));
+    let decision = judge(&overridden(Allow, bash("x")), &facts, &policy("", AllowOrDefer::Defer));
     assert_eq!(decision.verdict, Defer);
     let strict = layered(&[(User, "")], Profile::Strict.settings());
     let decision =
@@ -63,7 +65,7 @@ proptest! {
         verdict in prop::sample::select(vec![Deny, Ask]),
         tags in prop::sample::select(vec!["", "coding_agent_deny", "coding_agent_ask", "coding_agent_allow"]),
     ) {
-        let policy = policy(&rule("r", "tool.name = Bash", tags), Defer);
+        let policy = policy(&rule("r", "tool.name = Bash", tags), AllowOrDefer::Defer);
         let without = judge(&bash("x"), &Facts::default(), &policy).verdict;
         let with = judge(&overridden(verdict, bash("x")), &Facts::default(), &policy).verdict;
         prop_assert!(with >= without && with >= verdict);

@@ -2,7 +2,7 @@
 
 use castellan_event::Verdict::{self, Ask, Defer, Deny};
 use castellan_event::{Command, Effect, EffectKind, Facts, Mode, Recorder, Role, Scope, Why};
-use castellan_policy::{Profile, Settings, State, drive};
+use castellan_policy::{AllowOrDefer, DeferOrAsk, NotAllow, Profile, Settings, State, drive};
 
 use crate::support::{Lexical, bash, layered, state};
 
@@ -124,10 +124,10 @@ fn by_profile_and_by_who_is_there() {
     }
     let standard = || Profile::Standard.settings();
     for (settings, expected) in [
-        (Settings { own_opaque: Ask, ..standard() }, Ask),
-        (Settings { opaque: Deny, ..standard() }, Deny),
+        (Settings { own_opaque: DeferOrAsk::Ask, ..standard() }, Ask),
+        (Settings { opaque: NotAllow::Deny, ..standard() }, Deny),
         // Without the agent's prompt nobody would be asked at all.
-        (Settings { default_verdict: Verdict::Allow, ..standard() }, Ask),
+        (Settings { default_verdict: AllowOrDefer::Allow, ..standard() }, Ask),
     ] {
         assert_eq!(answer(&facts, settings, false), expected);
     }

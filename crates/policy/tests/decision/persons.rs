@@ -1,14 +1,14 @@
 //! Decisions after a person's refusal, and about a repeated call.
 
 use castellan_event::{Facts, Mode, Recorder, Verdict};
-use castellan_policy::{State, StateChange, drive};
+use castellan_policy::{AllowOrDefer, State, StateChange, drive};
 
 use crate::support::{Lexical, bash, policy, rule, state};
 
 /// The state change of a call on which one rule fires, with a mark.
 fn change(tags: &str, state: &State<'_>) -> StateChange {
     let tags = format!("{tags}, \"coding_agent_mark:seen\"");
-    let policy = policy(&rule("r", "tool.name = Bash", &tags), Verdict::Defer);
+    let policy = policy(&rule("r", "tool.name = Bash", &tags), AllowOrDefer::Defer);
     drive(&bash("x"), &Facts::default(), &policy, state, &mut Recorder::new(&Lexical)).1
 }
 

@@ -4,7 +4,9 @@ use castellan_event::{
     AccessLevel, Call, Code, Command, Effect, EffectKind, Facts, HostClass, Layer, Mode, Recorder, Role,
     Scope, ToolKind, Verdict,
 };
-use castellan_policy::{Block, Decision, Operator, Policy, Profile, Settings, State, WorkspaceTrust, drive};
+use castellan_policy::{
+    AskOrDeny, Block, Decision, Operator, Policy, Profile, Settings, State, WorkspaceTrust, drive,
+};
 use proptest::prelude::*;
 
 use crate::support::{Lexical, bash, call, layered, rule, state};
@@ -135,7 +137,7 @@ fn what_a_call_needs() {
 #[test]
 fn a_call_that_needs_more_says_what_it_needs_and_what_the_session_has() {
     let strict = Profile::Strict.settings();
-    let deny = Settings { on_insufficient: Deny, ..strict.clone() };
+    let deny = Settings { on_insufficient: AskOrDeny::Deny, ..strict.clone() };
     let outside = of(vec![at(EffectKind::Delete, "/etc/x", Scope::System, Scope::System)]);
     for (settings, verdict) in [(strict.clone(), Ask), (deny, Deny)] {
         let decision = judge(&bash("x"), &outside, settings, &state(Mode::Enforce, true));

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use castellan_event::{
     Agent, Answer, Call, Change, FIELDS, Facts, FileTarget, Layer, Mode, Query, Recorder, Session, Tool,
-    ToolKind, Verdict, World,
+    ToolKind, World,
 };
-use castellan_policy::{Decision, LayerRules, Policy, RequestId, Settings, State, drive};
+use castellan_policy::{AllowOrDefer, Decision, LayerRules, Policy, RequestId, Settings, State, drive};
 use castellan_rules::{Options, Source, load};
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub(crate) fn rule(name: &str, condition: &str, tags: &str) -> String {
 }
 
 /// The policy of a user's rules alone.
-pub(crate) fn policy(rules: &str, default_verdict: Verdict) -> Policy {
+pub(crate) fn policy(rules: &str, default_verdict: AllowOrDefer) -> Policy {
     layered(&[(Layer::User, rules)], Settings { default_verdict, ..Settings::default() })
 }
 

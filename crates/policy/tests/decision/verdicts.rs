@@ -1,7 +1,7 @@
 //! Verdicts of the stages on a call's matches.
 
 use castellan_event::{Answer, Call, Facts, IntakeProblem, Mode, Query, Recorder, ToolKind, Verdict, World};
-use castellan_policy::{Policy, drive};
+use castellan_policy::{AllowOrDefer, Policy, drive};
 use proptest::prelude::*;
 
 use crate::support::{Lexical, bash, call, policy, rule, state};
@@ -34,7 +34,7 @@ fn check(call: &Call, mode: Mode, agent_asks: bool, expected: (Verdict, Verdict,
     let (decision, _) = drive(
         call,
         &Facts::default(),
-        &policy(&rules(), Verdict::Defer),
+        &policy(&rules(), AllowOrDefer::Defer),
         &state(mode, agent_asks),
         &mut Recorder::new(&Lexical),
     );
@@ -67,7 +67,7 @@ fn verdict_answer_and_findings() {
 
 #[test]
 fn an_unknown_tool_is_never_allowed_by_default() {
-    let policy = policy("", Verdict::Allow);
+    let policy = policy("", AllowOrDefer::Allow);
     let verdict = |call: &Call| {
         drive(call, &Facts::default(), &policy, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical))
             .0
@@ -107,7 +107,7 @@ fn without_a_policy_only_reading_is_left_to_the_agent() {
 
 #[test]
 fn a_world_that_does_not_answer_denies() {
-    let policy = policy("", Verdict::Allow);
+    let policy = policy("", AllowOrDefer::Allow);
     let (decision, _) = drive(
         &bash("ls"),
         &Facts::default(),
@@ -130,9 +130,9 @@ fn a_world_that_does_not_answer_denies() {
 fn the_hash_names_rules_and_settings() {
     let hash = |text: &str, default| policy(text, default).hash().to_owned();
     let rules = rules();
-    assert_eq!(hash(&rules, Verdict::Defer), hash(&rules, Verdict::Defer));
-    assert_ne!(hash(&rules, Verdict::Defer), hash(&rules, Verdict::Allow));
-    assert_ne!(hash(&rules, Verdict::Defer), hash(&format!("{rules}\n"), Verdict::Defer));
+    assert_eq!(hash(&rules, AllowOrDefer::Defer), hash(&rules, AllowOrDefer::Defer));
+    assert_ne!(hash(&rules, AllowOrDefer::Defer), hash(&rules, AllowOrDefer::Allow));
+    assert_ne!(hash(&rules, AllowOrDefer::Defer), hash(&format!("{rules}\n"), AllowOrDefer::Defer));
 }
 
 proptest! {
@@ -146,7 +146,7 @@ proptest! {
             picked.iter().map(|i| rule(RULES[*i].0, RULES[*i].1, RULES[*i].2)).collect::<String>()
         };
         let judge = |picked: &std::collections::BTreeSet<usize>| {
-            let policy = policy(&text(picked), Verdict::Defer);
+            let policy = policy(&text(picked), AllowOrDefer::Defer);
             drive(&bash(&words.join(" ")), &Facts::default(), &policy, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical)).0.verdict
         };
         let mut more = picked.clone();

@@ -2,7 +2,7 @@
 
 use castellan_daemon::{Config, compile};
 use castellan_event::Verdict;
-use castellan_policy::{Reach, prefix_condition, short_condition};
+use castellan_policy::{NotAllow, Reach, prefix_condition, short_condition};
 use castellan_rules::Source;
 use castellan_trial::{Case, Trial};
 use serde_json::{Map, Value as Json, json};
@@ -23,7 +23,7 @@ fn rule(condition: &str, tag: &str) -> Source {
 fn check_rule(condition: &str, (tag, _): (&str, Reach), calls: &[(&str, Json, bool)]) {
     // Another stage decides about Opaque calls.
     let mut config = Config::default();
-    config.settings.opaque = Verdict::Defer;
+    config.settings.opaque = NotAllow::Defer;
     let compiled = compile(&[rule(condition, tag)], &config);
     assert_eq!(compiled.error(), None, "{condition}");
     let verdict = if tag == DENY.0 { Verdict::Deny } else { Verdict::Allow };

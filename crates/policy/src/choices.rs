@@ -1,0 +1,59 @@
+//! The verdicts that a setting may have: a type for each set, named after its members. Does not depend on the settings.
+
+use std::str::FromStr;
+
+use castellan_event::Verdict;
+
+/// Defines the types. The members of each are in the order of strictness that configuration merges by.
+macro_rules! choices {
+    ($($(#[$about:meta])* $name:ident { $($member:ident),+ })+) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name {$(
+            #[doc = concat!("[`Verdict::", stringify!($member), "`].")]
+            $member,
+        )+}
+
+        impl $name {
+            /// All members, the mildest first.
+            pub const ALL: &'static [$name] = &[$($name::$member),+];
+
+            /// The words of the members, the mildest first.
+            pub const WORDS: &'static [&'static str] = &[$(Verdict::$member.as_str()),+];
+
+            /// Returns the verdict.
+            pub const fn verdict(self) -> Verdict {
+                match self { $($name::$member => Verdict::$member),+ }
+            }
+
+            /// Returns the word used in configuration.
+            pub const fn as_str(self) -> &'static str {
+                self.verdict().as_str()
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(word: &str) -> Result<$name, String> {
+                let known = $name::ALL.iter().copied().find(|choice| choice.as_str() == word);
+                known.ok_or_else(|| format!("`{word}` is none of {}", $name::WORDS.join(", ")))
+            }
+        }
+    )+};
+}
+
+choices! {
+    /// Never stops a call.
+    AllowOrDefer { Allow, Defer }
+    /// Every verdict but ask, for sessions without a person.
+    NotAsk { Allow, Defer, Deny }
+    /// Every verdict but allow.
+    NotAllow { Defer, Ask, Deny }
+    /// Leaves a call to the agent, or asks.
+    DeferOrAsk { Defer, Ask }
+    /// Leaves a call to the agent, or denies.
+    DeferOrDeny { Defer, Deny }
+    /// Never lets a call run by itself.
+    AskOrDeny { Ask, Deny }
+}
