@@ -23,6 +23,7 @@ mod redact;
 mod retain;
 mod scan;
 mod segment;
+mod text;
 mod verify;
 pub mod wide;
 mod writer;
@@ -38,4 +39,5 @@ pub use record::{
 };
 pub use redact::prepare;
 pub use scan::{Scanned, scan};
+pub use text::{Input, Text};
 pub use verify::{Loss, Missing, StreamVerification, Verification, verify};

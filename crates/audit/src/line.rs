@@ -226,7 +226,7 @@ impl<'de> Deserialize<'de> for Hash {
 impl Link {
     /// Returns the link in the form of the public records.
     pub(crate) fn to_cut(self) -> Cut {
-        Cut { seq: self.seq, hash: self.hash.to_string() }
+        Cut { seq: self.seq, hash: self.hash.to_string().into() }
     }
 }
 

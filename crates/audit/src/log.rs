@@ -225,7 +225,15 @@ fn head_damage(noted: Option<Result<Head, String>>, existed: bool, state: &State
         Some(Err(error)) => format!("the file `head` with the last line numbers is damaged: {error}"),
     };
     let (stream, file, seq) = (Stream::Notable, "head".to_owned(), state.notable.last().seq);
-    Some(RecoveryRecord { stream, file, cut_bytes: 0, lost: true, after_seq: seq, up_to_seq: seq, message })
+    Some(RecoveryRecord {
+        stream,
+        file: file.into(),
+        cut_bytes: 0,
+        lost: true,
+        after_seq: seq,
+        up_to_seq: seq,
+        message: message.into(),
+    })
 }
 
 fn prepare_dir(dir: &Path) -> Result<(), AuditError> {

@@ -90,7 +90,7 @@ pub fn read(dir: &Path, filter: &Filter) -> Result<Reading, AuditError> {
 /// Returns the hash of files ([`crate::ControlRecord::files`]) in the last control record that has one, else `None`.
 pub fn last_files(dir: &Path) -> Result<Option<String>, AuditError> {
     let last = last_control(dir, |control| !control.files.is_empty())?;
-    Ok(last.map(|control| control.files))
+    Ok(last.map(|control| control.files.into()))
 }
 
 /// Returns the last control record that `is_wanted` accepts.
@@ -157,7 +157,7 @@ fn answer_in(file: File, is_meant: impl Fn(&CallRecord) -> bool) -> io::Result<O
             && let Ok(Some((_, _, Record::Call(call)))) = line::parse(line)
             && is_meant(&call)
         {
-            answer = Some(call.answer);
+            answer = Some(call.answer.into());
         }
     }
 }
@@ -242,7 +242,7 @@ impl Filter {
     /// Reports whether a stream can have a matching record.
     fn may_be_in(&self, stream: Stream) -> bool {
         let verdict = self.verdict.as_deref().map(|verdict| {
-            Record::Call(CallRecord { verdict: verdict.to_lowercase(), ..CallRecord::default() })
+            Record::Call(CallRecord { verdict: verdict.to_lowercase().into(), ..CallRecord::default() })
         });
         stream == Stream::Notable || verdict.is_none_or(|call| call.stream() == stream)
     }

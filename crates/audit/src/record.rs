@@ -11,6 +11,7 @@ use castellan_event::Verdict;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::limits::{LIST_BYTES_MAX, OBLIGATIONS_BYTES_MAX, WORLD_BYTES_MAX};
+use crate::text::{Input, Text};
 use crate::{clean, wide};
 
 /// The stream, with its own files, that a record goes to.
@@ -110,46 +111,33 @@ pub struct CallRecord {
     #[serde(with = "wide")]
     pub correlation_id: u64,
     /// The request that a person can grant (`K7`); empty if there is none.
-    #[serde(serialize_with = "clean::text")]
-    pub request: String,
+    pub request: Text,
     /// The agent's own event name (`PreToolUse`).
-    #[serde(serialize_with = "clean::text")]
-    pub event: String,
+    pub event: Text,
     /// `claude_code`, `codex`, ...
-    #[serde(serialize_with = "clean::text")]
-    pub agent: String,
+    pub agent: Text,
     /// Process id of the agent.
     pub agent_pid: u32,
     /// The agent's session id.
-    #[serde(serialize_with = "clean::text")]
-    pub session_id: String,
+    pub session_id: Text,
     /// The sub-agent's id; empty for the main agent.
-    #[serde(serialize_with = "clean::text")]
-    pub subagent_id: String,
+    pub subagent_id: Text,
     /// The agent's permission mode.
-    #[serde(serialize_with = "clean::text")]
-    pub permission_mode: String,
+    pub permission_mode: Text,
     /// Working directory as the agent gave it.
-    #[serde(serialize_with = "clean::text")]
-    pub cwd: String,
+    pub cwd: Text,
     /// Working directory, resolved.
-    #[serde(serialize_with = "clean::text")]
-    pub real_cwd: String,
+    pub real_cwd: Text,
     /// The session's workspace; empty if there is none.
-    #[serde(serialize_with = "clean::text")]
-    pub workspace: String,
+    pub workspace: Text,
     /// Canonical tool name.
-    #[serde(serialize_with = "clean::text")]
-    pub tool: String,
+    pub tool: Text,
     /// The agent's own tool name.
-    #[serde(serialize_with = "clean::text")]
-    pub tool_raw: String,
+    pub tool_raw: Text,
     /// The agent's id of this call.
-    #[serde(serialize_with = "clean::text")]
-    pub use_id: String,
+    pub use_id: Text,
     /// The tool's input: redacted, long values cut.
-    #[serde(serialize_with = "clean::input")]
-    pub input: serde_json::Value,
+    pub input: Input,
     /// Files that the call names. A list that is too long ends in an entry with the number of omitted entries.
     #[serde(serialize_with = "files")]
     pub files: Vec<FileRecord>,
@@ -166,28 +154,21 @@ pub struct CallRecord {
     #[serde(serialize_with = "marks")]
     pub marks: Vec<MarkRecord>,
     /// The verdict of the policy, independent of the mode.
-    #[serde(serialize_with = "clean::text")]
-    pub verdict: String,
+    pub verdict: Text,
     /// The answer sent to the agent.
-    #[serde(serialize_with = "clean::text")]
-    pub answer: String,
+    pub answer: Text,
     /// True if the answer carries out the verdict.
     pub enforced: bool,
     /// `enforce`, `monitor` or `passthrough`.
-    #[serde(serialize_with = "clean::text")]
-    pub mode: String,
+    pub mode: Text,
     /// The access level that the call needs; empty if it was not determined.
-    #[serde(serialize_with = "clean::text")]
-    pub required_level: String,
+    pub required_level: Text,
     /// The access level of the session; empty if levels are off.
-    #[serde(serialize_with = "clean::text")]
-    pub active_level: String,
+    pub active_level: Text,
     /// The reason sent to the agent.
-    #[serde(serialize_with = "clean::text")]
-    pub reason: String,
+    pub reason: Text,
     /// Hash of the policy that judged the call.
-    #[serde(serialize_with = "clean::text")]
-    pub policy: String,
+    pub policy: Text,
     /// Time from the frame to this record, in microseconds.
     pub duration_us: u64,
 }
@@ -320,32 +301,24 @@ impl MarkRecord {
 #[serde(default)]
 pub struct SessionRecord {
     /// The agent's own event name (`UserPromptSubmit`, `SessionStart`, `PostToolUse`, ...).
-    #[serde(serialize_with = "clean::text")]
-    pub event: String,
+    pub event: Text,
     /// `claude_code`, `codex`, ...
-    #[serde(serialize_with = "clean::text")]
-    pub agent: String,
+    pub agent: Text,
     /// Process id of the agent.
     pub agent_pid: u32,
     /// The agent's session id.
-    #[serde(serialize_with = "clean::text")]
-    pub session_id: String,
+    pub session_id: Text,
     /// The sub-agent's id; empty for the main agent.
-    #[serde(serialize_with = "clean::text")]
-    pub subagent_id: String,
+    pub subagent_id: Text,
     /// Working directory as the agent gave it.
-    #[serde(serialize_with = "clean::text")]
-    pub cwd: String,
+    pub cwd: Text,
     /// Canonical name of the completed tool; else empty.
-    #[serde(serialize_with = "clean::text")]
-    pub tool: String,
+    pub tool: Text,
     /// The agent's id of the completed call; else empty.
-    #[serde(serialize_with = "clean::text")]
-    pub use_id: String,
+    pub use_id: Text,
     /// The prompt, or the reason of the start or end. `script_changed` or `script_unchecked` if it is about `scripts`.
     /// Begins with `trust_required` if a person should decide about the session's workspace.
-    #[serde(serialize_with = "clean::text")]
-    pub message: String,
+    pub message: Text,
     /// For a completed call: files whose code ran and differs from the judged contents, or could not be compared. A
     /// list that is too long ends in an entry with the number of omitted entries.
     #[serde(serialize_with = "scripts", skip_serializing_if = "Vec::is_empty")]
@@ -389,16 +362,13 @@ impl ScriptRecord {
 #[serde(default)]
 pub struct ControlRecord {
     /// The requested action (`mode`, `stop`, ...), or an action of the daemon itself (`start`, `reload`).
-    #[serde(serialize_with = "clean::text")]
-    pub action: String,
+    pub action: Text,
     /// Its argument (`monitor`); empty if there is none.
-    #[serde(serialize_with = "clean::text")]
-    pub argument: String,
+    pub argument: Text,
     /// True if the action was done.
     pub accepted: bool,
     /// The reason of a rejection, or the result of the user presence check.
-    #[serde(serialize_with = "clean::text")]
-    pub message: String,
+    pub message: Text,
     /// Process id of the peer.
     pub peer_pid: u32,
     /// User id of the peer.
@@ -407,11 +377,9 @@ pub struct ControlRecord {
     #[serde(with = "wide")]
     pub call: u64,
     /// SHA-256, in hex, of that call's input as compact JSON; empty if there is none.
-    #[serde(serialize_with = "clean::text")]
-    pub input_sha256: String,
+    pub input_sha256: Text,
     /// SHA-256, in hex, of the configuration and rule files in force from here on; empty if the action sets none.
-    #[serde(serialize_with = "clean::text")]
-    pub files: String,
+    pub files: Text,
 }
 
 /// A failure of castellan itself.
@@ -419,22 +387,17 @@ pub struct ControlRecord {
 #[serde(default)]
 pub struct FailureRecord {
     /// Kind of the failure, one stable word (`panic`, `policy`, `frame`, ...).
-    #[serde(serialize_with = "clean::text")]
-    pub code: String,
+    pub code: Text,
     /// Description with file, line and remedy.
-    #[serde(serialize_with = "clean::text")]
-    pub message: String,
+    pub message: Text,
     /// The agent concerned; empty if there is none.
-    #[serde(serialize_with = "clean::text")]
-    pub agent: String,
+    pub agent: Text,
     /// The agent's own event name; empty if there is none.
-    #[serde(serialize_with = "clean::text")]
-    pub event: String,
+    pub event: Text,
     /// Process id of the peer; 0 if there is none.
     pub peer_pid: u32,
     /// The answer sent to the agent; empty if there is none.
-    #[serde(serialize_with = "clean::text")]
-    pub answer: String,
+    pub answer: Text,
 }
 
 /// A call that ran without a decision, against a decision, or with another input than the judged one. Also a change of
@@ -443,46 +406,33 @@ pub struct FailureRecord {
 #[serde(default)]
 pub struct UngovernedRecord {
     /// `no_decision`, `against_decision`, `other_input`, `hooks_off` or `foreign_hook`.
-    #[serde(serialize_with = "clean::text")]
-    pub why: String,
+    pub why: Text,
     /// The evidence: the agent's event (`PostToolUse`), else `transcript` or `settings`.
-    #[serde(serialize_with = "clean::text")]
-    pub seen: String,
+    pub seen: Text,
     /// `claude_code`, `codex`, ...
-    #[serde(serialize_with = "clean::text")]
-    pub agent: String,
+    pub agent: Text,
     /// Process id of the agent.
     pub agent_pid: u32,
     /// The agent's session id.
-    #[serde(serialize_with = "clean::text")]
-    pub session_id: String,
+    pub session_id: Text,
     /// The sub-agent's id; empty for the main agent or if it is not known.
-    #[serde(serialize_with = "clean::text")]
-    pub subagent_id: String,
+    pub subagent_id: Text,
     /// Working directory as the agent gave it.
-    #[serde(serialize_with = "clean::text")]
-    pub cwd: String,
+    pub cwd: Text,
     /// Canonical name of the tool that ran; empty if the record is about settings.
-    #[serde(serialize_with = "clean::text")]
-    pub tool: String,
+    pub tool: Text,
     /// The agent's id of the call that ran.
-    #[serde(serialize_with = "clean::text")]
-    pub use_id: String,
+    pub use_id: Text,
     /// The input that ran, as far as it is known: redacted, long values cut.
-    #[serde(serialize_with = "clean::input")]
-    pub input: serde_json::Value,
+    pub input: Input,
     /// The transcript or settings file with the evidence; empty if an event is the evidence.
-    #[serde(serialize_with = "clean::text")]
-    pub file: String,
+    pub file: Text,
     /// Explanation.
-    #[serde(serialize_with = "clean::text")]
-    pub message: String,
+    pub message: Text,
     /// castellan's reaction: `record`, `notify` or `stop`.
-    #[serde(serialize_with = "clean::text")]
-    pub action: String,
+    pub action: Text,
     /// The upper limit of the session's access level from here on; empty if it does not change.
-    #[serde(serialize_with = "clean::text")]
-    pub ceiling: String,
+    pub ceiling: Text,
 }
 
 /// Events that were not recorded while the daemon was not running.
@@ -490,19 +440,15 @@ pub struct UngovernedRecord {
 #[serde(default)]
 pub struct GapRecord {
     /// The agent concerned; empty if it is not known.
-    #[serde(serialize_with = "clean::text")]
-    pub agent: String,
+    pub agent: Text,
     /// The agent's own event name; empty if it is not known.
-    #[serde(serialize_with = "clean::text")]
-    pub event: String,
+    pub event: Text,
     /// Number of missing events; 0 if it is not known.
     pub count: u64,
     /// Start of the gap, RFC 3339; empty if it is not known.
-    #[serde(serialize_with = "clean::text")]
-    pub since: String,
+    pub since: Text,
     /// The reason why nothing was recorded.
-    #[serde(serialize_with = "clean::text")]
-    pub message: String,
+    pub message: Text,
 }
 
 /// A segment that is deleted right after this record.
@@ -511,18 +457,15 @@ pub struct RetentionRecord {
     /// The stream of the segment.
     pub stream: Stream,
     /// Name of the deleted file.
-    #[serde(serialize_with = "clean::text")]
-    pub file: String,
+    pub file: Text,
     /// First sequence number in it.
     pub first_seq: u64,
     /// Last sequence number in it.
     pub last_seq: u64,
     /// SHA-256 of its last line, in hex.
-    #[serde(serialize_with = "clean::text")]
-    pub last_hash: String,
+    pub last_hash: Text,
     /// The limit that was reached.
-    #[serde(serialize_with = "clean::text")]
-    pub reason: String,
+    pub reason: Text,
     /// Last line of the routine stream that retention has deleted. Every retention record repeats both cuts, because
     /// older retention records may be deleted themselves.
     pub routine_cut: Cut,
@@ -536,8 +479,7 @@ pub struct Cut {
     /// Its sequence number.
     pub seq: u64,
     /// Its SHA-256, in hex.
-    #[serde(serialize_with = "clean::text")]
-    pub hash: String,
+    pub hash: Text,
 }
 
 /// Damage that the log found in its own files and repaired.
@@ -546,8 +488,7 @@ pub struct RecoveryRecord {
     /// The stream concerned.
     pub stream: Stream,
     /// Name of the damaged file.
-    #[serde(serialize_with = "clean::text")]
-    pub file: String,
+    pub file: Text,
     /// Bytes that were cut off as an unfinished last line. A call with such a line never got an answer.
     pub cut_bytes: u64,
     /// True if complete lines are missing or changed. A crash of the daemon alone does not cause this.
@@ -557,6 +498,5 @@ pub struct RecoveryRecord {
     /// Last sequence number that may be lost; `after_seq` if none is.
     pub up_to_seq: u64,
     /// Description of the damage.
-    #[serde(serialize_with = "clean::text")]
-    pub message: String,
+    pub message: Text,
 }

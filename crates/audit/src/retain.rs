@@ -63,14 +63,14 @@ impl State {
         };
         RetentionRecord {
             stream,
-            file: file_name(&closed_path(self.writer(stream).dir(), stream, segment.number)),
+            file: file_name(&closed_path(self.writer(stream).dir(), stream, segment.number)).into(),
             first_seq: segment.first_seq.unwrap_or(segment.last.seq),
             last_seq: segment.last.seq,
-            last_hash: segment.last.hash.to_string(),
+            last_hash: segment.last.hash.to_string().into(),
             reason: match reason {
-                Reason::Segments(max) => format!("more than {max} closed segments"),
-                Reason::Days(max) => format!("older than {max} days"),
-                Reason::Bytes(max) => format!("more than {max} bytes, twice the limit of the stream"),
+                Reason::Segments(max) => format!("more than {max} closed segments").into(),
+                Reason::Days(max) => format!("older than {max} days").into(),
+                Reason::Bytes(max) => format!("more than {max} bytes, twice the limit of the stream").into(),
             },
             routine_cut: cut(Stream::Routine),
             notable_cut: cut(Stream::Notable),

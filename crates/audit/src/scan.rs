@@ -138,7 +138,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let log = Log::open(dir.path(), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
         for (number, verdict) in ["deny", "defer", "defer", "ask"].into_iter().enumerate() {
-            let call = CallRecord { verdict: verdict.to_owned(), ..CallRecord::default() };
+            let call = CallRecord { verdict: verdict.into(), ..CallRecord::default() };
             log.append(&Record::Call(call), SystemTime::UNIX_EPOCH + Duration::from_secs(number as u64))
                 .unwrap();
         }
@@ -149,7 +149,7 @@ mod tests {
     fn what_is_not_understood_is_told_with_its_place_and_the_rest_read() {
         let dir = tempfile::tempdir().unwrap();
         let log = Log::open(dir.path(), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
-        let call = CallRecord { verdict: "defer".to_owned(), ..CallRecord::default() };
+        let call = CallRecord { verdict: "defer".into(), ..CallRecord::default() };
         for _ in 0..2 {
             log.append(&Record::Call(call.clone()), SystemTime::UNIX_EPOCH).unwrap();
         }

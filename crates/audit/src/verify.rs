@@ -112,7 +112,7 @@ pub fn verify(dir: &Path) -> Result<Verification, AuditError> {
         stream: loss.stream,
         after_seq: loss.after_seq,
         up_to_seq: loss.up_to_seq,
-        message: loss.message.clone(),
+        message: loss.message.to_string(),
     });
     let losses = losses.collect();
     let (routine, notable) = (routine.result, notable.result);

@@ -111,12 +111,12 @@ impl Writer {
         };
         Some(RecoveryRecord {
             stream: self.stream,
-            file: segment::file_name(&segment::live_path(&self.dir, self.stream)),
+            file: segment::file_name(&segment::live_path(&self.dir, self.stream)).into(),
             cut_bytes: found.cut_bytes,
             lost: missing || changed || found.unreadable,
             after_seq: self.last.seq,
             up_to_seq: head.seq.max(self.last.seq),
-            message: message.to_owned(),
+            message: message.into(),
         })
     }
 
@@ -267,7 +267,15 @@ impl Writer {
         }
         let (stream, file) = (self.stream, segment::file_name(&path));
         let (lost, up_to_seq, message) = (true, self.last.seq, message.to_owned());
-        let damage = RecoveryRecord { stream, file, cut_bytes: 0, lost, after_seq, up_to_seq, message };
+        let damage = RecoveryRecord {
+            stream,
+            file: file.into(),
+            cut_bytes: 0,
+            lost,
+            after_seq,
+            up_to_seq,
+            message: message.into(),
+        };
         // Earlier damage that is not yet recorded begins before this one.
         self.damage.get_or_insert(damage).up_to_seq = up_to_seq;
         Ok(())
@@ -337,7 +345,7 @@ mod tests {
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
     fn record(message: &str) -> Body {
-        let session = SessionRecord { message: message.to_owned(), ..SessionRecord::default() };
+        let session = SessionRecord { message: message.into(), ..SessionRecord::default() };
         Body::of(&Record::Session(session)).unwrap()
     }
 

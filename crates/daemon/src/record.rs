@@ -57,34 +57,34 @@ impl Judged<'_> {
         let marks = change.marks.iter().map(|label| MarkRecord { label: label.clone() });
         Record::Call(CallRecord {
             correlation_id: call.correlation_id,
-            request: change.request.map(|id| id.to_string()).unwrap_or_default(),
+            request: change.request.map(|id| id.to_string()).unwrap_or_default().into(),
             agent_pid: agent.pid,
-            real_cwd: real("/", &agent.cwd),
-            workspace: (*workspace).to_owned(),
-            tool: call.tool.name.clone(),
-            tool_raw: call.tool.name_raw.clone(),
-            use_id: call.tool.use_id.clone(),
-            input: call.input.clone(),
+            real_cwd: real("/", &agent.cwd).into(),
+            workspace: (*workspace).into(),
+            tool: call.tool.name.clone().into(),
+            tool_raw: call.tool.name_raw.clone().into(),
+            use_id: call.tool.use_id.clone().into(),
+            input: call.input.clone().into(),
             files: files.collect(),
             world: answers.iter().map(|(query, answer)| world(query, answer, reported)).collect(),
             findings: findings.collect(),
             obligations: obligations.collect(),
             marks: marks.collect(),
-            verdict: decision.verdict.as_str().to_owned(),
-            answer: if decision.hold().is_some() { WAITING } else { decision.answer.as_str() }.to_owned(),
+            verdict: decision.verdict.as_str().into(),
+            answer: if decision.hold().is_some() { WAITING } else { decision.answer.as_str() }.into(),
             enforced: decision.enforced(),
-            mode: decision.mode.as_str().to_owned(),
-            required_level: decision.required.map_or("", AccessLevel::as_str).to_owned(),
-            active_level: decision.active.map_or("", AccessLevel::as_str).to_owned(),
-            reason: decision.reason.clone(),
-            policy: (*policy).to_owned(),
+            mode: decision.mode.as_str().into(),
+            required_level: decision.required.map_or("", AccessLevel::as_str).into(),
+            active_level: decision.active.map_or("", AccessLevel::as_str).into(),
+            reason: decision.reason.clone().into(),
+            policy: (*policy).into(),
             duration_us: u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
-            event: agent.event,
-            agent: agent.name,
-            session_id: agent.session_id,
-            subagent_id: agent.subagent_id,
-            permission_mode: agent.permission_mode,
-            cwd: agent.cwd,
+            event: agent.event.into(),
+            agent: agent.name.into(),
+            session_id: agent.session_id.into(),
+            subagent_id: agent.subagent_id.into(),
+            permission_mode: agent.permission_mode.into(),
+            cwd: agent.cwd.into(),
         })
     }
 }
@@ -97,8 +97,8 @@ pub(crate) fn done(done: &Done) -> Record {
     let message = if done.failed { "failed" } else { "done" };
     let session = session(&done.call.agent, message.to_owned());
     Record::Session(SessionRecord {
-        tool: done.call.tool.name.clone(),
-        use_id: done.call.tool.use_id.clone(),
+        tool: done.call.tool.name.clone().into(),
+        use_id: done.call.tool.use_id.clone().into(),
         ..session
     })
 }
@@ -107,10 +107,10 @@ pub(crate) fn done(done: &Done) -> Record {
 /// that do not describe the agent.
 pub(crate) fn ungoverned(agent: &Agent, record: UngovernedRecord) -> Record {
     Record::Ungoverned(UngovernedRecord {
-        agent: agent.name.clone(),
+        agent: agent.name.clone().into(),
         agent_pid: agent.pid,
-        session_id: agent.session_id.clone(),
-        cwd: agent.cwd.clone(),
+        session_id: agent.session_id.clone().into(),
+        cwd: agent.cwd.clone().into(),
         ..record
     })
 }
@@ -120,7 +120,7 @@ pub(crate) fn scripts(agent: &Agent, id: &str, scripts: Vec<ScriptRecord>) -> Re
     let is_changed = scripts.iter().any(|script| !script.sha256.is_empty());
     let message = if is_changed { "script_changed" } else { "script_unchecked" };
     let session = session(agent, message.to_owned());
-    Record::Session(SessionRecord { use_id: id.to_owned(), scripts, ..session })
+    Record::Session(SessionRecord { use_id: id.into(), scripts, ..session })
 }
 
 /// The record of a session in a workspace that a person should decide about, or about its own files. `path` is empty if
@@ -144,11 +144,7 @@ pub(crate) fn malformed(malformed: &Malformed, event: &str, mode: Mode) -> Recor
 
 /// The record of a failure of castellan that concerns no agent: `code` is one stable word.
 pub(crate) fn failure(code: &str, message: &str) -> Record {
-    Record::Failure(FailureRecord {
-        code: code.to_owned(),
-        message: message.to_owned(),
-        ..Default::default()
-    })
+    Record::Failure(FailureRecord { code: code.into(), message: message.into(), ..Default::default() })
 }
 
 /// The record of a failure of castellan while it answered an agent.
@@ -161,12 +157,12 @@ pub(crate) fn failed_answer(
     mode: Mode,
 ) -> Record {
     Record::Failure(FailureRecord {
-        code: code.to_owned(),
-        message: message.to_owned(),
-        agent: agent.to_owned(),
-        event: event.to_owned(),
+        code: code.into(),
+        message: message.into(),
+        agent: agent.into(),
+        event: event.into(),
         peer_pid: pid,
-        answer: failure_answer(mode).to_owned(),
+        answer: failure_answer(mode).into(),
     })
 }
 
@@ -181,13 +177,15 @@ fn failure_answer(mode: Mode) -> &'static str {
 pub(crate) fn gap(gap: Option<&Gap>, line: &str) -> Record {
     Record::Gap(match gap {
         Some(gap) => GapRecord {
-            agent: gap.agent.clone(),
-            event: gap.event.clone(),
+            agent: gap.agent.clone().into(),
+            event: gap.event.clone().into(),
             count: 1,
-            since: since(gap.unix_ms),
-            message: format!("the hook of process {} answered alone: {}", gap.parent_pid, gap.failure),
+            since: since(gap.unix_ms).into(),
+            message: format!("the hook of process {} answered alone: {}", gap.parent_pid, gap.failure).into(),
         },
-        None => GapRecord { message: format!("a note that cannot be read: {line}"), ..Default::default() },
+        None => {
+            GapRecord { message: format!("a note that cannot be read: {line}").into(), ..Default::default() }
+        }
     })
 }
 
@@ -208,13 +206,13 @@ pub(crate) fn control(
     peer: (u32, u32),
 ) -> Record {
     Record::Control(ControlRecord {
-        action: action.to_owned(),
-        argument: argument.to_owned(),
+        action: action.into(),
+        argument: argument.into(),
         accepted: refused.is_none(),
-        message: refused.unwrap_or_default().to_owned(),
+        message: refused.unwrap_or_default().into(),
         peer_pid: peer.0,
         peer_uid: peer.1,
-        files: files.to_owned(),
+        files: files.into(),
         ..Default::default()
     })
 }
@@ -230,27 +228,27 @@ pub(crate) fn consent(
 ) -> Record {
     let (call, input_sha256) = call.unwrap_or_default();
     Record::Control(ControlRecord {
-        action: action.to_owned(),
-        argument: argument.to_owned(),
+        action: action.into(),
+        argument: argument.into(),
         accepted: refused.is_none(),
-        message: refused.unwrap_or_default().to_owned(),
+        message: refused.unwrap_or_default().into(),
         peer_pid: peer.0,
         peer_uid: peer.1,
         call,
-        input_sha256,
+        input_sha256: input_sha256.into(),
         ..Default::default()
     })
 }
 
 fn session(agent: &Agent, message: String) -> SessionRecord {
     SessionRecord {
-        event: agent.event.clone(),
-        agent: agent.name.clone(),
+        event: agent.event.clone().into(),
+        agent: agent.name.clone().into(),
         agent_pid: agent.pid,
-        session_id: agent.session_id.clone(),
-        subagent_id: agent.subagent_id.clone(),
-        cwd: agent.cwd.clone(),
-        message,
+        session_id: agent.session_id.clone().into(),
+        subagent_id: agent.subagent_id.clone().into(),
+        cwd: agent.cwd.clone().into(),
+        message: message.into(),
         ..Default::default()
     }
 }

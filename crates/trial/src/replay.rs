@@ -89,7 +89,7 @@ impl<'p> Replay<'p> {
     /// session's workspace is trusted, because the comparison is of rules and settings only.
     pub fn judge(&mut self, record: &CallRecord, world: &RecordedWorld<'_>) -> Result<Replayed, Unjudged> {
         let (agent, call) = call(record)?;
-        let key = (record.agent.clone(), record.session_id.clone());
+        let key = (record.agent.to_string(), record.session_id.to_string());
         if self.sessions.len() >= SESSIONS_MAX && !self.sessions.contains_key(&key) {
             self.sessions.clear();
         }
@@ -124,7 +124,7 @@ impl<'p> Replay<'p> {
     ) -> Result<(Explanation, Decision), Unjudged> {
         let (agent, call) = call(record)?;
         let begun = OneSession::in_workspace(&record.workspace);
-        let key = (record.agent.clone(), record.session_id.clone());
+        let key = (record.agent.to_string(), record.session_id.to_string());
         let session = self.sessions.get(&key).and_then(|sessions| sessions.first()).unwrap_or(&begun);
         let mut known = Recorder::new(world);
         let facts = session.facts(&call, &self.own, &mut known);
@@ -169,20 +169,20 @@ fn call(record: &CallRecord) -> Result<(AgentId, Call), Unjudged> {
         session_id: &record.session_id,
         cwd: &record.cwd,
         tool: &record.tool_raw,
-        input: record.input.clone(),
+        input: Json::clone(&record.input),
         use_id: &record.use_id,
     };
     let origin = Origin {
         correlation_id: record.correlation_id,
         agent_pid: record.agent_pid,
-        hook_cwd: record.cwd.clone(),
+        hook_cwd: record.cwd.to_string(),
     };
     let event = agents::question_event(agent);
     let decoded = agents::decode(agent, event, question.payload(agent).as_bytes(), &origin);
     let Ok(Incoming::Question(mut call)) = decoded else { return Err(Unjudged::NoCall) };
-    call.agent.event.clone_from(&record.event);
-    call.agent.permission_mode.clone_from(&record.permission_mode);
-    call.agent.subagent_id.clone_from(&record.subagent_id);
+    call.agent.event = record.event.to_string();
+    call.agent.permission_mode = record.permission_mode.to_string();
+    call.agent.subagent_id = record.subagent_id.to_string();
     Ok((agent, call))
 }
 
@@ -223,16 +223,16 @@ mod tests {
 
     fn record(session: &str, command: &str, answer: &str) -> CallRecord {
         CallRecord {
-            agent: "claude_code".to_owned(),
-            event: "PreToolUse".to_owned(),
-            session_id: session.to_owned(),
-            cwd: "/no/such/place".to_owned(),
-            workspace: "/no/such/place".to_owned(),
-            tool: "Bash".to_owned(),
-            tool_raw: "Bash".to_owned(),
-            input: json!({ "command": command }),
-            verdict: answer.to_owned(),
-            answer: answer.to_owned(),
+            agent: "claude_code".into(),
+            event: "PreToolUse".into(),
+            session_id: session.into(),
+            cwd: "/no/such/place".into(),
+            workspace: "/no/such/place".into(),
+            tool: "Bash".into(),
+            tool_raw: "Bash".into(),
+            input: json!({ "command": command }).into(),
+            verdict: answer.into(),
+            answer: answer.into(),
             ..CallRecord::default()
         }
     }
@@ -299,12 +299,18 @@ mod tests {
         for (change, expected) in [
             ((|_| {}) as fn(&mut CallRecord), None),
             (
-                |record| record.input = json!({ "command": "x --token [redacted token]" }),
+                |record| record.input = json!({ "command": "x --token [redacted token]" }).into(),
                 Some(Unjudged::Redacted),
             ),
-            (|record| record.input = json!({ "a": [{ "b": "abc…[cut 9 bytes]" }] }), Some(Unjudged::Cut)),
-            (|record| record.agent = "of_the_future".to_owned(), Some(Unjudged::UnknownAgent)),
-            (|record| record.input = "x".repeat(agents::PAYLOAD_BYTES_MAX).into(), Some(Unjudged::NoCall)),
+            (
+                |record| record.input = json!({ "a": [{ "b": "abc…[cut 9 bytes]" }] }).into(),
+                Some(Unjudged::Cut),
+            ),
+            (|record| record.agent = "of_the_future".into(), Some(Unjudged::UnknownAgent)),
+            (
+                |record| record.input = json!("x".repeat(agents::PAYLOAD_BYTES_MAX)).into(),
+                Some(Unjudged::NoCall),
+            ),
         ] {
             assert_eq!(with(change), expected);
         }

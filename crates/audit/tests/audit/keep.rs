@@ -21,7 +21,7 @@ fn rotation_keeps_the_number_of_closed_segments_and_explains_the_rest() {
     });
     let deleted: Vec<_> = retentions.collect();
     assert!(deleted.len() > 3, "{deleted:?}");
-    assert!(deleted.iter().all(|file| !dir.path().join(file).exists()));
+    assert!(deleted.iter().all(|file| !dir.path().join(file.as_str()).exists()));
     let verification = dir.verified();
     assert_eq!(verification.routine.segments, 3);
     assert_eq!(log.status().last_seq, 60 + u64::try_from(deleted.len()).unwrap());

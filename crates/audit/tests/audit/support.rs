@@ -93,17 +93,21 @@ pub(crate) fn call(verdict: &str) -> Record {
 }
 
 pub(crate) fn numbered(verdict: &str, correlation_id: u64) -> Record {
-    Record::Call(CallRecord { verdict: verdict.to_owned(), correlation_id, ..CallRecord::default() })
+    Record::Call(CallRecord { verdict: verdict.into(), correlation_id, ..CallRecord::default() })
 }
 
 pub(crate) fn with_text(verdict: &str, text: String) -> Record {
     let (verdict, input) = (verdict.to_owned(), serde_json::json!({ "command": text }));
-    Record::Call(CallRecord { verdict, input, ..CallRecord::default() })
+    Record::Call(CallRecord { verdict: verdict.into(), input: input.into(), ..CallRecord::default() })
 }
 
 pub(crate) fn session(message: &str) -> Record {
     let (agent, message) = ("codex".to_owned(), message.to_owned());
-    Record::Session(SessionRecord { agent, message, ..SessionRecord::default() })
+    Record::Session(SessionRecord {
+        agent: agent.into(),
+        message: message.into(),
+        ..SessionRecord::default()
+    })
 }
 
 /// A call with every field set.
@@ -123,7 +127,9 @@ pub(crate) fn full_call() -> CallRecord {
         tool: "Bash".into(),
         tool_raw: "bash_raw".into(),
         use_id: "toolu_1".into(),
-        input: serde_json::json!({"command": "cat ~/.ssh/id_ed25519", "n": [1, 2.5, null, true], "ü\u{0}": "\n"}),
+        input:
+            serde_json::json!({"command": "cat ~/.ssh/id_ed25519", "n": [1, 2.5, null, true], "ü\u{0}": "\n"})
+                .into(),
         files: vec![FileRecord { path: "a".into(), real_path: "/home/u/a".into(), op: "update".into() }],
         world: vec![WorldRecord { query: "real_path a".into(), answer: "/home/u/a".into() }],
         findings: vec![FindingRecord {

@@ -30,8 +30,9 @@ fn secrets_do_not_reach_the_file() {
     let dir = TestDir::new();
     let log = dir.open(Config::default());
     let mut call = full_call();
-    call.input = serde_json::json!({"command": "mysql --password hunter2", "env": {"API_TOKEN": "hunter2"}});
-    call.reason = "deny: PGPASSWORD=hunter2".to_owned();
+    call.input =
+        serde_json::json!({"command": "mysql --password hunter2", "env": {"API_TOKEN": "hunter2"}}).into();
+    call.reason = "deny: PGPASSWORD=hunter2".into();
     call.findings[0].message = "https://me:hunter2@host".to_owned();
     call.world[0].answer = "token=hunter2".to_owned();
     log.append(&Record::Call(call), at(1)).unwrap();

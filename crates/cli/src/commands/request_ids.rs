@@ -23,7 +23,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         global.client()?.pending()?.into_iter().rev().map(|call| call.id).collect()
     } else {
         let calls = RecordedCall::stopped(&global.layout()?.log())?;
-        calls.into_iter().rev().map(|found| found.call.request).collect()
+        calls.into_iter().rev().map(|found| found.call.request.to_string()).collect()
     };
     let mut ids: Vec<&str> = Vec::new();
     for id in &all {

@@ -51,7 +51,7 @@ impl Missing {
             Record::Retention(RetentionRecord { routine_cut, notable_cut, .. }) => {
                 self.cut = self.cut.max(routine_cut.seq).max(notable_cut.seq);
             }
-            Record::Recovery(recovery) if recovery.lost => self.losses.push(recovery.message.clone()),
+            Record::Recovery(recovery) if recovery.lost => self.losses.push(recovery.message.to_string()),
             Record::Gap(GapRecord { count, .. }) if is_wanted => {
                 self.gaps += 1;
                 self.gap_events += count;

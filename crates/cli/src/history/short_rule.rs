@@ -6,7 +6,7 @@ use castellan_audit::CallRecord;
 pub(crate) fn short_rule(record: &CallRecord) -> Option<String> {
     let text = |key: &str| record.input.get(key).and_then(|value| value.as_str());
     if record.tool.starts_with("mcp__") {
-        return Some(record.tool.clone());
+        return Some(record.tool.to_string());
     }
     if record.tool == "WebFetch" {
         let host = text("url")?.split_once("://")?.1.split(['/', '?', '#', ':']).next()?;
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     fn record(tool: &str, input: Json) -> CallRecord {
-        CallRecord { tool: tool.to_owned(), input, ..CallRecord::default() }
+        CallRecord { tool: tool.into(), input: input.into(), ..CallRecord::default() }
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Tally {
             Record::Control(control) if control.accepted && control.call != 0 => {
                 self.add_word(entry.time, control);
             }
-            Record::Ungoverned(record) => *self.ungoverned.entry(record.why.clone()).or_default() += 1,
+            Record::Ungoverned(record) => *self.ungoverned.entry(record.why.to_string()).or_default() += 1,
             Record::Session(_)
             | Record::Control(_)
             | Record::Failure(_)
@@ -109,7 +109,7 @@ impl Tally {
         if call.tool_raw == CANARY_TOOL {
             return;
         }
-        let key = (call.agent.clone(), call.session_id.clone(), call.use_id.clone());
+        let key = (call.agent.to_string(), call.session_id.to_string(), call.use_id.to_string());
         let held = self.by_key.get(&key).copied().filter(|_| !call.use_id.is_empty());
         let held = held.filter(|at| self.asks.get(*at).is_some_and(|ask| is_held(&ask.record.answer)));
         let by = decisive(call);
@@ -124,10 +124,10 @@ impl Tally {
         let day = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs() / 86_400;
         self.verdicts.add(&call.verdict);
         self.days.entry(day).or_default().add(&call.verdict);
-        self.agents.entry(call.agent.clone()).or_default().add(&call.verdict);
+        self.agents.entry(call.agent.to_string()).or_default().add(&call.verdict);
         self.add_rules(call, &by);
         if call.findings.iter().any(|finding| finding.code == "unknown_tool") {
-            let tool = (call.agent.clone(), call.tool_raw.clone());
+            let tool = (call.agent.to_string(), call.tool_raw.to_string());
             *self.unknown_tools.entry(tool).or_default() += 1;
         }
         if by.iter().any(|name| name == "(opaque)") {
@@ -175,7 +175,7 @@ impl Tally {
 
     /// Records that a call has run: the agent reports it as done, so a person approved it.
     fn add_done(&mut self, session: &SessionRecord) {
-        let key = (session.agent.clone(), session.session_id.clone(), session.use_id.clone());
+        let key = (session.agent.to_string(), session.session_id.to_string(), session.use_id.to_string());
         if let Some(at) = self.by_key.get(&key).copied() {
             self.settle(at, Fate::Approved);
         }
@@ -230,7 +230,7 @@ const OBSERVED: &str = "observe";
 /// Returns the distinct rules that decided the verdict; for a finding without a rule its code, such as `(opaque)`.
 fn decisive(call: &CallRecord) -> Vec<String> {
     let decisive =
-        call.findings.iter().filter(|finding| finding.verdict == call.verdict && finding.lifted.is_empty());
+        call.findings.iter().filter(|finding| call.verdict == *finding.verdict && finding.lifted.is_empty());
     let mut names: Vec<String> = decisive
         .map(|finding| match finding.rule.as_str() {
             "" => format!("({})", finding.code),
@@ -272,11 +272,11 @@ mod tests {
         };
         Record::Call(CallRecord {
             correlation_id: number,
-            agent: "a".to_owned(),
-            session_id: "s".to_owned(),
-            use_id: use_id.to_owned(),
-            verdict: "ask".to_owned(),
-            answer: answer.to_owned(),
+            agent: "a".into(),
+            session_id: "s".into(),
+            use_id: use_id.into(),
+            verdict: "ask".into(),
+            answer: answer.into(),
             findings: vec![finding],
             ..CallRecord::default()
         })
@@ -284,7 +284,7 @@ mod tests {
 
     fn said(action: &str, call: u64) -> Record {
         Record::Control(ControlRecord {
-            action: action.to_owned(),
+            action: action.into(),
             accepted: true,
             call,
             ..ControlRecord::default()
@@ -293,10 +293,10 @@ mod tests {
 
     fn done(use_id: &str) -> Record {
         Record::Session(SessionRecord {
-            agent: "a".to_owned(),
-            session_id: "s".to_owned(),
-            tool: "Bash".to_owned(),
-            use_id: use_id.to_owned(),
+            agent: "a".into(),
+            session_id: "s".into(),
+            tool: "Bash".into(),
+            use_id: use_id.into(),
             ..SessionRecord::default()
         })
     }

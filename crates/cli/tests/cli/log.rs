@@ -26,15 +26,15 @@ fn call(verdict: &str, agent: &str, tool: &str, input: Json, rule: &str) -> Reco
     };
     let findings = if rule.is_empty() { Vec::new() } else { vec![finding] };
     Record::Call(CallRecord {
-        request: if verdict == "deny" { "K7".into() } else { String::new() },
+        request: if verdict == "deny" { "K7" } else { "" }.into(),
         agent: agent.into(),
-        session_id: format!("session of {agent}"),
+        session_id: format!("session of {agent}").into(),
         tool: tool.into(),
         verdict: verdict.into(),
         answer: verdict.into(),
         enforced: agent == "codex",
         findings,
-        input,
+        input: input.into(),
         ..CallRecord::default()
     })
 }
@@ -125,7 +125,7 @@ fn people_get_a_table() {
         request: "Z11".into(),
         enforced: true,
         verdict: "ask".into(),
-        input: json!({ "command": "git push --force-with-lease origin topic/字字字 && git -C ../other push" }),
+        input: json!({ "command": "git push --force-with-lease origin topic/字字字 && git -C ../other push" }).into(),
         ..of_call(call("ask", "claude_code", "Bash", json!({}), "Ask before overwriting a remote branch"))
     };
     let done = SessionRecord {
@@ -136,7 +136,7 @@ fn people_get_a_table() {
         ..SessionRecord::default()
     };
     let trust =
-        SessionRecord { message: "trust_required /work/app".into(), tool: String::new(), ..done.clone() };
+        SessionRecord { message: "trust_required /work/app".into(), tool: "".into(), ..done.clone() };
     for columns in ["piped", "60", "80", "120"] {
         let home = home().with_variable("COLUMNS", columns.into());
         append(
@@ -252,8 +252,13 @@ fn whose_rules_what_marks_and_which_files() {
     check_line(&Record::Call(marking), "null  marks a, b", "    null\n    marks a, b");
     let (old, new) = ("0123456789abcdef".repeat(4), "fedcba9876543210".repeat(4));
     let argument = format!("policy {old} -> {new}, mode enforce -> monitor");
-    let apply =
-        ControlRecord { action: "apply".into(), argument, accepted: true, peer_pid: 7, ..Default::default() };
+    let apply = ControlRecord {
+        action: "apply".into(),
+        argument: argument.into(),
+        accepted: true,
+        peer_pid: 7,
+        ..Default::default()
+    };
     check_line(
         &Record::Control(apply),
         "apply policy 0123456789ab… -> fedcba987654…, mode enforce -> monitor by process 7",

@@ -39,7 +39,7 @@ fn call(command: &str, verdict: &str) -> Record {
         workspace: "/no/such/project".into(),
         tool: "Bash".into(),
         tool_raw: "Bash".into(),
-        input: json!({ "command": command }),
+        input: json!({ "command": command }).into(),
         verdict: verdict.into(),
         answer: verdict.into(),
         ..CallRecord::default()

@@ -78,9 +78,9 @@ fn a_recorded_call_becomes_a_rule() {
             agent: "claude_code".into(),
             tool: "Bash".into(),
             tool_raw: "Bash".into(),
-            cwd: workspace.clone(),
-            workspace: workspace.clone(),
-            input: json!({ "command": command }),
+            cwd: workspace.clone().into(),
+            workspace: workspace.clone().into(),
+            input: json!({ "command": command }).into(),
             verdict: "ask".into(),
             ..CallRecord::default()
         })

@@ -57,19 +57,19 @@ impl Story {
         };
         self.records.push(Record::Call(CallRecord {
             correlation_id: self.calls,
-            event: "PreToolUse".to_owned(),
-            agent: "claude_code".to_owned(),
-            session_id: "s".to_owned(),
-            use_id: format!("use-{}", self.calls),
-            permission_mode: "default".to_owned(),
-            cwd: "/no/such/project".to_owned(),
-            workspace: "/no/such/project".to_owned(),
-            tool: "Bash".to_owned(),
-            tool_raw: "Bash".to_owned(),
-            input: json!({ "command": command }),
+            event: "PreToolUse".into(),
+            agent: "claude_code".into(),
+            session_id: "s".into(),
+            use_id: format!("use-{}", self.calls).into(),
+            permission_mode: "default".into(),
+            cwd: "/no/such/project".into(),
+            workspace: "/no/such/project".into(),
+            tool: "Bash".into(),
+            tool_raw: "Bash".into(),
+            input: json!({ "command": command }).into(),
             findings: if code.is_empty() { Vec::new() } else { vec![finding] },
-            verdict: verdict.to_owned(),
-            answer: verdict.to_owned(),
+            verdict: verdict.into(),
+            answer: verdict.into(),
             ..CallRecord::default()
         }));
         self.calls
@@ -82,11 +82,11 @@ impl Story {
     /// Adds the record that the call has run.
     fn ran(&mut self, call: u64) {
         self.records.push(Record::Session(SessionRecord {
-            event: "PostToolUse".to_owned(),
-            agent: "claude_code".to_owned(),
-            session_id: "s".to_owned(),
-            tool: "Bash".to_owned(),
-            use_id: format!("use-{call}"),
+            event: "PostToolUse".into(),
+            agent: "claude_code".into(),
+            session_id: "s".into(),
+            tool: "Bash".into(),
+            use_id: format!("use-{call}").into(),
             ..SessionRecord::default()
         }));
     }
@@ -94,7 +94,7 @@ impl Story {
     fn said(&mut self, action: &str, call: u64) {
         let (action, accepted) = (action.to_owned(), true);
         self.records.push(Record::Control(ControlRecord {
-            action,
+            action: action.into(),
             accepted,
             call,
             ..ControlRecord::default()
@@ -317,7 +317,7 @@ fn a_report_has_charts_and_what_to_change() {
     }
     story.call("frobnicate", "deny", "deny_rule", "Deny the frobnicator", "");
     story.call("wc x", "defer", "ask_rule", "Ask before word counts", "observe");
-    let ungoverned = UngovernedRecord { why: "no_decision".to_owned(), ..UngovernedRecord::default() };
+    let ungoverned = UngovernedRecord { why: "no_decision".into(), ..UngovernedRecord::default() };
     story.records.push(Record::Ungoverned(ungoverned));
     story.records.push(Record::Gap(GapRecord { count: 2, ..GapRecord::default() }));
     let home = story.home();

@@ -51,7 +51,7 @@ fn call(request: &str, command: &str, verdict: &str, findings: Vec<FindingRecord
         workspace: "/no/such/project".into(),
         tool: "Bash".into(),
         tool_raw: "Bash".into(),
-        input: json!({ "command": command }),
+        input: json!({ "command": command }).into(),
         verdict: verdict.into(),
         answer: verdict.into(),
         enforced: true,

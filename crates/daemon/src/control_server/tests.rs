@@ -81,7 +81,7 @@ fn refusals(layout: &Layout) -> Vec<String> {
     let controls = entries
         .into_iter()
         .filter_map(|entry| if let Record::Control(control) = entry.record { Some(control) } else { None });
-    controls.filter(|control| !control.accepted).map(|control| control.action).collect()
+    controls.filter(|control| !control.accepted).map(|control| control.action.into()).collect()
 }
 
 #[test]

@@ -137,7 +137,7 @@ impl Bench {
         self.answer(&claude("PreToolUse", &payload));
         let mut calls = self.records().into_iter().rev();
         let last = calls.find_map(|record| if let Record::Call(call) = record { Some(call) } else { None });
-        last.unwrap().active_level
+        last.unwrap().active_level.into()
     }
 
     /// Asks about a command as Claude's event. Returns the decision in the reply, or "defer" if there is none.
@@ -346,7 +346,7 @@ fn a_call_sees_policy_and_mode_of_one_swap() {
     });
     let seen: BTreeSet<_> = bench.calls().into_iter().map(|call| (call.policy, call.mode)).collect();
     let expected = [(&mild, "enforce"), (&strict, "monitor")];
-    assert_eq!(seen, expected.map(|(policy, mode)| (policy.hash().to_owned(), mode.to_owned())).into());
+    assert_eq!(seen, expected.map(|(policy, mode)| (policy.hash().into(), mode.into())).into());
 }
 
 /// Checks a call whose mark exceeds the limit.

@@ -120,11 +120,11 @@ impl Judge {
             Some(_) => return,
         };
         let record = UngovernedRecord {
-            seen: call.agent.event.clone(),
-            subagent_id: call.agent.subagent_id.clone(),
-            tool: call.tool.name.clone(),
-            use_id: call.tool.use_id.clone(),
-            input: call.input.clone(),
+            seen: call.agent.event.clone().into(),
+            subagent_id: call.agent.subagent_id.clone().into(),
+            tool: call.tool.name.clone().into(),
+            use_id: call.tool.use_id.clone().into(),
+            input: call.input.clone().into(),
             ..UngovernedRecord::default()
         };
         self.found(Found { why, session, agent: &call.agent, record, counts: true });
@@ -141,12 +141,12 @@ impl Judge {
             None => Why::NoDecision,
         };
         let record = UngovernedRecord {
-            seen: "transcript".to_owned(),
-            subagent_id: subagent.to_owned(),
-            tool: call.tool.clone(),
-            use_id: call.id.clone(),
-            input: call.input.clone(),
-            file: file.display().to_string(),
+            seen: "transcript".into(),
+            subagent_id: subagent.into(),
+            tool: call.tool.clone().into(),
+            use_id: call.id.clone().into(),
+            input: call.input.clone().into(),
+            file: file.display().to_string().into(),
             ..UngovernedRecord::default()
         };
         self.found(Found { why, session: live.session, agent: &live.agent, record, counts: true });
@@ -179,9 +179,9 @@ impl Judge {
             }
         };
         let record = UngovernedRecord {
-            seen: "settings".to_owned(),
-            file: file.display().to_string(),
-            message,
+            seen: "settings".into(),
+            file: file.display().to_string().into(),
+            message: message.into(),
             ..UngovernedRecord::default()
         };
         self.found(Found { why, session: live.session, agent: &live.agent, record, counts });
@@ -267,16 +267,16 @@ impl Judge {
         if let Err(error) = saved {
             self.fail("state", &format!("the consequence for a session cannot be written: {error}"));
         }
-        let what = if record.message.is_empty() { meaning.to_owned() } else { record.message.clone() };
+        let what = if record.message.is_empty() { meaning.to_owned() } else { record.message.to_string() };
         self.tally.ungoverned(&format!("{word}: {what}"));
         if action >= OnUngoverned::Notify {
             notification::show_ungoverned(&agent.name, &agent.cwd, meaning);
         }
         let record = UngovernedRecord {
-            why: word.to_owned(),
-            message: what,
-            action: action.as_str().to_owned(),
-            ceiling: level.map_or("", AccessLevel::as_str).to_owned(),
+            why: word.into(),
+            message: what.into(),
+            action: action.as_str().into(),
+            ceiling: level.map_or("", AccessLevel::as_str).into(),
             ..record
         };
         if let Err(error) = self.append(&record::ungoverned(agent, record)) {

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     fn record(verdict: &str) -> CallRecord {
-        CallRecord { verdict: verdict.to_owned(), ..CallRecord::default() }
+        CallRecord { verdict: verdict.into(), ..CallRecord::default() }
     }
 
     #[test]
@@ -88,7 +88,7 @@ mod tests {
         ];
         let by = vec!["(opaque)".to_owned(), "B".to_owned()];
         assert_eq!(Outcome::recorded(&record), Some(Outcome { verdict: Verdict::Ask, by }));
-        record.verdict = "of the future".to_owned();
+        record.verdict = "of the future".into();
         assert_eq!(Outcome::recorded(&record), None);
     }
 

@@ -38,8 +38,8 @@ impl Shown {
             Record::Control(control) => {
                 let (word, style) = if control.accepted { ("done", GOOD) } else { ("refused", WARN) };
                 let who = format!("by process {}", control.peer_pid);
-                let argument = if verbose { control.argument.clone() } else { shortened(&control.argument) };
-                let text = [&control.action, &argument, &who, &control.message].map(String::as_str);
+                let argument = if verbose { control.argument.to_string() } else { shortened(&control.argument) };
+                let text = [control.action.as_str(), &argument, &who, control.message.as_str()];
                 Shown { tool: "control".to_owned(), ..own(word, style, &text) }
             }
             Record::Failure(failure) => {
@@ -78,9 +78,9 @@ fn own(kind: &str, style: Style, text: &[&str]) -> Shown {
 fn of_call(call: &CallRecord, verbose: bool) -> Shown {
     Shown {
         kind: (shown_verdict(call), verdict_style(&call.verdict)),
-        request: call.request.clone(),
+        request: call.request.to_string(),
         agent: word(&call.agent),
-        tool: call.tool.clone(),
+        tool: call.tool.to_string(),
         what: subject(call),
         what_style: PLAIN,
         why: why(call, verbose),
@@ -94,7 +94,7 @@ fn of_session(session: &SessionRecord) -> Shown {
         let what = if session.tool.is_empty() { &session.message } else { &session.use_id };
         let style = if session.is_event() { FAINT } else { WARN };
         let shown = own("note", style, &[&session.event, what]);
-        return Shown { agent, tool: session.tool.clone(), what_style: FAINT, ..shown };
+        return Shown { agent, tool: session.tool.to_string(), what_style: FAINT, ..shown };
     }
     let each = session.scripts.iter().map(|script| format!("{}: {}", script.path, script.message));
     let each = each.collect::<Vec<_>>().join("; ");
@@ -104,7 +104,7 @@ fn of_session(session: &SessionRecord) -> Shown {
 fn of_ungoverned(record: &UngovernedRecord) -> Shown {
     let input = if record.input.is_null() { String::new() } else { record.input.to_string() };
     let shown = own("ungoverned", BAD, &[&record.why, &record.message, &record.file, &input]);
-    Shown { agent: word(&record.agent), tool: record.tool.clone(), ..shown }
+    Shown { agent: word(&record.agent), tool: record.tool.to_string(), ..shown }
 }
 
 /// Returns the word by which people name an agent; an unknown agent by its own name.
@@ -123,7 +123,7 @@ fn shown_verdict(call: &CallRecord) -> String {
 /// that the user cannot change; with `verbose`, of all rules.
 fn why(call: &CallRecord, verbose: bool) -> String {
     let decisive =
-        call.findings.iter().filter(|finding| finding.verdict == call.verdict && finding.lifted != OBSERVED);
+        call.findings.iter().filter(|finding| call.verdict == finding.verdict.as_str() && finding.lifted != OBSERVED);
     let named = decisive.map(|finding| match (finding.rule.as_str(), finding.layer.as_str()) {
         ("", _) => finding.code.clone(),
         (rule, "") => rule.to_owned(),

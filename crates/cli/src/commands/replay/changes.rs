@@ -135,8 +135,8 @@ impl Changes {
             group.examples.push(Example {
                 seq,
                 time,
-                agent: record.agent.clone(),
-                tool: record.tool_raw.clone(),
+                agent: record.agent.to_string(),
+                tool: record.tool_raw.to_string(),
                 subject: subject(record),
                 before: before.clone(),
                 after: after.clone(),

@@ -60,7 +60,7 @@ pub(super) fn write(
     }
     let understood = understood.ok();
     write_findings(out, call, understood.as_ref(), columns)?;
-    if [Verdict::Ask, Verdict::Deny].iter().any(|verdict| verdict.as_str() == call.verdict) {
+    if [Verdict::Ask, Verdict::Deny].iter().any(|verdict| *verdict.as_str() == *call.verdict) {
         writeln!(out, "\n{FAINT}to allow it{FAINT:#}")?;
         let remedies = remedies(global, call, understood.as_ref())?;
         output::write_pairs(out, &remedies, INDENT, columns)?;

@@ -93,7 +93,7 @@ fn a_session_works_where_it_began() {
     let bench = bench.restarted(strict());
     bench.write_in("a", &other);
     bench.write_in("b", &other);
-    let workspaces: Vec<String> = bench.calls().into_iter().map(|call| call.workspace).collect();
+    let workspaces: Vec<String> = bench.calls().into_iter().map(|call| call.workspace.into()).collect();
     assert_eq!(workspaces, [&first, &first, &first, &other].map(String::clone));
 }
 
@@ -115,7 +115,7 @@ fn a_session_that_begins_nowhere_stays_there() {
     let bench = bench.restarted(standard());
     bench.write_in("a", &format!("{path}/work"));
     bench.write_in("b", &format!("{path}/work"));
-    let workspaces: Vec<String> = bench.calls().into_iter().map(|call| call.workspace).collect();
+    let workspaces: Vec<String> = bench.calls().into_iter().map(|call| call.workspace.into()).collect();
     assert_eq!(workspaces, ["", "", "", &format!("{path}/work")]);
 }
 
@@ -179,7 +179,7 @@ fn own_files_that_do_not_count_are_told_once_a_session() {
     let mut messages = bench.records().into_iter().rev().filter_map(reported);
     let last = messages.find(|message| message.starts_with("trust_required"));
     let expected = format!("trust_required {own}: its own files are others than those that count");
-    assert_eq!(last, Some(expected));
+    assert_eq!(last.as_deref(), Some(expected.as_str()));
 }
 
 const ENFORCE: &str = "version = 1\nmode = \"enforce\"\n";
@@ -223,7 +223,9 @@ fn check_unread(project: &str, works_there: Option<bool>, expected: bool) {
     let answers: Vec<String> = bench
         .records()
         .into_iter()
-        .filter_map(|record| if let Record::Failure(failure) = record { Some(failure.answer) } else { None })
+        .filter_map(
+            |record| if let Record::Failure(failure) = record { Some(failure.answer.into()) } else { None },
+        )
         .collect();
     assert_eq!(answers.last().is_some_and(|answer| answer == "deny"), expected, "{answers:?}");
 }

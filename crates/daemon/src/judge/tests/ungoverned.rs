@@ -28,7 +28,11 @@ impl Bench {
     fn looks(&self) -> Vec<(String, String)> {
         let before = self.ungoverned().len();
         self.judge.look_at_settings(&self.judge.live().of(&key_of("s")).unwrap());
-        self.ungoverned().into_iter().skip(before).map(|record| (record.why, record.message)).collect()
+        self.ungoverned()
+            .into_iter()
+            .skip(before)
+            .map(|record| (record.why.into(), record.message.into()))
+            .collect()
     }
 
     /// Checks the record of a call in the transcript of session `s`, and that a repetition is not recorded.

@@ -35,7 +35,7 @@ pub(super) fn recorded(layout: &Layout, id: &str) -> anyhow::Result<Case> {
     if text.contains(CUT) || text.contains("[redacted ") {
         bail!("the record of `{id}` does not hold all of the call: use `--command`");
     }
-    let Json::Object(input) = input else { bail!("the record of `{id}` has no input") };
+    let Json::Object(input) = Json::from(input) else { bail!("the record of `{id}` has no input") };
     case(agent, &tool_raw, input, &cwd, &workspace)
 }
 
