@@ -102,7 +102,7 @@ impl Table {
     pub(crate) fn wanted(&self, row: &Row) -> anyhow::Result<Wanted> {
         let says = row.says();
         let said = |means: &&Means| means.says.iter().any(|word| says.contains(word));
-        let unread = |error: String| anyhow!("conformance/decisions.toml: {error}");
+        let unread = |error: castellan_event::UnknownWord| anyhow!("conformance/decisions.toml: {error}");
         if let Some(means) = self.verdict.iter().find(said) {
             return Ok(Wanted::Verdict(means.is.parse().map_err(unread)?));
         }

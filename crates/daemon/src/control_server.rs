@@ -10,7 +10,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use castellan_event::Mode;
+use castellan_event::{Mode, UnknownWord};
 use castellan_files::write_private;
 use castellan_policy::Presence;
 use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
@@ -190,7 +190,8 @@ impl ControlServer {
     }
 
     fn change_mode(&self, word: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
-        let mode: Mode = word.parse().map_err(ControlResponse::Failed)?;
+        let mode: Mode =
+            word.parse().map_err(|error: UnknownWord| ControlResponse::Failed(error.to_string()))?;
         // Serialized: a mode that is not milder needs no person, and must still not be milder when it is set.
         let _changing = self.mode_changes.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.judge.terms().mode;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::word::{UnknownWord, from_word};
+
 /// The reach of a call, ordered: each level includes the ones before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessLevel {
@@ -36,9 +38,9 @@ impl fmt::Display for AccessLevel {
 }
 
 impl FromStr for AccessLevel {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<AccessLevel, String> {
-        crate::verdict::from_word(&AccessLevel::ALL, AccessLevel::as_str, word)
+    fn from_str(word: &str) -> Result<AccessLevel, UnknownWord> {
+        from_word(&AccessLevel::ALL, AccessLevel::as_str, word)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::word::{UnknownWord, from_word};
+
 /// The commands and effects of one call. An Opaque part is an [`Effect`] too, of kind `opaque`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
@@ -183,15 +185,11 @@ macro_rules! vocabulary {
             type Err = UnknownWord;
 
             fn from_str(word: &str) -> Result<$name, UnknownWord> {
-                $name::ALL.iter().copied().find(|one| one.as_str() == word).ok_or(UnknownWord)
+                from_word($name::ALL, $name::as_str, word)
             }
         }
     };
 }
-
-/// A word that is not in the vocabulary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownWord;
 
 vocabulary! {
     /// The kind of an effect; field `fx.kind`.

@@ -23,6 +23,7 @@ mod said;
 mod session;
 mod star;
 mod verdict;
+mod word;
 mod world;
 
 pub use access::AccessLevel;
@@ -31,8 +32,8 @@ pub use call::{
 };
 pub use code::Code;
 pub use facts::{
-    Command, Effect, EffectKind, Facts, FileOrigin, Guard, HostClass, Role, Scope, ScriptFile, UnknownWord,
-    When, Why, Written,
+    Command, Effect, EffectKind, Facts, FileOrigin, Guard, HostClass, Role, Scope, ScriptFile, When, Why,
+    Written,
 };
 pub use field::{FieldArg, FieldDef, FieldType, Level};
 pub use finding::{Exemption, Finding, Layer};
@@ -47,4 +48,5 @@ pub use row::{CallRow, FIELDS, Row, Value, field_index, rows};
 pub use session::{Mark, Session};
 pub use star::matches_star;
 pub use verdict::{Mode, Verdict};
+pub use word::{UnknownWord, from_word};
 pub use world::{Answer, Answers, FileKind, Process, Query, Recorder, World};

@@ -5,7 +5,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::code::Code;
-use crate::verdict::{Verdict, from_word};
+use crate::verdict::Verdict;
+use crate::word::{UnknownWord, from_word};
 
 /// An action that a stage demands. An obligation alone never lowers a verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,17 +138,17 @@ impl fmt::Display for Action {
 }
 
 impl FromStr for ObligationKind {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<ObligationKind, String> {
+    fn from_str(word: &str) -> Result<ObligationKind, UnknownWord> {
         from_word(&ObligationKind::ALL, ObligationKind::as_str, word)
     }
 }
 
 impl FromStr for Fallback {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Fallback, String> {
+    fn from_str(word: &str) -> Result<Fallback, UnknownWord> {
         from_word(&Fallback::ALL, Fallback::as_str, word)
     }
 }
@@ -173,8 +174,8 @@ mod tests {
             assert!(fallback.verdict() != Verdict::Allow);
         }
         assert!("allow".parse::<Fallback>().is_err());
-        let problem = "quarantine".parse::<ObligationKind>();
-        assert_eq!(problem, Err("`quarantine` is not one of review, hold, checkpoint, contain".to_owned()));
+        let problem = "quarantine".parse::<ObligationKind>().unwrap_err();
+        assert_eq!(problem.to_string(), "`quarantine` is not one of review, hold, checkpoint, contain");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::word::{UnknownWord, from_word};
+
 /// The answer to a call, ordered by strictness.
 ///
 /// `Allow` suppresses the agent's own permission prompt; `Defer` leaves it to the agent.
@@ -71,27 +73,19 @@ impl fmt::Display for Mode {
 }
 
 impl FromStr for Verdict {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Verdict, String> {
+    fn from_str(word: &str) -> Result<Verdict, UnknownWord> {
         from_word(&Verdict::ALL, Verdict::as_str, word)
     }
 }
 
 impl FromStr for Mode {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Mode, String> {
+    fn from_str(word: &str) -> Result<Mode, UnknownWord> {
         from_word(&Mode::ALL, Mode::as_str, word)
     }
-}
-
-pub(crate) fn from_word<T: Copy>(all: &[T], as_str: fn(T) -> &'static str, word: &str) -> Result<T, String> {
-    let known = all.iter().copied().find(|value| as_str(*value) == word);
-    known.ok_or_else(|| {
-        let words: Vec<_> = all.iter().map(|value| as_str(*value)).collect();
-        format!("`{word}` is not one of {}", words.join(", "))
-    })
 }
 
 #[cfg(test)]
@@ -106,6 +100,7 @@ mod tests {
         for mode in Mode::ALL {
             assert_eq!(mode.as_str().parse(), Ok(mode));
         }
-        assert_eq!("x".parse::<Mode>(), Err("`x` is not one of passthrough, monitor, enforce".to_owned()));
+        let error = "x".parse::<Mode>().unwrap_err();
+        assert_eq!(error.to_string(), "`x` is not one of passthrough, monitor, enforce");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use castellan_event::Verdict;
+use castellan_event::{UnknownWord, Verdict, from_word};
 
 /// Defines the types. The members of each are in the order of strictness that configuration merges by.
 macro_rules! choices {
@@ -33,11 +33,10 @@ macro_rules! choices {
         }
 
         impl FromStr for $name {
-            type Err = String;
+            type Err = UnknownWord;
 
-            fn from_str(word: &str) -> Result<$name, String> {
-                let known = $name::ALL.iter().copied().find(|choice| choice.as_str() == word);
-                known.ok_or_else(|| format!("`{word}` is none of {}", $name::WORDS.join(", ")))
+            fn from_str(word: &str) -> Result<$name, UnknownWord> {
+                from_word($name::ALL, $name::as_str, word)
             }
         }
     )+};

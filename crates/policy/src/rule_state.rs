@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use castellan_event::{UnknownWord, from_word};
+
 /// State of a rule, the mildest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum RuleState {
@@ -39,12 +41,9 @@ impl RuleState {
 }
 
 impl FromStr for RuleState {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<RuleState, String> {
-        let known = RuleState::ALL.into_iter().find(|state| state.as_str() == word);
-        known.ok_or_else(|| {
-            format!("`{word}` is not one of {}", RuleState::ALL.map(RuleState::as_str).join(", "))
-        })
+    fn from_str(word: &str) -> Result<RuleState, UnknownWord> {
+        from_word(&RuleState::ALL, RuleState::as_str, word)
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use castellan_event::AccessLevel;
+use castellan_event::{AccessLevel, UnknownWord, from_word};
 
 use crate::choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk};
 use crate::operators::Operators;
@@ -91,13 +91,10 @@ impl Presence {
 }
 
 impl FromStr for Presence {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Presence, String> {
-        let known = Presence::ALL.into_iter().find(|presence| presence.as_str() == word);
-        known.ok_or_else(|| {
-            format!("`{word}` is not one of {}", Presence::ALL.map(Presence::as_str).join(", "))
-        })
+    fn from_str(word: &str) -> Result<Presence, UnknownWord> {
+        from_word(&Presence::ALL, Presence::as_str, word)
     }
 }
 
@@ -236,13 +233,9 @@ impl fmt::Display for Profile {
 }
 
 impl FromStr for Profile {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Profile, String> {
-        let known = Profile::ALL.into_iter().find(|profile| profile.as_str() == word);
-        known.ok_or_else(|| {
-            let words = Profile::ALL.map(Profile::as_str).join(", ");
-            format!("`{word}` is not one of {words}")
-        })
+    fn from_str(word: &str) -> Result<Profile, UnknownWord> {
+        from_word(&Profile::ALL, Profile::as_str, word)
     }
 }

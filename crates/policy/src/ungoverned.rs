@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use castellan_event::{AccessLevel, Code};
+use castellan_event::{AccessLevel, Code, UnknownWord, from_word};
 
 /// Settings for the reaction.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,13 +54,9 @@ impl OnUngoverned {
 }
 
 impl FromStr for OnUngoverned {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<OnUngoverned, String> {
-        let known = OnUngoverned::ALL.into_iter().find(|action| action.as_str() == word);
-        known.ok_or_else(|| {
-            let words = OnUngoverned::ALL.map(OnUngoverned::as_str).join(", ");
-            format!("`{word}` is not one of {words}")
-        })
+    fn from_str(word: &str) -> Result<OnUngoverned, UnknownWord> {
+        from_word(&OnUngoverned::ALL, OnUngoverned::as_str, word)
     }
 }

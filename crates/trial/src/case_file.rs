@@ -158,7 +158,7 @@ impl Reader<'_> {
         let verdict = self.needed(at, "verdict").and_then(|(word, place)| match word.parse::<Verdict>() {
             Ok(verdict) => Some(verdict),
             Err(why) => {
-                self.wrong(place, &why);
+                self.wrong(place, &why.to_string());
                 None
             }
         });

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use castellan_audit as audit;
-use castellan_event::{AccessLevel, Layer, Mode};
+use castellan_event::{AccessLevel, Layer, Mode, UnknownWord};
 use castellan_policy::{Operator, Operators, Profile, RuleState, Settings, Tags, Tiers, Ungoverned};
 use castellan_rules::{Engine, Matching, Options, Priority};
 
@@ -38,7 +38,11 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
     let profile: Profile = parsed(settled, "profile")?;
     let is_true = |name| word(settled, name) == Some("true");
     let level = |word: &str| -> Result<Option<AccessLevel>, String> {
-        if word == OFF { Ok(None) } else { word.parse().map(Some) }
+        if word == OFF {
+            Ok(None)
+        } else {
+            word.parse().map(Some).map_err(|error: UnknownWord| error.to_string())
+        }
     };
     let session = word(settled, "level.session").unwrap_or(OFF);
     let given = settled
@@ -202,7 +206,7 @@ pub(super) fn mode_said_by(settled: &Settled, layer: Layer) -> Option<(Mode, &So
     Some((sourced.value.word()?.parse().ok()?, sourced))
 }
 
-fn parsed<T: FromStr<Err = String>>(settled: &Settled, name: &str) -> Result<T, String> {
+fn parsed<T: FromStr<Err = UnknownWord>>(settled: &Settled, name: &str) -> Result<T, String> {
     word(settled, name).unwrap_or_default().parse().map_err(|error| format!("`{name}`: {error}"))
 }
 

@@ -57,7 +57,7 @@ fn sing(agent: AgentId, start: &HookStart, home: &Path) -> anyhow::Result<String
     let took_ms = started.elapsed().as_millis();
     let layout = Layout::read(home)?;
     let mode: Mode = match ControlClient::new(layout.home().clone()).status() {
-        Ok(status) => status.mode.parse().map_err(anyhow::Error::msg)?,
+        Ok(status) => status.mode.parse()?,
         // The hook answered without a daemon, so the denial was its own.
         Err(_) => bail!("the hook denied without a daemon: {}", answer.stderr.trim()),
     };
