@@ -65,15 +65,20 @@ impl fmt::Debug for AgentId {
     }
 }
 
-impl FromStr for AgentId {
-    type Err = String;
+/// A word that is no agent's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{word}` is no agent that castellan guards: name one of {}", AgentId::ALL.map(AgentId::word).join(", "))]
+pub struct UnknownAgent {
+    /// The word.
+    pub word: String,
+}
 
-    fn from_str(word: &str) -> Result<AgentId, String> {
+impl FromStr for AgentId {
+    type Err = UnknownAgent;
+
+    fn from_str(word: &str) -> Result<AgentId, UnknownAgent> {
         let known = AgentId::ALL.into_iter().find(|agent| agent.word() == word);
-        known.ok_or_else(|| {
-            let words: Vec<_> = AgentId::ALL.iter().map(|agent| agent.word()).collect();
-            format!("`{word}` is no agent that castellan guards: name one of {}", words.join(", "))
-        })
+        known.ok_or_else(|| UnknownAgent { word: word.to_owned() })
     }
 }
 
@@ -178,7 +183,7 @@ mod tests {
         for agent in AgentId::ALL {
             assert_eq!(agent.word().parse(), Ok(agent));
         }
-        let error = "Claude".parse::<AgentId>().unwrap_err();
+        let error = "Claude".parse::<AgentId>().unwrap_err().to_string();
         assert!(error.contains("claude, codex, gemini, qwen"), "{error}");
     }
 

@@ -10,16 +10,27 @@ use serde_json::{Map, Value as Json};
 
 use crate::limits::{JSON_DEPTH_MAX, JSON_VALUES_MAX};
 
-/// Parses a text with exactly one JSON object. The error is one line for people.
-pub(crate) fn parse_object(text: &str) -> Result<Map<String, Json>, String> {
+/// The reason why a text is not exactly one JSON object.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JsonError {
+    /// The text is no JSON, or two parsers could read it differently.
+    #[error("not valid JSON: {0}")]
+    Invalid(String),
+    /// The text is another JSON value.
+    #[error("a JSON value that is no object")]
+    NoObject,
+}
+
+/// Parses a text with exactly one JSON object.
+pub(crate) fn parse_object(text: &str) -> Result<Map<String, Json>, JsonError> {
     let values = Cell::new(0);
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = Strict { depth: 0, values: &values }.deserialize(&mut deserializer);
     let value = value.and_then(|value| deserializer.end().map(|()| value));
-    match value.map_err(|error| format!("not valid JSON: {error}"))? {
+    match value.map_err(|error| JsonError::Invalid(error.to_string()))? {
         Json::Object(fields) => Ok(fields),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) => {
-            Err("a JSON value that is no object".to_owned())
+            Err(JsonError::NoObject)
         }
     }
 }
@@ -123,7 +134,7 @@ mod tests {
 
     #[track_caller]
     fn refused(text: &str, why: &str) {
-        let error = parse_object(text).unwrap_err();
+        let error = parse_object(text).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
 

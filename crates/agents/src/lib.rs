@@ -38,9 +38,9 @@ mod version;
 mod whose;
 
 pub use agent::{
-    AgentId, agent_paths, ceiling, directory_name, hook_events, is_posix_on_windows, machine_family,
-    machine_settings_path, moved_settings_directory, needs_trust, plugin_family, question_event,
-    settings_path, settings_variable, shell_snapshots, switch_family,
+    AgentId, UnknownAgent, agent_paths, ceiling, directory_name, hook_events, is_posix_on_windows,
+    machine_family, machine_settings_path, moved_settings_directory, needs_trust, plugin_family,
+    question_event, settings_path, settings_variable, shell_snapshots, switch_family,
 };
 pub use asks::{denies_unattended_asks, holds_ask, is_headless, measured_version};
 pub use command_line::{GivenHooks, can_keep_hooks_on, given_hooks, keeps_hooks_on, off_variables};
@@ -52,6 +52,7 @@ pub use hook_files::{
     TRUST_FILE, given_config, given_settings, hook_files, read_hook_file, rereads_settings, variable_files,
 };
 pub use input::call_key_input;
+pub use json::JsonError;
 pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
 pub use managed::{
     managed_settings_text, managed_toml_hooks, register_managed_toml, unregister_managed_toml,
@@ -63,7 +64,7 @@ pub use permissions::{
 };
 pub use plugins::{
     CACHED_PLUGINS, EXTENSIONS, INSTALLED_PLUGINS, InstalledPlugin, KNOWN_MARKETPLACES, MARKETPLACE,
-    OfferedPlugin, PluginFiles, installed_plugins, marketplaces, offered_plugins, plugin_files,
+    OfferedPlugin, PluginError, PluginFiles, installed_plugins, marketplaces, offered_plugins, plugin_files,
     plugin_manifest,
 };
 pub use question::{Question, file_input, shell_call};
@@ -78,7 +79,7 @@ pub use spec::{
 pub use start::{agent_line, hook_start};
 pub use switches::switches_off;
 pub use transcript::{
-    TranscriptCall, TranscriptEntry, TranscriptLine, subagent_transcripts, transcript_line,
+    TranscriptCall, TranscriptEntry, TranscriptError, TranscriptLine, subagent_transcripts, transcript_line,
 };
 pub use trust::{Trust, distrust, hook_trust};
 pub use version::{NoVersion, PACKAGE_MANIFEST, executable_version};

@@ -123,7 +123,7 @@ fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) ->
     if matches!(text, std::borrow::Cow::Owned(_)) {
         problems.push(IntakeProblem::InvalidUtf8);
     }
-    let mut fields = json::parse_object(&text)?;
+    let mut fields = json::parse_object(&text).map_err(|error| error.to_string())?;
     refuse_stranger(id, &fields)?;
     read_caller(&fields, caller, &mut problems);
     caller.overriding = read_override(&fields, &mut problems);

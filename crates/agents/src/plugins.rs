@@ -54,15 +54,41 @@ pub fn plugin_manifest(agent: AgentId) -> &'static str {
     agent.spec().plugin_manifest
 }
 
+/// The reason why a list or a manifest of plugins cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PluginError {
+    /// The text is no JSON.
+    #[error("not valid JSON: {0}")]
+    Invalid(String),
+    /// The text is another JSON value than an object.
+    #[error("no JSON object")]
+    NoObject,
+    /// The installed plugins are no object.
+    #[error("`plugins` is no object")]
+    InstalledNoObject,
+    /// The offered plugins are no list.
+    #[error("`plugins` is no list")]
+    OfferedNoList,
+    /// An offered plugin has no name.
+    #[error("a plugin has no `name`")]
+    NoName,
+    /// An installed plugin of this name has no folder.
+    #[error("`{0}` has no `installPath`")]
+    NoPath(String),
+    /// A marketplace of this name has no folder.
+    #[error("`{0}` has no `installLocation`")]
+    NoLocation(String),
+}
+
 /// Reads `installed_plugins.json`: `{"plugins": {NAME: [{"installPath": ..}]}}`, formerly without the list.
-pub fn installed_plugins(text: &str) -> Result<Vec<InstalledPlugin>, String> {
+pub fn installed_plugins(text: &str) -> Result<Vec<InstalledPlugin>, PluginError> {
     let json = object(text)?;
     let Some(plugins) = json.get("plugins") else { return Ok(Vec::new()) };
     let mut installed = Vec::new();
-    for (name, places) in plugins.as_object().ok_or("`plugins` is no object")? {
+    for (name, places) in plugins.as_object().ok_or(PluginError::InstalledNoObject)? {
         for place in list(places) {
             let root = place.get("installPath").and_then(Json::as_str);
-            let root = root.ok_or_else(|| format!("`{name}` has no `installPath`"))?;
+            let root = root.ok_or_else(|| PluginError::NoPath(name.clone()))?;
             installed.push(InstalledPlugin { name: name.clone(), root: root.to_owned() });
         }
     }
@@ -71,23 +97,23 @@ pub fn installed_plugins(text: &str) -> Result<Vec<InstalledPlugin>, String> {
 
 /// Reads `known_marketplaces.json`: the name and folder of each marketplace. The agent reads plugins of a folder
 /// marketplace from that folder, not from the installed copy.
-pub fn marketplaces(text: &str) -> Result<Vec<(String, String)>, String> {
+pub fn marketplaces(text: &str) -> Result<Vec<(String, String)>, PluginError> {
     let json = object(text)?;
     let folder = |(name, place): (&String, &Json)| {
         let folder = place.get("installLocation").and_then(Json::as_str);
-        Ok((name.clone(), folder.ok_or_else(|| format!("`{name}` has no `installLocation`"))?.to_owned()))
+        Ok((name.clone(), folder.ok_or_else(|| PluginError::NoLocation(name.clone()))?.to_owned()))
     };
     json.as_object().into_iter().flatten().map(folder).collect()
 }
 
 /// Reads a `marketplace.json`.
-pub fn offered_plugins(text: &str) -> Result<Vec<OfferedPlugin>, String> {
+pub fn offered_plugins(text: &str) -> Result<Vec<OfferedPlugin>, PluginError> {
     let json = object(text)?;
     let Some(plugins) = json.get("plugins") else { return Ok(Vec::new()) };
     // Paths may be relative to it.
     let base = json.get("metadata").and_then(|metadata| metadata.get("pluginRoot")).and_then(Json::as_str);
     let offered = |plugin: &Json| {
-        let name = plugin.get("name").and_then(Json::as_str).ok_or("a plugin has no `name`")?;
+        let name = plugin.get("name").and_then(Json::as_str).ok_or(PluginError::NoName)?;
         let source = plugin.get("source").and_then(Json::as_str).into_iter();
         let roots = source.flat_map(|source| {
             [Some(source.to_owned()), base.map(|base| format!("{base}/{source}"))].into_iter().flatten()
@@ -99,11 +125,11 @@ pub fn offered_plugins(text: &str) -> Result<Vec<OfferedPlugin>, String> {
             hooks: plugin.get("hooks").map(|hooks| json!({ "hooks": hooks }).to_string()),
         })
     };
-    plugins.as_array().ok_or("`plugins` is no list")?.iter().map(offered).collect()
+    plugins.as_array().ok_or(PluginError::OfferedNoList)?.iter().map(offered).collect()
 }
 
 /// Reads the files that a `plugin.json` names.
-pub fn plugin_files(manifest: &str) -> Result<PluginFiles, String> {
+pub fn plugin_files(manifest: &str) -> Result<PluginFiles, PluginError> {
     Ok(files(&object(manifest)?))
 }
 
@@ -122,10 +148,10 @@ fn list(json: &Json) -> &[Json] {
     json.as_array().map_or(std::slice::from_ref(json), Vec::as_slice)
 }
 
-fn object(text: &str) -> Result<Json, String> {
+fn object(text: &str) -> Result<Json, PluginError> {
     let json: Json = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .map_err(|error| format!("not valid JSON: {error}"))?;
-    if json.is_object() { Ok(json) } else { Err("no JSON object".to_owned()) }
+        .map_err(|error| PluginError::Invalid(error.to_string()))?;
+    if json.is_object() { Ok(json) } else { Err(PluginError::NoObject) }
 }
 
 #[cfg(test)]

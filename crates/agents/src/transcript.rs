@@ -11,6 +11,7 @@ use castellan_event::ToolKind;
 use serde_json::{Map, Value as Json};
 
 use crate::agent::AgentId;
+use crate::json::JsonError;
 use crate::spec::{Acts, TranscriptFamily};
 use crate::{json, tools};
 
@@ -52,14 +53,28 @@ pub struct TranscriptCall {
     pub is_harmless: bool,
 }
 
+/// The reason why a line of a transcript cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TranscriptError {
+    /// The line is no UTF-8.
+    #[error("not UTF-8")]
+    NotUtf8,
+    /// The line does not begin like a JSON object.
+    #[error("not a JSON object")]
+    NoObject,
+    /// The line may concern calls and is no JSON object.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+}
+
 /// Reads one line, without its line break. A line that may concern calls and does not parse is an error.
-pub fn transcript_line(agent: AgentId, line: &[u8]) -> Result<TranscriptLine, String> {
-    let line = str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
+pub fn transcript_line(agent: AgentId, line: &[u8]) -> Result<TranscriptLine, TranscriptError> {
+    let line = str::from_utf8(line).map_err(|_| TranscriptError::NotUtf8)?;
     if line.trim().is_empty() {
         return Ok(TranscriptLine::default());
     }
     if !line.starts_with('{') {
-        return Err("not a JSON object".to_owned());
+        return Err(TranscriptError::NoObject);
     }
     // Most lines, and all the long ones, concern something else.
     let spec = agent.spec();

@@ -205,7 +205,7 @@ impl Reader<'_> {
                 ("tool", _) => {}
                 ("agent", Some(word)) => match word.parse() {
                     Ok(agent) => case.agent = agent,
-                    Err(why) => self.wrong(value, &why),
+                    Err(why) => self.wrong(value, &why.to_string()),
                 },
                 ("cwd", Some(directory)) => case.cwd = directory.to_owned(),
                 ("real_path", Some(path)) => case.real_path = Some(path.to_owned()),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::str::FromStr;
 
+use castellan_agents::AgentId;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
@@ -159,7 +160,7 @@ fn read_line(line: &str) -> Result<Labelled, String> {
     }
     let mut case = Case::new(&line.tool, line.input);
     if let Some(agent) = line.agent {
-        case.agent = agent.parse()?;
+        case.agent = AgentId::from_str(&agent).map_err(|error| error.to_string())?;
     }
     if let Some(cwd) = line.cwd {
         case.cwd = cwd;

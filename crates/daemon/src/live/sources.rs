@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use castellan_agents::{
     self as agents, AgentId, FRONT_MATTER, GivenHooks, HookFile, HookFileReport, OfferedPlugin, PLUGIN_HOOKS,
-    PluginFamily, PluginFiles,
+    PluginError, PluginFamily, PluginFiles,
 };
 
 use super::agent_start::AgentStart;
@@ -276,7 +276,7 @@ impl Sources {
     }
 
     /// Returns the entries of a list. An absent list is empty; an unreadable list may name any source.
-    fn list<T>(&mut self, file: &Path, parse: impl Fn(&str) -> Result<Vec<T>, String>) -> Vec<T> {
+    fn list<T>(&mut self, file: &Path, parse: impl Fn(&str) -> Result<Vec<T>, PluginError>) -> Vec<T> {
         if !self.note(file) {
             return Vec::new();
         }
