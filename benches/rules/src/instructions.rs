@@ -36,7 +36,7 @@ pub(crate) fn of_one_call(set: &str, command: &str, evaluator: &str) -> Option<u
 pub(crate) fn run_counted(set: &str, command: &str, evaluator: &str) -> anyhow::Result<()> {
     let wants_plain = evaluator == "plain";
     let rules = sets::named(set)?.load(wants_plain)?;
-    let plain = if wants_plain { Some(Plain::new(&rules).map_err(anyhow::Error::msg)?) } else { None };
+    let plain = if wants_plain { Some(Plain::new(&rules)?) } else { None };
     let evaluator = plain.as_ref().map_or(Evaluator::Engine(&rules), Evaluator::Plain);
     let call = ShellCall::new(command)?;
     let mut hits = 0;

@@ -30,7 +30,7 @@ pub(crate) fn print() -> anyhow::Result<()> {
     );
     for set in &sets {
         let rules = set.load(true)?;
-        let plain = Plain::new(&rules).map_err(anyhow::Error::msg)?;
+        let plain = Plain::new(&rules)?;
         for (command, kind) in set.commands.into_iter().zip(["matched", "unmatched"]) {
             print_call(set, &rules, &plain, command, kind)?;
         }

@@ -37,7 +37,7 @@ pub(crate) enum Source {
 /// Loads the policy for a directory: that of the home, or the shipped one if the home does not exist. A trusted
 /// workspace adds its own files.
 pub(crate) fn load(layout: &Layout, config: &Config, directory: &Path) -> anyhow::Result<LoadedPolicy> {
-    let Here { workspace_trust, project } = Here::find(layout, directory).map_err(anyhow::Error::msg)?;
+    let Here { workspace_trust, project } = Here::find(layout, directory)?;
     let (policy, source) = of_home(layout, config)?;
     let home_hash = policy.hash().to_owned();
     let Some(project) = project else {

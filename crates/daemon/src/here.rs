@@ -1,7 +1,7 @@
 //! [`Here`]: workspace trust of a directory and its trusted files, for commands that run without the daemon.
 //! It must not know a call.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use castellan_event::Recorder;
 use castellan_policy::WorkspaceTrust;
@@ -24,9 +24,19 @@ pub struct Here {
     pub project: Option<FileSet>,
 }
 
+/// The decisions about workspaces cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("what was decided about workspaces cannot be read: `{}`: {damage}", .journal.display())]
+pub struct UnreadDecisions {
+    /// The journal with the decisions.
+    pub journal: PathBuf,
+    /// The damage in it.
+    pub damage: String,
+}
+
 impl Here {
-    /// Reads the journal of a home. Returns the reason if the journal cannot be read.
-    pub fn find(layout: &Layout, directory: &Path) -> Result<Here, String> {
+    /// Reads the journal of a home.
+    pub fn find(layout: &Layout, directory: &Path) -> Result<Here, UnreadDecisions> {
         let trust = read_trust(&layout.journal())?;
         let Ok(real) = std::fs::canonicalize(directory) else {
             // A directory that cannot be resolved may be a denied one.
@@ -53,14 +63,14 @@ impl Here {
 }
 
 /// Reads the decisions in a journal while the daemon may write it. An absent journal has none.
-fn read_trust(journal: &Path) -> Result<Trust, String> {
-    let mut why = String::new();
+fn read_trust(journal: &Path) -> Result<Trust, UnreadDecisions> {
+    let mut damage = String::new();
     for _ in 0..JOURNAL_READS_MAX {
         match Memory::read_trust(journal) {
             (Found::Nothing, _) => return Ok(Trust::default()),
             (Found::Lines, trust) => return Ok(trust),
-            (Found::Damaged(damage), _) => why = damage,
+            (Found::Damaged(found), _) => damage = found,
         }
     }
-    Err(format!("what was decided about workspaces cannot be read: `{}`: {why}", journal.display()))
+    Err(UnreadDecisions { journal: journal.to_owned(), damage })
 }

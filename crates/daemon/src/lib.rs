@@ -72,10 +72,11 @@ pub use facts::{facts_of, own_paths};
 pub use file_set::{
     CASES_ENDING, FileSet, FileSetError, PROJECT_FOLDER, is_case_file, read_organisation, read_project,
 };
-pub use here::Here;
+pub use here::{Here, UnreadDecisions};
 pub use layers::Layers;
 pub use layout::{Layout, LayoutError, OrganisationPlace};
 pub use live::{AgentStart, HookSettings};
+pub use memory::NoRoom;
 pub use one_session::OneSession;
 pub use packs::{Packs, pack_names, pack_of, pack_of_file};
 pub use presence::{Refusal, check_own as check_own_presence, is_own_within_agent};

@@ -34,6 +34,7 @@ pub(crate) use changes::{Begun, Changed, Changes, Ended};
 pub(crate) use consequence::Consequence;
 pub(crate) use decided::{Decided, DecidedCalls};
 pub(crate) use marks::Marks;
+pub use marks::NoRoom;
 pub(crate) use sessions::ReportState;
 pub(crate) use trust::{Trust, WorkspaceDecision};
 pub(crate) use workspace::Workspace;
@@ -243,7 +244,7 @@ impl Memory {
     }
 
     /// Checks that there is room for a call's marks, or returns the reason.
-    pub(crate) fn check_room(&self, root: &SessionKey, labels: &[String]) -> Result<(), String> {
+    pub(crate) fn check_room(&self, root: &SessionKey, labels: &[String]) -> Result<(), NoRoom> {
         self.lasting.marks.check_room(root, labels)
     }
 

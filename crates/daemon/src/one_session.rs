@@ -9,7 +9,7 @@ use castellan_policy::{Decision, StateChange};
 
 use crate::facts::facts_after;
 use crate::judge::begun;
-use crate::memory::{Changes, Marks, Workspace};
+use crate::memory::{Changes, Marks, NoRoom, Workspace};
 use crate::record::{Judged, SeenTexts};
 use crate::session_key::SessionKey;
 use crate::workspace::workspace_of;
@@ -80,7 +80,7 @@ impl OneSession {
     }
 
     /// Registers a finished call and its marks. Without room, returns an error; the daemon would have denied the call.
-    pub fn done(&mut self, call: &Call, facts: Facts, marks: &[String]) -> Result<(), String> {
+    pub fn done(&mut self, call: &Call, facts: Facts, marks: &[String]) -> Result<(), NoRoom> {
         self.marks.check_room(&KEY, marks)?;
         self.marks.set(KEY, marks, self.done * CALL_MS);
         let inside = self.workspace.as_ref().map_or("", Workspace::inside);

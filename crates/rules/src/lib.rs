@@ -54,7 +54,7 @@ pub use describe::{Description, ListDescription, MacroDescription, RuleDescripti
 pub use load::{Loaded, load};
 pub use options::{AppendOutput, Engine, ExtraField, Matching, Options, Selected, Selection};
 #[cfg(feature = "plain")]
-pub use plain::Plain;
+pub use plain::{NotDescribed, Plain};
 pub use priority::{Priority, UnknownPriority};
 pub use problem::{Problem, Severity};
 pub use rule::{Hit, Part, RowsHit, Rule};

@@ -2,6 +2,7 @@
 //! when a comparison needs it. It has no index, no caches and no folding. Tests and fuzzing compare the engine with it,
 //! and the benchmark shows the engine's savings. It knows nothing of the engine's compilation.
 
+use std::fmt;
 use std::rc::Rc;
 
 use castellan_event::{FieldType, Level, Row, Value};
@@ -27,15 +28,23 @@ pub struct Plain<'s> {
     trees: Vec<&'s Tree>,
 }
 
+/// The rule set was loaded without [`crate::Options::describe`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotDescribed;
+
+impl fmt::Display for NotDescribed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the set must be loaded with `describe`")
+    }
+}
+
+impl std::error::Error for NotDescribed {}
+
 impl<'s> Plain<'s> {
     /// Returns the evaluator of a rule set that was loaded with [`crate::Options::describe`]; an error otherwise.
-    pub fn new(set: &'s RuleSet) -> Result<Self, String> {
+    pub fn new(set: &'s RuleSet) -> Result<Self, NotDescribed> {
         let trees: Vec<&Tree> = set.trees.iter().collect();
-        if trees.len() == set.rules.len() {
-            Ok(Self { set, trees })
-        } else {
-            Err("the set must be loaded with `describe`".to_owned())
-        }
+        if trees.len() == set.rules.len() { Ok(Self { set, trees }) } else { Err(NotDescribed) }
     }
 
     /// Like [`RuleSet::evaluate`].

@@ -185,7 +185,9 @@ impl Judge {
             return Ok(self.append(record)?);
         }
         let mut memory = self.memory();
-        memory.check_room(&whose.session.root, marks).map_err(Failure::unmarked)?;
+        memory
+            .check_room(&whose.session.root, marks)
+            .map_err(|error| Failure::unmarked(error.to_string()))?;
         self.append(record)?;
         memory.mark(whose.session.root, marks);
         Ok(())

@@ -10,6 +10,20 @@ use super::entry::Entry;
 use crate::limits::{MARK_LABEL_BYTES_MAX, MARKS_PER_SESSION_MAX};
 use crate::session_key::SessionKey;
 
+/// The reason why a call's marks cannot be stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoRoom {
+    /// A label is too long.
+    #[error("the label of a mark has more than {MARK_LABEL_BYTES_MAX} bytes: shorten the tag of `{start}…`")]
+    Label {
+        /// The first characters of the label.
+        start: String,
+    },
+    /// The session has too many marks.
+    #[error("the session would have more than {MARKS_PER_SESSION_MAX} marks: use fewer labels")]
+    Marks,
+}
+
 /// Sessions with marks, by root.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
@@ -26,21 +40,16 @@ impl Marks {
         self.sessions.contains_key(root)
     }
 
-    /// Checks that there is room for a call's marks, or returns the reason.
-    pub(crate) fn check_room(&self, root: &SessionKey, labels: &[String]) -> Result<(), String> {
+    /// Checks that there is room for a call's marks.
+    pub(crate) fn check_room(&self, root: &SessionKey, labels: &[String]) -> Result<(), NoRoom> {
         if let Some(label) = labels.iter().find(|label| label.len() > MARK_LABEL_BYTES_MAX) {
-            let start = label.chars().take(32).collect::<String>();
-            return Err(format!(
-                "the label of a mark has more than {MARK_LABEL_BYTES_MAX} bytes: shorten the tag of `{start}…`"
-            ));
+            return Err(NoRoom::Label { start: label.chars().take(32).collect() });
         }
         let marks = self.sessions.get(root);
         let known = marks.map_or(0, BTreeMap::len);
         let new = labels.iter().filter(|label| marks.is_none_or(|marks| !marks.contains_key(*label)));
         if known + new.count() > MARKS_PER_SESSION_MAX {
-            return Err(format!(
-                "the session would have more than {MARKS_PER_SESSION_MAX} marks: use fewer labels"
-            ));
+            return Err(NoRoom::Marks);
         }
         Ok(())
     }

@@ -277,7 +277,7 @@ proptest! {
         conditions in prop::collection::vec(condition(), 1..40), rows in prop::collection::vec(row(), 1..12)
     ) {
         let rules = set(&conditions);
-        let plain = Plain::new(&rules).map_err(TestCaseError::fail)?;
+        let plain = Plain::new(&rules).map_err(|error| TestCaseError::fail(error.to_string()))?;
         for row in rows {
             prop_assert_eq!(rules.evaluate(&row), plain.evaluate(&row), "{:?}", row);
         }
@@ -288,7 +288,7 @@ proptest! {
         conditions in prop::collection::vec(condition(), 1..40), rows in rows()
     ) {
         let rules = set(&conditions);
-        let plain = Plain::new(&rules).map_err(TestCaseError::fail)?;
+        let plain = Plain::new(&rules).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let mut expected: BTreeMap<usize, (String, Vec<usize>)> = BTreeMap::new();
         for (position, row) in rows.iter().enumerate() {
             for hit in plain.evaluate(row) {
