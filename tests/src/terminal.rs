@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::home::Home;
 use crate::process::{Finished, Running};
@@ -20,24 +21,52 @@ const QUESTION_LIMIT: Duration = Duration::from_secs(20);
 pub struct Session {
     controller: std::fs::File,
     running: Running,
+    /// What the terminal has shown since the last expected text.
+    shown: Vec<u8>,
 }
 
 impl Session {
     /// Waits until the terminal shows `text`, and types `answer`. Standard output appears there only if started with
     /// it.
     pub fn answer(&mut self, text: &str, answer: &str) -> Result<()> {
-        let mut shown = Vec::new();
-        while !String::from_utf8_lossy(&shown).contains(text) {
+        self.expect(text)?;
+        self.type_keys(answer)
+    }
+
+    /// Waits until the terminal shows `text`.
+    pub fn expect(&mut self, text: &str) -> Result<()> {
+        loop {
+            let mut windows = self.shown.windows(text.len());
+            if let Some(at) = windows.position(|window| window == text.as_bytes()) {
+                self.shown.drain(..at + text.len());
+                return Ok(());
+            }
             let mut watched = [PollFd::new(&self.controller, PollFlags::IN)];
             let limit = Timespec::try_from(QUESTION_LIMIT)?;
             if poll(&mut watched, Some(&limit))? == 0 {
-                bail!("the terminal does not show `{text}`: {}", String::from_utf8_lossy(&shown));
+                bail!("the terminal does not show `{text}`: {}", String::from_utf8_lossy(&self.shown));
             }
             let mut bytes = [0; 256];
             let count = self.controller.read(&mut bytes)?;
-            shown.extend(bytes.iter().take(count));
+            self.shown.extend(bytes.iter().take(count));
         }
-        Ok(self.controller.write_all(answer.as_bytes())?)
+    }
+
+    /// Types keys.
+    pub fn type_keys(&mut self, keys: &str) -> Result<()> {
+        Ok(self.controller.write_all(keys.as_bytes())?)
+    }
+
+    /// Changes the size of the terminal, which tells the program.
+    pub fn resize(&self, rows: u16, columns: u16) -> Result<()> {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        Ok(tcsetwinsize(&self.controller, size)?)
+    }
+
+    /// Reports whether the terminal echoes and edits lines, as a shell expects it.
+    pub fn is_as_a_shell_expects(&self) -> Result<bool> {
+        let modes = tcgetattr(&self.controller)?.local_modes;
+        Ok(modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG))
     }
 
     /// Returns the terminal's output for another reader.
@@ -90,7 +119,15 @@ pub(crate) fn start_in(
     command.envs(environment.iter().cloned());
     command.args(["--ctty", "--fork", "--wait"]).arg(program).args(arguments);
     let running = Running::start_at(&mut command, terminal)?;
-    Ok(Session { controller: controller.into(), running })
+    Ok(Session { controller: controller.into(), running, shown: Vec::new() })
+}
+
+/// Starts a command line in the same way, with the terminal also as its output and with this size.
+pub fn start_on_screen(home: &Home, rows: u16, columns: u16, line: &[&str]) -> Result<Session> {
+    let to_terminal = format!(r#"stty rows {rows} cols {columns} </dev/tty; exec "$@" >/dev/tty 2>&1"#);
+    let arguments = [&["-c", to_terminal.as_str(), "sh"], line].concat();
+    let environment = [("TERM", "xterm-256color".to_owned())];
+    start_in(home, Path::new("sh"), &arguments, &environment)
 }
 
 /// Returns `setsid` under the name of a terminal. A separate process copies it, because an executable that is being

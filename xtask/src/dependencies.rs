@@ -21,6 +21,7 @@ const TWICE: &[(&str, &str)] = &[
     ("crypto-common", "argon2 0.5"),
     ("digest", "argon2 0.5"),
     ("rand_core", "argon2 0.5"),
+    ("signal-hook", "crossterm 0.29 is built on 0.3"),
 ];
 
 /// Crates that must not be there, and the reason.

@@ -38,6 +38,9 @@ pub(crate) const FOLLOW_POLL: Duration = Duration::from_millis(200);
 /// Time between two polls of the pending calls.
 pub(crate) const WATCH_POLL: Duration = Duration::from_millis(500);
 
+/// Time between two polls of the pending calls for the screen: ages change by the second.
+pub(crate) const SCREEN_POLL: Duration = Duration::from_secs(1);
+
 /// Time for the canary's hook to answer. The hook's own deadline for a starting daemon is shorter.
 pub(crate) const CANARY_TIME: Duration = Duration::from_secs(20);
 

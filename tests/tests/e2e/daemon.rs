@@ -22,6 +22,7 @@ mod payloads;
 mod pending;
 mod probing;
 mod project;
+mod screen;
 mod scripts;
 mod second_question;
 mod sockets;

@@ -1,15 +1,15 @@
 //! `castellan approve`: grants a pending call after showing all of it to a person. The agent must repeat the call,
 //! unless the agent waits for the answer.
 
-mod whole;
-
 use std::time::Duration;
 
-use castellan_agents::AgentId;
-use castellan_daemon::{ControlError, GrantScope, PendingCall};
+use castellan_daemon::{ControlError, GrantScope};
 
+use super::pending::consent::{granted, question};
+use super::pending::whole;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::output::terminal_columns;
 use crate::{ask, presence};
 
 /// Options of `castellan approve`.
@@ -67,24 +67,12 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         }
         shown => shown?,
     };
-    let has_seen = ask::show(&whole::text(&call)?)?;
-    if !has_seen || !options.yes && !ask::is_agreed(&format!("let this happen, {words}?"))? {
+    let has_seen = ask::show(&whole::text(&call, terminal_columns())?)?;
+    if !has_seen || !options.yes && !ask::is_agreed(&question(&words))? {
         global.note("nothing was approved")?;
         return Ok(Exit::No);
     }
     client.approve(&options.id, &call.shown, scope)?;
-    global.note(&format!("the call is granted {words}: {}", next(&call.call)))?;
+    global.note(&granted(&call.call, &words))?;
     Ok(Exit::Done)
-}
-
-/// Returns the next step, by the place where the call is pending.
-fn next(call: &PendingCall) -> String {
-    match call {
-        PendingCall { waiting: true, .. } => "the agent, which waits, makes it now".to_owned(),
-        PendingCall { at_prompt: true, agent, .. } => {
-            let title = AgentId::named(agent).map(AgentId::title);
-            format!("also answer Yes in {}, whose own prompt is open", title.unwrap_or("the agent"))
-        }
-        PendingCall { .. } => "the agent may make it again, as it was".to_owned(),
-    }
 }

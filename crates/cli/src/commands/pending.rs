@@ -1,6 +1,13 @@
-//! `castellan pending`: the pending calls with their findings and effects, or the grants.
+//! `castellan pending`: the pending calls with their findings and effects, or the grants. A person at a terminal gets a
+//! screen to approve and refuse calls.
 
-use std::io::{IsTerminal, Write};
+pub(super) mod consent;
+mod screen;
+mod state;
+mod view;
+pub(super) mod whole;
+
+use std::io::Write;
 use std::time::Duration;
 
 use castellan_daemon::{ControlClient, ControlError, GrantScope, GrantedCall, PendingCall, ShownCall};
@@ -10,7 +17,8 @@ use super::explain::tree;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::WATCH_POLL;
-use crate::output::{FAINT, WARN, counted, printable};
+use crate::output::{FAINT, WARN, printable};
+use crate::presence;
 
 /// Options of `castellan pending`.
 #[derive(Debug, clap::Args)]
@@ -19,7 +27,11 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
 
-    /// Keep showing pending calls until interrupted
+    /// Print lines at a terminal, too, instead of the screen
+    #[arg(long)]
+    plain: bool,
+
+    /// Keep printing new pending calls until interrupted, if there is no screen
     #[arg(long, conflicts_with = "json")]
     watch: bool,
 
@@ -29,6 +41,13 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    if is_for_screen(options) && screen::is_possible() {
+        let layout = global.layout()?;
+        // A guarded agent gets lines: it must not wait for keys.
+        if !presence::is_within_agent(layout.home()) {
+            return screen::run(layout.home());
+        }
+    }
     let client = global.client()?;
     let mut out = anstream::stdout();
     if options.granted {
@@ -57,6 +76,11 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Reports whether the options allow a screen.
+fn is_for_screen(options: &Options) -> bool {
+    !(options.json || options.plain || options.granted)
+}
+
 /// Returns every pending call in full.
 fn all(client: &ControlClient) -> Result<Vec<ShownCall>, ControlError> {
     let shown = client.pending()?.into_iter().map(|call| client.show(&call.id));
@@ -65,34 +89,20 @@ fn all(client: &ControlClient) -> Result<Vec<ShownCall>, ControlError> {
     shown.collect()
 }
 
-/// Shows the pending calls repeatedly: a terminal is redrawn, other output gets the changes.
+/// Prints the changes of the pending calls repeatedly.
 fn watch(client: &ControlClient, out: &mut impl Write) -> anyhow::Result<Exit> {
     let mut before: Vec<ShownCall> = Vec::new();
     loop {
         let calls = all(client)?;
-        if std::io::stdout().is_terminal() {
-            write!(out, "{CLEAR}")?;
-            calls.iter().try_for_each(|call| write(out, call))?;
-            writeln!(out, "{FAINT}{}{FAINT:#}", waiting(calls.len()))?;
-        } else {
-            let came = calls.iter().filter(|call| !before.iter().any(|one| is_same(one, call)));
-            came.into_iter().try_for_each(|call| write(out, call))?;
-            let gone = before.iter().filter(|one| !calls.iter().any(|call| one.shown == call.shown));
-            gone.into_iter().try_for_each(|call| writeln!(out, "{}  waits no more", call.call.id))?;
-        }
+        let came = calls.iter().filter(|call| !before.iter().any(|one| is_same(one, call)));
+        came.into_iter().try_for_each(|call| write(out, call))?;
+        let gone = before.iter().filter(|one| !calls.iter().any(|call| one.shown == call.shown));
+        gone.into_iter().try_for_each(|call| writeln!(out, "{}  waits no more", call.call.id))?;
         out.flush()?;
         before = calls;
         std::thread::sleep(WATCH_POLL);
     }
 }
-
-fn waiting(calls: usize) -> String {
-    let verb = if calls == 1 { "waits" } else { "wait" };
-    format!("{} {verb} for you", counted(calls, "call"))
-}
-
-/// Moves the cursor to the upper left and clears the screen.
-const CLEAR: &str = "\x1b[H\x1b[2J";
 
 fn is_same(one: &ShownCall, other: &ShownCall) -> bool {
     one.shown == other.shown && one.call.times == other.call.times && one.call.id == other.call.id
@@ -106,7 +116,7 @@ fn write(out: &mut impl Write, shown: &ShownCall) -> anyhow::Result<()> {
 }
 
 /// Writes the id, tool, agent, age and directory of a call.
-pub(super) fn write_head(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
+fn write_head(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
     let PendingCall { id, agent, cwd, tool, age_s, times, waiting, at_prompt, .. } = call;
     let times = if *times > 1 { format!(", {times} times") } else { String::new() };
     let waits = match (waiting, at_prompt) {
@@ -119,7 +129,7 @@ pub(super) fn write_head(out: &mut impl Write, call: &PendingCall) -> std::io::R
     writeln!(out, "{WARN}{id}{WARN:#}  {tool} of {agent}  {FAINT}{age} ago{times}{waits}, in {cwd}{FAINT:#}")
 }
 
-pub(super) fn write_reasons(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
+fn write_reasons(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
     call.reasons.iter().try_for_each(|reason| writeln!(out, "    {WARN}●{WARN:#} {}", printable(reason)))
 }
 

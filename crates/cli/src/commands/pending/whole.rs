@@ -7,9 +7,9 @@ use std::io::Write;
 use castellan_daemon::ShownCall;
 use serde_json::Value as Json;
 
-use super::super::explain::tree;
-use super::super::pending::{write_head, write_reasons};
-use crate::output::{FAINT, printable, terminal_columns};
+use super::{write_head, write_reasons};
+use crate::commands::explain::tree;
+use crate::output::{FAINT, printable};
 
 /// Prefix of each line of the call.
 const OURS: &str = "    │ ";
@@ -17,16 +17,51 @@ const OURS: &str = "    │ ";
 /// Prefix of a continuation, where the terminal would break the line.
 const GOES_ON: &str = "    ┆ ";
 
-pub(super) fn text(shown: &ShownCall) -> anyhow::Result<String> {
+/// Returns the lines of a call for a screen: every line fits into this number of columns.
+pub(crate) fn wrapped(shown: &ShownCall, columns: usize) -> anyhow::Result<Vec<String>> {
+    let begin = if columns < WIDTH_MIN { "" } else { GOES_ON };
+    Ok(text(shown, columns)?.lines().flat_map(|line| wrap(line, columns, begin)).collect())
+}
+
+/// Returns the lines of a call for a terminal with this number of columns.
+pub(crate) fn text(shown: &ShownCall, columns: usize) -> anyhow::Result<String> {
     let mut out = Vec::new();
     write_head(&mut out, &shown.call)?;
-    let width = terminal_columns().saturating_sub(OURS.chars().count()).max(WIDTH_MIN);
+    let prefix = OURS.chars().map(columns_of).sum();
+    let width = columns.saturating_sub(prefix).max(WIDTH_MIN);
     write!(out, "{}", input(&shown.whole_input, width))?;
     write_reasons(&mut out, &shown.call)?;
     tree::write(&mut out, &shown.explanation, "    ")?;
     let ShownCall { record, input_sha256, .. } = shown;
     writeln!(out, "    {FAINT}call {record} in the log, input {}{FAINT:#}", printable(input_sha256))?;
     Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// Breaks a line into lines of at most this number of columns. Each further line begins with `begin`, so that no text
+/// starts a line of its own. castellan's own styles take no columns.
+fn wrap(line: &str, columns_max: usize, begin: &str) -> Vec<String> {
+    let indent: usize = begin.chars().map(columns_of).sum();
+    let (mut lines, mut last, mut columns) = (Vec::new(), String::new(), 0);
+    let mut is_style = false;
+    for c in line.chars() {
+        // Untrusted text holds no escape character: `printable` has replaced it.
+        is_style |= c == '\u{1b}';
+        let width = if is_style { 0 } else { columns_of(c) };
+        if columns + width > columns_max && columns > 0 {
+            lines.push(std::mem::replace(&mut last, begin.to_owned()));
+            columns = indent;
+        }
+        last.push(c);
+        columns += width;
+        is_style &= c != 'm';
+    }
+    lines.push(last);
+    lines
+}
+
+/// Returns the most columns that a printable character can take: a non-ASCII character may be two columns wide.
+fn columns_of(c: char) -> usize {
+    if c.is_ascii() { 1 } else { 2 }
 }
 
 /// Minimum columns of text, for a terminal that reports less.
@@ -57,8 +92,7 @@ fn lines(shown: &mut String, text: &str, width: usize) {
         let mut rest = 0;
         let mut piece = String::new();
         for c in printable(line).chars() {
-            // A non-ASCII character may be two columns wide.
-            let columns = if c.is_ascii() { 1 } else { 2 };
+            let columns = columns_of(c);
             if rest + columns > width {
                 let _ = writeln!(shown, "{begin}{piece}");
                 (begin, rest) = (GOES_ON, 0);
@@ -95,6 +129,14 @@ mod tests {
         let long = "x".repeat(100_000);
         let shown = input(&json!({ "content": long }), 20);
         assert_eq!(shown.matches('x').count(), 100_000);
+    }
+
+    #[test]
+    fn a_line_is_broken_at_its_columns() {
+        let styled = format!("{FAINT}abcdef{FAINT:#}");
+        assert_eq!(wrap(&styled, 4, "> "), [format!("{FAINT}abcd"), format!("> ef{FAINT:#}")]);
+        assert_eq!(wrap("字字x", 3, ""), ["字", "字x"]);
+        assert_eq!(wrap("", 3, "> "), [""]);
     }
 
     #[test]
