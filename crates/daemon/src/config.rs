@@ -23,13 +23,12 @@ use crate::packs::Packs;
 use crate::shipped::DEFAULT_CONFIG;
 use castellan_files::{Guard, explained, read_guarded};
 
-pub use self::edit::write_mode;
-pub(crate) use self::edit::{with_word, write_word};
-pub(crate) use self::keys::key;
+pub(crate) use self::edit::write_edit;
+pub use self::edit::{KeyEdit, write_mode};
 pub use self::keys::{KEYS, Key, Kind, Merge, Place};
 pub use self::merge::{Preset, Setting, Settled, Sourced, presets};
 pub use self::schema::{json_schema, markdown};
-pub use self::text::{Mistake, Value};
+pub use self::text::{Mistake, Value, settable_key};
 
 /// Settings of one home.
 #[derive(Debug, Clone)]
@@ -135,6 +134,13 @@ impl Config {
     /// Returns each key of a layer's file that has another name now, with that name. castellan reads both names.
     pub fn former_names(text: &str, layer: Layer) -> Vec<Mistake> {
         text::former_names(text, layer)
+    }
+
+    /// Reports whether a person must agree to this configuration in the place of `before`: a value becomes milder, or the
+    /// user presence check changes, which could lock the person out.
+    pub fn needs_person(&self, before: &Config) -> bool {
+        !self.settled.milder_than(&before.settled).is_empty()
+            || self.settings.presence != before.settings.presence
     }
 
     /// Returns the mode that a layer's file sets, even if other layers override it, and its place: `file:line`.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 pub use self::client::{AskSecret, ControlClient, ControlError};
+use crate::config::KeyEdit;
 use crate::explanation::Explanation;
 
 /// Version of the control protocol.
@@ -75,6 +76,15 @@ pub enum ControlRequest {
         key: String,
         /// The word.
         word: String,
+    },
+    /// Changes one key of the user's configuration in force. Loosens, unless the effective values only get stricter.
+    Edit {
+        /// The key, such as `allow`.
+        key: String,
+        /// The change.
+        edit: KeyEdit,
+        /// [`StatusReport::applied`] of the set in force as shown to the person.
+        shown: String,
     },
     /// Enforces the shipped rules that an upgrade has added and that are only observed so far. Tightens.
     EndTrial,
@@ -415,6 +425,7 @@ impl ControlRequest {
             | ControlRequest::Trusted => false,
             ControlRequest::Mode(_)
             | ControlRequest::Switch { .. }
+            | ControlRequest::Edit { .. }
             | ControlRequest::Apply { .. }
             | ControlRequest::Stop
             | ControlRequest::Restart

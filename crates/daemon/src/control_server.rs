@@ -16,6 +16,7 @@ use castellan_policy::Presence;
 use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 
 use crate::clock::wall;
+use crate::config::KeyEdit;
 use crate::control::{
     CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, Secret, StatusReport,
 };
@@ -148,7 +149,8 @@ impl ControlServer {
                 self.trust(workspace, workspace_trust, project.as_deref(), peer)?;
             }
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
-            ControlRequest::Switch { key, word } => self.switch(key, word, peer)?,
+            ControlRequest::Switch { key, word } => self.switch(key, &KeyEdit::word(word), None, peer)?,
+            ControlRequest::Edit { key, edit, shown } => self.switch(key, edit, Some(shown), peer)?,
             ControlRequest::EndTrial => self.end_trial(peer)?,
             ControlRequest::Apply { hash } => self.apply(hash, peer)?,
             ControlRequest::Stop => {
@@ -174,19 +176,30 @@ impl ControlServer {
     fn apply(&self, hash: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let files = format!("files {}", printable(hash));
         self.check_presence("apply", &files, peer)?;
-        // Prevents a lockout: before `password` takes effect, it must be checkable, and the person must know it.
-        let now = self.judge.terms().policy.settings().presence;
         let next = match self.policy.presence_on_disk(hash) {
             Ok(next) => next,
             Err(why) => return self.conclude("apply", &files, peer, Err(why)),
         };
-        if next == Presence::Password && now != next {
-            self.check_password("apply", &files, peer)?;
-        }
+        self.check_next_presence("apply", &files, peer, next)?;
         match self.policy.apply(&self.judge, hash, (peer.pid, peer.uid)) {
             Ok(()) => Ok(()),
             failed @ Err(_) => self.conclude("apply", &files, peer, failed),
         }
+    }
+
+    /// Prevents a lockout: before `password` takes effect, it must be checkable, and the person must know it.
+    fn check_next_presence(
+        &self,
+        action: &str,
+        argument: &str,
+        peer: Peer<'_>,
+        next: Presence,
+    ) -> Result<(), ControlResponse> {
+        let now = self.judge.terms().policy.settings().presence;
+        if next == Presence::Password && now != next {
+            return self.check_password(action, argument, peer);
+        }
+        Ok(())
     }
 
     fn change_mode(&self, word: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {

@@ -1,96 +1,188 @@
-//! Changes a single word of a `config.toml` and leaves the rest untouched. It must not know the meaning of the word.
+//! Changes one key of a `config.toml` and leaves the rest untouched. It must not know the meaning of the value.
 
+use std::ops::Range;
 use std::path::Path;
 
 use castellan_event::Mode;
-use toml_edit::{DocumentMut, Item, Table, TableLike, TomlError, Value};
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, TomlError, Value};
 
+use super::keys::former_name;
 use super::{Config, ConfigError};
 use castellan_files::write_private;
 
-/// Changes the mode in a configuration file.
-pub fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
-    write_word(file, "mode", mode.as_str())
+mod lists;
+
+/// A change of one key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyEdit {
+    /// Sets it to this value, in TOML.
+    Set(String),
+    /// Removes it.
+    Unset,
+    /// Adds a text to its list, unless the list has it.
+    Add(String),
+    /// Removes a text from its list.
+    Remove(String),
 }
 
-pub(crate) fn write_word(file: &Path, key: &str, word: &str) -> Result<(), ConfigError> {
+impl KeyEdit {
+    /// Sets a key to a word.
+    pub fn word(word: &str) -> KeyEdit {
+        KeyEdit::Set(Value::from(word).to_string())
+    }
+
+    /// Returns the text of a configuration after the change. Comments and layout stay, except those of what the change
+    /// removes. The error gives the reason why the text cannot be changed.
+    pub fn applied_to(&self, text: &str, key: &str) -> Result<String, String> {
+        let key = &name_in(text, key)?;
+        let changed = match self {
+            KeyEdit::Set(value) => set(text, key, value.parse().map_err(message)?),
+            KeyEdit::Unset => unset(text, key),
+            KeyEdit::Add(element) => lists::add(text, key, element),
+            KeyEdit::Remove(element) => lists::remove(text, key, element),
+        }?;
+        // A layout that castellan does not know may not survive the change.
+        parsed(&changed)?;
+        Ok(changed)
+    }
+}
+
+/// Writes the change for the log: `ask_wait 120`, `allow add Bash(ls)`.
+impl std::fmt::Display for KeyEdit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            KeyEdit::Set(value) => f.write_str(value.trim_matches('"')),
+            KeyEdit::Unset => f.write_str("unset"),
+            KeyEdit::Add(element) => write!(f, "add {element}"),
+            KeyEdit::Remove(element) => write!(f, "remove {element}"),
+        }
+    }
+}
+
+/// Changes the mode in a configuration file.
+pub fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
+    write_edit(file, "mode", &KeyEdit::word(mode.as_str()))
+}
+
+/// Changes a key in a configuration file.
+pub(crate) fn write_edit(file: &Path, key: &str, edit: &KeyEdit) -> Result<(), ConfigError> {
     let malformed = |message| ConfigError::Malformed(file.to_owned(), message);
     let text = Config::read_text(file)?;
-    let changed = with_word(&text, key, word).map_err(malformed)?;
+    let changed = edit.applied_to(&text, key).map_err(malformed)?;
     if changed == text {
         return Ok(());
     }
     write_private(file, changed.as_bytes()).map_err(|error| ConfigError::Io(file.to_owned(), error))
 }
 
-/// Changes the word of a key, such as `packs.git`, in a configuration's text. Preserves comments and spacing around it.
-pub(crate) fn with_word(text: &str, key: &str, word: &str) -> Result<String, String> {
-    let mut document: DocumentMut =
-        text.parse().map_err(|error: TomlError| error.to_string().trim_end().to_owned())?;
+/// Returns the name by which a text calls a key: its present or its former one.
+fn name_in(text: &str, key: &str) -> Result<String, String> {
+    let table = parsed(text)?;
+    let former = former_name(key).filter(|former| find(table.get_ref(), former).is_some());
+    Ok(former.unwrap_or(key).to_owned())
+}
+
+fn set(text: &str, key: &str, value: Value) -> Result<String, String> {
+    let mut document: DocumentMut = text.parse().map_err(message)?;
     match key.split_once('.') {
-        None => put(document.as_table_mut(), key, word),
+        None => put(document.as_table_mut(), key, value),
         Some((table, name)) => {
             let table_item = document.entry(table).or_insert_with(|| Item::Table(Table::new()));
             let inner = table_item.as_table_like_mut().ok_or_else(|| format!("`{table}` must be a table"))?;
-            put(inner, name, word);
+            put(inner, name, value);
         }
     }
     Ok(document.to_string())
 }
 
-fn put(table: &mut dyn TableLike, name: &str, word: &str) {
-    // Compares without regard to the kind of quotes.
-    if table.get(name).and_then(Item::as_str) == Some(word) {
+fn put(table: &mut dyn TableLike, name: &str, mut value: Value) {
+    let is_same = |before: &Value| match (before.as_str(), value.as_str()) {
+        // Compares without regard to the kind of quotes.
+        (Some(before), Some(value)) => before == value,
+        _ => before.to_string().trim() == value.to_string().trim(),
+    };
+    if table.get(name).and_then(Item::as_value).is_some_and(is_same) {
         return;
     }
-    let mut value = Value::from(word);
-    match table.get_mut(name) {
+    if let Some(before) = table.get_mut(name).and_then(Item::as_value_mut) {
         // Assigned in place: an insert would drop the comment above the key.
-        Some(item) => {
-            if let Some(before) = item.as_value() {
-                *value.decor_mut() = before.decor().clone();
-            }
-            *item = Item::Value(value);
-        }
-        None => drop(table.insert(name, Item::Value(value))),
+        *value.decor_mut() = before.decor().clone();
+        *before = value;
+        return;
     }
+    // A list of tables has another layout.
+    table.remove(name);
+    table.insert(name, Item::Value(value));
+}
+
+/// Removes a key with its line, and keeps the comments above it.
+fn unset(text: &str, key: &str) -> Result<String, String> {
+    let table = parsed(text)?;
+    let Some((name, value)) = find(table.get_ref(), key) else { return Ok(text.to_owned()) };
+    let lines = lines_around(text, &(name.start..value.span().end));
+    let before = text.get(lines.start..name.start).unwrap_or_default().trim();
+    let after = text.get(value.span().end..lines.end).unwrap_or_default().trim();
+    let is_alone = before.trim_end_matches('.') == key.rsplit_once('.').map_or("", |(table, _)| table)
+        || before.is_empty();
+    if is_alone && is_blank(after) {
+        return Ok(without(text, &lines));
+    }
+    // A key of an inline table, or a list of tables.
+    let mut document: DocumentMut = text.parse().map_err(message)?;
+    match key.split_once('.') {
+        None => drop(document.remove(key)),
+        Some((table, name)) => {
+            let inner = document.get_mut(table).and_then(Item::as_table_like_mut);
+            drop(inner.and_then(|inner| inner.remove(name)));
+        }
+    }
+    Ok(document.to_string())
+}
+
+fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, String> {
+    DeTable::parse(text).map_err(|error| error.to_string().trim_end().to_owned())
+}
+
+/// Returns the place of a key's name, and its value.
+fn find<'t>(table: &'t DeTable<'t>, key: &str) -> Option<(Range<usize>, &'t Spanned<DeValue<'t>>)> {
+    let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
+    let (name, value) = table.iter().find(|(name, _)| name.get_ref() == first)?;
+    match (rest, value.get_ref()) {
+        (None, _) => Some((name.span(), value)),
+        (Some(rest), DeValue::Table(below)) => find(below, rest),
+        (Some(_), _) => None,
+    }
+}
+
+/// Returns the whole lines of a place.
+fn lines_around(text: &str, place: &Range<usize>) -> Range<usize> {
+    let start = text.get(..place.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let end = text.get(place.end..).and_then(|after| after.find('\n'));
+    start..end.map_or(text.len(), |at| place.end + at + 1)
+}
+
+fn without(text: &str, place: &Range<usize>) -> String {
+    with(text, place, "")
+}
+
+fn with(text: &str, place: &Range<usize>, new: &str) -> String {
+    let (before, after) = (text.get(..place.start), text.get(place.end..));
+    [before.unwrap_or_default(), new, after.unwrap_or_default()].concat()
+}
+
+/// Reports whether the rest of a line holds at most a comment.
+fn is_blank(rest: &str) -> bool {
+    let rest = rest.trim();
+    rest.is_empty() || rest.starts_with('#')
+}
+
+fn message(error: TomlError) -> String {
+    error.to_string().trim_end().to_owned()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_word_changes_and_nothing_else() {
-        for (text, key, word, expected) in [
-            (
-                "version = 1\nmode = 'enforce' # why\n",
-                "mode",
-                "monitor",
-                "version = 1\nmode = \"monitor\" # why\n",
-            ),
-            ("version = 1 # one\n", "profile", "strict", "version = 1 # one\nprofile = \"strict\"\n"),
-            ("version = 1\n", "packs.git", "off", "version = 1\n\n[packs]\ngit = \"off\"\n"),
-            (
-                "version = 1\n[packs]\n# mine\ngit = \"off\" # now\nweb = \"off\"\n",
-                "packs.git",
-                "observe",
-                "version = 1\n[packs]\n# mine\ngit = \"observe\" # now\nweb = \"off\"\n",
-            ),
-            (
-                "version = 1\npacks.web = \"off\"\n",
-                "packs.web",
-                "enforce",
-                "version = 1\npacks.web = \"enforce\"\n",
-            ),
-        ] {
-            assert_eq!(with_word(text, key, word).as_deref(), Ok(expected), "{key} in {text}");
-        }
-        assert!(with_word("version = 1\npacks = 1\n", "packs.git", "off").is_err());
-        let inline = with_word("version = 1\npacks = { web = \"off\" }\n", "packs.git", "off").unwrap();
-        let packs = inline.parse::<DocumentMut>().unwrap();
-        let word = |name: &str| packs["packs"][name].as_str().map(str::to_owned);
-        assert_eq!((word("web"), word("git")), (Some("off".to_owned()), Some("off".to_owned())));
-        assert!(with_word("version = \n", "mode", "monitor").is_err());
-    }
-}
+mod tests;

@@ -426,6 +426,11 @@ pub(crate) fn present_name(name: &str) -> &str {
     FORMER_NAMES.iter().find(|(former, _)| *former == name).map_or(name, |(_, present)| present)
 }
 
+/// Returns the name that a key had in an earlier version.
+pub(super) fn former_name(present: &str) -> Option<&'static str> {
+    FORMER_NAMES.iter().find(|(_, now)| *now == present).map(|(former, _)| *former)
+}
+
 /// Returns the names of all keys that a file can set.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
     KEYS.iter().filter(|key| key.place != Place::Profile).map(|key| key.name)

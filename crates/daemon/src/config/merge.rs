@@ -68,25 +68,34 @@ impl Settled {
         setting.counts.iter().chain(&setting.overruled).find(|sourced| sourced.layer == layer)
     }
 
-    /// Returns the keys whose effective value is milder than in `other`, or differs if the values have no order.
+    /// Returns the keys whose effective value is milder than in `other`, or differs if the values have no order. A list
+    /// of rules that tighten is milder without one of them, a list of rules that loosen with another one.
     pub(crate) fn milder_than(&self, other: &Settled) -> Vec<&'static str> {
         let is_milder = |setting: &&Setting| {
-            let other = other.counts(setting.key.name);
+            let (here, there) = (setting.counts.as_slice(), other.counts(setting.key.name));
             let values = |counts: &[Sourced]| counts.iter().map(|one| one.value.clone()).collect::<Vec<_>>();
-            match (setting.key.merge, setting.counts.first(), other.first()) {
+            match (setting.key.merge, here.first(), there.first()) {
                 (Merge::Strictest, Some(here), Some(there)) => {
                     rank(setting.key, here) < rank(setting.key, there)
                 }
                 (Merge::Own, ..) => false,
-                _ => values(&setting.counts) != values(other),
+                (Merge::United, ..) => !has_all(here, there),
+                (Merge::Lifting, ..) => !has_all(there, here),
+                (Merge::Strictest | Merge::Highest, ..) => values(here) != values(there),
             }
         };
         self.0.iter().filter(is_milder).map(|setting| setting.key.name).collect()
     }
 
-    /// Explains why a layer's value for a key has no effect, if a higher layer sets a stricter value.
+    /// Explains why a layer's value for a key has no effect, if a higher layer sets a stricter value or locks the key.
     pub(crate) fn held_above(&self, layer: Layer, name: &str) -> Option<String> {
         let setting = self.0.iter().find(|setting| setting.key.name == name)?;
+        match setting.key.merge {
+            Merge::Strictest | Merge::Highest => {}
+            Merge::Lifting => return self.in_vain_of(setting).into_iter().next(),
+            // All values apply.
+            Merge::United | Merge::Own => return None,
+        }
         let counts = setting.counts.first().filter(|sourced| sourced.layer < layer)?;
         let own = self.said_by(layer, name).filter(|own| own.value != counts.value)?;
         let place = counts.at.as_ref().map(|(file, line)| format!(": `{file}`:{line}")).unwrap_or_default();
@@ -160,6 +169,12 @@ pub(crate) fn merge(spoken: &[Spoken]) -> Settled {
         Setting { key, counts, overruled, locked }
     };
     Settled(KEYS.iter().map(setting).collect())
+}
+
+/// Reports whether each of the values, with its layer, is among `others`.
+fn has_all(others: &[Sourced], values: &[Sourced]) -> bool {
+    let has = |value: &Sourced| others.iter().any(|one| one.layer == value.layer && one.value == value.value);
+    values.iter().all(has)
 }
 
 /// Splits a key's values, the highest layer first, into effective and overridden ones. `is_waiting`: no lower one loosens.

@@ -199,35 +199,11 @@ impl<'t> Reader<'t> {
     }
 
     fn unknown(&mut self, name: &str, span: &Range<usize>, is_table: bool) {
-        if name == "packs.self" {
-            let why = "castellan's own rules (the pack `self`) are always enforced: remove this key";
-            return self.mistake(span, why.to_owned());
-        }
-        let tables = keys::names().filter_map(|name| Some(name.split_once('.')?.0));
-        let (what, meant) =
-            if is_table { ("table", meant(name, tables)) } else { ("key", meant(name, keys::names())) };
-        let remedy =
-            if meant.is_empty() { ": `castellan config show` lists all keys".to_owned() } else { meant };
-        self.mistake(span, format!("unknown {what} `{name}`{remedy}"));
+        self.mistake(span, unknown(name, is_table));
     }
 
     fn key(&mut self, key: &'static Key, span: &Range<usize>, value: &Spanned<DeValue<'_>>) {
-        let name = key.name;
-        let misplaced = match (key.place, self.layer) {
-            (Place::Every, _)
-            | (Place::Organisation, Layer::Organisation)
-            | (Place::AboveProject, Layer::Organisation | Layer::User) => None,
-            (Place::Organisation, _) => {
-                Some(format!("`{name}` is valid only in the organisation's file: remove it here"))
-            }
-            (Place::AboveProject, Layer::Project) => Some(format!(
-                "`{name}` is not valid in a project's file, where it could loosen: remove it here"
-            )),
-            (Place::Profile, _) => {
-                Some(format!("`{name}` cannot be set: choose a `profile` that presets it"))
-            }
-        };
-        match misplaced {
+        match misplaced(key, self.layer) {
             Some(why) => self.mistake(span, why),
             None => self.value(key, value),
         }
@@ -364,6 +340,40 @@ fn line_starts(text: &str) -> Vec<usize> {
 fn count(value: &DeValue<'_>) -> Option<u32> {
     let integer = value.as_integer()?;
     u32::from_str_radix(integer.as_str(), integer.radix()).ok()
+}
+
+/// Returns the key with a name, if the user's file may set it. The error names the mistake and the key that may be meant.
+pub fn settable_key(name: &str) -> Result<&'static Key, String> {
+    let key = key(name).ok_or_else(|| unknown(name, false))?;
+    misplaced(key, Layer::User).map_or(Ok(key), Err)
+}
+
+fn unknown(name: &str, is_table: bool) -> String {
+    if name == "packs.self" {
+        return "castellan's own rules (the pack `self`) are always enforced: remove this key".to_owned();
+    }
+    let tables = keys::names().filter_map(|name| Some(name.split_once('.')?.0));
+    let (what, meant) =
+        if is_table { ("table", meant(name, tables)) } else { ("key", meant(name, keys::names())) };
+    let remedy = if meant.is_empty() { ": `castellan config show` lists all keys".to_owned() } else { meant };
+    format!("unknown {what} `{name}`{remedy}")
+}
+
+/// Returns the reason why a layer's file may not set a key.
+fn misplaced(key: &Key, layer: Layer) -> Option<String> {
+    let name = key.name;
+    match (key.place, layer) {
+        (Place::Every, _)
+        | (Place::Organisation, Layer::Organisation)
+        | (Place::AboveProject, Layer::Organisation | Layer::User) => None,
+        (Place::Organisation, _) => {
+            Some(format!("`{name}` is valid only in the organisation's file: remove it here"))
+        }
+        (Place::AboveProject, Layer::Project) => {
+            Some(format!("`{name}` is not valid in a project's file, where it could loosen: remove it here"))
+        }
+        (Place::Profile, _) => Some(format!("`{name}` cannot be set: choose a `profile` that presets it")),
+    }
 }
 
 /// Returns the error in a name of `locked`.

@@ -11,6 +11,7 @@ use super::{
     CONTROL_VERSION, ControlRequest, ControlResponse, DecidedWorkspace, Envelope, GrantScope, GrantedCall,
     Known, PendingCall, Secret, ShownCall, StatusReport, TrustDecision, listener,
 };
+use crate::config::KeyEdit;
 use crate::limits::CONTROL_ANSWER_TIME;
 
 /// The reason why a control request failed.
@@ -93,6 +94,11 @@ impl ControlClient {
     /// Changes a word of the configuration in force.
     pub fn switch(&self, key: &str, word: &str) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Switch { key: key.to_owned(), word: word.to_owned() })
+    }
+
+    /// Changes a key of the configuration in force, if that is the set with the hash `shown`.
+    pub fn edit(&self, key: &str, edit: KeyEdit, shown: &str) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Edit { key: key.to_owned(), edit, shown: shown.to_owned() })
     }
 
     /// Enforces all rules that are only observed so far because an upgrade has added them.

@@ -1,23 +1,33 @@
-//! Live changes of the profile and the packs. Only a change that makes something milder needs a person.
+//! Live changes of one key: the profile, a pack, a short rule or any other key. Only a change that makes something milder
+//! needs a person.
 
 use std::sync::PoisonError;
 
 use super::{ControlServer, Peer};
+use crate::config::KeyEdit;
 use crate::control::ControlResponse;
 
 impl ControlServer {
-    pub(super) fn switch(&self, key: &str, word: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
+    /// Changes a key. `shown` is the hash of the set in force that a person saw, if a person saw one.
+    pub(super) fn switch(
+        &self,
+        key: &str,
+        edit: &KeyEdit,
+        shown: Option<&str>,
+        peer: Peer<'_>,
+    ) -> Result<(), ControlResponse> {
         // Serialized: the result of the check for a person must stay valid until the change is done.
         let _changing = self.mode_changes.lock().unwrap_or_else(PoisonError::into_inner);
-        let argument = format!("{key} {word}");
-        let switch = match self.policy.prepare_switch(key, word) {
+        let argument = format!("{key} {edit}");
+        let switch = match self.policy.prepare_switch(key, edit) {
             Ok(switch) => switch,
             Err(why) => return self.conclude("switch", &argument, peer, Err(why)),
         };
-        if !switch.loosens.is_empty() {
+        if switch.needs_person {
             self.check_presence("switch", &argument, peer)?;
+            self.check_next_presence("switch", &argument, peer, switch.presence)?;
         }
-        match self.policy.switch(&self.judge, switch, (peer.pid, peer.uid)) {
+        match self.policy.switch(&self.judge, switch, shown, (peer.pid, peer.uid)) {
             Ok(()) => Ok(()),
             failed @ Err(_) => self.conclude("switch", &argument, peer, failed),
         }

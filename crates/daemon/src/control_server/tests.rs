@@ -12,13 +12,14 @@ use crate::memory::Memory;
 /// A process that cannot be inspected.
 const NOBODY: (u32, u64) = (0, 0);
 
-/// Every loosening request, with loosening arguments.
-fn loosening(workspace: &str) -> Vec<(&'static str, ControlRequest)> {
+/// Every loosening request, with loosening arguments. `shown` is the hash of the set in force.
+fn loosening(workspace: &str, shown: &str) -> Vec<(&'static str, ControlRequest)> {
     let trust = |workspace_trust| ControlRequest::Trust {
         workspace: workspace.to_owned(),
         trust: workspace_trust,
         project: None,
     };
+    let edit = |key: &str, edit| ControlRequest::Edit { key: key.to_owned(), edit, shown: shown.to_owned() };
     let approve = |scope| ControlRequest::Approve { id: "K7".to_owned(), shown: String::new(), scope };
     vec![
         ("mode", ControlRequest::Mode("monitor".to_owned())),
@@ -26,6 +27,12 @@ fn loosening(workspace: &str) -> Vec<(&'static str, ControlRequest)> {
         ("switch", ControlRequest::Switch { key: "profile".to_owned(), word: "kit".to_owned() }),
         ("switch", ControlRequest::Switch { key: "packs.git".to_owned(), word: "off".to_owned() }),
         ("switch", ControlRequest::Switch { key: "tiers.ask".to_owned(), word: "observe".to_owned() }),
+        ("switch", edit("allow", KeyEdit::Add("Bash(rm:*)".to_owned()))),
+        ("switch", edit("tags.deny", KeyEdit::Set("\"x\"".to_owned()))),
+        ("switch", edit("mode", KeyEdit::word("monitor"))),
+        ("switch", edit("deny", KeyEdit::Remove("Bash(a)".to_owned()))),
+        ("switch", edit("deny", KeyEdit::Unset)),
+        ("switch", edit("presence_check", KeyEdit::word("pin"))),
         ("apply", ControlRequest::Apply { hash: "x".to_owned() }),
         ("stop", ControlRequest::Stop),
         ("restart", ControlRequest::Restart),
@@ -41,9 +48,11 @@ fn loosening(workspace: &str) -> Vec<(&'static str, ControlRequest)> {
 }
 
 /// Every request that does not loosen.
-fn others(workspace: &str) -> Vec<ControlRequest> {
+fn others(workspace: &str, shown: &str) -> Vec<ControlRequest> {
+    let edit = |key: &str, edit| ControlRequest::Edit { key: key.to_owned(), edit, shown: shown.to_owned() };
     let denied = TrustDecision::Denied;
     vec![
+        edit("deny", KeyEdit::Add("Bash(b)".to_owned())),
         ControlRequest::Status,
         ControlRequest::Mode("enforce".to_owned()),
         ControlRequest::Switch { key: "profile".to_owned(), word: "strict".to_owned() },
@@ -94,6 +103,7 @@ fn whatever_loosens_needs_a_person() {
     let workspace = root.path().canonicalize().unwrap().join("repo");
     std::fs::create_dir_all(workspace.join(".git")).unwrap();
     let workspace = workspace.display().to_string();
+    std::fs::write(layout.config_file(), "version = 1\ndeny = ['Bash(a)']\n").unwrap();
     let server = serve(&layout);
     let known = Known::default();
     let peer = Peer { pid: NOBODY.0, started: NOBODY.1, uid: own, known: &known };
@@ -102,7 +112,7 @@ fn whatever_loosens_needs_a_person() {
     };
     let before = server.judge.terms();
     let mut expected = Vec::new();
-    for (action, request) in loosening(&workspace) {
+    for (action, request) in loosening(&workspace, &server.policy.files()) {
         assert!(is_refused(&request), "{action}");
         expected.push(action);
     }
@@ -113,7 +123,8 @@ fn whatever_loosens_needs_a_person() {
     assert_eq!((now.mode, now.policy.hash()), (before.mode, before.policy.hash()));
     assert!(!server.secrets.has_pin() && !layout.home().stopped_marker().exists());
     assert!(server.judge.decided_workspaces().is_empty());
-    for request in others(&workspace) {
+    let shown = server.policy.files();
+    for request in others(&workspace, &shown) {
         assert!(!is_refused(&request));
     }
 }

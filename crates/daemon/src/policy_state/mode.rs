@@ -7,7 +7,7 @@ use castellan_event::Mode;
 
 use super::{PolicyState, REMEDY};
 use crate::applied;
-use crate::config::{Config, with_word, write_mode};
+use crate::config::{Config, KeyEdit, write_mode};
 use crate::file_set::FileSet;
 use crate::judge::Judge;
 use crate::layers::Layers;
@@ -67,7 +67,7 @@ impl PolicyState {
         let set = self.in_force().set.clone();
         let set = set.ok_or_else(|| format!("there is nothing applied that could keep it: {REMEDY}"))?;
         let user = FileSet {
-            config: with_word(&set.user.config, "mode", mode.as_str())?,
+            config: KeyEdit::word(mode.as_str()).applied_to(&set.user.config, "mode")?,
             rules: set.user.rules.clone(),
         };
         self.keep(Layers { user, ..Layers::clone(&set) })

@@ -8,6 +8,7 @@ use castellan_audit::{Config as LogConfig, Log};
 use castellan_policy::NotAllow;
 
 use super::*;
+use crate::config::KeyEdit;
 use crate::file_set::read_project;
 use crate::memory::Memory;
 use crate::projects::keep_copy;
@@ -433,27 +434,28 @@ fn a_projects_files_only_tighten() {
     );
 }
 
-/// Prepares and makes a switch; checks the loosened keys. `Err`: part of the error of an impossible switch.
-fn check_switch(organisation: &str, (key, word): (&str, &str), expected: Result<&[&str], &str>) {
+/// Prepares and makes a switch; checks whether it needs a person. `Err`: part of the error of an impossible switch.
+fn check_switch(organisation: &str, (key, word): (&str, &str), expected: Result<bool, &str>) {
     let place = Place::new();
     place.write(Layer::Organisation, format!("version = 1\n{organisation}").as_bytes());
     place.write(Layer::User, b"version = 1\nopaque = \"defer\" # mine\n");
     let Served { judge, state } = place.serve();
-    let before = judge.terms().policy.hash().to_owned();
-    let prepared = state.prepare_switch(key, word);
+    let in_force = |judge: &Judge| (judge.terms().policy.hash().to_owned(), judge.terms().mode);
+    let before = in_force(&judge);
+    let prepared = state.prepare_switch(key, &KeyEdit::word(word));
     match (prepared, expected) {
-        (Ok(switch), Ok(loosens)) => {
-            assert_eq!(switch.loosens, loosens, "{key} {word}");
-            state.switch(&judge, switch, (0, 0)).unwrap();
-            assert_ne!(judge.terms().policy.hash(), before, "{key} {word} is in force");
+        (Ok(switch), Ok(needs_person)) => {
+            assert_eq!(switch.needs_person, needs_person, "{key} {word}");
+            state.switch(&judge, switch, None, (0, 0)).unwrap();
+            assert_ne!(in_force(&judge), before, "{key} {word} is in force");
             // The file contains the word, too, so no edit is pending.
             assert_eq!(state.report().pending, [""; 0]);
             let text = std::fs::read_to_string(place.file(Layer::User)).unwrap();
             assert!(text.contains("opaque = \"defer\" # mine\n"), "{text}");
             // The next start finds it.
-            let hash = judge.terms().policy.hash().to_owned();
+            let after = in_force(&judge);
             drop(judge);
-            assert_eq!(place.serve().judge.terms().policy.hash(), hash, "{key} {word}");
+            assert_eq!(in_force(&place.serve().judge), after, "{key} {word}");
         }
         (Err(why), Err(part)) => assert!(why.contains(part), "{why}"),
         (got, expected) => panic!("{key} {word}: {got:?}, expected {expected:?}"),
@@ -462,13 +464,13 @@ fn check_switch(organisation: &str, (key, word): (&str, &str), expected: Result<
 
 #[test]
 fn one_word_is_switched_live_and_kept() {
-    check_switch("", ("profile", "strict"), Ok(&[]));
-    check_switch("", ("profile", "autonomous"), Ok(&["allow_understood"]));
-    check_switch("", ("packs.git", "observe"), Ok(&["packs.git"]));
-    check_switch("", ("tiers.review", "off"), Ok(&["tiers.review"]));
+    check_switch("", ("profile", "strict"), Ok(false));
+    check_switch("", ("profile", "autonomous"), Ok(true));
+    check_switch("", ("packs.git", "observe"), Ok(true));
+    check_switch("", ("tiers.review", "off"), Ok(true));
     check_switch("", ("profile", "x"), Err("`profile`: `x` is not one of"));
-    check_switch("", ("packs.self", "off"), Err("`packs.self` cannot be switched"));
-    check_switch("", ("mode", "monitor"), Err("`mode` cannot be switched"));
+    check_switch("", ("packs.self", "off"), Err("(the pack `self`) are always enforced"));
+    check_switch("", ("mode", "monitor"), Ok(true));
     check_switch("packs.git = \"enforce\"", ("packs.git", "off"), Err("the organisation sets \"enforce\""));
     check_switch("locked = [\"profile\"]", ("profile", "kit"), Err("the organisation sets \"standard\""));
 }
@@ -477,9 +479,42 @@ fn one_word_is_switched_live_and_kept() {
 fn a_switch_of_what_is_not_in_force_any_more_is_refused() {
     let place = Place::new();
     let Served { judge, state } = place.serve();
-    let late = state.prepare_switch("packs.git", "enforce").unwrap();
-    let first = state.prepare_switch("packs.git", "off").unwrap();
-    state.switch(&judge, first, (0, 0)).unwrap();
-    let why = state.switch(&judge, late, (0, 0)).unwrap_err();
-    assert!(why.contains("meanwhile"), "{why}");
+    let prepare = |word: &str| state.prepare_switch("packs.git", &KeyEdit::word(word)).unwrap();
+    let shown = state.files();
+    let (first, late) = (prepare("off"), prepare("enforce"));
+    state.switch(&judge, first, Some(&shown), (0, 0)).unwrap();
+    let refused = |switch, shown| state.switch(&judge, switch, shown, (0, 0)).unwrap_err();
+    for why in [refused(late, None), refused(prepare("enforce"), Some(shown.as_str()))] {
+        assert!(why.contains("meanwhile"), "{why}");
+    }
+}
+
+/// Adds a short rule to the user's list, with an organisation above. `Ok`: it needs a person; `Err`: part of the error.
+fn check_added(organisation: &str, expected: Result<bool, &str>) {
+    let place = Place::new();
+    place.write(Layer::Organisation, format!("version = 1\n{organisation}").as_bytes());
+    place.write(Layer::User, b"version = 1\nallow = ['Bash(a)'] # mine\n");
+    let Served { judge, state } = place.serve();
+    // An edit that still waits keeps waiting.
+    place.write(Layer::User, b"version = 1\nallow = ['Bash(a)'] # mine\nmode = 'monitor'\n");
+    let prepared = state.prepare_switch("allow", &KeyEdit::Add("Bash(b)".to_owned()));
+    match (prepared, expected) {
+        (Ok(switch), Ok(needs_person)) => {
+            assert_eq!(switch.needs_person, needs_person, "{organisation}");
+            state.switch(&judge, switch, None, (0, 0)).unwrap();
+            let text = std::fs::read_to_string(place.file(Layer::User)).unwrap();
+            assert_eq!(text, "version = 1\nallow = ['Bash(a)', \"Bash(b)\"] # mine\nmode = 'monitor'\n");
+            assert_eq!(state.report().pending, ["config.toml"]);
+            assert_eq!(judge.terms().mode, Mode::Enforce);
+        }
+        (Err(why), Err(part)) => assert!(why.contains(part), "{why}"),
+        (got, expected) => panic!("{organisation}: {got:?}, expected {expected:?}"),
+    }
+}
+
+#[test]
+fn a_short_rule_is_added_live_where_it_counts() {
+    check_added("", Ok(true));
+    check_added("allow = ['Bash(c)']", Ok(true));
+    check_added("locked = ['allow']", Err("`allow` has no effect: the organisation locked it"));
 }

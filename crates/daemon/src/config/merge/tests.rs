@@ -241,7 +241,13 @@ fn what_gets_milder_is_named() {
         ("profile = 'strict'", "profile = 'strict'\nopaque = 'ask'", &["opaque"]),
         ("", "packs.git = 'observe'", &["packs.git"]),
         ("packs.git = 'off'", "packs.git = 'observe'", &[]),
-        ("", "deny = ['Bash(ls)']", &["deny"]),
+        ("", "deny = ['Bash(ls)']", &[]),
+        ("deny = ['Bash(a)', 'Bash(b)']", "deny = ['Bash(c)', 'Bash(b)']", &["deny"]),
+        ("ask = ['Bash(a)', 'Bash(b)']", "ask = ['Bash(b)']", &["ask"]),
+        ("", "allow = ['Bash(ls)']", &["allow"]),
+        ("allow = ['Bash(a)', 'Bash(b)']", "allow = ['Bash(b)']", &[]),
+        ("allow = ['Bash(a)']", "allow = ['Bash(b)']", &["allow"]),
+        ("hooks.trusted = ['a']", "", &[]),
         ("", "ask_wait = 5", &["ask_wait"]),
     ] {
         assert_eq!(of(after).milder_than(&of(before)), expected, "{before} -> {after}");
