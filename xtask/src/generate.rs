@@ -24,6 +24,8 @@ castellan merges the files of several owners.
 
 * `castellan config show [KEY] [--origin]` prints the values in force, with file and line.
 * `castellan config check [FILE]` reports every mistake with line, column and a suggestion, and former names of keys.
+* `castellan config set KEY VALUE` and `unset KEY` show the difference, and change the key in force and in `config.toml`. A change
+  that loosens, or of a key whose values have no order, needs the user presence check.
 * `castellan config schema` prints a JSON schema for editors.
 
 ";

@@ -1,6 +1,7 @@
 //! The subcommands, one file each, and their dispatch.
 
 pub(crate) mod agents;
+pub(crate) mod allow;
 pub(crate) mod apply;
 pub(crate) mod approve;
 pub(crate) mod bench;
@@ -58,6 +59,8 @@ pub(crate) enum Command {
     Packs(packs::Options),
     /// Apply edited configuration and rule files, after showing the changes
     Apply(apply::Options),
+    /// Add a short rule to your allow list, or remove one
+    Allow(allow::Options),
     /// List the calls that are waiting for your approval
     Pending(pending::Options),
     /// Approve a pending call, after showing it in full
@@ -87,7 +90,7 @@ pub(crate) enum Command {
     Agents(agents::Options),
     /// Check the whole installation, with a live call through the hook of each agent
     Doctor(doctor::Options),
-    /// Show the configuration and its sources, and check it
+    /// Show the configuration and its sources, check it, and change a key
     #[command(subcommand)]
     Config(config::Command),
     /// Inspect, test and create rules
@@ -119,6 +122,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Profile(options) => profile::run(global, options),
         Command::Packs(options) => packs::run(global, options),
         Command::Apply(options) => apply::run(global, options),
+        Command::Allow(options) => allow::run(global, options),
         Command::Pending(options) => pending::run(global, options),
         Command::Approve(options) => approve::run(global, options),
         Command::Refuse(options) => refuse::run(global, options),

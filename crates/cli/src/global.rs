@@ -51,6 +51,15 @@ impl Global {
         self.home.as_ref().map(|dir| format!("--home {}", dir.display()))
     }
 
+    /// Returns the command line of another command for the same home, quoted for a shell.
+    pub(crate) fn command(&self, words: &[&str]) -> String {
+        let words = words.iter().map(|word| output::quoted(word));
+        let home =
+            self.home.as_ref().map(|dir| format!("--home {}", output::quoted(&dir.display().to_string())));
+        let whole: Vec<String> = std::iter::once("castellan".to_owned()).chain(home).chain(words).collect();
+        whole.join(" ")
+    }
+
     pub(crate) fn layout(&self) -> anyhow::Result<Layout> {
         Ok(Layout::read(&self.home()?.0)?)
     }

@@ -197,6 +197,15 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
     printable_lines(&format!("{error:#}"))
 }
 
+/// Returns a word as a shell reads it: in single quotes, unless it is plain.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:@,+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 /// Returns a number with its noun: `1 file`, `2 files`.
 pub(crate) fn counted<N: Copy + fmt::Display + From<u8> + PartialEq>(count: N, what: &str) -> String {
     if count == N::from(1) { format!("1 {what}") } else { format!("{count} {what}s") }
@@ -273,6 +282,15 @@ mod tests {
             [0_u64, 1, 2].map(|count| counted(count, "failure")),
             ["0 failures", "1 failure", "2 failures"]
         );
+    }
+
+    #[test]
+    fn a_shell_reads_a_quoted_word_as_it_is() {
+        let check = |word: &str, expected: &str| assert_eq!(quoted(word), expected);
+        check("level.session", "level.session");
+        check("", "''");
+        check("Bash(cargo test:*)", "'Bash(cargo test:*)'");
+        check("it's $x", r"'it'\''s $x'");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! The daemon accepts only the files shown.
 
 mod changes;
+pub(super) mod key_edit;
 mod read_set;
 mod summary;
 
@@ -117,6 +118,15 @@ pub(crate) fn apply_shipped(
     Ok(Ok(waiting))
 }
 
+/// Fails if the daemon is of another version, whose defaults and rules may differ.
+fn check_version(status: &StatusReport) -> anyhow::Result<()> {
+    let own = env!("CARGO_PKG_VERSION");
+    if status.version != own {
+        bail!("the daemon is of version {}, this is {own}: run `castellan restart` first", status.version);
+    }
+    Ok(())
+}
+
 /// Returns the set in force; `None` if there is none. The set on disk is used only if its hash matches the daemon's.
 fn in_force(layout: &Layout, status: &StatusReport) -> Option<Layers> {
     read_applied(layout).ok().filter(|set| set.hash() == status.applied)
@@ -124,13 +134,7 @@ fn in_force(layout: &Layout, status: &StatusReport) -> Option<Layers> {
 
 impl Proposal {
     fn read(layout: &Layout, status: &StatusReport) -> anyhow::Result<Proposal> {
-        let own = env!("CARGO_PKG_VERSION");
-        if status.version != own {
-            bail!(
-                "the daemon is of version {}, this is {own}: run `castellan restart` first",
-                status.version
-            );
-        }
+        check_version(status)?;
         let files = FileSet::read(layout)?;
         let in_force = in_force(layout, status);
         let unknown = match (&in_force, status.applied.is_empty()) {

@@ -17,21 +17,30 @@ pub(crate) struct Options {
     mode: Option<Mode>,
 }
 
+/// The key of the configuration that the mode changes.
+pub(crate) const KEY: &str = "mode";
+
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    match options.mode {
+        None => {
+            writeln!(anstream::stdout(), "{}", global.client()?.status()?.mode)?;
+            Ok(Exit::Done)
+        }
+        Some(mode) => change(global, mode),
+    }
+}
+
+/// Changes the mode, live and in the configuration.
+pub(crate) fn change(global: &Global, mode: Mode) -> anyhow::Result<Exit> {
     let client = global.client()?;
     let before = client.status()?.mode;
-    match options.mode {
-        None => writeln!(anstream::stdout(), "{before}")?,
-        Some(mode) => {
-            // Sent even if unchanged: the mode may not be stored for the next start.
-            client.set_mode(mode.as_str())?;
-            // The organisation's mode may be stricter.
-            let now = client.status()?.mode;
-            global.note(&match now == before {
-                true => format!("the mode is {now} already"),
-                false => format!("the mode is {now} now; it was {before}"),
-            })?;
-        }
-    }
+    // Sent even if unchanged: the mode may not be stored for the next start.
+    client.set_mode(mode.as_str())?;
+    // The organisation's mode may be stricter.
+    let now = client.status()?.mode;
+    global.note(&match now == before {
+        true => format!("the mode is {now} already"),
+        false => format!("the mode is {now} now; it was {before}"),
+    })?;
     Ok(Exit::Done)
 }

@@ -9,6 +9,7 @@ mod explain;
 mod help;
 mod home;
 mod install;
+mod key_edit;
 mod log;
 mod loosen;
 mod managed;

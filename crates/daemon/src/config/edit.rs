@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, TomlError, Value};
 
-use super::keys::former_name;
+use super::keys::{Key, Kind, former_name};
 use super::{Config, ConfigError};
 use castellan_files::write_private;
 
@@ -35,6 +35,32 @@ impl KeyEdit {
         KeyEdit::Set(Value::from(word).to_string())
     }
 
+    /// Sets a key to a value as a person types it: TOML, but a word or a text needs no quotes.
+    pub fn typed(key: &Key, given: &str) -> KeyEdit {
+        let is_text = matches!(key.kind, Kind::Word(_) | Kind::Text);
+        match given.trim().parse::<Value>() {
+            Ok(value) if !is_text || value.is_str() => KeyEdit::Set(value.decorated("", "").to_string()),
+            _ => KeyEdit::word(given),
+        }
+    }
+
+    /// Returns the change that brings the key in the text of a configuration back.
+    pub fn reverse(&self, text: &str, key: &str) -> Result<KeyEdit, String> {
+        let whole: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
+        let name = name_in(text, key)?;
+        let (table, name) =
+            name.split_once('.').map_or((None, name.as_str()), |(table, name)| (Some(table), name));
+        let table = table.map_or(Some(&whole), |table| whole.get(table)?.as_table());
+        Ok(match self {
+            KeyEdit::Add(element) => KeyEdit::Remove(element.clone()),
+            KeyEdit::Remove(element) => KeyEdit::Add(element.clone()),
+            KeyEdit::Set(_) | KeyEdit::Unset => match table.and_then(|table| table.get(name)) {
+                Some(before) => KeyEdit::Set(before.to_string()),
+                None => KeyEdit::Unset,
+            },
+        })
+    }
+
     /// Returns the text of a configuration after the change. Comments and layout stay, except those of what the change
     /// removes. The error gives the reason why the text cannot be changed.
     pub fn applied_to(&self, text: &str, key: &str) -> Result<String, String> {
@@ -51,16 +77,22 @@ impl KeyEdit {
     }
 }
 
-/// Writes the change for the log: `ask_wait 120`, `allow add Bash(ls)`.
+/// Writes the change without its key, for the log: `120`, `add Bash(ls)`.
 impl std::fmt::Display for KeyEdit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            KeyEdit::Set(value) => f.write_str(value.trim_matches('"')),
+            KeyEdit::Set(value) => f.write_str(unquoted(value)),
             KeyEdit::Unset => f.write_str("unset"),
             KeyEdit::Add(element) => write!(f, "add {element}"),
             KeyEdit::Remove(element) => write!(f, "remove {element}"),
         }
     }
+}
+
+/// Returns a TOML text without its quotes, if it means the same without them.
+fn unquoted(value: &str) -> &str {
+    let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    inner.filter(|inner| !inner.contains(['"', '\\'])).unwrap_or(value)
 }
 
 /// Changes the mode in a configuration file.

@@ -1,7 +1,7 @@
 //! Live switching of profile and packs: tightening is free, loosening needs a person, and both survive the daemon.
 
 use castellan_tests::home::Home;
-use castellan_tests::hook::{ENFORCE, bash, judge, understood};
+use castellan_tests::hook::{ENFORCE, RULES, bash, judge, understood};
 use castellan_tests::terminal;
 use serde_json::Value as Json;
 
@@ -80,5 +80,41 @@ fn an_observed_pack_records_and_decides_nothing() -> anyhow::Result<()> {
     assert_eq!((&git["state"], &git["hits_7_days"]["observed"]), (&"observe".into(), &1.into()), "{shown}");
     run(&home, &["packs", "git", "enforce"])?;
     assert_eq!(answer(&home, FORCED)?, enforced);
+    Ok(())
+}
+
+/// A person adds a short rule at a terminal, with a PIN, and the next call runs. An agent's program cannot.
+#[test]
+fn a_short_rule_counts_from_the_next_call_on() -> anyhow::Result<()> {
+    const ADD: [&str; 2] = ["allow", "Bash(doubtful:*)"];
+    let home = Home::with_castellan("allow", "version = 1 # mine\npresence_check = \"pin\"\n", RULES)?;
+    home.start_daemon()?;
+    let mut setting = terminal::start_castellan(&home, &["presence", "set-pin"])?;
+    setting.answer("new PIN:", "4711\n")?;
+    setting.answer("again:", "4711\n")?;
+    assert_eq!(setting.finish()?.code, Some(0));
+    assert_eq!(answer(&home, "doubtful now")?, "ask");
+    assert!(run(&home, &ADD).is_err(), "a program is no person");
+    let mut declined = terminal::start_castellan(&home, &ADD)?;
+    declined.answer("apply? [y/N]", "n\n")?;
+    let declined = declined.finish()?;
+    assert!(
+        declined.code == Some(1) && declined.stdout.contains("+allow = [\"Bash(doubtful:*)\"]"),
+        "{declined:?}"
+    );
+    for (pin, code) in [("4712\n", Some(4)), ("4711\n", Some(0))] {
+        assert_eq!(answer(&home, "doubtful now")?, "ask");
+        let mut added = terminal::start_castellan(&home, &ADD)?;
+        added.answer("apply? [y/N]", "y\n")?;
+        added.answer("PIN:", pin)?;
+        let added = added.finish()?;
+        assert_eq!(added.code, code, "{added:?}");
+    }
+    assert_eq!(answer(&home, "doubtful now")?, "allow");
+    assert_eq!(answer(&home, "doubtful now; forbidden")?, "deny");
+    kill(home.start_daemon()?)?;
+    assert_eq!(answer(&home, "doubtful now")?, "allow");
+    run(&home, &["allow", "--remove", "Bash(doubtful:*)"])?;
+    assert_eq!(answer(&home, "doubtful now")?, "ask");
     Ok(())
 }

@@ -58,10 +58,10 @@ fn without_element(text: &str, place: &Range<usize>) -> String {
 }
 
 fn elements<'t>(key: &str, list: &'t Spanned<DeValue<'t>>) -> Result<&'t [Spanned<DeValue<'t>>], String> {
-    match list.get_ref() {
-        DeValue::Array(elements) => Ok(elements),
-        other => Err(format!("`{key}` is a list, and this is a value of the type {}", other.type_str())),
+    if let DeValue::Array(elements) = list.get_ref() {
+        return Ok(elements);
     }
+    Err(format!("`{key}` is a list, and this is a value of the type {}", list.get_ref().type_str()))
 }
 
 /// Returns the indentation of a line after the last element.

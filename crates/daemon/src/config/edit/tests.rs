@@ -1,4 +1,7 @@
+use castellan_event::Layer;
+
 use super::*;
+use crate::config::settable_key;
 
 /// Applies an edit to a text without its first line.
 fn check(text: &str, key: &str, edit: &KeyEdit, expected: &str) {
@@ -47,6 +50,51 @@ fn any_value_is_set() {
         "\n[rules]\nappend_output = []\n",
     );
     assert!(set("[").applied_to("version = 1\n", "deny").is_err());
+}
+
+#[test]
+fn a_value_is_typed_without_quotes() {
+    let check = |key: &str, given: &str, expected: &str| {
+        let edit = KeyEdit::typed(settable_key(key).unwrap(), given);
+        assert_eq!(edit, KeyEdit::Set(expected.to_owned()), "{key} {given}");
+    };
+    check("ask_wait", "120", "120");
+    check("ask_wait", "long", "\"long\"");
+    check("notify", " false ", "false");
+    check("profile", "strict", "\"strict\"");
+    check("profile", "'strict'", "'strict'");
+    check("rules.engine", "0.44", "\"0.44\"");
+    check("tags.deny", "true", "\"true\"");
+    check("deny", "['a', \"b\"]", "['a', \"b\"]");
+    check("ask_wait", "1\nmode = 'monitor'", "\"\"\"\n1\nmode = 'monitor'\"\"\"");
+}
+
+#[test]
+fn an_edit_can_be_undone() {
+    let check = |text: &str, key: &str, edit: &KeyEdit, expected: &KeyEdit| {
+        let text = format!("version = 1\n{text}");
+        let reverse = edit.reverse(&text, key).unwrap();
+        assert_eq!(reverse, *expected, "{key} in {text}");
+        let mistakes = |text: &str| Config::mistakes(text, Layer::User);
+        let back = reverse.applied_to(&edit.applied_to(&text, key).unwrap(), key).unwrap();
+        assert_eq!((mistakes(&text).len(), mistakes(&back).len()), (0, 0), "{back}");
+    };
+    let set = |value: &str| KeyEdit::Set(value.to_owned());
+    check("", "ask_wait", &set("5"), &KeyEdit::Unset);
+    check("ask_wait = 0 # no\n", "ask_wait", &set("5"), &set("0"));
+    check("presence = 'pin'\n", "presence_check", &set("'password'"), &set("\"pin\""));
+    check(
+        "deny = [\n  'Bash(a)', # a\n  \"Bash(b)\",\n]\n",
+        "deny",
+        &KeyEdit::Unset,
+        &set("[\"Bash(a)\", \"Bash(b)\"]"),
+    );
+    check("[level]\nsession = 'off'\n", "level.session", &KeyEdit::Unset, &set("\"off\""));
+    let select = "[[rules.select]]\ndisable = { tag = 'x' }\n";
+    check(select, "rules.select", &KeyEdit::Unset, &set("[{ disable = { tag = \"x\" } }]"));
+    let rule = || "Bash(a)".to_owned();
+    check("", "allow", &KeyEdit::Add(rule()), &KeyEdit::Remove(rule()));
+    check("allow = ['Bash(a)']\n", "allow", &KeyEdit::Remove(rule()), &KeyEdit::Add(rule()));
 }
 
 #[test]
