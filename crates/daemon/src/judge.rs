@@ -21,6 +21,7 @@ use std::time::{Instant, SystemTime};
 
 use castellan_agents::{self as agents, AgentId, Incoming, Moment, Origin};
 use castellan_audit::{AuditError, Log, Record};
+use castellan_policy::RequestId;
 use castellan_wire::{Reply, Request};
 
 use self::asked::{Asked, Whose};
@@ -35,6 +36,7 @@ use crate::clock::wall;
 use crate::limits::JUDGED_AGAIN_MAX;
 use crate::live::{LiveSessions, Own};
 use crate::memory::Memory;
+use crate::notification;
 use crate::peers::AgentProcess;
 use crate::record;
 use crate::requests::Over;
@@ -62,6 +64,8 @@ pub(crate) struct Judge {
     /// castellan's own files.
     own: Vec<String>,
     tally: Tally,
+    /// Shows a pending call on the desktop.
+    notify: fn(AgentId, &str, RequestId, &[String]),
 }
 
 impl Judge {
@@ -78,6 +82,7 @@ impl Judge {
             seen_texts: record::SeenTexts::default(),
             own,
             tally: Tally::default(),
+            notify: notification::show,
         }
     }
 

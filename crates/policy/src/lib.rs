@@ -38,7 +38,7 @@ pub use settings::{Presence, Profile, Settings};
 pub use stages::stage_table;
 pub use state::{Failed, Pending, State, StateChange, WorkspaceTrust};
 pub use tags::{RuleVerdict, Tags};
-pub use tell::{agent_text, user_text};
+pub use tell::{agent_text, unattended_text, user_text};
 pub use tries::{DenialKey, Tries};
 pub use ungoverned::{Block, OnUngoverned, Ungoverned};
 

@@ -15,15 +15,19 @@ pub fn agent_text(decision: &Decision, request: RequestId) -> String {
     let parts = Parts::of(decision);
     match (decision.answer, decision.verdict) {
         (Verdict::Ask, _) => question(&parts, request),
-        (_, Verdict::Ask) => {
-            let rest = parts.what_then_remedy();
-            format!("castellan blocked this; tell the user: request {request}. {rest}")
-        }
+        (_, Verdict::Ask) => unattended_text(decision, request),
         _ => {
             let rest = parts.remedy_then_what();
             format!("castellan blocked this: {rest}. Do not rephrase it. ({request})")
         }
     }
+}
+
+/// Returns the refusal of a call that a person can allow elsewhere. The model of an agent without a person at its prompt reads it, also
+/// if castellan answers ask: such an agent refuses the call by itself and passes the message on.
+pub fn unattended_text(decision: &Decision, request: RequestId) -> String {
+    let rest = Parts::of(decision).what_then_remedy();
+    format!("castellan blocked this; tell the user: request {request}. {rest}")
 }
 
 /// Returns the note for the user, which the agent's model does not read. It is empty if the call runs.

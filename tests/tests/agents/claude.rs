@@ -42,7 +42,7 @@ fn an_asked_call_does_not_run_with_nobody_there() -> Result<()> {
             Claude,
             "asked-file",
             false,
-            "Test ask: the test asks about this file",
+            "castellan blocked this; tell the user: request",
             ("ask", answer, true),
         );
         check(Claude, Case { options, ..case })?;

@@ -14,7 +14,6 @@ use crate::clock::wall;
 use crate::explanation::Explanation;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
 use crate::memory::{Given, Memory};
-use crate::notification;
 use crate::peers::AgentProcess;
 use crate::requests::{Ask, GrantKey, Granted, Now, Over, Request, Scope, Subject, Ungrantable, Waits};
 use crate::session_key::SessionKey;
@@ -77,11 +76,10 @@ impl Judge {
         let grant = grantable(call, &grounds.facts, decision, change);
         let (Some(grant), Some(id)) = (grant, change.request) else { return };
         let request = request(id, grant, weighed);
-        let reasons = request.reasons.clone();
+        let (reasons, is_untold) = (request.reasons.clone(), !request.is_at_prompt());
         let is_new = self.memory().requests_mut().wait(request);
-        let is_untold = decision.hold().is_some() || change.answer == Verdict::Deny;
         if is_new && is_untold && asked.terms().policy.settings().notify {
-            notification::show(asked.agent, &call.agent.cwd, id, &reasons);
+            (self.notify)(asked.agent, &call.agent.cwd, id, &reasons);
         }
     }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use castellan_agents::{self as agents, AgentId, Message};
 use castellan_audit::Record;
 use castellan_event::{Action, Agent, Call, Facts, Mode, PartsHash, Recorder, ToolKind, Verdict};
-use castellan_policy::{Decision, RequestId, StateChange, agent_text, drive, fulfil, user_text};
+use castellan_policy::{
+    Decision, RequestId, StateChange, agent_text, drive, fulfil, unattended_text, user_text,
+};
 use castellan_wire::Reply;
 
 use super::begun::begun;
@@ -96,7 +98,7 @@ impl Judge {
             let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
         }
-        let reported = reported(&decision, &change);
+        let reported = reported(&decision, &change, is_at_prompt);
         let given = Given {
             verdict: change.answer,
             reason: reported.reason.clone(),
@@ -208,11 +210,14 @@ fn meet(action: &Action) -> Result<(), String> {
     Err(format!("this version of castellan cannot meet `{action}`"))
 }
 
-fn reported(decision: &Decision, change: &StateChange) -> Message {
+fn reported(decision: &Decision, change: &StateChange, is_at_prompt: bool) -> Message {
     match change.request {
         Some(request) if decision.answer >= Verdict::Ask => Message {
             verdict: decision.answer,
-            reason: agent_text(decision, request),
+            reason: match decision.answer == Verdict::Ask && !is_at_prompt {
+                true => unattended_text(decision, request),
+                false => agent_text(decision, request),
+            },
             user_note: user_text(decision, request),
         },
         _ => {

@@ -6,6 +6,7 @@ mod hold;
 mod over;
 mod second;
 mod trust;
+mod unattended;
 mod ungoverned;
 
 use std::collections::BTreeSet;

@@ -127,7 +127,7 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
 }
 
 /// Starts an agent as a program starts Claude Code: with `-p`.
-fn start_headless(bench: &mut Bench) -> std::process::Child {
+pub(super) fn start_headless(bench: &mut Bench) -> std::process::Child {
     let mut claude = std::process::Command::new("sh");
     let claude = claude.args(["-c", "read x", "-p"]).stdin(std::process::Stdio::piped());
     let claude = claude.spawn().unwrap();
