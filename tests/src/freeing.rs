@@ -142,7 +142,16 @@ fn tries(home: &Home, id: &str) -> Result<Vec<(String, String, By)>> {
         let by = if *program == "systemd-run" && !has_service_manager() { By::Nothing } else { By::Presence };
         tries.push((format!("{name}, disguised"), text.replace("{}", &at("tool", &approve)), by));
     }
-    for request in ["mode monitor", "stop", "restart", "presence set-pin"] {
+    let requests = [
+        "mode monitor",
+        "stop",
+        "restart",
+        "presence set-pin",
+        "allow Bash --yes",
+        "config set mode monitor",
+        "config set packs.git off --yes",
+    ];
+    for request in requests {
         tries.push((request.to_owned(), at("tool", request), By::Presence));
     }
     let told =
