@@ -26,7 +26,7 @@ fn held(home: &Home, count: usize) -> anyhow::Result<Vec<String>> {
     let look = || -> anyhow::Result<Option<Vec<String>>> {
         let shown: Json = serde_json::from_str(&home.run_castellan(&["pending", "--json"])?.stdout)?;
         let calls = shown["pending"].as_array().cloned().unwrap_or_default();
-        let held = calls.iter().filter(|call| call["held"] == true);
+        let held = calls.iter().filter(|call| call["waiting"] == true);
         let ids: Vec<String> = held.filter_map(|call| Some(call["id"].as_str()?.to_owned())).collect();
         Ok((ids.len() == count).then_some(ids))
     };

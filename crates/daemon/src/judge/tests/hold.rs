@@ -103,7 +103,7 @@ fn a_hold_is_recorded_and_so_is_why_it_ended() {
     check_record(false, Holding::May, &["hold 120 else defer"], &[]);
     let none = "the obligation `hold 120` cannot be met: no more calls can wait";
     check_record(true, Holding::No, &[], &[none]);
-    let late = "the obligation `hold 120` is not met: no person has approved the call in time";
+    let late = "the obligation `hold 120` cannot be met: no person has approved the call in time";
     check_record(true, Holding::Was(End::Judge), &[], &[late]);
     check_record(true, Holding::Was(End::Refused), &[], &[]);
 }
