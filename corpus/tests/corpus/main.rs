@@ -1,4 +1,5 @@
 //! The labelled calls and the list of limits.
+#![cfg(test)]
 
 mod labelled;
 mod limits;

@@ -84,7 +84,7 @@ pub fn encode_refusal(agent: AgentId, event: &str, malformed: &Malformed) -> Rep
             encode_failure(*sender, event, &malformed.message)
         }
         Some(Stranger { whose: Whose::Other(sender), .. }) => {
-            foreign_denial(&sender, &one_line(&malformed.message))
+            foreign_denial(sender, &one_line(&malformed.message))
         }
     }
 }

@@ -55,10 +55,8 @@ impl AuditError {
 /// Returns the text of a system error. A full disk comes first, because a user can act on it at once.
 fn of_system(action: &str, path: &Path, error: &io::Error) -> String {
     let path = path.display();
-    match error.kind() {
-        ErrorKind::StorageFull => {
-            format!("the disk with castellan's log is full: free some space (cannot {action} `{path}`)")
-        }
-        _ => format!("cannot {action} `{path}`: {}", explained(error)),
+    if error.kind() == ErrorKind::StorageFull {
+        return format!("the disk with castellan's log is full: free some space (cannot {action} `{path}`)");
     }
+    format!("cannot {action} `{path}`: {}", explained(error))
 }

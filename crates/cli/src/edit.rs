@@ -79,7 +79,7 @@ impl SettingsFile {
                 self.back_up(backup).with_context(|| format!("`{}`", backup.display()))?;
                 self.write(text, mode).with_context(at)?;
                 for old in superseded(&before) {
-                    fs::remove_file(&old).with_context(|| format!("`{}`", old.display()))?;
+                    fs::remove_file(old).with_context(|| format!("`{}`", old.display()))?;
                 }
             }
             Edited::Deleted => fs::remove_file(&self.target).with_context(at)?,

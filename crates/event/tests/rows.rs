@@ -1,4 +1,5 @@
 //! Tests of the field table and of the rows that give its values.
+#![cfg(test)]
 
 use castellan_event::{
     Agent, Answer, Answers, Call, Change, Command, Effect, EffectKind, FIELDS, Facts, FieldType, FileOrigin,

@@ -253,7 +253,7 @@ fn check_operator(comp: &Text, list: bool, engine: Engine) -> Result<(), Fault> 
     let fault = |message: String| Fault::new("LOAD_ERR_VALIDATE", place, message);
     if let Some((_, modifier)) = modified(name).filter(|_| engine < Engine::V0_44) {
         let message = format!("engine 0.43 does not know `{modifier}`");
-        return Err(fault(message).help(format!("use engine 0.44")));
+        return Err(fault(message).help("use engine 0.44"));
     }
     let is_operator = OPERATORS.iter().any(|(known, _, _)| *known == name) || takes_list(name);
     if list && !takes_list(name) {

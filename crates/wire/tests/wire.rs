@@ -1,4 +1,5 @@
 //! Round trips, limits, and arbitrary bytes in both directions.
+#![cfg(test)]
 
 use castellan_wire::{Frame, Gap, Hold, Kind, Reply, Request, VERSION, WireError, read_frame, write_frame};
 use proptest::prelude::*;

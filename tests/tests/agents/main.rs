@@ -1,4 +1,5 @@
 //! The real agents, with scripted models.
+#![cfg(test)]
 
 mod claude;
 mod codex;

@@ -1,7 +1,5 @@
 //! The data files of agents: `build/read.rs` rejects a wrong file and names the line.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::{payloads, read, shape, write};
 use castellan_agents::AgentId;
 

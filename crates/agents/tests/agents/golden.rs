@@ -1,8 +1,6 @@
 //! Golden payloads: `golden/AGENT/EVENT-name.json` (or `.bin`) from an agent, and beside it `.txt` with the decoded
 //! call. `UPDATE_EXPECT=1` rewrites the texts; read the difference before you keep it.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fmt::Write;
 use std::path::Path;
 

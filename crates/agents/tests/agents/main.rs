@@ -1,4 +1,5 @@
 //! Payloads, replies and settings of each agent.
+#![cfg(test)]
 
 mod agents;
 mod golden;

@@ -1,7 +1,5 @@
 //! Registration in settings texts: undone to the byte, idempotent, and never over a text that does not parse.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
 use castellan_agents::{
     AgentId, HookCommand, SettingsProblem, hook_events, inspect, managed_settings_text, register,
     register_managed_toml, unregister, unregister_managed_toml,

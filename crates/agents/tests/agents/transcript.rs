@@ -1,7 +1,5 @@
 //! Lines from real transcripts. `transcript/AGENT.cases` holds each line and below it, after `=>`, its entries.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use castellan_agents::{AgentId, TranscriptEntry, subagent_transcripts, transcript_line};
 use proptest::prelude::*;
 

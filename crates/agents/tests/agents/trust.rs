@@ -1,7 +1,5 @@
 //! The hooks that an agent runs: Codex's trust, and the switches of a repository.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use castellan_agents::{AgentId, HookCommand, Trust, distrust, hook_trust, register, switches_off};
 
 const PATH: &str = "/home/u/.codex/hooks.json";

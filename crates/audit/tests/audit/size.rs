@@ -58,42 +58,8 @@ fn script_of(text: &str) -> ScriptRecord {
 /// A record of each kind from outside, with `text` in every string. Lists every field, so that no new field is
 /// forgotten.
 fn full_of(text: &str, entries: usize) -> Vec<Record> {
-    let t = || text.to_owned();
-    let file = FileRecord { path: t(), real_path: t(), op: t() };
-    let asked = WorldRecord { query: t(), answer: t() };
-    let finding = finding_of(text);
     vec![
-        Record::Call(CallRecord {
-            correlation_id: u64::MAX,
-            request: text.into(),
-            event: text.into(),
-            agent: text.into(),
-            agent_pid: u32::MAX,
-            session_id: text.into(),
-            subagent_id: text.into(),
-            permission_mode: text.into(),
-            cwd: text.into(),
-            real_cwd: text.into(),
-            workspace: text.into(),
-            tool: text.into(),
-            tool_raw: text.into(),
-            use_id: text.into(),
-            input: serde_json::json!({ text: vec![serde_json::json!({ text: text }); 2 * entries] }).into(),
-            files: vec![file; entries],
-            world: vec![asked; 2 * entries],
-            findings: vec![finding; entries],
-            obligations: vec![obligation_of(text); entries],
-            marks: vec![MarkRecord { label: t() }; entries],
-            verdict: text.into(),
-            answer: text.into(),
-            enforced: true,
-            mode: text.into(),
-            required_level: text.into(),
-            active_level: text.into(),
-            reason: text.into(),
-            policy: text.into(),
-            duration_us: u64::MAX,
-        }),
+        call_of(text, entries),
         Record::Session(SessionRecord {
             event: text.into(),
             agent: text.into(),
@@ -134,6 +100,44 @@ fn full_of(text: &str, entries: usize) -> Vec<Record> {
             message: text.into(),
         }),
     ]
+}
+
+fn call_of(text: &str, entries: usize) -> Record {
+    let t = || text.to_owned();
+    let file = FileRecord { path: t(), real_path: t(), op: t() };
+    let asked = WorldRecord { query: t(), answer: t() };
+    let finding = finding_of(text);
+    Record::Call(CallRecord {
+        correlation_id: u64::MAX,
+        request: text.into(),
+        event: text.into(),
+        agent: text.into(),
+        agent_pid: u32::MAX,
+        session_id: text.into(),
+        subagent_id: text.into(),
+        permission_mode: text.into(),
+        cwd: text.into(),
+        real_cwd: text.into(),
+        workspace: text.into(),
+        tool: text.into(),
+        tool_raw: text.into(),
+        use_id: text.into(),
+        input: serde_json::json!({ text: vec![serde_json::json!({ text: text }); 2 * entries] }).into(),
+        files: vec![file; entries],
+        world: vec![asked; 2 * entries],
+        findings: vec![finding; entries],
+        obligations: vec![obligation_of(text); entries],
+        marks: vec![MarkRecord { label: t() }; entries],
+        verdict: text.into(),
+        answer: text.into(),
+        enforced: true,
+        mode: text.into(),
+        required_level: text.into(),
+        active_level: text.into(),
+        reason: text.into(),
+        policy: text.into(),
+        duration_us: u64::MAX,
+    })
 }
 
 fn ungoverned_of(text: &str, entries: usize) -> Record {

@@ -50,7 +50,9 @@ fn write_for_agent(out: &mut impl Write, call: &CallRecord) -> anyhow::Result<()
 
 /// Returns the findings that gave the verdict.
 fn deciding(call: &CallRecord) -> impl Iterator<Item = &FindingRecord> {
-    call.findings.iter().filter(|finding| call.verdict == finding.verdict.as_str() && finding.lifted.is_empty())
+    call.findings
+        .iter()
+        .filter(|finding| call.verdict == finding.verdict.as_str() && finding.lifted.is_empty())
 }
 
 /// Returns the rule of a finding; without a rule, the code of its stage.

@@ -125,7 +125,9 @@ fn people_get_a_table() {
         request: "Z11".into(),
         enforced: true,
         verdict: "ask".into(),
-        input: json!({ "command": "git push --force-with-lease origin topic/字字字 && git -C ../other push" }).into(),
+        input:
+            json!({ "command": "git push --force-with-lease origin topic/字字字 && git -C ../other push" })
+                .into(),
         ..of_call(call("ask", "claude_code", "Bash", json!({}), "Ask before overwriting a remote branch"))
     };
     let done = SessionRecord {
@@ -135,8 +137,7 @@ fn people_get_a_table() {
         use_id: "toolu_1".into(),
         ..SessionRecord::default()
     };
-    let trust =
-        SessionRecord { message: "trust_required /work/app".into(), tool: "".into(), ..done.clone() };
+    let trust = SessionRecord { message: "trust_required /work/app".into(), tool: "".into(), ..done.clone() };
     for columns in ["piped", "60", "80", "120"] {
         let home = home().with_variable("COLUMNS", columns.into());
         append(

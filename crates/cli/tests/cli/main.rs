@@ -1,4 +1,5 @@
 //! The real `castellan` in temporary homes. Every test has its own home; no daemon outlives its test.
+#![cfg(test)]
 
 mod agents;
 mod bench;

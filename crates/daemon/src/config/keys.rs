@@ -235,11 +235,7 @@ pub const KEYS: &[Key] = &[
         about: "Verdict on a tool of an MCP server that was added after castellan, until you agree: for the session \
                 at the agent's prompt, for good with `castellan approve --always`.",
     },
-    preset(
-        "headless_default",
-        NotAsk::WORDS,
-        "`default` for a session without a person to ask.",
-    ),
+    preset("headless_default", NotAsk::WORDS, "`default` for a session without a person to ask."),
     preset("headless_opaque", NotAllow::WORDS, "`opaque` for a session without a person to ask."),
     preset(
         "unknown_workspace",

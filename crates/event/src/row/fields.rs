@@ -60,11 +60,15 @@ pub(super) const TABLE: &[Field] = &[
         Value::text(&row.call.agent.event)
     }),
     call(text("agent.session_id", "the agent's session id"), |row| Value::text(&row.call.agent.session_id)),
-    call(text("agent.subagent_id", "id of the sub-agent that makes the call; empty for the main agent"), |row| {
-        Value::text(&row.call.agent.subagent_id)
-    }),
     call(
-        text("agent.permission_mode", "permission mode as the agent reports it: default, acceptEdits, plan, bypassPermissions, ..."),
+        text("agent.subagent_id", "id of the sub-agent that makes the call; empty for the main agent"),
+        |row| Value::text(&row.call.agent.subagent_id),
+    ),
+    call(
+        text(
+            "agent.permission_mode",
+            "permission mode as the agent reports it: default, acceptEdits, plan, bypassPermissions, ...",
+        ),
         |row| Value::text(&row.call.agent.permission_mode),
     ),
     call(text("agent.transcript_path", "path of the agent's transcript"), |row| {
@@ -76,7 +80,9 @@ pub(super) const TABLE: &[Field] = &[
     call(text("agent.turn_id", "id of the turn, if the agent reports it"), |row| {
         Value::text(&row.call.agent.turn_id)
     }),
-    call(text("agent.cwd", "working directory as the agent reports it"), |row| Value::text(&row.call.agent.cwd)),
+    call(text("agent.cwd", "working directory as the agent reports it"), |row| {
+        Value::text(&row.call.agent.cwd)
+    }),
     call(text("agent.real_cwd", "working directory with symlinks resolved"), |row| Value::text(row.real_cwd)),
     call(
         text("agent.real_cwd_prefix", "agent.real_cwd with exactly one / at its end, for startswith"),
@@ -94,10 +100,9 @@ pub(super) const TABLE: &[Field] = &[
         Value::text(&row.call.tool.name_raw)
     }),
     call(text("tool.input", "the whole input as compact JSON"), |row| Value::text(&row.call.input_text)),
-    call(
-        text("tool.input_command", "shell text of Bash; patch of one file of apply_patch"),
-        |row| Value::text(row.input_command()),
-    ),
+    call(text("tool.input_command", "shell text of Bash; patch of one file of apply_patch"), |row| {
+        Value::text(row.input_command())
+    }),
     call(
         text(
             "tool.file_path",
@@ -127,7 +132,10 @@ pub(super) const TABLE: &[Field] = &[
         Value::text(row.mcp().map_or("", |_| &row.call.input_text))
     }),
     keyed(
-        number("session.mark_count", "number of earlier calls of the session that set the mark; 0 if none did"),
+        number(
+            "session.mark_count",
+            "number of earlier calls of the session that set the mark; 0 if none did",
+        ),
         |row, key| {
             let mark = row.session.marks.get(key);
             Value::U64(mark.map_or(0, |mark| mark.count))
@@ -166,19 +174,17 @@ pub(super) const TABLE: &[Field] = &[
     command(texts("cmd.env", "environment variables of the command, as NAME=value"), |command| {
         Value::texts(&command.env)
     }),
-    command(text("cmd.remote", "where the command runs, if on another machine or in a container"), |command| {
-        Value::optional(command.remote.as_deref())
-    }),
+    command(
+        text("cmd.remote", "where the command runs, if on another machine or in a container"),
+        |command| Value::optional(command.remote.as_deref()),
+    ),
     effect(word("fx.kind", EffectKind::WORDS, "read, write, delete, connect, ... or opaque"), |effect| {
         Value::text(effect.kind.as_str())
     }),
     effect(text("fx.path", "path with symlinks resolved"), |effect| Value::optional(effect.path.as_deref())),
     effect(text("fx.path_raw", "path as written"), |effect| Value::optional(effect.path_raw.as_deref())),
     effect(
-        text(
-            "fx.home_path",
-            "path below the home of a user, as seen from that home; / is the home itself",
-        ),
+        text("fx.home_path", "path below the home of a user, as seen from that home; / is the home itself"),
         |effect| Value::optional(effect.home_path()),
     ),
     effect(
@@ -238,9 +244,10 @@ pub(super) const TABLE: &[Field] = &[
         text("fx.what", "for messages: path, address or target, else its location; always present"),
         |effect| Value::text(effect.what()),
     ),
-    effect(text("fx.text", "for messages: the action and its object in a few words; always present"), |effect| {
-        Value::Text(Cow::Owned(effect.text().into_bytes()))
-    }),
+    effect(
+        text("fx.text", "for messages: the action and its object in a few words; always present"),
+        |effect| Value::Text(Cow::Owned(effect.text().into_bytes())),
+    ),
     effect(
         word("fx.role", Role::WORDS, "of an opaque part: program, target, code, operand or tool"),
         |effect| Value::optional(effect.role.map(Role::as_str)),

@@ -1,4 +1,5 @@
 //! Calls, and the effects that castellan understands of them.
+#![cfg(test)]
 
 mod bad_input;
 mod bad_scripts;

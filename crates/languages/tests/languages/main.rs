@@ -1,4 +1,5 @@
 //! Programs of each language, laws and limits.
+#![cfg(test)]
 
 mod cases;
 mod laws;

@@ -37,11 +37,7 @@ pub(super) fn with_states<'p>(hash: &str, rules: impl Iterator<Item = PolicyRule
         lines.text(&format!("state.{layer}.{}", state.as_str()), &rule.name);
     }
     let Lines(states) = lines;
-    if states.is_empty() {
-        hash.to_owned()
-    } else {
-        sha256_hex(hash.to_owned() + &states)
-    }
+    if states.is_empty() { hash.to_owned() } else { sha256_hex(hash.to_owned() + &states) }
 }
 
 #[derive(Default)]

@@ -1,4 +1,5 @@
 //! Command lines, code and limits of program models.
+#![cfg(test)]
 
 mod code;
 mod invoke;

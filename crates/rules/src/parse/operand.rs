@@ -59,7 +59,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let fault = self.fault(start, name.len(), format!("engine 0.43 does not know `{name}`"));
-        Err(fault.help(format!("use engine 0.44")))
+        Err(fault.help("use engine 0.44"))
     }
 
     /// Parses the rest of a function after its `(`.

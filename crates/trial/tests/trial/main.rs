@@ -1,4 +1,5 @@
 //! The shipped packs and settings on whole calls.
+#![cfg(test)]
 
 mod accuracy;
 mod asks;

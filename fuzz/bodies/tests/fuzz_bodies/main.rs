@@ -1,4 +1,5 @@
 //! The fuzz targets on the stored corpus and on texts of their own.
+#![cfg(test)]
 
 mod children;
 mod corpus;

@@ -38,7 +38,8 @@ impl Shown {
             Record::Control(control) => {
                 let (word, style) = if control.accepted { ("done", GOOD) } else { ("refused", WARN) };
                 let who = format!("by process {}", control.peer_pid);
-                let argument = if verbose { control.argument.to_string() } else { shortened(&control.argument) };
+                let argument =
+                    if verbose { control.argument.to_string() } else { shortened(&control.argument) };
                 let text = [control.action.as_str(), &argument, &who, control.message.as_str()];
                 Shown { tool: "control".to_owned(), ..own(word, style, &text) }
             }
@@ -122,8 +123,10 @@ fn shown_verdict(call: &CallRecord) -> String {
 /// Returns the deciding rules, the verdicts of observed rules, the obligations and the marks. Names the layer of rules
 /// that the user cannot change; with `verbose`, of all rules.
 fn why(call: &CallRecord, verbose: bool) -> String {
-    let decisive =
-        call.findings.iter().filter(|finding| call.verdict == finding.verdict.as_str() && finding.lifted != OBSERVED);
+    let decisive = call
+        .findings
+        .iter()
+        .filter(|finding| call.verdict == finding.verdict.as_str() && finding.lifted != OBSERVED);
     let named = decisive.map(|finding| match (finding.rule.as_str(), finding.layer.as_str()) {
         ("", _) => finding.code.clone(),
         (rule, "") => rule.to_owned(),
