@@ -120,11 +120,13 @@ impl Shown {
             let is_due = Instant::now() >= due;
             if !is_due && poll(due.saturating_duration_since(Instant::now()))? {
                 match read()? {
-                    Event::Key(key) if key.kind != KeyEventKind::Release => match self.state.press(key) {
-                        Wish::Nothing => {}
-                        Wish::End => return Ok(Exit::Done),
-                        wish => self.fulfil(wish),
-                    },
+                    Event::Key(key) if key.kind != KeyEventKind::Release => {
+                        let wish = self.state.press(key);
+                        if wish == Wish::End {
+                            return Ok(Exit::Done);
+                        }
+                        self.fulfil(wish);
+                    }
                     Event::Key(_)
                     | Event::Resize(..)
                     | Event::FocusGained
@@ -151,6 +153,10 @@ impl Shown {
 
     /// Carries out a key's wish. A failure is only a message.
     fn fulfil(&mut self, wish: Wish) {
+        // A key that only moves asks the daemon nothing.
+        if wish == Wish::Nothing {
+            return;
+        }
         let done = self.carry_out(wish);
         self.update();
         match done {
