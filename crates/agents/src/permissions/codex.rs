@@ -293,7 +293,7 @@ prefix_rule(pattern=["last"], decision="forbidden")
             (14, "`network_rule(...)` is no rule"),
             (15, "`,` or `]` is missing"),
             (16, "`pattern` is a list of words"),
-            (17, "none of allow, prompt, forbidden: maybe"),
+            (17, "not one of allow, prompt, forbidden: maybe"),
             (18, "`mode` is no parameter"),
             (19, "no end on its line"),
         ];

@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn what_is_no_rule_of_ours_is_told() {
         check("toolName = 'glob'", Err("no `decision`"));
-        check("toolName = 'glob'\ndecision = 'maybe'", Err("none of allow"));
+        check("toolName = 'glob'\ndecision = 'maybe'", Err("not one of allow"));
         check("decision = 'deny'", Err("names no tool"));
         check("toolName = '*'\ndecision = 'deny'", Err("does not name one tool"));
         check("toolName = 'mcp_s_t'\ndecision = 'deny'", Err("does not name one tool"));

@@ -17,7 +17,7 @@ fn commands_stand_with_their_effects_and_what_was_not_understood() {
         "├─ rm -r -f $D/x  0..22, in sudo",
         "│  ├─ elevate     sudo",
         "│  ├─ delete      $D/x  recursive  force",
-        "│  └─ opaque      $D/x  (target: a variable whose value is not known)",
+        "│  └─ opaque      $D/x  (target: a variable with an unknown value)",
         "└─ tee /etc/passwd  25..40, reads from rm",
         "   └─ write       /etc/passwd  (hijack, system)",
     ] {

@@ -174,7 +174,7 @@ fn a_pager_shows_the_log_on_a_terminal() {
         let line = [&["--home", &dir, "log", "-n", "1", "--verdict", "defer"], arguments].concat();
         let Some(done) = home.run_on_screen(60, &line) else { return };
         assert_eq!(done.stdout, expected, "{variables:?} {arguments:?}");
-        assert_eq!(done.code, Some(if expected.starts_with("castellan") { 7 } else { 0 }), "{done:?}");
+        assert_eq!(done.code, Some(if expected.starts_with("error") { 7 } else { 0 }), "{done:?}");
     };
     let line = "01-31 12:01  agent decides       ls\n";
     let paged = "paged: 01-31 12:01  agent decides       ls\n";
@@ -187,7 +187,7 @@ fn a_pager_shows_the_log_on_a_terminal() {
     check(&[("PAGER", ""), plain], &[], line);
     check(&[("PAGER", "cat"), plain], &[], line);
     check(&[("PAGER", "true"), plain], &[], "");
-    let missing = "castellan: the pager `no-such-pager -x` cannot be run; `--no-pager` does without one\n";
+    let missing = "error: the pager `no-such-pager -x` cannot be run; `--no-pager` does without one\n";
     check(
         &[("PAGER", "no-such-pager -x 2> /dev/null"), plain],
         &[],

@@ -165,7 +165,7 @@ fn a_call_is_named_by_its_id_in_any_case_or_by_its_record() {
     assert_eq!((none.code, none.stdout.as_str()), (Some(7), ""), "{none:?}");
     assert!(none.stderr.contains("the log has no call `A1`"), "{none:?}");
     let none = why(&self::home(&calls()[..1]), &[]);
-    assert_eq!(none.stderr, "castellan: the log has no call that was asked about or denied\n");
+    assert_eq!(none.stderr, "error: the log has no call that was asked about or denied\n");
 }
 
 /// A long call is cut, and many effects are counted, unless all is asked for.

@@ -191,33 +191,33 @@ pub(super) const TABLE: &[Field] = &[
         word(
             "fx.scope",
             Scope::WORDS,
-            "the most sensitive thing that the path is: secret, startup, ..., else fx.place",
+            "most sensitive kind of the path: secret, startup, ..., else fx.place",
         ),
         |effect| Value::optional(effect.scope.map(Scope::as_str)),
     ),
     effect(
-        word("fx.place", Scope::WORDS, "where the path lies: workspace, home, system, temporary, ..."),
+        word("fx.place", Scope::WORDS, "location of the path: workspace, home, system, temporary, ..."),
         |effect| Value::optional(effect.place.map(Scope::as_str)),
     ),
     effect(
         word(
             "fx.guard",
             Guard::WORDS,
-            "of a change, or of a program that is not known: what of the session's guard the path, its pattern or what lies below may be",
+            "part of the guard (castellan or hooks) that the path, its pattern or a file below it may be; for changes, and for programs without a model",
         ),
         |effect| Value::optional(effect.guard.map(Guard::as_str)),
     ),
     effect(
-        word(
-            "fx.file_origin",
-            FileOrigin::WORDS,
-            "how the file at the path came there: downloaded, written or repository",
-        ),
+        word("fx.file_origin", FileOrigin::WORDS, "origin of the file: downloaded, written or repository"),
         |effect| Value::optional(effect.file_origin.map(FileOrigin::as_str)),
     ),
     effect(text("fx.host", "host"), |effect| Value::optional(effect.host.as_deref())),
     effect(
-        word("fx.host_class", HostClass::WORDS, "loopback, private, metadata, public, or unknown"),
+        word(
+            "fx.host_class",
+            HostClass::WORDS,
+            "class of the host: loopback, private, metadata, public or unknown",
+        ),
         |effect| Value::optional(effect.host_class.map(HostClass::as_str)),
     ),
     effect(text("fx.url", "URL"), |effect| Value::optional(effect.url.as_deref())),
@@ -249,20 +249,24 @@ pub(super) const TABLE: &[Field] = &[
         |effect| Value::Text(Cow::Owned(effect.text().into_bytes())),
     ),
     effect(
-        word("fx.role", Role::WORDS, "of an opaque part: program, target, code, operand or tool"),
+        word("fx.role", Role::WORDS, "role of an Opaque part: program, target, code, operand or tool"),
         |effect| Value::optional(effect.role.map(Role::as_str)),
     ),
-    effect(word("fx.why", Why::WORDS, "of an opaque part: why it was not understood"), |effect| {
+    effect(word("fx.why", Why::WORDS, "reason why castellan did not understand an Opaque part"), |effect| {
         Value::optional(effect.why.map(Why::as_str))
     }),
     effect(text("script.path", "script file that causes the effect"), |effect| {
         Value::optional(effect.script_path.as_deref())
     }),
-    effect(text("script.sha256", "SHA-256 of that file"), |effect| {
+    effect(text("script.sha256", "SHA-256 of script.path"), |effect| {
         Value::optional(effect.script_sha256.as_deref())
     }),
     written(
-        word("fx.when", When::WORDS, "written: not done now, but when a file is run that the call writes"),
+        word(
+            "fx.when",
+            When::WORDS,
+            "written: the effect happens later, when a file that the call writes is run",
+        ),
         |_| Value::text(When::Written.as_str()),
     ),
 ];

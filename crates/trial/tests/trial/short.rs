@@ -212,7 +212,7 @@ fn what_no_condition_says_is_an_error() {
     for (short, why) in [
         ("Bash(git", "does not end in `)`"),
         ("Read(/etc/x)", "write `//...`"),
-        ("Agent(x)", "shells, files and web fetches only"),
+        ("Agent(x)", "only shells, files and web fetches"),
         ("Bash(x\\\\)", "ends in a `\\`"),
     ] {
         let error = short_condition(short, Reach::Wide).unwrap_err();
