@@ -74,7 +74,7 @@ pub(crate) const STAGES: &[Stage] = &[
         answers: "deny",
     },
     Stage {
-        name: "barred",
+        name: "blocked",
         find: OnCall(gates::blocked),
         lifted_by: &[],
         finds: "a blocked session: calls ran without a decision (`on_ungoverned = \"stop\"`), or a hook of another \
@@ -125,7 +125,7 @@ pub(crate) const STAGES: &[Stage] = &[
         answers: "ask",
     },
     Stage {
-        name: "not understood",
+        name: "opaque",
         find: OnReading(opaque::opaque),
         lifted_by: &[Grant],
         finds: "Opaque code, an Opaque program, or an Opaque target of something dangerous",
@@ -283,7 +283,7 @@ mod tests {
             "override",
             "ask list",
             "ask rules",
-            "not understood",
+            "opaque",
             "unknown orders",
             "new server",
             "probing",

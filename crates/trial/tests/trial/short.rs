@@ -213,7 +213,7 @@ fn what_no_condition_says_is_an_error() {
         ("Bash(git", "does not end in `)`"),
         ("Read(/etc/x)", "write `//...`"),
         ("Agent(x)", "only shells, files and web fetches"),
-        ("Bash(x\\\\)", "ends in a `\\`"),
+        ("Bash(x\\\\)", "ends in `\\`"),
     ] {
         let error = short_condition(short, Reach::Wide).unwrap_err();
         assert!(error.contains(why), "{short}: {error}");
