@@ -47,7 +47,23 @@ impl Home {
         let parent = agents::target().join("e2e");
         fs::create_dir_all(&parent)?;
         let parent = parent.canonicalize()?;
-        let root = tempfile::Builder::new().prefix(&format!("{name}-")).tempdir_in(parent)?;
+        Home::in_folder(tempfile::Builder::new().prefix(&format!("{name}-")).tempdir_in(parent)?)
+    }
+
+    /// Creates a home at a path that is the same in every run, for screens that show paths.
+    pub(crate) fn at_steady_path(name: &str) -> Result<Home> {
+        let parent = std::env::temp_dir().canonicalize()?;
+        // A run that was killed leaves its folder.
+        let path = parent.join(format!("castellan-{name}"));
+        if path.exists() {
+            fs::remove_dir_all(&path)?;
+        }
+        Home::in_folder(
+            tempfile::Builder::new().prefix(&format!("castellan-{name}")).rand_bytes(0).tempdir_in(parent)?,
+        )
+    }
+
+    fn in_folder(root: TempDir) -> Result<Home> {
         let home = Home { root, private_etc: false };
         for folder in [home.user(), home.codex(), home.workspace(), home.bin(), home.temporary()] {
             fs::create_dir_all(folder)?;

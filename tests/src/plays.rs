@@ -48,7 +48,7 @@ pub fn a_call_that_no_rule_is_about_runs_when_the_agent_lets_it(agent: Agent) ->
 
 /// The model receives the rule and its message.
 pub fn a_denied_call_does_not_run(agent: Agent) -> Result<()> {
-    let told = "Test deny: the test denies this file";
+    let told = "the test denies this file";
     check(agent, Case::touch(agent, "denied-file", false, told, ("deny", "deny", true)))
 }
 

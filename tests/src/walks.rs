@@ -2,14 +2,14 @@
 
 use std::os::unix::fs::symlink;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
+use regex::Regex;
 
 use crate::agents::Agent;
 use crate::attended;
 use crate::home::Home;
 use crate::model::{Model, Script};
 use crate::run;
-use crate::terminal;
 use crate::tmux::{self, Tmux};
 
 /// Columns of the terminals that people have.
@@ -44,7 +44,7 @@ pub fn walk(name: &str, steps: &[Step]) -> Result<Option<Vec<(String, String)>>>
     if !tmux::is_installed()? {
         return Ok(None);
     }
-    let home = Home::new(name)?;
+    let home = Home::at_steady_path(name)?;
     home.link("castellan")?;
     home.link("castellan-hook")?;
     symlink(claude, home.bin().join("claude"))?;
@@ -86,15 +86,28 @@ fn take(home: &Home, step: Step, screens: &mut Vec<(String, String)>) -> Result<
     }
 }
 
-/// The screen with steady words in place of paths, ids, times and sizes.
+/// The screen with steady words in place of paths, ids, times and numbers that differ between runs. Keeps the width where it can.
 fn steady(home: &Home, screen: &str) -> String {
-    let _ = home;
-    screen.to_owned()
+    let user = home.user().display().to_string();
+    let mut text = screen.trim_end().replace(&user, "~");
+    for (pattern, replacement) in DIFFERENT {
+        text = match Regex::new(pattern) {
+            Ok(pattern) => pattern.replace_all(&text, *replacement).into_owned(),
+            Err(error) => format!("`{pattern}`: {error}"),
+        };
+    }
+    let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// Stops the daemon of a walk at a person's terminal.
-pub fn stop(home: &Home) -> Result<()> {
-    let done = terminal::run_castellan(home, &["stop"])?;
-    ensure!(done.code == Some(0), "`castellan stop` at a terminal: {done:?}");
-    Ok(())
-}
+/// Patterns of text that differs between runs, with their replacements.
+const DIFFERENT: &[(&str, &str)] = &[
+    // Request ids are random.
+    (r"\b[A-Z][0-9]{1,2}\b( {0,1})", "Z11"),
+    (r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}(:\d{2})?)?", "2026-01-31"),
+    (r"\b\d{2}-\d{2} \d{2}:\d{2}\b", "01-31 12:00"),
+    (r"process \d+", "process 4242"),
+    (r"\b[0-9a-f]{8,64}\b", "c0ffee"),
+    (r"\b\d+(\.\d+)? (ms|µs|s|KiB|MiB|KB|MB|bytes)\b", "N $2"),
+    (r"\d+ records?", "N records"),
+];

@@ -91,6 +91,19 @@ const SUITES: &[Suite] = &[
             },
         ],
     },
+    Suite {
+        name: "walks",
+        minutes: 15,
+        when: When::Named,
+        steps: &[
+            Step::Clients,
+            Step::Run("cargo build --workspace"),
+            Step::Tests {
+                threads: Some(1),
+                belongs: |test| test.package == END_TO_END && test.name == "walks",
+            },
+        ],
+    },
 ];
 
 const END_TO_END: &str = "castellan-tests";

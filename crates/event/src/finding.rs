@@ -1,6 +1,7 @@
 //! [`Finding`], its [`Layer`] and its [`Exemption`]: the results of stages.
 
 use std::fmt;
+use std::ops::Range;
 
 use crate::code::Code;
 use crate::obligation::ObligationKind;
@@ -71,6 +72,10 @@ pub struct Finding {
     pub rows: Vec<usize>,
     /// The message for the person and the agent.
     pub message: String,
+    /// The byte of the message at which its remedy starts, if it has one.
+    pub remedy_at: Option<usize>,
+    /// The bytes of the message that are values from outside, such as a path, ascending.
+    pub values: Vec<Range<usize>>,
     /// Exemptions that the finding's stage admits, from the table of stages. Empty: nothing exempts the finding.
     pub liftable_by: &'static [Exemption],
     /// Nothing exempts the finding, despite `liftable_by`: the organisation's rules, unless their tags say otherwise.
@@ -89,10 +94,37 @@ impl Finding {
             layer: None,
             rows: Vec::new(),
             message: message.into(),
+            remedy_at: None,
+            values: Vec::new(),
             liftable_by: &[],
             is_firm: false,
             lifted: None,
         }
+    }
+
+    /// Adds a value from outside to the end of the message.
+    #[must_use]
+    pub fn with_value(mut self, value: &str) -> Finding {
+        let start = self.message.len();
+        self.message.push_str(value);
+        self.values.push(start..self.message.len());
+        self
+    }
+
+    /// Adds text of castellan to the end of the message.
+    #[must_use]
+    pub fn with_text(mut self, text: &str) -> Finding {
+        self.message.push_str(text);
+        self
+    }
+
+    /// Returns the finding with a remedy after its message.
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: &str) -> Finding {
+        self.message.push_str(". Instead: ");
+        self.remedy_at = Some(self.message.len());
+        self.message.push_str(remedy);
+        self
     }
 
     /// Reports whether the finding admits the exemption.

@@ -10,6 +10,9 @@ pub(crate) const MESSAGE_BYTES_MAX: usize = 2000;
 /// Characters of a message at the agent's prompt: Claude Code shows no more (measured with 2.1.330).
 pub(crate) const PROMPT_CHARS_MAX: usize = 150;
 
+/// Characters of a value from outside in such a message, such as a path: the reason has to fit beside it.
+pub(crate) const VALUE_CHARS_MAX: usize = 48;
+
 /// Patterns in one of the operator's lists. People write tens.
 pub(crate) const PATTERNS_MAX: usize = 1000;
 

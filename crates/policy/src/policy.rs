@@ -3,6 +3,8 @@
 
 mod hash;
 
+use std::ops::Range;
+
 use castellan_event::{Call, CallRow, Layer, ToolKind, Verdict};
 use castellan_rules::{Options, Part, RowsHit, Rule, RuleSet, Source};
 
@@ -71,6 +73,10 @@ pub(crate) struct RuleMatch<'p> {
     pub(crate) of: PolicyRule<'p>,
     /// The output, rendered on the first row.
     pub(crate) message: String,
+    /// See [`castellan_rules::Hit::remedy_at`].
+    pub(crate) remedy_at: Option<usize>,
+    /// See [`castellan_rules::Hit::values`].
+    pub(crate) values: Vec<Range<usize>>,
     /// Positions of the rows on which it fired, ascending.
     pub(crate) rows: Vec<usize>,
 }
@@ -145,7 +151,13 @@ impl Ruled {
     fn matches(&self, rows: &[CallRow<'_>]) -> impl Iterator<Item = RuleMatch<'_>> {
         let hits = self.rules.evaluate_rows(rows, |rule| self.part_of(rule)).into_iter();
         hits.filter_map(|RowsHit { hit, rows }| {
-            Some(RuleMatch { of: self.rule(hit.rule)?, message: hit.message, rows })
+            Some(RuleMatch {
+                of: self.rule(hit.rule)?,
+                message: hit.message,
+                remedy_at: hit.remedy_at,
+                values: hit.values,
+                rows,
+            })
         })
     }
 

@@ -3,11 +3,15 @@
 //!
 //! A finding's message has the form `WHAT AND WHY. Instead: REMEDY`; the second part may be missing.
 
+use std::ops::Range;
+
 use castellan_event::{Exemption, Finding, Verdict, is_invisible};
+
+use castellan_rules::REMEDY_MARK;
 
 use crate::conclude::strictest;
 use crate::decision::Decision;
-use crate::limits::{MESSAGE_BYTES_MAX, PROMPT_CHARS_MAX};
+use crate::limits::{MESSAGE_BYTES_MAX, PROMPT_CHARS_MAX, VALUE_CHARS_MAX};
 use crate::request::RequestId;
 
 /// Returns the message for the agent: a question for the person at the agent's prompt, or the refusal that its model reads.
@@ -65,6 +69,43 @@ fn framed(start: &str, text: &str, end: &str) -> String {
     format!("{start}{at_word}…{end}")
 }
 
+/// Shows a value from outside, so that it can neither hide the reason nor speak in castellan's name: cut in its middle, and in quotes if it
+/// is more than a word.
+fn shown(value: &str) -> String {
+    let value = plain(value).replace('`', "'");
+    let length = value.chars().count();
+    let cut = if length > VALUE_CHARS_MAX {
+        let half = VALUE_CHARS_MAX / 2;
+        value.chars().take(half).chain(['…']).chain(value.chars().skip(length - half)).collect()
+    } else {
+        value
+    };
+    if cut.contains(' ') { format!("`{cut}`") } else { cut }
+}
+
+/// Returns the message and its remedy, with each value from outside as it may be shown.
+fn split(finding: &Finding) -> (String, Option<String>) {
+    let message = finding.message.as_str();
+    let remedy_at = finding.remedy_at.unwrap_or(message.len());
+    let (mut what, mut remedy) = (String::new(), String::new());
+    let mut put = |range: Range<usize>, show: &dyn Fn(&str) -> String| {
+        let text = show(message.get(range.clone()).unwrap_or_default());
+        if range.start < remedy_at { what.push_str(&text) } else { remedy.push_str(&text) }
+    };
+    let own = str::to_owned;
+    let mut at = 0;
+    for value in finding.values.iter().cloned().chain([message.len()..message.len()]) {
+        // A remedy starts inside of castellan's own text.
+        let border = remedy_at.clamp(at, value.start.max(at));
+        put(at..border, &own);
+        put(border..value.start, &own);
+        put(value.clone(), &shown);
+        at = value.end;
+    }
+    let what = what.strip_suffix(REMEDY_MARK).map(str::to_owned).unwrap_or(what);
+    (what, finding.remedy_at.map(|_| remedy))
+}
+
 /// The parts of a message, each one line without a final period.
 struct Parts {
     what: String,
@@ -74,13 +115,8 @@ struct Parts {
 impl Parts {
     fn of(decision: &Decision) -> Parts {
         let finding = strictest(&decision.findings);
-        let message =
-            finding.map_or_else(|| by_default(decision.verdict), |one: &Finding| one.message.as_str());
-        let (what, remedy) = match message.split_once(" Instead: ") {
-            Some((what, remedy)) => (what, Some(remedy)),
-            None => (message, None),
-        };
-        Parts { what: plain(what), remedy: remedy.map(plain).filter(|remedy| !remedy.is_empty()) }
+        let (what, remedy) = finding.map_or_else(|| (by_default(decision.verdict).to_owned(), None), split);
+        Parts { what: plain(&what), remedy: remedy.as_deref().map(plain).filter(|remedy| !remedy.is_empty()) }
     }
 
     fn what_then_remedy(&self) -> String {

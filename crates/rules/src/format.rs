@@ -17,14 +17,39 @@ use crate::parse;
 use crate::print;
 use crate::problem::Fault;
 use crate::program::{Part, Template};
+use crate::rule::Message;
 use crate::text::{Place, Text};
 
+/// Separates the remedy in an output from the part before it.
+pub const REMEDY_MARK: &str = " Instead: ";
+
 /// Renders a template; bytes that are not UTF-8 become U+FFFD. A message over the limit is cut, with a mark at the cut.
-pub(crate) fn render<'v>(template: &Template, value: impl Fn(usize) -> &'v Value<'v>) -> String {
-    let mut message = render_parts(&template.parts, &value, RENDERED_BYTES_MAX);
-    if message.len() > RENDERED_BYTES_MAX {
-        message.truncate(message.floor_char_boundary(RENDERED_BYTES_MAX));
-        message.push('…');
+pub(crate) fn render<'v>(template: &Template, value: impl Fn(usize) -> &'v Value<'v>) -> Message {
+    let mut message = Message { text: String::new(), remedy_at: None, values: Vec::new() };
+    for part in &template.parts {
+        let start = message.text.len();
+        if start > RENDERED_BYTES_MAX {
+            break;
+        }
+        message.text.push_str(&render_parts(std::slice::from_ref(part), &value, RENDERED_BYTES_MAX - start));
+        match part {
+            // Only the rule's own text can start a remedy: values come from agents, repositories and servers.
+            Part::Text(text) => {
+                let mark = text.rfind(REMEDY_MARK).map(|at| start + at + REMEDY_MARK.len());
+                message.remedy_at = mark.or(message.remedy_at);
+            }
+            Part::Slot { .. } => message.values.push(start..message.text.len()),
+        }
+    }
+    if message.text.len() > RENDERED_BYTES_MAX {
+        let end = message.text.floor_char_boundary(RENDERED_BYTES_MAX);
+        message.text.truncate(end);
+        message.text.push('…');
+        message.remedy_at = message.remedy_at.filter(|at| *at <= end);
+        message.values.retain_mut(|value| {
+            value.end = value.end.min(end);
+            value.start < value.end
+        });
     }
     message
 }

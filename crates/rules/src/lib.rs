@@ -51,6 +51,7 @@ mod text;
 mod yaml;
 
 pub use describe::{Description, ListDescription, MacroDescription, RuleDescription};
+pub use format::REMEDY_MARK;
 pub use load::{Loaded, load};
 pub use options::{AppendOutput, Engine, ExtraField, Matching, Options, Selected, Selection};
 #[cfg(feature = "plain")]

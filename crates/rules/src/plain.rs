@@ -57,7 +57,12 @@ impl<'s> Plain<'s> {
             }
             let evaluation = Evaluation::new(&self.set.program, &self.set.index, row);
             let message = format::render(&compiled.output, |slot| evaluation.value(slot));
-            Some(Hit { rule: number, message })
+            Some(Hit {
+                rule: number,
+                message: message.text,
+                remedy_at: message.remedy_at,
+                values: message.values,
+            })
         });
         match self.set.matching {
             Matching::All => hits.collect(),

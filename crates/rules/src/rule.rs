@@ -1,5 +1,6 @@
 //! [`Rule`]: the properties of one rule, and its match.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use castellan_event::Level;
@@ -39,10 +40,22 @@ pub struct Rule {
 /// A rule that matched a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// Position in [`RuleSet::rules`].
+    /// Position in [`crate::RuleSet::rules`].
     pub rule: usize,
     /// The output, rendered.
     pub message: String,
+    /// The byte of the message at which its remedy starts, after [`crate::REMEDY_MARK`] in the rule's own text.
+    pub remedy_at: Option<usize>,
+    /// The bytes of the message that are values of fields, ascending.
+    pub values: Vec<Range<usize>>,
+}
+
+/// A rendered output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) text: String,
+    pub(crate) remedy_at: Option<usize>,
+    pub(crate) values: Vec<Range<usize>>,
 }
 
 /// A rule that matched some of several rows.

@@ -11,7 +11,7 @@ use crate::format;
 use crate::index::Index;
 use crate::options::Matching;
 use crate::program::{Predicate, Program};
-use crate::rule::{Compiled, Hit, Part, RowsHit, Rule};
+use crate::rule::{Compiled, Hit, Message, Part, RowsHit, Rule};
 
 /// The rules of all files, compiled.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl RuleSet {
         let mut evaluation = Evaluation::new(&self.program, &self.index, row);
         let mut hits = Vec::new();
         self.on_row(&mut evaluation, row.level(), &|_| Part::In, &mut |rule, message| {
-            hits.push(Hit { rule, message: message() });
+            hits.push(hit(rule, message()));
         });
         hits
     }
@@ -74,7 +74,7 @@ impl RuleSet {
                 evaluation.turn_to(row);
             }
             self.on_row(&mut evaluation, row.level(), &part_of, &mut |rule, message| {
-                let new = || RowsHit { hit: Hit { rule, message: message() }, rows: Vec::new() };
+                let new = || RowsHit { hit: hit(rule, message()), rows: Vec::new() };
                 hits.entry(rule).or_insert_with(new).rows.push(position);
             });
         }
@@ -87,7 +87,7 @@ impl RuleSet {
         evaluation: &mut Evaluation<'_>,
         level: Level,
         part_of: &dyn Fn(usize) -> Part,
-        tell: &mut dyn FnMut(usize, &dyn Fn() -> String),
+        tell: &mut dyn FnMut(usize, &dyn Fn() -> Message),
     ) {
         let candidates = evaluation.candidates();
         for rule in candidates.iter() {
@@ -128,6 +128,11 @@ impl RuleSet {
         }
         self
     }
+}
+
+fn hit(rule: usize, message: Message) -> Hit {
+    let Message { text, remedy_at, values } = message;
+    Hit { rule, message: text, remedy_at, values }
 }
 
 /// Values that many rules share, each stored once.

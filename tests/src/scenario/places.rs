@@ -21,7 +21,7 @@ pub fn check_directory(agent: Agent, key: &str) -> Result<()> {
     let (model, done) = stage.play(vec![Script::main([vec![there], vec![here]])], &Options::default())?;
     stage.expect_file("sub/placed-file", false, &done);
     stage.expect_file("placed-file", true, &done);
-    expect_told(&model, "0-0-0", "Test directory: the test denies a file in this place");
+    expect_told(&model, "0-0-0", "the test denies a file in this place");
     let calls = stage.calls()?;
     expect_record(stage.call(&calls, "0-0-0")?, json!({"verdict": "deny", "enforced": true}));
     expect_record(stage.call(&calls, "0-1-0")?, json!({"verdict": "defer"}));
@@ -39,7 +39,7 @@ pub fn check_write(agent: Agent, write: fn(&str) -> Block) -> Result<()> {
     stage.expect_file("denied-file", false, &done);
     stage.expect_file("allowed-file", true, &done);
     stage.expect_file("other-file", true, &done);
-    expect_told(&model, "0-0-0", "Test deny: the test denies this file");
+    expect_told(&model, "0-0-0", "the test denies this file");
     let calls = stage.calls()?;
     for (turn, verdict) in ["deny", "allow", "defer"].into_iter().enumerate() {
         let record = stage.call(&calls, &format!("0-{turn}-0"))?;

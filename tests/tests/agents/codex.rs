@@ -22,13 +22,7 @@ fn free_call(tool: &str, input: &str) -> Block {
 fn a_denied_patch_changes_nothing() -> Result<()> {
     let patch =
         "*** Begin Patch\n*** Add File: other-file\n+x\n*** Add File: denied-file\n+x\n*** End Patch\n";
-    let case = Case::touch(
-        Codex,
-        "other-file",
-        false,
-        "Test deny: the test denies this file",
-        ("deny", "deny", true),
-    );
+    let case = Case::touch(Codex, "other-file", false, "the test denies this file", ("deny", "deny", true));
     check(Codex, Case { call: free_call("apply_patch", patch), ..case })
 }
 
@@ -36,7 +30,7 @@ fn a_denied_patch_changes_nothing() -> Result<()> {
 #[test]
 fn a_denied_patch_inside_shell_text_changes_nothing() -> Result<()> {
     let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: patched-file\n+x\n*** End Patch\nEOF\n";
-    let told = "Test patch: the test denies this patch";
+    let told = "the test denies this patch";
     let case = Case::touch(Codex, "patched-file", false, told, ("deny", "deny", true));
     check(Codex, Case { call: Codex.shell(patch), ..case })
 }
@@ -70,13 +64,7 @@ fn an_allowed_call_runs_without_codexs_own_review() -> Result<()> {
 fn a_denied_call_from_code_does_not_run() -> Result<()> {
     let call = free_call("exec", "text(await tools.exec_command({cmd: 'touch denied-file'}))");
     let options = Options { codex_model: CODEX_CODE_MODE, ..Options::default() };
-    let case = Case::touch(
-        Codex,
-        "denied-file",
-        false,
-        "Test deny: the test denies this file",
-        ("deny", "deny", true),
-    );
+    let case = Case::touch(Codex, "denied-file", false, "the test denies this file", ("deny", "deny", true));
     check(Codex, Case { call, options, ..case })
 }
 
@@ -85,13 +73,7 @@ fn a_denied_call_from_code_does_not_run() -> Result<()> {
 fn an_asked_call_is_denied() -> Result<()> {
     check(
         Codex,
-        Case::touch(
-            Codex,
-            "asked-file",
-            false,
-            "Test ask: the test asks about this file",
-            ("ask", "deny", true),
-        ),
+        Case::touch(Codex, "asked-file", false, "the test asks about this file", ("ask", "deny", true)),
     )
 }
 

@@ -27,7 +27,7 @@ castellan_tests::shared_plays! {
 /// Without a person, Gemini would wait forever.
 #[test]
 fn an_asked_call_is_denied() -> Result<()> {
-    let told = "Test ask: the test asks about this file";
+    let told = "the test asks about this file";
     check(Gemini, Case::touch(Gemini, "asked-file", false, told, ("ask", "deny", true)))
 }
 

@@ -27,7 +27,7 @@ castellan_tests::shared_plays! {
 
 #[test]
 fn an_asked_call_is_denied_with_nobody_there() -> Result<()> {
-    let told = "Test ask: the test asks about this file";
+    let told = "the test asks about this file";
     check(Qwen, Case::touch(Qwen, "asked-file", false, told, ("ask", "deny", true)))
 }
 

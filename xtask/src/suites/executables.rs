@@ -57,15 +57,14 @@ fn executable(line: &str) -> anyhow::Result<Option<Executable>> {
     Ok(Some(Executable { package, name: text("/target/name")?.to_owned(), path: path.into(), folder }))
 }
 
-/// Runs executables, as many at a time as there are processors. The largest start first: they take longest.
+/// Runs executables in the given order, as many at a time as there are processors.
 pub(super) fn run(
-    mut executables: Vec<Executable>,
+    executables: Vec<Executable>,
     threads: Option<u8>,
     share: Share,
     until: Instant,
 ) -> anyhow::Result<()> {
     ensure!(!executables.is_empty(), "no test executable belongs to this suite");
-    executables.sort_by_key(|test| std::cmp::Reverse(test.path.metadata().map_or(0, |file| file.len())));
     let queue = Mutex::new(VecDeque::from(executables));
     let failed = Mutex::new(Vec::new());
     let work = || {

@@ -6,7 +6,9 @@ use castellan_audit::CallRecord;
 pub(crate) fn short_rule(record: &CallRecord) -> Option<String> {
     let text = |key: &str| record.input.get(key).and_then(|value| value.as_str());
     if record.tool.starts_with("mcp__") {
-        return Some(record.tool.to_string());
+        // A server chooses the names of its tools.
+        let is_plain = record.tool.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+        return is_plain.then(|| record.tool.to_string());
     }
     if record.tool == "WebFetch" {
         let host = text("url")?.split_once("://")?.1.split(['/', '?', '#', ':']).next()?;
@@ -61,6 +63,8 @@ mod tests {
         check("WebFetch", json!({ "url": "https://docs.rs/x?y" }), Some("WebFetch(domain:docs.rs)"));
         check("WebFetch", json!({ "url": "https://u@docs.rs/" }), None);
         check("mcp__git__push", json!({}), Some("mcp__git__push"));
+        check("mcp__a\", \"Bash\", \"Write__c", json!({}), None);
+        check("mcp__a'; rm -r x__c", json!({}), None);
         check("Write", json!({ "file_path": "/x" }), None);
     }
 }

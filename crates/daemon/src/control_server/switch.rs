@@ -1,5 +1,5 @@
-//! Live changes of one key: the profile, a pack, a short rule or any other key. Only a change that makes something milder
-//! needs a person.
+//! Live changes of one key: the profile, a pack, a short rule or any other key. A change that makes something milder
+//! needs a person, and so does one with a text of the client.
 
 use std::sync::PoisonError;
 

@@ -32,6 +32,8 @@ fn loosening(workspace: &str, shown: &str) -> Vec<(&'static str, ControlRequest)
         ("switch", edit("mode", KeyEdit::word("monitor"))),
         ("switch", edit("deny", KeyEdit::Remove("Bash(a)".to_owned()))),
         ("switch", edit("deny", KeyEdit::Unset)),
+        // It tightens, but a person reads the text of the client later.
+        ("switch", edit("ask", KeyEdit::Add("Bash".to_owned()))),
         ("switch", edit("presence_check", KeyEdit::word("pin"))),
         ("apply", ControlRequest::Apply { hash: "x".to_owned() }),
         ("stop", ControlRequest::Stop),
@@ -52,7 +54,7 @@ fn others(workspace: &str, shown: &str) -> Vec<ControlRequest> {
     let edit = |key: &str, edit| ControlRequest::Edit { key: key.to_owned(), edit, shown: shown.to_owned() };
     let denied = TrustDecision::Denied;
     vec![
-        edit("deny", KeyEdit::Add("Bash(b)".to_owned())),
+        edit("opaque", KeyEdit::word("deny")),
         ControlRequest::Status,
         ControlRequest::Mode("enforce".to_owned()),
         ControlRequest::Switch { key: "profile".to_owned(), word: "strict".to_owned() },

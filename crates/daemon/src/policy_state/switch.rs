@@ -5,7 +5,7 @@ use castellan_event::Layer;
 use castellan_policy::Presence;
 
 use super::{Cause, PolicyState, REMEDY};
-use crate::config::{KeyEdit, write_edit};
+use crate::config::{KEYS, KeyEdit, Kind, write_edit};
 use crate::file_set::FileSet;
 use crate::judge::Judge;
 use crate::layers::Layers;
@@ -22,6 +22,12 @@ pub(crate) struct Switch {
     pub(crate) needs_person: bool,
     /// The user presence setting after the change.
     pub(crate) presence: Presence,
+}
+
+/// Reports whether a key takes words of castellan's own only. Any other value is a text of the client, which a person reads later at each
+/// question: an agent must not write it.
+fn is_of_words(key: &str) -> bool {
+    KEYS.iter().any(|known| known.name == key && matches!(known.kind, Kind::Word(_) | Kind::Flag))
 }
 
 impl PolicyState {
@@ -44,7 +50,7 @@ impl PolicyState {
             key: key.to_owned(),
             edit: edit.clone(),
             of: before.hash(),
-            needs_person: then.needs_person(&now),
+            needs_person: then.needs_person(&now) || (gives_value && !is_of_words(key)),
             presence: then.settings.presence,
             set,
         })

@@ -27,13 +27,12 @@ pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    let message = format!(
-        "`{written}` is unclear: the {role} is {}{more}. Instead: write it out literally",
-        why.meaning()
-    );
+    let text = format!(" is unclear: the {role} is {}{more}", why.meaning());
     let rows = parts.iter().map(|(position, _)| *position).collect();
     let verdict = settings.opaque_verdict(case.state.headless).verdict();
-    Some(Finding { rows, ..Finding::new(verdict, Code::Opaque, message) }).into()
+    let finding = Finding::new(verdict, Code::Opaque, "").with_value(written).with_text(&text);
+    let finding = finding.with_remedy("write it out literally");
+    Some(Finding { rows, ..finding }).into()
 }
 
 fn counts(effect: &Effect) -> bool {

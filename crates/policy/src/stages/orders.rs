@@ -23,11 +23,14 @@ pub(super) fn unknown_orders(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     });
     let Some((position, effect, path)) = found else { return Found::default() };
     let written = effect.target.as_deref().unwrap_or_default();
-    let message = format!(
-        "unknown text (`{written}`) goes into {path}, which programs run. Instead: write the text literally"
-    );
     let verdict = settings.opaque_verdict(case.state.headless).verdict();
-    Some(Finding { rows: vec![position], ..Finding::new(verdict, Code::Opaque, message) }).into()
+    let finding = Finding::new(verdict, Code::Opaque, "unknown text (")
+        .with_value(written)
+        .with_text(") goes into ")
+        .with_value(path)
+        .with_text(", which programs run")
+        .with_remedy("write the text literally");
+    Some(Finding { rows: vec![position], ..finding }).into()
 }
 
 fn is_unknown(effect: &Effect) -> bool {

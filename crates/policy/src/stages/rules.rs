@@ -48,6 +48,8 @@ pub(crate) fn marks(matches: &[RuleMatch<'_>]) -> BTreeSet<String> {
 fn of(matches: &[RuleMatch<'_>], kind: RuleVerdict, verdict: Verdict, code: Code) -> Found {
     let fired = matches.iter().filter(|m| m.of.verdict == kind);
     let finding = |m: &RuleMatch<'_>| Finding {
+        remedy_at: m.remedy_at,
+        values: m.values.clone(),
         rule: m.of.rule.name.clone(),
         layer: Some(m.of.layer),
         is_firm: m.of.is_firm,

@@ -129,7 +129,7 @@ fn a_projects_files_count_as_they_were_trusted() -> anyhow::Result<()> {
     assert_eq!(place.judge("echo forbidden")?, "deny");
     assert_eq!(
         place.listed()?,
-        json!([{ "workspace": place.workspace, "standing": "trusted", "files": "same" }])
+        json!([{ "workspace": place.workspace, "trust": "trusted", "files": "same" }])
     );
     // Later changes of the files do not change that.
     place.write("version = 1\nallow = [\"Bash(ls own:*)\"]\n")?;

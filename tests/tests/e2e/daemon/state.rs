@@ -49,7 +49,7 @@ fn trust_needs_a_person_and_outlives_the_daemon() -> anyhow::Result<()> {
     assert_eq!(write(&home, "a", "2")?, "ask");
     assert_eq!(trust(&home, &[])?, Some(0));
     assert_eq!(write(&home, "a", "3")?, "defer");
-    assert_eq!(decided(&home)?, json!([{ "workspace": workspace, "standing": "trusted" }]));
+    assert_eq!(decided(&home)?, json!([{ "workspace": workspace, "trust": "trusted" }]));
     kill(home.start_daemon()?)?;
     assert_eq!(write(&home, "a", "4")?, "defer");
     assert_eq!(write(&home, "b", "5")?, "defer");
@@ -97,7 +97,7 @@ fn only_a_workspace_by_its_real_path_is_trusted() -> anyhow::Result<()> {
     // Every path to the workspace means the workspace.
     for way in [workspace.join("inside/../inside"), link.join("inside")] {
         assert_eq!(run(&way)?.code, Some(0));
-        assert_eq!(decided(&home)?, json!([{ "workspace": workspace, "standing": "trusted" }]));
+        assert_eq!(decided(&home)?, json!([{ "workspace": workspace, "trust": "trusted" }]));
     }
     assert_eq!(write(&home, "a", "1")?, "defer");
     Ok(())

@@ -60,7 +60,7 @@ fn best(suggestions: &Suggestions, is_ungoverned: bool) -> Option<Change> {
         let seen = format!("{calls} like `{example}`, asked about by {by}, were all approved{others}");
         let steps = match &exception.allow {
             Some(allow) => {
-                vec![format!("allow = [\"{allow}\"]   in config.toml"), "castellan apply".to_owned()]
+                vec![format!("castellan allow '{allow}'")]
             }
             None => vec!["castellan approve ID --always   at its next request".to_owned()],
         };

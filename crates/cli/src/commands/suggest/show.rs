@@ -81,11 +81,7 @@ fn write_exception(out: &mut impl Write, exception: &Exception) -> io::Result<()
     write_example(out, &exception.example)?;
     match &exception.allow {
         Some(allow) => {
-            writeln!(
-                out,
-                "        in config.toml, then `castellan apply`:  allow = [\"{}\"]",
-                printable(allow)
-            )?;
+            writeln!(out, "        castellan allow '{}'", printable(allow))?;
             if exception.others > 0 {
                 let others = counted(exception.others, "other call");
                 writeln!(

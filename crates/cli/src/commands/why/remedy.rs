@@ -62,8 +62,8 @@ pub(super) fn remedies(
         )],
     };
     if let Some(allow) = understood.and_then(|understood| understood.allow.as_ref()) {
-        let meaning = format!("every call that it matches: in config.toml, then `{castellan} apply`");
-        remedies.push(remedy(&format!("allow = [\"{allow}\"]"), &meaning));
+        remedies
+            .push(remedy(&format!("{castellan} allow '{allow}'"), "every call that this short rule matches"));
     }
     Ok(remedies)
 }
