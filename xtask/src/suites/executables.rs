@@ -115,7 +115,11 @@ impl Executable {
         };
         let what = format!("{} {}: {}", self.package, self.name, result(&text));
         println!("{}", Timed { what, seconds: started.elapsed().as_secs_f32() });
+        let is_complete = text.lines().any(|line| line.starts_with("test result: ok."));
         match status {
+            Some(status) if status.success() && !is_complete => {
+                bail!("{} {} ended without a result:\n{text}", self.package, self.name)
+            }
             Some(status) if status.success() => {
                 // A test that was skipped says so.
                 text.lines().filter(|line| line.contains("SKIPPED")).for_each(|line| println!("{line}"));
@@ -128,6 +132,7 @@ impl Executable {
 
     fn list(&self) -> anyhow::Result<Vec<String>> {
         let output = self.command().args(["--list", "--format", "terse"]).output()?;
+        ensure!(output.status.success(), "{} {} does not list its tests", self.package, self.name);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
     }
