@@ -197,7 +197,7 @@ fn a_person_learns_why_and_what_to_do() -> anyhow::Result<()> {
         "│ doubtful x",
         "Codex does not hold such an ask",
         "in force: nobody approved the call",
-        "allow = [\"Bash(doubtful x:*)\"]",
+        "allow 'Bash(doubtful x:*)'",
     ] {
         assert!(asked.contains(part), "{part}: {asked}");
     }

@@ -34,7 +34,7 @@ fn a_script_that_deletes_the_home_is_asked_about_when_written_and_denied_when_ru
         let done = judge(&home, call)?;
         assert_eq!(understood(&done), expected, "{call}: {done:?}");
         if expected == "ask" {
-            assert!(done.stdout.contains("x.sh: `rm /"), "{done:?}");
+            assert!(done.stdout.contains("x.sh: rm /"), "{done:?}");
         }
         // The file is no longer being changed.
         let mut over = call.clone();
@@ -59,6 +59,6 @@ fn a_script_that_deletes_the_home_is_asked_about_when_written_and_denied_when_ru
     patched["cwd"] = at("").into();
     let done = run(&home, "codex", "PreToolUse", patched.to_string().as_bytes())?;
     assert_eq!(understood(&done), "deny", "{done:?}");
-    assert!(done.stdout.contains("A script that deletes the home"), "{done:?}");
+    assert!(done.stdout.contains("x.sh: rm /"), "{done:?}");
     Ok(())
 }
