@@ -94,7 +94,8 @@ fn split(finding: &Finding) -> (String, Option<String>) {
     };
     let own = str::to_owned;
     let mut at = 0;
-    for value in finding.values.iter().cloned().chain([message.len()..message.len()]) {
+    let end = message.len()..message.len();
+    for value in finding.values.iter().cloned().chain(std::iter::once(end)) {
         // A remedy starts inside of castellan's own text.
         let border = remedy_at.clamp(at, value.start.max(at));
         put(at..border, &own);
