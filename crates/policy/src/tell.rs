@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use castellan_event::{Exemption, Finding, Verdict, is_invisible};
-
 use castellan_rules::REMEDY_MARK;
 
 use crate::conclude::strictest;
@@ -72,7 +71,7 @@ fn framed(start: &str, text: &str, end: &str) -> String {
 /// Shows a value from outside, so that it can neither hide the reason nor speak in castellan's name: cut in its middle, and in quotes if it
 /// is more than a word.
 fn shown(value: &str) -> String {
-    let value = plain(value).replace('`', "'");
+    let value = visible(value).replace('`', "'");
     let length = value.chars().count();
     let cut = if length > VALUE_CHARS_MAX {
         let half = VALUE_CHARS_MAX / 2;
@@ -80,7 +79,8 @@ fn shown(value: &str) -> String {
     } else {
         value
     };
-    if cut.contains(' ') { format!("`{cut}`") } else { cut }
+    // A final period would be taken for castellan's own.
+    if cut.contains(' ') || cut.ends_with('.') { format!("`{cut}`") } else { cut }
 }
 
 /// Returns the message and its remedy, with each value from outside as it may be shown.
@@ -144,12 +144,16 @@ fn by_default(verdict: Verdict) -> &'static str {
 
 /// One line of visible characters, cut, without a final period.
 fn plain(text: &str) -> String {
+    visible(text).trim_end_matches('.').to_owned()
+}
+
+/// One line of visible characters, cut with a mark.
+fn visible(text: &str) -> String {
     let end = text.floor_char_boundary(MESSAGE_BYTES_MAX);
     let kept = text.get(..end).unwrap_or_default();
-    let visible: String = kept.chars().map(|c| if is_invisible(c) { ' ' } else { c }).collect();
-    let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mark = if end < text.len() { "…" } else { "" };
-    format!("{}{mark}", line.trim_end_matches('.'))
+    let shown: String = kept.chars().map(|c| if is_invisible(c) { ' ' } else { c }).collect();
+    let line = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    if end < text.len() { format!("{line}…") } else { line }
 }
 
 /// Begins a sentence in lower case, unless its first word is a name or an abbreviation.

@@ -101,3 +101,11 @@ fn a_long_path_leaves_room_for_the_reason() {
         "castellan asks: `/etc/x is a cache, and n… it is, y it is, y it is` is not yours. Allow? (A7)"
     );
 }
+
+#[test]
+fn a_path_of_dots_is_shown_whole() {
+    for output in ["This deletes %tool.input_command. Instead: name it", "This deletes %tool.input_command"] {
+        let (question, _) = messages_about("..", "coding_agent_ask", output, true);
+        assert_eq!(question, "castellan asks: this deletes `..`. Allow? (A7)", "{output}");
+    }
+}
