@@ -137,7 +137,7 @@ fn people_get_a_table() {
         use_id: "toolu_1".into(),
         ..SessionRecord::default()
     };
-    let trust = SessionRecord { message: "trust_required /work/app".into(), tool: "".into(), ..done.clone() };
+    let trust = SessionRecord { message: "trust_required /w/app".into(), tool: "".into(), ..done.clone() };
     for columns in ["piped", "60", "80", "120"] {
         let home = home().with_variable("COLUMNS", columns.into());
         append(
@@ -153,9 +153,9 @@ fn people_get_a_table() {
     let home = home();
     append(&home, &[Record::Session(done), Record::Session(trust)]);
     let shown = log(&home, &["--events", "-n", "2"]).stdout;
-    assert!(shown.contains("PostToolUse toolu_1") && shown.contains("trust_required /work/app"), "{shown}");
+    assert!(shown.contains("PostToolUse toolu_1") && shown.contains("trust_required /w/app"), "{shown}");
     let shown = log(&home, &["-n", "1"]).stdout;
-    assert!(shown.contains("trust_required /work/app"), "{shown}");
+    assert!(shown.contains("trust_required /w/app"), "{shown}");
     assert_eq!(log(&home, &["--json"]).stdout.lines().count(), 6);
     let none = log(&home, &["--verdict", "allow"]);
     assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));

@@ -182,7 +182,7 @@ fn a_long_call_is_shown_in_part() {
     assert!(!shown.contains("more effects") && shown.matches("file-279.txt").count() == 2, "{shown}");
 }
 
-/// What cannot be judged again is said, and the rest is shown.
+/// A call that cannot be judged again is shown as recorded, with the reason.
 #[test]
 fn a_call_that_the_log_does_not_hold_is_shown_without_effects() {
     if is_below_agent() {

@@ -44,8 +44,8 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Returns the proposal with the best effect for its risk: an exception that frees no other calls, one that does, a
-/// standing approval, a rule that stops often, an unknown tool.
+/// Returns the proposal with the best effect for its risk. In order: an exception that frees no other calls, another
+/// exception, a standing approval, a rule that stops often, an unknown tool.
 fn best(suggestions: &Suggestions, is_ungoverned: bool) -> Option<Change> {
     let with_rule = || suggestions.exceptions.iter().filter(|exception| exception.allow.is_some());
     let exception = with_rule().find(|exception| exception.others == 0).or_else(|| with_rule().next());
