@@ -182,7 +182,7 @@ fn attached(arg: &Arg, flags: &[&str], next: Option<&Arg>) -> Option<Arg> {
     }
 }
 
-/// What CMake configures that lies elsewhere: what it finds there is its program.
+/// Records the project that CMake configures as a program: CMake runs the files of that directory.
 fn configured(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let others = ["--build", "--install", "--open", "-L", "-N", "-P"];
     if others.iter().any(|one| read.given(one)) {

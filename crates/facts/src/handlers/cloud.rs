@@ -318,7 +318,7 @@ fn transfer(
     true
 }
 
-/// What comes from a cloud's store: all that a source holds, or each source under its own name where it goes into a directory.
+/// Records the writes of a download from a cloud's store. A download into a directory keeps the name of each source.
 fn arrives(sources: &[&Arg], to: &Arg, is_whole: bool, sink: &mut Sink<'_, '_, '_, '_>) {
     if is_whole || !slots::is_directory(to, sink) {
         let recursive = is_whole.then_some(true);

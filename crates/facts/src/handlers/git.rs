@@ -50,7 +50,7 @@ pub(crate) fn remove(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
     }
 }
 
-/// What stands for a subcommand of git itself, not of `git stash` or another.
+/// Returns the place of an unknown subcommand of git itself, not of `git stash` or another.
 fn own_unknown(read: &Invocation) -> Option<usize> {
     read.unknown_subcommand.filter(|_| read.subcommand.is_empty())
 }

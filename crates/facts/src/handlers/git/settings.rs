@@ -69,7 +69,7 @@ fn runs(name: &str, value: &Arg) -> bool {
     is_code_path(&format!("{}=", name.to_ascii_lowercase())) || git_starts(name, &value.written()).is_some()
 }
 
-/// What `git config` was told to do, in either of its grammars.
+/// The action of a `git config` call, in either of its grammars.
 enum Action<'r> {
     Read,
     Write { name: Option<&'r Arg>, value: Option<&'r Arg> },
