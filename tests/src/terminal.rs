@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -38,6 +38,8 @@ impl Session {
         if text.is_empty() {
             return Ok(());
         }
+        // The limit is for the whole wait: a screen with a clock shows something every second.
+        let due = Instant::now() + QUESTION_LIMIT;
         loop {
             let mut windows = self.shown.windows(text.len());
             if let Some(at) = windows.position(|window| window == text.as_bytes()) {
@@ -45,7 +47,7 @@ impl Session {
                 return Ok(());
             }
             let mut watched = [PollFd::new(&self.controller, PollFlags::IN)];
-            let limit = Timespec::try_from(QUESTION_LIMIT)?;
+            let limit = Timespec::try_from(due.saturating_duration_since(Instant::now()))?;
             if poll(&mut watched, Some(&limit))? == 0 {
                 bail!("the terminal does not show `{text}`: {}", String::from_utf8_lossy(&self.shown));
             }

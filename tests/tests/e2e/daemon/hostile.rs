@@ -88,7 +88,7 @@ fn what_is_not_understood_is_denied_with_the_reason() -> anyhow::Result<()> {
         (". W/ring.sh", "role=code why=nesting"),
         ("make -C W/", "role=code why=nesting"),
         ("bash W/circle", "role=program why=unreadable"),
-        ("echo a > W/fifo", "injected W/fifo"),
+        ("echo a > W/fifo", "/repo/fifo. Do not rephrase it."),
         ("sh /dev/tty", "role=code why=input"),
         ("rm W/circle/x", "role=target why=unreadable"),
         ("cat W/circle", "role=operand why=unreadable"),
