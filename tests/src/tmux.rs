@@ -1,5 +1,6 @@
 //! A person at a real terminal: a shell in tmux, whose screen can be read at any width.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,8 @@ use crate::process::Running;
 use crate::terminal::{self, Session};
 use crate::wait::until;
 
-/// The shell's prompt. A command has ended when the last line shows it.
-const PROMPT: &str = "walk$";
+/// The shell's prompt, with the number of the next command. A command has ended when the last line shows it.
+const PROMPT: &str = r"walk \#$";
 
 /// Agents need a few seconds to start.
 const SCREEN_LIMIT: Duration = Duration::from_secs(60);
@@ -28,6 +29,8 @@ const ROWS: u32 = 45;
 pub(crate) struct Tmux<'h> {
     home: &'h Home,
     socket: PathBuf,
+    /// Number of commands that were typed.
+    typed: Cell<u32>,
     // The terminal that shows tmux: castellan takes a terminal of tmux for a person's only while one is attached.
     _shown: Session,
 }
@@ -37,42 +40,53 @@ impl Tmux<'_> {
     pub(crate) fn start<'h>(home: &'h Home, environment: &[(&str, String)]) -> Result<Tmux<'h>> {
         let socket = home.user().join("tmux");
         let named = socket.to_str().context("a path that is not UTF-8")?;
-        let attach = format!("stty rows {ROWS} cols 120; exec tmux -f /dev/null -S '{named}' new-session sh");
-        let prompt = [("PS1", format!("{PROMPT} ")), ("TERM", "xterm-256color".to_owned())];
+        // dash does not pass the prompt on.
+        let shell = format!("PS1='{PROMPT} ' exec bash --norc");
+        let attach = format!(
+            r#"stty rows {ROWS} cols 120; exec tmux -f /dev/null -S '{named}' new-session "{shell}""#
+        );
+        let terminal = [("TERM", "xterm-256color".to_owned())];
         let environment: Vec<(&str, String)> =
-            prompt.into_iter().chain(environment.iter().cloned()).collect();
-        // The terminal is both input and output.
-        let arguments = ["-c", r#"exec sh -c "$0" </dev/tty >/dev/tty 2>&1"#, &attach];
+            terminal.into_iter().chain(environment.iter().cloned()).collect();
+        // Standard input is the terminal by its own name; tmux rejects `/dev/tty`.
+        let arguments = ["-c", r#"exec sh -c "$0" >&0 2>&1"#, &attach];
         let shown = terminal::start_in(home, Path::new("sh"), &arguments, &environment)?;
         let output = shown.output()?;
         std::thread::spawn(move || drain(output));
-        let tmux = Tmux { home, socket, _shown: shown };
-        tmux.wait(PROMPT)?;
+        let tmux = Tmux { home, socket, typed: Cell::new(0), _shown: shown };
+        tmux.wait_for_prompt()?;
         tmux.tmux(&["set-option", "status", "off"])?;
         Ok(tmux)
     }
 
-    /// Runs a command, waits for its end, and returns the screen at a width.
+    /// Runs a command on a clear screen, waits for its end, and returns the screen at a width.
     pub(crate) fn run(&self, command: &str, columns: u32) -> Result<String> {
-        self.resize(columns)?;
-        self.tmux(&["send-keys", "-R", "clear", "Enter"])?;
-        self.wait_for_prompt()?;
-        self.type_line(command)?;
+        self.start_command(command, columns)?;
         self.wait_for_prompt()
     }
 
-    /// Types a line without waiting for its end.
-    pub(crate) fn type_line(&self, line: &str) -> Result<()> {
-        self.tmux(&["send-keys", "-l", line])?;
-        self.keys("Enter")
+    /// Starts a command on a clear screen of a width.
+    pub(crate) fn start_command(&self, command: &str, columns: u32) -> Result<()> {
+        self.resize(columns)?;
+        self.typed.set(self.typed.get() + 1);
+        self.tmux(&["send-keys", "-l", &format!("clear; {command}")])?;
+        self.tmux(&["send-keys", "Enter"]).map(drop)
     }
 
-    /// Presses a key, by its name in tmux.
-    pub(crate) fn keys(&self, name: &str) -> Result<()> {
-        self.tmux(&["send-keys", name]).map(drop)
+    /// Cancels a question, and presses Ctrl-C until the program in front has ended.
+    pub(crate) fn interrupt(&self) -> Result<()> {
+        let ended = || {
+            let screen = self.screen()?;
+            if self.has_ended(&screen) {
+                return Ok(Some(()));
+            }
+            let key = if screen.contains("Esc to cancel") { "Escape" } else { "C-c" };
+            self.tmux(&["send-keys", key]).map(|_pressed| None)
+        };
+        until(SCREEN_LIMIT, ended)?.with_context(|| self.failed("the program does not end"))
     }
 
-    pub(crate) fn resize(&self, columns: u32) -> Result<()> {
+    fn resize(&self, columns: u32) -> Result<()> {
         let (columns, rows) = (columns.to_string(), ROWS.to_string());
         self.tmux(&["resize-window", "-x", &columns, "-y", &rows]).map(drop)
     }
@@ -80,18 +94,22 @@ impl Tmux<'_> {
     /// Waits until the screen shows a text, and returns the screen.
     pub(crate) fn wait(&self, text: &str) -> Result<String> {
         let shows = || Ok(Some(self.screen()?).filter(|screen| screen.contains(text)));
-        until(SCREEN_LIMIT, shows)?
-            .with_context(|| format!("no `{text}` on the screen:\n{}", self.screen().unwrap_or_default()))
+        until(SCREEN_LIMIT, shows)?.with_context(|| self.failed(&format!("no `{text}` on the screen")))
     }
 
     fn wait_for_prompt(&self) -> Result<String> {
-        let ended = || {
-            let screen = self.screen()?;
-            let last = screen.trim_end().lines().last().map(str::trim);
-            Ok((last == Some(PROMPT)).then_some(screen))
-        };
-        until(SCREEN_LIMIT, ended)?
-            .with_context(|| format!("no end of a command:\n{}", self.screen().unwrap_or_default()))
+        let ended = || Ok(Some(self.screen()?).filter(|screen| self.has_ended(screen)));
+        until(SCREEN_LIMIT, ended)?.with_context(|| self.failed("the command does not end"))
+    }
+
+    /// Returns true if the prompt for the next command is the last line.
+    fn has_ended(&self, screen: &str) -> bool {
+        let prompt = PROMPT.replace(r"\#", &(self.typed.get() + 1).to_string());
+        screen.trim_end().lines().last().is_some_and(|last| last.trim() == prompt)
+    }
+
+    fn failed(&self, failure: &str) -> String {
+        format!("{failure}:\n{}", self.screen().unwrap_or_default())
     }
 
     fn screen(&self) -> Result<String> {
@@ -102,11 +120,13 @@ impl Tmux<'_> {
         let mut command = self.home.command(Path::new("tmux"));
         command.arg("-S").arg(&self.socket).args(arguments);
         // At the start there is no server yet.
+        let mut failure = String::new();
         let done = until(COMMAND_LIMIT, || {
             let done = Running::start(&mut command)?.finish(COMMAND_LIMIT)?;
-            Ok((done.code == Some(0)).then_some(done))
+            failure.clone_from(&done.stderr);
+            Ok((done.code == Some(0)).then_some(done.stdout))
         })?;
-        Ok(done.with_context(|| format!("`tmux {}` fails", arguments.join(" ")))?.stdout)
+        done.with_context(|| format!("`tmux {}` fails: {failure}", arguments.join(" ")))
     }
 }
 

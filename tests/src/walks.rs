@@ -1,4 +1,5 @@
-//! Walks: a person with castellan and the real Claude Code at a terminal, as a list of steps. The result is what the person sees.
+//! Walks: a person with castellan and the real Claude Code at a terminal, as a list of steps. The result is the screens
+//! of this person.
 
 use std::os::unix::fs::symlink;
 
@@ -24,7 +25,8 @@ pub enum Step {
     Run(&'static str),
     /// Runs a command at each width, and keeps its screens under a name.
     Show(&'static str, &'static str),
-    /// Starts Claude Code at each width; its model makes this call of the shell. Keeps the screens with a text. Then presses a key.
+    /// Starts Claude Code at each width; its model makes this call of the shell. Keeps the screens
+    /// with a text, and interrupts Claude Code.
     Claude {
         /// The name of the screens.
         name: &'static str,
@@ -32,13 +34,11 @@ pub enum Step {
         call: &'static str,
         /// The text to wait for.
         until: &'static str,
-        /// The key, by its name in tmux.
-        key: &'static str,
     },
 }
 
-/// Takes the steps in a new home with castellan and Claude Code. Returns the screens, each with its name and width; `None` if Claude Code or
-/// tmux is missing.
+/// Takes the steps in a new home with castellan and Claude Code. Returns the screens, each with its name and width;
+/// `None` if Claude Code or tmux is missing.
 pub fn walk(name: &str, steps: &[Step]) -> Result<Option<Vec<(String, String)>>> {
     let Some(claude) = Agent::Claude.executable()? else { return Ok(None) };
     if !tmux::is_installed()? {
@@ -49,44 +49,45 @@ pub fn walk(name: &str, steps: &[Step]) -> Result<Option<Vec<(String, String)>>>
     home.link("castellan-hook")?;
     symlink(claude, home.bin().join("claude"))?;
     attended::seed(&home)?;
+    let path = format!("{}:{}", home.bin().display(), std::env::var("PATH").unwrap_or_default());
+    let environment = [("PATH", path), ("TZ", "UTC".to_owned()), ("NO_COLOR", "1".to_owned())];
+    let tmux = Tmux::start(&home, &environment)?;
     let mut screens = Vec::new();
     for step in steps {
-        take(&home, *step, &mut screens).with_context(|| format!("{step:?}"))?;
+        take(&home, &tmux, *step, &mut screens).with_context(|| format!("{step:?}"))?;
     }
     Ok(Some(screens.into_iter().map(|(name, screen)| (name, steady(&home, &screen))).collect()))
 }
 
-fn take(home: &Home, step: Step, screens: &mut Vec<(String, String)>) -> Result<()> {
-    let path = format!("{}:{}", home.bin().display(), std::env::var("PATH").unwrap_or_default());
-    let environment = [("PATH", path), ("TZ", "UTC".to_owned()), ("NO_COLOR", "1".to_owned())];
+fn take(home: &Home, tmux: &Tmux<'_>, step: Step, screens: &mut Vec<(String, String)>) -> Result<()> {
     match step {
         Step::Write(file, text) => home.write(&home.user().join(file), text),
-        Step::Run(command) => Tmux::start(home, &environment)?.run(command, 120).map(drop),
+        Step::Run(command) => tmux.run(command, 120).map(drop),
         Step::Show(name, command) => {
-            let tmux = Tmux::start(home, &environment)?;
             for columns in WIDTHS {
-                screens.push((format!("{name}_{columns}"), tmux.run(command, columns)?));
+                let screen = tmux.run(command, columns)?;
+                screens.push((format!("{name}_{columns}"), format!("$ {command}\n{screen}")));
             }
             Ok(())
         }
-        Step::Claude { name, call, until, key } => {
+        Step::Claude { name, call, until } => {
             for columns in WIDTHS {
                 let model =
                     Model::start(Agent::Claude.api(), vec![Script::main([vec![Agent::Claude.shell(call)]])])?;
-                let with_model =
-                    environment.iter().cloned().chain(run::claude_environment(&model)).collect::<Vec<_>>();
-                let tmux = Tmux::start(home, &with_model)?;
-                tmux.resize(columns)?;
-                tmux.type_line("clear; claude --permission-mode default go")?;
+                let variables = run::claude_environment(&model);
+                let exports = variables.iter().map(|(name, value)| format!("export {name}={value}; "));
+                tmux.run(&exports.collect::<String>(), columns)?;
+                tmux.start_command("claude --permission-mode default go; clear", columns)?;
                 screens.push((format!("{name}_{columns}"), tmux.wait(until)?));
-                tmux.keys(key)?;
+                tmux.interrupt()?;
             }
             Ok(())
         }
     }
 }
 
-/// The screen with steady words in place of paths, ids, times and numbers that differ between runs. Keeps the width where it can.
+/// The screen with steady words in place of paths, ids, times and numbers that differ between runs. Keeps the width
+/// where it can.
 fn steady(home: &Home, screen: &str) -> String {
     let user = home.user().display().to_string();
     let mut text = screen.trim_end().replace(&user, "~");
@@ -102,12 +103,22 @@ fn steady(home: &Home, screen: &str) -> String {
 
 /// Patterns of text that differs between runs, with their replacements.
 const DIFFERENT: &[(&str, &str)] = &[
+    // Claude Code's logo, its lively line while it waits for the model, and its hints.
+    (r"(?s)\A.*\n(?P<after>❯ go\n)", "$after"),
+    (r"(?m)^\S \S+…( \(.*\))?\n", ""),
+    (r"(?m)^✻ .*\n", ""),
+    (r"(?m)^ +◐ .*\n", ""),
+    (r"(?m)^  ⏸ .*\n", ""),
+    (r"(?m)^[●○] A test", "  A test"),
+    (r"(?m)^walk \d+\$", ""),
     // Request ids are random.
     (r"\b[A-Z][0-9]{1,2}\b( {0,1})", "Z11"),
     (r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}(:\d{2})?)?", "2026-01-31"),
     (r"\b\d{2}-\d{2} \d{2}:\d{2}\b", "01-31 12:00"),
     (r"process \d+", "process 4242"),
     (r"\b[0-9a-f]{8,64}\b", "c0ffee"),
+    (r"running for \d+s", "running for 4s"),
     (r"\b\d+(\.\d+)? (ms|µs|s|KiB|MiB|KB|MB|bytes)\b", "N $2"),
-    (r"\d+ records?", "N records"),
+    (r"\b\d+ lines? +records \d+ to \d+", "N lines  records 1 to N"),
+    (r"\b\d+ records?\b", "N records"),
 ];
