@@ -1,7 +1,8 @@
-//! Colours and tables for people. Control characters from an agent are escaped, so the terminal does not execute them.
+//! Colours and texts for people. Control characters from an agent are escaped, so the terminal does not execute them.
 
+use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use castellan_event::{Verdict, is_invisible};
 use clap::builder::styling::AnsiColor;
@@ -9,6 +10,10 @@ pub(crate) use clap::builder::styling::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::limits::COLUMNS_DEFAULT;
+
+mod table;
+
+pub(crate) use table::{Cell, write_row, write_table};
 
 /// Denied or broken.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -53,39 +58,6 @@ pub(crate) fn verdict_word(verdict: &str) -> &str {
     if verdict == Verdict::Defer.as_str() { "agent decides" } else { verdict }
 }
 
-#[derive(Debug, Clone)]
-pub(crate) struct Cell {
-    text: String,
-    style: Style,
-}
-
-impl Cell {
-    pub(crate) fn new(text: impl AsRef<str>, style: Style) -> Cell {
-        Cell { text: printable(text.as_ref()), style }
-    }
-
-    pub(crate) fn width(&self) -> usize {
-        width(&self.text)
-    }
-}
-
-impl<T: AsRef<str>> From<T> for Cell {
-    fn from(text: T) -> Cell {
-        Cell::new(text, PLAIN)
-    }
-}
-
-/// Writes rows in columns two blanks apart. The last column is not padded.
-pub(crate) fn write_table(out: &mut impl Write, rows: &[Vec<Cell>]) -> io::Result<()> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let widest = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(Cell::width).max();
-    let widths: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or_default()).collect();
-    for row in rows {
-        write_row(out, row, &widths)?;
-    }
-    Ok(())
-}
-
 /// Writes messages, one per line.
 pub(crate) fn write_messages(
     out: &mut impl Write,
@@ -95,22 +67,16 @@ pub(crate) fn write_messages(
     lines.iter().try_for_each(|line| writeln!(out, "{prefix} {}", printable(line.as_ref())))
 }
 
-/// Writes one row with given column widths, for rows that arrive singly.
-pub(crate) fn write_row(out: &mut impl Write, row: &[Cell], widths: &[usize]) -> io::Result<()> {
-    for (column, Cell { text, style }) in row.iter().enumerate() {
-        let last = column + 1 == row.len();
-        let wanted = if last { 0 } else { widths.get(column).copied().unwrap_or_default() };
-        let padding = wanted.saturating_sub(width(text));
-        let gap = if last { "" } else { "  " };
-        write!(out, "{style}{text}{style:#}{:padding$}{gap}", "")?;
-    }
-    writeln!(out)
-}
-
 /// Returns the columns for tables: `COLUMNS`, else those of the terminal, else a default.
 pub(crate) fn columns() -> usize {
     let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     named.filter(|columns| *columns > 0).unwrap_or_else(terminal_columns)
+}
+
+/// Returns the columns into which a table has to fit; `None` for output that programs read line by line.
+fn table_columns() -> Option<usize> {
+    let is_read = std::env::var_os("COLUMNS").is_none() && !io::stdout().is_terminal();
+    (!is_read).then(columns)
 }
 
 /// Returns the columns of the terminal itself, or a default for other output. A text that a person approves is laid out
@@ -152,12 +118,17 @@ pub(crate) fn write_wrapped(
     columns: usize,
 ) -> io::Result<()> {
     let room = columns.saturating_sub(width(indent)).max(WRAPPED_MIN);
-    // A hyphen is no place to break: it begins options.
-    let options = textwrap::Options::new(room).word_splitter(textwrap::WordSplitter::NoHyphenation);
     let text = printable(text);
-    let lines = textwrap::wrap(&text, options);
-    let lines = lines.iter().filter(|line| !line.is_empty());
-    lines.into_iter().try_for_each(|line| writeln!(out, "{indent}{style}{line}{style:#}"))
+    wrapped(&text, room).iter().try_for_each(|line| writeln!(out, "{indent}{style}{line}{style:#}"))
+}
+
+/// Breaks a text at words.
+fn wrapped(text: &str, columns: usize) -> Vec<Cow<'_, str>> {
+    // A hyphen is no place to break: it begins options.
+    let options = textwrap::Options::new(columns).word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let mut lines = textwrap::wrap(text, options);
+    lines.retain(|line| !line.is_empty());
+    lines
 }
 
 /// Writes pairs of a text and its description side by side, or below each other on a narrow terminal.
@@ -238,14 +209,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_stand_below_each_other() {
-        let mut out = Vec::new();
-        let rows = [vec!["a".into(), "b".into()], vec!["äöü".into(), Cell::new("x\ny", PLAIN)]];
-        write_table(&mut out, &rows).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "a    b\näöü  x\\ny\n");
-    }
-
-    #[test]
     fn texts_are_cut_by_their_columns() {
         for (text, columns, expected) in [
             ("abc", 3, "abc"),
@@ -258,9 +221,6 @@ mod tests {
         ] {
             assert_eq!(cut(text, columns), expected, "{text}");
         }
-        let mut out = Vec::new();
-        write_table(&mut out, &[vec!["字".into(), "b".into()], vec!["aaa".into(), "b".into()]]).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "字   b\naaa  b\n");
     }
 
     #[test]

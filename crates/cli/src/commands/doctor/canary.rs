@@ -59,7 +59,7 @@ fn sing(agent: AgentId, start: &HookStart, home: &Path) -> anyhow::Result<String
     let mode: Mode = match ControlClient::new(layout.home().clone()).status() {
         Ok(status) => status.mode.parse()?,
         // The hook answered without a daemon, so the denial was its own.
-        Err(_) => bail!("the hook denied without a daemon: {}", answer.stderr.trim()),
+        Err(error) => bail!("the hook denied it by itself, because {error}"),
     };
     let record = record(&layout, &use_id)?;
     judge(agent, mode, &answer, &record)?;
