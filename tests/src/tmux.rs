@@ -69,7 +69,9 @@ impl Tmux<'_> {
     pub(crate) fn start_command(&self, command: &str, columns: u32) -> Result<()> {
         self.resize(columns)?;
         self.typed.set(self.typed.get() + 1);
-        self.tmux(&["send-keys", "-l", &format!("clear; {command}")])?;
+        // tmux may pass a new size on after a while.
+        let is_sized = format!(r#"until [ "$(stty size)" = '{ROWS} {columns}' ]; do :; done"#);
+        self.tmux(&["send-keys", "-l", &format!("{is_sized}; clear; {command}")])?;
         self.tmux(&["send-keys", "Enter"]).map(drop)
     }
 

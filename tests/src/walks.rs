@@ -112,7 +112,8 @@ const DIFFERENT: &[(&str, &str)] = &[
     (r"(?m)^[●○] A test", "  A test"),
     (r"(?m)^walk \d+\$", ""),
     // Request ids are random.
-    (r"\b[A-Z][0-9]{1,2}\b( {0,1})", "Z11"),
+    (r"\b[A-Z]\d{1,2} +", "Z11 "),
+    (r"\b[A-Z]\d{1,2}\b", "Z11"),
     (r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}(:\d{2})?)?", "2026-01-31"),
     (r"\b\d{2}-\d{2} \d{2}:\d{2}\b", "01-31 12:00"),
     (r"process \d+", "process 4242"),

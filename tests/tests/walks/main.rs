@@ -96,7 +96,7 @@ fn operator_in_trouble() {
         &[
             Run("castellan install claude"),
             Run("castellan stop"),
-            Claude { name: "stopped", call: "touch made", until: "done" },
+            Claude { name: "stopped", call: "touch made", until: "● done" },
             Show("status", "castellan status"),
             Show("doctor", "castellan doctor"),
             Show("start", "castellan start"),
