@@ -30,7 +30,7 @@ impl Packs {
         self.tiers.ask
     }
 
-    /// The state of rules that ask unless the user wanted the call.
+    /// The state of review rules.
     pub fn tier_review(&self) -> RuleState {
         self.tiers.review
     }

@@ -22,7 +22,7 @@ pub enum RuleState {
 pub struct Tiers {
     /// Rules that ask.
     pub ask: RuleState,
-    /// Rules that ask unless the user wanted the call.
+    /// Rules that ask about calls that are fine if the user wanted them.
     pub review: RuleState,
 }
 

@@ -9,7 +9,7 @@ pub struct Tags {
     pub deny: String,
     /// Asks.
     pub ask: String,
-    /// Asks, unless the user wanted it.
+    /// Asks about a call that is fine if the user wanted it.
     pub review: String,
     /// Allows without the agent's prompt.
     pub allow: String,
@@ -39,7 +39,7 @@ pub enum RuleVerdict {
     Deny,
     /// Ask.
     Ask,
-    /// Ask, unless the user wanted it.
+    /// Ask about a call that is fine if the user wanted it.
     Review,
     /// Allow without the agent's prompt.
     Allow,

@@ -42,7 +42,7 @@ pub(crate) struct Options {
 /// A pack with its counts.
 #[derive(Debug, Default)]
 struct Shown {
-    /// Numbers of rules that deny, ask, review (ask unless the user wanted the call), and of all others.
+    /// Numbers of rules that deny, ask, review, and of all others.
     rules: [usize; 4],
     hits: Hits,
 }

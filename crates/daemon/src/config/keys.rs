@@ -270,8 +270,8 @@ pub const KEYS: &[Key] = &[
     ),
     tier(
         "tiers.review",
-        "State of the rules of shipped packs that ask unless the user wanted the call: `off`, `observe` or \
-         `enforce`, as for a pack.",
+        "State of the review rules of shipped packs, which ask about calls that are fine if the user wanted them: \
+         `off`, `observe` or `enforce`, as for a pack.",
     ),
     pack(
         "packs.secrets",
@@ -359,7 +359,7 @@ pub const KEYS: &[Key] = &[
     tag(
         "tags.review",
         "\"coding_agent_review\"",
-        "Tag of the user's rules that ask unless the user wanted the call.",
+        "Tag of the user's review rules, which ask about calls that are fine if the user wanted them.",
     ),
     tag("tags.allow", "\"coding_agent_allow\"", "Tag of the user's rules that allow."),
     tag("tags.seen", "\"coding_agent_seen\"", "Tag of the kit's rule that only records calls."),
