@@ -1,6 +1,7 @@
 //! [`read`]: parses the text of a `config.toml` into its keys, or returns every mistake with line and column. It is
 //! strict: an unknown key is a mistake, because a misspelt setting is not in force. It must not know other layers.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use castellan_event::Layer;
@@ -144,13 +145,16 @@ struct Reader<'t> {
     mistakes: Vec<Mistake>,
     /// Names of an earlier version.
     former: Vec<Mistake>,
+    /// The keys so far, each with its name in the text.
+    named: BTreeMap<&'static str, (String, Range<usize>)>,
 }
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str, layer: Layer) -> Reader<'t> {
         let (said, mistakes, former) = (Vec::new(), Vec::new(), Vec::new());
-        Reader { text, starts: vec![0], layer, said, mistakes, former }
+        Reader { text, starts: vec![0], layer, said, mistakes, former, named: BTreeMap::new() }
     }
+
     /// Checks the version of the text. A text of another version is not parsed further.
     fn version(&mut self, table: &DeTable<'_>) -> bool {
         let before = self.mistakes.len();
@@ -180,6 +184,7 @@ impl<'t> Reader<'t> {
             match (key(&full), value.get_ref()) {
                 (Some(key), _) => {
                     self.note_former(&full, &name.span());
+                    self.only_one_name(key, &full, &name.span());
                     self.key(key, &name.span(), value);
                 }
                 (None, DeValue::Table(below)) if is_table => self.table(&format!("{full}."), below),
@@ -196,6 +201,18 @@ impl<'t> Reader<'t> {
             let note = self.placed(span, message);
             self.former.push(note);
         }
+    }
+
+    /// Reports a key that the text sets twice: by its former name and by its present name.
+    fn only_one_name(&mut self, key: &'static Key, name: &str, span: &Range<usize>) {
+        let this = (name.to_owned(), span.clone());
+        let Some(other) = self.named.insert(key.name, this.clone()) else { return };
+        let (former, span) = if other.0 == key.name { this } else { other };
+        let present = key.name;
+        self.mistake(
+            &span,
+            format!("`{former}` and `{present}` are one key: remove `{former}`, keep `{present}`"),
+        );
     }
 
     fn unknown(&mut self, name: &str, span: &Range<usize>, is_table: bool) {

@@ -230,3 +230,10 @@ fn a_key_of_an_earlier_version_is_read_and_its_present_name_is_noted() {
     assert_eq!(notes, [format!("2:1: {note}"), format!("3:11: {note}")]);
     assert_eq!(former_names("version = 1\npresence_check = \"pin\"\n", Layer::User), []);
 }
+
+#[test]
+fn two_names_of_a_key_in_one_file_are_a_mistake() {
+    let said = "`presence` and `presence_check` are one key: remove `presence`, keep `presence_check`";
+    check("version = 1\npresence = \"pin\"\npresence_check = \"pin\"\n", &[&format!("2:1: {said}")]);
+    check("version = 1\npresence_check = \"terminal\"\npresence = \"pin\"\n", &[&format!("3:1: {said}")]);
+}
