@@ -16,12 +16,15 @@ use crate::config::KeyEdit;
 use crate::explanation::Explanation;
 
 /// Version of the control protocol.
-pub(crate) const CONTROL_VERSION: u32 = 1;
+pub(crate) const CONTROL_VERSION: u32 = 2;
+
+/// The previous version, also readable. It has other names for two keys, and fewer requests.
+pub(crate) const CONTROL_VERSION_BEFORE: u32 = 1;
 
 /// The message in either direction. The version comes first, so that it can be read from a message of any version.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Envelope<T> {
-    /// [`CONTROL_VERSION`] of the sender.
+    /// The version of the body: [`CONTROL_VERSION`], or [`ControlRequest::version`].
     pub(crate) version: u32,
     pub(crate) body: T,
     #[serde(flatten)]
@@ -126,7 +129,7 @@ pub enum ControlRequest {
     Trust {
         /// Its real path.
         workspace: String,
-        /// The decision; earlier `standing`.
+        /// The decision; `standing` in version 1.
         #[serde(alias = "standing")]
         trust: TrustDecision,
         /// Hash of the workspace's own files as shown to the person: only these are trusted. `None` if there were none.
@@ -140,6 +143,36 @@ pub enum ControlRequest {
     },
     /// Asks for permission to loosen something outside of the daemon, such as an uninstall. The text is for the record.
     Loosen(String),
+}
+
+impl ControlRequest {
+    /// Returns the version that gave the request its present form. A daemon of that version, which runs on after an
+    /// upgrade, understands the request.
+    pub(crate) fn version(&self) -> u32 {
+        match self {
+            ControlRequest::Edit { .. } | ControlRequest::Trust { .. } => CONTROL_VERSION,
+            ControlRequest::Status
+            | ControlRequest::Mode(_)
+            | ControlRequest::Switch { .. }
+            | ControlRequest::EndTrial
+            | ControlRequest::Apply { .. }
+            | ControlRequest::Stop
+            | ControlRequest::Restart
+            | ControlRequest::Pending
+            | ControlRequest::Granted
+            | ControlRequest::Show { .. }
+            | ControlRequest::Approve { .. }
+            | ControlRequest::Refuse { .. }
+            | ControlRequest::Trusted
+            | ControlRequest::SetPin { .. }
+            | ControlRequest::Loosen(_) => CONTROL_VERSION_BEFORE,
+        }
+    }
+}
+
+/// Reports whether this castellan reads a version of the control protocol.
+pub(crate) fn is_readable(version: u32) -> bool {
+    [CONTROL_VERSION_BEFORE, CONTROL_VERSION].contains(&version)
 }
 
 /// A person's decision about a workspace.
@@ -170,7 +203,7 @@ impl TrustDecision {
 pub struct DecidedWorkspace {
     /// Its real path.
     pub workspace: String,
-    /// The decision; earlier `standing`.
+    /// The decision; `standing` in version 1.
     #[serde(alias = "standing")]
     pub trust: TrustDecision,
     /// State of the workspace's own files since they were trusted. `None` if there were none and are none.
@@ -225,7 +258,7 @@ pub struct PendingCall {
     pub age_s: u64,
     /// Number of attempts.
     pub times: u32,
-    /// The agent is waiting for the answer now; earlier `held`.
+    /// The agent is waiting for the answer now; `held` in version 1.
     #[serde(default, alias = "held")]
     pub waiting: bool,
     /// The agent's own prompt is open for the call: only a yes there runs it.

@@ -18,7 +18,7 @@ use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 use crate::clock::wall;
 use crate::config::KeyEdit;
 use crate::control::{
-    CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, Secret, StatusReport,
+    CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, Secret, StatusReport, is_readable,
 };
 use crate::facts::own_paths;
 use crate::judge::Judge;
@@ -348,9 +348,11 @@ fn read_request(frame: &Frame) -> Result<(ControlRequest, Known), String> {
         Kind::Request | Kind::Reply | Kind::Hold => return Err("not a control request".to_owned()),
     }
     let envelope: Envelope<serde_json::Value> = serde_json::from_slice(&frame.body).map_err(unreadable)?;
-    if envelope.version != CONTROL_VERSION {
+    if !is_readable(envelope.version) {
         let (theirs, ours) = (envelope.version, CONTROL_VERSION);
-        return Err(format!("castellan speaks control version {theirs}, the daemon {ours}"));
+        return Err(format!(
+            "castellan speaks control version {theirs}, the daemon {ours}: install one version of both"
+        ));
     }
     Ok((serde_json::from_value(envelope.body).map_err(unreadable)?, envelope.known))
 }

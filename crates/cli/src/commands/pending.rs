@@ -66,7 +66,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     let calls = all(&client)?;
     if options.json {
-        writeln!(out, "{:#}", json!({ "version": 1, "pending": calls }))?;
+        writeln!(out, "{:#}", json!({ "version": 2, "pending": calls }))?;
         return Ok(Exit::Done);
     }
     if calls.is_empty() {

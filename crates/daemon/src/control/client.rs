@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::{
     CONTROL_VERSION, ControlRequest, ControlResponse, DecidedWorkspace, Envelope, GrantScope, GrantedCall,
-    Known, PendingCall, Secret, ShownCall, StatusReport, TrustDecision, listener,
+    Known, PendingCall, Secret, ShownCall, StatusReport, TrustDecision, is_readable, listener,
 };
 use crate::config::KeyEdit;
 use crate::limits::CONTROL_ANSWER_TIME;
@@ -240,15 +240,18 @@ impl ControlClient {
         if known.is_some() || matches!(request, ControlRequest::SetPin { .. }) {
             listener::check(&stream).map_err(ControlError::Listener)?;
         }
-        let body =
-            serde_json::to_vec(&Envelope { version: CONTROL_VERSION, body: request, known: known.clone() })?;
+        let body = serde_json::to_vec(&Envelope {
+            version: request.version(),
+            body: request,
+            known: known.clone(),
+        })?;
         write_frame(&mut stream, Kind::Control, &body)?;
         let frame = read_frame(&mut stream, CONTROL_BYTES_MAX).map_err(unanswered)?;
         let envelope: Envelope<Json> = match frame.kind {
             Kind::Control => serde_json::from_slice(&frame.body)?,
             Kind::Request | Kind::Reply | Kind::Hold => return Err(ControlError::Wire(WireError::Body)),
         };
-        if envelope.version != CONTROL_VERSION {
+        if !is_readable(envelope.version) {
             return Err(ControlError::Version(envelope.version));
         }
         Ok(serde_json::from_value(envelope.body)?)

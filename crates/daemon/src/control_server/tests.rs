@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use castellan_audit::{Config as LogConfig, Filter, Log, Record};
 
 use super::*;
-use crate::control::{GrantScope, TrustDecision};
+use crate::control::{DecidedWorkspace, GrantScope, PendingCall, TrustDecision};
 use crate::memory::Memory;
 
 /// A process that cannot be inspected.
@@ -129,4 +129,40 @@ fn whatever_loosens_needs_a_person() {
     for request in others(&workspace, &shown) {
         assert!(!is_refused(&request));
     }
+}
+
+#[test]
+fn requests_of_this_version_and_the_one_before_are_read() {
+    let trust =
+        ControlRequest::Trust { workspace: "/w".to_owned(), trust: TrustDecision::Denied, project: None };
+    for (body, expected) in [
+        (r#"{"version":1,"body":"status"}"#, Ok(ControlRequest::Status)),
+        (r#"{"version":1,"body":{"trust":{"workspace":"/w","standing":"denied"}}}"#, Ok(trust.clone())),
+        (r#"{"version":2,"body":{"trust":{"workspace":"/w","trust":"denied"}}}"#, Ok(trust.clone())),
+        (r#"{"version":3,"body":"status"}"#, Err("castellan speaks control version 3, the daemon 2")),
+        (r#"{"version":0,"body":"status"}"#, Err("castellan speaks control version 0, the daemon 2")),
+    ] {
+        let frame = Frame { kind: Kind::Control, body: body.as_bytes().to_vec() };
+        match (read_request(&frame), expected) {
+            (Ok((request, _)), Ok(expected)) => assert!(request == expected, "{body}"),
+            (Err(why), Err(expected)) => assert!(why.starts_with(expected), "{body}: {why}"),
+            (read, _) => panic!("{body}: {:?}", read.err()),
+        }
+    }
+    // An older daemon, which runs on after an upgrade, must understand what ends it.
+    assert_eq!(ControlRequest::Restart.version(), 1);
+    assert_eq!(trust.version(), 2);
+}
+
+#[test]
+fn answers_of_the_version_before_are_read() {
+    let decided: DecidedWorkspace =
+        serde_json::from_str(r#"{"workspace":"/w","standing":"denied"}"#).unwrap();
+    assert_eq!(decided.trust, TrustDecision::Denied);
+    let pending: PendingCall = serde_json::from_str(
+        r#"{"id":"K7","agent":"claude_code","session":"s","cwd":"/w","tool":"Bash","input":"ls","reasons":[],
+            "age_s":1,"times":1,"held":true}"#,
+    )
+    .unwrap();
+    assert!(pending.waiting);
 }

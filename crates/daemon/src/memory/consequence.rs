@@ -25,7 +25,7 @@ impl Consequence {
 #[serde(deny_unknown_fields)]
 struct Words {
     ceiling: Option<String>,
-    /// `bar` before the first release.
+    /// `bar` in versions 1 and 2 of the journal.
     #[serde(alias = "bar")]
     block: Option<String>,
 }

@@ -9,7 +9,7 @@ use castellan_policy::RequestId;
 use super::changes::{Begun, Changes};
 use super::consequence::Consequence;
 use super::consequences::Consequences;
-use super::entry::{Entry, GrantEntry, Header, VERSION, VERSION_BEFORE};
+use super::entry::{Entry, GrantEntry, Header, VERSION, VERSION_OLDEST};
 use super::marks::Marks;
 use super::servers::Servers;
 use super::sessions::Sessions;
@@ -242,9 +242,9 @@ impl Head {
         // Checks the version first, because the rest of a newer header may be unreadable.
         let version: serde_json::Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         match version.get("castellan_journal").and_then(serde_json::Value::as_u64) {
-            Some(version) if [VERSION, VERSION_BEFORE].map(u64::from).contains(&version) => {}
+            Some(version) if (VERSION_OLDEST.into()..=VERSION.into()).contains(&version) => {}
             Some(version) => {
-                let known = format!("this castellan reads {VERSION_BEFORE} and {VERSION}");
+                let known = format!("this castellan reads {VERSION_OLDEST} to {VERSION}");
                 return Err(format!("its version is {version}, {known}"));
             }
             None => return Err("it is no journal of castellan".to_owned()),

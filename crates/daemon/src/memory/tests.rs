@@ -338,9 +338,9 @@ fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
     assert!(is_suspect(&mut next, 4, AgentProcess { pid: 9, started: 0 }), "{expected}: merged");
 }
 
-/// A journal of castellan 0.1.0: its grants do not record whether the agent's own prompt was open.
+/// Grants of version 1 do not record whether the agent's own prompt was open.
 #[test]
-fn a_journal_of_the_version_before_is_read() {
+fn a_journal_of_the_first_version_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("journal");
     let mut memory = Memory::open(path.clone(), true, 1).unwrap().0;
@@ -348,14 +348,33 @@ fn a_journal_of_the_version_before_is_read() {
     memory.save().unwrap();
     drop(memory);
     let text = std::fs::read_to_string(&path).unwrap();
-    let before = text.replacen("\"castellan_journal\":2", "\"castellan_journal\":1", 1);
+    let before = text.replacen("\"castellan_journal\":3", "\"castellan_journal\":1", 1);
     let before = before.replace("\"is_at_prompt\":false,", "");
     assert!(!before.contains("is_at_prompt") && before != text, "{text}");
     std::fs::write(&path, before).unwrap();
     let (mut memory, trouble) = Memory::open(path.clone(), false, 1).unwrap();
     assert_eq!(trouble, None);
     assert!(taken(&mut memory).is_some());
-    assert!(std::fs::read_to_string(&path).unwrap().starts_with("{\"castellan_journal\":2"));
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("{\"castellan_journal\":3"));
+}
+
+/// Version 2 calls a block `bar`.
+#[test]
+fn a_journal_of_the_version_before_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("journal");
+    let root = "7".repeat(64);
+    let text = format!(
+        "{{\"castellan_journal\":2,\"boot\":\"\",\"clock_ms\":5,\"boot_ms\":5,\"wall_ms\":5}}\n\
+         {{\"session\":{{\"id\":\"{root}\",\"root\":\"{root}\",\"seen_ms\":5,\"workspace\":null}}}}\n\
+         {{\"follows\":{{\"root\":\"{root}\",\"consequence\":{{\"ceiling\":null,\"bar\":\"it ran rm\"}}}}}}\n"
+    );
+    castellan_files::write_private(&path, text.as_bytes()).unwrap();
+    let (_, trouble) = Memory::open(path.clone(), false, 1).unwrap();
+    assert_eq!(trouble, None);
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written.starts_with("{\"castellan_journal\":3"), "{written}");
+    assert!(written.contains("\"consequence\":{\"ceiling\":null,\"block\":\"it ran rm\"}"), "{written}");
 }
 
 #[test]
@@ -368,8 +387,8 @@ fn a_state_that_is_lost_makes_nothing_looser() {
     check_lost(|path| put(path, "[1]\n".to_owned()), "no journal");
     check_lost(|path| put(path, "\n".to_owned()), "line 1");
     check_lost(
-        |path| put(path, text(path).replacen("\"castellan_journal\":2", "\"castellan_journal\":3", 1)),
-        "its version is 3",
+        |path| put(path, text(path).replacen("\"castellan_journal\":3", "\"castellan_journal\":4", 1)),
+        "its version is 4",
     );
     check_lost(
         |path| put(path, text(path).replacen("\"boot\"", "\"bot\"", 1)),
