@@ -2,7 +2,7 @@
 //! [`is_deferral`] convert back. `claude.rs`, `codex.rs` and `gemini.rs` hold each agent's format. This module must not
 //! know the reasons for a verdict.
 
-use castellan_event::Verdict;
+use castellan_event::{Verdict, is_invisible};
 use serde_json::Value as Json;
 
 use crate::agent::AgentId;
@@ -127,7 +127,7 @@ fn json_reply(answer: Option<Json>) -> Reply {
 }
 
 fn one_line(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line: String = text.chars().map(|c| if is_invisible(c) { ' ' } else { c }).collect();
     capped(line.trim(), STDERR_UNITS_MAX)
 }
 
@@ -256,8 +256,8 @@ mod tests {
         }
         check(AgentId::CLAUDE, "PostToolUseFailure", 0, "", "r\n");
         check(AgentId::CODEX, "PostToolUseFailure", 2, "", "r\n");
-        let reply = encode_failure(AgentId::CODEX, "PreToolUse", "\n a\nb\u{1b}[2J \n");
-        assert_eq!(String::from_utf8(reply.stderr).unwrap(), "a b [2J\n");
+        let reply = encode_failure(AgentId::CODEX, "PreToolUse", "\n a\nb\u{202e}c\u{1b}[2J \n");
+        assert_eq!(String::from_utf8(reply.stderr).unwrap(), "a b c [2J\n");
         let reply = encode_failure(AgentId::CODEX, "PreToolUse", " \n\t");
         assert_eq!(String::from_utf8(reply.stderr).unwrap(), format!("{BLANK_REASON}\n"));
     }

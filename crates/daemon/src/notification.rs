@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use castellan_agents::AgentId;
+use castellan_event::is_invisible;
 use castellan_policy::RequestId;
 
 use crate::limits::{NOTIFICATION_CHARS_MAX, NOTIFICATION_TIME};
@@ -59,7 +60,7 @@ fn text(agent: AgentId, cwd: &str, id: RequestId, reasons: &[String]) -> (String
 
 /// Removes characters that a desktop may interpret as markup or a terminal as a command.
 fn plain(text: &str) -> String {
-    let shown = text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>' | '&' | '\\'));
+    let shown = text.chars().filter(|c| !is_invisible(*c) && !matches!(c, '<' | '>' | '&' | '\\'));
     shown.take(NOTIFICATION_CHARS_MAX).collect()
 }
 
@@ -92,7 +93,8 @@ mod tests {
     #[test]
     fn it_says_who_and_where_and_not_what() {
         let reasons = ["Ask push: git push --force <b>now</b>".to_owned(), "Other: x".to_owned()];
-        let (title, body) = text(AgentId::CODEX, "/home/u/<i>x\u{1b}[2J", RequestId::from_seed(0), &reasons);
+        let (title, body) =
+            text(AgentId::CODEX, "/home/u/<i>\u{202e}x\u{1b}[2J", RequestId::from_seed(0), &reasons);
         assert_eq!(
             (title.as_str(), body.as_str()),
             ("Codex waits for you", "request A1, Ask push, in /home/u/ix[2J")

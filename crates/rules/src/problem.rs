@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use castellan_event::is_invisible;
 
 use crate::limits::{LINE_BYTES_MAX, MESSAGE_BYTES_MAX, PROBLEMS_MAX};
 use crate::source_text::Source;
@@ -53,7 +54,8 @@ impl Problem {
         let span = self.span.clone().unwrap_or_default();
         let line = source_text.and_then(|text| line_around(text, &span));
         if let Some((text, span)) = &line {
-            let snippet = Snippet::source(*text).line_start(self.line).path(self.file.as_str()).fold(false);
+            let snippet =
+                Snippet::source(text.as_str()).line_start(self.line).path(self.file.as_str()).fold(false);
             group = group.element(snippet.annotation(AnnotationKind::Primary.span(span.clone())));
         }
         if let Some(help) = &self.help {
@@ -256,15 +258,23 @@ impl Lines {
 fn printable(text: &str) -> String {
     let cut = text.floor_char_boundary(MESSAGE_BYTES_MAX);
     let shown = text.get(..cut).unwrap_or_default();
-    let shown = shown.chars().map(|char| if char.is_control() { char::REPLACEMENT_CHARACTER } else { char });
+    let shown = shown.chars().map(|char| if is_invisible(char) { char::REPLACEMENT_CHARACTER } else { char });
     shown.chain(if cut < text.len() { "..." } else { "" }.chars()).collect()
 }
 
-/// Returns the line on which a span starts, and the span within it; `None` for a line too long to show.
-fn line_around<'t>(text: &'t str, span: &Range<usize>) -> Option<(&'t str, Range<usize>)> {
+/// Returns the line on which a span starts, safe to show, and the span within it; `None` for a line too long to show.
+fn line_around(text: &str, span: &Range<usize>) -> Option<(String, Range<usize>)> {
     let start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
     let line = text.get(start..)?.split('\n').next().filter(|line| line.len() <= LINE_BYTES_MAX)?;
     let from = span.start - start;
     let to = line.ceil_char_boundary(span.end.saturating_sub(start)).max(from);
-    Some((line, from..to))
+    let [before, within, after] = [line.get(..from)?, line.get(from..to)?, line.get(to..)?].map(visible);
+    let (from, to) = (before.len(), before.len() + within.len());
+    Some((before + &within + &after, from..to))
+}
+
+/// Replaces invisible characters. The renderer itself replaces control characters.
+fn visible(text: &str) -> String {
+    let is_hidden = |char: char| is_invisible(char) && !char.is_control();
+    text.chars().map(|char| if is_hidden(char) { char::REPLACEMENT_CHARACTER } else { char }).collect()
 }

@@ -8,6 +8,7 @@ mod import;
 mod language;
 mod list;
 mod new;
+mod quoted;
 mod sources;
 mod test;
 mod validate;

@@ -65,6 +65,22 @@ fn rules_of_every_agent_become_rules_that_hold() {
     assert_eq!(home.read("repo/mine.yaml"), rules);
 }
 
+/// A letter that turns the direction of writing could show another rule than the one that is in force.
+#[test]
+fn invisible_letters_are_visible_in_the_file() {
+    let home = Home::new();
+    let settings = "{\"permissions\": {\"deny\": [\"Bash(touch \u{202e}fdp.x)\"]}}";
+    std::fs::write(home.repo().join("settings.json"), settings).unwrap();
+    home.run_ok(&["rules", "import", "settings.json", "--output", "mine.yaml"]);
+    let rules = home.read("repo/mine.yaml");
+    assert!(rules.contains("\\U0000202e") && !rules.contains('\u{202e}'), "{rules}");
+    let case = "cases:\n  - {call: {tool: Bash, command: \"touch \\U0000202efdp.x\"}, verdict: deny, rule: \
+                \"Deny Bash(touch fdp.x) (imported 1)\"}\n";
+    std::fs::write(home.repo().join("mine_cases.yaml"), format!("version: 2\n{case}")).unwrap();
+    let tested = home.run(&["rules", "test", "mine.yaml"]);
+    assert!(tested.stdout.contains("each decided as it says"), "{tested:?}");
+}
+
 #[test]
 fn without_an_output_file_the_rules_are_printed() {
     let home = Home::new();

@@ -32,6 +32,22 @@ fn a_command_becomes_a_rule_with_cases_that_hold() {
     assert!(again.stderr.contains("is there already"), "{again:?}");
 }
 
+/// A letter that turns the direction of writing could show another command than the one that runs.
+#[test]
+fn invisible_letters_are_visible_in_the_files() {
+    let home = Home::new();
+    let new = ["rules", "new", "--into", ".", "--verdict", "deny", "--yes", "--command"];
+    home.run_ok(&[&new[..], &["frobnicate '\u{202e}fdp.x'"]].concat());
+    for file in ["repo/deny-frobnicate.yaml", "repo/deny-frobnicate_cases.yaml"] {
+        let text = home.read(file);
+        assert!(text.contains("\\U0000202e") && !text.contains('\u{202e}'), "{text}");
+    }
+    let tested = home.run_ok(&["rules", "test", "deny-frobnicate.yaml"]);
+    assert!(tested.contains("each decided as it says"), "{tested}");
+    let named = home.run(&[&new[..], &["frobnicate y", "--name", "Deny \u{202e}x"]].concat());
+    assert!(named.stderr.contains("visible text"), "{named:?}");
+}
+
 #[test]
 fn what_is_changed_is_proposed_before_what_is_run() {
     let home = Home::new();

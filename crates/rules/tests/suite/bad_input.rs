@@ -241,3 +241,15 @@ fn bytes_that_are_no_utf8_are_refused_with_their_place() {
         assert_eq!(error.as_deref(), expected);
     }
 }
+
+/// A letter that turns the direction of writing could show another text than the one that is read.
+#[test]
+fn invisible_letters_of_a_file_are_not_shown() {
+    let text = rule("tool.name = a\u{202e}b and proc.n\u{200b}ame = c");
+    let loaded = load(&[Source { name: "r".to_owned(), text: text.clone() }], FIELDS, &Options::default());
+    assert!(!loaded.problems.is_empty());
+    for problem in &loaded.problems {
+        let shown = format!("{}{problem:?}{}", problem.message, problem.render(Some(&text)));
+        assert!(!shown.contains(['\u{202e}', '\u{200b}']), "{shown:?}");
+    }
+}

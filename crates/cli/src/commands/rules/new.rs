@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use castellan_agents::AgentId;
 use castellan_daemon::{CASES_ENDING, Config, FileSet, Layout, compile};
-use castellan_event::Verdict;
+use castellan_event::{Verdict, is_invisible};
 use castellan_policy::RuleVerdict;
 use castellan_rules::Source;
 use castellan_trial::{Case, Judged, Trial};
@@ -150,7 +150,7 @@ fn rule(out: &mut impl Write, options: &Options, before: &Judged) -> anyhow::Res
             .filter(|name| !name.is_empty())
             .unwrap_or(made),
     };
-    ensure!(!name.chars().any(char::is_control), "the name of a rule is one line of text");
+    ensure!(!name.chars().any(is_invisible), "the name of a rule is one line of visible text");
     Ok(NewRule { name, condition, verdict, line: before.call.command.clone().unwrap_or_default() })
 }
 

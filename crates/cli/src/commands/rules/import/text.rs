@@ -1,7 +1,9 @@
 //! Imported rules as a rule file, with texts as JSON strings (valid YAML). This module must not know the origin.
 
 use castellan_agents::PermissionVerdict;
-use serde_json::Value as Json;
+use castellan_event::is_invisible;
+
+use crate::commands::rules::quoted::quoted;
 
 /// Maximum characters of a name and of the author's reason: a message has at most 400 bytes.
 const NAME_CHARS_MAX: usize = 100;
@@ -45,17 +47,16 @@ impl ImportedRule {
         };
         // A `%` would name a field in a message.
         let reason: String =
-            self.reason.chars().filter(|c| !c.is_control() && *c != '%').take(REASON_CHARS_MAX).collect();
+            self.reason.chars().filter(|c| !is_invisible(*c) && *c != '%').take(REASON_CHARS_MAX).collect();
         let output = if reason.is_empty() { output.to_owned() } else { format!("{output} ({reason})") };
-        let about: String = self.about.chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect();
-        let json = |text: String| Json::from(text);
+        let about: String = self.about.chars().filter(|c| !is_invisible(*c)).take(NAME_CHARS_MAX).collect();
         format!(
             "\n- rule: {}\n  desc: {}\n  condition: {}\n  output: {}\n  priority: {priority}\n  source: \
              coding_agent\n  tags: [{tag}]\n",
-            json(format!("{verb} {about} (imported {})", self.number)),
-            json(format!("{}: {}", self.from, self.original)),
-            json(self.condition.clone()),
-            json(output),
+            quoted(format!("{verb} {about} (imported {})", self.number)),
+            quoted(format!("{}: {}", self.from, self.original)),
+            quoted(self.condition.clone()),
+            quoted(output),
         )
     }
 }

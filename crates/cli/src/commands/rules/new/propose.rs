@@ -1,7 +1,7 @@
 //! Proposes a condition for each effect and command of a call, changing effects first. This module must not know which
 //! proposal is wanted.
 
-use castellan_event::{Command, Effect, EffectKind, Scope};
+use castellan_event::{Command, Effect, EffectKind, Scope, is_invisible};
 use castellan_trial::{HOME, Judged, WORKSPACE};
 
 /// Maximum number of proposals that a person would read.
@@ -96,7 +96,7 @@ fn of_command(command: &Command) -> Option<Proposal> {
 /// Returns a constant of the rule language; `None` if it cannot contain the text.
 fn constant(text: &str) -> Option<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "/_.-".contains(c);
-    if text.is_empty() || text.chars().any(|c| c.is_control() || c == '"' || c == '\\') {
+    if text.is_empty() || text.chars().any(|c| is_invisible(c) || c == '"' || c == '\\') {
         return None;
     }
     Some(if text.chars().all(is_word) { text.to_owned() } else { format!("\"{text}\"") })

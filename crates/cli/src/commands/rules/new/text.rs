@@ -1,9 +1,11 @@
 //! The text of a new rule and its cases. Texts of the call are written as JSON strings, which YAML reads unchanged.
 
-use castellan_event::Verdict;
+use castellan_event::{Verdict, is_invisible};
 use castellan_policy::RuleVerdict;
 use castellan_trial::{Case, WORKSPACE};
 use serde_json::{Value as Json, json};
+
+use crate::commands::rules::quoted::quoted;
 
 /// A rule before conversion to text.
 #[derive(Debug)]
@@ -47,7 +49,7 @@ impl NewRule {
             format!("Made of: {}", self.line)
         };
         let condition = self.condition.replace(['\n', '\r'], " ");
-        let (name, desc, output) = (Json::from(self.name.as_str()), Json::from(desc), Json::from(output));
+        let (name, desc, output) = (quoted(self.name.as_str()), quoted(desc), quoted(output));
         format!(
             "- rule: {name}\n  desc: {desc}\n  condition: >\n    {}\n  output: {output}\n  priority: {priority}\n  \
              source: coding_agent\n  tags: [{tag}]\n",
@@ -63,7 +65,7 @@ pub(super) fn name(verdict: RuleVerdict, about: &str) -> String {
         RuleVerdict::Allow => "Allow",
         RuleVerdict::Ask | RuleVerdict::Review | RuleVerdict::Seen | RuleVerdict::Notice => "Ask before",
     };
-    let about: String = about.chars().filter(|c| !c.is_control()).collect();
+    let about: String = about.chars().filter(|c| !is_invisible(*c)).collect();
     format!("{first} {about}")
 }
 
@@ -99,7 +101,7 @@ fn line(rule: &str, case: &Case, verdict: Verdict, shows: Option<&str>) -> Strin
     if let (Json::Object(line), Some(shows)) = (&mut line, shows) {
         line.insert("as".to_owned(), shows.into());
     }
-    format!("  - {line}\n")
+    format!("  - {}\n", quoted(line))
 }
 
 #[cfg(test)]
