@@ -37,6 +37,9 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<Exit> {
 /// Starts of the lines about a request id, as clap writes them.
 const ZSH_LINES: [&str; 4] = ["':id -- Request id", "'::id -- Request id", "'--request=[", "'--from-log=["];
 
+/// The first line of clap's function. The function later cuts `words` down to those of the subcommand.
+const ZSH_BEGIN: &str = "_castellan() {";
+
 /// Inserts the function behind the first line, which names the command, and calls it for request ids.
 fn with_zsh(text: &str) -> String {
     let mut with = String::new();
@@ -48,6 +51,9 @@ fn with_zsh(text: &str) -> String {
             line.to_owned()
         });
         with.push('\n');
+        if line == ZSH_BEGIN {
+            with.push_str("    local -a whole=(\"${words[@]}\")\n");
+        }
         if number == 0 {
             with.push_str(ZSH);
         }

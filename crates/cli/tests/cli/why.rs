@@ -219,6 +219,7 @@ fn a_shell_completes_request_ids() {
     assert_eq!(home.run(&["request-ids", "--pending"]).code, Some(3));
     assert!(!home.run_ok(&["--help"]).contains("request-ids"));
 
+    write_log(&home, "repo/elsewhere", &[call("E5", "ls", "deny", vec![])]);
     let script = home.run_ok(&["completions", "bash"]);
     home.write("repo/castellan.bash", &script);
     let completed = |words: &str| {
@@ -238,9 +239,15 @@ fn a_shell_completes_request_ids() {
         ("castellan approve ''", "\n"),
         ("castellan approve --alw", "--always\n"),
         ("castellan wh", "why\n"),
+        // `--home` names another log.
+        ("castellan --home elsewhere why ''", "E5\n"),
+        ("castellan --home = elsewhere why ''", "E5\n"),
+        ("castellan --home '\"elsewhere\"' log --request e", "E5\n"),
+        ("castellan --home '$(touch ran)' why ''", "\n"),
     ] {
         assert_eq!(completed(words), expected, "{words}");
     }
+    assert!(!home.path("repo/ran").exists(), "completing a line runs nothing of it");
     let zsh = home.run_ok(&["completions", "zsh"]);
     assert_eq!(
         zsh.matches(":_castellan_request_ids'").count(),
@@ -248,5 +255,6 @@ fn a_shell_completes_request_ids() {
         "approve, refuse, why, --request, --from-log"
     );
     let fish = home.run_ok(&["completions", "fish"]);
-    assert_eq!(fish.matches("(castellan request-ids").count(), 5);
+    assert_eq!(fish.matches("(castellan (__fish_castellan_home) request-ids").count(), 5);
+    assert_eq!(zsh.matches("whole=(").count(), 1);
 }
