@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use anyhow::{Context, anyhow, ensure};
 use castellan_daemon::{Config, compile, organisation_rules};
-use castellan_event::Verdict;
+use castellan_event::{EffectKind, Verdict};
 use castellan_policy::{Policy, Profile, RequestId, agent_text, user_text};
+use castellan_programs::{Program, find};
 use castellan_rules::Source;
 use castellan_trial::{Case, CaseFile, Judged, RuleCase, Shows, Trial, shipped_cases};
 use serde_json::{Map, Value as Json};
@@ -103,5 +104,74 @@ fn message(judged: &Judged) -> anyhow::Result<String> {
     ensure!(!is_question || chars <= CHARS_MAX, "a question of {chars} characters: {text}");
     ensure!(is_question || words <= WORDS_MAX, "a refusal of {words} words: {text}");
     ensure!(note.chars().count() <= CHARS_MAX, "a note of too many characters: {note}");
+    let way = way_around(&text, &loosening());
+    ensure!(way.is_none(), "the agent reads `castellan {}`: {text}", way.unwrap_or_default());
     Ok(text)
+}
+
+/// Returns the subcommands of castellan that change how it judges. `start` is none: a blocked agent's user needs it.
+fn loosening() -> Vec<&'static str> {
+    let is_change = |kind| matches!(kind, EffectKind::Mutate | EffectKind::Destroy);
+    let changes = |program: &Program| program.effects.iter().any(|effect| is_change(effect.kind));
+    let own = find("castellan").map_or(&[][..], |castellan| castellan.subs);
+    let loosening = own.iter().filter(|sub| changes(sub) || sub.subs.iter().any(changes));
+    loosening.map(Program::name).filter(|name| *name != "start").collect()
+}
+
+/// Returns the subcommand that a text names after `castellan`.
+fn way_around<'s>(text: &str, subcommands: &[&'s str]) -> Option<&'s str> {
+    let word =
+        |rest: &str| rest.split(|c: char| !(c.is_alphanumeric() || c == '-')).next().map(str::to_owned);
+    let named: Vec<String> = text.split("castellan ").skip(1).filter_map(word).collect();
+    subcommands.iter().find(|sub| named.iter().any(|word| word == *sub)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use castellan_policy::unattended_text;
+
+    use super::*;
+
+    #[test]
+    fn the_agent_reads_a_request_id_and_never_a_command_that_lets_it_through() {
+        let loosening = loosening();
+        let mut seen = 0;
+        for profile in [Profile::Standard, Profile::Strict] {
+            let policy = policy(profile).unwrap();
+            for (rules, cases) in shipped_cases() {
+                for case in CaseFile::read(&cases.unwrap()).unwrap().cases {
+                    let decision = Trial::new(&policy).judge(&case.case).unwrap().decision;
+                    if decision.answer < Verdict::Ask {
+                        continue;
+                    }
+                    let input = Json::from(case.case.call.input.clone()).to_string();
+                    let (request, asked) = (RequestId::from_seed(6), way_around(&input, &loosening));
+                    for text in [agent_text(&decision, request), unattended_text(&decision, request)] {
+                        let way = way_around(&text, &loosening);
+                        // A message may quote the call.
+                        assert!(way.is_none() || way == asked, "{}: {text}", rules.name);
+                        assert!(text.contains(&request.to_string()), "{text}");
+                        seen += 1;
+                    }
+                }
+            }
+        }
+        assert!(seen > 4_000, "{seen}");
+    }
+
+    #[test]
+    fn a_command_that_loosens_is_found() {
+        let loosening = loosening();
+        for sub in
+            "approve allow pending mode config stop uninstall trust apply profile packs presence".split(' ')
+        {
+            let text = format!("castellan blocked this; tell the user to run `castellan {sub} K7`");
+            assert_eq!(way_around(&text, &loosening), Some(sub));
+        }
+        for text in
+            ["castellan asks: x. Allow? (A7)", "see: castellan why A7", "castellan start", "castellan status"]
+        {
+            assert_eq!(way_around(text, &loosening), None);
+        }
+    }
 }
