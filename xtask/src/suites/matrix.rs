@@ -1,5 +1,5 @@
-//! Which tests of a slow matrix the test command runs: one fifth, chosen by the commit, so that five commits in a row meet most of them and
-//! a run can be repeated.
+//! The tests of a slow matrix that the test command runs: one fifth. The commit chooses it, so that a run can be repeated: by the length
+//! of its history, so that five commits in a row run every test once. A shallow clone does not know that length, so there the hash chooses.
 
 use std::process::Command;
 
@@ -20,14 +20,21 @@ impl Share {
 
     /// The fifth of the commit that is checked out; without git every test.
     pub(super) fn of_commit() -> anyhow::Result<Share> {
-        let output = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root()?).output();
-        match output {
-            Ok(output) if output.status.success() => Share::of_hash(&String::from_utf8_lossy(&output.stdout)),
-            Ok(_) | Err(_) => {
-                println!("no commit is checked out: the whole matrix runs");
-                Ok(Share::WHOLE)
-            }
+        let Some(hash) = git(&["rev-parse", "HEAD"])? else {
+            println!("no commit is checked out: the whole matrix runs");
+            return Ok(Share::WHOLE);
+        };
+        let is_shallow =
+            git(&["rev-parse", "--is-shallow-repository"])?.is_none_or(|answer| answer != "false");
+        match git(&["rev-list", "--count", "HEAD"])? {
+            Some(count) if !is_shallow => Share::of_count(&count),
+            Some(_) | None => Share::of_hash(&hash),
         }
+    }
+
+    fn of_count(count: &str) -> anyhow::Result<Share> {
+        let number: u32 = count.parse().context("git counts no commits")?;
+        Ok(Share { part: number % 5, parts: 5 })
     }
 
     fn of_hash(hash: &str) -> anyhow::Result<Share> {
@@ -53,6 +60,13 @@ impl std::fmt::Display for Share {
     }
 }
 
+/// Returns the line that git prints; `None` if it fails or is not there.
+fn git(arguments: &[&str]) -> anyhow::Result<Option<String>> {
+    let output = Command::new("git").args(arguments).current_dir(root()?).output();
+    let output = output.ok().filter(|output| output.status.success());
+    Ok(output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,15 +74,16 @@ mod tests {
     #[test]
     fn the_five_shares_have_each_test_once() {
         let tests: Vec<String> = (0..23).map(|number| format!("module::test_{number}")).collect();
-        let hashes = ["00000000", "00000001", "00000002", "00000003", "0000000e"];
         let mut all = Vec::new();
-        for hash in hashes {
-            let share = Share::of_hash(hash).unwrap().of_tests(tests.clone());
-            assert!(share.len() >= 4, "{hash}");
+        // Five commits in a row.
+        for count in 1998..2003 {
+            let share = Share::of_count(&count.to_string()).unwrap().of_tests(tests.clone());
+            assert!(share.len() >= 4, "{count}");
             all.extend(share);
         }
         all.sort();
         assert_eq!(all, Share::WHOLE.of_tests(tests));
-        assert!(Share::of_hash("no hash").is_err());
+        assert_eq!(Share::of_hash("0000000e").unwrap(), Share::of_count("4").unwrap());
+        assert!(Share::of_hash("no hash").is_err() && Share::of_count("").is_err());
     }
 }
