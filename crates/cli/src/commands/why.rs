@@ -1,6 +1,7 @@
 //! `castellan why`: one recorded call with its effects, the rules that fired, and the ways to allow it. A guarded agent
 //! gets only the rules, their messages and the request id.
 
+mod json;
 mod remedy;
 mod show;
 mod understood;
@@ -8,6 +9,7 @@ mod understood;
 use std::io::Write;
 
 use castellan_audit::{CallRecord, FindingRecord};
+use castellan_event::Verdict;
 
 use crate::exit::Exit;
 use crate::global::Global;
@@ -20,6 +22,10 @@ use crate::presence;
 pub(crate) struct Options {
     /// Request id such as `K7`, or the number of a log record; default: the last call that was asked about or denied
     id: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
@@ -29,10 +35,11 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         None => RecordedCall::last_stopped(&layout.log())?,
     };
     let mut out = anstream::stdout();
-    if presence::is_within_agent(layout.home()) {
-        write_for_agent(&mut out, &found.call)?;
-    } else {
-        show::write(&mut out, global, &layout, &found)?;
+    match (presence::is_within_agent(layout.home()), options.json) {
+        (true, true) => writeln!(out, "{:#}", json::for_agent(&found.call))?,
+        (true, false) => write_for_agent(&mut out, &found.call)?,
+        (false, true) => writeln!(out, "{:#}", json::of(global, &layout, &found)?)?,
+        (false, false) => show::write(&mut out, global, &layout, &found)?,
     }
     Ok(Exit::Done)
 }
@@ -53,6 +60,16 @@ fn deciding(call: &CallRecord) -> impl Iterator<Item = &FindingRecord> {
     call.findings
         .iter()
         .filter(|finding| call.verdict == finding.verdict.as_str() && finding.lifted.is_empty())
+}
+
+/// Returns the findings with a verdict.
+fn shown_findings(call: &CallRecord) -> impl Iterator<Item = &FindingRecord> {
+    call.findings.iter().filter(|finding| finding.verdict != Verdict::Defer.as_str())
+}
+
+/// Reports whether the call was asked about or denied.
+fn is_stopped(call: &CallRecord) -> bool {
+    [Verdict::Ask, Verdict::Deny].iter().any(|verdict| *verdict.as_str() == *call.verdict)
 }
 
 /// Returns the rule of a finding; without a rule, the code of its stage.

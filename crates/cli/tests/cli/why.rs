@@ -145,6 +145,29 @@ fn an_agent_is_not_told_how_to_allow_a_call() {
     let message = "the message of ask_rule is a sentence that is long enough to be wrapped at words";
     let expected = format!("ask  Z11\nAsk before a push\n    {message}\n");
     assert_eq!((done.code, done.stdout, done.stderr), (Some(0), expected, String::new()));
+    let done = home.run_below("claude", &["--home", &dir, "why", "--json", "z11"]);
+    let expected = json!({
+        "version": 1, "request": "Z11", "verdict": "ask", "rules": [{ "rule": "Ask before a push", "message": message }],
+    });
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&done.stdout).unwrap(), expected);
+}
+
+#[test]
+fn json_has_the_data_of_the_text() {
+    if is_below_agent() {
+        return;
+    }
+    let home = home(&calls());
+    let done = why(&home, &["--json"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    insta::assert_snapshot!("why_json", home.masked(&done.stdout));
+    let late = home.run_ok(&["--home", "../h", "why", "k7", "--json"]);
+    let late: serde_json::Value = serde_json::from_str(&late).unwrap();
+    assert_eq!(late["to_allow"][0]["command"], "castellan --home ../h apply", "{late}");
+    let secret = self::home(&[call("K7", "git push https://x:[redacted token]@y", "ask", Vec::new())]);
+    let unknown: serde_json::Value = serde_json::from_str(&why(&secret, &["--json"]).stdout).unwrap();
+    assert_eq!(unknown["effects"], serde_json::Value::Null);
+    assert_eq!(unknown["effects_unknown"], "a secret stood in the input, and is not in the log");
 }
 
 #[test]

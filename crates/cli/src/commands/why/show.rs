@@ -7,9 +7,9 @@ use castellan_audit::{CallRecord, FindingRecord};
 use castellan_daemon::Layout;
 use castellan_event::{Exemption, Verdict};
 
-use super::name;
 use super::remedy::remedies;
 use super::understood::Understood;
+use super::{is_stopped, name, shown_findings};
 use crate::commands::explain::tree;
 use crate::global::Global;
 use crate::history::{RecordedCall, subject};
@@ -60,7 +60,7 @@ pub(super) fn write(
     }
     let understood = understood.ok();
     write_findings(out, call, understood.as_ref(), columns)?;
-    if [Verdict::Ask, Verdict::Deny].iter().any(|verdict| *verdict.as_str() == *call.verdict) {
+    if is_stopped(call) {
         writeln!(out, "\n{FAINT}to allow it{FAINT:#}")?;
         let remedies = remedies(global, call, understood.as_ref())?;
         output::write_pairs(out, &remedies, INDENT, columns)?;
@@ -101,10 +101,8 @@ fn write_effects(
     verbose: bool,
     columns: usize,
 ) -> anyhow::Result<()> {
-    let explanation = &understood.explanation;
-    let of_commands = explanation.commands.iter().flat_map(|command| &command.effects);
     let mut effects: Vec<(String, String)> = Vec::new();
-    for effect in of_commands.chain(&explanation.effects) {
+    for effect in understood.effects() {
         let said = (effect.kind.clone(), tree::line(&tree::said(effect)));
         if !effects.contains(&said) {
             effects.push(said);
@@ -130,8 +128,7 @@ fn write_findings(
     understood: Option<&Understood>,
     columns: usize,
 ) -> anyhow::Result<()> {
-    let says = |finding: &&FindingRecord| finding.verdict != Verdict::Defer.as_str();
-    let findings: Vec<&FindingRecord> = call.findings.iter().filter(says).collect();
+    let findings: Vec<&FindingRecord> = shown_findings(call).collect();
     writeln!(out, "\n{FAINT}rules{FAINT:#}")?;
     if findings.is_empty() {
         writeln!(out, "{INDENT}none")?;
@@ -153,7 +150,7 @@ fn write_findings(
 
 /// Describes the exemption of a finding, or the reason why it has none. Returns `None` if the rules in force do not make
 /// the finding, or if it stops nothing.
-fn exemption(finding: &FindingRecord, understood: Option<&Understood>) -> Option<String> {
+pub(super) fn exemption(finding: &FindingRecord, understood: Option<&Understood>) -> Option<String> {
     if !finding.lifted.is_empty() {
         let known = EXEMPTIONS.iter().find(|(word, _)| *word == finding.lifted);
         return Some(match known {

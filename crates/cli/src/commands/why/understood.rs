@@ -3,7 +3,7 @@
 
 use anyhow::bail;
 use castellan_audit::{FindingRecord, Record, Scanned, scan};
-use castellan_daemon::{Explanation, KnownTexts, Layout, RecordedWorld, own_paths};
+use castellan_daemon::{ExplainedEffect, Explanation, KnownTexts, Layout, RecordedWorld, own_paths};
 use castellan_event::{Exemption, Finding, Layer, Verdict};
 use castellan_policy::{Decision, Policy};
 use castellan_trial::Replay;
@@ -13,8 +13,8 @@ use crate::in_force::InForce;
 
 #[derive(Debug)]
 pub(super) struct Understood {
-    pub(super) policy: Policy,
-    pub(super) explanation: Explanation,
+    policy: Policy,
+    explanation: Explanation,
     /// The decision by the rules in force, without grants.
     decision: Decision,
     /// The short rule for the `allow` list, if it would let the call run.
@@ -55,6 +55,12 @@ impl Understood {
         });
         drop(replay);
         Ok(Understood { policy, explanation, decision, allow })
+    }
+
+    /// Returns the effects of the commands and of the tool, in the order of the call.
+    pub(super) fn effects(&self) -> Vec<&ExplainedEffect> {
+        let of_commands = self.explanation.commands.iter().flat_map(|command| &command.effects);
+        of_commands.chain(&self.explanation.effects).collect()
     }
 
     /// Reports whether the rules in force still stop the call.
