@@ -145,7 +145,7 @@ fn write_trial(
             continue;
         }
         for (name, end) in on_trial {
-            let day = times::utc_day(end);
+            let day = times::local_day(end);
             let reported = format!("new since an upgrade, and only observed until {day}: {pack}/{name}");
             output::write_messages(out, NOTE, &[reported])?;
         }

@@ -7,8 +7,10 @@ use std::time::{Duration, SystemTime};
 
 use castellan_audit::{CallRecord, ControlRecord, Entry, Record, SessionRecord};
 use castellan_daemon::CANARY_TOOL;
+use jiff::civil::Date;
 
 use super::is_held;
+use crate::times::local_day;
 
 /// Asked calls that are stored whole: more than a person is asked in a month, some KiB each.
 const ASKS_KEPT: usize = 5_000;
@@ -66,8 +68,8 @@ type Key = (String, String, String);
 pub(crate) struct Tally {
     pub(crate) calls: usize,
     pub(crate) verdicts: Verdicts,
-    /// By day since 1970, UTC.
-    pub(crate) days: BTreeMap<u64, Verdicts>,
+    /// By local day.
+    pub(crate) days: BTreeMap<Date, Verdicts>,
     pub(crate) agents: BTreeMap<String, Verdicts>,
     pub(crate) rules: BTreeMap<String, RuleCount>,
     pub(crate) asks: Vec<Ask>,
@@ -121,9 +123,8 @@ impl Tally {
             return;
         }
         self.calls += 1;
-        let day = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs() / 86_400;
         self.verdicts.add(&call.verdict);
-        self.days.entry(day).or_default().add(&call.verdict);
+        self.days.entry(local_day(time)).or_default().add(&call.verdict);
         self.agents.entry(call.agent.to_string()).or_default().add(&call.verdict);
         self.add_rules(call, &by);
         if call.findings.iter().any(|finding| finding.code == "unknown_tool") {

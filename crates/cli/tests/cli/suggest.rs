@@ -396,3 +396,29 @@ fn without_a_log_there_is_nothing_to_report() {
     }
     assert_eq!(run(&home, &["report", "--week", "--since", "7d"]).code, Some(2));
 }
+
+/// Days are local, as the times of the log are: the first call is a minute before midnight in the second zone.
+#[test]
+fn a_report_groups_by_local_day() {
+    let mut story = Story::default();
+    story.call("ls", "deny", "", "", "");
+    story.call("ls", "ask", "", "", "");
+    for (zone, expected) in [
+        ("UTC", json!({ "2026-01-31": 2 })),
+        ("XXX-0:59", json!({ "2026-01-31": 1, "2026-02-01": 1 })),
+        ("XXX-13", json!({ "2026-02-01": 2 })),
+    ] {
+        let home = story.home().with_variable("TZ", zone.into());
+        let (_, json) = json_of(&home, &["report", "--since", "2026-01-01"]);
+        let days = json["days"].as_object().unwrap();
+        let calls =
+            |counts: &Json| counts.as_object().unwrap().values().filter_map(Json::as_u64).sum::<u64>();
+        let days: serde_json::Map<_, _> =
+            days.iter().map(|(day, counts)| (day.clone(), calls(counts).into())).collect();
+        assert_eq!(Json::from(days), expected, "{zone}");
+        let shown = run(&home, &["report", "--since", "2026-01-01"]).stdout;
+        for (day, count) in expected.as_object().unwrap() {
+            assert!(shown.contains(&format!("\n{day}  {:>6}  ", count.as_u64().unwrap())), "{zone}: {shown}");
+        }
+    }
+}

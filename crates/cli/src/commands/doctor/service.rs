@@ -146,7 +146,7 @@ fn on_trial(layout: &Layout) -> Vec<Check> {
     };
     let mut days: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (rule, end) in config.packs.trial_ends() {
-        days.entry(times::utc_day(end)).or_default().push(rule);
+        days.entry(times::local_day(end).to_string()).or_default().push(rule);
     }
     let is_agent = presence::is_within_agent(layout.home());
     let reported = |(day, rules): (String, Vec<&str>)| {

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 
+use jiff::ToSpan;
+use jiff::civil::Date;
 use serde_json::{Value as Json, json};
 
 use super::change;
@@ -11,7 +13,7 @@ use super::chart::bar;
 use crate::commands::suggest::Suggestions;
 use crate::history::{Missing, RuleCount, Tally, Verdicts};
 use crate::output::{self, BAD, Cell, FAINT, GOOD, PLAIN, WARN, counted, cut, printable};
-use crate::times::{utc, utc_day};
+use crate::times::{local_day, utc};
 
 /// Maximum columns of a bar: longer ones add no information.
 const BAR_MAX: usize = 60;
@@ -30,7 +32,7 @@ const NAME_MIN: usize = 20;
 const NAME_MAX: usize = 60;
 
 /// Maximum period that includes days without calls: two months.
-const DAYS_MAX: u64 = 62;
+const DAYS_MAX: usize = 62;
 
 const ROWS_MAX: usize = 8;
 
@@ -50,7 +52,7 @@ pub(super) struct Report<'r> {
 impl Report<'_> {
     pub(super) fn write(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let Report { tally, missing, .. } = self;
-        let (since, until) = (utc_day(self.since), utc_day(self.until));
+        let (since, until) = (local_day(self.since), local_day(self.until));
         let Verdicts { deny, ask, allow, defer } = tally.verdicts;
         writeln!(out, "{since} to {until}, {}", counted(tally.calls, "call"))?;
         if tally.calls > 0 {
@@ -74,17 +76,18 @@ impl Report<'_> {
         let longest = days.values().map(|counts| counts.all()).max().unwrap_or_default();
         writeln!(
             out,
-            "\n{FAINT}by day (UTC){FAINT:#}  {BAD}█{BAD:#} denied  {WARN}▓{WARN:#} asked  {GOOD}▒{GOOD:#} allowed  {FAINT}░{FAINT:#} agent decides"
+            "\n{FAINT}by day{FAINT:#}  {BAD}█{BAD:#} denied  {WARN}▓{WARN:#} asked  {GOOD}▒{GOOD:#} allowed  {FAINT}░{FAINT:#} agent decides"
         )?;
         let (Some((first, _)), Some((last, _))) = (days.first_key_value(), days.last_key_value()) else {
             return Ok(());
         };
-        let is_short = last.saturating_sub(*first) < DAYS_MAX;
-        let shown: Vec<u64> =
-            if is_short { (*first..=*last).collect() } else { days.keys().copied().collect() };
-        for number in shown {
-            let counts = days.get(&number).copied().unwrap_or_default();
-            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(number.saturating_mul(86_400));
+        let every = first.series(1.day()).take_while(|day| day <= last);
+        let shown: Vec<Date> = match every.clone().take(DAYS_MAX + 1).count() {
+            0..=DAYS_MAX => every.collect(),
+            _ => days.keys().copied().collect(),
+        };
+        for day in shown {
+            let counts = days.get(&day).copied().unwrap_or_default();
             let parts = [
                 (counts.deny, '█', BAD),
                 (counts.ask, '▓', WARN),
@@ -92,7 +95,7 @@ impl Report<'_> {
                 (counts.defer, '░', FAINT),
             ];
             let bar = bar(&parts, longest, width());
-            writeln!(out, "{}  {:>6}  {bar}", utc_day(time), counts.all())?;
+            writeln!(out, "{day}  {:>6}  {bar}", counts.all())?;
         }
         Ok(())
     }
@@ -197,7 +200,12 @@ impl Report<'_> {
             return Ok(writeln!(out, "        {}", counted(self.on_trial.len(), "rule"))?);
         }
         for (rule, end) in self.on_trial.iter().take(ROWS_MAX) {
-            writeln!(out, "        {}  {FAINT}enforced from {} on{FAINT:#}", printable(rule), utc_day(*end))?;
+            writeln!(
+                out,
+                "        {}  {FAINT}enforced from {} on{FAINT:#}",
+                printable(rule),
+                local_day(*end)
+            )?;
         }
         if self.on_trial.len() > ROWS_MAX {
             let more = counted(self.on_trial.len() - ROWS_MAX, "rule");
@@ -229,13 +237,11 @@ impl Report<'_> {
 
     pub(super) fn write_json(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let Report { tally, suggestions, on_trial, is_agent, missing, since, until } = self;
-        let on_trial =
-            on_trial.iter().map(|(rule, end)| json!({ "rule": rule, "enforced_from": utc_day(*end) }));
+        let on_trial = on_trial
+            .iter()
+            .map(|(rule, end)| json!({ "rule": rule, "enforced_from": local_day(*end).to_string() }));
         let on_trial: Json = if *is_agent { on_trial.len().into() } else { on_trial.collect() };
-        let days = tally.days.iter().map(|(number, counts)| {
-            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(number.saturating_mul(86_400));
-            (utc_day(time), counts_json(*counts))
-        });
+        let days = tally.days.iter().map(|(day, counts)| (day.to_string(), counts_json(*counts)));
         let asking = tally.asking().into_iter().map(|(name, count)| {
             json!({
                 "rule": name, "asked": count.asked, "approved": count.approved, "refused": count.refused,
