@@ -14,10 +14,10 @@ use crate::limits::{JSON_DEPTH_MAX, JSON_VALUES_MAX};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
     /// The text is no JSON, or two parsers could read it differently.
-    #[error("not valid JSON: {0}")]
+    #[error("it is not valid JSON: {0}")]
     Invalid(String),
     /// The text is another JSON value.
-    #[error("a JSON value that is no object")]
+    #[error("it is no JSON object")]
     NoObject,
 }
 
@@ -117,7 +117,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(key) = object.next_key::<String>()? {
             if fields.contains_key(&key) {
                 return Err(A::Error::custom(format!(
-                    "the key `{}` stands twice in one object",
+                    "an object has the key `{}` twice",
                     key.escape_debug()
                 )));
             }
@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn refuses_what_two_readers_could_read_differently() {
-        refused(r#"{"a":1,"a":1}"#, "`a` stands twice");
-        refused(r#"{"a":{"b":[{"c":1,"\u0063":2}]}}"#, "`c` stands twice");
+        refused(r#"{"a":1,"a":1}"#, "the key `a` twice");
+        refused(r#"{"a":{"b":[{"c":1,"\u0063":2}]}}"#, "the key `c` twice");
         refused(r#"{"a":1} x"#, "trailing");
         refused(r#"{"a":1}{"a":1}"#, "trailing");
         refused("\u{feff}{}", "not valid JSON");
@@ -151,8 +151,8 @@ mod tests {
         refused(r#"{"a":1,}"#, "not valid JSON");
         refused(r#"{"a":NaN}"#, "not valid JSON");
         refused(r#"{"a":1e999}"#, "not valid JSON");
-        refused("[]", "no object");
-        refused("\"{}\"", "no object");
+        refused("[]", "no JSON object");
+        refused("\"{}\"", "no JSON object");
         refused("", "not valid JSON");
     }
 

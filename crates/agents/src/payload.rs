@@ -123,7 +123,8 @@ fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) ->
     if matches!(text, std::borrow::Cow::Owned(_)) {
         problems.push(IntakeProblem::InvalidUtf8);
     }
-    let mut fields = json::parse_object(&text).map_err(|error| error.to_string())?;
+    let mut fields =
+        json::parse_object(&text).map_err(|error| format!("the payload cannot be read: {error}"))?;
     refuse_stranger(id, &fields)?;
     read_caller(&fields, caller, &mut problems);
     caller.overriding = read_override(&fields, &mut problems);
@@ -136,7 +137,11 @@ fn read(id: AgentId, payload: &[u8], correlation_id: u64, caller: &mut Agent) ->
     match fields.get("hook_event_name").and_then(Json::as_str) {
         Some(name) if name == caller.event => {}
         Some(name) => {
-            return Err(format!("the payload is of event `{name}`, the hook of `{}`", caller.event).into());
+            return Err(format!(
+                "the payload is of event `{name}`, but its hook is registered for `{}`",
+                caller.event
+            )
+            .into());
         }
         None => return Err("`hook_event_name` is missing or has the wrong type".to_owned().into()),
     }

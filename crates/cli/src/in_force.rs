@@ -32,7 +32,7 @@ impl InForce {
                 Ok(InForce { config, rules, hash: None })
             }
             Err(error @ AppliedError::Unreadable(..)) => {
-                Err(error).context("`castellan apply` puts the files in force that there are")
+                Err(error).context("run `castellan apply`, which puts the files on disk in force")
             }
         }
     }

@@ -56,7 +56,7 @@ struct KeptSource {
 #[derive(Debug, thiserror::Error)]
 pub enum AppliedError {
     /// No set was written, or it was removed.
-    #[error("no rules and settings have been applied")]
+    #[error("no rules and settings have been applied: run `castellan apply`")]
     None,
     /// The set cannot be read.
     #[error("the applied rules and settings cannot be read: `{0}`: {1}")]

@@ -351,7 +351,7 @@ fn read_request(frame: &Frame) -> Result<(ControlRequest, Known), String> {
     if !is_readable(envelope.version) {
         let (theirs, ours) = (envelope.version, CONTROL_VERSION);
         return Err(format!(
-            "castellan speaks control version {theirs}, the daemon {ours}: install one version of both"
+            "castellan speaks control version {theirs}, the daemon {ours}: install both from one version"
         ));
     }
     Ok((serde_json::from_value(envelope.body).map_err(unreadable)?, envelope.known))

@@ -26,7 +26,10 @@ pub struct Here {
 
 /// The decisions about workspaces cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("what was decided about workspaces cannot be read: `{}`: {damage}", .journal.display())]
+#[error(
+    "the decisions about workspaces cannot be read: `{}`: {damage}: run `castellan restart`, which moves that file aside",
+    .journal.display()
+)]
 pub struct UnreadDecisions {
     /// The journal with the decisions.
     pub journal: PathBuf,

@@ -34,7 +34,7 @@ use crate::watch::Watch;
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
     /// Another daemon serves this home and continues.
-    #[error("a daemon already serves `{0}`")]
+    #[error("a daemon already serves `{0}`: `castellan status` shows it")]
     AlreadyRunning(PathBuf),
     /// The home cannot be used.
     #[error(transparent)]

@@ -43,8 +43,8 @@ pub(crate) enum SecretError {
 impl fmt::Display for SecretError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SecretError::NotSet => f.write_str("no PIN is set: `castellan presence set-pin`"),
-            SecretError::Wrong(Secret::Pin) => f.write_str("the PIN is wrong"),
+            SecretError::NotSet => f.write_str("no PIN is set: run `castellan presence set-pin`"),
+            SecretError::Wrong(Secret::Pin) => f.write_str("the PIN is wrong: try again"),
             // The system does not distinguish these.
             SecretError::Wrong(Secret::Password) => {
                 f.write_str("the password is wrong, or the account has none: it may be locked")

@@ -79,15 +79,18 @@ impl fmt::Display for WireError {
         match self {
             WireError::Closed => f.write_str("the connection was closed"),
             WireError::Io(error) => write!(f, "the connection failed: {error}"),
-            WireError::NotAFrame => f.write_str("the bytes received are not a frame"),
+            WireError::NotAFrame => f.write_str("the received bytes are not a frame of castellan"),
             WireError::Version(version) => {
-                write!(f, "the peer speaks protocol version {version}, this is version {VERSION}")
+                write!(
+                    f,
+                    "the peer speaks protocol version {version}, this castellan {VERSION}: install both from one version"
+                )
             }
-            WireError::Kind(kind) => write!(f, "unknown frame kind {kind}"),
+            WireError::Kind(kind) => write!(f, "the peer sent a frame of the unknown kind {kind}"),
             WireError::TooLong { bytes, max } => {
                 write!(f, "a frame of {bytes} bytes is over the limit of {max}")
             }
-            WireError::Body => f.write_str("a frame's body is malformed"),
+            WireError::Body => f.write_str("the body of a frame is malformed"),
         }
     }
 }

@@ -29,13 +29,18 @@ fn frames_that_are_none_are_refused() {
         let error = read_frame(&mut &good[..cut], MAX).unwrap_err();
         assert!(matches!(error, WireError::Io(_)), "{cut} bytes: {error}");
     }
-    check(b"GET / HTTP/1.1\r\n\r\n", "the bytes received are not a frame");
+    check(b"GET / HTTP/1.1\r\n\r\n", "the received bytes are not a frame of castellan");
     let mut other_version = good.clone();
     other_version[4] = 9;
-    check(&other_version, &format!("the peer speaks protocol version 9, this is version {VERSION}"));
+    check(
+        &other_version,
+        &format!(
+            "the peer speaks protocol version 9, this castellan {VERSION}: install both from one version"
+        ),
+    );
     let mut other_kind = good.clone();
     other_kind[6] = 77;
-    check(&other_kind, "unknown frame kind 77");
+    check(&other_kind, "the peer sent a frame of the unknown kind 77");
     check(&framed(Kind::Request, &[0; MAX + 1]), "a frame of 1025 bytes is over the limit of 1024");
 }
 

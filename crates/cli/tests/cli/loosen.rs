@@ -151,7 +151,7 @@ fn nobody_types_a_pin_to_another_program() {
             stopped.stderr.contains(&own)
                 && stopped
                     .stderr
-                    .contains("is another program than this castellan: you are not asked for your PIN"),
+                    .contains("is another program than this castellan, so you are not asked for your PIN"),
             "{stopped:?}"
         );
         // No PIN is requested for a command that loosens nothing either.

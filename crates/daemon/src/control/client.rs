@@ -22,21 +22,21 @@ pub enum ControlError {
     NotRunning,
     /// The daemon has accepted the request, but no answer came within these seconds.
     #[error(
-        "the daemon has not answered within {0} s, and may still do what was asked: look at `castellan status` and \
+        "the daemon has not answered within {0} s and may still carry out the request: see `castellan status` and \
              `castellan log`"
     )]
     NoAnswer(u64),
     /// The listening process may not be castellan's daemon, with the reason.
     #[error(
-        "{0}: you are not asked for your PIN or password. End that process, or use the `castellan` that it is of"
+        "{0}, so you are not asked for your PIN or password: end that process, or use its own `castellan`"
     )]
     Listener(String),
     /// The connection broke.
-    #[error("the daemon could not be asked")]
+    #[error("the connection to the daemon failed (`castellan doctor` checks the daemon)")]
     Wire(#[from] WireError),
     /// The answer cannot be parsed.
     #[error(
-        "the daemon's answer cannot be read: is it of another version? restart it with `castellan restart`"
+        "the daemon's answer cannot be read, perhaps because it is of another version: run `castellan restart`"
     )]
     Answer(#[from] serde_json::Error),
     /// The daemon is of another version.
