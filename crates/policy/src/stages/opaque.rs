@@ -30,8 +30,9 @@ pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let text = format!(" is unclear: the {role} is {}{more}", why.meaning());
     let rows = parts.iter().map(|(position, _)| *position).collect();
     let verdict = settings.opaque_verdict(case.state.headless).verdict();
-    let finding = Finding::new(verdict, Code::Opaque, "").with_value(written).with_text(&text);
-    let finding = finding.with_remedy("write it out literally");
+    let finding = Finding::new(verdict, Code::Opaque, "");
+    let finding = if written.is_empty() { finding.with_text("a part") } else { finding.with_value(written) };
+    let finding = finding.with_text(&text).with_remedy("write it out literally");
     Some(Finding { rows, ..finding }).into()
 }
 

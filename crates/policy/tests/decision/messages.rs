@@ -1,9 +1,9 @@
 //! Messages about decisions: for the person at the agent's prompt, for the agent's model, and for the user.
 
-use castellan_event::{Facts, Mode, Recorder};
+use castellan_event::{Effect, EffectKind, Facts, Mode, Recorder, Role};
 use castellan_policy::{AllowOrDefer, agent_text, drive, user_text};
 
-use crate::support::{Lexical, bash, policy, rule, state};
+use crate::support::{Lexical, bash, judge, policy, rule, state};
 
 /// Judges a call that a rule with this output stops, and returns both messages. The output is the inside of a YAML text in double quotes.
 /// `is_attended`: the agent asks its user.
@@ -107,5 +107,17 @@ fn a_path_of_dots_is_shown_whole() {
     for output in ["This deletes %tool.input_command. Instead: name it", "This deletes %tool.input_command"] {
         let (question, _) = messages_about("..", "coding_agent_ask", output, true);
         assert_eq!(question, "castellan asks: this deletes `..`. Allow? (A7)", "{output}");
+    }
+}
+
+#[test]
+fn a_part_without_a_name_is_called_a_part() {
+    for (target, named) in [(Some("$X"), "$X"), (Some(""), "a part"), (None, "a part")] {
+        let target = target.map(str::to_owned);
+        let part = Effect { kind: EffectKind::Opaque, role: Some(Role::Code), target, ..Effect::default() };
+        let facts = Facts { effects: vec![part], ..Facts::default() };
+        let decision = judge(&bash("x"), &facts, &policy("", AllowOrDefer::Defer));
+        let question = agent_text(&decision, state(Mode::Enforce, true).next_request);
+        assert!(question.starts_with(&format!("castellan asks: {named} is unclear: ")), "{question}");
     }
 }
