@@ -58,7 +58,8 @@ fn text(agent: AgentId, cwd: &str, id: RequestId, reasons: &[String]) -> (String
     (format!("{} waits for you", agent.title()), body)
 }
 
-/// Removes characters that a desktop may interpret as markup or a terminal as a command.
+/// Removes characters that a desktop may interpret as markup or a terminal as a command, and those that hide or reorder
+/// others.
 fn plain(text: &str) -> String {
     let shown = text.chars().filter(|c| !is_invisible(*c) && !matches!(c, '<' | '>' | '&' | '\\'));
     shown.take(NOTIFICATION_CHARS_MAX).collect()
@@ -94,10 +95,10 @@ mod tests {
     fn it_says_who_and_where_and_not_what() {
         let reasons = ["Ask push: git push --force <b>now</b>".to_owned(), "Other: x".to_owned()];
         let (title, body) =
-            text(AgentId::CODEX, "/home/u/<i>\u{202e}x\u{1b}[2J", RequestId::from_seed(0), &reasons);
+            text(AgentId::CODEX, "/home/u/<i>x\u{1b}[2J\u{202e}y\u{200b}", RequestId::from_seed(0), &reasons);
         assert_eq!(
             (title.as_str(), body.as_str()),
-            ("Codex waits for you", "request A1, Ask push, in /home/u/ix[2J")
+            ("Codex waits for you", "request A1, Ask push, in /home/u/ix[2Jy")
         );
         let far = text(AgentId::CODEX, &"x".repeat(10_000), RequestId::from_seed(0), &[]).1;
         assert!(far.len() < 400, "{far}");
