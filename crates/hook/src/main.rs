@@ -122,3 +122,25 @@ fn refuse_on_panic(args: &Args) {
         std::process::exit(i32::from(reply.exit));
     }));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The answer ends the process, so this test runs itself in a process of its own.
+    #[test]
+    fn a_panic_denies() {
+        const IN_A_HOOK: &str = "CASTELLAN_TEST_PANICS";
+        if std::env::var_os(IN_A_HOOK).is_some() {
+            let words = ["--agent", "codex", "--event", "PreToolUse", "--home", "/h"];
+            refuse_on_panic(&Args::parse(words.into_iter().map(Into::into), 0).unwrap());
+            panic!("a test");
+        }
+        let mut hook = std::process::Command::new(std::env::current_exe().unwrap());
+        hook.args(["--exact", "tests::a_panic_denies", "--nocapture"]).env(IN_A_HOOK, "1");
+        let done = hook.output().unwrap();
+        let told = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{told}");
+        assert!(told.contains("castellan: denied, "), "{told}");
+    }
+}
