@@ -46,11 +46,6 @@ impl Global {
         }
     }
 
-    /// Returns the option that selects the same home in another command.
-    pub(crate) fn home_option(&self) -> Option<String> {
-        self.home.as_ref().map(|dir| format!("--home {}", dir.display()))
-    }
-
     /// Returns the command line of another command for the same home, quoted for a shell.
     pub(crate) fn command(&self, words: &[&str]) -> String {
         let words = words.iter().map(|word| output::quoted(word));

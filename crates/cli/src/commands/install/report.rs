@@ -216,11 +216,10 @@ fn closing(own: &Path) -> String {
 
 /// Returns the command that undoes the install.
 fn undo(global: &Global, options: &Options) -> String {
-    let mut words = vec!["castellan".to_owned()];
-    words.extend(global.home_option());
-    words.push("uninstall".to_owned());
-    words.extend(options.agents.iter().map(|agent| agent.word().to_owned()));
-    words.extend((options.launchers && !options.agents.is_empty()).then(|| "--launchers".to_owned()));
-    words.extend(options.managed.then(|| "--managed".to_owned()));
-    words.join(" ")
+    let agents = options.agents.iter().map(|agent| agent.word());
+    let launchers = (options.launchers && !options.agents.is_empty()).then_some("--launchers");
+    let managed = options.managed.then_some("--managed");
+    let words: Vec<&str> =
+        std::iter::once("uninstall").chain(agents).chain(launchers).chain(managed).collect();
+    global.command(&words)
 }

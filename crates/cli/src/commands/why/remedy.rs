@@ -12,26 +12,26 @@ use crate::global::Global;
 pub(super) type Remedy = (String, String);
 
 /// The options of `castellan approve` with their meanings.
-const APPROVALS: &[(&str, &str)] = &[
-    ("", "once, within 15 minutes"),
-    (" --session", "every such call of this session"),
-    (" --for 1h", "every such call of this session, for an hour"),
-    (" --always", "every such call in this directory, in any session"),
+const APPROVALS: &[(&[&str], &str)] = &[
+    (&[], "once, within 15 minutes"),
+    (&["--session"], "every such call of this session"),
+    (&["--for", "1h"], "every such call of this session, for an hour"),
+    (&["--always"], "every such call in this directory, in any session"),
 ];
 
-/// Findings that nothing exempts, with the remedy. `ID` is the request, `DIR` the workspace.
-const CHANGES: &[(Code, &str, &str)] = &[
-    (
-        Code::OperatorDeny,
-        "castellan apply",
-        "after you removed the pattern from a `deny` list in config.toml",
-    ),
-    (Code::NoTools, "castellan profile standard", "the profile `observer` allows no tools"),
-    (Code::DeniedWorkspace, "castellan trust DIR", "agents may work in this workspace"),
-    (Code::Ungoverned, "castellan log", "shows the calls without a decision; a new session is not blocked"),
-    (Code::ForeignHook, "castellan doctor", "shows the hook that could change calls"),
-    (Code::NoPolicy, "castellan apply", "puts rules in force"),
-    (Code::UnknownTool, "castellan rules new --from-log ID", "makes a rule for this tool"),
+/// Words of a remedy that mean the call's request and its workspace.
+const ID: &str = "ID";
+const DIR: &str = "DIR";
+
+/// Findings that nothing exempts, with the words of the remedy.
+const CHANGES: &[(Code, &[&str], &str)] = &[
+    (Code::OperatorDeny, &["apply"], "after you removed the pattern from a `deny` list in config.toml"),
+    (Code::NoTools, &["profile", "standard"], "the profile `observer` allows no tools"),
+    (Code::DeniedWorkspace, &["trust", DIR], "agents may work in this workspace"),
+    (Code::Ungoverned, &["log"], "shows the calls without a decision; a new session is not blocked"),
+    (Code::ForeignHook, &["doctor"], "shows the hook that could change calls"),
+    (Code::NoPolicy, &["apply"], "puts rules in force"),
+    (Code::UnknownTool, &["rules", "new", "--from-log", ID], "makes a rule for this tool"),
 ];
 
 /// Returns the ways to allow the call; never none.
@@ -40,30 +40,25 @@ pub(super) fn remedies(
     call: &CallRecord,
     understood: Option<&Understood>,
 ) -> anyhow::Result<Vec<Remedy>> {
-    let castellan = match global.home_option() {
-        Some(option) => format!("castellan {option}"),
-        None => "castellan".to_owned(),
-    };
     // A call that cannot be judged again: an ask can be approved, except for few findings.
     let is_grantable = understood.map_or(call.verdict == Verdict::Ask.as_str(), Understood::is_grantable);
     let mut remedies = match waiting(global, call)? {
-        Waiting::Here => approvals(&castellan, &call.request),
+        Waiting::Here => approvals(global, &call.request),
         Waiting::Gone | Waiting::NoDaemon if understood.is_some_and(|now| !now.is_stopped()) => {
             vec![remedy("nothing", "the rules in force do not stop this call any longer")]
         }
-        Waiting::Gone | Waiting::NoDaemon if !is_grantable => changes(&castellan, call, understood),
+        Waiting::Gone | Waiting::NoDaemon if !is_grantable => changes(global, call, understood),
         Waiting::Gone => vec![remedy(
-            &format!("{castellan} approve ID"),
+            &global.command(&["approve", ID]),
             "with the id of its next request: this one does not wait any longer",
         )],
         Waiting::NoDaemon => vec![remedy(
-            &format!("{castellan} start"),
+            &global.command(&["start"]),
             "without the daemon no call waits; then let the agent make it again",
         )],
     };
     if let Some(allow) = understood.and_then(|understood| understood.allow.as_ref()) {
-        remedies
-            .push(remedy(&format!("{castellan} allow '{allow}'"), "every call that this short rule matches"));
+        remedies.push(remedy(&global.command(&["allow", allow]), "every call that this short rule matches"));
     }
     Ok(remedies)
 }
@@ -72,9 +67,10 @@ fn remedy(command: &str, meaning: &str) -> Remedy {
     (command.to_owned(), meaning.to_owned())
 }
 
-fn approvals(castellan: &str, request: &str) -> Vec<Remedy> {
-    let approval =
-        |(option, meaning): &(&str, &str)| remedy(&format!("{castellan} approve {request}{option}"), meaning);
+fn approvals(global: &Global, request: &str) -> Vec<Remedy> {
+    let approval = |(options, meaning): &(&[&str], &str)| {
+        remedy(&global.command(&[&["approve", request], *options].concat()), meaning)
+    };
     APPROVALS.iter().map(approval).collect()
 }
 
@@ -99,10 +95,10 @@ fn waiting(global: &Global, call: &CallRecord) -> anyhow::Result<Waiting> {
 }
 
 /// Returns the distinct changes after which the deciding findings have no effect.
-fn changes(castellan: &str, call: &CallRecord, understood: Option<&Understood>) -> Vec<Remedy> {
+fn changes(global: &Global, call: &CallRecord, understood: Option<&Understood>) -> Vec<Remedy> {
     let mut changes: Vec<Remedy> = Vec::new();
     for finding in deciding(call) {
-        let change = change(castellan, call, finding, understood);
+        let change = change(global, call, finding, understood);
         if !changes.contains(&change) {
             changes.push(change);
         }
@@ -114,36 +110,41 @@ fn changes(castellan: &str, call: &CallRecord, understood: Option<&Understood>) 
 }
 
 fn change(
-    castellan: &str,
+    global: &Global,
     call: &CallRecord,
     finding: &FindingRecord,
     understood: Option<&Understood>,
 ) -> Remedy {
     if !finding.rule.is_empty() {
-        return of_rule(castellan, finding, understood);
+        return of_rule(global, finding, understood);
     }
     match CHANGES.iter().find(|(code, ..)| code.as_str() == finding.code) {
-        Some((_, command, meaning)) => {
-            let command = command.replacen("castellan", castellan, 1);
-            remedy(&command.replace("ID", &call.request).replace("DIR", &call.workspace), meaning)
+        Some((_, words, meaning)) => {
+            // The agent may have named the workspace, and a person copies the command: `Global::command` quotes it.
+            let words = words.iter().map(|word| match *word {
+                ID => &*call.request,
+                DIR => &*call.workspace,
+                word => word,
+            });
+            remedy(&global.command(&words.collect::<Vec<_>>()), meaning)
         }
         None => remedy("nothing", "this finding has no exemption"),
     }
 }
 
 /// Returns the change of a rule without exemptions. Only its owner can make it.
-fn of_rule(castellan: &str, finding: &FindingRecord, understood: Option<&Understood>) -> Remedy {
+fn of_rule(global: &Global, finding: &FindingRecord, understood: Option<&Understood>) -> Remedy {
     let layer = Layer::ALL.into_iter().find(|layer| layer.as_str() == finding.layer);
     match layer {
         Some(Layer::Organisation) => remedy("nothing", "the rule is castellan's own, or your organisation's"),
         Some(Layer::Project) => remedy(
-            &format!("{castellan} trust"),
+            &global.command(&["trust"]),
             "after you changed the rule in `.castellan/` of the workspace",
         ),
         Some(Layer::User) | None => {
             let place = understood.and_then(|understood| understood.place(finding));
             let file = place.as_deref().and_then(|place| place.rsplit('/').next()).unwrap_or("its file");
-            remedy(&format!("{castellan} apply"), &format!("after you changed the rule in {file}"))
+            remedy(&global.command(&["apply"]), &format!("after you changed the rule in {file}"))
         }
     }
 }
