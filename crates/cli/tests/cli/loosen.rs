@@ -171,7 +171,14 @@ fn no_question_is_asked_before_a_refusal() {
     home.write(config, home.read(config).replace("\nmode = \"enforce\"\n", "\nmode = \"monitor\"\n"));
     home.write("repo/.git/HEAD", "ref: refs/heads/main\n");
     home.write("repo/.castellan/config.toml", "version = 1\n");
-    for arguments in [&["apply"][..], &["apply", "--yes"], &["approve", "K7"], &["trust"]] {
+    for (arguments, logged) in [
+        (&["apply"][..], "apply "),
+        (&["apply", "--yes"], "apply "),
+        (&["approve", "K7"], "approve "),
+        (&["trust"], "trust "),
+        (&["allow", "Bash(ls)"], "allow add Bash(ls)"),
+        (&["config", "set", "ask_wait", "120"], "ask_wait 120"),
+    ] {
         let Some((refused, shown)) = home.run_at_unknown_terminal(arguments) else { return };
         assert_eq!(refused.code, Some(4), "{arguments:?}: {refused:?}");
         assert!(
@@ -181,9 +188,8 @@ fn no_question_is_asked_before_a_refusal() {
         );
         assert!(!shown.contains("[y/N]"), "{arguments:?}: {shown}");
         let log = home.run_ok(&["log"]);
-        let action = format!("{} ", arguments[0]);
         assert!(
-            log.lines().any(|line| line.contains("refused") && line.contains(&action)),
+            log.lines().any(|line| line.contains("refused") && line.contains(logged)),
             "{arguments:?}: {log}"
         );
     }
