@@ -222,19 +222,19 @@ fn a_call_that_the_log_does_not_hold_is_shown_without_effects() {
     assert!(shown.contains("Ask before a push") && !shown.contains("allow = "), "{shown}");
 }
 
-/// The agent names its workspace, and a person copies the command.
+/// The agent names its workspace, and a person copies the command. The rules in force do not know the workspace.
 #[test]
-fn a_command_to_copy_is_quoted() {
+fn a_denied_workspace_is_named_in_quotes() {
     if is_below_agent() {
         return;
     }
     let home = Home::new();
     let denied = finding("deny", "denied_workspace", "", "");
-    let call = call("K7", "git push https://x:[redacted token]@y", "deny", vec![denied]);
+    let call = call("K7", "git push", "deny", vec![denied]);
     write_log(&home, "my ID", &[CallRecord { workspace: "/w/$(x); sh 'ID'".into(), ..call }]);
     let shown = home.run(&["--home", "../my ID", "why"]).stdout;
     let command = r"castellan --home '../my ID' trust '/w/$(x); sh '\''ID'\'''";
-    assert!(shown.contains(command), "{shown}");
+    assert!(shown.contains(command) && !shown.contains(" approve "), "{shown}");
 }
 
 /// The newest first, without those of doctor, and no text that a shell could take for more than a word.

@@ -34,12 +34,18 @@ const CHANGES: &[(Code, &[&str], &str)] = &[
     (Code::UnknownTool, &["rules", "new", "--from-log", ID], "makes a rule for this tool"),
 ];
 
+/// Findings from the state of a session or a workspace, which a call that is judged again does not have.
+const OF_STATE: &[Code] = &[Code::DeniedWorkspace, Code::Ungoverned, Code::ForeignHook];
+
 /// Returns the ways to allow the call; never none.
 pub(super) fn remedies(
     global: &Global,
     call: &CallRecord,
     understood: Option<&Understood>,
 ) -> anyhow::Result<Vec<Remedy>> {
+    if deciding(call).any(|finding| OF_STATE.iter().any(|code| code.as_str() == finding.code)) {
+        return Ok(changes(global, call, understood));
+    }
     // A call that cannot be judged again: an ask can be approved, except for few findings.
     let is_grantable = understood.map_or(call.verdict == Verdict::Ask.as_str(), Understood::is_grantable);
     let mut remedies = match waiting(global, call)? {
