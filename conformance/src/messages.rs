@@ -4,11 +4,10 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, anyhow, ensure};
-use castellan_daemon::{Config, compile, organisation_rules};
+use castellan_daemon::{Config, compile, shipped_rules};
 use castellan_event::{EffectKind, Verdict};
 use castellan_policy::{Policy, Profile, RequestId, agent_text, user_text};
 use castellan_programs::{Program, find};
-use castellan_rules::Source;
 use castellan_trial::{Case, CaseFile, Judged, RuleCase, Shows, Trial, shipped_cases};
 use serde_json::{Map, Value as Json};
 
@@ -43,7 +42,6 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let mut page = HEAD.to_owned();
     let standard = policy(Profile::Standard)?;
     for (rules, cases) in shipped_cases() {
-        let cases = cases.with_context(|| format!("{} has no cases", rules.name))?;
         let cases = CaseFile::read(&cases).map_err(|errors| anyhow!("{}: {errors:?}", cases.name))?;
         let mut rows = String::new();
         for case in first_of_each_rule(&cases) {
@@ -66,10 +64,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 const TABLE: &str = "| cause | message |\n|---|---|\n";
 
 fn policy(profile: Profile) -> anyhow::Result<Policy> {
-    let sources: Vec<Source> = shipped_cases().into_iter().map(|(rules, _)| rules).collect();
-    let own: Vec<String> = organisation_rules().into_iter().map(|source| source.name).collect();
-    let users: Vec<Source> = sources.into_iter().filter(|source| !own.contains(&source.name)).collect();
-    let compiled = compile(&users, &Config::default().with_profile(profile));
+    let compiled = compile(&shipped_rules(), &Config::default().with_profile(profile));
     ensure!(compiled.error().is_none(), "the shipped rules do not load: {:?}", compiled.error());
     Ok(compiled.policy)
 }

@@ -51,7 +51,6 @@ pub(crate) fn all(sources: &Sources) -> anyhow::Result<Vec<Input>> {
         inputs.entry(format!("{source}:{}", hash(&case))).or_insert(case);
     };
     for (rules, cases) in shipped_cases() {
-        let Some(cases) = cases else { continue };
         let read = CaseFile::read(&cases).map_err(|problems| anyhow!("{}: {problems:?}", cases.name))?;
         let name = rules.name.trim_end_matches(".yaml");
         read.cases.into_iter().for_each(|case| add(&format!("rules/{name}"), case.case));

@@ -11,7 +11,6 @@ use castellan_event::{
 };
 use castellan_facts::{Setting, Spent, analyse_counted};
 use castellan_policy::{Policy, Profile, RequestId, agent_text, user_text};
-use castellan_rules::Source;
 use castellan_trial::{Judged, Trial};
 use serde_json::{Map, Value as Json, json};
 
@@ -30,10 +29,7 @@ pub(crate) struct Policies(Vec<(&'static str, Policy, bool)>);
 impl Policies {
     /// Compiles the shipped rules under each profile. Returns an error if they do not load.
     pub(crate) fn compiled() -> anyhow::Result<Policies> {
-        let sources: Vec<Source> = shipped_rules()
-            .iter()
-            .map(|(name, text)| Source { name: (*name).to_owned(), text: (*text).to_owned() })
-            .collect();
+        let sources = shipped_rules();
         let policies = PROFILES.iter().map(|(name, profile, unattended)| {
             let compiled = compile(&sources, &Config::default().with_profile(*profile));
             anyhow::ensure!(

@@ -8,7 +8,6 @@ use anyhow::{Context, anyhow, ensure};
 use castellan_audit::{Config as LogConfig, Log};
 use castellan_daemon::{Config, OneSession, compile, shipped_rules};
 use castellan_event::Recorder;
-use castellan_rules::Source;
 use castellan_trial::{Machine, Trial, WORKSPACE, read_labelled};
 
 use crate::percentile;
@@ -28,10 +27,7 @@ pub(crate) fn print(file: &str) -> anyhow::Result<()> {
     let (calls, wrong) = read_labelled(file, &text);
     ensure!(wrong.is_empty(), "{} wrong lines, the first: {}", wrong.len(), wrong.first().context("none")?);
     ensure!(!calls.is_empty(), "`{file}` holds no calls");
-    let shipped = shipped_rules().iter();
-    let sources: Vec<Source> =
-        shipped.map(|(name, text)| Source { name: (*name).to_owned(), text: (*text).to_owned() }).collect();
-    let compiled = compile(&sources, &Config::default());
+    let compiled = compile(&shipped_rules(), &Config::default());
     ensure!(compiled.error().is_none(), "the shipped rules do not load");
     let trial = Trial::new(&compiled.policy);
     let place = tempfile::tempdir()?;

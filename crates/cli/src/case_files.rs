@@ -74,9 +74,7 @@ pub(crate) fn source(file: &Path) -> anyhow::Result<Source> {
 
 /// Returns the shipped rule files followed by the named ones. A named file replaces the shipped pack of the same name.
 pub(crate) fn with_shipped(files: &[Source]) -> Vec<Source> {
-    let shipped = shipped_rules().iter();
-    let shipped = shipped.map(|(name, text)| Source { name: (*name).to_owned(), text: (*text).to_owned() });
-    with(&shipped.collect::<Vec<_>>(), files)
+    with(&shipped_rules(), files)
 }
 
 /// Returns `those` rule files followed by the named ones. A named file replaces a file of the same pack name.

@@ -63,10 +63,7 @@ pub(crate) fn of_home(layout: &Layout, config: &Config) -> anyhow::Result<(Polic
 }
 
 fn shipped(config: &Config) -> anyhow::Result<Policy> {
-    let source =
-        |(name, text): &(&str, &str)| rules::Source { name: (*name).to_owned(), text: (*text).to_owned() };
-    let sources: Vec<rules::Source> = shipped_rules().iter().map(source).collect();
-    let compiled = compile(&sources, config);
+    let compiled = compile(&shipped_rules(), config);
     match compiled.error() {
         Some(why) => bail!("the shipped rules do not load, which is a bug of castellan: {why}"),
         None => Ok(compiled.policy),

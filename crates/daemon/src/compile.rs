@@ -222,10 +222,8 @@ mod tests {
         use crate::packs::{pack_names, pack_of};
         use crate::shipped::shipped_rules;
 
-        let sources: Vec<Source> = shipped_rules()
-            .iter()
-            .map(|(name, text)| Source { name: format!("/h/rules/default/{name}"), text: (*text).to_owned() })
-            .collect();
+        let at_home = |rules: Source| Source { name: format!("/h/rules/default/{}", rules.name), ..rules };
+        let sources: Vec<Source> = shipped_rules().into_iter().map(at_home).collect();
         let off: String = pack_names().map(|pack| format!("packs.{pack} = \"off\"\n")).collect();
         let config = Config::parse(&format!("version = 1\n{off}")).unwrap();
         let compiled = compile(&sources, &config);
@@ -238,8 +236,7 @@ mod tests {
         }
         assert_eq!(verdict(&compiled, "castellan_canary", ""), Verdict::Deny);
         // The user's own files belong to no pack.
-        let own =
-            [Source { name: "/h/rules/user/12-git.yaml".into(), text: shipped_rules()[2].1.to_owned() }];
+        let own = [Source { name: "/h/rules/user/12-git.yaml".into(), ..shipped_rules().swap_remove(2) }];
         let compiled = compile(&own, &config);
         assert!(compiled.policy.rules().all(|of| of.state == RuleState::Enforce));
     }

@@ -83,7 +83,8 @@ pub use presence::{Refusal, check_own as check_own_presence, is_own_within_agent
 pub use recorded::{KnownTexts, RecordedWorld};
 pub use run::{DaemonError, run};
 pub use shipped::{
-    CANARY_TOOL, Shipped, is_as_shipped, is_own_change, organisation_rules, shipped_rules, write_shipped,
+    CANARY_TOOL, ORGANISATION_PACKS, SHIPPED_PACKS, Shipped, ShippedPack, is_as_shipped, is_own_change,
+    organisation_rules, shipped_rules, write_shipped,
 };
 pub use store::{Loaded, PolicyOrigin, load as load_policy};
 pub use trial::Trial;

@@ -7,7 +7,7 @@ use castellan_event::Layer;
 use castellan_policy::{PolicyRule, RuleState, RuleVerdict, Tiers};
 
 use crate::limits::TRIAL_S;
-use crate::shipped::shipped_rules;
+use crate::shipped::SHIPPED_PACKS;
 
 /// States of the rules of shipped packs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,7 +63,7 @@ impl Packs {
 
 /// Shipped packs that can be switched, in load order. `self` is not among them, because it is built in.
 pub fn pack_names() -> impl Iterator<Item = &'static str> {
-    shipped_rules().iter().map(|(name, _)| pack_of_file(name))
+    SHIPPED_PACKS.iter().map(|pack| pack.name)
 }
 
 /// The shipped pack of a rule, by the rule's file. A rule that a user's own file redefines is the user's.
@@ -75,7 +75,7 @@ pub fn pack_of(of: &PolicyRule<'_>) -> Option<&'static str> {
     let name = parts.next()?;
     // Without a folder the rules are those of a home that does not exist yet.
     parts.next().is_none_or(|folder| folder == SHIPPED_FOLDER).then_some(())?;
-    shipped_rules().iter().find(|(shipped, _)| *shipped == name).map(|(shipped, _)| pack_of_file(shipped))
+    SHIPPED_PACKS.iter().find(|pack| pack.file == name).map(|pack| pack.name)
 }
 
 /// Reports whether a rule's file is in the folder of shipped rules. Includes packs that are no longer shipped.
@@ -102,20 +102,4 @@ pub(crate) fn trial_name(of: &PolicyRule<'_>) -> Option<String> {
 /// End of a trial that began at `since`, in seconds since 1970.
 pub(crate) fn trial_end(since: u64) -> SystemTime {
     UNIX_EPOCH.checked_add(Duration::from_secs(since.saturating_add(TRIAL_S))).unwrap_or(UNIX_EPOCH)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::KEYS;
-
-    #[test]
-    fn every_shipped_pack_has_its_key() {
-        let mut packs: Vec<_> = pack_names().collect();
-        let mut keys: Vec<_> = KEYS.iter().filter_map(|key| key.name.strip_prefix("packs.")).collect();
-        packs.sort_unstable();
-        keys.sort_unstable();
-        assert_eq!(packs, keys);
-        assert!(!packs.contains(&"self"));
-    }
 }

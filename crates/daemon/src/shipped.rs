@@ -1,5 +1,7 @@
 //! The shipped files, compiled in, so that castellan can create a home. Writing them never replaces a user's change.
 
+mod packs;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,33 +13,10 @@ use crate::layout::Layout;
 use crate::limits::RULE_FILE_BYTES_MAX;
 use castellan_files::{Guard, read_bytes, read_text, write_private};
 
+pub use self::packs::{ORGANISATION_PACKS, SHIPPED_PACKS, ShippedPack};
+
 /// The configuration of a new home.
 pub(crate) const DEFAULT_CONFIG: &str = include_str!("default_config.toml");
-
-/// The shipped rule files by name, in load order, which is the order of names.
-const RULES: &[(&str, &str)] = &[
-    ("10-secrets.yaml", include_str!("../../../rules/secrets.yaml")),
-    ("11-filesystem.yaml", include_str!("../../../rules/filesystem.yaml")),
-    ("12-git.yaml", include_str!("../../../rules/git.yaml")),
-    ("13-exfiltration.yaml", include_str!("../../../rules/exfiltration.yaml")),
-    ("14-execution.yaml", include_str!("../../../rules/execution.yaml")),
-    ("15-network.yaml", include_str!("../../../rules/network.yaml")),
-    ("16-persistence.yaml", include_str!("../../../rules/persistence.yaml")),
-    ("17-privilege.yaml", include_str!("../../../rules/privilege.yaml")),
-    ("18-supply-chain.yaml", include_str!("../../../rules/supply-chain.yaml")),
-    ("19-containers.yaml", include_str!("../../../rules/containers.yaml")),
-    ("20-kubernetes.yaml", include_str!("../../../rules/kubernetes.yaml")),
-    ("21-infrastructure.yaml", include_str!("../../../rules/infrastructure.yaml")),
-    ("22-cloud.yaml", include_str!("../../../rules/cloud.yaml")),
-    ("23-databases.yaml", include_str!("../../../rules/databases.yaml")),
-    ("24-agents.yaml", include_str!("../../../rules/agents.yaml")),
-    ("25-mcp.yaml", include_str!("../../../rules/mcp.yaml")),
-    ("26-web.yaml", include_str!("../../../rules/web.yaml")),
-    ("27-audit.yaml", include_str!("../../../rules/audit.yaml")),
-];
-
-/// The organisation's rule files, by their name in lists. They exist only here, so no file of a home can change them.
-const ORGANISATION: &[(&str, &str)] = &[("built-in/self.yaml", include_str!("../../../rules/self.yaml"))];
 
 /// Files of an earlier castellan whose rules are now elsewhere, with the SHA-256 of every shipped text.
 const RETIRED: &[(&str, &[&str])] = &[
@@ -70,30 +49,41 @@ pub enum Shipped {
     Removed(PathBuf),
 }
 
-/// Returns the shipped rule files: name and text.
-pub fn shipped_rules() -> &'static [(&'static str, &'static str)] {
-    RULES
+/// Returns the shipped rule files in load order, without the organisation's.
+pub fn shipped_rules() -> Vec<Source> {
+    SHIPPED_PACKS.iter().map(ShippedPack::rules).collect()
+}
+
+/// Returns the rule files of the organisation's layer, which is above every home's.
+pub fn organisation_rules() -> Vec<Source> {
+    ORGANISATION_PACKS.iter().map(ShippedPack::rules).collect()
+}
+
+fn is_shipped(file: &str, text: &str) -> bool {
+    SHIPPED_PACKS.iter().any(|pack| pack.file == file && pack.rules == text)
 }
 
 pub(crate) fn is_shipped_text(text: &str) -> bool {
-    RULES.iter().any(|(_, shipped)| *shipped == text)
+    SHIPPED_PACKS.iter().any(|pack| pack.rules == text)
 }
 
 /// Reports whether a file has the name and text of a shipped rule file. A user need not repair problems in such a file.
 pub fn is_as_shipped(source: &Source) -> bool {
     let name = Path::new(&source.name).file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| RULES.contains(&(name, source.text.as_str())))
+    name.is_some_and(|name| is_shipped(name, &source.text))
 }
 
 /// Hex SHA-256 over every shipped rule file. Two castellans with the same hash are no upgrade of each other.
 pub(crate) fn shipped_hash() -> String {
-    sha256_hex(
-        RULES
-            .iter()
-            .map(|(name, text)| format!("{} {name}\n", sha256_hex(text.as_bytes())))
-            .collect::<String>()
-            .as_bytes(),
-    )
+    sha256_hex(hash_lines().as_bytes())
+}
+
+/// Returns a line with hash and name for each shipped rule file.
+fn hash_lines() -> String {
+    SHIPPED_PACKS
+        .iter()
+        .map(|pack| format!("{} {}\n", sha256_hex(pack.rules.as_bytes()), pack.file))
+        .collect()
 }
 
 /// Reports whether only castellan itself changed a file of a set (`default/10-secrets.yaml`): the file now has the
@@ -101,18 +91,12 @@ pub(crate) fn shipped_hash() -> String {
 pub fn is_own_change(name: &str, before: Option<&str>, after: Option<&str>) -> bool {
     let Some(name) = name.strip_prefix("default/") else { return false };
     match after {
-        Some(after) => RULES.contains(&(name, after)),
+        Some(after) => is_shipped(name, after),
         None => before.is_some_and(|before| {
             let before = sha256_hex(before.as_bytes());
             RETIRED.iter().any(|(retired, texts)| *retired == name && texts.contains(&before.as_str()))
         }),
     }
-}
-
-/// Returns the rule files of the organisation's layer, which is above every home's.
-pub fn organisation_rules() -> Vec<Source> {
-    let source = |(name, text): &(&str, &str)| Source { name: (*name).to_owned(), text: (*text).to_owned() };
-    ORGANISATION.iter().map(source).collect()
 }
 
 /// Writes the default configuration and the shipped rules if missing or from an earlier castellan. Returns the changes.
@@ -125,15 +109,13 @@ pub fn write_shipped(layout: &Layout) -> io::Result<Vec<Shipped>> {
     }
     let dir = layout.rules_shipped();
     let manifest = read_manifest(&dir);
-    for (name, text) in RULES {
-        done.extend(write_rules(&dir.join(name), text, manifest.get(*name))?);
+    for pack in SHIPPED_PACKS {
+        done.extend(write_rules(&dir.join(pack.file), pack.rules, manifest.get(pack.file))?);
     }
     for (name, _) in RETIRED {
         done.extend(remove_retired(&dir.join(name), manifest.get(*name))?);
     }
-    let lines: String =
-        RULES.iter().map(|(name, text)| format!("{} {name}\n", sha256_hex(text.as_bytes()))).collect();
-    let text = format!("{MANIFEST_FIRST_LINE}\n{lines}");
+    let text = format!("{MANIFEST_FIRST_LINE}\n{}", hash_lines());
     if present(&dir.join(MANIFEST)).ok().as_deref() != Some(text.as_bytes()) {
         write_private(&dir.join(MANIFEST), text.as_bytes())?;
     }
@@ -204,16 +186,15 @@ mod tests {
         let names =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut packs: Vec<_> = names.filter(|name| !name.ends_with("_cases.yaml")).collect();
-        let mut shipped: Vec<_> = RULES
+        let mut shipped: Vec<_> = SHIPPED_PACKS
             .iter()
-            .map(|(name, _)| name.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-'))
-            .chain(ORGANISATION.iter().map(|(name, _)| name.trim_start_matches("built-in/")))
-            .map(str::to_owned)
+            .chain(ORGANISATION_PACKS)
+            .map(|pack| format!("{}.yaml", pack.name))
             .collect();
         packs.sort();
         shipped.sort();
         assert_eq!(packs, shipped);
-        assert!(RULES.is_sorted_by_key(|(name, _)| *name), "they load in the order of their names");
+        assert!(SHIPPED_PACKS.is_sorted_by_key(|pack| pack.file), "they load in the order of their names");
     }
 
     #[test]
@@ -221,21 +202,25 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::read(dir.path()).unwrap();
         layout.create().unwrap();
-        assert_eq!(write_shipped(&layout).unwrap().len(), RULES.len() + 1);
+        assert_eq!(write_shipped(&layout).unwrap().len(), SHIPPED_PACKS.len() + 1);
         assert_eq!(write_shipped(&layout).unwrap(), []);
 
         let rules = layout.rules_shipped();
-        std::fs::write(rules.join(RULES[0].0), "# mine\n").unwrap();
-        std::fs::write(rules.join(RULES[1].0), "# old\n").unwrap();
+        std::fs::write(rules.join(SHIPPED_PACKS[0].file), "# mine\n").unwrap();
+        std::fs::write(rules.join(SHIPPED_PACKS[1].file), "# old\n").unwrap();
         let manifest = std::fs::read_to_string(rules.join(MANIFEST)).unwrap();
-        let manifest = manifest.replace(&sha256_hex(RULES[1].1.as_bytes()), &sha256_hex(b"# old\n"));
+        let manifest =
+            manifest.replace(&sha256_hex(SHIPPED_PACKS[1].rules.as_bytes()), &sha256_hex(b"# old\n"));
         std::fs::write(rules.join(MANIFEST), manifest).unwrap();
 
         let done = write_shipped(&layout).unwrap();
         let beside = rules.join("10-secrets.yaml.shipped");
-        assert_eq!(done, [Shipped::Kept(beside.clone()), Shipped::Updated(rules.join(RULES[1].0))]);
-        assert_eq!(std::fs::read_to_string(rules.join(RULES[0].0)).unwrap(), "# mine\n");
-        assert_eq!(std::fs::read_to_string(beside).unwrap(), RULES[0].1);
+        assert_eq!(
+            done,
+            [Shipped::Kept(beside.clone()), Shipped::Updated(rules.join(SHIPPED_PACKS[1].file))]
+        );
+        assert_eq!(std::fs::read_to_string(rules.join(SHIPPED_PACKS[0].file)).unwrap(), "# mine\n");
+        assert_eq!(std::fs::read_to_string(beside).unwrap(), SHIPPED_PACKS[0].rules);
         assert_eq!(write_shipped(&layout).unwrap(), []);
     }
 
@@ -257,8 +242,8 @@ mod tests {
 
     #[test]
     fn only_castellans_own_changes_are_its_own() {
-        let (name, text) = RULES[0];
-        let name = format!("default/{name}");
+        let ShippedPack { file, rules: text, .. } = &SHIPPED_PACKS[0];
+        let name = format!("default/{file}");
         let check = |name: &str, before, after, expected| {
             assert_eq!(is_own_change(name, before, after), expected, "{name}: {before:?} -> {after:?}");
         };

@@ -119,8 +119,11 @@ mod tests {
     use crate::shipped::shipped_rules;
 
     fn shipped(name: &str) -> Source {
-        let (name, text) = shipped_rules().iter().find(|(file, _)| file.contains(name)).unwrap();
-        Source { name: format!("/h/rules/default/{name}"), text: (*text).to_owned() }
+        at_home(shipped_rules().into_iter().find(|rules| rules.name.contains(name)).unwrap())
+    }
+
+    fn at_home(rules: Source) -> Source {
+        Source { name: format!("/h/rules/default/{}", rules.name), ..rules }
     }
 
     /// The web pack without its first asking rule, and the name of that rule.
@@ -212,7 +215,7 @@ mod tests {
     #[test]
     fn what_denies_is_never_on_trial() {
         let config = Config::default();
-        let all: Vec<Source> = shipped_rules().iter().map(|(name, _)| shipped(name)).collect();
+        let all: Vec<Source> = shipped_rules().into_iter().map(at_home).collect();
         let policy = compile(&all, &config).policy;
         for of in policy.rules().filter(|of| of.verdict == RuleVerdict::Deny) {
             assert_eq!(trial_name(&of), None, "{}", of.rule.name);

@@ -1,10 +1,14 @@
 //! [`KEYS`]: every key of `config.toml` in one table. The parser, the merging of layers, the suggestions, the JSON
 //! schema and docs/configuration.md use it. It must not know the effect of a value.
 
+use std::sync::LazyLock;
+
 use castellan_policy::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk};
 
+use crate::shipped::{SHIPPED_PACKS, ShippedPack};
+
 /// A key.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
     /// Its name as it is written, with its table: `level.session`.
     pub name: &'static str,
@@ -74,7 +78,12 @@ pub enum Place {
 }
 
 /// The keys, in the order of the documentation.
-pub const KEYS: &[Key] = &[
+pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let packs = SHIPPED_PACKS.iter().map(pack);
+    BEFORE_PACKS.iter().copied().chain(packs).chain(AFTER_PACKS.iter().copied()).collect()
+});
+
+const BEFORE_PACKS: &[Key] = &[
     Key {
         name: "version",
         kind: Kind::Version,
@@ -273,28 +282,9 @@ pub const KEYS: &[Key] = &[
         "State of the review rules of shipped packs, which ask about calls that are fine if the user wanted them: \
          `off`, `observe` or `enforce`, as for a pack.",
     ),
-    pack(
-        "packs.secrets",
-        "Pack `secrets`: keys, passwords and tokens. `off`: its rules have no effect. `observe`: castellan records \
-         their findings with the verdict that they would have. `enforce`: their findings decide.",
-    ),
-    pack("packs.filesystem", "Pack `filesystem`: deleting, overwriting, permissions, devices."),
-    pack("packs.git", "Pack `git`: lost or published work in git."),
-    pack("packs.exfiltration", "Pack `exfiltration`: data that leaves the machine."),
-    pack("packs.execution", "Pack `execution`: foreign code that runs."),
-    pack("packs.network", "Pack `network`: metadata services, tunnels, listeners."),
-    pack("packs.persistence", "Pack `persistence`: code that runs again later."),
-    pack("packs.privilege", "Pack `privilege`: root, namespaces, the kernel."),
-    pack("packs.supply-chain", "Pack `supply-chain`: packages and registries."),
-    pack("packs.containers", "Pack `containers`: containers."),
-    pack("packs.kubernetes", "Pack `kubernetes`: clusters."),
-    pack("packs.infrastructure", "Pack `infrastructure`: infrastructure as code."),
-    pack("packs.cloud", "Pack `cloud`: programs of cloud providers."),
-    pack("packs.databases", "Pack `databases`: databases."),
-    pack("packs.agents", "Pack `agents`: settings, hooks and instructions of agents."),
-    pack("packs.mcp", "Pack `mcp`: tools of MCP servers."),
-    pack("packs.web", "Pack `web`: web requests."),
-    pack("packs.audit", "Pack `audit`: logs and histories."),
+];
+
+const AFTER_PACKS: &[Key] = &[
     Key {
         name: "rules.reload",
         kind: Kind::Word(&["watch", "apply"]),
@@ -383,9 +373,15 @@ pub const KEYS: &[Key] = &[
 const STATES: &[&str] = &["off", "observe", "enforce"];
 
 /// The state of a shipped pack. Its rules only tighten, so a lower layer may enforce it.
-const fn pack(name: &'static str, about: &'static str) -> Key {
-    let (kind, merge) = (Kind::Word(STATES), Merge::Strictest);
-    Key { name, kind, merge, place: Place::Every, default: "\"enforce\"", about }
+fn pack(pack: &ShippedPack) -> Key {
+    Key {
+        name: pack.key,
+        kind: Kind::Word(STATES),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "\"enforce\"",
+        about: pack.about,
+    }
 }
 
 /// The state of all shipped rules with a certain verdict.

@@ -236,7 +236,7 @@ fn says(
         let name = key.name.strip_prefix("headless_").unwrap_or(key.name);
         locks.iter().any(|(locked, _)| locked == name)
     };
-    for key in KEYS {
+    for key in KEYS.iter() {
         let fills = match layer {
             Layer::Organisation => is_locked(key),
             Layer::User => true,
@@ -279,7 +279,7 @@ fn preset(layer: Layer, says: &mut Vec<(&'static Key, Sourced)>) {
         }
     }
     let Some((profile, known)) = profile.zip(known) else { return };
-    for key in KEYS {
+    for key in KEYS.iter() {
         if !has(says, key.name)
             && let Some(word) = preset_word(known, key)
         {

@@ -34,7 +34,7 @@ pub fn json_schema() -> Json {
 /// The table of keys in Markdown.
 pub fn markdown() -> String {
     let mut text = String::from("| key | values | default | layers | meaning |\n|---|---|---|---|---|\n");
-    for key in KEYS {
+    for key in KEYS.iter() {
         let default = match (key.default, key.place) {
             ("", Place::Every) if key.kind != Kind::Version => "by profile".to_owned(),
             ("", _) => String::new(),

@@ -4,20 +4,14 @@
 
 use std::fmt::Write as _;
 
-use castellan_daemon::{Config, compile};
+use castellan_daemon::{Config, compile, shipped_rules};
 use castellan_event::Verdict;
-use castellan_rules::Source;
-use castellan_trial::{Case, Trial, shipped_cases};
+use castellan_trial::{Case, Trial};
 use serde_json::{Value as Json, json};
 
 #[test]
 fn options_of_a_program_are_not_those_of_its_subcommands() {
-    let sources: Vec<Source> = shipped_cases()
-        .into_iter()
-        .map(|(rules, _)| rules)
-        .filter(|rules| !rules.name.contains("self"))
-        .collect();
-    let compiled = compile(&sources, &Config::default());
+    let compiled = compile(&shipped_rules(), &Config::default());
     assert_eq!(compiled.error(), None);
     let mut wrong = String::new();
     let (mut free, mut held) = (0, 0);

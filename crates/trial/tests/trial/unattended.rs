@@ -1,10 +1,10 @@
 //! Calls that the autonomous profile runs without a prompt, by the shipped rules: a project's own tests, builds and
 //! tasks. Ways to abuse these calls are not allowed.
 
-use castellan_daemon::{Config, compile};
+use castellan_daemon::{Config, compile, shipped_rules};
 use castellan_event::Verdict;
 use castellan_policy::Profile;
-use castellan_trial::{Asked, Case, Laid, Trial, shipped_cases};
+use castellan_trial::{Asked, Case, Laid, Trial};
 use serde_json::{Map, Value as Json, json};
 
 const MANIFEST: &str = r#"{"name": "app", "scripts": {"test": "mocha", "build": "tsc && tape test.js", "clean": "rm -rf lib",
@@ -499,9 +499,8 @@ fn with((path, text, command): &Loaded) -> Case {
 
 /// Returns the calls with the wrong verdict: allowed if `is_allowed` is false, or not allowed if it is true.
 fn wrong(cases: impl IntoIterator<Item = Case>, is_allowed: bool) -> Vec<String> {
-    let sources: Vec<_> = shipped_cases().into_iter().map(|(source, _)| source).collect();
     let config = Config { settings: Profile::Autonomous.settings(), ..Config::default() };
-    let compiled = compile(&sources, &config);
+    let compiled = compile(&shipped_rules(), &config);
     assert_eq!(compiled.error(), None);
     let trial = Trial::new(&compiled.policy);
     let judged = cases.into_iter().map(|case| {

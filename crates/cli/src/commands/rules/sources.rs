@@ -53,7 +53,7 @@ pub(super) fn named_or_in_force(
 /// Returns the same files; without names and without a home, the shipped ones.
 fn named_or_known(files: &[PathBuf], layout: &Layout, config: &Config) -> anyhow::Result<Vec<Layered>> {
     if files.is_empty() && !layout.rules_shipped().exists() {
-        return Ok(with_organisation(config, shipped()));
+        return Ok(with_organisation(config, shipped_rules()));
     }
     named_or_in_force(files, layout, config)
 }
@@ -66,7 +66,7 @@ pub(super) fn named_or_of_home(
 ) -> anyhow::Result<Vec<Source>> {
     match files {
         [] if layout.rules_shipped().exists() => of_home(layout, config),
-        [] => Ok(shipped()),
+        [] => Ok(shipped_rules()),
         files => files
             .iter()
             .map(|file| match read(file)? {
@@ -157,11 +157,6 @@ fn of_home(layout: &Layout, config: &Config) -> anyhow::Result<Vec<Source>> {
         PolicyOrigin::LastGood(why) | PolicyOrigin::Missing(why) if loaded.sources.is_empty() => bail!(why),
         PolicyOrigin::Current | PolicyOrigin::LastGood(_) | PolicyOrigin::Missing(_) => Ok(loaded.sources),
     }
-}
-
-fn shipped() -> Vec<Source> {
-    let source = |(name, text): &(&str, &str)| Source { name: (*name).to_owned(), text: (*text).to_owned() };
-    shipped_rules().iter().map(source).collect()
 }
 
 /// Reads a rule file. If it is not UTF-8, it returns the problem and a text only for display.

@@ -109,7 +109,7 @@ fn subject(global: &Global, options: &Options) -> anyhow::Result<Subject> {
         None => config,
     };
     if options.shipped {
-        let files = shipped_cases();
+        let files = shipped_cases().into_iter().map(|(rules, cases)| (rules, Some(cases))).collect();
         let all = case_files::with_shipped(&[]);
         return Ok(Subject { files, all, config: with_profile(Config::default()) });
     }

@@ -1,6 +1,6 @@
 //! [`Suggestions`]: all proposed changes with their counts. This module must not know how they are shown.
 
-use castellan_daemon::pack_of_file;
+use castellan_daemon::{pack_names, pack_of_file};
 use castellan_event::Layer;
 use castellan_policy::{Policy, PolicyRule, RuleState, RuleVerdict};
 use serde_json::{Value as Json, json};
@@ -172,14 +172,12 @@ fn never(tally: &Tally, policy: &Policy) -> Vec<Silent> {
     let counts = |of: &PolicyRule<'_>| of.rule.enabled && of.state != RuleState::Off;
     let fired = |name: &str| tally.rules.get(name).is_some_and(|count| count.fired > 0);
     let rules = policy.rules().filter(|of| of.layer == Layer::User && counts(of) && says(of));
-    let shipped: Vec<&str> =
-        castellan_daemon::shipped_rules().iter().map(|(name, _)| pack_of_file(name)).collect();
     let silent = rules.filter(|of| !fired(&of.rule.name)).map(|of| {
         let pack = pack_of_file(&of.rule.file).to_owned();
         Silent {
             rule: of.rule.name.clone(),
             denies: of.verdict == RuleVerdict::Deny,
-            is_shipped: shipped.contains(&pack.as_str()),
+            is_shipped: pack_names().any(|name| name == pack),
             pack,
         }
     });

@@ -126,7 +126,7 @@ fn schema_and_reader_agree() {
 #[test]
 fn every_key_stands_in_the_reference_and_the_schema() {
     let (markdown, schema) = (markdown(), json_schema());
-    for key in KEYS {
+    for key in KEYS.iter() {
         assert!(markdown.contains(&format!("\n| `{}` |", key.name)), "{}", key.name);
         let path = format!("/properties/{}/description", key.name.replace('.', "/properties/"));
         assert_eq!(schema.pointer(&path).is_some(), key.place != Place::Profile, "{path}");

@@ -5,7 +5,7 @@ use castellan_rules::Source;
 
 use super::*;
 use crate::compile::compile;
-use crate::shipped::{shipped_hash, shipped_rules};
+use crate::shipped::{SHIPPED_PACKS, ShippedPack, shipped_hash};
 
 /// A pack in which an upgrade adds a rule.
 struct Pack {
@@ -19,7 +19,7 @@ struct Pack {
 }
 
 fn pack() -> Pack {
-    let (file, new) = *shipped_rules().iter().find(|(name, _)| name.ends_with("web.yaml")).unwrap();
+    let &ShippedPack { file, rules: new, .. } = SHIPPED_PACKS.iter().find(|pack| pack.name == "web").unwrap();
     let source = Source { name: format!("default/{file}"), text: new.to_owned() };
     let policy = compile(&[source], &Config::default()).policy;
     let rule = policy.rules().find(|of| crate::packs::trial_name(of).is_some()).unwrap().rule.name.clone();
