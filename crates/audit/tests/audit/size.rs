@@ -224,7 +224,7 @@ fn a_patch_of_a_hundred_files_is_recorded_whole() {
     call.files = (0..100)
         .map(|index| FileRecord {
             path: format!("crates/daemon/src/some/module_{index}.rs"),
-            real_path: format!("/home/user/work/project/crates/daemon/src/some/module_{index}.rs"),
+            real_path: format!("/home/u/project/crates/daemon/src/some/module_{index}.rs"),
             op: "update".into(),
         })
         .collect();
