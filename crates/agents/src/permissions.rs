@@ -123,7 +123,7 @@ fn line_at(text: &str, at: usize) -> usize {
 }
 
 /// Joins a piece of a text into one line.
-fn on_one_line(piece: &str) -> String {
+fn one_line(piece: &str) -> String {
     piece.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

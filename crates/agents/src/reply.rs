@@ -64,7 +64,7 @@ pub fn encode(agent: AgentId, event: &str, reported: &Message) -> Reply {
 
 /// Encodes castellan's own failure, so that it does not allow a call.
 pub fn encode_failure(agent: AgentId, event: &str, reason: &str) -> Reply {
-    let line = one_line(reason);
+    let line = capped_line(reason);
     let exit = match Form::of(agent.event_kind(event)) {
         Form::PermissionDeny => {
             let reported = Message { verdict: Verdict::Deny, reason: line, user_note: String::new() };
@@ -84,7 +84,7 @@ pub fn encode_refusal(agent: AgentId, event: &str, malformed: &Malformed) -> Rep
             encode_failure(*sender, event, &malformed.message)
         }
         Some(Stranger { whose: Whose::Other(sender), .. }) => {
-            foreign_denial(sender, &one_line(&malformed.message))
+            foreign_denial(sender, &capped_line(&malformed.message))
         }
     }
 }
@@ -126,7 +126,7 @@ fn json_reply(answer: Option<Json>) -> Reply {
     Reply { exit: 0, stdout, stderr: Vec::new() }
 }
 
-fn one_line(text: &str) -> String {
+fn capped_line(text: &str) -> String {
     let line: String = text.chars().map(|c| if is_invisible(c) { ' ' } else { c }).collect();
     capped(line.trim(), STDERR_UNITS_MAX)
 }

@@ -182,6 +182,13 @@ pub(crate) fn counted<N: Copy + fmt::Display + From<u8> + PartialEq>(count: N, w
     if count == N::from(1) { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
+/// Returns an age in its largest unit: `3m`.
+pub(crate) fn age(seconds: u64) -> String {
+    let units = [(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "m")];
+    let unit = units.into_iter().find(|(length, _)| seconds >= *length);
+    unit.map_or_else(|| format!("{seconds}s"), |(length, unit)| format!("{}{unit}", seconds / length))
+}
+
 /// Escapes every control and bidirectional-format character, newlines included.
 pub(crate) fn printable(text: &str) -> String {
     escaped(text, is_invisible)
@@ -200,6 +207,7 @@ fn escaped(text: &str, must_be: impl Fn(char) -> bool) -> String {
     shown
 }
 
+/// Returns a text with each run of white space, newlines included, as one space.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -174,7 +174,7 @@ impl ControlServer {
 
     /// Applies files after a user presence check, whatever they contain: only a person can judge what they loosen.
     fn apply(&self, hash: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
-        let files = format!("files {}", printable(hash));
+        let files = format!("files {}", alphanumeric_start(hash));
         self.check_presence("apply", &files, peer)?;
         let next = match self.policy.presence_on_disk(hash) {
             Ok(next) => next,
@@ -335,9 +335,9 @@ impl ControlServer {
     }
 }
 
-/// Returns the beginning of a hash, or of the client's text in place of one.
-fn printable(hash: &str) -> String {
-    hash.chars().filter(char::is_ascii_alphanumeric).take(HASH_CHARS).collect()
+/// Returns the first letters and digits of a client's text, which should be a hash or an id.
+fn alphanumeric_start(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).take(HASH_CHARS).collect()
 }
 
 /// Parses a request, or returns the reason why it is none.

@@ -4,7 +4,7 @@
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-use super::{Permission, PermissionSubject, PermissionVerdict, Permissions, line_at, on_one_line};
+use super::{Permission, PermissionSubject, PermissionVerdict, Permissions, line_at, one_line};
 use crate::limits::JSON_DEPTH_MAX;
 
 const VERDICTS: &[(&str, PermissionVerdict)] = &[
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Permissions {
         let line = line_at(text, start);
         match reader.statement() {
             Ok((name, arguments)) => {
-                let original = on_one_line(text.get(start..reader.at()).unwrap_or_default());
+                let original = one_line(text.get(start..reader.at()).unwrap_or_default());
                 match rule(&name, &arguments) {
                     Ok((verdict, words, reason)) => read.rules.push(Permission {
                         verdict,

@@ -2,7 +2,7 @@
 
 use toml_edit::{Document, Item, Table, Value};
 
-use super::{Permission, PermissionSubject, PermissionVerdict, Permissions, line_at, on_one_line};
+use super::{Permission, PermissionSubject, PermissionVerdict, Permissions, line_at, one_line};
 
 const VERDICTS: &[(&str, PermissionVerdict)] = &[
     ("deny", PermissionVerdict::Deny),
@@ -70,7 +70,7 @@ pub(super) fn read(text: &str) -> Permissions {
 fn original(rule: &Table) -> Option<String> {
     let pairs =
         rule.iter().map(|(name, item)| Some(format!("{name} = {}", item.as_value()?.to_string().trim())));
-    Some(on_one_line(&pairs.collect::<Option<Vec<_>>>()?.join(", ")))
+    Some(one_line(&pairs.collect::<Option<Vec<_>>>()?.join(", ")))
 }
 
 fn rules_of(rule: &Table) -> Result<(PermissionVerdict, Vec<PermissionSubject>), String> {

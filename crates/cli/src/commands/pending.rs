@@ -11,13 +11,14 @@ use std::io::Write;
 use std::time::Duration;
 
 use castellan_daemon::{ControlClient, ControlError, GrantScope, GrantedCall, PendingCall, ShownCall};
+use humantime::format_duration;
 use serde_json::json;
 
 use super::explain::tree;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::WATCH_POLL;
-use crate::output::{FAINT, WARN, printable};
+use crate::output::{FAINT, WARN, age, printable};
 use crate::presence;
 
 /// Options of `castellan pending`.
@@ -138,15 +139,11 @@ fn write_granted(out: &mut impl Write, call: &GrantedCall) -> anyhow::Result<()>
     let scope = match scope {
         GrantScope::Once => "once".to_owned(),
         GrantScope::Session => "for its session".to_owned(),
-        GrantScope::For(seconds) => format!("for {}", age(*seconds)),
+        GrantScope::For(seconds) => format!("for {}", format_duration(Duration::from_secs(*seconds))),
         GrantScope::Always => "always".to_owned(),
     };
     let (agent, tool, cwd) = (printable(agent), printable(tool), printable(cwd));
     let age = age(*age_s);
     writeln!(out, "{WARN}{id}{WARN:#}  {tool} of {agent}, {scope}  {FAINT}{age} ago, in {cwd}{FAINT:#}")?;
     Ok(writeln!(out, "    {}", printable(input))?)
-}
-
-fn age(seconds: u64) -> humantime::FormattedDuration {
-    humantime::format_duration(Duration::from_secs(seconds))
 }

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::{ControlServer, Peer, printable};
+use super::{ControlServer, Peer, alphanumeric_start};
 use crate::control::{ControlResponse, GrantScope, GrantedCall, PendingCall, ShownCall};
 use crate::record;
 use crate::requests::{Granted, Request, Scope, Subject, Ungrantable};
@@ -74,7 +74,7 @@ impl ControlServer {
             GrantScope::For(seconds) => (Scope::For(seconds), format!("for {seconds} s")),
             GrantScope::Always => (Scope::Always, "always".to_owned()),
         };
-        let argument = format!("{} {words}", printable(id));
+        let argument = format!("{} {words}", alphanumeric_start(id));
         self.check_presence("approve", &argument, peer)?;
         let waiting = self.judge.waiting_as(id);
         let outcome = match &waiting {
@@ -111,7 +111,7 @@ impl ControlServer {
             self.judge.held().answer(refused, End::Refused);
         }
         let outcome = refused.map(drop).ok_or_else(|| nothing_called(id));
-        self.conclude_consent("refuse", &printable(id), call, peer, outcome)
+        self.conclude_consent("refuse", &alphanumeric_start(id), call, peer, outcome)
     }
 
     /// Records the result of a request about a call. A request that cannot be recorded has failed.
@@ -150,10 +150,10 @@ fn age_s(since: SystemTime) -> u64 {
 fn nothing_called(id: &str) -> String {
     format!(
         "no call that waits is called {}, or it has run or its turn is over: see `castellan pending`",
-        printable(id)
+        alphanumeric_start(id)
     )
 }
 
 fn not_shown(id: &str) -> String {
-    format!("{} is another call by now: look at it again", printable(id))
+    format!("{} is another call by now: look at it again", alphanumeric_start(id))
 }

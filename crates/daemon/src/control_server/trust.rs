@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use castellan_files::explained;
 
-use super::{ControlServer, Peer, printable};
+use super::{ControlServer, Peer, alphanumeric_start};
 use crate::control::{ControlResponse, TrustDecision};
 use crate::file_set::{FileSet, read_project};
 use crate::limits::SHOWN_PATH_CHARS;
@@ -25,7 +25,7 @@ impl ControlServer {
     ) -> Result<(), ControlResponse> {
         let mut argument = format!("{} {}", workspace_trust.as_str(), shown(workspace));
         if let Some(hash) = project {
-            argument.push_str(&format!(", its files {}", printable(hash)));
+            argument.push_str(&format!(", its files {}", alphanumeric_start(hash)));
         }
         if *workspace_trust != TrustDecision::Denied {
             self.check_presence("trust", &argument, peer)?;

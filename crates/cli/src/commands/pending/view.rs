@@ -5,7 +5,7 @@ use castellan_daemon::PendingCall;
 
 use super::consent::question;
 use super::state::{Opened, ROWS_AROUND, State};
-use crate::output::{BAD, FAINT, PLAIN, Style, WARN, counted, cut, one_line, printable, width};
+use crate::output::{BAD, FAINT, PLAIN, Style, WARN, age, counted, cut, one_line, printable, width};
 
 const LIST_KEYS: &str = "arrows or j k move  a approve once  r refuse  w why  q end";
 const OPENED_KEYS: &str = "arrows or j k scroll  a approve once  r refuse  q back";
@@ -106,13 +106,6 @@ fn row(call: &PendingCall, is_selected: bool, widths: [usize; 4], columns: usize
     text.push_str(&printable(&one_line(&format!("{}: {}", call.tool, call.input))));
     let style = if is_selected { PLAIN.invert() } else { PLAIN };
     styled(style, &text, columns)
-}
-
-/// Returns an age in its largest unit.
-fn age(seconds: u64) -> String {
-    let units = [(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "m")];
-    let unit = units.into_iter().find(|(length, _)| seconds >= *length);
-    unit.map_or_else(|| format!("{seconds}s"), |(length, unit)| format!("{}{unit}", seconds / length))
 }
 
 #[cfg(test)]
