@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, bail, ensure};
 use castellan_agents::{AgentId, Incoming, Origin, decode};
 use castellan_corpus::{Machine, WORKSPACE};
 use castellan_event::{Answers, Call, FIELDS, Facts, Layer, Recorder, Session, rows};
@@ -45,7 +45,7 @@ impl Terms {
         });
         let [deny, ask, allow] =
             [DENY, ASK, ALLOW].map(|list| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
-        let operator = Operator::parse(&deny, &ask, &allow).map_err(|why| anyhow!(why))?;
+        let operator = Operator::parse(&deny, &ask, &allow)?;
         let policy =
             Policy::new(layers.collect(), Settings { operators: operator.into(), ..Settings::default() });
         Ok(Terms { policy, rules: compiled()? })

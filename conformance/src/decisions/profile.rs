@@ -36,8 +36,7 @@ impl Profiles {
     pub(crate) fn policy(&self, row: &Row) -> anyhow::Result<Policy> {
         match row.system.as_str() {
             "gatekeeper" => {
-                let operator =
-                    Operator::parse(&[], &[], &self.gatekeeper_allows).map_err(|why| anyhow!(why))?;
+                let operator = Operator::parse(&[], &[], &self.gatekeeper_allows)?;
                 let opaque = NotAllow::Defer;
                 compiled(
                     std::slice::from_ref(&self.gatekeeper),
@@ -55,8 +54,7 @@ impl Profiles {
 fn claw(row: &Row) -> anyhow::Result<Settings> {
     let lists = ["deny", "denied_tools", "ask", "allow"].map(|key| texts(row.config.get(key)));
     let [deny, denied_tools, ask, allow] = lists;
-    let operator =
-        Operator::parse(&[deny, denied_tools].concat(), &ask, &allow).map_err(|why| anyhow!(why))?;
+    let operator = Operator::parse(&[deny, denied_tools].concat(), &ask, &allow)?;
     // A call that the level stage cannot read needs full access.
     let open = Settings {
         default_verdict: AllowOrDefer::Allow,

@@ -29,7 +29,10 @@ pub use choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, No
 pub use decide::{Step, decide, drive, fulfil};
 pub use decision::{Decision, DecisionParts};
 pub use grant::{FindingName, Grant, GrantPart};
-pub use operator::{Operator, Reach, Words, prefix_condition, quoted as quoted_text, short_condition};
+pub use operator::{
+    Operator, OperatorError, Reach, ShortRuleError, Words, prefix_condition, quoted as quoted_text,
+    short_condition,
+};
 pub use operators::Operators;
 pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;

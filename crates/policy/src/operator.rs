@@ -5,6 +5,7 @@
 //! effects, and applies only if all patterns together cover the call.
 
 mod condition;
+mod error;
 mod meet;
 mod pattern;
 mod subject;
@@ -13,6 +14,7 @@ mod words;
 use castellan_event::{Answer, Answers, Call, CallRow, Query};
 
 pub use self::condition::{Reach, Words, prefix_condition, quoted, short_condition};
+pub use self::error::{OperatorError, ShortRuleError};
 use crate::limits::{PATTERN_BYTES_MAX, PATTERNS_MAX};
 use crate::operator::pattern::Pattern;
 
@@ -38,8 +40,8 @@ pub(crate) struct ShortMatch<'o> {
 }
 
 impl Operator {
-    /// Parses the three lists. The error contains the list, the pattern and the reason.
-    pub fn parse(deny: &[String], ask: &[String], allow: &[String]) -> Result<Operator, String> {
+    /// Parses the three lists.
+    pub fn parse(deny: &[String], ask: &[String], allow: &[String]) -> Result<Operator, OperatorError> {
         Ok(Operator { deny: list("deny", deny)?, ask: list("ask", ask)?, allow: list("allow", allow)? })
     }
 
@@ -106,19 +108,19 @@ fn homes<'a>(call: &Call, answers: &'a Answers) -> Homes<'a> {
     Homes { own: real(&process.home), named: process.var("HOME").and_then(real) }
 }
 
-fn list(name: &str, texts: &[String]) -> Result<Vec<ShortRule>, String> {
+fn list(list: &'static str, texts: &[String]) -> Result<Vec<ShortRule>, OperatorError> {
     if texts.len() > PATTERNS_MAX {
-        return Err(format!("`{name}` has {} patterns: write at most {PATTERNS_MAX}", texts.len()));
+        return Err(OperatorError::TooMany { list, count: texts.len() });
     }
     let rule = |text: &String| {
         if text.len() > PATTERN_BYTES_MAX {
-            return Err(format!(
-                "`{name}`: a pattern has {} bytes: write at most {PATTERN_BYTES_MAX}",
-                text.len()
-            ));
+            return Err(OperatorError::TooLong { list, bytes: text.len() });
         }
-        let pattern = Pattern::parse(text).map_err(|why| format!("`{name}`: `{text}`: {why}"))?;
-        Ok(ShortRule { text: text.clone(), pattern })
+        let text = text.clone();
+        match Pattern::parse(&text) {
+            Ok(pattern) => Ok(ShortRule { text, pattern }),
+            Err(why) => Err(OperatorError::Invalid { list, text, why }),
+        }
     };
     texts.iter().map(rule).collect()
 }

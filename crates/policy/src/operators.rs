@@ -3,7 +3,7 @@
 
 use castellan_event::{Answers, Call, CallRow, Layer};
 
-use crate::operator::{Operator, ShortMatch};
+use crate::operator::{Operator, OperatorError, ShortMatch};
 
 /// Short rules by layer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,8 +17,8 @@ impl Operators {
         Operators(layers)
     }
 
-    /// Adds an allow pattern of the user. The error gives the reason why the pattern is invalid.
-    pub fn allowing_also(&self, pattern: &str) -> Result<Operators, String> {
+    /// Adds an allow pattern of the user.
+    pub fn allowing_also(&self, pattern: &str) -> Result<Operators, OperatorError> {
         let added = Operator::parse(&[], &[], &[pattern.to_owned()])?;
         let mut layers = self.0.clone();
         match layers.iter_mut().find(|(layer, _)| *layer == Layer::User) {

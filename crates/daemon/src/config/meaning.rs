@@ -107,7 +107,8 @@ fn operators(settled: &Settled) -> Result<Operators, String> {
         };
         let (deny, ask, allow) = (list("deny"), list("ask"), list("allow"));
         if !(deny.is_empty() && ask.is_empty() && allow.is_empty()) {
-            operators.push((layer, Operator::parse(&deny, &ask, &allow)?));
+            let operator = Operator::parse(&deny, &ask, &allow).map_err(|error| error.to_string())?;
+            operators.push((layer, operator));
         }
     }
     Ok(Operators::new(operators))

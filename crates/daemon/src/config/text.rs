@@ -408,7 +408,7 @@ fn pattern_error(name: &str, text: &str) -> Option<String> {
         "allow" => Operator::parse(&[], &[], &list),
         _ => Operator::parse(&list, &[], &[]),
     };
-    read.err()
+    read.err().map(|error| error.to_string())
 }
 
 #[cfg(test)]

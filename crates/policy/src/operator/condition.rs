@@ -4,6 +4,7 @@
 //! A condition that denies or asks is wide: it matches the command as written, and its subcommand and arguments at any
 //! place. A condition that allows is narrow: the command begins with exactly these words, or the whole path matches.
 
+use crate::operator::error::ShortRuleError;
 use crate::operator::pattern::{Content, HostPattern, Parts, PathFrom, Pattern, ToolPattern, star_regex};
 
 /// Use of a condition.
@@ -22,9 +23,8 @@ pub type Words = Vec<Vec<String>>;
 const S: &str = "[[:space:]]";
 const N: &str = "[^[:space:]]";
 
-/// Returns the condition for a short rule such as `Bash(git push:*)`. The error gives the reason why the rule is
-/// invalid or has no equivalent condition.
-pub fn short_condition(text: &str, reach: Reach) -> Result<String, String> {
+/// Returns the condition for a short rule such as `Bash(git push:*)`.
+pub fn short_condition(text: &str, reach: Reach) -> Result<String, ShortRuleError> {
     let pattern = Pattern::parse(text)?;
     match (&pattern.content, &pattern.parts) {
         (Content::Any, _) => tool(&pattern.tool, reach),
@@ -34,21 +34,19 @@ pub fn short_condition(text: &str, reach: Reach) -> Result<String, String> {
         }
         (Content::Path(path), Parts::Path(names)) => paths(&pattern.tool, path.from, names, reach),
         (Content::Host(host), _) => hosts(host, reach),
-        (Content::Command(_) | Content::Path(_), _) => {
-            Err("castellan cannot convert it to a condition".to_owned())
-        }
+        (Content::Command(_) | Content::Path(_), _) => Err(ShortRuleError::NoCondition),
     }
 }
 
 /// Returns the condition for commands that begin with these words.
-pub fn prefix_condition(words: &Words, reach: Reach) -> Result<String, String> {
+pub fn prefix_condition(words: &Words, reach: Reach) -> Result<String, ShortRuleError> {
     if words.is_empty() || words.iter().any(Vec::is_empty) {
-        return Err("it has no command: write one".to_owned());
+        return Err(ShortRuleError::NoCommand);
     }
     commands(words, true, reach)
 }
 
-fn tool(tool: &ToolPattern, reach: Reach) -> Result<String, String> {
+fn tool(tool: &ToolPattern, reach: Reach) -> Result<String, ShortRuleError> {
     Ok(match tool {
         // A condition that allows shell text must be true for each command in it.
         ToolPattern::Shell if reach == Reach::Narrow => "tool.name = Bash and cmd.name exists".to_owned(),
@@ -71,15 +69,17 @@ fn tool(tool: &ToolPattern, reach: Reach) -> Result<String, String> {
     })
 }
 
-fn commands(words: &Words, goes_on: bool, reach: Reach) -> Result<String, String> {
+fn commands(words: &Words, goes_on: bool, reach: Reach) -> Result<String, ShortRuleError> {
     let Some((names, rest)) = words.split_first() else {
-        return Err("it has no command: write one".to_owned());
+        return Err(ShortRuleError::NoCommand);
     };
     let is_plain = !words.iter().flatten().any(|word| word.contains('*'));
     let line = line(words, goes_on, reach)?;
     match (reach, is_plain) {
-        (Reach::Narrow, true) => Ok(format!("{} and {line} and {}", one_of("cmd.name", names)?, said()?)),
-        (Reach::Narrow, false) => Ok(format!("{line} and {}", said()?)),
+        (Reach::Narrow, true) => {
+            Ok(format!("{} and {line} and {}", one_of("cmd.name", names)?, no_other_effects()?))
+        }
+        (Reach::Narrow, false) => Ok(format!("{line} and {}", no_other_effects()?)),
         // A word with `*` is matched against the text.
         (Reach::Wide, false) => Ok(line),
         (Reach::Wide, true) => {
@@ -96,7 +96,7 @@ fn commands(words: &Words, goes_on: bool, reach: Reach) -> Result<String, String
 
 /// Requires that the words of a command describe all its effects: it reads only its files, and its output goes nowhere.
 /// Redirects appear only in the text, so only redirects without input or stored output are permitted.
-fn said() -> Result<String, String> {
+fn no_other_effects() -> Result<String, ShortRuleError> {
     const NOWHERE: &str = "(2>&1|> ?/dev/null)";
     let text = format!("[^<>]*({NOWHERE}[[:space:];|&)][^<>]*)*{NOWHERE}?");
     Ok(format!(
@@ -106,7 +106,7 @@ fn said() -> Result<String, String> {
 }
 
 /// Matches the command as written.
-fn line(words: &Words, goes_on: bool, reach: Reach) -> Result<String, String> {
+fn line(words: &Words, goes_on: bool, reach: Reach) -> Result<String, ShortRuleError> {
     let alternatives = |words: &Vec<String>| {
         let globs: Vec<String> = words.iter().map(|word| star_regex(word, "(.|\\n)*")).collect();
         if let [one] = &globs[..] { one.clone() } else { format!("({})", globs.join("|")) }
@@ -120,13 +120,13 @@ fn line(words: &Words, goes_on: bool, reach: Reach) -> Result<String, String> {
 }
 
 /// Matches the parsed command. Only the program knows the end of its subcommand, so every split of the words counts.
-fn parts(names: &[String], rest: &[Vec<String>]) -> Result<String, String> {
+fn parts(names: &[String], rest: &[Vec<String>]) -> Result<String, ShortRuleError> {
     let name = one_of("cmd.name", names)?;
     let (flags, plain): (Vec<_>, Vec<_>) =
         rest.iter().partition(|words| words.iter().all(|word| word.starts_with('-')));
     let mut all = vec![name];
     for words in flags {
-        let any: Result<Vec<String>, String> = words.iter().map(|flag| given(flag)).collect();
+        let any: Result<Vec<String>, ShortRuleError> = words.iter().map(|flag| given(flag)).collect();
         all.push(format!("({})", any?.join(" or ")));
     }
     let mut ways = Vec::new();
@@ -134,7 +134,7 @@ fn parts(names: &[String], rest: &[Vec<String>]) -> Result<String, String> {
         let (subcommand, operands) = plain.split_at(end);
         let mut way = vec![subcommand_is(subcommand, operands.is_empty())?];
         for words in operands {
-            let words: Result<Vec<String>, String> = words.iter().map(|word| quoted(word)).collect();
+            let words: Result<Vec<String>, ShortRuleError> = words.iter().map(|word| quoted(word)).collect();
             way.push(format!("cmd.operands intersects ({})", words?.join(", ")));
         }
         ways.push(format!("({})", way.join(" and ")));
@@ -146,7 +146,7 @@ fn parts(names: &[String], rest: &[Vec<String>]) -> Result<String, String> {
 }
 
 /// `is_whole`: also matches a longer subcommand that begins with these words.
-fn subcommand_is(words: &[&Vec<String>], is_whole: bool) -> Result<String, String> {
+fn subcommand_is(words: &[&Vec<String>], is_whole: bool) -> Result<String, ShortRuleError> {
     if words.is_empty() {
         return Ok("not cmd.subcommand exists".to_owned());
     }
@@ -162,19 +162,19 @@ fn subcommand_is(words: &[&Vec<String>], is_whole: bool) -> Result<String, Strin
 }
 
 /// Matches a flag, alone or in a cluster.
-fn given(flag: &str) -> Result<String, String> {
+fn given(flag: &str) -> Result<String, ShortRuleError> {
     let letters = match flag.strip_prefix('-') {
         Some(letters) if !letters.starts_with('-') && letters.chars().count() > 1 => letters,
         _ => return Ok(format!("cmd.flags intersects ({})", quoted(flag)?)),
     };
-    let each: Result<Vec<String>, String> = letters
+    let each: Result<Vec<String>, ShortRuleError> = letters
         .chars()
         .map(|letter| Ok(format!("cmd.flags intersects ({})", quoted(&format!("-{letter}"))?)))
         .collect();
     Ok(format!("cmd.flags intersects ({}) or ({})", quoted(flag)?, each?.join(" and ")))
 }
 
-fn paths(tool: &ToolPattern, from: PathFrom, names: &str, reach: Reach) -> Result<String, String> {
+fn paths(tool: &ToolPattern, from: PathFrom, names: &str, reach: Reach) -> Result<String, ShortRuleError> {
     let kinds = match (tool, reach) {
         (ToolPattern::Read, Reach::Wide) => "fx.kind in (read, link)",
         (ToolPattern::Read, Reach::Narrow) => "tool.name != Bash and fx.kind = read",
@@ -185,7 +185,7 @@ fn paths(tool: &ToolPattern, from: PathFrom, names: &str, reach: Reach) -> Resul
     };
     let below = glob_path(names) + "(/(.|\\n)*)?";
     let anywhere = format!("((.|\\n)*/)?{below}");
-    let is = |regex: &str| Ok::<_, String>(format!("fx.path regex {}", quoted(regex)?));
+    let is = |regex: &str| Ok::<_, ShortRuleError>(format!("fx.path regex {}", quoted(regex)?));
     let of_a_home = format!("fx.home_path regex {}", quoted(&format!("/{below}"))?);
     let meant = match (from, reach) {
         (PathFrom::Root, _) => is(&below)?,
@@ -198,7 +198,7 @@ fn paths(tool: &ToolPattern, from: PathFrom, names: &str, reach: Reach) -> Resul
     };
     // A tree includes its contents.
     let above = match (from, reach) {
-        (PathFrom::Root, Reach::Wide) => above(names)?,
+        (PathFrom::Root, Reach::Wide) => Some(above(names)?),
         _ => None,
     };
     Ok(match above {
@@ -208,7 +208,7 @@ fn paths(tool: &ToolPattern, from: PathFrom, names: &str, reach: Reach) -> Resul
 }
 
 /// The known directories above a path.
-fn above(names: &str) -> Result<Option<String>, String> {
+fn above(names: &str) -> Result<String, ShortRuleError> {
     let mut all = vec![quoted("/")?];
     let mut path = String::new();
     let mut parts: Vec<&str> = names.split('/').filter(|name| !name.is_empty()).collect();
@@ -217,10 +217,10 @@ fn above(names: &str) -> Result<Option<String>, String> {
         path = format!("{path}/{name}");
         all.push(quoted(&path)?);
     }
-    Ok(Some(all.join(", ")))
+    Ok(all.join(", "))
 }
 
-fn hosts(host: &HostPattern, reach: Reach) -> Result<String, String> {
+fn hosts(host: &HostPattern, reach: Reach) -> Result<String, ShortRuleError> {
     let (name, below) = (quoted(&host.name)?, quoted(&format!(".{}", host.name))?);
     Ok(match (reach, host.is_domain) {
         (Reach::Wide, _) => format!("(tolower(fx.host) = {name} or tolower(fx.host) endswith {below})"),
@@ -233,8 +233,8 @@ fn hosts(host: &HostPattern, reach: Reach) -> Result<String, String> {
     })
 }
 
-fn one_of(field: &str, words: &[String]) -> Result<String, String> {
-    let quoted: Result<Vec<String>, String> = words.iter().map(|word| quoted(word)).collect();
+fn one_of(field: &str, words: &[String]) -> Result<String, ShortRuleError> {
+    let quoted: Result<Vec<String>, ShortRuleError> = words.iter().map(|word| quoted(word)).collect();
     let quoted = quoted?;
     Ok(match &quoted[..] {
         [one] => format!("{field} = {one}"),
@@ -263,13 +263,13 @@ fn glob_path(names: &str) -> String {
 }
 
 /// Quotes a text as a constant of a condition.
-pub fn quoted(text: &str) -> Result<String, String> {
+pub fn quoted(text: &str) -> Result<String, ShortRuleError> {
     if text.chars().any(char::is_control) {
-        return Err("it has a control character: remove it".to_owned());
+        return Err(ShortRuleError::ControlCharacter);
     }
     // A quote after a backslash never ends the text, even after two (Falco 0.43).
     if text.ends_with('\\') {
-        return Err("it ends in `\\`, which a text in a condition cannot: remove that".to_owned());
+        return Err(ShortRuleError::BackslashAtEnd);
     }
     Ok(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
 }

@@ -2,6 +2,8 @@
 
 use regex::Regex;
 
+use crate::operator::error::ShortRuleError;
+
 /// A parsed short rule.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
@@ -139,8 +141,8 @@ impl PartialEq for Pattern {
 impl Eq for Pattern {}
 
 impl Pattern {
-    /// Parses a pattern. The error contains the reason and a correct form.
-    pub(crate) fn parse(text: &str) -> Result<Pattern, String> {
+    /// Parses a pattern. The message of an error contains a correct form.
+    pub(crate) fn parse(text: &str) -> Result<Pattern, ShortRuleError> {
         let (name, inside) = split(text)?;
         let tool = tool(name)?;
         let is_of_files = matches!(tool, ToolPattern::Read | ToolPattern::Change);
@@ -164,13 +166,9 @@ impl Pattern {
 }
 
 /// Returns the tool's name and the text in the brackets without escapes.
-fn split(text: &str) -> Result<(&str, Option<String>), String> {
+fn split(text: &str) -> Result<(&str, Option<String>), ShortRuleError> {
     let Some((name, rest)) = text.split_once('(') else {
-        return if text.contains(')') {
-            Err("it has a `)` without `(`: write `Tool` or `Tool(content)`".to_owned())
-        } else {
-            Ok((text, None))
-        };
+        return if text.contains(')') { Err(ShortRuleError::NotOpened) } else { Ok((text, None)) };
     };
     let mut content = String::new();
     let mut letters = rest.chars();
@@ -179,58 +177,53 @@ fn split(text: &str) -> Result<(&str, Option<String>), String> {
             '\\' => match letters.next() {
                 Some(escaped @ ('(' | ')' | '\\')) => content.push(escaped),
                 Some(other) => content.extend(['\\', other]),
-                None => {
-                    return Err("it ends in `\\`: write the escaped character, or remove the `\\`".to_owned());
-                }
+                None => return Err(ShortRuleError::NothingEscaped),
             },
             ')' if letters.as_str().is_empty() => return Ok((name, Some(content))),
             other => content.push(other),
         }
     }
-    Err("it does not end in `)`: write `Tool` or `Tool(content)`".to_owned())
+    Err(ShortRuleError::NotClosed)
 }
 
-fn tool(name: &str) -> Result<ToolPattern, String> {
+fn tool(name: &str) -> Result<ToolPattern, ShortRuleError> {
     if name.trim() != name || name.is_empty() {
-        return Err("it has no tool name before `(`: write `Tool(content)`".to_owned());
+        return Err(ShortRuleError::NoTool);
     }
     if let Some(rest) = name.strip_prefix("mcp__") {
         let (server, tool) =
             rest.split_once("__").map_or((rest, None), |(server, tool)| (server, Some(tool)));
         if server.is_empty() || server.contains('*') {
-            return Err("name the MCP server: `mcp__server` or `mcp__server__tool`".to_owned());
+            return Err(ShortRuleError::NoMcpServer);
         }
         let tool = tool.filter(|tool| *tool != "*").map(str::to_owned);
         if tool.as_deref().is_some_and(|tool| tool.is_empty() || tool.contains('*')) {
-            return Err("name one tool of the server, or `*`".to_owned());
+            return Err(ShortRuleError::NoMcpTool);
         }
         return Ok(ToolPattern::Mcp { server: server.to_owned(), tool });
     }
     if name.contains('*') {
-        return Err("a tool name has no `*`: write the whole name".to_owned());
+        return Err(ShortRuleError::StarInTool);
     }
     let lower = name.to_lowercase();
     let alias = ALIASES.iter().find(|(names, _)| names.contains(&lower.as_str()));
     Ok(alias.map_or(ToolPattern::Named(lower), |(_, tool)| tool.clone()))
 }
 
-fn read_content(tool: &ToolPattern, content: &str) -> Result<Content, String> {
+fn read_content(tool: &ToolPattern, content: &str) -> Result<Content, ShortRuleError> {
     match tool {
         ToolPattern::Shell => command(content).map(Content::Command),
         ToolPattern::Read | ToolPattern::Change => path(content),
         ToolPattern::Web => host(content).map(Content::Host),
-        ToolPattern::Mcp { .. } | ToolPattern::Named(_) => Err(
-            "only shells, files and web fetches can have a content in brackets: write the tool name alone"
-                .to_owned(),
-        ),
+        ToolPattern::Mcp { .. } | ToolPattern::Named(_) => Err(ShortRuleError::ContentOfOtherTool),
     }
 }
 
 /// `git push` is exactly that command, `git push:*` and `git push *` allow further words; any other `*` is any text.
-fn command(content: &str) -> Result<CommandPattern, String> {
+fn command(content: &str) -> Result<CommandPattern, ShortRuleError> {
     let (words, goes_on) = words(content);
     if words.is_empty() {
-        return Err("it has no command: write `Bash(command)`, or `Bash` for every command".to_owned());
+        return Err(ShortRuleError::EmptyContent);
     }
     let (flags, plain): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with('-'));
     let compile_words = |words: &[&str]| {
@@ -253,17 +246,16 @@ fn words(content: &str) -> (Vec<&str>, bool) {
 
 /// `//etc/x` is an absolute path, `~/x` a path below the home, `x` or `./a/x` a path in any directory. Each includes
 /// everything below it. `*` matches any text within a name, `**` any names.
-fn path(content: &str) -> Result<Content, String> {
+fn path(content: &str) -> Result<Content, ShortRuleError> {
     if content.split('/').any(|name| name == "..") {
-        return Err("a path with `..` never matches a resolved path: write the path without `..`".to_owned());
+        return Err(ShortRuleError::ParentInPath);
     }
     let (from, path) = if let Some(rest) = content.strip_prefix("//") {
         (PathFrom::Root, format!("/{rest}"))
     } else if let Some(rest) = content.strip_prefix("~/") {
         (PathFrom::Home, rest.to_owned())
     } else if content.starts_with(['/', '~']) {
-        return Err("write `//...` for an absolute path, `~/...` for one in the home, or a path that begins with a name"
-            .to_owned());
+        return Err(ShortRuleError::PathBegin);
     } else {
         (PathFrom::Anywhere, content.strip_prefix("./").unwrap_or(content).to_owned())
     };
@@ -280,11 +272,11 @@ fn path(content: &str) -> Result<Content, String> {
 /// Placeholder for `**` while a path is built; no other regex here contains it.
 const ANY_NAMES: &str = "(?:.*)";
 
-fn host(content: &str) -> Result<HostPattern, String> {
-    let name = content.strip_prefix("domain:").ok_or("write `domain:` and a host")?;
+fn host(content: &str) -> Result<HostPattern, ShortRuleError> {
+    let name = content.strip_prefix("domain:").ok_or(ShortRuleError::NoDomain)?;
     let (name, is_domain) = name.strip_prefix("*.").map_or((name, false), |name| (name, true));
     if name.is_empty() || name.contains(['*', '/', ':', ' ']) {
-        return Err("write `domain:` and a host such as `example.com`, or `*.example.com`".to_owned());
+        return Err(ShortRuleError::Host);
     }
     Ok(HostPattern { name: name.trim_end_matches('.').to_lowercase(), is_domain })
 }
@@ -294,6 +286,6 @@ pub(super) fn star_regex(word: &str, any: &str) -> String {
     word.split('*').map(regex::escape).collect::<Vec<_>>().join(any)
 }
 
-fn compile(regex: &str) -> Result<Regex, String> {
-    Regex::new(&format!("(?s)^{regex}$")).map_err(|error| format!("it is too large: shorten it ({error})"))
+fn compile(regex: &str) -> Result<Regex, ShortRuleError> {
+    Ok(Regex::new(&format!("(?s)^{regex}$"))?)
 }

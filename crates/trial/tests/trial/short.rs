@@ -215,7 +215,7 @@ fn what_no_condition_says_is_an_error() {
         ("Agent(x)", "only shells, files and web fetches"),
         ("Bash(x\\\\)", "ends in `\\`"),
     ] {
-        let error = short_condition(short, Reach::Wide).unwrap_err();
+        let error = short_condition(short, Reach::Wide).unwrap_err().to_string();
         assert!(error.contains(why), "{short}: {error}");
     }
 }

@@ -143,17 +143,20 @@ fn condition(permission: &Permission) -> Result<String, String> {
         PermissionVerdict::Deny | PermissionVerdict::Ask => Reach::Wide,
         PermissionVerdict::Allow => Reach::Narrow,
     };
-    match &permission.subject {
+    let condition = match &permission.subject {
         PermissionSubject::Short(short) => short_condition(short, reach),
         PermissionSubject::Prefix(words) => prefix_condition(words, reach),
         PermissionSubject::Text(_) if permission.verdict == PermissionVerdict::Allow => {
-            Err("what a text looks like does not say what it does: allow commands by their first words"
-                .to_owned())
+            return Err(
+                "what a text looks like does not say what it does: allow commands by their first words"
+                    .to_owned(),
+            );
         }
         PermissionSubject::Text(regex) => {
-            Ok(format!("cmd.line regex {}", quoted_text(&format!("({regex})(.|\\n)*"))?))
+            quoted_text(&format!("({regex})(.|\\n)*")).map(|text| format!("cmd.line regex {text}"))
         }
-    }
+    };
+    condition.map_err(|why| why.to_string())
 }
 
 fn about(permission: &Permission) -> String {
