@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use castellan_audit::{
     CallRecord, Config, ControlRecord, FindingRecord, Log, MarkRecord, Record, SessionRecord,
@@ -10,9 +10,7 @@ use castellan_audit::{
 use serde_json::{Value as Json, json};
 
 use crate::home::Home;
-
-/// 2026-01-31T12:00:00Z; each further record is one minute later.
-const FIRST: u64 = 1_769_860_800;
+use crate::records::{NOON, write_log};
 
 fn call(verdict: &str, agent: &str, tool: &str, input: Json, rule: &str) -> Record {
     let finding = FindingRecord {
@@ -41,7 +39,6 @@ fn call(verdict: &str, agent: &str, tool: &str, input: Json, rule: &str) -> Reco
 
 fn home() -> Home {
     let home = Home::new();
-    let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
     let records = [
         call("deny", "codex", "Bash", json!({ "command": "rm -rf \u{1b}[2J /" }), "Deny deleting"),
         call("defer", "claude_code", "Bash", json!({ "command": "ls" }), ""),
@@ -54,10 +51,7 @@ fn home() -> Home {
             ..ControlRecord::default()
         }),
     ];
-    for (minute, record) in (0..).zip(&records) {
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(FIRST + 60 * minute);
-        log.append(record, time).unwrap();
-    }
+    write_log(&home, "h", NOON, &records);
     home
 }
 
@@ -68,10 +62,7 @@ fn of_call(record: Record) -> CallRecord {
 
 /// Adds records, one minute apart, after those of [`home`].
 fn append(home: &Home, records: &[Record]) {
-    let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
-    for (minute, record) in (10..).zip(records) {
-        log.append(record, SystemTime::UNIX_EPOCH + Duration::from_secs(FIRST + 60 * minute)).unwrap();
-    }
+    write_log(home, "h", NOON + 10 * 60, records);
 }
 
 fn log(home: &Home, arguments: &[&str]) -> crate::home::Done {
@@ -231,8 +222,7 @@ fn colours_are_as_the_option_says() {
 /// Checks the end of a record's output without and with `--verbose`.
 fn check_line(record: &Record, short: &str, verbose: &str) {
     let home = Home::new();
-    let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
-    log.append(record, SystemTime::UNIX_EPOCH).unwrap();
+    write_log(&home, "h", 0, std::slice::from_ref(record));
     let dir = home.path("h").display().to_string();
     for (arguments, expected) in [(&["log"][..], short), (&["log", "--verbose"], verbose)] {
         let done = home.run(&[&["--home", &dir], arguments].concat());

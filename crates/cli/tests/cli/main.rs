@@ -15,6 +15,7 @@ mod log;
 mod loosen;
 mod managed;
 mod operator;
+mod records;
 mod replay;
 mod rules;
 mod rules_describe;

@@ -1,15 +1,12 @@
 //! `castellan replay`, on a log written with the daemon's log crate. Tests of real daemons' logs are in `tests/`.
 
 use std::fs;
-use std::time::{Duration, SystemTime};
 
-use castellan_audit::{CallRecord, Config, GapRecord, Log, Record};
+use castellan_audit::{GapRecord, Record};
 use serde_json::{Value as Json, json};
 
 use crate::home::{Done, Home};
-
-/// 2026-01-31T12:00:00Z; each further record is one minute later.
-const FIRST: u64 = 1_769_860_800;
+use crate::records::{self, NOON, write_log};
 
 /// Denies a command that no shipped rule matches.
 const MINE: &str = r#"- rule: Deny the frobnicator
@@ -30,30 +27,13 @@ const MINE: &str = r#"- rule: Deny the frobnicator
 "#;
 
 fn call(command: &str, verdict: &str) -> Record {
-    Record::Call(CallRecord {
-        event: "PreToolUse".into(),
-        agent: "claude_code".into(),
-        session_id: "s".into(),
-        permission_mode: "default".into(),
-        cwd: "/no/such/project".into(),
-        workspace: "/no/such/project".into(),
-        tool: "Bash".into(),
-        tool_raw: "Bash".into(),
-        input: json!({ "command": command }).into(),
-        verdict: verdict.into(),
-        answer: verdict.into(),
-        ..CallRecord::default()
-    })
+    Record::Call(records::call(command, verdict))
 }
 
 /// Returns a home without rules and with a log of these records.
 fn home(records: &[Record]) -> Home {
     let home = Home::new();
-    let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
-    for (minute, record) in (0..).zip(records) {
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(FIRST + 60 * minute);
-        log.append(record, time).unwrap();
-    }
+    write_log(&home, "h", NOON, records);
     home.write("repo/mine.yaml", MINE);
     home
 }

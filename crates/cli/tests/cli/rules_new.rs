@@ -1,11 +1,9 @@
 //! `castellan rules new`.
 
-use std::time::SystemTime;
-
-use castellan_audit::{CallRecord, Config, Log, Record};
-use serde_json::json;
+use castellan_audit::{CallRecord, Record};
 
 use crate::home::Home;
+use crate::records::{self, NOON, write_log};
 
 #[test]
 fn a_command_becomes_a_rule_with_cases_that_hold() {
@@ -87,29 +85,21 @@ fn a_rule_that_would_decide_nothing_is_not_written() {
 fn a_recorded_call_becomes_a_rule() {
     let home = Home::new();
     let (workspace, user) = (home.repo().display().to_string(), home.user().display().to_string());
-    let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
-    let record = |command: String| {
+    let record = |command: &str| {
         Record::Call(CallRecord {
             request: "K7".into(),
-            agent: "claude_code".into(),
-            tool: "Bash".into(),
-            tool_raw: "Bash".into(),
             cwd: workspace.clone().into(),
             workspace: workspace.clone().into(),
-            input: json!({ "command": command }).into(),
-            verdict: "ask".into(),
-            ..CallRecord::default()
+            ..records::call(command, "ask")
         })
     };
-    let number = log
-        .append(&record(format!("touch {workspace}/data/a {user}/notes")), SystemTime::UNIX_EPOCH)
-        .unwrap();
-    log.append(&record("x".repeat(100_000)), SystemTime::UNIX_EPOCH).unwrap();
+    let commands = [format!("touch {workspace}/data/a {user}/notes"), "x".repeat(100_000)];
+    write_log(&home, "h", NOON, &commands.map(|command| record(&command)));
     let directory = home.path("h").display().to_string();
     let new = |id: &str| {
         home.run(&["rules", "new", "--home", &directory, "--from-log", id, "--into", ".", "--yes"])
     };
-    let done = new(&number.to_string());
+    let done = new("1");
     assert_eq!(done.code, Some(0), "{done:?}");
     let rule = home.read("repo/ask-before-touch.yaml");
     assert!(rule.contains("fx.kind = write and fx.path endswith /data/a\n"), "{rule}");

@@ -1,16 +1,15 @@
 //! `castellan suggest` and `castellan report`, on a log written with the daemon's own log crate.
 
-use std::time::{Duration, SystemTime};
-
 use castellan_audit::{
-    CallRecord, Config, ControlRecord, FindingRecord, GapRecord, Log, Record, SessionRecord, UngovernedRecord,
+    CallRecord, ControlRecord, FindingRecord, GapRecord, Record, SessionRecord, UngovernedRecord,
 };
 use serde_json::{Value as Json, json};
 
 use crate::home::{Done, Home, skipped};
+use crate::records::{self, NOON, write_log};
 
-/// 2026-01-31T23:00:00Z; each further record is one minute later.
-const FIRST: u64 = 1_769_900_400;
+/// The time of the first record: an hour before midnight.
+const FIRST: u64 = NOON + 11 * 60 * 60;
 
 const MINE: &str = r#"- rule: Ask before word counts
   desc: Hm.
@@ -57,20 +56,9 @@ impl Story {
         };
         self.records.push(Record::Call(CallRecord {
             correlation_id: self.calls,
-            event: "PreToolUse".into(),
-            agent: "claude_code".into(),
-            session_id: "s".into(),
             use_id: format!("use-{}", self.calls).into(),
-            permission_mode: "default".into(),
-            cwd: "/no/such/project".into(),
-            workspace: "/no/such/project".into(),
-            tool: "Bash".into(),
-            tool_raw: "Bash".into(),
-            input: json!({ "command": command }).into(),
             findings: if code.is_empty() { Vec::new() } else { vec![finding] },
-            verdict: verdict.into(),
-            answer: verdict.into(),
-            ..CallRecord::default()
+            ..records::call(command, verdict)
         }));
         self.calls
     }
@@ -91,7 +79,7 @@ impl Story {
         }));
     }
 
-    fn said(&mut self, action: &str, call: u64) {
+    fn control(&mut self, action: &str, call: u64) {
         let (action, accepted) = (action.to_owned(), true);
         self.records.push(Record::Control(ControlRecord {
             action: action.into(),
@@ -107,16 +95,13 @@ impl Story {
             let call = self.ask(&format!("wc words {file}"), "Ask before word counts");
             self.ran(call);
             let call = self.ask(&format!("frob it {file}"), "Ask before frobbing");
-            self.said(if file == "d" { "refuse" } else { "approve" }, call);
+            self.control(if file == "d" { "refuse" } else { "approve" }, call);
         }
     }
 
     fn home(&self) -> Home {
         let home = Home::new();
-        let log = Log::open(&home.path("h/state/log"), Config::default(), SystemTime::UNIX_EPOCH).unwrap();
-        for (minute, record) in (0..).zip(&self.records) {
-            log.append(record, SystemTime::UNIX_EPOCH + Duration::from_secs(FIRST + 60 * minute)).unwrap();
-        }
+        write_log(&home, "h", FIRST, &self.records);
         home.write("h/config/rules/user/mine.yaml", MINE);
         std::fs::create_dir_all(home.path("h/config/rules/default")).unwrap();
         home
@@ -233,7 +218,7 @@ fn an_exception_that_does_not_hold_on_the_log_is_not_proposed() {
     assert_eq!(allow(&story), [json!("Bash(wc words:*)")]);
     // In another group, for another reason as well, and refused.
     let refused = story.call("wc words b", "ask", "ask_rule", "Ask before frobbing", "");
-    story.said("refuse", refused);
+    story.control("refuse", refused);
     assert_eq!(allow(&story), [Json::Null]);
 
     // A deny overrides every allow, so the call would still be stopped.

@@ -1,14 +1,9 @@
 //! `castellan why`, on a log written with the daemon's own log crate.
 
-use std::time::{Duration, SystemTime};
-
-use castellan_audit::{CallRecord, Config, FindingRecord, Log, Record};
-use serde_json::json;
+use castellan_audit::{CallRecord, FindingRecord, Record};
 
 use crate::home::{Done, Home, skipped};
-
-/// 2026-01-31T12:00:00Z; each further record is one minute later.
-const FIRST: u64 = 1_769_860_800;
+use crate::records::{self, NOON};
 
 const RULES: &str = r#"- rule: Ask before a push
   desc: Hm.
@@ -43,21 +38,10 @@ fn call(request: &str, command: &str, verdict: &str, findings: Vec<FindingRecord
     CallRecord {
         correlation_id: 7,
         request: request.into(),
-        event: "PreToolUse".into(),
-        agent: "claude_code".into(),
-        session_id: "s".into(),
-        permission_mode: "default".into(),
-        cwd: "/no/such/project".into(),
-        workspace: "/no/such/project".into(),
-        tool: "Bash".into(),
-        tool_raw: "Bash".into(),
-        input: json!({ "command": command }).into(),
-        verdict: verdict.into(),
-        answer: verdict.into(),
         enforced: true,
         mode: "enforce".into(),
         findings,
-        ..CallRecord::default()
+        ..records::call(command, verdict)
     }
 }
 
@@ -69,13 +53,9 @@ fn home(records: &[CallRecord]) -> Home {
     home
 }
 
-fn write_log(home: &Home, dir: &str, records: &[CallRecord]) {
-    let log = home.path(&format!("{dir}/state/log"));
-    let log = Log::open(&log, Config::default(), SystemTime::UNIX_EPOCH).unwrap();
-    for (minute, record) in (0..).zip(records) {
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(FIRST + 60 * minute);
-        log.append(&Record::Call(record.clone()), time).unwrap();
-    }
+fn write_log(home: &Home, dir: &str, calls: &[CallRecord]) {
+    let calls: Vec<Record> = calls.iter().cloned().map(Record::Call).collect();
+    records::write_log(home, dir, NOON, &calls);
 }
 
 /// The calls of a session: an exempt one, a denied one, an asked one, and the test call of doctor.
