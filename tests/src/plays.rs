@@ -15,6 +15,15 @@ use crate::scenario::{
 #[macro_export]
 macro_rules! shared_plays {
     ($agent:expr) => {
+        $crate::shared_plays!($agent, common);
+        $crate::shared_plays! {
+            $agent;
+            a_repository_does_not_switch_off_a_launched_agent,
+            a_repository_does_not_switch_off_the_managed_registration,
+        }
+    };
+    // For an agent that has only the user's registration.
+    ($agent:expr, common) => {
         $crate::shared_plays! {
             $agent;
             a_call_that_no_rule_is_about_runs_when_the_agent_lets_it,
@@ -27,8 +36,6 @@ macro_rules! shared_plays {
             parallel_calls_are_judged_one_by_one,
             a_call_that_needs_more_than_its_session_has_waits_for_a_person,
             a_workspace_is_only_looked_at_until_a_person_trusts_it,
-            a_repository_does_not_switch_off_a_launched_agent,
-            a_repository_does_not_switch_off_the_managed_registration,
         }
     };
     ($agent:expr; $($play:ident),+ $(,)?) => {

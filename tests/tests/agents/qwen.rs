@@ -11,19 +11,7 @@ use castellan_tests::scenario::{
 };
 use serde_json::json;
 
-castellan_tests::shared_plays! {
-    Qwen;
-    a_call_that_no_rule_is_about_runs_when_the_agent_lets_it,
-    a_denied_call_does_not_run,
-    a_denied_call_runs_in_monitor_mode_and_is_recorded,
-    an_agent_cannot_loosen,
-    nothing_runs_after_a_deliberate_stop,
-    nothing_runs_without_the_daemons_binary,
-    a_call_does_not_run_when_the_daemon_is_killed_while_it_waits,
-    parallel_calls_are_judged_one_by_one,
-    a_call_that_needs_more_than_its_session_has_waits_for_a_person,
-    a_workspace_is_only_looked_at_until_a_person_trusts_it,
-}
+castellan_tests::shared_plays!(Qwen, common);
 
 #[test]
 fn an_asked_call_is_denied_with_nobody_there() -> Result<()> {
