@@ -33,6 +33,7 @@ pub(crate) use self::outcome::Outcome;
 use self::sessions::Look;
 pub(crate) use self::terms::Terms;
 use crate::clock::wall;
+use crate::held::HeldCalls;
 use crate::limits::JUDGED_AGAIN_MAX;
 use crate::live::{LiveSessions, Own};
 use crate::memory::Memory;
@@ -41,7 +42,6 @@ use crate::peers::AgentProcess;
 use crate::record;
 use crate::requests::Over;
 use crate::tally::Tally;
-use crate::waiting::Held;
 
 // The hook sends as much as the decoder reads. Of a payload over the limit, which is rejected, it sends one byte more.
 const _: () = assert!(agents::PAYLOAD_BYTES_MAX == castellan_wire::PAYLOAD_BYTES_MAX);
@@ -57,7 +57,7 @@ pub(crate) struct Judge {
     /// Scripts to check after the reply is sent.
     due: Mutex<Vec<scripts::Check>>,
     /// Calls whose agents wait for a person.
-    held: Held,
+    held: HeldCalls,
     log: Log,
     /// The contents of earlier records that later records can refer to.
     seen_texts: record::SeenTexts,
@@ -77,7 +77,7 @@ impl Judge {
             live: LiveSessions::new(Own::of(&own)),
             own_start: OnceLock::new(),
             due: Mutex::default(),
-            held: Held::default(),
+            held: HeldCalls::default(),
             log,
             seen_texts: record::SeenTexts::default(),
             own,
@@ -189,7 +189,7 @@ impl Judge {
 /// Interface for the rest of the daemon.
 impl Judge {
     /// Returns the calls whose agents wait for a person.
-    pub(crate) fn held(&self) -> &Held {
+    pub(crate) fn held(&self) -> &HeldCalls {
         &self.held
     }
 

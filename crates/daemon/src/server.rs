@@ -14,6 +14,7 @@ use castellan_wire::{
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::held::HeldCall;
 use crate::judge::{Holding, Judge, Outcome};
 use crate::limits::{
     ACCEPT_PAUSE, FRAME_TIME, HOLD_GRACE, PAYLOAD_WAIT, REPLY_TIME, SHUTDOWN_TIME, WORKERS_IDLE_MAX,
@@ -24,7 +25,6 @@ use crate::peers::{AgentProcess, Peers};
 use crate::refusals::Refusals;
 use crate::sockets::Socket;
 use crate::timed::Timed;
-use crate::waiting::WaitingCall;
 
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -182,7 +182,7 @@ impl Server {
         if write_frame(&mut &*stream, Kind::Hold, &Hold { ms }.encode()).is_err() {
             return;
         }
-        let held = self.judge.hold(WaitingCall { id, stream: kept, request, process, until });
+        let held = self.judge.hold(HeldCall { id, stream: kept, request, process, until });
         if let Err(call) = held {
             self.answer_one(&call, Holding::No);
         }
@@ -198,7 +198,7 @@ impl Server {
         }
     }
 
-    fn answer_one(&self, call: &WaitingCall, holding: Holding) {
+    fn answer_one(&self, call: &HeldCall, holding: Holding) {
         let outcome = self.judge.answer(&call.request, call.process, Instant::now(), holding);
         if let Outcome::Decided(reply) = outcome {
             send(&call.stream, &reply);

@@ -4,9 +4,9 @@ use std::time::SystemTime;
 
 use super::{ControlServer, Peer, alphanumeric_start};
 use crate::control::{ControlResponse, GrantScope, GrantedCall, PendingCall, ShownCall};
+use crate::held::End;
 use crate::record;
 use crate::requests::{Granted, Request, Scope, Subject, Ungrantable};
-use crate::waiting::End;
 
 impl ControlServer {
     /// Returns the pending calls, the oldest first.

@@ -12,12 +12,12 @@ use super::weighed::{Consent, Weighed};
 use super::{Asked, Judge, Whose};
 use crate::clock::wall;
 use crate::explanation::Explanation;
+use crate::held::{End, HeldCall};
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
 use crate::memory::{Given, Memory};
 use crate::peers::AgentProcess;
 use crate::requests::{Ask, GrantKey, Granted, Now, Over, Request, Scope, Subject, Ungrantable, Waits};
 use crate::session_key::SessionKey;
-use crate::waiting::{End, WaitingCall};
 
 impl Judge {
     /// Takes the grant of a call, so that no other call can use it meanwhile. A second question takes no new grant: its
@@ -137,7 +137,7 @@ impl Judge {
     }
 
     /// Holds a call until a person decides, who may already have decided. Returns the call if there is no room.
-    pub(crate) fn hold(&self, call: WaitingCall) -> Result<(), Box<WaitingCall>> {
+    pub(crate) fn hold(&self, call: HeldCall) -> Result<(), Box<HeldCall>> {
         let id = call.id;
         self.held.hold(call)?;
         let memory = self.memory();

@@ -7,8 +7,8 @@ use castellan_event::{Call, ObligationKind};
 use castellan_policy::Failed;
 
 use super::Asked;
+use crate::held::End;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, HOLD_GRACE, HOLDABLE_PAYLOAD_BYTES_MAX};
-use crate::waiting::End;
 
 /// States whether a call may be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use super::*;
+use crate::held::{End, HeldCall};
 use crate::requests::Scope;
-use crate::waiting::{End, WaitingCall};
 
 const ASKED: &[(&str, &str, &str)] = &[("asked", "tool.input_command contains doubtful", "coding_agent_ask")];
 
@@ -84,7 +84,7 @@ fn check_word(word: impl FnOnce(&Judge, &str), expected: Option<End>) {
     word(&bench.judge, &id.to_string());
     let (stream, _hook) = UnixStream::pair().unwrap();
     let until = Instant::now() + Duration::from_secs(600);
-    bench.judge.hold(WaitingCall { id, stream, request: request(), process, until }).unwrap();
+    bench.judge.hold(HeldCall { id, stream, request: request(), process, until }).unwrap();
     assert_eq!(bench.judge.held().holds(id), expected.is_none());
     if expected.is_some() {
         assert_eq!(

@@ -1,9 +1,9 @@
 //! Held calls, and their effects while they wait.
 
 use super::*;
+use crate::held::End;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, HOLDABLE_PAYLOAD_BYTES_MAX};
 use crate::requests::Scope;
-use crate::waiting::End;
 
 const WAITS: &str = "version = 1\nask_wait = 120\nopaque = \"defer\"\nask = [\"Bash(doubtful:*)\"]\n";
 

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use super::*;
+use crate::held::HeldCall;
 use crate::requests::Scope;
-use crate::waiting::WaitingCall;
 
 const ASKED: &[(&str, &str, &str)] = &[("asked", "tool.input_command contains doubtful", "coding_agent_ask")];
 
@@ -111,7 +111,7 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
                 _ => Scope::Once,
             };
             let granted = bench.judge.approve(&call.id.to_string(), &call.shown, scope).unwrap();
-            bench.judge.held().answer(granted.id, crate::waiting::End::Judge);
+            bench.judge.held().answer(granted.id, crate::held::End::Judge);
             String::new()
         }
         "restart" => {
@@ -148,7 +148,7 @@ fn hold(bench: &Bench, request: &Request) {
     std::mem::forget(hook);
     let until = Instant::now() + time;
     let (request, process) = (request.clone(), bench.process);
-    bench.judge.hold(WaitingCall { id, stream, request, process, until }).unwrap();
+    bench.judge.hold(HeldCall { id, stream, request, process, until }).unwrap();
 }
 
 fn play(bench: &mut Bench, text: &str) {

@@ -14,7 +14,7 @@ use crate::peers::AgentProcess;
 
 /// A held call.
 #[derive(Debug)]
-pub(crate) struct WaitingCall {
+pub(crate) struct HeldCall {
     pub(crate) id: RequestId,
     pub(crate) stream: UnixStream,
     pub(crate) request: Request,
@@ -34,19 +34,19 @@ pub(crate) enum End {
 
 /// The held calls.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct HeldCalls {
     inner: Mutex<Inner>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    calls: Vec<WaitingCall>,
-    due: Vec<(WaitingCall, End)>,
+    calls: Vec<HeldCall>,
+    due: Vec<(HeldCall, End)>,
     is_ending: bool,
 }
 
-impl WaitingCall {
+impl HeldCall {
     /// Reports whether the hook has closed its connection.
     pub(crate) fn is_abandoned(&self) -> bool {
         let mut watched = [PollFd::new(&self.stream, PollFlags::IN)];
@@ -56,9 +56,9 @@ impl WaitingCall {
     }
 }
 
-impl Held {
+impl HeldCalls {
     /// Holds a call. Returns it if there is no room.
-    pub(crate) fn hold(&self, call: WaitingCall) -> Result<(), Box<WaitingCall>> {
+    pub(crate) fn hold(&self, call: HeldCall) -> Result<(), Box<HeldCall>> {
         let mut inner = self.lock();
         let calls = &inner.calls;
         let bytes: usize = calls.iter().map(|held| held.request.payload.len()).sum();
@@ -94,8 +94,8 @@ impl Held {
         self.changed.notify_all();
     }
 
-    /// Waits for the next released call. Returns `None` after [`Held::end`] when none is left.
-    pub(crate) fn next(&self) -> Option<(WaitingCall, End)> {
+    /// Waits for the next released call. Returns `None` after [`HeldCalls::end`] when none is left.
+    pub(crate) fn next(&self) -> Option<(HeldCall, End)> {
         let mut inner = self.lock();
         loop {
             let now = Instant::now();
@@ -119,7 +119,7 @@ impl Held {
 }
 
 impl Inner {
-    fn take(&mut self, end: End, is_due: impl Fn(&WaitingCall) -> bool) {
+    fn take(&mut self, end: End, is_due: impl Fn(&HeldCall) -> bool) {
         let due = self.calls.extract_if(.., |call| is_due(call));
         self.due.extend(due.map(|call| (call, end)));
     }
@@ -129,7 +129,7 @@ impl Inner {
 mod tests {
     use super::*;
 
-    fn call(seed: u64, pid: u32, bytes: usize, wait: Duration) -> (WaitingCall, UnixStream) {
+    fn call(seed: u64, pid: u32, bytes: usize, wait: Duration) -> (HeldCall, UnixStream) {
         let (stream, other) = UnixStream::pair().unwrap();
         let request = Request {
             agent: String::new(),
@@ -140,14 +140,14 @@ mod tests {
         };
         let process = AgentProcess { pid, started: 1 };
         let until = Instant::now() + wait;
-        (WaitingCall { id: RequestId::from_seed(seed), stream, request, process, until }, other)
+        (HeldCall { id: RequestId::from_seed(seed), stream, request, process, until }, other)
     }
 
     const LONG: Duration = Duration::from_secs(600);
 
     #[test]
     fn each_is_answered_when_a_person_has_spoken_or_its_time_is_over() {
-        let held = Held::default();
+        let held = HeldCalls::default();
         let ((one, _a), (two, _b), (over, _c)) =
             (call(1, 1, 0, LONG), call(2, 1, 0, LONG), call(3, 1, 0, Duration::ZERO));
         let ids = [one.id, two.id, over.id];
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn there_is_room_for_so_many_of_one_agent_and_of_all() {
-        let held = Held::default();
+        let held = HeldCalls::default();
         let mut ends = Vec::new();
         let mut hold = |pid: u32, bytes: usize| {
             let (call, end) = call(1, pid, bytes, LONG);
