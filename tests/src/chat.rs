@@ -27,7 +27,7 @@ pub(crate) fn conversation(body: &Json) -> Conversation {
 
 pub(crate) fn response(body: &Json, turn: &Turn) -> Response {
     let calls: Vec<Json> = turn.iter().enumerate().filter_map(|(index, part)| call(index, part)).collect();
-    let text: String = turn.iter().filter_map(|(_, block)| said(block)).collect();
+    let text: String = turn.iter().filter_map(|(_, block)| text_in(block)).collect();
     let finish = if calls.is_empty() { "stop" } else { "tool_calls" };
     let usage = json!({"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150});
     let mut message = json!({"role": "assistant", "content": text});
@@ -60,7 +60,7 @@ fn call(index: usize, (id, block): &(String, Block)) -> Option<Json> {
     Some(json!({"index": index, "id": id, "type": "function", "function": function}))
 }
 
-fn said(block: &Block) -> Option<&str> {
+fn text_in(block: &Block) -> Option<&str> {
     match block {
         Block::Text(text) => Some(text),
         Block::Call { .. } | Block::FreeCall { .. } => None,

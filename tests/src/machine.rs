@@ -147,7 +147,11 @@ pub fn check_each_users_claude() -> Result<()> {
         let made = dir.join("forbidden-file").exists();
         ensure!(made == is_made, "user {user}: {made}: {done:?}");
         let judged = machine.judged(user)?;
-        ensure!(judged == [command], "user {user}: {judged:?}, told {:?}: {done:?}", model.told("0-0-0"));
+        ensure!(
+            judged == [command],
+            "user {user}: {judged:?}, told {:?}: {done:?}",
+            model.result_of("0-0-0")
+        );
     }
     Ok(())
 }

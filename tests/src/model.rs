@@ -162,7 +162,7 @@ impl Model {
     }
 
     /// Returns the result of the call with id `<script>-<turn>-<block>`; `None` if there is none yet.
-    pub fn told(&self, call: &str) -> Option<String> {
+    pub fn result_of(&self, call: &str) -> Option<String> {
         self.heard().results.get(call).cloned()
     }
 }

@@ -262,7 +262,7 @@ pub fn check_loosening(agent: Agent, options: &Options) -> Result<()> {
     let command = format!("{} mode monitor --home {}", disguised.display(), stage.home.castellan().display());
     let call = agent.shell(&format!("script --return --quiet --command '{command}' /dev/null"));
     let (model, _done) = stage.play(vec![Script::main([vec![call]])], options)?;
-    let told = model.told("0-0-0").unwrap_or_default();
+    let told = model.result_of("0-0-0").unwrap_or_default();
     ensure!(told.contains("belongs to the guard of this session"), "the model was told `{told}`");
     expect_record(stage.call(&stage.calls()?, "0-0-0")?, json!({"verdict": "deny", "mode": "enforce"}));
     let status: Json = serde_json::from_str(&stage.home.run_castellan(&["status", "--json"])?.stdout)?;

@@ -260,9 +260,9 @@ fn write(tables: &str) -> anyhow::Result<()> {
 
 /// Returns a sentence with the date, the machine and the commit of the measurement.
 fn measured() -> anyhow::Result<String> {
-    let date = said("date", &["-u", "+%Y-%m-%d"])?;
+    let date = output_of("date", &["-u", "+%Y-%m-%d"])?;
     let machine = machine()?;
-    let commit = said("git", &["rev-parse", "--short", "HEAD"])?;
+    let commit = output_of("git", &["rev-parse", "--short", "HEAD"])?;
     Ok(format!("`cargo xtask accuracy --write` on {date}, {machine}, at {commit}."))
 }
 
@@ -274,7 +274,7 @@ fn machine() -> anyhow::Result<String> {
     Ok(format!("{name}, {} cores", std::thread::available_parallelism()?))
 }
 
-fn said(program: &str, arguments: &[&str]) -> anyhow::Result<String> {
+fn output_of(program: &str, arguments: &[&str]) -> anyhow::Result<String> {
     let output = Command::new(program).args(arguments).current_dir(root()?).output()?;
     ensure!(output.status.success(), "`{program}` failed");
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())

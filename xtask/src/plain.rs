@@ -34,7 +34,7 @@ pub(crate) fn report(paths: &[&str]) -> anyhow::Result<()> {
         let text = std::fs::read_to_string(root()?.join(&file)).with_context(|| format!("`{file}`"))?;
         let count = counts.entry(group(&file)).or_default();
         for (line, block) in prose::blocks(&text, file.ends_with(".rs")) {
-            for sentence in sentence::of(&block) {
+            for sentence in sentence::sentences(&block) {
                 count.all += 1;
                 if sentence.is_hard() {
                     count.hard += 1;

@@ -98,7 +98,7 @@ impl Transcript {
     fn look(&mut self, live: &Live, judge: &Judge) {
         let look = self.tail.look();
         if let Some(trouble) = look.trouble {
-            self.tell(judge, &trouble);
+            self.record_trouble(judge, &trouble);
         }
         for line in &look.lines {
             match transcript_line(live.id, line) {
@@ -106,7 +106,7 @@ impl Transcript {
                 Ok(line) if !line.time.is_empty() && line.time < live.since => {}
                 Ok(line) => line.entries.into_iter().for_each(|entry| self.entry(entry, live, judge)),
                 Err(why) if !std::mem::replace(&mut self.reported, true) => {
-                    self.tell(judge, &format!("a line is {why}"))
+                    self.record_trouble(judge, &format!("a line is {why}"))
                 }
                 Err(_) => {}
             }
@@ -119,7 +119,7 @@ impl Transcript {
                 if self.begun.len() >= BEGUN_CALLS_MAX {
                     self.begun.pop_front();
                     if !std::mem::replace(&mut self.is_cut, true) {
-                        self.tell(judge, &format!("more than {BEGUN_CALLS_MAX} calls have begun"));
+                        self.record_trouble(judge, &format!("more than {BEGUN_CALLS_MAX} calls have begun"));
                     }
                 }
                 self.begun.push_back(call);
@@ -137,7 +137,7 @@ impl Transcript {
     }
 
     /// Records trouble with the transcript: an unreadable part may hide a call.
-    fn tell(&self, judge: &Judge, what: &str) {
+    fn record_trouble(&self, judge: &Judge, what: &str) {
         let path = self.tail.path().display();
         judge.fail("transcript", &format!("calls may be missing from what was looked at: `{path}`: {what}"));
     }

@@ -24,7 +24,7 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
     let mut start = start_in(Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty()), scene);
     let (is_shell, others) = dialects(call);
     if call.tool.kind == ToolKind::Shell && is_shell {
-        match snapshot::of(call, scene) {
+        match snapshot::newest_definitions(call, scene) {
             Ok(definitions) => {
                 (start.aliases, start.functions) =
                     (definitions.aliases.clone(), definitions.functions.clone())

@@ -346,8 +346,8 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
         return;
     }
     let before = (sink.recursive, sink.force, sink.dry);
-    sink.recursive = says(read, Attribute::Recursive);
-    sink.force = says(read, Attribute::Force);
+    sink.recursive = attribute_of(read, Attribute::Recursive);
+    sink.force = attribute_of(read, Attribute::Force);
     sink.dry = read.is(Attribute::Dry);
     sink.is_shell = read.program.style == Style::Shell;
     sink.is_of_versions = is_version_control(read.program.name());
@@ -403,7 +403,7 @@ fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
 }
 
 /// Returns `None` if the program has no option for the attribute.
-fn says(read: &Invocation, attribute: Attribute) -> Option<bool> {
+fn attribute_of(read: &Invocation, attribute: Attribute) -> Option<bool> {
     let has = |program: &Program| program.attributes.contains(&attribute);
     (has(read.command) || has(read.program)).then(|| read.is(attribute))
 }

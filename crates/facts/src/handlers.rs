@@ -114,7 +114,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("tar", archive::tar),
     ("task_file", build::task_file),
     ("telnet", netcat::telnet),
-    ("told", crate::told::told),
+    ("told", crate::told::concerns_beside_model),
     ("unpack", archive::unpack),
     ("wget", wget::wget),
 ];

@@ -91,7 +91,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     tools::effects(call, &mut scene, &mut facts);
     missing::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);
-    facts.own_scripts = own_scripts::of(&facts, &mut scene);
+    facts.own_scripts = own_scripts::own_opaque_files(&facts, &mut scene);
     facts.changed_trees = trees::changed(&mut scene);
     written::add(call, &made, &mut scene, &mut facts);
     (facts, scene.spent())

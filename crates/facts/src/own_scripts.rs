@@ -22,7 +22,7 @@ const INSTALLED: &[&str] = &["node_modules", "site-packages"];
 const UNTOUCHED: &str = "/**";
 
 /// Returns those files with Opaque effects that are the project's own.
-pub(crate) fn of(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
+pub(crate) fn own_opaque_files(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
     // Most calls have no Opaque effect.
     if !facts.effects.iter().any(Effect::is_opaque) || is_any_strange(facts, scene) {
         return BTreeSet::new();

@@ -132,7 +132,7 @@ struct Script {
 }
 
 /// Returns the task of an effect that runs one, if castellan reads its kind of file.
-pub(crate) fn of(system: &str, verb: &str, name: Option<&str>, file: &str) -> Option<Task> {
+pub(crate) fn task_of(system: &str, verb: &str, name: Option<&str>, file: &str) -> Option<Task> {
     let runner = RUNNERS.iter().find(|runner| runner.system == system)?;
     let verb = verb.to_owned();
     Some(Task { runner, verb, file: Arg::known(file), name: name.map(str::to_owned), is_shown: false })

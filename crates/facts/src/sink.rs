@@ -167,7 +167,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// Adds a task of a file that the command runs, if castellan reads this kind of file.
     pub(crate) fn task(&mut self, system: &str, verb: &str, name: Option<&str>, file: &str) {
-        if let Some(mut task) = recipes::of(system, verb, name, file).filter(|_| !self.remote) {
+        if let Some(mut task) = recipes::task_of(system, verb, name, file).filter(|_| !self.remote) {
             task.is_shown = self.shows_tasks;
             self.tasks.push((task, self.cwd.clone()));
         }

@@ -17,7 +17,10 @@ pub(crate) struct Definitions {
 
 /// Returns the definitions of the newest snapshot of any session; empty without a snapshot. An error if a snapshot may
 /// exist and cannot be read.
-pub(crate) fn of(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Result<Arc<Definitions>, Why> {
+pub(crate) fn newest_definitions(
+    call: &Call,
+    scene: &mut Scene<'_, '_, '_>,
+) -> Result<Arc<Definitions>, Why> {
     let agent = AgentId::named(&call.agent.name);
     let Some((agent, snapshots)) = agent.and_then(|agent| Some((agent, shell_snapshots(agent)?))) else {
         return Ok(Arc::default());

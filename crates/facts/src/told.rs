@@ -289,7 +289,7 @@ pub(crate) fn concerns(
 }
 
 /// Does the same as [`concerns`], for programs whose other effects come from a model.
-pub(crate) fn told(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+pub(crate) fn concerns_beside_model(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let operands: Vec<&str> =
         read.operands.iter().take(TOLD_WORDS_MAX).map_while(|one| one.arg.as_str()).collect();
     let name = [read.subcommand.as_slice(), operands.as_slice()].concat().join(" ");

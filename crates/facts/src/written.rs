@@ -44,7 +44,7 @@ pub(crate) fn add(call: &Call, made: &[(Rc<str>, Arg)], scene: &mut Scene<'_, '_
     let mut scripts: Vec<(New, Vec<Way>, Known)> = Vec::new();
     for file in files {
         let is_executable = executable.contains(&file.real.as_str());
-        let ways = ways::of(&file.path, file.text.as_deref().ok(), is_executable);
+        let ways = ways::ways_to_run(&file.path, file.text.as_deref().ok(), is_executable);
         if !ways.is_empty() {
             let known = known(&file, scene);
             scripts.push((file, ways, known));

@@ -39,11 +39,12 @@ pub struct Policy {
 struct Ruled {
     layer: Layer,
     rules: RuleSet,
-    says: Vec<Says>,
+    meanings: Vec<RuleMeaning>,
 }
 
+/// The meaning of a rule by its layer's tags, and its state.
 #[derive(Debug)]
-struct Says {
+struct RuleMeaning {
     verdict: RuleVerdict,
     is_firm: bool,
     marks: Vec<String>,
@@ -84,10 +85,10 @@ pub(crate) struct RuleMatch<'p> {
 impl Policy {
     /// Returns the policy of loaded rules, the highest layer first. Matches of all layers apply; the strictest decides.
     pub fn new(layers: Vec<LayerRules<'_>>, settings: Settings) -> Policy {
-        let hash = hash::of(&layers, &settings);
+        let hash = hash::policy_hash(&layers, &settings);
         let layers = layers.into_iter().map(|LayerRules { layer, rules, .. }| Ruled {
             layer,
-            says: says(layer, &rules, &settings),
+            meanings: meanings(layer, &rules, &settings),
             rules,
         });
         Policy { layers: layers.collect(), settings, hash, missing: None }
@@ -102,11 +103,11 @@ impl Policy {
     #[must_use]
     pub fn with_states(mut self, state_of: impl Fn(&PolicyRule<'_>) -> RuleState) -> Policy {
         for ruled in &mut self.layers {
-            let states: Vec<RuleState> = (0..ruled.says.len())
+            let states: Vec<RuleState> = (0..ruled.meanings.len())
                 .map(|rule| ruled.rule(rule).map_or(RuleState::Enforce, |of| state_of(&of)))
                 .collect();
-            for (says, state) in ruled.says.iter_mut().zip(states) {
-                says.state = state;
+            for (meaning, state) in ruled.meanings.iter_mut().zip(states) {
+                meaning.state = state;
             }
         }
         self.hash = hash::with_states(&self.hash, self.rules());
@@ -120,7 +121,7 @@ impl Policy {
 
     /// The rules of every layer in the order of evaluation, including disabled ones.
     pub fn rules(&self) -> impl Iterator<Item = PolicyRule<'_>> {
-        self.layers.iter().flat_map(|ruled| (0..ruled.says.len()).filter_map(|rule| ruled.rule(rule)))
+        self.layers.iter().flat_map(|ruled| (0..ruled.meanings.len()).filter_map(|rule| ruled.rule(rule)))
     }
 
     /// The reason why there is no policy, if there is none.
@@ -162,7 +163,7 @@ impl Ruled {
     }
 
     fn part_of(&self, rule: usize) -> Part {
-        match self.says.get(rule).map_or(RuleState::Enforce, |says| says.state) {
+        match self.meanings.get(rule).map_or(RuleState::Enforce, |meaning| meaning.state) {
             RuleState::Enforce => Part::In,
             RuleState::Observe => Part::Aside,
             RuleState::Off => Part::Out,
@@ -170,21 +171,21 @@ impl Ruled {
     }
 
     fn rule(&self, position: usize) -> Option<PolicyRule<'_>> {
-        let Says { verdict, is_firm, marks, state } = self.says.get(position)?;
+        let RuleMeaning { verdict, is_firm, marks, state } = self.meanings.get(position)?;
         let rule = self.rules.rules().get(position)?;
         let (verdict, is_firm, state) = (*verdict, *is_firm, *state);
         Some(PolicyRule { layer: self.layer, rule, verdict, is_firm, marks, state })
     }
 }
 
-fn says(layer: Layer, rules: &RuleSet, settings: &Settings) -> Vec<Says> {
+fn meanings(layer: Layer, rules: &RuleSet, settings: &Settings) -> Vec<RuleMeaning> {
     let default = Tags::default();
     let tags = match layer {
         // A project's tags mean the same for every user who trusts the project.
         Layer::Organisation | Layer::Project => &default,
         Layer::User => &settings.tags,
     };
-    let of = |rule: &Rule| Says {
+    let of = |rule: &Rule| RuleMeaning {
         verdict: tags.verdict_of(rule),
         is_firm: layer == Layer::Organisation && !rule.tags.iter().any(|tag| tag == LIFTABLE),
         marks: tags.marks_of(rule),

@@ -254,7 +254,7 @@ const NO: [&str; 9] = ["0", "F", "FALSE", "False", "f", "false", "never", "no", 
 
 /// Reports whether a used option sets the attribute. An unknown value does not set an attribute that would make the
 /// invocation harmless. `--no-dry-run` negates `--dry-run` if both are spellings of one option.
-fn says(used: &Used, attribute: Attribute) -> bool {
+fn sets_attribute(used: &Used, attribute: Attribute) -> bool {
     let positive = used.flag.strip_prefix("--no-");
     let is_among = |flag: &&str| flag.strip_prefix("--") == positive;
     if positive.is_some() && used.option.flags.iter().any(is_among) {
@@ -299,7 +299,7 @@ impl Invocation {
         self.command.always.contains(&attribute)
             || saying().any(|one| {
                 let last = saying().rfind(|used| std::ptr::eq(used.option, one.option));
-                last.is_some_and(|last| says(last, attribute))
+                last.is_some_and(|last| sets_attribute(last, attribute))
             })
     }
 

@@ -147,7 +147,7 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
     {
         return Made::Text(text.clone());
     }
-    let own = source::of(name, args);
+    let own = source::source_of(name, args);
     if own == Some(Why::Network) {
         return Made::Unknown(Why::Network);
     }

@@ -25,7 +25,7 @@ pub fn check_agreed_at_prompt() -> Result<()> {
     session.answer("", "\r")?;
     // The model's last message.
     session.answer("done", "")?;
-    ensure!(model.told("0-0-0").is_some(), "the model is told nothing");
+    ensure!(model.result_of("0-0-0").is_some(), "the model is told nothing");
     ensure!(stage.home.workspace().join("asked-file").exists(), "the call has not run");
     expect_asked(&stage)
 }

@@ -39,7 +39,7 @@ pub(super) fn call_about<'a>(calls: &'a [Json], text: &str) -> Result<&'a Json> 
 }
 
 pub(crate) fn expect_told(model: &Model, call: &str, told: &str) {
-    let heard = model.told(call).unwrap_or_default();
+    let heard = model.result_of(call).unwrap_or_default();
     assert!(heard.contains(told), "the model was told `{heard}`, not `{told}`");
     assert!(
         !heard.contains("castellan log") && !heard.contains("castellan stop"),

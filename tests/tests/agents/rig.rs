@@ -114,7 +114,7 @@ fn check(case: Case, expected: Seen) -> Result<()> {
         .before(0, move || assert!(!late || std::fs::write(&off, off_text).is_ok()));
     let model = Model::start(case.agent.api(), vec![script])?;
     let done = run::run(case.agent, &executable, &home, &model, &case.options)?;
-    let heard = model.told("0-1-0").unwrap_or_default();
+    let heard = model.result_of("0-1-0").unwrap_or_default();
     let asked = asked(&home);
     let seen = Seen {
         asked: ["touch f", "Add File: f"].iter().any(|call| asked.contains(call)),
@@ -361,7 +361,7 @@ fn check_subagent(agent: Agent, options: Options, spawn: fn(&str) -> Block) -> R
         vec![Script::main([vec![spawn(TASK)]]), Script::subagent(TASK, [vec![agent.shell("touch f")]])];
     let model = Model::start(agent.api(), scripts)?;
     let done = run::run(agent, &executable, &home, &model, &options)?;
-    let told = model.told("1-0-0").unwrap_or_default();
+    let told = model.result_of("1-0-0").unwrap_or_default();
     assert!(told.contains("by the stand-in"), "{told}\n{done:?}");
     assert!(!home.workspace().join("f").exists(), "{agent:?}");
     Ok(asked(&home))
@@ -395,7 +395,7 @@ fn both_run_the_other_one_of_two_parallel_calls() -> Result<()> {
         let script = Script::main([vec![agent.shell("touch f"), agent.shell("echo hi > g")]]);
         let model = Model::start(agent.api(), vec![script])?;
         let done = run::run(agent, &executable, &home, &model, &BYPASS)?;
-        assert!(model.told("0-0-0").is_some_and(|told| told.contains("by the stand-in")), "{done:?}");
+        assert!(model.result_of("0-0-0").is_some_and(|told| told.contains("by the stand-in")), "{done:?}");
         let made = ["f", "g"].map(|file| home.workspace().join(file).exists());
         assert_eq!(made, [false, true], "{agent:?}: {done:?}");
     }

@@ -29,7 +29,7 @@ impl Sentence {
 }
 
 /// The sentences of a block.
-pub(super) fn of(block: &str) -> Vec<Sentence> {
+pub(super) fn sentences(block: &str) -> Vec<Sentence> {
     let mut starts = vec![0];
     starts.extend(ENDS.find_iter(block).map(|end| end.end() - 1));
     let ends = starts.iter().skip(1).copied().chain([block.len()]);
@@ -100,7 +100,8 @@ mod tests {
     use super::*;
 
     fn check(block: &str, expected: &[(usize, usize)]) {
-        let found: Vec<(usize, usize)> = of(block).iter().map(|one| (one.words, one.reasons.len())).collect();
+        let found: Vec<(usize, usize)> =
+            sentences(block).iter().map(|one| (one.words, one.reasons.len())).collect();
         assert_eq!(found, expected, "{block}");
     }
 
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn two_reasons_or_forty_words_are_hard() {
-        let is_hard = |text: &str| of(text).iter().any(Sentence::is_hard);
+        let is_hard = |text: &str| sentences(text).iter().any(Sentence::is_hard);
         assert!(!is_hard("The daemon closes what was opened."));
         assert!(is_hard("What is known of it counts as nothing."));
         assert!(is_hard(&format!("The daemon {}closes.", "really ".repeat(39))));

@@ -88,7 +88,7 @@ type Kinds = Vec<(u64, &'static str)>;
 type Losses = Vec<(Stream, u64, u64)>;
 
 /// Returns the kinds of all entries, and the stream and range of each loss in a recovery record.
-fn told(dir: &TestDir) -> (Kinds, Losses) {
+fn entries_and_losses(dir: &TestDir) -> (Kinds, Losses) {
     let entries = dir.entries(&Filter::default());
     let mut losses = Losses::new();
     for entry in &entries {
@@ -121,16 +121,16 @@ fn no_record_goes_to_a_file_that_someone_removed() {
     let (routine, notable) = ((Stream::Routine, 0, 1), (Stream::Notable, 0, 2));
     let (dir, log) = damaged(|dir| remove(dir, &[Stream::Routine]));
     assert_eq!(log.append(&call("allow"), at(2)).unwrap(), 4);
-    assert_eq!(told(&dir), (vec![(2, "call"), (3, "recovery"), (4, "call")], vec![routine]));
+    assert_eq!(entries_and_losses(&dir), (vec![(2, "call"), (3, "recovery"), (4, "call")], vec![routine]));
 
     let (dir, log) = damaged(|dir| remove(dir, &[Stream::Notable]));
     assert_eq!(log.append(&call("deny"), at(2)).unwrap(), 4);
-    assert_eq!(told(&dir), (vec![(1, "call"), (3, "recovery"), (4, "call")], vec![notable]));
+    assert_eq!(entries_and_losses(&dir), (vec![(1, "call"), (3, "recovery"), (4, "call")], vec![notable]));
 
     let (dir, log) = damaged(|dir| remove(dir, &Stream::ALL));
     assert_eq!(log.append(&call("allow"), at(2)).unwrap(), 5);
     let kinds = vec![(3, "recovery"), (4, "recovery"), (5, "call")];
-    assert_eq!(told(&dir), (kinds, vec![routine, notable]));
+    assert_eq!(entries_and_losses(&dir), (kinds, vec![routine, notable]));
     let verification = verify(dir.path()).unwrap();
     assert_eq!((verification.missing.len(), verification.losses.len()), (0, 2), "{verification:#?}");
 
@@ -148,7 +148,7 @@ fn a_file_in_place_of_a_live_segment_is_moved_aside() {
     });
     log.append(&call("allow"), at(2)).unwrap();
     let kinds = vec![(2, "call"), (3, "recovery"), (4, "call")];
-    assert_eq!(told(&dir), (kinds, vec![(Stream::Routine, 0, 1)]));
+    assert_eq!(entries_and_losses(&dir), (kinds, vec![(Stream::Routine, 0, 1)]));
     assert_eq!(fs::read_to_string(dir.path().join("routine.jsonl.replaced")).unwrap(), "an edited copy\n");
 }
 
@@ -160,5 +160,5 @@ fn damage_that_could_not_be_recorded_is_recorded_by_the_next_append() {
     fs::create_dir(dir.path()).unwrap();
     log.append(&call("allow"), at(2)).unwrap();
     let kinds = vec![(3, "recovery"), (4, "recovery"), (5, "call")];
-    assert_eq!(told(&dir), (kinds, vec![(Stream::Routine, 0, 1), (Stream::Notable, 0, 2)]));
+    assert_eq!(entries_and_losses(&dir), (kinds, vec![(Stream::Routine, 0, 1), (Stream::Notable, 0, 2)]));
 }

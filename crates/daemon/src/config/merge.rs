@@ -152,7 +152,7 @@ impl Settled {
 pub(crate) fn merge(spoken: &[Spoken]) -> Settled {
     let locks = locks(spoken);
     let layers: Vec<Vec<(&'static Key, Sourced)>> =
-        Layer::ALL.iter().map(|layer| says(*layer, spoken, &locks)).collect();
+        Layer::ALL.iter().map(|layer| values_of_layer(*layer, spoken, &locks)).collect();
     // If the organisation bars foreign hooks, only the organisation can trust a hook.
     let of_organisation = layers.first().into_iter().flatten();
     let blocks = |(key, sourced): &(&'static Key, Sourced)| {
@@ -217,7 +217,7 @@ fn locks(spoken: &[Spoken]) -> Vec<(String, (Arc<str>, usize))> {
 
 /// Returns all values of a layer: those of its file, the presets of its profile, and defaults. The user's layer gets
 /// the defaults of all absent keys, the organisation's only those of its locked keys.
-fn says(
+fn values_of_layer(
     layer: Layer,
     spoken: &[Spoken],
     locks: &[(String, (Arc<str>, usize))],

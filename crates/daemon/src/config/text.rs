@@ -233,7 +233,7 @@ impl<'t> Reader<'t> {
             Kind::Version => {}
             Kind::Word(words) => match given.as_str() {
                 Some(given) => match words.iter().find(|word| **word == given) {
-                    Some(word) => self.say(key, &span, Value::Word(word)),
+                    Some(word) => self.add(key, &span, Value::Word(word)),
                     None => self.no_word(key, &span, given, words),
                 },
                 None => self.wrong(&span, key.name, "a text", given),
@@ -242,15 +242,15 @@ impl<'t> Reader<'t> {
                 Some("") => {
                     self.mistake(&span, format!("`{}` is empty: name a tag, or remove the key", key.name));
                 }
-                Some(text) => self.say(key, &span, Value::Text(text.to_owned())),
+                Some(text) => self.add(key, &span, Value::Text(text.to_owned())),
                 None => self.wrong(&span, key.name, "a text", given),
             },
             Kind::Flag => match given.as_bool() {
-                Some(flag) => self.say(key, &span, Value::Flag(flag)),
+                Some(flag) => self.add(key, &span, Value::Flag(flag)),
                 None => self.wrong(&span, key.name, "true or false", given),
             },
             Kind::Count(least) => match count(given).filter(|count| *count >= least) {
-                Some(count) => self.say(key, &span, Value::Count(count)),
+                Some(count) => self.add(key, &span, Value::Count(count)),
                 None => {
                     let wanted = format!("a whole number from {least} to {}", u32::MAX);
                     self.wrong(&span, key.name, &wanted, given);
@@ -285,9 +285,9 @@ impl<'t> Reader<'t> {
                 Some(why) => self.mistake(&span, why),
                 None if key.kind == Kind::Names => {
                     self.note_former(text, &span);
-                    self.say(key, &span, Value::Text(keys::present_name(text).to_owned()));
+                    self.add(key, &span, Value::Text(keys::present_name(text).to_owned()));
                 }
-                None => self.say(key, &span, Value::Text(text.clone().into_owned())),
+                None => self.add(key, &span, Value::Text(text.clone().into_owned())),
             }
         }
     }
@@ -301,12 +301,12 @@ impl<'t> Reader<'t> {
         make: fn(T) -> Value,
     ) {
         match read(value.clone()) {
-            Ok(list) => self.say(key, &value.span(), make(list)),
+            Ok(list) => self.add(key, &value.span(), make(list)),
             Err((span, why)) => self.mistake(&span, format!("`{}`: {why}", key.name)),
         }
     }
 
-    fn say(&mut self, key: &'static Key, span: &Range<usize>, value: Value) {
+    fn add(&mut self, key: &'static Key, span: &Range<usize>, value: Value) {
         let line = self.line(span.start);
         self.said.push(Said { key, value, line });
     }

@@ -30,7 +30,7 @@ fn look(
     if !is_ours || ancestors(process).any(|above| is_reported(&above)) {
         return None;
     }
-    let cwd = std::fs::read_link(of(process.pid, "cwd")).ok()?;
+    let cwd = std::fs::read_link(proc_file(process.pid, "cwd")).ok()?;
     let arguments = arguments_of(process.pid);
     if arguments.as_ref().is_some_and(|arguments| castellan_agents::keeps_hooks_on(id, arguments)) {
         return None;
@@ -47,7 +47,7 @@ fn look(
 
 /// Returns the agent whose program the process runs.
 fn agent(process: &Process) -> Option<AgentId> {
-    let executable = std::fs::read_link(of(process.pid, "exe")).ok();
+    let executable = std::fs::read_link(proc_file(process.pid, "exe")).ok();
     let names = [
         Some(process.name.as_str()),
         executable.as_deref().and_then(Path::file_name).and_then(|name| name.to_str()),
@@ -57,9 +57,10 @@ fn agent(process: &Process) -> Option<AgentId> {
 
 /// Reports whether the process belongs to this user and sees the same files.
 fn is_ours(pid: u32) -> bool {
-    let owner = std::fs::metadata(of(pid, "")).ok().map(|found| found.uid());
+    let owner = std::fs::metadata(proc_file(pid, "")).ok().map(|found| found.uid());
     let root = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
-    owner == Some(rustix::process::geteuid().as_raw()) && root(&of(pid, "root/.")) == root(Path::new("/"))
+    owner == Some(rustix::process::geteuid().as_raw())
+        && root(&proc_file(pid, "root/.")) == root(Path::new("/"))
 }
 
 fn ancestors(process: &Process) -> impl Iterator<Item = Process> {
@@ -67,7 +68,7 @@ fn ancestors(process: &Process) -> impl Iterator<Item = Process> {
     std::iter::successors(parent(process), parent).take(ANCESTORS_MAX)
 }
 
-fn of(pid: u32, what: &str) -> PathBuf {
+fn proc_file(pid: u32, what: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{what}"))
 }
 

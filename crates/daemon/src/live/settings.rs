@@ -108,16 +108,16 @@ impl HookSettings {
         }
         let mut changes = std::mem::take(&mut self.pending);
         if is_other {
-            let said = self.say();
+            let said = self.merged();
             changes.extend(said.since(&self.said));
             self.said = said;
         }
         changes
     }
 
-    fn say(&self) -> Said {
+    fn merged(&self) -> Said {
         let settings = || self.files.iter().filter(|watched| watched.file.place != Place::Plugin);
-        let unread = |watched: &Watched| Some((watched.path.clone(), watched.says().unread.clone()?));
+        let unread = |watched: &Watched| Some((watched.path.clone(), watched.report().unread.clone()?));
         Said {
             off: settings()
                 .filter_map(|watched| Some((watched.path.clone(), self.switch(watched)?)))
@@ -131,7 +131,7 @@ impl HookSettings {
 
     /// Reports whether castellan's hook is registered where no user and no repository can switch it off.
     pub(crate) fn is_managed(&self) -> bool {
-        self.registering().any(|watched| watched.says().is_binding)
+        self.registering().any(|watched| watched.report().is_binding)
     }
 
     /// Returns the reason in the settings why this agent does not ask castellan; `None` if it does.
@@ -185,7 +185,7 @@ impl HookSettings {
 
     /// Returns the programs of castellan's hooks in the machine's settings, which no user can switch off.
     pub fn managed_programs(&self) -> impl Iterator<Item = &str> {
-        let binding = self.files.iter().map(Watched::says).filter(|says| says.is_binding);
+        let binding = self.files.iter().map(Watched::report).filter(|report| report.is_binding);
         binding.flat_map(|says| &says.ours).map(|hook| hook.program.as_str())
     }
 
@@ -235,7 +235,7 @@ impl HookSettings {
     /// Returns the plugins that some settings disable and none enable.
     fn plugins_off(&self) -> BTreeSet<String> {
         let given = self.sources.texts.iter().map(|text| &text.says);
-        let said = self.files.iter().map(Watched::says).chain(given).flat_map(|says| &says.plugins);
+        let said = self.files.iter().map(Watched::report).chain(given).flat_map(|report| &report.plugins);
         let (on, off): (Vec<_>, Vec<_>) = said.partition(|(_, is_on)| *is_on);
         let mut off: BTreeSet<String> = off.into_iter().map(|(name, _)| name.clone()).collect();
         for (name, _) in on {
@@ -259,7 +259,7 @@ impl HookSettings {
     /// Returns the files that register castellan's hook.
     fn registering(&self) -> impl Iterator<Item = &Watched> {
         let is_ours = |watched: &Watched| {
-            watched.says().ours.iter().any(|hook| self.own.is_hook(&hook.program, &hook.home))
+            watched.report().ours.iter().any(|hook| self.own.is_hook(&hook.program, &hook.home))
         };
         self.files.iter().filter(move |watched| is_ours(watched))
     }

@@ -20,7 +20,7 @@ pub(super) struct Watched {
     pub(super) owners: Option<Owners>,
     /// State at the last check. The outer `None` means that it was not checked yet.
     state: Option<Option<Stamp>>,
-    says: HookFileReport,
+    report: HookFileReport,
     /// Contents at the first check, if the agent does not reread the file.
     kept: Option<HookFileReport>,
 }
@@ -30,16 +30,16 @@ pub(super) type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
 impl Watched {
     pub(super) fn new(file: HookFile, path: PathBuf, owners: Option<Owners>) -> Watched {
-        Watched { file, path, owners, state: None, says: HookFileReport::default(), kept: None }
+        Watched { file, path, owners, state: None, report: HookFileReport::default(), kept: None }
     }
 
-    pub(super) fn says(&self) -> &HookFileReport {
-        &self.says
+    pub(super) fn report(&self) -> &HookFileReport {
+        &self.report
     }
 
     /// Returns the contents that the agent uses or may use: the present ones, and those at the agent's start.
     pub(super) fn counts(&self) -> impl Iterator<Item = &HookFileReport> {
-        std::iter::once(&self.says).chain(&self.kept)
+        std::iter::once(&self.report).chain(&self.kept)
     }
 
     /// Reads the file again if it has changed since the last check. Returns whether it has.
@@ -49,14 +49,14 @@ impl Watched {
             Ok(stamp) if self.state == Some(stamp) => return false,
             Ok(stamp) => stamp,
             Err(error) => {
-                let says = unread(&error);
-                let is_news = is_first || says != self.says;
-                (self.state, self.says) = (Some(None), says);
+                let report = unread(&error);
+                let is_news = is_first || report != self.report;
+                (self.state, self.report) = (Some(None), report);
                 return is_news;
             }
         };
         self.state = Some(stamp);
-        self.says = match stamp.map(|_| read_text(&self.path, agents::SETTINGS_BYTES_MAX as u64)) {
+        self.report = match stamp.map(|_| read_text(&self.path, agents::SETTINGS_BYTES_MAX as u64)) {
             None => self.absent(is_first),
             Some(Ok(text)) => agents::read_hook_file(agent, &self.file, &text),
             // Removed in between: the next check detects it.
@@ -67,8 +67,8 @@ impl Watched {
             Some(Err(error)) => unread(&error),
         };
         let is_kept = !agents::rereads_settings(agent) || self.file.place == Place::CommandLine;
-        if is_first && is_kept && self.says != HookFileReport::default() {
-            self.kept = Some(self.says.clone());
+        if is_first && is_kept && self.report != HookFileReport::default() {
+            self.kept = Some(self.report.clone());
         }
         true
     }

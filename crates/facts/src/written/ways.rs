@@ -110,7 +110,7 @@ pub(super) fn may_be(path: &str) -> bool {
 }
 
 /// The ways to run a file; empty if the file is not code. A file that is code in two languages runs as both.
-pub(super) fn of(path: &str, text: Option<&str>, is_executable: bool) -> Vec<Way> {
+pub(super) fn ways_to_run(path: &str, text: Option<&str>, is_executable: bool) -> Vec<Way> {
     if let Some(runner) = runner(path) {
         return tasks(path, runner, text.unwrap_or_default());
     }
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     fn check(path: &str, text: Option<&str>, is_executable: bool, expected: &[&str]) {
-        let ways = of(path, text, is_executable);
+        let ways = ways_to_run(path, text, is_executable);
         let shown: Vec<String> = ways
             .iter()
             .map(|way| way.argv.iter().map(|arg| arg.written().into_owned()).collect::<Vec<_>>().join(" "))
@@ -272,6 +272,6 @@ mod tests {
             "version: 3\ntasks:\n  a:\n    cmds: [x]\n  # b\n  docs:build: echo a: b\n\nvars:\n  c: d\n";
         check("/w/Taskfile.yml", Some(task), false, &["task", "task a", "task docs:build"]);
         let many: String = (0..=WRITTEN_TASKS_MAX).map(|number| format!("t{number}:\n")).collect();
-        assert_eq!(of("/w/Makefile", Some(&many), false).len(), WRITTEN_TASKS_MAX + 1);
+        assert_eq!(ways_to_run("/w/Makefile", Some(&many), false).len(), WRITTEN_TASKS_MAX + 1);
     }
 }

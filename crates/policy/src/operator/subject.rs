@@ -41,7 +41,7 @@ pub(super) fn is_covered(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home
         Content::Any => is_tool(&pattern.tool, call),
         Content::Command(meant) => row.command().is_some_and(|(_, command)| {
             is_plain(command)
-                && words::of(command).is_some_and(|text| meant.line.is_match(&text))
+                && words::joined_argv(command).is_some_and(|text| meant.line.is_match(&text))
                 && row.effect().is_none_or(|effect| is_said(call, command, effect))
         }),
         Content::Path(path) => row.effect().is_some_and(|effect| {

@@ -13,7 +13,7 @@ pub(super) fn may_be(meant: &CommandPattern, command: &Command) -> bool {
 }
 
 /// The command as the program gets it.
-pub(super) fn of(command: &Command) -> Option<String> {
+pub(super) fn joined_argv(command: &Command) -> Option<String> {
     let name = command.name.as_deref()?;
     Some(joined(std::iter::once(name).chain(command.args.iter().map(String::as_str))))
 }

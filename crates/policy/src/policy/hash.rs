@@ -16,7 +16,7 @@ use crate::tags::Tags;
 use crate::ungoverned::Ungoverned;
 
 /// Hashes the lengths, too, so that different sets of files give different input.
-pub(super) fn of(layers: &[LayerRules<'_>], settings: &Settings) -> String {
+pub(super) fn policy_hash(layers: &[LayerRules<'_>], settings: &Settings) -> String {
     let mut hash = PartsHash::default();
     hash.put(&settings_text(settings));
     for LayerRules { layer, sources, options, .. } in layers {

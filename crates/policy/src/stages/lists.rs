@@ -9,13 +9,13 @@ use crate::stages::{Found, allow};
 /// Deny patterns that fired.
 pub(super) fn deny(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let lists = case.settings().operators.denies(case.call, reading.rows(), case.answers);
-    lists.flat_map(|(layer, list)| of(layer, list, Verdict::Deny, Code::OperatorDeny)).collect()
+    lists.flat_map(|(layer, list)| findings(layer, list, Verdict::Deny, Code::OperatorDeny)).collect()
 }
 
 /// Ask patterns that fired.
 pub(super) fn ask(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let lists = case.settings().operators.asks(case.call, reading.rows(), case.answers);
-    lists.flat_map(|(layer, list)| of(layer, list, Verdict::Ask, Code::OperatorAsk)).collect()
+    lists.flat_map(|(layer, list)| findings(layer, list, Verdict::Ask, Code::OperatorAsk)).collect()
 }
 
 /// Layers whose allow patterns cover every leaf of the call. An Opaque part is never covered.
@@ -34,7 +34,7 @@ pub(super) fn allow(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     operators.allowing().filter(covers).map(finding).collect()
 }
 
-fn of(
+fn findings(
     layer: Layer,
     list: Vec<ShortMatch<'_>>,
     verdict: Verdict,

@@ -12,17 +12,17 @@ use crate::tags::RuleVerdict;
 
 /// Rules tagged deny.
 pub(super) fn deny(_: &Case<'_>, reading: &Reading<'_>) -> Found {
-    of(&reading.matches, RuleVerdict::Deny, Verdict::Deny, Code::DenyRule)
+    findings(&reading.matches, RuleVerdict::Deny, Verdict::Deny, Code::DenyRule)
 }
 
 /// Rules tagged ask.
 pub(super) fn ask(_: &Case<'_>, reading: &Reading<'_>) -> Found {
-    of(&reading.matches, RuleVerdict::Ask, Verdict::Ask, Code::AskRule)
+    findings(&reading.matches, RuleVerdict::Ask, Verdict::Ask, Code::AskRule)
 }
 
 /// Rules tagged review: soft denials, harmless if the user asked for the call. They ask while nothing can judge that.
 pub(super) fn review(_: &Case<'_>, reading: &Reading<'_>) -> Found {
-    of(&reading.matches, RuleVerdict::Review, Verdict::Ask, Code::ReviewRule)
+    findings(&reading.matches, RuleVerdict::Review, Verdict::Ask, Code::ReviewRule)
 }
 
 /// Rules tagged allow: they apply only if together they cover every leaf of the call.
@@ -32,12 +32,12 @@ pub(super) fn allow(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let allows: Vec<_> = reading.matches.iter().filter(is_meant).collect();
     let is_covered = allow::cover(case.call, reading.rows(), &allows);
     let verdict = if is_covered { Verdict::Allow } else { Verdict::Defer };
-    of(&reading.matches, RuleVerdict::Allow, verdict, Code::AllowRule)
+    findings(&reading.matches, RuleVerdict::Allow, verdict, Code::AllowRule)
 }
 
 /// Rules without a verdict tag: only recorded.
 pub(super) fn notices(_: &Case<'_>, reading: &Reading<'_>) -> Found {
-    of(&reading.matches, RuleVerdict::Notice, Verdict::Defer, Code::Notice)
+    findings(&reading.matches, RuleVerdict::Notice, Verdict::Defer, Code::Notice)
 }
 
 /// Labels of the marks that the matching rules set, independently of their verdicts.
@@ -45,7 +45,7 @@ pub(crate) fn marks(matches: &[RuleMatch<'_>]) -> BTreeSet<String> {
     matches.iter().flat_map(|m| m.of.marks).cloned().collect()
 }
 
-fn of(matches: &[RuleMatch<'_>], kind: RuleVerdict, verdict: Verdict, code: Code) -> Found {
+fn findings(matches: &[RuleMatch<'_>], kind: RuleVerdict, verdict: Verdict, code: Code) -> Found {
     let fired = matches.iter().filter(|m| m.of.verdict == kind);
     let finding = |m: &RuleMatch<'_>| Finding {
         remedy_at: m.remedy_at,

@@ -214,19 +214,19 @@ fn condition() -> impl Strategy<Value = String> {
 }
 
 /// Returns the warning about a whole condition: `Some(true)` for always, `Some(false)` for never.
-fn said(loaded: &Loaded) -> Option<bool> {
-    let said = |truth: &str| {
+fn truth_of(loaded: &Loaded) -> Option<bool> {
+    let is_said = |truth: &str| {
         let start = format!("the condition is {truth} true");
         loaded.problems.iter().any(|problem| problem.message.starts_with(&start))
     };
-    said("always").then_some(true).or(said("never").then_some(false))
+    is_said("always").then_some(true).or(is_said("never").then_some(false))
 }
 
 /// Checks the warning about one condition, and returns it.
 fn is_right(condition: &str, rows: &[Values]) -> Option<bool> {
     let loaded = lint(&rule("r", condition), FIELDS, &Options::default());
     assert!(!loaded.has_errors(), "{condition}: {:?}", loaded.problems);
-    let said = said(&loaded)?;
+    let said = truth_of(&loaded)?;
     for row in rows {
         assert_eq!(!loaded.rules.evaluate(row).is_empty(), said, "{condition} on {:?}", row.0);
     }

@@ -73,7 +73,7 @@ const SECRETS_WITH: &[(&str, &[&str])] =
 const CONTENTS: &[&str] = &["archive", "cat-file", "diff", "format-patch", "log", "show"];
 
 /// Returns the source of the output. `args` excludes the program's name.
-pub(super) fn of(name: &str, args: &[Arg]) -> Option<Why> {
+pub(super) fn source_of(name: &str, args: &[Arg]) -> Option<Why> {
     let is_with = |table: &[(&str, &[&str])]| {
         let words = table.iter().find(|(one, _)| *one == name).map_or(&[][..], |(_, words)| words);
         args.iter().filter_map(Arg::as_str).any(|arg| words.contains(&arg))

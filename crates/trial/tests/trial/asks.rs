@@ -87,7 +87,7 @@ fn case(row: &Row) -> Case {
 }
 
 /// Returns castellan's prediction for a row, for each version.
-fn said(row: &Row, policy: &Policy) -> [bool; 2] {
+fn predicted(row: &Row, policy: &Policy) -> [bool; 2] {
     let case = case(row);
     let judged = Trial::new(policy).judge(&case).unwrap_or_else(|why| panic!("{}: {why}", row.target));
     let mut call = judged.call;
@@ -101,7 +101,7 @@ fn no_ask_is_told_that_the_client_was_seen_to_drop() {
     let dropped: Vec<String> = rows()
         .iter()
         .filter(|row| {
-            said(row, &policy).iter().zip(row.held).any(|(said, held)| *said && held == Some(false))
+            predicted(row, &policy).iter().zip(row.held).any(|(said, held)| *said && held == Some(false))
         })
         .map(|row| format!("{} {} {}", row.mode, row.tool, row.target))
         .collect();
@@ -130,7 +130,7 @@ fn check_told(calls: &[(&str, &str)], is_reported: fn(&str) -> bool) {
         for mode in MODES {
             let row =
                 Row { mode: mode.to_owned(), tool: row.tool.clone(), target: row.target.clone(), ..*row };
-            assert_eq!(said(&row, &policy), [is_reported(mode); 2], "{mode} {tool} {target}");
+            assert_eq!(predicted(&row, &policy), [is_reported(mode); 2], "{mode} {tool} {target}");
         }
     }
 }

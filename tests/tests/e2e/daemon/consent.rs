@@ -58,7 +58,7 @@ fn an_approved_call_runs_once_and_no_other_does() -> anyhow::Result<()> {
 }
 
 /// Sends an event of Claude Code: a finished call, or something else.
-fn tell(home: &Home, event: &str, use_id: &str) -> anyhow::Result<()> {
+fn send(home: &Home, event: &str, use_id: &str) -> anyhow::Result<()> {
     let mut payload = bash("doubtful");
     payload["hook_event_name"] = event.into();
     payload["tool_use_id"] = use_id.into();
@@ -85,7 +85,7 @@ fn a_yes_at_the_agents_own_prompt_uses_up_what_was_granted_once() -> anyhow::Res
         prompt(&home, "one")?;
         let approved = terminal::run_castellan(&home, &["approve", &id(&home)?, "--yes"])?;
         assert!(approved.stdout.contains("also answer Yes in Claude Code"), "{approved:?}");
-        tell(&home, event, "one")?;
+        send(&home, event, "one")?;
         assert_eq!(status(&home)["grants"], 0, "{event}");
         prompt(&home, "two")?;
     }
@@ -99,7 +99,7 @@ fn what_has_run_or_whose_turn_is_over_waits_for_nobody() -> anyhow::Result<()> {
         prompt(&home, event)?;
         let before = id(&home)?;
         assert_eq!(status(&home)["waiting"], 1, "{event}");
-        tell(&home, event, event)?;
+        send(&home, event, event)?;
         assert_eq!(pending(&home)?, [] as [Json; 0], "{event}");
         assert_eq!(status(&home)["waiting"], 0, "{event}");
         let late = terminal::run_castellan(&home, &["approve", &before, "--yes"])?;

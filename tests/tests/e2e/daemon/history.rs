@@ -48,7 +48,7 @@ fn play(home: &Home, number: usize, command: &str) -> anyhow::Result<String> {
 }
 
 /// Returns the result of a `castellan` command on its history.
-fn told(home: &Home, arguments: &[&str]) -> anyhow::Result<(Finished, Json)> {
+fn run_json(home: &Home, arguments: &[&str]) -> anyhow::Result<(Finished, Json)> {
     let mut command = home.command(&home.bin().join("castellan"));
     command.arg("--home").arg(home.castellan()).args(arguments).arg("--json");
     let done = Running::start(&mut command)?.finish(LIMIT)?;
@@ -84,7 +84,7 @@ fn a_recorded_session_is_judged_as_it_was() -> anyhow::Result<()> {
     let log = || home.records();
     let before = log()?;
 
-    let (done, json) = told(&home, &["replay"])?;
+    let (done, json) = run_json(&home, &["replay"])?;
     assert_eq!(
         (done.code, &json["beside"], &json["judged"]),
         (Some(0), &json!("recorded"), &json!(calls.len()))
@@ -93,7 +93,7 @@ fn a_recorded_session_is_judged_as_it_was() -> anyhow::Result<()> {
 
     fs::write(at("tried.yaml"), TRIED)?;
     let tried = at("tried.yaml").display().to_string();
-    let (done, json) = told(&home, &["replay", "--rules", &tried])?;
+    let (done, json) = run_json(&home, &["replay", "--rules", &tried])?;
     assert_eq!((done.code, &json["beside"]), (Some(0), &json!("in_force")), "{json}");
     assert_eq!(json["otherwise_than_recorded"], json!(0), "{json}");
     let [change] = json["changes"].as_array().unwrap().as_slice() else { panic!("{json}") };
@@ -101,7 +101,7 @@ fn a_recorded_session_is_judged_as_it_was() -> anyhow::Result<()> {
     assert_eq!(change["groups"][0]["examples"][0]["subject"], json!("head plain"));
 
     // Without the rules in force, the calls that they denied pass.
-    let (_, json) = told(&home, &["replay", "--rules", &tried, "--instead"])?;
+    let (_, json) = run_json(&home, &["replay", "--rules", &tried, "--instead"])?;
     let kinds: Vec<&Json> =
         json["changes"].as_array().unwrap().iter().map(|change| &change["kind"]).collect();
     assert_eq!(kinds, [&json!("newly_denied"), &json!("newly_let_through")], "{json}");
@@ -109,15 +109,15 @@ fn a_recorded_session_is_judged_as_it_was() -> anyhow::Result<()> {
 
     // The script has changed, so both sides treat it as unreadable.
     fs::write(at("kept.sh"), "ls\n")?;
-    let (_, json) = told(&home, &["replay"])?;
+    let (_, json) = run_json(&home, &["replay"])?;
     assert_eq!(json["with_changed_files"], json!(1), "{json}");
 
     // Edited files that are not applied are tried without being named.
     home.write(&home.castellan().join("config/rules/user/tried.yaml"), TRIED)?;
-    let (_, json) = told(&home, &["replay"])?;
+    let (_, json) = run_json(&home, &["replay"])?;
     assert_eq!((&json["beside"], &json["changes"][0]["calls"]), (&json!("in_force"), &json!(1)), "{json}");
 
-    let (done, json) = told(&home, &["report"])?;
+    let (done, json) = run_json(&home, &["report"])?;
     assert_eq!(
         (done.code, &json["verdicts"]),
         (Some(0), &json!({ "deny": 3, "ask": 1, "allow": 0, "defer": 3 }))

@@ -39,7 +39,7 @@ fn play(home: &Home, id: &str, command: &str, meanwhile: impl FnOnce(), over: &s
 }
 
 /// Returns the log's entries about the files that a call ran; empty if the files are unchanged.
-fn told(home: &Home, id: &str) -> anyhow::Result<Vec<Json>> {
+fn script_records(home: &Home, id: &str) -> anyhow::Result<Vec<Json>> {
     let records = home.records()?;
     Ok(records
         .into_iter()
@@ -49,7 +49,7 @@ fn told(home: &Home, id: &str) -> anyhow::Result<Vec<Json>> {
 }
 
 fn waits(home: &Home, id: &str) -> anyhow::Result<Json> {
-    let found = until(LIMIT, || Ok(told(home, id)?.pop()))?;
+    let found = until(LIMIT, || Ok(script_records(home, id)?.pop()))?;
     found.ok_or_else(|| anyhow::anyhow!("nothing is told of {id}"))
 }
 
@@ -120,7 +120,7 @@ fn what_is_swapped_while_a_call_runs_is_recorded() -> anyhow::Result<()> {
         let expected = said(&at(name), &hash(text), &hash(OTHER), "it is not what was judged");
         assert_eq!(waits(&home, name)?["scripts"], expected);
     }
-    assert_eq!(told(&home, "same")?, Vec::<Json>::new());
+    assert_eq!(script_records(&home, "same")?, Vec::<Json>::new());
     for line in home.run_castellan(&["log", "verify"])?.stdout.lines() {
         assert!(!line.contains("broken"), "{line}");
     }

@@ -35,13 +35,13 @@ fn answer(home: &Home) -> anyhow::Result<String> {
 }
 
 /// Runs `castellan`, with any exit code.
-fn told(home: &Home, arguments: &[&str]) -> anyhow::Result<Finished> {
+fn run_castellan(home: &Home, arguments: &[&str]) -> anyhow::Result<Finished> {
     let mut command = home.command(&home.bin().join("castellan"));
     Running::start(command.arg("--home").arg(home.castellan()).args(arguments))?.finish(LIMIT)
 }
 
 /// Runs the same below a program with an agent's name.
-fn told_below_agent(home: &Home, arguments: &[&str]) -> anyhow::Result<Finished> {
+fn run_below_agent(home: &Home, arguments: &[&str]) -> anyhow::Result<Finished> {
     let agent = home.user().join("claude");
     if !agent.exists() {
         std::os::unix::fs::symlink("/bin/sh", &agent)?;
@@ -60,14 +60,14 @@ fn what_is_on_trial_is_named_and_ends_when_a_person_says_so() -> anyhow::Result<
     // The test may run at midnight.
     let days: Vec<String> = [end - Duration::from_secs(600), end].map(day).into();
     for command in ["doctor", "report", "packs"] {
-        let shown = told(&home, &[command])?.stdout;
+        let shown = run_castellan(&home, &[command])?.stdout;
         let line = shown.lines().find(|line| line.contains(RULE));
         let line = line.with_context(|| format!("{command} does not name it: {shown}"))?;
         assert!(days.iter().any(|day| line.contains(day)), "{command}: {line}: {days:?}");
     }
     // An agent receives only the number of rules.
     for arguments in [&["doctor"][..], &["report"], &["packs"], &["packs", "--json"], &["status", "--json"]] {
-        let shown = told_below_agent(&home, arguments)?.stdout;
+        let shown = run_below_agent(&home, arguments)?.stdout;
         assert!(!shown.contains(RULE) && !shown.contains("overwriting a remote"), "{arguments:?}: {shown}");
         assert!(
             shown.contains(if arguments.len() > 1 { "\"on_trial\": " } else { "1 rule" }),
@@ -80,7 +80,7 @@ fn what_is_on_trial_is_named_and_ends_when_a_person_says_so() -> anyhow::Result<
     assert_eq!(answer(&home)?, "ask");
     assert_eq!(status(&home)["on_trial"], 0);
     for command in ["doctor", "report", "packs"] {
-        assert!(!told(&home, &[command])?.stdout.contains("new since an upgrade"), "{command}");
+        assert!(!run_castellan(&home, &[command])?.stdout.contains("new since an upgrade"), "{command}");
     }
     // The change survives the daemon, and no trial is left to end.
     kill(home.start_daemon()?)?;
@@ -103,12 +103,12 @@ fn calls_of_tools_that_are_not_known_are_counted() -> anyhow::Result<()> {
     judge(&home, &call("castellan_canary", &json!({})))?;
     let status = status(&home);
     assert_eq!((&status["unknown_tools"], &status["last_unknown_tool"]), (&json!(2), &json!("Frobnicate")));
-    let shown = told(&home, &["status"])?.stdout;
+    let shown = run_castellan(&home, &["status"])?.stdout;
     assert!(
         shown.contains("2 calls of tools that castellan does not know; the last: `Frobnicate`"),
         "{shown}"
     );
-    let report = told(&home, &["report"])?.stdout;
+    let report = run_castellan(&home, &["report"])?.stdout;
     assert!(report.contains("tools that castellan does not know, 2 calls"), "{report}");
     assert!(report.contains("     2  Frobnicate  claude_code"), "{report}");
     Ok(())

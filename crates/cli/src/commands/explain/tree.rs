@@ -58,7 +58,12 @@ fn write_effects(out: &mut impl Write, below: &str, effects: &[ExplainedEffect])
         } else {
             PLAIN
         };
-        writeln!(out, "{below}{branch}{style}{:<11}{style:#} {}", printable(kind), line(&said(effect)))?;
+        writeln!(
+            out,
+            "{below}{branch}{style}{:<11}{style:#} {}",
+            printable(kind),
+            line(&describe_effect(effect))
+        )?;
         let further = format!("{below}{}", if is_last { "   " } else { "│  " });
         write_rules(out, &further, &effect.rules)?;
     }
@@ -100,7 +105,7 @@ fn about(command: &ExplainedCommand) -> String {
 }
 
 /// Describes an effect without its kind.
-pub(crate) fn said(effect: &ExplainedEffect) -> String {
+pub(crate) fn describe_effect(effect: &ExplainedEffect) -> String {
     let mut parts: Vec<String> = Vec::new();
     let path = effect.path.as_ref().or(effect.path_raw.as_ref());
     parts.extend(path.cloned());

@@ -83,7 +83,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         ..reading
     };
     let loaded = rules::load(&sources, &table.fields(), &reading);
-    tell(global, &sources, &loaded)?;
+    report_problems(global, &sources, &loaded)?;
     if loaded.has_errors() {
         return Ok(Exit::No);
     }
@@ -113,7 +113,7 @@ fn switches(options: &Options) -> Vec<Selection> {
 }
 
 /// Writes problems to standard error: standard output is only for alerts.
-fn tell(global: &Global, sources: &[Source], loaded: &Loaded) -> anyhow::Result<()> {
+fn report_problems(global: &Global, sources: &[Source], loaded: &Loaded) -> anyhow::Result<()> {
     if loaded.has_errors() || !global.quiet {
         write_problems(&mut anstream::stderr(), sources, &loaded.problems)?;
     }

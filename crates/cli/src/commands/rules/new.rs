@@ -86,7 +86,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let derived = cases::derive(&case, &rule, &others, &config)?;
     let (rules, case_text) = (rule.text(), text::cases(&rule.name, &case, derived.verdict, &derived.kept));
     writeln!(out, "{}", printable_lines(&rules))?;
-    tell(&mut out, &derived)?;
+    write_cases(&mut out, &derived)?;
     let folder = match &options.into {
         Some(folder) => folder.clone(),
         None => layout.rules_user(),
@@ -187,7 +187,7 @@ fn asked_verdict() -> anyhow::Result<RuleVerdict> {
     found.map(|(_, verdict)| *verdict).with_context(|| format!("`{word}` is not one of {words}"))
 }
 
-fn tell(out: &mut impl Write, derived: &Derived) -> anyhow::Result<()> {
+fn write_cases(out: &mut impl Write, derived: &Derived) -> anyhow::Result<()> {
     for case in &derived.kept {
         writeln!(out, "{FAINT}{:<10}{FAINT:#}  {}", case.shows, printable(&case.command))?;
     }

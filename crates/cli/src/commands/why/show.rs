@@ -103,7 +103,7 @@ fn write_effects(
 ) -> anyhow::Result<()> {
     let mut effects: Vec<(String, String)> = Vec::new();
     for effect in understood.effects() {
-        let said = (effect.kind.clone(), tree::line(&tree::said(effect)));
+        let said = (effect.kind.clone(), tree::line(&tree::describe_effect(effect)));
         if !effects.contains(&said) {
             effects.push(said);
         }

@@ -120,18 +120,18 @@ const FILES: &[Files] = &[
     ),
 ];
 
-fn of(language: &str) -> Option<&'static Files> {
+fn files_of(language: &str) -> Option<&'static Files> {
     FILES.iter().find(|(name, ..)| *name == language)
 }
 
 /// Returns true if a language is one of these files.
 pub(super) fn is_one(language: &str) -> bool {
-    of(language).is_some()
+    files_of(language).is_some()
 }
 
 /// Returns the starts of the settings in a text.
 pub(super) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
-    let Some((_, format, settings)) = of(language) else { return Ok(Vec::new()) };
+    let Some((_, format, settings)) = files_of(language) else { return Ok(Vec::new()) };
     let found = match format {
         Format::Sections => sections(text),
         Format::Lines => text.lines().filter_map(pair).collect(),
