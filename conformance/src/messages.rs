@@ -1,4 +1,5 @@
-//! `conformance messages`: the messages of every shipped rule and of each other finding, in Markdown, each with a call that causes it.
+//! `conformance messages`: the messages of every shipped rule and of each other finding, in Markdown, each with a call
+//! that causes it.
 //! `cargo xtask gen` writes it to `docs/messages.md`. A message over its length is an error.
 
 use std::fmt::Write as _;
@@ -14,7 +15,8 @@ use serde_json::{Map, Value as Json};
 /// Characters that a person reads at a prompt or beside it.
 const CHARS_MAX: usize = 150;
 
-/// Words that a model reads: 30, and those by which the values of fields are longer than one word. The tests of packs count the former.
+/// Words that a model reads: 30, and those by which the values of fields are longer than one word. The tests of packs
+/// count the former.
 const WORDS_MAX: usize = 36;
 
 /// Findings that no rule makes: a name, the profile, and a command that causes it.

@@ -1,4 +1,5 @@
-//! `cargo xtask dependencies`: licence, source and number of versions of every crate that is linked, from `cargo metadata`.
+//! `cargo xtask dependencies`: licence, source and number of versions of every crate that is linked, from
+//! `cargo metadata`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;

@@ -1,5 +1,6 @@
-//! `cargo xtask plain [PATH]...`: the share of sentences that are hard to read, in Markdown files and in the comments of Rust files, and the
-//! worst of them. A report for the eye, not a test: a sentence that reads well aloud is fine. Must not know what a file is about.
+//! `cargo xtask plain [PATH]...`: the share of sentences that are hard to read, in Markdown files and in the comments
+//! of Rust files, and the worst of them. A report for the eye, not a test: a sentence that reads well aloud is fine.
+//! Must not know what a file is about.
 
 mod prose;
 mod sentence;

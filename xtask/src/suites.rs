@@ -1,5 +1,5 @@
-//! `cargo xtask test`: every test suite, each under a budget of minutes, so that a hang is a failure with a name. It prints the seconds of
-//! each step.
+//! `cargo xtask test`: every test suite, each under a budget of minutes, so that a hang is a failure with a name. It
+//! prints the seconds of each step.
 
 mod clients;
 mod executables;
@@ -32,7 +32,8 @@ enum When {
     Named,
 }
 
-// Every build is one of the whole workspace: cargo builds a dependency anew for another choice of packages and so of features.
+// Every build is one of the whole workspace: cargo builds a dependency anew for another choice of packages and so of
+// features.
 const SUITES: &[Suite] = &[
     Suite {
         name: "lint",
@@ -59,7 +60,8 @@ const SUITES: &[Suite] = &[
             Step::Run("cargo xtask conformance all"),
         ],
     },
-    // The corpus is replayed by `unit`. Building the targets, everything in them counted, takes longer than all other suites.
+    // The corpus is replayed by `unit`. Building the targets, everything in them counted, takes longer than all other
+    // suites.
     Suite {
         name: "fuzz",
         minutes: 45,

@@ -31,8 +31,8 @@ impl Form {
 /// Returns the source of the hook's table: one row for each event of each agent.
 pub fn hook_table() -> String {
     let mut text = String::from(
-        "//! The form of a denial for each event of each agent, for the case that the daemon cannot be asked. `cargo xtask gen` makes this file\n\
-         //! from `crates/agents`; do not edit.\n\n\
+        "//! The form of a denial for each event of each agent, for the case that the daemon cannot be asked. `cargo xtask\n\
+         //! gen` makes this file from `crates/agents`; do not edit.\n\n\
          use super::Form::{self, Block, Mention, PermissionDeny};\n\n\
          /// Agent, event, form, and the seconds after which the hook answers by itself.\n\
          pub(super) const TABLE: &[(&str, &str, Form, u32)] = &[\n",

@@ -1,5 +1,5 @@
-//! The families of agents: how a reply is written, and how a hook is registered and started. Each file has the families of the agent that
-//! it is named after. Must not know how a payload is read or how a settings text is edited.
+//! The families of agents: how a reply is written, and how a hook is registered and started. Each file has the families
+//! of the agent that it is named after. Must not know how a payload is read or how a settings text is edited.
 
 pub(crate) mod claude;
 pub(crate) mod codex;

@@ -1,5 +1,5 @@
-//! [`Text`] and [`Input`]: the types of a record's fields that come from outside. They are redacted and cut while they are
-//! written, so no field of a record can be written as it is.
+//! [`Text`] and [`Input`]: the types of a record's fields that come from outside. They are redacted and cut while they
+//! are written, so no field of a record can be written as it is.
 
 use std::fmt;
 use std::ops::Deref;

@@ -87,8 +87,8 @@ impl SettingsFile {
         Ok(edited)
     }
 
-    /// Reports whether the file existed and was empty before castellan's first edit. Then its first backup is empty, and
-    /// the names of later backups end in [`WAS_EMPTY`]. A file that castellan created has no such backup.
+    /// Reports whether the file existed and was empty before castellan's first edit. Then its first backup is empty,
+    /// and the names of later backups end in [`WAS_EMPTY`]. A file that castellan created has no such backup.
     fn was_empty(&self) -> bool {
         let tells = |backup: &PathBuf| {
             backup.to_string_lossy().ends_with(WAS_EMPTY)
@@ -97,8 +97,8 @@ impl SettingsFile {
         backups(&self.path).iter().any(tells)
     }
 
-    /// Returns the name of a new backup: `<file>.castellan-backup-<unix seconds>`, with a later second than each earlier
-    /// backup, so that the names order the backups by age.
+    /// Returns the name of a new backup: `<file>.castellan-backup-<unix seconds>`, with a later second than each
+    /// earlier backup, so that the names order the backups by age.
     fn backup_path(&self, now: SystemTime) -> PathBuf {
         let seconds = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let end = if self.was_empty() { WAS_EMPTY } else { "" };
@@ -141,8 +141,8 @@ fn superseded(before: &[PathBuf]) -> &[PathBuf] {
     before.get(..count).unwrap_or_default()
 }
 
-/// Returns the backups of a file, the oldest first. There are at most [`BACKUPS_MAX`], unless castellan was killed after
-/// it wrote a new one.
+/// Returns the backups of a file, the oldest first. There are at most [`BACKUPS_MAX`], unless castellan was killed
+/// after it wrote a new one.
 pub(crate) fn backups(path: &Path) -> Vec<PathBuf> {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return Vec::new() };
     let begin = format!("{}{BACKUP}", name.to_string_lossy());

@@ -24,8 +24,8 @@ pub(crate) fn require_here() -> anyhow::Result<()> {
     Ok(check_own_presence()?)
 }
 
-/// Checks in this process before a person is asked a question. After a refusal it sends `attempt` all the same: the daemon
-/// refuses it too and records it. `attempt` must have no effect, even if the daemon accepts its origin.
+/// Checks in this process before a person is asked a question. After a refusal it sends `attempt` all the same: the
+/// daemon refuses it too and records it. `attempt` must have no effect, even if the daemon accepts its origin.
 pub(crate) fn require_before<E>(attempt: impl FnOnce() -> Result<(), E>) -> anyhow::Result<()> {
     require_here().inspect_err(|_| {
         let _ = attempt();

@@ -55,8 +55,8 @@ impl Registration {
         self.apply(&file, text, dry_run)
     }
 
-    /// Removes castellan's hooks; with `dry_run` only returns the change. A file that cannot be parsed and does not contain
-    /// castellan's name registers none.
+    /// Removes castellan's hooks; with `dry_run` only returns the change. A file that cannot be parsed and does not
+    /// contain castellan's name registers none.
     pub(crate) fn remove(&self, dry_run: bool) -> anyhow::Result<Edited> {
         match self.try_remove(dry_run) {
             Err(_) if !self.may_name_castellan() => Ok(Edited::Unchanged),

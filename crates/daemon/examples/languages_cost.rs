@@ -1,5 +1,5 @@
-//! The cost of each language in a daemon: time and memory of the first call that runs a program of the language, beside a first call
-//! without a program. A daemon builds nothing of a language at its start.
+//! The cost of each language in a daemon: time and memory of the first call that runs a program of the language, beside
+//! a first call without a program. A daemon builds nothing of a language at its start.
 //! `cargo xtask bench languages`
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement")]

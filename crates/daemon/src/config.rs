@@ -136,8 +136,8 @@ impl Config {
         text::former_names(text, layer)
     }
 
-    /// Reports whether a person must agree to this configuration in the place of `before`: a value becomes milder, or the
-    /// user presence check changes, which could lock the person out.
+    /// Reports whether a person must agree to this configuration in the place of `before`: a value becomes milder, or
+    /// the user presence check changes, which could lock the person out.
     pub fn needs_person(&self, before: &Config) -> bool {
         !self.settled.milder_than(&before.settled).is_empty()
             || self.settings.presence != before.settings.presence

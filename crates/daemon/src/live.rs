@@ -1,5 +1,5 @@
-//! The running agents and the files that configure their hooks, as far as castellan watches them. Must not know what follows from a
-//! change.
+//! The running agents and the files that configure their hooks, as far as castellan watches them. Must not know what
+//! follows from a change.
 
 mod agent_start;
 mod processes;

@@ -17,8 +17,8 @@ use self::terminal_owner::{TerminalOwner, is_from_elsewhere, shown_terminals, te
 use crate::limits::{ANCESTORS_MAX, MULTIPLEXER_CLIENTS_MAX, NESTED_MULTIPLEXERS_MAX};
 use crate::process::Process;
 
-/// The reason for a rejected request, with the remedy for a person. An agent may read these texts, so they do not describe
-/// ways around the check: every remedy passes the same check again.
+/// The reason for a rejected request, with the remedy for a person. An agent may read these texts, so they do not
+/// describe ways around the check: every remedy passes the same check again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// No controlling terminal.
@@ -137,8 +137,8 @@ where
         }
     }
 
-    /// Reports whether a program opened the terminal of this process for a person. An orphan has lost its ancestors; its
-    /// session still leads to the terminal owner.
+    /// Reports whether a program opened the terminal of this process for a person. An orphan has lost its ancestors;
+    /// its session still leads to the terminal owner.
     fn is_opened(&self, process: &Process, multiplexers: u32) -> Result<bool, Refusal> {
         let is_opened = self.climb(process.session, multiplexers)?;
         self.climb(process.pid, multiplexers)?;

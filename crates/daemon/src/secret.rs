@@ -1,6 +1,6 @@
-//! Secrets of the person: the PIN of `presence_check = "pin"`, stored as its Argon2id hash, or the account's password, which
-//! the system checks. Failed tries are stored, so that nobody can try all values, even with restarts. Does not depend
-//! on the reason for asking.
+//! Secrets of the person: the PIN of `presence_check = "pin"`, stored as its Argon2id hash, or the account's password,
+//! which the system checks. Failed tries are stored, so that nobody can try all values, even with restarts. Does not
+//! depend on the reason for asking.
 
 mod password;
 

@@ -1,9 +1,9 @@
 //! L0: castellan's vocabulary. Facts describe a [`Call`] ([`Facts`]), rules match the [`Row`]s of the facts, and stages
 //! return [`Finding`]s. The strictest finding that is not exempt decides.
 //!
-//! Everything here is data, or a small function on texts that several layers share: hashes, paths, patterns, quotes. The
-//! crate knows no agent's JSON and no rule syntax. It touches neither clock, environment, file system nor network: the
-//! core asks for facts of the world with a [`Query`].
+//! Everything here is data, or a small function on texts that several layers share: hashes, paths, patterns, quotes.
+//! The crate knows no agent's JSON and no rule syntax. It touches neither clock, environment, file system nor network:
+//! the core asks for facts of the world with a [`Query`].
 
 mod access;
 mod call;

@@ -17,7 +17,8 @@ pub fn path_components(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the absolute path without `.` and `..`. `base` is ignored if `path` is absolute, and else read from the root.
+/// Returns the absolute path without `.` and `..`. `base` is ignored if `path` is absolute, and else read from the
+/// root.
 pub fn lexical_path(base: &str, path: &str) -> String {
     let base = if path.starts_with('/') { "" } else { base };
     let mut normal = String::with_capacity(base.len() + path.len() + 1);

@@ -1,7 +1,7 @@
 //! The simplest pattern: `*` matches any text.
 
-/// Reports whether the whole text matches a pattern, in which `*` matches any text, also an empty one. Linear in the text
-/// for each `*`.
+/// Reports whether the whole text matches a pattern, in which `*` matches any text, also an empty one. Linear in the
+/// text for each `*`.
 pub fn matches_star(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };

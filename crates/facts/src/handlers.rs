@@ -39,7 +39,8 @@ pub(crate) use git::of_files;
 
 use crate::sink::Sink;
 
-/// Adds what the program does besides what its model's tables say. The arguments are those that were read, the name first.
+/// Adds what the program does besides what its model's tables say. The arguments are those that were read, the name
+/// first.
 pub(crate) type Handler = fn(&Invocation, &[Arg], &mut Sink<'_, '_, '_, '_>);
 
 /// Every handler, by the name that models use, in order.

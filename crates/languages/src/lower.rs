@@ -135,8 +135,8 @@ impl<'t> Lower<'t> {
         self.hole(node, Why::Syntax)
     }
 
-    /// The named children without what may stand anywhere: comments, the bodies of here-documents. What does not parse may be
-    /// told as such, too, and stays.
+    /// The named children without what may stand anywhere: comments, the bodies of here-documents. What does not parse
+    /// may be told as such, too, and stays.
     fn children<'p>(node: Parsed<'p>) -> Vec<Parsed<'p>> {
         let mut cursor = node.walk();
         let children = node.named_children(&mut cursor);

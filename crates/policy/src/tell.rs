@@ -1,5 +1,6 @@
-//! Messages about a decision. At an ask a person reads the agent's message at its prompt; at a deny the agent's model reads it. Another
-//! note is for the user alone. No message that a model can read contains a way around the decision, only a request id.
+//! Messages about a decision. At an ask a person reads the agent's message at its prompt; at a deny the agent's model
+//! reads it. Another note is for the user alone. No message that a model can read contains a way around the decision,
+//! only a request id.
 //!
 //! A finding's message has the form `WHAT AND WHY. Instead: REMEDY`; the second part may be missing.
 
@@ -13,7 +14,8 @@ use crate::decision::Decision;
 use crate::limits::{MESSAGE_BYTES_MAX, PROMPT_CHARS_MAX, VALUE_CHARS_MAX};
 use crate::request::RequestId;
 
-/// Returns the message for the agent: a question for the person at the agent's prompt, or the refusal that its model reads.
+/// Returns the message for the agent: a question for the person at the agent's prompt, or the refusal that its model
+/// reads.
 pub fn agent_text(decision: &Decision, request: RequestId) -> String {
     let parts = Parts::of(decision);
     match (decision.answer, decision.verdict) {
@@ -26,8 +28,8 @@ pub fn agent_text(decision: &Decision, request: RequestId) -> String {
     }
 }
 
-/// Returns the refusal of a call that a person can allow elsewhere. The model of an agent without a person at its prompt reads it, also
-/// if castellan answers ask: such an agent refuses the call by itself and passes the message on.
+/// Returns the refusal of a call that a person can allow elsewhere. The model of an agent without a person at its
+/// prompt reads it, also if castellan answers ask: such an agent refuses the call by itself and passes the message on.
 pub fn unattended_text(decision: &Decision, request: RequestId) -> String {
     let rest = Parts::of(decision).what_then_remedy();
     format!("castellan blocked this; tell the user: request {request}. {rest}")
@@ -68,8 +70,8 @@ fn framed(start: &str, text: &str, end: &str) -> String {
     format!("{start}{at_word}…{end}")
 }
 
-/// Shows a value from outside, so that it can neither hide the reason nor speak in castellan's name: cut in its middle, and in quotes if it
-/// is more than a word.
+/// Shows a value from outside, so that it can neither hide the reason nor speak in castellan's name: cut in its middle,
+/// and in quotes if it is more than a word.
 fn shown(value: &str) -> String {
     let value = visible(value).replace('`', "'");
     let length = value.chars().count();

@@ -1,5 +1,5 @@
-//! Shell text to a [`Script`]. The only module that names the parser crate; what that crate leaves out, gets wrong or only
-//! guesses is read again here, or becomes a [`Hole`]. It must not know what a command means.
+//! Shell text to a [`Script`]. The only module that names the parser crate; what that crate leaves out, gets wrong or
+//! only guesses is read again here, or becomes a [`Hole`]. It must not know what a command means.
 
 mod arithmetic;
 mod bodies;
@@ -42,8 +42,8 @@ pub fn parse(text: &str) -> Parsed {
     parse_within(text, usize::MAX).0
 }
 
-/// The same with at most so many steps of the parser, and as many again where text is parsed piece by piece; says how many
-/// it took.
+/// The same with at most so many steps of the parser, and as many again where text is parsed piece by piece; says how
+/// many it took.
 pub(crate) fn parse_within(text: &str, steps_max: usize) -> (Parsed, usize) {
     let (parsed, spent) = parse_once(text, steps_max);
     let is_wrong = |parsed: &Parsed| parsed.holes.iter().any(|hole| hole.why == Why::Syntax);
@@ -57,8 +57,8 @@ pub(crate) fn parse_within(text: &str, steps_max: usize) -> (Parsed, usize) {
     (parsed, spent)
 }
 
-/// The text with its groups closed as zsh closes them: there `{ echo a }` needs no `;`. bash runs nothing of such a text. Every part keeps
-/// its place.
+/// The text with its groups closed as zsh closes them: there `{ echo a }` needs no `;`. bash runs nothing of such a
+/// text. Every part keeps its place.
 fn closed(text: &str) -> Option<String> {
     let mut closed = text.as_bytes().to_vec();
     let (mut quote, mut groups, mut is_changed) = (None, 0_usize, false);
@@ -144,8 +144,8 @@ fn window(text: &str, at: usize, bytes: usize) -> Option<&str> {
     window.get(..=window.rfind('\n')?)
 }
 
-/// How many statements are certain to be complete where text was cut: all before the last one that begins on a line of its own.
-/// What does not end by then, a heredoc too, has no statement on a line after it.
+/// How many statements are certain to be complete where text was cut: all before the last one that begins on a line of
+/// its own. What does not end by then, a heredoc too, has no statement on a line after it.
 fn complete(text: &str, statements: &[Statement]) -> usize {
     let begins_line = |next: &Statement| {
         let before = text.get(..next.span.start as usize).unwrap_or_default().trim_end_matches([' ', '\t']);
@@ -201,8 +201,8 @@ impl Walk {
         if result.status == ParseStatus::Clean && result.terminal_error.is_none() {
             return script;
         }
-        // The statements that end before the first problem are what the shell runs before it meets it. The hole reaches from
-        // there to the end: what follows was read with the problem in it.
+        // The statements that end before the first problem are what the shell runs before it meets it. The hole reaches
+        // from there to the end: what follows was read with the problem in it.
         let problem = first_problem(&result).map_or(0, |offset| ground.span((offset, offset)).start);
         script.statements.retain(|statement| statement.span.end <= problem);
         let start = script.statements.last().map_or(script.span.start, |last| last.span.end);

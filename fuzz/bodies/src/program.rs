@@ -19,8 +19,8 @@ const COMMENTS: [(Language, &str); 8] = [
 const CUT: &[Why] = &[Why::Syntax, Why::Budget, Why::Size, Why::Nesting];
 
 /// Reads a program in the language of its first line, or else in a language chosen by its first byte. There must be no
-/// panic. Effects are within the text, two readings are equal, and the work is counted. A blank or comment line in front
-/// changes nothing.
+/// panic. Effects are within the text, two readings are equal, and the work is counted. A blank or comment line in
+/// front changes nothing.
 pub fn program(bytes: &[u8]) {
     let Ok(all) = str::from_utf8(bytes) else { return };
     let (name, rest) = all.split_once('\n').unwrap_or((all, ""));

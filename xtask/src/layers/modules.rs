@@ -1,5 +1,6 @@
-//! Circles among the modules of one crate. Only siblings are compared: a module and those below it are one unit from outside, so an edge
-//! between parent and child is none. Knows Rust's paths; knows no module by name but the listed recursions.
+//! Circles among the modules of one crate. Only siblings are compared: a module and those below it are one unit from
+//! outside, so an edge between parent and child is none. Knows Rust's paths; knows no module by name but the listed
+//! recursions.
 
 mod circles;
 mod paths;

@@ -12,7 +12,8 @@ use crate::root;
 /// The agents that the `agents` suite drives: the same table that the tests read.
 const PINS: &str = include_str!("../../../tests/agents.json");
 
-/// Installs the agents, unless the cache has just these. Without npm the suite names what it cannot run; in CI that is a failure.
+/// Installs the agents, unless the cache has just these. Without npm the suite names what it cannot run; in CI that is
+/// a failure.
 pub(super) fn install(until: Instant) -> anyhow::Result<()> {
     let agents = pinned()?;
     let cache = root()?.join("target/agents");

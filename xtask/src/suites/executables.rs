@@ -1,5 +1,5 @@
-//! Test executables: which cargo has built, and running several at a time. cargo runs them one after the other, while most wait for
-//! processes.
+//! Test executables: which cargo has built, and running several at a time. cargo runs them one after the other, while
+//! most wait for processes.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -52,7 +52,8 @@ fn executable(line: &str) -> anyhow::Result<Option<Executable>> {
         PathBuf::from(text("/manifest_path")?).parent().context("a manifest in no folder")?.to_owned();
     let (_, package) = text("/package_id")?.rsplit_once('/').context("a package without a path")?;
     let (folder_name, rest) = package.split_once('#').context("a package without a version")?;
-    // `path+file:///…/crates/facts#castellan-facts@0.1.0`, or `…/xtask#0.1.0` where folder and package have the same name.
+    // `path+file:///…/crates/facts#castellan-facts@0.1.0`, or `…/xtask#0.1.0` where folder and package have the same
+    // name.
     let package = rest.split_once('@').map_or(folder_name, |(name, _)| name).to_owned();
     Ok(Some(Executable { package, name: text("/target/name")?.to_owned(), path: path.into(), folder }))
 }

@@ -1,5 +1,6 @@
-//! The tests of a slow matrix that the test command runs: one fifth. The commit chooses it, so that a run can be repeated: by the length
-//! of its history, so that five commits in a row run every test once. A shallow clone does not know that length, so there the hash chooses.
+//! The tests of a slow matrix that the test command runs: one fifth. The commit chooses it, so that a run can be
+//! repeated: by the length of its history, so that five commits in a row run every test once. A shallow clone does not
+//! know that length, so there the hash chooses.
 
 use std::process::Command;
 
@@ -47,7 +48,8 @@ impl Share {
         self == Share::WHOLE
     }
 
-    /// Keeps the tests of this share. Neighbours in the alphabet go to different shares, so each share has tests of each module.
+    /// Keeps the tests of this share. Neighbours in the alphabet go to different shares, so each share has tests of
+    /// each module.
     pub(super) fn of_tests(self, mut tests: Vec<String>) -> Vec<String> {
         tests.sort();
         (0_u32..).zip(tests).filter(|(at, _)| at % self.parts == self.part).map(|(_, test)| test).collect()

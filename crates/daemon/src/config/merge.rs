@@ -177,7 +177,8 @@ fn has_all(others: &[Sourced], values: &[Sourced]) -> bool {
     values.iter().all(has)
 }
 
-/// Splits a key's values, the highest layer first, into effective and overridden ones. `is_waiting`: no lower one loosens.
+/// Splits a key's values, the highest layer first, into effective and overridden ones. `is_waiting`: no lower one
+/// loosens.
 fn settle(key: &Key, layers: Vec<Vec<Sourced>>, is_waiting: bool) -> (Vec<Sourced>, Vec<Sourced>) {
     let all: Vec<Sourced> = layers.into_iter().flatten().collect();
     let of_organisation = |sourced: &Sourced| sourced.layer == Layer::Organisation;

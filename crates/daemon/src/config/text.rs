@@ -359,7 +359,8 @@ fn count(value: &DeValue<'_>) -> Option<u32> {
     u32::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
-/// Returns the key with a name, if the user's file may set it. The error names the mistake and the key that may be meant.
+/// Returns the key with a name, if the user's file may set it. The error names the mistake and the key that may be
+/// meant.
 pub fn settable_key(name: &str) -> Result<&'static Key, String> {
     let key = key(name).ok_or_else(|| unknown(name, false))?;
     misplaced(key, Layer::User).map_or(Ok(key), Err)

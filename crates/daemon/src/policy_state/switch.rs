@@ -24,8 +24,8 @@ pub(crate) struct Switch {
     pub(crate) presence: Presence,
 }
 
-/// Reports whether a key takes words of castellan's own only. Any other value is a text of the client, which a person reads later at each
-/// question: an agent must not write it.
+/// Reports whether a key takes words of castellan's own only. Any other value is a text of the client, which a person
+/// reads later at each question: an agent must not write it.
 fn is_of_words(key: &str) -> bool {
     KEYS.iter().any(|known| known.name == key && matches!(known.kind, Kind::Word(_) | Kind::Flag))
 }

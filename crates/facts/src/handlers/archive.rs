@@ -1,5 +1,5 @@
-//! Programs that pack and unpack: which files go into an archive, and where those go that come out of it. What an archive
-//! holds is not known: whatever comes out may lie anywhere below the directory.
+//! Programs that pack and unpack: which files go into an archive, and where those go that come out of it. What an
+//! archive holds is not known: whatever comes out may lie anywhere below the directory.
 
 use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation, Operand, SlotRole, Used};
@@ -30,8 +30,8 @@ pub(super) fn tar(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
     sink.cwd = start;
 }
 
-/// The paths that are named, in order, each with the directory in which it is looked for: every `-C` before it, one after the
-/// other. The last is the directory in which everything else goes.
+/// The paths that are named, in order, each with the directory in which it is looked for: every `-C` before it, one
+/// after the other. The last is the directory in which everything else goes.
 fn each(
     read: &Invocation,
     sink: &mut Sink<'_, '_, '_, '_>,

@@ -134,7 +134,8 @@ fn variable(name: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// `gcc -o out in.c`: compilers and linkers take hundreds of options in words of one dash; a few say what is written or run.
+/// `gcc -o out in.c`: compilers and linkers take hundreds of options in words of one dash; a few say what is written or
+/// run.
 pub(crate) fn compiler(_: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let has = |flag: &str| argv.iter().any(|arg| arg.as_str() == Some(flag));
     let mut args = argv.iter().skip(1).peekable();
@@ -206,7 +207,8 @@ const RUN: &[&str] = &[
     "exec.executable",
 ];
 
-/// `-D NAME=FILE`, `-DNAME:TYPE=FILE`: a file that the tool runs in turn. A value without a directory is the name of a program.
+/// `-D NAME=FILE`, `-DNAME:TYPE=FILE`: a file that the tool runs in turn. A value without a directory is the name of a
+/// program.
 pub(crate) fn definitions(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     for value in read.values("-D") {
         let before = value.prefix();

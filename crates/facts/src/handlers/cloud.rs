@@ -1,5 +1,5 @@
-//! Clients of clouds and of hosting services: what a command does by its words. Source: the naming rules of AWS, gcloud and az,
-//! which nearly all others follow.
+//! Clients of clouds and of hosting services: what a command does by its words. Source: the naming rules of AWS, gcloud
+//! and az, which nearly all others follow.
 
 use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation};

@@ -1,4 +1,5 @@
-//! `docker run` and `docker build`: what of this machine a container gets. Sources: the manuals of Docker 28 and Podman 5.
+//! `docker run` and `docker build`: what of this machine a container gets. Sources: the manuals of Docker 28 and Podman
+//! 5.
 
 use castellan_event::{Effect, EffectKind, Role};
 use castellan_programs::{Arg, Invocation};

@@ -1,5 +1,5 @@
-//! `curl`: which files go to which URLs, and what comes back into which files. Options between two `--next` belong together.
-//! Source: the manual of curl 8.10.
+//! `curl`: which files go to which URLs, and what comes back into which files. Options between two `--next` belong
+//! together. Source: the manual of curl 8.10.
 
 use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece};
@@ -69,8 +69,8 @@ pub(super) fn curl(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
     group.effects(sink);
 }
 
-/// The same command with the options of its configuration in the place of `--config`, where that can be read. One that names another
-/// is not followed.
+/// The same command with the options of its configuration in the place of `--config`, where that can be read. One that
+/// names another is not followed.
 fn with_config(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) -> Option<Vec<Arg>> {
     let used = read.options.iter().find(|used| used.option.flags.contains(&"--config"))?;
     let file = used.value.as_ref()?;

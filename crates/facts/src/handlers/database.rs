@@ -48,7 +48,8 @@ fn system(read: &Invocation) -> &'static str {
     slots.find(|slot| slot.role == SlotRole::Sql).map_or("sql", |slot| slot.detail)
 }
 
-/// Addresses of databases among operands and options: `postgres://host/db`, `host=h dbname=d`. Output that goes to a command.
+/// Addresses of databases among operands and options: `postgres://host/db`, `host=h dbname=d`. Output that goes to a
+/// command.
 pub(super) fn address(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let operands = read.operands.iter().filter(|one| one.slot.role == SlotRole::Special).map(|one| &one.arg);
     for arg in operands.chain(read.values("--dbname")) {

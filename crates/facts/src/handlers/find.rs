@@ -1,4 +1,5 @@
-//! `find`: where it looks, and what it deletes itself. What it runs was found with the command. `forfiles`, its like on Windows.
+//! `find`: where it looks, and what it deletes itself. What it runs was found with the command. `forfiles`, its like on
+//! Windows.
 
 use castellan_event::{Effect, EffectKind, Why};
 use castellan_programs::{Arg, Invocation};
@@ -36,7 +37,8 @@ pub(super) fn find(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
     }
 }
 
-/// What `forfiles` puts the file's name and what is known of it in place of; the longer of those that begin alike first.
+/// What `forfiles` puts the file's name and what is known of it in place of; the longer of those that begin alike
+/// first.
 const OF_FILE: &[&str] =
     &["@relpath", "@path", "@fname", "@file", "@fsize", "@fdate", "@ftime", "@isdir", "@ext"];
 

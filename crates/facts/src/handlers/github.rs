@@ -5,7 +5,8 @@ use castellan_programs::{Arg, Invocation};
 
 use crate::sink::Sink;
 
-/// `gh api PATH`: GET asks, DELETE destroys, every other method changes. Fields make it a POST; a query of GraphQL is one, too.
+/// `gh api PATH`: GET asks, DELETE destroys, every other method changes. Fields make it a POST; a query of GraphQL is
+/// one, too.
 pub(crate) fn api(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let system = if read.program.name() == "glab" { "gitlab" } else { "github" };
     let path = read.operands.first().map(|operand| &operand.arg);

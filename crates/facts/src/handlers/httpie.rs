@@ -1,5 +1,5 @@
-//! HTTPie and xh: `[METHOD] URL [ITEM...]`, where an item is part of the body, of the query, or a header. Source: the manuals
-//! of HTTPie 3 and xh 0.23.
+//! HTTPie and xh: `[METHOD] URL [ITEM...]`, where an item is part of the body, of the query, or a header. Source: the
+//! manuals of HTTPie 3 and xh 0.23.
 
 use castellan_event::{Effect, EffectKind};
 use castellan_programs::{Arg, Invocation};

@@ -1,4 +1,5 @@
-//! Programs that are made of several arguments: pieces of text, modules, and the loop over lines that an option puts around them.
+//! Programs that are made of several arguments: pieces of text, modules, and the loop over lines that an option puts
+//! around them.
 
 use castellan_event::{EffectKind, Role};
 use castellan_programs::{Arg, Invocation, Piece};

@@ -52,7 +52,8 @@ const NOTHING: &[&str] = &[
     "version",
 ];
 
-/// Subcommands that name resources: `TYPE NAME ...`, `TYPE,TYPE ...` or `TYPE/NAME ...`, some after a word of their own.
+/// Subcommands that name resources: `TYPE NAME ...`, `TYPE,TYPE ...` or `TYPE/NAME ...`, some after a word of their
+/// own.
 const OF_RESOURCES: &[(&str, usize)] = &[
     ("annotate", 0),
     ("autoscale", 0),
@@ -69,7 +70,8 @@ const OF_RESOURCES: &[(&str, usize)] = &[
     ("wait", 0),
 ];
 
-/// Types of resources by their short names and plurals, as `kubectl api-resources` of 1.32 and `oc api-resources` of 4.17 list them.
+/// Types of resources by their short names and plurals, as `kubectl api-resources` of 1.32 and `oc api-resources` of
+/// 4.17 list them.
 const TYPES: &[(&str, &[&str])] = &[
     ("certificatesigningrequest", &["csr", "certificatesigningrequests"]),
     ("clusterrole", &["clusterroles"]),
@@ -160,8 +162,8 @@ pub(super) fn kubectl(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, 
     }
 }
 
-/// The resources that operands name, each as `TYPE/NAME` or, where all or those of a selector are meant, `TYPE`. The first `own` operands
-/// are the subcommand's, and stand before them: `rollout undo deployment/web`.
+/// The resources that operands name, each as `TYPE/NAME` or, where all or those of a selector are meant, `TYPE`. The
+/// first `own` operands are the subcommand's, and stand before them: `rollout undo deployment/web`.
 fn resources(operands: &[&Arg], own: usize) -> Vec<Arg> {
     let (own, named) = operands.split_at(own.min(operands.len()));
     let before: String = own.iter().map(|arg| format!("{}/", arg.written())).collect();
@@ -201,8 +203,8 @@ fn singular(kind: &str) -> String {
     known.map_or(plain, |(name, _)| name).to_owned()
 }
 
-/// `kubectl cp [NAMESPACE/]POD:PATH PATH`, or the other way round: `tar` reads the one in the container, and writes the other, with all
-/// that lies below.
+/// `kubectl cp [NAMESPACE/]POD:PATH PATH`, or the other way round: `tar` reads the one in the container, and writes the
+/// other, with all that lies below.
 fn copied(operands: &[&Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     if let [from, to] = operands {
         copy(EffectKind::Download, EffectKind::Read, from, sink);

@@ -15,7 +15,8 @@ pub(super) fn link(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
         (sources, Some(directory)) => all_into(sources, directory, relative, sink),
         (&[source], None) => all_into(&[source], &Arg::known("."), relative, sink),
         (&[ref sources @ .., last], None) => {
-            // `-n` means a link in place of the directory only where the directory is a link itself; a rule sees more with it.
+            // `-n` means a link in place of the directory only where the directory is a link itself; a rule sees more
+            // with it.
             let as_file = read.given("-T") || read.given("-n") && read.given("-s");
             if !as_file && is_directory(last, sink) {
                 all_into(sources, last, relative, sink);

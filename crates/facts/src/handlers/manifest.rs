@@ -1,4 +1,5 @@
-//! Packages that are installed: whether the project's manifest declares them. A name that it does not declare may be anyone's.
+//! Packages that are installed: whether the project's manifest declares them. A name that it does not declare may be
+//! anyone's.
 
 use std::rc::Rc;
 
@@ -138,7 +139,8 @@ fn named_by(manager: &Manager, name: &str, directory: &str, scene: &mut Scene<'_
     None
 }
 
-/// The names that the manifest at a path declares; `None` where none is. What the world says of it is the same for all of a call.
+/// The names that the manifest at a path declares; `None` where none is. What the world says of it is the same for all
+/// of a call.
 fn named_in(
     path: &str,
     file: &'static str,
@@ -191,7 +193,8 @@ fn is_of_declared(program: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     }
 }
 
-/// `yarn build`, `pnpm lint`: what is no subcommand is a script of the manifest, or a file for bun; a bare `yarn` installs.
+/// `yarn build`, `pnpm lint`: what is no subcommand is a script of the manifest, or a file for bun; a bare `yarn`
+/// installs.
 pub(crate) fn script(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     if !read.subcommand.is_empty() {
         return;
@@ -225,8 +228,8 @@ pub(crate) fn script(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
     sink.path_effect(effect, &Arg::known("package.json"));
 }
 
-/// `npm ci`, `npm publish`: the project's own scripts run that its manifest has for it. With packages to install only yarn and bun
-/// run them.
+/// `npm ci`, `npm publish`: the project's own scripts run that its manifest has for it. With packages to install only
+/// yarn and bun run them.
 pub(crate) fn lifecycle(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let is_without = |flag: &&str| read.given(flag);
     if sink.dry || ["--ignore-scripts", "-g", "--location"].iter().any(is_without) {
@@ -244,7 +247,8 @@ pub(crate) fn lifecycle(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_
 /// Where Composer keeps the project that `composer global` works in, below the home directory.
 const COMPOSER_GLOBAL: &[&str] = &[".config/composer/composer.json", ".composer/composer.json"];
 
-/// `composer install`: the project's own scripts run that its manifest has for it. What is no subcommand is one of them.
+/// `composer install`: the project's own scripts run that its manifest has for it. What is no subcommand is one of
+/// them.
 pub(crate) fn composer_scripts(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     const FILE: &str = "composer.json";
     if let Some(script) =

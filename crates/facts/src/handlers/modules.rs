@@ -1,5 +1,5 @@
-//! Programs that import the user's own Python modules by their names: `flask --app x`, `gunicorn x:app`, `invoke`. Only those that lie
-//! beside the command count; others are of packages that are installed.
+//! Programs that import the user's own Python modules by their names: `flask --app x`, `gunicorn x:app`, `invoke`. Only
+//! those that lie beside the command count; others are of packages that are installed.
 
 use castellan_programs::{Arg, Invocation, SlotRole};
 

@@ -1,5 +1,5 @@
-//! `nc` and `socat`: what goes over a connection, and programs that the other side talks to. Sources: the manuals of ncat 7.9,
-//! OpenBSD netcat and socat 1.8.
+//! `nc` and `socat`: what goes over a connection, and programs that the other side talks to. Sources: the manuals of
+//! ncat 7.9, OpenBSD netcat and socat 1.8.
 
 use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation};

@@ -1,5 +1,5 @@
-//! What a patch changes: the files that it names. `patch` takes them from it where it is given none, and git always does. It must not
-//! know what stands in the hunks.
+//! What a patch changes: the files that it names. `patch` takes them from it where it is given none, and git always
+//! does. It must not know what stands in the hunks.
 
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation};
@@ -29,7 +29,8 @@ pub(super) fn patch(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     }
 }
 
-/// `git apply FILE`: that the work tree changes is known, and here which files. What cannot be read adds nothing to that.
+/// `git apply FILE`: that the work tree changes is known, and here which files. What cannot be read adds nothing to
+/// that.
 pub(super) fn git_apply(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     if ["--stat", "--numstat", "--summary", "--check"].iter().any(|flag| read.given(flag)) {
         return;
@@ -82,7 +83,8 @@ fn written(names: &[String], sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// The files that a patch names, without so many directories; without a number `patch` looks for a file under any part of the name.
+/// The files that a patch names, without so many directories; without a number `patch` looks for a file under any part
+/// of the name.
 fn named(text: &str, strip: Option<usize>) -> Result<Vec<String>, Why> {
     let mut names: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -109,7 +111,8 @@ fn named(text: &str, strip: Option<usize>) -> Result<Vec<String>, Why> {
     if names.is_empty() { Err(Why::Syntax) } else { Ok(names) }
 }
 
-/// The names in a line that begins the part of a file. A line of a hunk may look like one: then it names a file too many.
+/// The names in a line that begins the part of a file. A line of a hunk may look like one: then it names a file too
+/// many.
 fn headers(line: &str) -> Vec<&str> {
     if let Some(both) = line.strip_prefix("diff --git ") {
         let halves = both.find(" b/").and_then(|at| both.split_at_checked(at));

@@ -1,4 +1,5 @@
-//! `redis-cli`: commands after the options, or one on each line of standard input. Source: the command reference of Redis 7.4.
+//! `redis-cli`: commands after the options, or one on each line of standard input. Source: the command reference of
+//! Redis 7.4.
 
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation};

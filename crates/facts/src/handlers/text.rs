@@ -11,8 +11,8 @@ use crate::code::From;
 use crate::sink::Sink;
 use crate::slots::{in_code, is_standard_stream};
 
-/// Files are read, or changed where `-i` is given. BSD's `-i` takes its suffix from the next argument, which GNU's would
-/// take for the script: an empty one, or one with a dot, is no script.
+/// Files are read, or changed where `-i` is given. BSD's `-i` takes its suffix from the next argument, which GNU's
+/// would take for the script: an empty one, or one with a dot, is no script.
 pub(super) fn sed(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let mut files: Vec<&Arg> = read.operands.iter().map(|operand| &operand.arg).collect();
     let in_place = read.options.iter().find(|used| used.option.flags.contains(&"-i"));
@@ -75,8 +75,8 @@ pub(super) fn awk(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
     }
 }
 
-/// `--arg NAME VALUE` and the like take two arguments, of which the model takes the first; a file stands second with some.
-/// The first operand that is left is the filter, or with `-f` its file.
+/// `--arg NAME VALUE` and the like take two arguments, of which the model takes the first; a file stands second with
+/// some. The first operand that is left is the filter, or with `-f` its file.
 pub(super) fn jq(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let pairs = read.options.iter().filter(|used| used.option.flags.contains(&"--arg"));
     let pairs: BTreeMap<usize, bool> =

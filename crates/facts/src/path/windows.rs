@@ -63,8 +63,8 @@ fn relative(text: &str, cwd: &str) -> Option<Vec<String>> {
     Some(collapse(&base, &text))
 }
 
-/// Appends names to others and removes `..`. Unlike in `lexical_path`, `..` does not remove the first name, which is the
-/// drive.
+/// Appends names to others and removes `..`. Unlike in `lexical_path`, `..` does not remove the first name, which is
+/// the drive.
 fn collapse(base: &[&str], rest: &str) -> Vec<String> {
     let mut names: Vec<String> = base.iter().map(|name| (*name).to_owned()).collect();
     for name in path_components(rest) {

@@ -1,5 +1,5 @@
-//! The form of a denial for each event of each agent, for the case that the daemon cannot be asked. `cargo xtask gen` makes this file
-//! from `crates/agents`; do not edit.
+//! The form of a denial for each event of each agent, for the case that the daemon cannot be asked. `cargo xtask
+//! gen` makes this file from `crates/agents`; do not edit.
 
 use super::Form::{self, Block, Mention, PermissionDeny};
 

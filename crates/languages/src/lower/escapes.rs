@@ -1,7 +1,7 @@
 //! What stands for characters in a literal.
 
-/// The text of a literal's inside; `None` for an escape that is not known. The escapes of Python and JavaScript are alike where it
-/// matters; an unknown one stays as it is in Python, `keeps`, and loses its backslash in JavaScript.
+/// The text of a literal's inside; `None` for an escape that is not known. The escapes of Python and JavaScript are
+/// alike where it matters; an unknown one stays as it is in Python, `keeps`, and loses its backslash in JavaScript.
 pub(super) fn unescaped(inside: &str, keeps: bool) -> Option<String> {
     let mut text = String::with_capacity(inside.len());
     let mut rest = inside;

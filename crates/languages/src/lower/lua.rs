@@ -1,4 +1,5 @@
-//! Lua 5.1 to 5.4 and `LuaJIT`, as `tree-sitter-lua` 0.5 reads it. A place that takes all values of a call is a [`Kind::Spread`].
+//! Lua 5.1 to 5.4 and `LuaJIT`, as `tree-sitter-lua` 0.5 reads it. A place that takes all values of a call is a
+//! [`Kind::Spread`].
 
 use std::rc::Rc;
 
@@ -269,7 +270,8 @@ impl Lower<'_> {
         Node::new(at, Kind::Sequence(vec![conditions, Node::new(at, Kind::Either(bodies))]))
     }
 
-    /// To the end of a loop's body or of a function, as `continue` and `return` do in other languages; other ways are not followed.
+    /// To the end of a loop's body or of a function, as `continue` and `return` do in other languages; other ways are
+    /// not followed.
     fn lua_goto(&mut self, node: Parsed<'_>) -> Node {
         let name = Self::children(node).first().map(|one| self.text_of(*one)).unwrap_or_default();
         let end = self.lua.iter().rev().find(|end| end.of != Of::Block);

@@ -1,7 +1,8 @@
 //! Perl 5, as `ts-parser-perl` 2.0 reads it.
 //!
-//! Names keep their sigils: `$x`, `@x`, `%x`; functions have none. A reference is what it refers to. Functions of the program are named
-//! with their package, and once more as `->name`, by which methods are found whose object is not known.
+//! Names keep their sigils: `$x`, `@x`, `%x`; functions have none. A reference is what it refers to. Functions of the
+//! program are named with their package, and once more as `->name`, by which methods are found whose object is not
+//! known.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -242,7 +243,8 @@ impl<'t> Lower<'t> {
         if is_topic { with_topic(at, inside) } else { inside }
     }
 
-    /// The loop's variable is the element itself: what changes it changes the list. `names`: the variables, `$_` if there are none.
+    /// The loop's variable is the element itself: what changes it changes the list. `names`: the variables, `$_` if
+    /// there are none.
     fn pl_elements_changed(&mut self, list: Option<Parsed<'_>>, mark: usize, names: &[String]) -> Vec<Node> {
         let mut parts = Vec::new();
         let since = self.perl.changed.get(mark..).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! PHP, as `tree-sitter-php` 0.25 reads it. Variables keep their `$`, functions are in small letters, classes begin with a capital
-//! and constants with `#`, so that each has its own names; `/` stands between the parts of a name.
+//! PHP, as `tree-sitter-php` 0.25 reads it. Variables keep their `$`, functions are in small letters, classes begin
+//! with a capital and constants with `#`, so that each has its own names; `/` stands between the parts of a name.
 
 use castellan_event::Why;
 use tree_sitter::Node as Parsed;

@@ -1,7 +1,7 @@
 //! Ruby, as `tree-sitter-ruby` 0.23 reads it.
 //!
-//! Local variables have their names, constants theirs, `A::B` in whole; functions are called as `name()`, whoever has them. A block is a
-//! function that is given as the argument `&`. Every function of the program takes its object first.
+//! Local variables have their names, constants theirs, `A::B` in whole; functions are called as `name()`, whoever has
+//! them. A block is a function that is given as the argument `&`. Every function of the program takes its object first.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

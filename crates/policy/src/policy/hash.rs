@@ -1,8 +1,8 @@
 //! The policy hash: SHA-256 over a text of everything that changes decisions. The text must not depend on the names of
 //! Rust's types or on their `Debug` output, so that only a changed policy changes the hash.
 //!
-//! Each setting is a line `key=value`, in a fixed order; a list has a line for each entry. Texts are escaped, so that no
-//! value ends its line. All structs are destructured, so that a new setting does not compile until it has its line.
+//! Each setting is a line `key=value`, in a fixed order; a list has a line for each entry. Texts are escaped, so that
+//! no value ends its line. All structs are destructured, so that a new setting does not compile until it has its line.
 
 use std::fmt::{Display, Write as _};
 

@@ -5,7 +5,8 @@ use castellan_policy::{AllowOrDefer, agent_text, drive, user_text};
 
 use crate::support::{Lexical, bash, judge, policy, rule, state};
 
-/// Judges a call that a rule with this output stops, and returns both messages. The output is the inside of a YAML text in double quotes.
+/// Judges a call that a rule with this output stops, and returns both messages. The output is the inside of a YAML text
+/// in double quotes.
 /// `is_attended`: the agent asks its user.
 fn messages(tag: &str, output: &str, is_attended: bool) -> (String, String) {
     messages_about("x", tag, output, is_attended)

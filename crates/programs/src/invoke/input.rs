@@ -128,8 +128,8 @@ fn quoted(arg: &Arg) -> Arg {
     Arg::from_pieces(pieces, arg.splits())
 }
 
-/// Splits a line into words like `env -S`: at blanks, with quotes and backslashes. Unlike [`crate::Quoting`], it accepts
-/// unknown parts, and `\n`, `\t` and `\_` are escapes.
+/// Splits a line into words like `env -S`: at blanks, with quotes and backslashes. Unlike [`crate::Quoting`], it
+/// accepts unknown parts, and `\n`, `\t` and `\_` are escapes.
 pub(super) fn words(line: &Arg) -> Vec<Arg> {
     let mut words = Vec::new();
     let mut pieces: Vec<Piece> = Vec::new();

@@ -1,6 +1,6 @@
-//! Long text whose length lies in heredocs with a quoted delimiter: files that are written. Nothing is expanded in them, so
-//! the parser gets the first line of each only. What is taken for such a body is a guess; it counts only when the parser
-//! finds a literal heredoc at the very place, see [`Bodies::is_proved`].
+//! Long text whose length lies in heredocs with a quoted delimiter: files that are written. Nothing is expanded in
+//! them, so the parser gets the first line of each only. What is taken for such a body is a guess; it counts only when
+//! the parser finds a literal heredoc at the very place, see [`Bodies::is_proved`].
 
 use super::Range;
 use super::ground::Rewritten;
@@ -74,8 +74,8 @@ impl Bodies {
         Some(cut.long)
     }
 
-    /// The parser took everything that was cut for the body of a literal heredoc, with the delimiter that was guessed: it
-    /// ended it where the cut ends, and no line before that could have.
+    /// The parser took everything that was cut for the body of a literal heredoc, with the delimiter that was guessed:
+    /// it ended it where the cut ends, and no line before that could have.
     pub(super) fn is_proved(&self) -> bool {
         self.cuts.iter().all(|cut| cut.proved)
     }

@@ -1,5 +1,5 @@
-//! The text that a parser was given, and where each byte of it stands in the text of the call. They differ where the shell
-//! itself takes something away before it parses: escapes in backquotes, tabs in `<<-` bodies.
+//! The text that a parser was given, and where each byte of it stands in the text of the call. They differ where the
+//! shell itself takes something away before it parses: escapes in backquotes, tabs in `<<-` bodies.
 
 use crate::tree::Span;
 

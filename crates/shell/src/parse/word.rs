@@ -428,8 +428,8 @@ pub(super) fn is_parameter(name: &str) -> bool {
     }
 }
 
-/// The name in `x~` and `x~~`, with or without a pattern: upper case becomes lower and the other way round. bash does not
-/// document it, and the parser does not know it.
+/// The name in `x~` and `x~~`, with or without a pattern: upper case becomes lower and the other way round. bash does
+/// not document it, and the parser does not know it.
 fn case_toggled(inner: &str) -> Option<&str> {
     let (name, pattern) = inner.split_once('~')?;
     (is_parameter(name) && !pattern.contains(['$', '`', '\\', '"', '\''])).then_some(name)
@@ -445,8 +445,8 @@ pub(super) fn braced(source: &str) -> Option<&str> {
     source.strip_prefix("${")?.strip_suffix('}')
 }
 
-/// The text of a command in backquotes, as the shell reads it: `\` is taken off before `$`, backquote and `\`, and before
-/// `"` where the backquotes stand in double quotes.
+/// The text of a command in backquotes, as the shell reads it: `\` is taken off before `$`, backquote and `\`, and
+/// before `"` where the backquotes stand in double quotes.
 fn backquoted(source: &str, offset: u32, place: Place) -> Rewritten {
     let mut rewritten = Rewritten::default();
     let mut at = 0;

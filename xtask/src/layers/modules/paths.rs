@@ -1,4 +1,5 @@
-//! Paths in a token stream that lead to a module of the same crate: `crate::a::b`, `super::c`, `child::d`, and the trees of `use`.
+//! Paths in a token stream that lead to a module of the same crate: `crate::a::b`, `super::c`, `child::d`, and the
+//! trees of `use`.
 
 use std::collections::BTreeSet;
 use std::iter::Peekable;

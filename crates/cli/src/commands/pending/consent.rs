@@ -1,4 +1,5 @@
-//! Texts around a grant: the question before it and the report after it. This module must not know how a person answers.
+//! Texts around a grant: the question before it and the report after it. This module must not know how a person
+//! answers.
 
 use castellan_agents::AgentId;
 use castellan_daemon::PendingCall;

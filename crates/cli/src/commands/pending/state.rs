@@ -1,5 +1,5 @@
-//! The state of the screen: the pending calls, the selected call, and the call that is shown whole. Keys and news of the
-//! daemon change the state; this module must not know the terminal or the daemon.
+//! The state of the screen: the pending calls, the selected call, and the call that is shown whole. Keys and news of
+//! the daemon change the state; this module must not know the terminal or the daemon.
 
 use castellan_daemon::{PendingCall, ShownCall};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

@@ -148,8 +148,8 @@ fn write_findings(
     Ok(())
 }
 
-/// Describes the exemption of a finding, or the reason why it has none. Returns `None` if the rules in force do not make
-/// the finding, or if it stops nothing.
+/// Describes the exemption of a finding, or the reason why it has none. Returns `None` if the rules in force do not
+/// make the finding, or if it stops nothing.
 pub(super) fn exemption(finding: &FindingRecord, understood: Option<&Understood>) -> Option<String> {
     if !finding.lifted.is_empty() {
         let known = EXEMPTIONS.iter().find(|(word, _)| *word == finding.lifted);

@@ -1,4 +1,5 @@
-//! An ask with nobody at the agent's prompt: the model gets the request id for its user, and the desktop shows the call.
+//! An ask with nobody at the agent's prompt: the model gets the request id for its user, and the desktop shows the
+//! call.
 
 use std::cell::RefCell;
 use std::process::Child;

@@ -1,4 +1,5 @@
-//! Pathspecs of git: `:(top)`, `:/x`, and patterns in which `*` crosses directories. It must not know which command takes them.
+//! Pathspecs of git: `:(top)`, `:/x`, and patterns in which `*` crosses directories. It must not know which command
+//! takes them.
 
 use castellan_event::{Effect, EffectKind};
 use castellan_programs::Arg;

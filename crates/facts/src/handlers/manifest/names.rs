@@ -1,5 +1,5 @@
-//! Names of packages in manifests and in what is asked for. Readers take what they find and never fail: a name that they miss
-//! counts as not declared.
+//! Names of packages in manifests and in what is asked for. Readers take what they find and never fail: a name that
+//! they miss counts as not declared.
 
 use toml::{Table, Value};
 

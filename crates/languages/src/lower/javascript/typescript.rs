@@ -1,5 +1,5 @@
-//! What TypeScript adds to JavaScript, as `tree-sitter-typescript` 0.23 reads it: types do nothing, the rest is brought into forms that
-//! JavaScript has.
+//! What TypeScript adds to JavaScript, as `tree-sitter-typescript` 0.23 reads it: types do nothing, the rest is brought
+//! into forms that JavaScript has.
 
 use castellan_event::Why;
 use tree_sitter::Node as Parsed;

@@ -116,7 +116,8 @@ impl Lower<'_> {
         arguments
     }
 
-    /// A call of a function of a library that a block is given to. It is run with any of the values as `$_`, `$a` and `$b`.
+    /// A call of a function of a library that a block is given to. It is run with any of the values as `$_`, `$a` and
+    /// `$b`.
     fn pl_call_with_block(&mut self, at: Span, callee: Node, arguments: Vec<Node>) -> Node {
         let mut arguments = arguments.into_iter();
         let block = arguments.next();

@@ -72,7 +72,8 @@ impl Lower<'_> {
         after(annotations, Node::new(at, Kind::Function(Rc::new(function))))
     }
 
-    /// What runs when a type is read: the calls in it, and texts in which there are calls. Names alone may be given a meaning later.
+    /// What runs when a type is read: the calls in it, and texts in which there are calls. Names alone may be given a
+    /// meaning later.
     pub(super) fn annotations(&mut self, node: Option<Parsed<'_>>) -> Vec<Node> {
         let mut found = Vec::new();
         let mut left: Vec<Parsed<'_>> = node.into_iter().collect();
