@@ -372,28 +372,10 @@ fn acts(
                 None => opaque(place, (text.why().unwrap_or_default(), &text.written()), scene, facts),
             },
             What::Script { language, path } => {
-                inner(
-                    &Program {
-                        language: language.as_str().to_owned(),
-                        from: From::File(path),
-                        cwd: None,
-                        args: None,
-                    },
-                    place,
-                    scene,
-                    facts,
-                );
+                inner(&program_of_file(language, path), place, scene, facts);
             }
             What::Module { name, files } => match beside(&files, place, scene) {
-                Some(file) => {
-                    let from = From::File(Arg::known(file));
-                    inner(
-                        &Program { language: language.as_str().to_owned(), from, cwd: None, args: None },
-                        place,
-                        scene,
-                        facts,
-                    );
-                }
+                Some(file) => inner(&program_of_file(language, Arg::known(file)), place, scene, facts),
                 None if language == Language::JavaScript && modules::is_declared(&name, place, scene) => {
                     installed(&name, place, scene, facts);
                 }
@@ -407,6 +389,10 @@ fn acts(
             }
         }
     }
+}
+
+fn program_of_file(language: Language, file: Arg) -> Program {
+    Program { language: language.as_str().to_owned(), from: From::File(file), cwd: None, args: None }
 }
 
 /// Adds a module of a package that the project declares. It may do anything, but the project chose it.

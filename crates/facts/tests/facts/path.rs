@@ -280,7 +280,10 @@ fn places_of_a_session() {
             assert_eq!(classify(path, &places).place, Scope::Home, "{path} in {workspace}");
         }
     }
-    // Without a known home, any directory may be one.
+}
+
+#[test]
+fn without_a_known_home_any_directory_may_be_one() {
     for process in [None, Some(&Process::default())] {
         let places = Places::of_session(process, Some("/data/u"), &["/data/u/c".to_owned()]);
         assert_eq!(classify("/data/u/x", &places).place, Scope::Outside, "{process:?}");

@@ -242,7 +242,12 @@ impl Machine<'_> {
         if let Some(entry) = table.methods.entry(name).filter(|_| !is_data) {
             return self.perform(node, entry, Some(of), arguments);
         }
-        let value = self.inert(node, &arguments);
+        self.inert_method(node, of, &arguments)
+    }
+
+    /// Returns the result of a method without a known effect.
+    fn inert_method(&mut self, node: &Node, of: &Value, arguments: &[Argument]) -> Value {
+        let value = self.inert(node, arguments);
         match of {
             // It may return one of its elements.
             Value::List(cell) | Value::Map(cell) if self.is_capable(of) => {
@@ -314,10 +319,15 @@ impl Machine<'_> {
 
     /// Calls something without effects of its own.
     pub(super) fn inert(&mut self, node: &Node, arguments: &[Argument]) -> Value {
+        self.hand_all(node, arguments);
+        self.unknown(node, Why::Dynamic)
+    }
+
+    /// Passes all arguments to code that is not followed.
+    pub(super) fn hand_all(&mut self, node: &Node, arguments: &[Argument]) {
         for argument in arguments {
             self.hand(node, &argument.value);
         }
-        self.unknown(node, Why::Dynamic)
     }
 
     /// Passes a value to code that is not followed. That code may call the program's functions with any arguments, and

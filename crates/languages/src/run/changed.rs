@@ -96,12 +96,6 @@ impl Machine<'_> {
         made.map_or_else(|| self.unknown(node, Why::Dynamic), Value::text)
     }
 
-    fn hand_all(&mut self, node: &Node, arguments: &[Argument]) {
-        for argument in arguments {
-            self.hand(node, &argument.value);
-        }
-    }
-
     fn changed_text(&mut self, node: &Node, of: &Value, name: &str, arguments: &[Argument]) -> Value {
         let plain: Vec<Value> =
             arguments.iter().filter(|one| one.name.is_none()).map(|one| one.value.clone()).collect();

@@ -304,9 +304,7 @@ impl Machine<'_> {
         let taken = self.any(node, values);
         cell.is_open = true;
         self.state.set_cell(id, cell);
-        for argument in arguments {
-            self.hand(node, &argument.value);
-        }
+        self.hand_all(node, arguments);
         Some(if name == "sort" { of.clone() } else { taken })
     }
 
@@ -343,9 +341,7 @@ impl Machine<'_> {
             }
             "toString" => Some(self.as_text(node, of)),
             "next" | "__next__" | "__anext__" | "send" | "asend" => {
-                for argument in arguments {
-                    self.hand(node, &argument.value);
-                }
+                self.hand_all(node, arguments);
                 let (elements, _) = self.elements(node, of);
                 let value = self.any(node, elements);
                 if name != "next" {
@@ -356,9 +352,7 @@ impl Machine<'_> {
             }
             "entries" => Some(self.enumerated(node, of)),
             "reduce" | "reduceRight" => {
-                for argument in arguments {
-                    self.hand(node, &argument.value);
-                }
+                self.hand_all(node, arguments);
                 None
             }
             "slice"
@@ -371,9 +365,7 @@ impl Machine<'_> {
                 Some(Value::List(self.state.new_cell(cell)))
             }
             _ if SAME.contains(&name) => {
-                for argument in arguments {
-                    self.hand(node, &argument.value);
-                }
+                self.hand_all(node, arguments);
                 let cut = !matches!(name, "copy" | "values" | "toSorted") && !arguments.is_empty();
                 cell.is_open |= cut || name == "toSorted";
                 Some(Value::List(self.state.new_cell(cell)))

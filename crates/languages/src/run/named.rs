@@ -82,9 +82,7 @@ impl Machine<'_> {
     }
 
     fn lost_call(&mut self, node: &Node, why: Why, arguments: &[Argument]) -> Value {
-        for argument in arguments {
-            self.hand(node, &argument.value);
-        }
+        self.hand_all(node, arguments);
         self.lost(node, why)
     }
 

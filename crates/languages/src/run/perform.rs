@@ -179,16 +179,7 @@ impl Machine<'_> {
     fn part(&mut self, node: &Node, part: Part, value: &Value, is_tree: bool, bound: &Bound) {
         match part {
             Part::Read => self.path(node, EffectKind::Read, value, is_tree),
-            Part::ReadOrUrl => {
-                for arg in self.operands(node, value) {
-                    let is_url = arg.prefix().contains("://");
-                    let (kind, on) = match is_url {
-                        true => (EffectKind::Download, Operand::Url(arg)),
-                        false => (EffectKind::Read, Operand::Path(arg)),
-                    };
-                    self.act(node.at, What::Effect { kind, on, recursive: false });
-                }
-            }
+            Part::ReadOrUrl => self.read_or_url(node, value),
             Part::Write => self.path(node, EffectKind::Write, value, is_tree),
             Part::Into => self.into(node, value, is_tree, bound),
             Part::Delete => self.path(node, EffectKind::Delete, value, is_tree),
@@ -248,6 +239,16 @@ impl Machine<'_> {
             | Part::StdinFile => {}
             Part::Callback => self.callback(node, value),
             Part::Any => {}
+        }
+    }
+
+    fn read_or_url(&mut self, node: &Node, value: &Value) {
+        for arg in self.operands(node, value) {
+            let (kind, on) = match arg.prefix().contains("://") {
+                true => (EffectKind::Download, Operand::Url(arg)),
+                false => (EffectKind::Read, Operand::Path(arg)),
+            };
+            self.act(node.at, What::Effect { kind, on, recursive: false });
         }
     }
 

@@ -186,9 +186,7 @@ impl Machine<'_> {
         let text = match (of, of.as_str()) {
             (_, Some(text)) => text.to_owned(),
             _ => {
-                for argument in arguments {
-                    self.hand(node, &argument.value);
-                }
+                self.hand_all(node, arguments);
                 return Some(self.unknown(node, Why::Dynamic));
             }
         };
@@ -221,9 +219,7 @@ impl Machine<'_> {
                 return Some(self.cut(node, &text, name, arguments));
             }
             _ => {
-                for argument in arguments {
-                    self.hand(node, &argument.value);
-                }
+                self.hand_all(node, arguments);
                 return Some(self.unknown(node, Why::Dynamic));
             }
         };

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use castellan_event::Why;
 
-use super::{Descriptor, Function, State, Table, Value, Variable};
+use super::{Descriptor, Function, Options, State, Table, Value, Variable};
 use crate::limits::{COPIED_PER_WORK, ENTRIES_PER_WORK, VALUES_MAX};
 use crate::text::Text;
 use crate::work::Work;
@@ -65,15 +65,7 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
         positionals: if one.positionals == other.positionals { one.positionals } else { None },
         name: one.name,
         descriptors: join_descriptors(&one.descriptors, &other.descriptors, work),
-        options: super::Options {
-            dialect: one.options.dialect,
-            literal_patterns: one.options.literal_patterns && other.options.literal_patterns,
-            hidden_names: one.options.hidden_names || other.options.hidden_names,
-            literal_braces: one.options.literal_braces && other.options.literal_braces,
-            aliases: if one.options.aliases == other.options.aliases { one.options.aliases } else { None },
-            export_all: one.options.export_all || other.options.export_all,
-            functions_exported: one.options.functions_exported || other.options.functions_exported,
-        },
+        options: join_options(&one.options, &other.options),
         hidden: join_hidden(one.hidden, &other.hidden, work),
         collected: join_collected(one.collected, &other.collected, work),
         traps: join_traps(one.traps, &other.traps, work),
@@ -81,6 +73,19 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
         status: if one.status == other.status { one.status } else { None },
         ended: one.ended && other.ended,
         spent: one.spent.saturating_add(other.spent),
+    }
+}
+
+/// Joins options so that each has the value under which more can happen.
+fn join_options(one: &Options, other: &Options) -> Options {
+    Options {
+        dialect: one.dialect,
+        literal_patterns: one.literal_patterns && other.literal_patterns,
+        hidden_names: one.hidden_names || other.hidden_names,
+        literal_braces: one.literal_braces && other.literal_braces,
+        aliases: if one.aliases == other.aliases { one.aliases } else { None },
+        export_all: one.export_all || other.export_all,
+        functions_exported: one.functions_exported || other.functions_exported,
     }
 }
 

@@ -35,15 +35,7 @@ impl Walker<'_> {
     ) -> Vec<Bit> {
         let made = match &parameter.operation {
             Operation::Value | Operation::Keys | Operation::Names => got,
-            Operation::Length => match got {
-                Got::Unset => Got::One(Text::known("0")),
-                Got::Many { values, .. } => Got::One(Text::known(values.len().to_string())),
-                Got::One(text) => match text.as_str() {
-                    Some(known) => Got::One(Text::known(known.chars().count().to_string())),
-                    None => Got::Unknown { why: Why::Expansion, several: false },
-                },
-                Got::Unknown { why, .. } => Got::Unknown { why, several: false },
-            },
+            Operation::Length => length_of(&got),
             Operation::Substitute { kind, colon, word } => {
                 return self.substitute(
                     state,
@@ -300,6 +292,19 @@ impl Walker<'_> {
             *element = text;
         }
         state.set(name, Value::Array(std::rc::Rc::new(elements)));
+    }
+}
+
+/// Returns the length of a text, or the number of several values.
+fn length_of(got: &Got) -> Got {
+    match got {
+        Got::Unset => Got::One(Text::known("0")),
+        Got::Many { values, .. } => Got::One(Text::known(values.len().to_string())),
+        Got::One(text) => match text.as_str() {
+            Some(known) => Got::One(Text::known(known.chars().count().to_string())),
+            None => Got::Unknown { why: Why::Expansion, several: false },
+        },
+        Got::Unknown { why, .. } => Got::Unknown { why: *why, several: false },
     }
 }
 

@@ -48,6 +48,11 @@ fn script_records(home: &Home, id: &str) -> anyhow::Result<Vec<Json>> {
         .collect())
 }
 
+/// Returns the entry of a changed file.
+fn changed(path: &Path, was: &str, found: &str, message: &str) -> Json {
+    json!([{ "path": path, "sha256": was, "found": found, "message": message }])
+}
+
 fn waits(home: &Home, id: &str) -> anyhow::Result<Json> {
     let found = until(LIMIT, || Ok(script_records(home, id)?.pop()))?;
     found.ok_or_else(|| anyhow::anyhow!("nothing is told of {id}"))
@@ -61,7 +66,6 @@ fn what_is_swapped_while_a_call_runs_is_recorded() -> anyhow::Result<()> {
     let script = at("x.sh");
     let bash_it = format!("bash {}", script.display());
     let source_it = format!(". {}", script.display());
-    let said = |path: &Path, was: &str, found: &str, message: &str| json!([{ "path": path, "sha256": was, "found": found, "message": message }]);
     write(&script, CALM);
     play(&home, "same", &bash_it, || (), "PostToolUse")?;
 
@@ -73,13 +77,13 @@ fn what_is_swapped_while_a_call_runs_is_recorded() -> anyhow::Result<()> {
         let session = waits(&home, over)?;
         assert_eq!(session["message"], "script_changed");
         assert_eq!(session["event"], over);
-        let expected = said(&script, &hash(CALM), &hash(OTHER), "it is not what was judged");
+        let expected = changed(&script, &hash(CALM), &hash(OTHER), "it is not what was judged");
         assert_eq!(session["scripts"], expected);
     }
 
     write(&script, CALM);
     play(&home, "gone", &bash_it, || fs::remove_file(&script).unwrap(), "PostToolUse")?;
-    let expected = said(&script, &hash(CALM), "", "it cannot be read any more");
+    let expected = changed(&script, &hash(CALM), "", "it cannot be read any more");
     assert_eq!(waits(&home, "gone")?["scripts"], expected);
 
     // castellan does not block on the replacement file, or read it without limit.
@@ -100,7 +104,7 @@ fn what_is_swapped_while_a_call_runs_is_recorded() -> anyhow::Result<()> {
     let itself = format!("{bash_it}; echo x >> {}", script.display());
     play(&home, "itself", &itself, || write(&script, "echo hello\nx\n"), "PostToolUse")?;
     let message = "it is not what was judged; the call itself writes it";
-    let expected = said(&script, &hash(CALM), &hash("echo hello\nx\n"), message);
+    let expected = changed(&script, &hash(CALM), &hash("echo hello\nx\n"), message);
     assert_eq!(waits(&home, "itself")?["scripts"], expected);
 
     // castellan never read the file that runs.
@@ -108,23 +112,30 @@ fn what_is_swapped_while_a_call_runs_is_recorded() -> anyhow::Result<()> {
     play(&home, "copied", &copied, || write(&script, OTHER), "PostToolUse")?;
     let session = waits(&home, "copied")?;
     assert_eq!(session["message"], "script_unchecked");
-    let expected = said(&script, "", &hash(OTHER), "the call itself put there what ran");
+    let expected = changed(&script, "", &hash(OTHER), "the call itself put there what ran");
     assert_eq!(session["scripts"], expected);
-
-    // Other kinds of code, and a call whose files a later record does not report again.
-    let cases = [("p.py", "python3 p.py", "print(1)\n"), ("Makefile", "make", "all:\n\techo hello\n")];
-    for (name, command, text) in cases {
-        write(&at(name), text);
-        let command = format!("cd {}; {command}", home.workspace().display());
-        play(&home, name, &command, || write(&at(name), OTHER), "PostToolUse")?;
-        let expected = said(&at(name), &hash(text), &hash(OTHER), "it is not what was judged");
-        assert_eq!(waits(&home, name)?["scripts"], expected);
-    }
+    // No later record reports the files of an earlier call.
     assert_eq!(script_records(&home, "same")?, Vec::<Json>::new());
+    let shown = home.run_castellan(&["log"])?.stdout;
+    assert!(shown.contains("script_changed"), "{shown}");
     for line in home.run_castellan(&["log", "verify"])?.stdout.lines() {
         assert!(!line.contains("broken"), "{line}");
     }
-    let shown = home.run_castellan(&["log"])?.stdout;
-    assert!(shown.contains("script_changed"), "{shown}");
+    Ok(())
+}
+
+#[test]
+fn other_kinds_of_code_are_compared_too() -> anyhow::Result<()> {
+    let home = Home::with_castellan("kinds", ENFORCE, "")?;
+    for (name, command, text) in
+        [("p.py", "python3 p.py", "print(1)\n"), ("Makefile", "make", "all:\n\techo hello\n")]
+    {
+        let file = home.workspace().join(name);
+        fs::write(&file, text)?;
+        let command = format!("cd {}; {command}", home.workspace().display());
+        play(&home, name, &command, || fs::write(&file, OTHER).unwrap(), "PostToolUse")?;
+        let expected = changed(&file, &hash(text), &hash(OTHER), "it is not what was judged");
+        assert_eq!(waits(&home, name)?["scripts"], expected);
+    }
     Ok(())
 }
