@@ -7,7 +7,7 @@ mod check;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use castellan_event::{FieldArg, FieldType, Level, Row, Value};
+use castellan_event::{FieldArg, FieldType, Level, Net, Row, Value};
 use castellan_rules::{Matching, Rule, RuleSet};
 use serde_json::{Map, Value as Json};
 
@@ -200,7 +200,7 @@ fn value(ty: FieldType, json: &Json) -> Value<'_> {
         (FieldType::Bool, Json::Bool(truth)) => Value::Bool(*truth),
         (FieldType::Text | FieldType::Bytes, Json::String(written)) => text(written),
         (FieldType::Ip, Json::String(address)) => address.parse().map_or(Value::Absent, Value::Ip),
-        (FieldType::Net, Json::String(net)) => net.parse().map_or(Value::Absent, Value::Net),
+        (FieldType::Net, Json::String(net)) => Net::parse(net).map_or(Value::Absent, Value::Net),
         _ => Value::Absent,
     }
 }

@@ -126,16 +126,16 @@ pub(crate) fn networks(ty: ValueType, words: &[Word]) -> Result<Networks, Fault>
 
 fn address(word: &Word) -> Result<Net, Fault> {
     word.text.parse::<IpAddr>().map(Net::from).map_err(|_| {
-        let help = match word.text.parse::<Net>() {
-            Ok(_) => "the field is an address: write an address, not a network",
-            Err(_) => "write an address such as `10.0.0.1` or `fe80::1`",
+        let help = match Net::parse(&word.text) {
+            Some(_) => "the field is an address: write an address, not a network",
+            None => "write an address such as `10.0.0.1` or `fe80::1`",
         };
         Fault::new(CODE, word.place, format!("`{}` is not an address", word.text)).help(help)
     })
 }
 
 fn network(word: &Word) -> Result<Net, Fault> {
-    word.text.parse().map_err(|_| {
+    Net::parse(&word.text).ok_or_else(|| {
         let help = "write a network as address and prefix, such as `10.0.0.0/8`";
         Fault::new(CODE, word.place, format!("`{}` is not a network", word.text)).help(help)
     })

@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn membership() {
         let net = |text: &str| {
-            text.parse().unwrap_or_else(|_| Net::from(text.parse::<std::net::IpAddr>().unwrap()))
+            Net::parse(text).unwrap_or_else(|| Net::from(text.parse::<std::net::IpAddr>().unwrap()))
         };
         for (set, asked, expected) in [
             ("10.0.0.0/8", "10.255.0.1", true),

@@ -74,7 +74,7 @@ fn single(field: &Field, json: &Json) -> Result<(), String> {
         FieldType::Bool => (json.is_boolean(), "true or false"),
         FieldType::Ip => (text.is_some_and(|text| text.parse::<IpAddr>().is_ok()), "an address"),
         FieldType::Net => {
-            (text.is_some_and(|text| text.parse::<Net>().is_ok()), "a network such as `10.0.0.0/8`")
+            (text.is_some_and(|text| Net::parse(text).is_some()), "a network such as `10.0.0.0/8`")
         }
     };
     if fits { Ok(()) } else { Err(wanted(field, what, json)) }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use castellan_event::{FieldArg, FieldDef, FieldType, Level, Row, Value};
+use castellan_event::{FieldArg, FieldDef, FieldType, Level, Net, Row, Value};
 use serde_json::Value as Json;
 
 pub(crate) static FIELDS: &[FieldDef<'static>] = &[
@@ -67,7 +67,7 @@ fn value(ty: FieldType, json: &Json) -> Value<'_> {
         // The value of a network field may be an address in the network.
         (FieldType::Ip | FieldType::Net, json) => {
             let written = json.as_str().unwrap();
-            written.parse().map_or_else(|_| Value::Ip(written.parse().unwrap()), Value::Net)
+            Net::parse(written).map_or_else(|| Value::Ip(written.parse().unwrap()), Value::Net)
         }
         (FieldType::U64, json) => Value::U64(json.as_u64().unwrap()),
         (FieldType::Bool, json) => Value::Bool(json.as_bool().unwrap()),
