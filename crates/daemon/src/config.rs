@@ -24,7 +24,7 @@ use crate::shipped::DEFAULT_CONFIG;
 use castellan_files::{Guard, explained, read_guarded};
 
 pub(crate) use self::edit::write_edit;
-pub use self::edit::{KeyEdit, write_mode};
+pub use self::edit::{EditError, KeyEdit, write_mode};
 pub use self::keys::{KEYS, Key, Kind, Merge, Place};
 pub use self::merge::{Preset, Setting, Settled, Sourced, presets};
 pub use self::schema::{json_schema, markdown};

@@ -59,8 +59,9 @@ mod world;
 pub use applied::{AppliedError, read as read_applied};
 pub use compile::{Compiled, compile};
 pub use config::{
-    Config, ConfigError, KEYS, Key, KeyEdit, Kind, LayerText, Merge, Mistake, Place, Preset, Reload, Setting,
-    Settled, Sourced, Value, json_schema, markdown, presets, read_config, settable_key, write_mode,
+    Config, ConfigError, EditError, KEYS, Key, KeyEdit, Kind, LayerText, Merge, Mistake, Place, Preset,
+    Reload, Setting, Settled, Sourced, Value, json_schema, markdown, presets, read_config, settable_key,
+    write_mode,
 };
 pub use control::{
     AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,

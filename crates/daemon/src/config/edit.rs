@@ -5,15 +5,30 @@ use std::path::Path;
 
 use castellan_event::Mode;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use toml_edit::{Array, DocumentMut, Item, Table, TableLike, TomlError, Value};
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 use super::keys::{Key, Kind, former_name};
 use super::{Config, ConfigError};
 use castellan_files::write_private;
 
 mod lists;
+
+/// The reason why a key in a text cannot be changed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EditError {
+    /// The text, the changed text or the value is no TOML.
+    #[error("{0}")]
+    NotToml(String),
+    /// A table's name has another value.
+    #[error("`{0}` must be a table")]
+    NotTable(String),
+    /// The key of a list has another value, of this type.
+    #[error("`{0}` is a list, and this is a value of the type {1}")]
+    NotList(String, &'static str),
+}
 
 /// A change of one key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,8 +60,8 @@ impl KeyEdit {
     }
 
     /// Returns the change that brings the key in the text of a configuration back.
-    pub fn reverse(&self, text: &str, key: &str) -> Result<KeyEdit, String> {
-        let whole: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    pub fn reverse(&self, text: &str, key: &str) -> Result<KeyEdit, EditError> {
+        let whole: toml::Table = toml::from_str(text).map_err(not_toml)?;
         let name = name_in(text, key)?;
         let (table, name) =
             name.split_once('.').map_or((None, name.as_str()), |(table, name)| (Some(table), name));
@@ -62,11 +77,11 @@ impl KeyEdit {
     }
 
     /// Returns the text of a configuration after the change. Comments and layout stay, except those of what the change
-    /// removes. The error gives the reason why the text cannot be changed.
-    pub fn applied_to(&self, text: &str, key: &str) -> Result<String, String> {
+    /// removes.
+    pub fn applied_to(&self, text: &str, key: &str) -> Result<String, EditError> {
         let key = &name_in(text, key)?;
         let changed = match self {
-            KeyEdit::Set(value) => set(text, key, value.parse().map_err(message)?),
+            KeyEdit::Set(value) => set(text, key, value.parse().map_err(not_toml)?),
             KeyEdit::Unset => unset(text, key),
             KeyEdit::Add(element) => lists::add(text, key, element),
             KeyEdit::Remove(element) => lists::remove(text, key, element),
@@ -102,7 +117,7 @@ pub fn write_mode(file: &Path, mode: Mode) -> Result<(), ConfigError> {
 
 /// Changes a key in a configuration file.
 pub(crate) fn write_edit(file: &Path, key: &str, edit: &KeyEdit) -> Result<(), ConfigError> {
-    let malformed = |message| ConfigError::Malformed(file.to_owned(), message);
+    let malformed = |error: EditError| ConfigError::Malformed(file.to_owned(), error.to_string());
     let text = Config::read_text(file)?;
     let changed = edit.applied_to(&text, key).map_err(malformed)?;
     if changed == text {
@@ -112,19 +127,20 @@ pub(crate) fn write_edit(file: &Path, key: &str, edit: &KeyEdit) -> Result<(), C
 }
 
 /// Returns the name by which a text calls a key: its present or its former one.
-fn name_in(text: &str, key: &str) -> Result<String, String> {
+fn name_in(text: &str, key: &str) -> Result<String, EditError> {
     let table = parsed(text)?;
     let former = former_name(key).filter(|former| find(table.get_ref(), former).is_some());
     Ok(former.unwrap_or(key).to_owned())
 }
 
-fn set(text: &str, key: &str, value: Value) -> Result<String, String> {
-    let mut document: DocumentMut = text.parse().map_err(message)?;
+fn set(text: &str, key: &str, value: Value) -> Result<String, EditError> {
+    let mut document: DocumentMut = text.parse().map_err(not_toml)?;
     match key.split_once('.') {
         None => put(document.as_table_mut(), key, value),
         Some((table, name)) => {
             let table_item = document.entry(table).or_insert_with(|| Item::Table(Table::new()));
-            let inner = table_item.as_table_like_mut().ok_or_else(|| format!("`{table}` must be a table"))?;
+            let inner =
+                table_item.as_table_like_mut().ok_or_else(|| EditError::NotTable(table.to_owned()))?;
             put(inner, name, value);
         }
     }
@@ -152,7 +168,7 @@ fn put(table: &mut dyn TableLike, name: &str, mut value: Value) {
 }
 
 /// Removes a key with its line, and keeps the comments above it.
-fn unset(text: &str, key: &str) -> Result<String, String> {
+fn unset(text: &str, key: &str) -> Result<String, EditError> {
     let table = parsed(text)?;
     let Some((name, value)) = find(table.get_ref(), key) else { return Ok(text.to_owned()) };
     let lines = lines_around(text, &(name.start..value.span().end));
@@ -164,7 +180,7 @@ fn unset(text: &str, key: &str) -> Result<String, String> {
         return Ok(without(text, &lines));
     }
     // A key of an inline table, or a list of tables.
-    let mut document: DocumentMut = text.parse().map_err(message)?;
+    let mut document: DocumentMut = text.parse().map_err(not_toml)?;
     match key.split_once('.') {
         None => drop(document.remove(key)),
         Some((table, name)) => {
@@ -175,8 +191,8 @@ fn unset(text: &str, key: &str) -> Result<String, String> {
     Ok(document.to_string())
 }
 
-fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, String> {
-    DeTable::parse(text).map_err(|error| error.to_string().trim_end().to_owned())
+fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, EditError> {
+    DeTable::parse(text).map_err(not_toml)
 }
 
 /// Returns the place of a key's name, and its value.
@@ -212,8 +228,8 @@ fn is_blank(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('#')
 }
 
-fn message(error: TomlError) -> String {
-    error.to_string().trim_end().to_owned()
+fn not_toml(error: impl std::fmt::Display) -> EditError {
+    EditError::NotToml(error.to_string().trim_end().to_owned())
 }
 
 #[cfg(test)]

@@ -67,7 +67,9 @@ impl PolicyState {
         let set = self.in_force().set.clone();
         let set = set.ok_or_else(|| format!("there is nothing applied that could keep it: {REMEDY}"))?;
         let user = FileSet {
-            config: KeyEdit::word(mode.as_str()).applied_to(&set.user.config, "mode")?,
+            config: KeyEdit::word(mode.as_str())
+                .applied_to(&set.user.config, "mode")
+                .map_err(|error| error.to_string())?,
             rules: set.user.rules.clone(),
         };
         self.keep(Layers { user, ..Layers::clone(&set) })

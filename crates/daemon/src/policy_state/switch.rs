@@ -34,7 +34,7 @@ impl PolicyState {
     /// Computes a change of the set in force. The error gives the reason why it is impossible.
     pub(crate) fn prepare_switch(&self, key: &str, edit: &KeyEdit) -> Result<Switch, String> {
         let before = self.set().ok_or_else(|| format!("nothing is in force: {REMEDY}"))?;
-        let config = edit.applied_to(&before.user.config, key)?;
+        let config = edit.applied_to(&before.user.config, key).map_err(|error| error.to_string())?;
         let user = FileSet { config, rules: before.user.rules.clone() };
         let set = Layers { user, ..Layers::clone(&before) };
         let config = |layers: &Layers| layers.config(&self.layout).map_err(|error| error.to_string());

@@ -29,12 +29,12 @@ pub(crate) fn change(global: &Global, key: &str, edit: KeyEdit, yes: bool) -> an
     let status = client.status()?;
     check_version(&status)?;
     let before = in_force(&layout, &status).context("nothing is in force: run `castellan apply`")?;
-    let config = applied(&edit, &before.user.config, key)?;
+    let config = edit.applied_to(&before.user.config, key)?;
     let in_file = is_to_do_in_file(&layout, key, &edit)?;
     if config == before.user.config && !in_file {
         return Ok(Changed::Before);
     }
-    let reverse = edit.reverse(&before.user.config, key).map_err(anyhow::Error::msg)?;
+    let reverse = edit.reverse(&before.user.config, key)?;
     let user = FileSet { config, rules: before.user.rules.clone() };
     let after = Layers { user, ..before.clone() };
     let mut out = anstream::stdout();
@@ -76,12 +76,8 @@ fn is_to_do_in_file(layout: &Layout, key: &str, edit: &KeyEdit) -> anyhow::Resul
     }
     let shown = || format!("`{}`", file.display());
     let text = read_config(&file).with_context(shown)?;
-    let changed = applied(edit, &text, key).with_context(shown)?;
+    let changed = edit.applied_to(&text, key).with_context(shown)?;
     Ok(changed != text)
-}
-
-fn applied(edit: &KeyEdit, text: &str, key: &str) -> anyhow::Result<String> {
-    edit.applied_to(text, key).map_err(anyhow::Error::msg)
 }
 
 /// Returns the changed configuration, or its mistakes, without the place in a text that the person has not written.

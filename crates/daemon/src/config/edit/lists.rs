@@ -3,7 +3,7 @@
 use super::*;
 
 /// Adds a text at the end of a list. A list that has it stays as it is.
-pub(super) fn add(text: &str, key: &str, element: &str) -> Result<String, String> {
+pub(super) fn add(text: &str, key: &str, element: &str) -> Result<String, EditError> {
     let table = parsed(text)?;
     let Some((_, list)) = find(table.get_ref(), key) else {
         return set(text, key, Value::Array(Array::from_iter([element])));
@@ -30,7 +30,7 @@ pub(super) fn add(text: &str, key: &str, element: &str) -> Result<String, String
 }
 
 /// Removes a text from a list, each time that the list has it.
-pub(super) fn remove(text: &str, key: &str, element: &str) -> Result<String, String> {
+pub(super) fn remove(text: &str, key: &str, element: &str) -> Result<String, EditError> {
     let table = parsed(text)?;
     let Some((_, list)) = find(table.get_ref(), key) else { return Ok(text.to_owned()) };
     let found = elements(key, list)?.iter().filter(|one| one.get_ref().as_str() == Some(element));
@@ -57,11 +57,11 @@ fn without_element(text: &str, place: &Range<usize>) -> String {
     without(text, &(start..place.end))
 }
 
-fn elements<'t>(key: &str, list: &'t Spanned<DeValue<'t>>) -> Result<&'t [Spanned<DeValue<'t>>], String> {
+fn elements<'t>(key: &str, list: &'t Spanned<DeValue<'t>>) -> Result<&'t [Spanned<DeValue<'t>>], EditError> {
     if let DeValue::Array(elements) = list.get_ref() {
         return Ok(elements);
     }
-    Err(format!("`{key}` is a list, and this is a value of the type {}", list.get_ref().type_str()))
+    Err(EditError::NotList(key.to_owned(), list.get_ref().type_str()))
 }
 
 /// Returns the indentation of a line after the last element.

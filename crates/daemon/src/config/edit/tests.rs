@@ -147,7 +147,12 @@ fn a_list_gets_an_element_in_its_layout() {
         &KeyEdit::Add("a \"b\"".to_owned()),
         "[hooks]\ntrusted = ['x', 'a \"b\"']\n",
     );
-    assert!(add.applied_to("version = 1\nallow = 'a'\n", "allow").unwrap_err().contains("`allow` is a list"));
+    assert!(
+        add.applied_to("version = 1\nallow = 'a'\n", "allow")
+            .unwrap_err()
+            .to_string()
+            .contains("`allow` is a list")
+    );
     // A layout that castellan does not know stays as it is.
     assert!(add.applied_to("version = 1\nallow = ['a'\n , # x\n]\n", "allow").is_err());
 }
