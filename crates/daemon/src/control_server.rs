@@ -145,8 +145,8 @@ impl ControlServer {
             ControlRequest::Refuse { id } => self.refuse(id, peer)?,
             ControlRequest::SetPin { new } => self.set_pin(new, peer)?,
             ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided_workspaces())),
-            ControlRequest::Trust { workspace, trust: workspace_trust, project } => {
-                self.trust(workspace, workspace_trust, project.as_deref(), peer)?;
+            ControlRequest::Trust { workspace, trust: decision, project } => {
+                self.trust(workspace, decision, project.as_deref(), peer)?;
             }
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
             ControlRequest::Switch { key, word } => self.switch(key, &KeyEdit::word(word), None, peer)?,

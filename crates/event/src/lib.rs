@@ -8,6 +8,7 @@
 mod access;
 mod call;
 mod code;
+mod effect_text;
 mod facts;
 mod field;
 mod finding;
@@ -19,7 +20,6 @@ mod obligation;
 mod path;
 mod quote;
 mod row;
-mod said;
 mod session;
 mod star;
 mod verdict;

@@ -44,10 +44,9 @@ impl Grant {
     }
 
     pub(crate) fn of_findings(findings: &[Finding], facts: &Facts) -> Option<Grant> {
-        let workspace_trust = findings.iter().filter(|finding| finding.counts() && finding.stops());
-        let lifts: Option<BTreeSet<_>> = workspace_trust
-            .map(|finding| finding.is_liftable_by(Exemption::Grant).then(|| name(finding)))
-            .collect();
+        let stopping = findings.iter().filter(|finding| finding.counts() && finding.stops());
+        let lifts: Option<BTreeSet<_>> =
+            stopping.map(|finding| finding.is_liftable_by(Exemption::Grant).then(|| name(finding))).collect();
         let scripts = facts.scripts.clone();
         let lifts = lifts.filter(|lifts| !lifts.is_empty())?.into_iter().collect();
         Some(Grant { parts: vec![GrantPart { lifts, scripts }] })

@@ -63,7 +63,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let directory = options.directory.as_deref().unwrap_or(Path::new("."));
     let shown = || format!("`{}`", directory.display());
     let mut project = None;
-    let (workspace, workspace_trust, words) = match options.what {
+    let (workspace, decision, words) = match options.what {
         What { deny: true, .. } => {
             let real = std::fs::canonicalize(directory).with_context(shown)?;
             (text_of(&real)?, TrustDecision::Denied, "every call of agents there is denied")
@@ -88,7 +88,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
             (workspace, TrustDecision::Trusted, "agents may work there, as your profile says")
         }
     };
-    client.trust(&workspace, workspace_trust, project.map(|project| project.hash()))?;
+    client.trust(&workspace, decision, project.map(|project| project.hash()))?;
     global.note(&format!("{}: {words}", printable(&workspace)))?;
     Ok(Exit::Done)
 }

@@ -153,14 +153,10 @@ impl ControlClient {
     pub fn trust(
         &self,
         workspace: &str,
-        workspace_trust: TrustDecision,
+        decision: TrustDecision,
         project: Option<String>,
     ) -> Result<(), ControlError> {
-        self.carry_out(&ControlRequest::Trust {
-            workspace: workspace.to_owned(),
-            trust: workspace_trust,
-            project,
-        })
+        self.carry_out(&ControlRequest::Trust { workspace: workspace.to_owned(), trust: decision, project })
     }
 
     /// Checks that castellan's daemon listens, before a person is asked for a secret.

@@ -14,11 +14,8 @@ const NOBODY: (u32, u64) = (0, 0);
 
 /// Every loosening request, with loosening arguments. `shown` is the hash of the set in force.
 fn loosening(workspace: &str, shown: &str) -> Vec<(&'static str, ControlRequest)> {
-    let trust = |workspace_trust| ControlRequest::Trust {
-        workspace: workspace.to_owned(),
-        trust: workspace_trust,
-        project: None,
-    };
+    let trust =
+        |decision| ControlRequest::Trust { workspace: workspace.to_owned(), trust: decision, project: None };
     let edit = |key: &str, edit| ControlRequest::Edit { key: key.to_owned(), edit, shown: shown.to_owned() };
     let approve = |scope| ControlRequest::Approve { id: "K7".to_owned(), shown: String::new(), scope };
     vec![

@@ -19,27 +19,27 @@ impl ControlServer {
     pub(super) fn trust(
         &self,
         workspace: &str,
-        workspace_trust: &TrustDecision,
+        decision: &TrustDecision,
         project: Option<&str>,
         peer: Peer<'_>,
     ) -> Result<(), ControlResponse> {
-        let mut argument = format!("{} {}", workspace_trust.as_str(), shown(workspace));
+        let mut argument = format!("{} {}", decision.as_str(), shown(workspace));
         if let Some(hash) = project {
             argument.push_str(&format!(", its files {}", alphanumeric_start(hash)));
         }
-        if *workspace_trust != TrustDecision::Denied {
+        if *decision != TrustDecision::Denied {
             self.check_presence("trust", &argument, peer)?;
         }
         let _deciding = self.deciding.lock().unwrap_or_else(PoisonError::into_inner);
-        let (action, decided, there) = match workspace_trust {
+        let (action, decided, there) = match decision {
             TrustDecision::Trusted => {
                 let decided = WorkspaceDecision::Trusted { project: project.map(str::to_owned) };
                 let there =
-                    is_there(workspace, workspace_trust).and_then(|()| self.copy_project(workspace, project));
+                    is_there(workspace, decision).and_then(|()| self.copy_project(workspace, project));
                 ("trust_resolved", Some(decided), there)
             }
             TrustDecision::Denied => {
-                ("trust_denied", Some(WorkspaceDecision::Denied), is_there(workspace, workspace_trust))
+                ("trust_denied", Some(WorkspaceDecision::Denied), is_there(workspace, decision))
             }
             // The workspace may no longer exist.
             TrustDecision::Unknown => ("trust_resolved", None, Ok(())),
@@ -73,9 +73,9 @@ impl ControlServer {
 }
 
 /// Checks that the path is an existing real path and, for trust, a whole workspace. The client has checked the same.
-fn is_there(workspace: &str, workspace_trust: &TrustDecision) -> Result<(), String> {
+fn is_there(workspace: &str, decision: &TrustDecision) -> Result<(), String> {
     let found = workspace_at(workspace).map_err(|error| error.to_string())?;
-    match workspace_trust {
+    match decision {
         TrustDecision::Trusted if !found.is_border => {
             Err(format!("`{}` can be no workspace: it is, or holds, a home", shown(workspace)))
         }
@@ -103,9 +103,9 @@ mod tests {
         let root = root.path().canonicalize().unwrap();
         std::fs::create_dir_all(root.join("r/.git")).unwrap();
         std::fs::create_dir_all(root.join("r/sub")).unwrap();
-        let check = |path: &str, workspace_trust: &TrustDecision, expected: bool| {
+        let check = |path: &str, decision: &TrustDecision, expected: bool| {
             let path = root.join(path).display().to_string();
-            assert_eq!(is_there(&path, workspace_trust).is_ok(), expected, "{path} {workspace_trust:?}");
+            assert_eq!(is_there(&path, decision).is_ok(), expected, "{path} {decision:?}");
         };
         check("r", &TrustDecision::Denied, true);
         check("r/sub", &TrustDecision::Denied, true);
