@@ -136,7 +136,7 @@ mod tests {
         for profile in [Profile::Standard, Profile::Strict] {
             let policy = policy(profile).unwrap();
             for (rules, cases) in shipped_cases() {
-                for case in CaseFile::read(&cases.unwrap()).unwrap().cases {
+                for case in CaseFile::read(&cases).unwrap().cases {
                     let decision = Trial::new(&policy).judge(&case.case).unwrap().decision;
                     if decision.answer < Verdict::Ask {
                         continue;
