@@ -126,7 +126,7 @@ fn an_agent_is_not_told_how_to_allow_a_call() {
     let expected = format!("ask  Z11\nAsk before a push\n    {message}\n");
     assert_eq!((done.code, done.stdout, done.stderr), (Some(0), expected, String::new()));
     let done = home.run_below("claude", &["--home", &dir, "why", "--json", "z11"]);
-    let expected = json!({
+    let expected = serde_json::json!({
         "version": 1, "request": "Z11", "verdict": "ask", "rules": [{ "rule": "Ask before a push", "message": message }],
     });
     assert_eq!(serde_json::from_str::<serde_json::Value>(&done.stdout).unwrap(), expected);
