@@ -55,8 +55,8 @@ struct KeptSource {
 /// The reason why there is no applied set.
 #[derive(Debug, thiserror::Error)]
 pub enum AppliedError {
-    /// No set was written, or it was removed.
-    #[error("no rules and settings have been applied: run `castellan apply`")]
+    /// No set was written, or it was removed. A model reads this text, so it names no command.
+    #[error("no rules and settings have been applied")]
     None,
     /// The set cannot be read.
     #[error("the applied rules and settings cannot be read: `{0}`: {1}")]
