@@ -93,7 +93,7 @@ const RULES: &str = r#"
 "#;
 
 /// The message to the model when castellan denies a call that it could not judge.
-const FAILED: &str = "castellan: denied";
+const FAILED: &str = "castellan blocked this: ";
 
 /// The first call of a session in which the repository changes its settings. It lasts long enough for an agent's file
 /// watcher (Claude's takes up to a second). Qwen Code refuses a call that only sleeps.

@@ -99,7 +99,7 @@ impl Judge {
             return Outcome::Decided(Reply {
                 exit: 2,
                 stdout: Vec::new(),
-                stderr: b"castellan: denied, its hook names an unknown agent; tell the user\n".to_vec(),
+                stderr: b"castellan blocked this: its hook names an unknown agent. Tell the user\n".to_vec(),
             });
         };
         let asked = || {

@@ -82,7 +82,7 @@ impl Failure {
             Failure::ReadOnlyHome => "its home directory is on a read-only file system",
             Failure::ForbiddenHome => "this user may not write in its home directory",
             Failure::FullHome => "the disk with its home directory is full",
-            Failure::Stopped => "castellan is stopped, so every call is blocked",
+            Failure::Stopped => "it is stopped, so every call is blocked",
             Failure::NotStarted => "its daemon could not be started",
             Failure::Unreachable => "its daemon runs but cannot be reached",
             Failure::Disconnected => "its daemon broke off before it answered",
@@ -96,8 +96,8 @@ impl Failure {
     /// never loosens anything.
     fn request(self) -> &'static str {
         match self {
-            Failure::Stopped => "tell the user to run: castellan start",
-            Failure::FullHome => "tell the user to free some space",
+            Failure::Stopped => "Tell the user to run: castellan start",
+            Failure::FullHome => "Tell the user to free some space",
             Failure::Arguments
             | Failure::User
             | Failure::Input
@@ -109,7 +109,7 @@ impl Failure {
             | Failure::Disconnected
             | Failure::Protocol
             | Failure::Deadline
-            | Failure::Internal => "tell the user",
+            | Failure::Internal => "Tell the user",
         }
     }
 }
@@ -136,7 +136,7 @@ const HOME_FAILURES: &[(io::ErrorKind, Failure)] = &[
 
 /// Line for standard error when standard output is closed.
 pub(crate) const OUTPUT_FAILED: &[u8] =
-    b"castellan: denied, its answer could not be written; tell the user\n";
+    b"castellan blocked this: its answer could not be written. Tell the user\n";
 
 /// The form in which a failure is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,10 +157,10 @@ pub(crate) fn deadline_seconds(agent: &str, event: &str) -> u32 {
 /// Returns the hook's output and exit code for a failure.
 pub(crate) fn reply_for(agent: &str, event: &str, failure: Failure) -> Reply {
     match telling(agent, event) {
-        Form::Block => Reply { exit: 2, stdout: Vec::new(), stderr: line("denied", failure) },
-        Form::Mention => Reply { exit: 0, stdout: Vec::new(), stderr: line("not recorded", failure) },
+        Form::Block => Reply { exit: 2, stdout: Vec::new(), stderr: line(BLOCKED, failure) },
+        Form::Mention => Reply { exit: 0, stdout: Vec::new(), stderr: line("did not record this", failure) },
         Form::PermissionDeny => {
-            let decision = format!(r#"{{"behavior":"deny","message":"{}"}}"#, message("denied", failure));
+            let decision = format!(r#"{{"behavior":"deny","message":"{}"}}"#, message(BLOCKED, failure));
             let output = format!(r#"{{"hookEventName":"{event}","decision":{decision}}}"#);
             let stdout = format!("{{\"hookSpecificOutput\":{output}}}\n").into_bytes();
             Reply { exit: 0, stdout, stderr: Vec::new() }
@@ -178,12 +178,15 @@ fn known(agent: &str, event: &str) -> Option<(Form, u32)> {
     row.map(|(.., telling, seconds)| (*telling, *seconds))
 }
 
+/// A call does not happen.
+const BLOCKED: &str = "blocked this";
+
 fn line(what: &str, failure: Failure) -> Vec<u8> {
     format!("{}\n", message(what, failure)).into_bytes()
 }
 
 fn message(what: &str, failure: Failure) -> String {
-    format!("castellan: {what}, {}; {}", failure.text(), failure.request())
+    format!("castellan {what}: {}. {}", failure.text(), failure.request())
 }
 
 #[cfg(test)]
@@ -199,40 +202,43 @@ mod tests {
 
     #[test]
     fn every_failure_denies_as_the_agent_understands_it() {
-        let denied = "castellan: denied, its daemon did not answer in time; tell the user\n";
+        let denied = "castellan blocked this: its daemon did not answer in time. Tell the user\n";
         for agent in ["claude", "codex"] {
             check(agent, "PreToolUse", 2, "", denied);
             check(agent, "SomethingNew", 2, "", denied);
-            check(agent, "PostToolUse", 0, "", &denied.replace("denied", "not recorded"));
+            check(agent, "PostToolUse", 0, "", &denied.replace("blocked", "did not record"));
             check(
                 agent,
                 "PermissionRequest",
                 0,
                 "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"deny\",\
-                 \"message\":\"castellan: denied, its daemon did not answer in time; tell the user\"}}}\n",
+                 \"message\":\"castellan blocked this: its daemon did not answer in time. Tell the user\"}}}\n",
                 "",
             );
         }
         check("", "", 2, "", denied);
         check("gemini", "BeforeTool", 2, "", denied);
         check("qwen", "PreToolUse", 2, "", denied);
-        check("qwen", "SessionEnd", 0, "", &denied.replace("denied", "not recorded"));
-        check("gemini", "AfterTool", 0, "", &denied.replace("denied", "not recorded"));
+        check("qwen", "SessionEnd", 0, "", &denied.replace("blocked", "did not record"));
+        check("gemini", "AfterTool", 0, "", &denied.replace("blocked", "did not record"));
     }
 
     #[test]
     fn the_user_gets_the_remedy() {
         let check = |failure, expected: &str| {
             let reply = reply_for("claude", "PreToolUse", failure);
-            assert_eq!(String::from_utf8(reply.stderr).unwrap(), format!("castellan: denied, {expected}\n"));
+            assert_eq!(
+                String::from_utf8(reply.stderr).unwrap(),
+                format!("castellan blocked this: {expected}\n")
+            );
         };
         check(
             Failure::Stopped,
-            "castellan is stopped, so every call is blocked; tell the user to run: castellan start",
+            "it is stopped, so every call is blocked. Tell the user to run: castellan start",
         );
         check(
             Failure::FullHome,
-            "the disk with its home directory is full; tell the user to free some space",
+            "the disk with its home directory is full. Tell the user to free some space",
         );
     }
 }

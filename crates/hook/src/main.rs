@@ -141,6 +141,6 @@ mod tests {
         let done = hook.output().unwrap();
         let told = String::from_utf8_lossy(&done.stderr);
         assert_eq!(done.status.code(), Some(2), "{told}");
-        assert!(told.contains("castellan: denied, "), "{told}");
+        assert!(told.contains("castellan blocked this: "), "{told}");
     }
 }

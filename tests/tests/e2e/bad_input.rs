@@ -137,7 +137,7 @@ fn check_without_daemon(home: &Home, agent: AgentId, event: &str, expected: &str
         "{event}"
     );
     let text = format!("{}{}", done.stdout, done.stderr);
-    assert!(text.contains("tell the user"), "{text}");
+    assert!(text.contains("Tell the user"), "{text}");
     assert!(!text.contains("castellan start") && !text.contains("doctor"), "{text}");
 }
 

@@ -11,9 +11,9 @@ use castellan_wire::Reply;
 use super::{Asked, Judge, reply};
 use crate::record;
 
-const TELL: &str = "tell the user";
-const LOG_DISK_FULL: &str = "tell the user that the disk with castellan's log is full";
-const STATE_DISK_FULL: &str = "tell the user that the disk with castellan's state is full";
+const TELL: &str = "Tell the user";
+const LOG_DISK_FULL: &str = "Tell the user that the disk with castellan's log is full";
+const STATE_DISK_FULL: &str = "Tell the user that the disk with castellan's state is full";
 
 /// A failure of castellan itself.
 pub(super) struct Failure {
@@ -85,7 +85,7 @@ impl Judge {
         let record = record::failed_answer(code, &message, agent, event, asked.agent_pid(), mode);
         // If the record fails too, the status shows it.
         let _ = self.append(&record);
-        failure_reply(asked, mode, &format!("castellan: {what}; {request}"))
+        failure_reply(asked, mode, &format!("castellan failed: {what}. {request}"))
     }
 }
 

@@ -66,7 +66,7 @@ fn a_full_disk_denies_and_loses_no_record() -> anyhow::Result<()> {
     let kept = words.iter().take_while(|word| *word == "defer").count();
     assert!(kept > 10 && kept < 120, "{kept} of 120 were recorded");
     assert!(words[kept..].iter().all(|word| word == "deny"), "{words:?}");
-    let full = "castellan: the call could not be recorded; tell the user that the disk with castellan's log is full\n";
+    let full = "castellan failed: the call could not be recorded. Tell the user that the disk with castellan's log is full\n";
     assert_eq!(answers[kept].stderr, full);
     let last_failure = status(&home)["last_failure"].to_string();
     assert!(last_failure.contains("castellan's log is full: free some space"), "{last_failure}");
