@@ -48,7 +48,7 @@ pub(crate) fn write_row(out: &mut impl Write, row: &[Cell], widths: &[usize]) ->
         let wanted = if last { 0 } else { widths.get(column).copied().unwrap_or_default() };
         let padding = wanted.saturating_sub(width(text));
         let gap = if last { 0 } else { GAP };
-        write!(out, "{style}{text}{style:#}{:1$}", "", padding + gap)?;
+        write!(out, "{style}{text}{style:#}{}", blanks(padding + gap))?;
     }
     writeln!(out)
 }
@@ -68,7 +68,7 @@ fn widths(rows: &[Vec<Cell>]) -> Vec<usize> {
 fn write_within(out: &mut impl Write, rows: &[Vec<Cell>], columns: usize) -> io::Result<()> {
     let widths = widths(rows);
     let total: usize = widths.iter().map(|width| width + GAP).sum();
-    if total <= columns + GAP {
+    if total.saturating_sub(GAP) <= columns {
         return write_rows(out, rows, &widths);
     }
     rows.iter().try_for_each(|row| write_broken(out, row, &widths, columns))
@@ -90,7 +90,7 @@ fn write_broken(out: &mut impl Write, row: &[Cell], widths: &[usize], columns: u
         }
         let Cell { text, style } = cell;
         if !text.is_empty() {
-            write!(out, "{:due$}{style}{text}{style:#}", "")?;
+            write!(out, "{}{style}{text}{style:#}", blanks(due))?;
             due = 0;
         }
         at += widest + GAP;
@@ -108,12 +108,21 @@ fn least(cell: &Cell, widest: usize) -> usize {
 /// Writes a cell broken at words, each line at the same column.
 fn write_last(out: &mut impl Write, cell: &Cell, at: usize, due: usize, columns: usize) -> io::Result<()> {
     let Cell { text, style } = cell;
-    let mut blanks = due;
-    for line in wrapped(text, columns.saturating_sub(at).max(1)) {
-        writeln!(out, "{:blanks$}{style}{line}{style:#}", "")?;
-        blanks = at;
+    let lines = wrapped(text, columns.saturating_sub(at).max(1));
+    if lines.is_empty() {
+        return writeln!(out);
     }
-    if text.is_empty() { writeln!(out) } else { Ok(()) }
+    let mut before = due;
+    for line in lines {
+        writeln!(out, "{}{style}{line}{style:#}", blanks(before))?;
+        before = at;
+    }
+    Ok(())
+}
+
+/// Returns so many blanks. A width in a format string must not be over 65,535, and a cell may be wider.
+fn blanks(count: usize) -> String {
+    " ".repeat(count)
 }
 
 #[cfg(test)]
@@ -159,5 +168,14 @@ mod tests {
             "WORD    AGENT\n    ASK  ALLOW\nclaude  Claude Code\n    yes  no\n",
         );
         check(&[&["aa", "bb", "cc"]], 1, "aa  bb\n    c\n    c\n");
+    }
+
+    #[test]
+    fn each_row_ends_its_line_at_any_width() {
+        check(&[&["aa", "  "], &["bb", "c"]], 3, "aa\nbb  c\n");
+        check(&[&["aa", "bb"]], usize::MAX, "aa  bb\n");
+        let (wide, gap) = ("x".repeat(70_000), " ".repeat(70_001));
+        check(&[&["a", "b"], &[&wide, "b"]], usize::MAX, &format!("a{gap}b\n{wide}  b\n"));
+        check(&[&["a", "b"], &[&wide, "b"]], 20, &format!("a\n    b\n{wide}\n    b\n"));
     }
 }
