@@ -116,8 +116,9 @@ fn calls_of_tools_that_are_not_known_are_counted() -> anyhow::Result<()> {
 
 /// `2026-01-31`
 fn day(time: SystemTime) -> String {
-    // Uses the calendar of `date`, independent of the program under test.
+    // Uses the calendar of `date`, independent of the program under test, in the machine's zone: castellan gets no `TZ`.
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-    let shown = std::process::Command::new("date").args(["-u", "+%F", "-d", &format!("@{seconds}")]).output();
+    let mut date = std::process::Command::new("date");
+    let shown = date.env_remove("TZ").args(["+%F", "-d", &format!("@{seconds}")]).output();
     shown.map(|shown| String::from_utf8_lossy(&shown.stdout).trim().to_owned()).unwrap_or_default()
 }
