@@ -1,7 +1,8 @@
 //! [`is_invisible`]: characters that a text for people must not contain.
 
 /// Reports whether a character controls a terminal, is invisible, or disguises a text (CVE-2021-42574): every control
-/// character and every Default_Ignorable_Code_Point of Unicode 17, the separators of lines, and blanks that look like none.
+/// character and every Default_Ignorable_Code_Point of Unicode 17, the separators of lines, and blanks that look like
+/// none.
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -21,6 +22,10 @@ mod tests {
             ('\u{0}', '\u{1f}'),
             ('\u{7f}', '\u{9f}'),
             ('\u{ad}', '\u{ad}'),
+            ('\u{34f}', '\u{34f}'),
+            ('\u{61c}', '\u{61c}'),
+            ('\u{115f}', '\u{1160}'),
+            ('\u{17b4}', '\u{17b5}'),
             ('\u{180b}', '\u{180f}'),
             ('\u{200b}', '\u{200f}'),
             ('\u{2028}', '\u{202e}'),
@@ -29,6 +34,7 @@ mod tests {
             ('\u{3164}', '\u{3164}'),
             ('\u{fe00}', '\u{fe0f}'),
             ('\u{feff}', '\u{feff}'),
+            ('\u{ffa0}', '\u{ffa0}'),
             ('\u{fff0}', '\u{fffb}'),
             ('\u{1bca0}', '\u{1bca3}'),
             ('\u{1d173}', '\u{1d17a}'),
