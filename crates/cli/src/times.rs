@@ -1,4 +1,5 @@
-//! Times as people write and read them: local, with the offset of the time zone. JSON has RFC 3339 in UTC, and local days.
+//! Times as people write and read them: local, with the offset of the time zone. JSON has RFC 3339 in UTC, and local
+//! days.
 
 use std::time::{Duration, SystemTime};
 

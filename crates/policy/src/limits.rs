@@ -7,8 +7,8 @@ pub(crate) const ROUNDS_MAX: usize = 8;
 /// Bytes of one rule's message in a reason. Agents shorten reasons, so the important part is first.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 2000;
 
-/// Characters of a message at the agent's prompt: three lines at 60 columns. Claude Code 2.1.330 hides a reason from its
-/// eleventh line on; its hints and other clients may need the rest of the screen.
+/// Characters of a message at the agent's prompt: three lines at 60 columns. Claude Code 2.1.330 hides a reason from
+/// its eleventh line on; its hints and other clients may need the rest of the screen.
 pub(crate) const PROMPT_CHARS_MAX: usize = 150;
 
 /// Characters of a value from outside in such a message, such as a path: the reason has to fit beside it.

@@ -15,8 +15,8 @@ use crate::session_key::SessionKey;
 /// Version of the journal's format.
 pub(super) const VERSION: u32 = 3;
 
-/// The oldest readable version. Grants of version 1 do not record whether the agent's own prompt was open. Version 2 calls
-/// the block of a session `bar`.
+/// The oldest readable version. Grants of version 1 do not record whether the agent's own prompt was open. Version 2
+/// calls the block of a session `bar`.
 pub(super) const VERSION_OLDEST: u32 = 1;
 
 /// The first line: the format version, and the time on three clocks when the file was rewritten.
