@@ -118,6 +118,7 @@ const DIFFERENT: &[(&str, &str)] = &[
     (r"\b\d{2}-\d{2} \d{2}:\d{2}\b", "01-31 12:00"),
     (r"process \d+", "process 4242"),
     (r"\b[0-9a-f]{8,64}\b", "c0ffee"),
+    (r"policy [0-9a-f]+…", "policy c0…"),
     (r"running for \d+s", "running for 4s"),
     (r"\b\d+(\.\d+)? (ms|µs|s|KiB|MiB|KB|MB|bytes)\b", "N $2"),
     (r"\b\d+ lines? +records \d+ to \d+", "N lines  records 1 to N"),
