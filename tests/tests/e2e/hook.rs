@@ -233,7 +233,10 @@ fn the_answer_comes_before_the_note() -> anyhow::Result<()> {
     command.args(["--agent", "codex", "--event", "PreToolUse", "--home"]).arg(home.castellan());
     let output = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).output()?;
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("denied"), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("castellan blocked this: it is stopped"),
+        "{output:?}"
+    );
     Ok(())
 }
 
@@ -248,7 +251,11 @@ fn an_answer_that_nobody_can_read_becomes_exit_2() -> anyhow::Result<()> {
         command.args(["--agent", "codex", "--event", "PreToolUse", "--home"]).arg(home.castellan());
         let payload = codex_bash("forbidden").to_string();
         let done = Running::start_with_input(&mut command, payload.as_bytes())?.finish(LIMIT)?;
-        assert_eq!((done.code, done.stderr.contains("denied")), (Some(2), true), "{redirect}: {done:?}");
+        assert_eq!(
+            (done.code, done.stderr.contains("castellan blocked this")),
+            (Some(2), true),
+            "{redirect}: {done:?}"
+        );
     }
     Ok(())
 }

@@ -88,7 +88,7 @@ fn a_stop_needs_a_person_and_is_remembered() -> anyhow::Result<()> {
     assert!(wait::ended(daemon, LIMIT)?);
     let denied = judge(&home, &bash("ls"))?;
     assert_eq!(understood(&denied), "deny");
-    assert!(denied.stderr.contains("castellan is stopped, so every call is blocked"), "{denied:?}");
+    assert!(denied.stderr.contains("castellan blocked this: it is stopped"), "{denied:?}");
     assert_eq!(daemons(&home), []);
     home.start_daemon()?;
     assert_eq!(understood(&judge(&home, &bash("ls"))?), "defer");
