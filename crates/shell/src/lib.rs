@@ -23,6 +23,8 @@ mod scope;
 mod shells;
 mod start;
 mod state;
+#[doc(hidden)]
+pub mod syntax;
 mod text;
 pub mod tree;
 mod walk;
@@ -31,7 +33,8 @@ mod work;
 
 pub use files::{Files, interpreter, is_for_shells, shebang};
 pub use found::{Found, FoundRedirect, Gap, Item, Origin, Run, Script, Set, Stdin, Wrapped};
-pub use parse::{Parsed, parse};
+pub use parse::parse;
 pub use start::{Dialect, Start};
+pub use tree::Parsed;
 pub use walk::{commands, commands_within, program_within};
 pub use work::Work;

@@ -19,6 +19,16 @@ pub(crate) const PARSER_DEPTH_MAX: usize = 40;
 /// on the stack.
 pub(crate) const REPARSE_DEPTH_MAX: u32 = 6;
 
+/// Bytes of a quoted here-document per unit of the parser's work: the parser compares and copies them only.
+pub(crate) const CHEAP_BYTES_PER_WORK: usize = 16;
+
+/// Bytes read ahead to tell `((` expressions from subshells, per byte of the text. Ordinary text needs less than one: only
+/// a search that finds no end is repeated. At least [`PARENS_BYTES_MIN`].
+pub(crate) const PARENS_FACTOR_MAX: usize = 2;
+
+/// See [`PARENS_FACTOR_MAX`].
+pub(crate) const PARENS_BYTES_MIN: usize = 4 << 10;
+
 /// Bytes parsed again in all levels, per byte of the text; at least [`REPARSE_BYTES_MIN`].
 pub(crate) const REPARSE_FACTOR_MAX: usize = 4;
 

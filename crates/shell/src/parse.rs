@@ -24,18 +24,7 @@ use crate::limits::{
     REPARSE_BYTES_MIN, REPARSE_DEPTH_MAX, REPARSE_FACTOR_MAX, TEXT_BYTES_MAX, WINDOW_BYTES,
 };
 use crate::prescan;
-use crate::tree::{Hole, Node, Script, Span, Statement};
-
-/// Shell text, parsed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parsed {
-    /// The tree.
-    pub script: Script,
-    /// Every hole that is in the tree, in the order in which they were found.
-    pub holes: Vec<Hole>,
-    /// A `&` puts something into the background, anywhere in the text.
-    pub background: bool,
-}
+use crate::tree::{Hole, Node, Parsed, Script, Span, Statement};
 
 /// Parses text as bash 5.3 would. What is not understood is a hole.
 pub fn parse(text: &str) -> Parsed {

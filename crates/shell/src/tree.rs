@@ -22,6 +22,17 @@ pub struct Hole {
     pub span: Span,
 }
 
+/// Shell text, parsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parsed {
+    /// The tree.
+    pub script: Script,
+    /// Every hole of the tree, in the order in which the parser found them.
+    pub holes: Vec<Hole>,
+    /// True if a `&` puts something into the background, anywhere in the text.
+    pub background: bool,
+}
+
 /// A sequence of statements.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Script {

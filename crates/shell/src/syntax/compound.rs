@@ -1,0 +1,313 @@
+//! Compound commands: POSIX 2.9.4, bash 3.2.5, ksh "Commands". The short forms of zsh are in `zsh`.
+
+use castellan_event::Why;
+
+use super::Shell::{Bash, Ksh, Posix, Zsh};
+use super::cursor::{Parse, Parser};
+use super::keywords::Keyword;
+use super::simple::plain_text;
+use super::word::Context;
+use crate::tree::{Arithmetic, Node, Script, Statement, Word};
+
+/// Reads the rest of a compound command.
+type Reader<P> = fn(&mut P) -> Parse<Node>;
+
+impl Parser<'_, '_> {
+    /// Parses one command of a pipeline, with its redirects.
+    pub(super) fn command(&mut self) -> Parse<Statement> {
+        self.blanks();
+        self.count()?;
+        let start = self.at;
+        let Some(read) = self.compound_at()? else { return self.simple() };
+        let node = self.deeper(read)?;
+        let redirects = self.redirects()?;
+        let mut statement = self.statement(node, start, false);
+        statement.redirects = redirects;
+        Ok(statement)
+    }
+
+    /// Returns the reader of the compound command at the position, which is after the reserved word then.
+    fn compound_at(&mut self) -> Parse<Option<Reader<Self>>> {
+        if self.peek() == Some(b'(') {
+            return Ok(Some(Self::parenthesis));
+        }
+        let Some((keyword, after)) = self.keyword() else { return Ok(None) };
+        let read: Reader<Self> = match keyword {
+            Keyword::Case => Self::case,
+            Keyword::Coproc => Self::coproc,
+            Keyword::For | Keyword::Foreach => Self::for_each,
+            Keyword::Function => Self::function,
+            Keyword::If => Self::conditional,
+            Keyword::Namespace | Keyword::Repeat => Self::unsupported,
+            Keyword::Open => Self::group,
+            Keyword::Select => Self::select,
+            Keyword::Test => Self::test,
+            Keyword::Until => Self::until,
+            Keyword::While => Self::while_loop,
+            Keyword::Bang
+            | Keyword::Close
+            | Keyword::Do
+            | Keyword::Done
+            | Keyword::Elif
+            | Keyword::Else
+            | Keyword::End
+            | Keyword::Esac
+            | Keyword::Fi
+            | Keyword::In
+            | Keyword::Then => return Err(Why::Syntax),
+            // It begins a pipeline only: elsewhere it is the program.
+            Keyword::Time => return Ok(None),
+        };
+        self.at = after;
+        Ok(Some(read))
+    }
+
+    fn unsupported(&mut self) -> Parse<Node> {
+        Err(Why::Syntax)
+    }
+
+    /// `(...)` and `((...))`
+    fn parenthesis(&mut self) -> Parse<Node> {
+        let double = self.after("((").filter(|_| !self.is_shell(&[Posix]));
+        if let Some(start) = double
+            && let Some(close) = self.expression_end(start)?
+        {
+            self.at = start;
+            return self.expression_to(close).map(Node::Arithmetic);
+        }
+        self.at += 1;
+        let body = self.script()?;
+        self.expect(")")?;
+        Ok(Node::Subshell(body))
+    }
+
+    fn group(&mut self) -> Parse<Node> {
+        let body = self.script()?;
+        self.expect_keyword(Keyword::Close)?;
+        Ok(Node::Group(body))
+    }
+
+    fn conditional(&mut self) -> Parse<Node> {
+        let mut branches = Vec::new();
+        loop {
+            let condition = self.script()?;
+            self.expect_keyword(Keyword::Then)?;
+            branches.push((condition, self.script()?));
+            if !self.eat_keyword(Keyword::Elif) {
+                break;
+            }
+        }
+        let otherwise = if self.eat_keyword(Keyword::Else) { Some(self.script()?) } else { None };
+        self.expect_keyword(Keyword::Fi)?;
+        Ok(Node::If { branches, otherwise })
+    }
+
+    fn while_loop(&mut self) -> Parse<Node> {
+        self.conditional_loop(false)
+    }
+
+    fn until(&mut self) -> Parse<Node> {
+        self.conditional_loop(true)
+    }
+
+    fn conditional_loop(&mut self, until: bool) -> Parse<Node> {
+        let condition = self.script()?;
+        let body = self.done_body()?;
+        Ok(Node::While { until, condition, body })
+    }
+
+    /// `do ...; done`
+    fn done_body(&mut self) -> Parse<Script> {
+        self.expect_keyword(Keyword::Do)?;
+        let body = self.script()?;
+        self.expect_keyword(Keyword::Done)?;
+        Ok(body)
+    }
+
+    /// `do ...; done`, or `{ ...; }`, which bash, zsh and ksh take without documenting it.
+    fn loop_body(&mut self) -> Parse<Script> {
+        if !self.is_shell(&[Posix]) && self.eat_keyword(Keyword::Open) {
+            let body = self.script()?;
+            self.expect_keyword(Keyword::Close)?;
+            return Ok(body);
+        }
+        self.done_body()
+    }
+
+    fn for_each(&mut self) -> Parse<Node> {
+        self.blanks();
+        if !self.is_shell(&[Posix]) && self.eat("((") {
+            return self.arithmetic_for();
+        }
+        self.named_loop()
+    }
+
+    fn select(&mut self) -> Parse<Node> {
+        self.named_loop()
+    }
+
+    /// `NAME [in WORDS]; do ...; done`
+    fn named_loop(&mut self) -> Parse<Node> {
+        self.blanks();
+        let name = plain_text(&self.word(Context::Command)?).ok_or(Why::Syntax)?;
+        self.blanks();
+        let mut words = None;
+        if self.peek() == Some(b';') {
+            self.at += 1;
+        } else {
+            self.lines()?;
+            if self.eat_in() {
+                words = Some(self.loop_words()?);
+            }
+        }
+        self.lines()?;
+        Ok(Node::For { name, words, body: self.loop_body()? })
+    }
+
+    /// The words after `in`, with the `;` or newline after them.
+    fn loop_words(&mut self) -> Parse<Vec<Word>> {
+        let mut words = Vec::new();
+        loop {
+            self.blanks();
+            let start = self.at;
+            match self.peek() {
+                Some(b';') => {
+                    self.at += 1;
+                    return Ok(words);
+                }
+                Some(b'\n') => return Ok(words),
+                _ => words.push(self.word(self.argument())?),
+            }
+            if self.at == start {
+                return Err(Why::Syntax);
+            }
+        }
+    }
+
+    /// `for ((first; condition; step))`, from after the parentheses on.
+    fn arithmetic_for(&mut self) -> Parse<Node> {
+        let mut clauses = [Arithmetic::default(), Arithmetic::default(), Arithmetic::default()];
+        for (number, clause) in clauses.iter_mut().enumerate() {
+            if number > 0 {
+                self.expect(";")?;
+            }
+            *clause = self.expression(Context::Clause)?;
+        }
+        self.expect("))")?;
+        self.blanks();
+        if self.peek() == Some(b';') {
+            self.at += 1;
+        }
+        self.lines()?;
+        let body = self.loop_body()?;
+        let [first, condition, step] = clauses;
+        Ok(Node::ArithmeticFor { first, condition, step, body })
+    }
+
+    fn case(&mut self) -> Parse<Node> {
+        self.blanks();
+        let start = self.at;
+        let word = self.word(self.argument())?;
+        if self.at == start {
+            return Err(Why::Syntax);
+        }
+        self.lines()?;
+        if !self.eat_in() {
+            return Err(Why::Syntax);
+        }
+        let mut arms = Vec::new();
+        loop {
+            self.lines()?;
+            if self.eat_keyword(Keyword::Esac) {
+                return Ok(Node::Case { word, arms });
+            }
+            let patterns = self.case_patterns()?;
+            let body = self.script_or_nothing()?;
+            arms.push((patterns, body));
+            if !self.eats_arm_end() {
+                self.expect_keyword(Keyword::Esac)?;
+                return Ok(Node::Case { word, arms });
+            }
+        }
+    }
+
+    fn case_patterns(&mut self) -> Parse<Vec<Word>> {
+        if self.peek() == Some(b'(') {
+            self.at += 1;
+        }
+        let mut patterns = Vec::new();
+        loop {
+            self.blanks();
+            let start = self.at;
+            patterns.push(self.word(self.argument())?);
+            if self.at == start {
+                return Err(Why::Syntax);
+            }
+            self.blanks();
+            if self.eat(")") {
+                return Ok(patterns);
+            }
+            self.expect("|")?;
+        }
+    }
+
+    /// `;;`, `;&`, and the ends that only some shells have.
+    fn eats_arm_end(&mut self) -> bool {
+        let extra = match self.state.shell {
+            Bash => ";;&",
+            Zsh => ";|",
+            Posix | Ksh => ";;",
+        };
+        self.eat(extra) || self.eat(";;") || self.eat(";&")
+    }
+
+    /// `function NAME`, from after the reserved word on.
+    fn function(&mut self) -> Parse<Node> {
+        let start = self.at;
+        self.blanks();
+        let from = self.at;
+        let word = self.word(Context::Command)?;
+        if self.at == from {
+            return Err(Why::Syntax);
+        }
+        let name = plain_text(&word);
+        self.blanks();
+        if self.peek() == Some(b'(') {
+            // Without `)`, the parenthesis begins the body.
+            self.begins_parameters();
+        }
+        self.function_body(name, start).map(|statement| statement.node)
+    }
+
+    /// `coproc [NAME] command`: a name only before a compound command (bash "Coprocesses").
+    fn coproc(&mut self) -> Parse<Node> {
+        self.blanks();
+        let start = self.at;
+        let is_compound = self.peek() == Some(b'(') || self.keyword().is_some();
+        if !is_compound && let Some(end) = self.name_end(self.at) {
+            self.at = end;
+            self.blanks();
+            let is_name = self.at > end && (self.peek() == Some(b'(') || self.begins_compound());
+            if !is_name {
+                self.at = start;
+            }
+        }
+        self.command().map(|statement| Node::Coproc(Box::new(statement)))
+    }
+
+    fn begins_compound(&mut self) -> bool {
+        self.keyword().is_some_and(|(keyword, _)| {
+            matches!(
+                keyword,
+                Keyword::Case
+                    | Keyword::For
+                    | Keyword::If
+                    | Keyword::Open
+                    | Keyword::Select
+                    | Keyword::Test
+                    | Keyword::Until
+                    | Keyword::While
+            )
+        })
+    }
+}

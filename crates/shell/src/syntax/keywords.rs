@@ -1,0 +1,119 @@
+//! Reserved words of each shell: bash "Reserved Words", POSIX 2.4, zshmisc "RESERVED WORDS", ksh "Commands".
+
+use super::Shell;
+use super::Shell::{Bash, Ksh, Posix, Zsh};
+use super::cursor::{Parse, Parser};
+use castellan_event::Why;
+
+/// A reserved word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keyword {
+    Bang,
+    Case,
+    Close,
+    Coproc,
+    Do,
+    Done,
+    Elif,
+    Else,
+    End,
+    Esac,
+    Fi,
+    For,
+    Foreach,
+    Function,
+    If,
+    In,
+    Namespace,
+    Open,
+    Repeat,
+    Select,
+    Test,
+    Then,
+    Time,
+    Until,
+    While,
+}
+
+const ALL: &[Shell] = &[Bash, Zsh, Posix, Ksh];
+const RICH: &[Shell] = &[Bash, Zsh, Ksh];
+
+const KEYWORDS: &[(&str, Keyword, &[Shell])] = &[
+    ("!", Keyword::Bang, ALL),
+    ("[[", Keyword::Test, RICH),
+    ("case", Keyword::Case, ALL),
+    ("coproc", Keyword::Coproc, &[Bash, Zsh]),
+    ("do", Keyword::Do, ALL),
+    ("done", Keyword::Done, ALL),
+    ("elif", Keyword::Elif, ALL),
+    ("else", Keyword::Else, ALL),
+    ("end", Keyword::End, &[Zsh]),
+    ("esac", Keyword::Esac, ALL),
+    ("fi", Keyword::Fi, ALL),
+    ("for", Keyword::For, ALL),
+    ("foreach", Keyword::Foreach, &[Zsh]),
+    ("function", Keyword::Function, RICH),
+    ("if", Keyword::If, ALL),
+    // zsh knows it after `for` and `case` only.
+    ("in", Keyword::In, &[Bash, Posix, Ksh]),
+    ("namespace", Keyword::Namespace, &[Ksh]),
+    ("repeat", Keyword::Repeat, &[Zsh]),
+    ("select", Keyword::Select, RICH),
+    ("then", Keyword::Then, ALL),
+    ("time", Keyword::Time, RICH),
+    ("until", Keyword::Until, ALL),
+    ("while", Keyword::While, ALL),
+    ("{", Keyword::Open, ALL),
+    ("}", Keyword::Close, ALL),
+];
+
+/// Bytes of the longest reserved word.
+const LENGTH_MAX: usize = 9;
+
+/// Reports whether a byte, or the end of the text, ends a word (bash "metacharacter").
+pub(super) fn ends_word(byte: Option<u8>) -> bool {
+    matches!(byte, None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'))
+}
+
+impl Parser<'_, '_> {
+    /// Returns the reserved word at the position, and the offset after it.
+    pub(super) fn keyword(&mut self) -> Option<(Keyword, usize)> {
+        let mut word = [0; LENGTH_MAX];
+        let mut length = 0;
+        self.peek();
+        let mut at = self.at;
+        while !ends_word(self.byte(at)) {
+            *word.get_mut(length)? = self.byte(at)?;
+            length += 1;
+            at = self.joined(at + 1);
+        }
+        let word = std::str::from_utf8(word.get(..length)?).ok()?;
+        let (_, keyword, shells) = KEYWORDS.iter().find(|(name, ..)| *name == word)?;
+        self.is_shell(shells).then_some((*keyword, at))
+    }
+
+    pub(super) fn eat_keyword(&mut self, keyword: Keyword) -> bool {
+        match self.keyword() {
+            Some((found, after)) if found == keyword => {
+                self.at = after;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn expect_keyword(&mut self, keyword: Keyword) -> Parse<()> {
+        if self.eat_keyword(keyword) { Ok(()) } else { Err(Why::Syntax) }
+    }
+
+    /// Moves after `in`, which every shell knows after the name of `for` and the word of `case`.
+    pub(super) fn eat_in(&mut self) -> bool {
+        match self.after("in") {
+            Some(after) if ends_word(self.byte(self.joined(after))) => {
+                self.at = after;
+                true
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Simple commands, assignments, declarations, and the names of functions (POSIX 2.9.1, bash "Simple Commands", 3.4).
+
+use castellan_event::Why;
+
+use super::Shell;
+use super::Shell::{Bash, Ksh, Posix, Zsh};
+use super::cursor::{Parse, Parser};
+use super::keywords::ends_word;
+use super::word::{Context, Parts};
+use crate::tree::{AssignedValue, Assignment, Node, Operand, Part, Redirect, Statement, Word};
+
+/// Commands whose operands may be assignments, and the shells that have them as such.
+const DECLARATIONS: &[(&str, &[Shell])] = &[
+    ("declare", &[Bash, Zsh]),
+    ("export", &[Bash, Zsh, Posix, Ksh]),
+    ("float", &[Zsh, Ksh]),
+    ("integer", &[Zsh, Ksh]),
+    ("local", &[Bash, Zsh, Posix]),
+    ("readonly", &[Bash, Zsh, Posix, Ksh]),
+    ("typeset", &[Bash, Zsh, Ksh]),
+];
+
+/// The beginning of a simple command that is being read.
+#[derive(Debug, Default)]
+struct Command {
+    assignments: Vec<Assignment>,
+    words: Vec<Word>,
+    operands: Vec<Operand>,
+    builtin: Option<&'static str>,
+    redirects: Vec<Redirect>,
+}
+
+/// An assignment, or a word that only begins like one.
+enum Item {
+    Assignment(Assignment),
+    Word(Word),
+}
+
+impl Parser<'_, '_> {
+    pub(super) fn simple(&mut self) -> Parse<Statement> {
+        self.peek();
+        let start = self.at;
+        let mut command = Command::default();
+        let mut end = start;
+        loop {
+            self.blanks();
+            self.count()?;
+            let from = self.at;
+            if let Some(redirect) = self.redirect()? {
+                command.redirects.push(redirect);
+            } else if self.ends_command() {
+                break;
+            } else {
+                if self.begins_function(&command) {
+                    let name = command.words.first().and_then(plain_text);
+                    return self.function_body(name, start);
+                }
+                self.item(&mut command)?;
+                if self.at == from {
+                    return Err(Why::Syntax);
+                }
+            }
+            end = self.at;
+        }
+        if end == start {
+            return Err(Why::Syntax);
+        }
+        let Command { assignments, words, operands, builtin, redirects } = command;
+        let node = match builtin {
+            Some(builtin) => Node::Declare { assignments, builtin: builtin.to_owned(), operands },
+            None => Node::Simple { assignments, words },
+        };
+        let span = self.source.span(start, end);
+        Ok(Statement { node, redirects, background: false, negated: false, span })
+    }
+
+    fn ends_command(&mut self) -> bool {
+        match self.peek() {
+            None | Some(b'\n' | b';' | b'|' | b'&' | b')') => true,
+            // zsh closes a group with any word `}` (zshoptions, IGNORE_CLOSE_BRACES).
+            Some(b'}') => self.is_shell(&[Zsh]) && ends_word(self.second()),
+            Some(_) => false,
+        }
+    }
+
+    fn item(&mut self, command: &mut Command) -> Parse<()> {
+        if command.builtin.is_some() {
+            let operand = match self.assignment_or_word(false)? {
+                Item::Assignment(assignment) => Operand::Assignment(assignment),
+                Item::Word(word) => Operand::Word(word),
+            };
+            command.operands.push(operand);
+            return Ok(());
+        }
+        if !command.words.is_empty() {
+            let word = self.word(self.argument())?;
+            command.words.push(word);
+            return Ok(());
+        }
+        match self.assignment_or_word(true)? {
+            Item::Assignment(assignment) => command.assignments.push(assignment),
+            Item::Word(word) => {
+                command.builtin = self.declaration(&word);
+                if command.builtin.is_none() {
+                    command.words.push(word);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Only a plain word is a declaration: `\export` takes no assignments (bash 3.7.1).
+    fn declaration(&self, word: &Word) -> Option<&'static str> {
+        let [Part::Text { text, quoted: false }] = word.parts.as_slice() else { return None };
+        let found = DECLARATIONS.iter().find(|(name, shells)| *name == text && self.is_shell(shells));
+        found.map(|(name, _)| *name)
+    }
+
+    /// Reads `NAME=value` or a word.
+    fn assignment_or_word(&mut self, is_first: bool) -> Parse<Item> {
+        let context = if is_first { Context::Command } else { self.argument() };
+        self.peek();
+        let start = self.at;
+        let Some(name_end) = self.name_end(start) else { return self.word(context).map(Item::Word) };
+        let name = self.joined_text(start, name_end);
+        let is_posix = self.is_shell(&[Posix]);
+        let mut parts = Parts::default();
+        let mut index = None;
+        self.at = name_end;
+        if self.peek() == Some(b'[') && !is_posix {
+            self.at += 1;
+            let from = self.at;
+            // bash and ksh read the index of the first word up to its `]`, with blanks.
+            let blanks = is_first && !self.is_shell(&[Zsh]);
+            self.parts(Context::Index { blanks, quoted: false }, &mut parts)?;
+            let is_closed = self.peek() == Some(b']');
+            if blanks && !is_closed {
+                return Err(Why::Syntax);
+            }
+            let word = Word { parts: std::mem::take(&mut parts.parts), span: self.span_from(from) };
+            self.at += usize::from(is_closed);
+            if !(is_closed && self.begins_value()) {
+                // A word after all: what was read belongs to it.
+                parts.push_text(&format!("{name}["), false);
+                word.parts.into_iter().for_each(|part| parts.append(part));
+                if is_closed {
+                    parts.push_text("]", false);
+                }
+                return self.rest_of_word(context, parts, start).map(Item::Word);
+            }
+            index = Some(word);
+        } else if !self.begins_value() {
+            parts.push_text(&name, false);
+            return self.rest_of_word(context, parts, start).map(Item::Word);
+        }
+        let append = self.eat("+");
+        self.expect("=")?;
+        let value = self.value(context)?;
+        Ok(Item::Assignment(Assignment { name, index, append, value, span: self.span_from(start) }))
+    }
+
+    /// `=` or `+=`
+    fn begins_value(&mut self) -> bool {
+        match self.peek() {
+            Some(b'=') => true,
+            Some(b'+') => self.second() == Some(b'=') && !self.is_shell(&[Posix]),
+            _ => false,
+        }
+    }
+
+    fn rest_of_word(&mut self, context: Context, mut parts: Parts, start: usize) -> Parse<Word> {
+        self.parts(context, &mut parts)?;
+        Ok(Word { parts: parts.parts, span: self.span_from(start) })
+    }
+
+    fn value(&mut self, context: Context) -> Parse<AssignedValue> {
+        if self.peek() != Some(b'(') || self.is_shell(&[Posix]) {
+            return self.word(context).map(AssignedValue::Scalar);
+        }
+        self.at += 1;
+        let elements = self.deeper(Self::elements)?;
+        self.expect(")")?;
+        Ok(AssignedValue::Array(elements))
+    }
+
+    /// The elements of `NAME=(...)`.
+    fn elements(&mut self) -> Parse<Vec<(Option<Word>, Word)>> {
+        let mut elements = Vec::new();
+        loop {
+            self.lines()?;
+            let start = self.at;
+            match self.peek() {
+                None => return Err(Why::Syntax),
+                Some(b')') => return Ok(elements),
+                Some(b'[') => elements.push(self.keyed_element(start)?),
+                Some(_) => elements.push((None, self.word(self.argument())?)),
+            }
+            if self.at == start {
+                return Err(Why::Syntax);
+            }
+        }
+    }
+
+    /// `[key]=value`, or a pattern.
+    fn keyed_element(&mut self, start: usize) -> Parse<(Option<Word>, Word)> {
+        self.at += 1;
+        let mut parts = Parts::default();
+        self.parts(Context::Index { blanks: true, quoted: false }, &mut parts)?;
+        let key = Word { parts: parts.parts, span: self.source.span(start + 1, self.at) };
+        self.expect("]")?;
+        if self.begins_value() {
+            self.eat("+");
+            self.expect("=")?;
+            return Ok((Some(key), self.word(self.argument())?));
+        }
+        let mut parts = Parts::default();
+        parts.push_text("[", false);
+        key.parts.into_iter().for_each(|part| parts.append(part));
+        parts.push_text("]", false);
+        let word = self.rest_of_word(self.argument(), parts, start)?;
+        Ok((None, word))
+    }
+
+    /// Moves after the `()` that make the only word the name of a function.
+    fn begins_function(&mut self, command: &Command) -> bool {
+        let is_bare = command.redirects.is_empty() && command.assignments.is_empty();
+        is_bare && command.words.len() == 1 && self.peek() == Some(b'(') && self.begins_parameters()
+    }
+
+    /// Moves after the `()` of a function, which may have blanks between.
+    pub(super) fn begins_parameters(&mut self) -> bool {
+        let open = self.at;
+        self.at += 1;
+        while matches!(self.peek(), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+        let is_closed = self.eat(")");
+        if !is_closed {
+            self.at = open;
+        }
+        is_closed
+    }
+
+    /// The body of a function, from the `)` on.
+    pub(super) fn function_body(&mut self, name: Option<String>, start: usize) -> Parse<Statement> {
+        self.lines()?;
+        let body = self.deeper(Self::command)?;
+        // bash takes a compound command only; the other shells take any.
+        let is_simple =
+            matches!(body.node, Node::Simple { .. } | Node::Declare { .. } | Node::Function { .. });
+        if is_simple && self.is_shell(&[Bash]) {
+            return Err(Why::Syntax);
+        }
+        Ok(self.statement(Node::Function { name, body: Box::new(body) }, start, false))
+    }
+}
+
+/// Returns the text of a word without quotes and expansions.
+pub(super) fn plain_text(word: &Word) -> Option<String> {
+    match word.parts.as_slice() {
+        [Part::Text { text, quoted: false }] => Some(text.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,93 @@
+//! `[[ ... ]]`: bash 3.2.5.2 "Conditional Constructs". The tree keeps the words, so operators are only checked: without
+//! recursion, because parentheses change no word. This module must not know other commands.
+
+use castellan_event::Why;
+
+use super::cursor::{Parse, Parser};
+use super::keywords::{Keyword, ends_word};
+use super::word::Context;
+use crate::tree::{Node, Word};
+
+/// Operators between two words.
+const BINARY: &[&str] =
+    &["==", "!=", "=~", "=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-ef", "-nt", "-ot", "<", ">"];
+
+/// Letters of operators before a word.
+const UNARY: &[u8] = b"abcdefghknoprstuvwxzGLNORS";
+
+impl Parser<'_, '_> {
+    /// Parses from after `[[` on.
+    pub(super) fn test(&mut self) -> Parse<Node> {
+        let mut words = Vec::new();
+        let mut open = 0_usize;
+        loop {
+            self.lines()?;
+            // A term begins.
+            if self.peek() == Some(b'(') {
+                self.at += 1;
+                open += 1;
+                continue;
+            }
+            if self.eat_keyword(Keyword::Bang) {
+                continue;
+            }
+            self.term(&mut words)?;
+            loop {
+                self.lines()?;
+                if open == 0 || !self.eat(")") {
+                    break;
+                }
+                open -= 1;
+            }
+            if open == 0 && self.eat("]]") {
+                let is_word = !ends_word(self.peek());
+                return if is_word { Err(Why::Syntax) } else { Ok(Node::Test(words)) };
+            }
+            if !self.eat("&&") && !self.eat("||") {
+                return Err(Why::Syntax);
+            }
+        }
+    }
+
+    /// `word`, `-x word` or `word operator word`.
+    fn term(&mut self, words: &mut Vec<Word>) -> Parse<()> {
+        if self.eats_unary() {
+            self.blanks();
+            words.push(self.operand_word(self.argument())?);
+            return Ok(());
+        }
+        words.push(self.operand_word(self.argument())?);
+        self.blanks();
+        let operator = BINARY.iter().find_map(|sign| {
+            let after = self.after(sign)?;
+            let is_sign = matches!(*sign, "<" | ">") || ends_word(self.byte(self.joined(after)));
+            is_sign.then_some((*sign, after))
+        });
+        let Some((sign, after)) = operator else { return Ok(()) };
+        self.at = after;
+        self.blanks();
+        let context = if sign == "=~" { Context::Regex } else { self.argument() };
+        words.push(self.operand_word(context)?);
+        Ok(())
+    }
+
+    fn operand_word(&mut self, context: Context) -> Parse<Word> {
+        let start = self.at;
+        let is_end = self.after("]]").is_some_and(|after| ends_word(self.byte(self.joined(after))));
+        let word = self.word(context)?;
+        if self.at == start || is_end { Err(Why::Syntax) } else { Ok(word) }
+    }
+
+    /// Moves after `-x`, if a word of its own.
+    fn eats_unary(&mut self) -> bool {
+        let letter = self.joined(self.at + 1);
+        let end = self.joined(letter + 1);
+        let is_unary = self.peek() == Some(b'-')
+            && self.byte(letter).is_some_and(|byte| UNARY.contains(&byte))
+            && matches!(self.byte(end), Some(b' ' | b'\t'));
+        if is_unary {
+            self.at = end;
+        }
+        is_unary
+    }
+}

@@ -1,0 +1,362 @@
+//! Words: quotes, escapes, and where a word ends (POSIX 2.2 and 2.3, bash "Quoting"). This module must not know the
+//! expansions after a `$`.
+
+use castellan_event::Why;
+
+use super::Shell::{Bash, Posix, Zsh};
+use super::cursor::{Parse, Parser};
+use crate::literals::ansi_quoted;
+use crate::tree::{Part, Word};
+
+/// The surroundings of text: they decide which bytes end it, and which quotes and escapes it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Context {
+    /// A word of a command: ends at a blank or an operator.
+    Command,
+    /// The same, where `(` begins a pattern: words of zsh after the first.
+    Glob,
+    /// The right side of `=~`: parentheses and `|` belong to it.
+    Regex,
+    /// In double quotes.
+    Quoted,
+    /// The body of a here-document, or an expression: as in double quotes, but these are text.
+    Body,
+    /// The expression of `$[...]`.
+    Bracket,
+    /// A part of `for ((...; ...; ...))`.
+    Clause,
+    /// The word after an operator of `${...}`; `quoted` if the expansion is in double quotes.
+    Operand { quoted: bool },
+    /// The replacement of `${x/pattern/replacement}`: single quotes quote even in double quotes.
+    Replacement { quoted: bool },
+    /// The pattern of `${x/pattern/replacement}`, which ends at a `/`, too.
+    Pattern,
+    /// The offset of `${x:offset:length}`.
+    Offset { quoted: bool },
+    /// `[...]` after a name. Without `blanks`, a blank or an operator ends the word.
+    Index { blanks: bool, quoted: bool },
+}
+
+impl Context {
+    /// Reports whether text is neither split nor taken for a pattern.
+    pub(super) const fn is_quoted(self) -> bool {
+        match self {
+            Context::Quoted | Context::Body | Context::Bracket | Context::Clause => true,
+            Context::Operand { quoted }
+            | Context::Replacement { quoted }
+            | Context::Offset { quoted }
+            | Context::Index { quoted, .. } => quoted,
+            Context::Command | Context::Glob | Context::Regex | Context::Pattern => false,
+        }
+    }
+
+    /// Reports whether double quotes are text.
+    const fn is_body(self) -> bool {
+        matches!(self, Context::Body | Context::Bracket | Context::Clause)
+    }
+
+    /// Reports whether single quotes quote.
+    const fn has_single_quotes(self) -> bool {
+        !self.is_quoted() || matches!(self, Context::Replacement { .. })
+    }
+
+    const fn is_word(self) -> bool {
+        matches!(self, Context::Command | Context::Glob | Context::Regex)
+    }
+
+    /// Reports whether a byte may be more than text.
+    fn is_special(self, byte: u8) -> bool {
+        match byte {
+            b'\\' | b'"' | b'`' | b'$' => true,
+            b'\'' => !matches!(self, Context::Quoted | Context::Body),
+            b'<' | b'>' => !matches!(self, Context::Quoted | Context::Body),
+            b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' => {
+                self.is_word() || matches!(self, Context::Index { .. } | Context::Clause)
+            }
+            b'(' | b')' => {
+                self.is_word()
+                    || matches!(self, Context::Index { .. } | Context::Clause | Context::Offset { .. })
+            }
+            b'}' | b'/' | b':' | b'?' => matches!(
+                self,
+                Context::Operand { .. }
+                    | Context::Replacement { .. }
+                    | Context::Pattern
+                    | Context::Offset { .. }
+            ),
+            b'[' | b']' => matches!(self, Context::Index { .. } | Context::Bracket),
+            _ => false,
+        }
+    }
+}
+
+/// Parts of a word that is being read.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    pub(super) parts: Vec<Part>,
+    /// The offset up to which the text is in the parts.
+    pub(super) complete: usize,
+    /// A single quote in a quoted operand hides a closer or a quote: bash and other shells end the operand elsewhere.
+    pub(super) is_doubtful: bool,
+}
+
+impl Parts {
+    pub(super) fn push(&mut self, part: Part) {
+        self.parts.push(part);
+    }
+
+    /// Appends a part; text is joined with the text before it.
+    pub(super) fn append(&mut self, part: Part) {
+        if let Part::Text { text, quoted } = &part {
+            self.push_text(text, *quoted);
+        } else {
+            self.parts.push(part);
+        }
+    }
+
+    /// Appends text, joined with the text before it.
+    pub(super) fn push_text(&mut self, text: &str, quoted: bool) {
+        match self.parts.last_mut() {
+            Some(Part::Text { text: last, quoted: as_last }) if *as_last == quoted => last.push_str(text),
+            _ => self.parts.push(Part::Text { text: text.to_owned(), quoted }),
+        }
+    }
+}
+
+/// Open brackets of a word, which are text.
+#[derive(Debug, Default)]
+struct Nest {
+    groups: usize,
+    brackets: usize,
+    ternaries: usize,
+    /// The offset after unquoted text: `@(` is a pattern, `\@(` is none.
+    plain_end: usize,
+}
+
+impl Parser<'_, '_> {
+    pub(super) fn word(&mut self, context: Context) -> Parse<Word> {
+        self.peek();
+        let start = self.at;
+        let mut parts = Parts::default();
+        self.parts(context, &mut parts)?;
+        Ok(Word { parts: parts.parts, span: self.span_from(start) })
+    }
+
+    /// Reads parts up to the end of the text in its surroundings. The caller reads the closer.
+    pub(super) fn parts(&mut self, context: Context, parts: &mut Parts) -> Parse<()> {
+        let mut nest = Nest::default();
+        loop {
+            self.count()?;
+            parts.complete = self.at;
+            let Some(byte) = self.peek() else {
+                let is_open = nest.groups > 0 && context.is_word();
+                return if is_open { Err(Why::Syntax) } else { Ok(()) };
+            };
+            if self.ends(context, byte, &mut nest) {
+                return Ok(());
+            }
+            match byte {
+                b'\\' => self.escape(context, parts),
+                b'\'' if context.has_single_quotes() => self.single_quoted(parts)?,
+                b'\'' if context == (Context::Operand { quoted: true }) && self.is_shell(&[Bash]) => {
+                    self.text_quotes(parts)?;
+                }
+                b'"' if !context.is_body() => self.double_quoted(parts)?,
+                b'`' => self.backquoted(context, parts)?,
+                b'$' => self.dollar(context, parts)?,
+                b'<' | b'>' if !context.is_quoted() && self.begins_process() => self.process(parts)?,
+                _ => self.plain(context, parts, &mut nest),
+            }
+        }
+    }
+
+    /// Reads text up to the next byte that may be more. The byte at the position is text.
+    fn plain(&mut self, context: Context, parts: &mut Parts, nest: &mut Nest) {
+        let start = self.at;
+        self.at += 1;
+        self.find(|byte| context.is_special(byte));
+        parts.push_text(self.text(start, self.at), context.is_quoted());
+        nest.plain_end = self.at;
+    }
+
+    /// Reports whether the byte at the position ends the text.
+    fn ends(&self, context: Context, byte: u8, nest: &mut Nest) -> bool {
+        match context {
+            Context::Command | Context::Glob | Context::Regex => self.ends_word_at(context, byte, nest),
+            Context::Quoted => byte == b'"',
+            Context::Body => false,
+            Context::Operand { .. } | Context::Replacement { .. } => byte == b'}',
+            Context::Pattern => matches!(byte, b'}' | b'/'),
+            Context::Offset { .. } => match byte {
+                b'}' => true,
+                b':' if nest.groups == 0 && nest.ternaries == 0 => true,
+                b':' => {
+                    nest.ternaries = nest.ternaries.saturating_sub(1);
+                    false
+                }
+                b'?' => {
+                    nest.ternaries += 1;
+                    false
+                }
+                _ => {
+                    closes_group(byte, nest);
+                    false
+                }
+            },
+            Context::Clause => (byte == b';' && nest.groups == 0) || closes_group(byte, nest),
+            Context::Bracket => closes_bracket(byte, nest),
+            Context::Index { blanks, .. } => {
+                (!blanks && super::keywords::ends_word(Some(byte)) && !self.begins_process())
+                    || closes_bracket(byte, nest)
+            }
+        }
+    }
+
+    fn ends_word_at(&self, context: Context, byte: u8, nest: &mut Nest) -> bool {
+        match byte {
+            b'(' if nest.groups > 0 || context != Context::Command || self.is_after_pattern_sign(nest) => {
+                nest.groups += 1;
+                false
+            }
+            b'(' => true,
+            b')' => closes_group(byte, nest),
+            b'|' => nest.groups == 0 && context != Context::Regex,
+            b'<' | b'>' => nest.groups == 0 && !self.begins_process(),
+            b' ' | b'\t' | b'\n' | b';' | b'&' => nest.groups == 0,
+            _ => false,
+        }
+    }
+
+    /// `@(`, `?(`, `*(`, `+(`, `!(`: a pattern of ksh, and of bash with `extglob`.
+    fn is_after_pattern_sign(&self, nest: &Nest) -> bool {
+        let before = self.at.checked_sub(1).and_then(|at| self.byte(at));
+        nest.plain_end == self.at
+            && matches!(before, Some(b'@' | b'?' | b'*' | b'+' | b'!'))
+            && !self.is_shell(&[Posix])
+    }
+
+    /// A `\`. Newlines after it are already gone.
+    fn escape(&mut self, context: Context, parts: &mut Parts) {
+        let start = self.at;
+        let next = self.text(start + 1, self.end).chars().next();
+        self.at += 1 + next.map_or(0, char::len_utf8);
+        let is_removed = match next {
+            None => false,
+            Some(_) if !context.is_quoted() || matches!(context, Context::Replacement { .. }) => true,
+            Some('$' | '`' | '\\') => true,
+            Some('"') => !context.is_body(),
+            Some('}') => matches!(context, Context::Operand { .. }),
+            Some(_) => false,
+        };
+        if is_removed {
+            parts.push_text(self.text(start + 1, self.at), true);
+        } else {
+            parts.push_text(self.text(start, self.at), context.is_quoted());
+        }
+    }
+
+    fn single_quoted(&mut self, parts: &mut Parts) -> Parse<()> {
+        let start = self.at + 1;
+        self.at = start;
+        self.find(|byte| byte == b'\'').ok_or(Why::Syntax)?;
+        parts.push_text(self.text(start, self.at), true);
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Single quotes in a quoted operand. bash looks for the `}` of the operand outside of them, but they are text of its
+    /// value, and what is between is expanded (bash 3.5.3). Other shells end the operand at any `}`.
+    fn text_quotes(&mut self, parts: &mut Parts) -> Parse<()> {
+        let start = self.at + 1;
+        self.at = start;
+        self.find(|byte| byte == b'\'').ok_or(Why::Syntax)?;
+        let close = std::mem::replace(&mut self.at, start);
+        let end = std::mem::replace(&mut self.end, close);
+        let mut inner = Parts::default();
+        let read = self.parts(Context::Body, &mut inner);
+        self.end = end;
+        self.at = close + 1;
+        let is_misleading =
+            |part: &Part| matches!(part, Part::Text { text, .. } if text.contains(['}', '"']));
+        match read {
+            Ok(()) => parts.is_doubtful |= inner.parts.iter().any(is_misleading),
+            Err(Why::Syntax) => parts.is_doubtful = true,
+            Err(limit) => return Err(limit),
+        }
+        parts.push_text("'", true);
+        inner.parts.into_iter().for_each(|part| parts.append(part));
+        parts.push_text("'", true);
+        Ok(())
+    }
+
+    /// `$'...'` (bash 3.1.2.4).
+    pub(super) fn ansi_quoted(&mut self, parts: &mut Parts) -> Parse<()> {
+        let start = self.at;
+        self.eat("$'");
+        let inner = self.at;
+        while self.find(|byte| matches!(byte, b'\'' | b'\\')).ok_or(Why::Syntax)? == b'\\' {
+            self.at = (self.at + 2).min(self.end);
+        }
+        let written = self.text(inner, self.at);
+        self.at += 1;
+        match ansi_quoted(written) {
+            Some(text) => parts.push_text(&text, true),
+            None => parts.push(Part::Hole(self.hole(Why::Syntax, start))),
+        }
+        Ok(())
+    }
+
+    pub(super) fn double_quoted(&mut self, parts: &mut Parts) -> Parse<()> {
+        self.at += 1;
+        let start = self.at;
+        self.parts(Context::Quoted, parts)?;
+        if self.at == start {
+            parts.push_text("", true);
+        }
+        self.expect("\"")
+    }
+
+    /// `<(` and `>(`; dash has none.
+    pub(super) fn begins_process(&self) -> bool {
+        matches!(self.byte(self.at), Some(b'<' | b'>'))
+            && self.second() == Some(b'(')
+            && !self.is_shell(&[Posix])
+    }
+
+    /// Returns the offset after the name that begins at an offset.
+    pub(super) fn name_end(&self, start: usize) -> Option<usize> {
+        let mut at = self.joined(start);
+        let is_first = |byte: u8| byte == b'_' || byte.is_ascii_alphabetic();
+        self.byte(at).filter(|byte| is_first(*byte))?;
+        while self.byte(at).is_some_and(|byte| byte == b'_' || byte.is_ascii_alphanumeric()) {
+            at = self.joined(at + 1);
+        }
+        Some(at)
+    }
+
+    /// The surroundings of a word after the first of a command, and of a pattern.
+    pub(super) fn argument(&self) -> Context {
+        if self.is_shell(&[Zsh]) { Context::Glob } else { Context::Command }
+    }
+}
+
+/// Follows the parentheses; reports whether the byte closes one that is not open.
+fn closes_group(byte: u8, nest: &mut Nest) -> bool {
+    match byte {
+        b'(' => nest.groups += 1,
+        b')' if nest.groups == 0 => return true,
+        b')' => nest.groups -= 1,
+        _ => {}
+    }
+    false
+}
+
+fn closes_bracket(byte: u8, nest: &mut Nest) -> bool {
+    match byte {
+        b'[' => nest.brackets += 1,
+        b']' if nest.brackets == 0 => return true,
+        b']' => nest.brackets -= 1,
+        _ => {}
+    }
+    false
+}

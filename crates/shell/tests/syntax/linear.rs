@@ -1,0 +1,110 @@
+//! Work grows with the text, and no nesting overflows the stack.
+
+use castellan_shell::syntax::{self, Shell};
+
+/// Text before, in the middle and after, of which the first and last are repeated.
+const NESTS: &[(&str, &str, &str)] = &[
+    ("$(", "a", ")"),
+    ("( ", "a", " )"),
+    ("(", "a", ")"),
+    ("{ ", "a", "; }"),
+    ("${a:-", "b", "}"),
+    ("\"${a:-", "b", "}\""),
+    ("\"${a:-'", "b", "'}\""),
+    ("`", "a", "`"),
+    ("\"$(", "a", ")\""),
+    ("$((", "1", "))"),
+    ("((", "1", "))"),
+    ("$(( (", "1", ") ))"),
+    ("((a) ", "", ")"),
+    ("if a; then ", "b", "; fi"),
+    ("while a; do ", "b", "; done"),
+    ("for i in a; do ", "b", "; done"),
+    ("for ((;;)) do ", "b", "; done"),
+    ("case a in b) ", "c", ";; esac"),
+    ("f() { ", "a", "; }"),
+    ("f() ", "{ a; }", ""),
+    ("<( ", "a", ")"),
+    ("[[ ( ", "a", " ) ]]"),
+    ("[[ ! ", "a", " ]]"),
+    ("{a,", "b", "}"),
+    ("a[", "b", "] "),
+    ("${a[", "b", "]}"),
+    ("${a/", "b", "/c}"),
+    ("${a#", "b", "}"),
+    ("${a:", "b", "}"),
+    ("a=(", "b", ")"),
+    ("$[", "1", "]"),
+    ("@(", "a", ")"),
+    ("time ", "a", ""),
+    ("coproc ", "a", ""),
+    ("! ", "a", ""),
+    ("a | ", "b", ""),
+    ("a && ", "b", ""),
+    ("${ ", "a", "; }"),
+    ("cat <<E\n$(", "a", "\n)\nE\n"),
+    ("<<E ", "", "\n"),
+    ("<<'E' ", "", "\n"),
+    ("$(<<E", "\n", ")"),
+    ("((\"", "", ""),
+    ("((a'", "", ""),
+    ("$((${", "", ""),
+    ("a\\\n", "", ""),
+    ("\\", "", ""),
+    ("'a' ", "", ""),
+    ("# ((\n", "", ""),
+    ("a <<E\n\\\nE\n", "", ""),
+    ("`\\`", "", ""),
+    ("é ", "", ""),
+];
+
+fn nested(nest: (&str, &str, &str), times: usize) -> String {
+    format!("{}{}{}", nest.0.repeat(times), nest.1, nest.2.repeat(times))
+}
+
+#[test]
+fn twice_the_text_is_at_most_about_twice_the_work() {
+    for shell in [Shell::Bash, Shell::Zsh, Shell::Posix, Shell::Ksh] {
+        for nest in NESTS {
+            for times in [10, 100, 1_000, 3_000] {
+                let work = |times| syntax::parse(&nested(*nest, times), shell, usize::MAX).1;
+                let (one, two) = (work(times), work(2 * times));
+                assert!(two * 10 <= one * 22 + 4_000, "{shell:?} {nest:?} {times}: {one}, then {two}");
+            }
+        }
+    }
+}
+
+/// Deep text is a hole or is read, on the stack of a test.
+#[test]
+fn every_nesting_has_an_end() {
+    for nest in NESTS {
+        for times in [10, 30, 100, 1_000, 10_000, 100_000] {
+            drop(syntax::parse(&nested(*nest, times), Shell::Bash, usize::MAX));
+        }
+        for other in NESTS {
+            let open = format!("{}{}", nest.0, other.0).repeat(30);
+            let close = format!("{}{}", other.2, nest.2).repeat(30);
+            drop(syntax::parse(&format!("{open}a{close}"), Shell::Bash, usize::MAX));
+        }
+    }
+}
+
+/// What castellan does not read within its limits is a hole up to the end, after the statements before it.
+#[test]
+fn a_limit_is_a_hole() {
+    use castellan_event::Why;
+    let deep = format!("a; b\nc; d {}e{}", "$(".repeat(500), ")".repeat(500));
+    let long = format!("a; b\nc; {}", "d; ".repeat(30_000));
+    for (text, work_max, why) in [
+        (deep.as_str(), usize::MAX, Why::Nesting),
+        (&long, usize::MAX, Why::Size),
+        ("a; b\nc; dddddd", 10, Why::Budget),
+    ] {
+        let (parsed, work) = syntax::parse(text, Shell::Bash, work_max);
+        assert!(work <= work_max.saturating_add(64));
+        let holes: Vec<_> = parsed.holes.iter().map(|hole| (hole.why, hole.span.end as usize)).collect();
+        assert_eq!(holes, [(why, text.len())]);
+        assert!(parsed.script.statements.len() >= 4, "{why}");
+    }
+}
