@@ -28,6 +28,8 @@ mod source;
 mod substitution;
 mod test;
 mod word;
+mod zsh;
+mod zsh_commands;
 
 use castellan_event::Why;
 

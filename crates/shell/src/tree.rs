@@ -300,8 +300,23 @@ pub struct Parameter {
     pub indirect: bool,
     /// The operation on the value.
     pub operation: Operation,
+    /// The rest of an expansion that only zsh has.
+    pub zsh: Option<Box<ZshExpansion>>,
     /// The span of the parameter.
     pub span: Span,
+}
+
+/// Parts of an expansion of zsh. Any of them changes the value, and some of them run code.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ZshExpansion {
+    /// The letters of `${(flags)x}`, with their arguments. `e` expands the value again.
+    pub flags: String,
+    /// `=`, `~`, `^`, `+`, before the name: `=` splits the value, `~` makes it a pattern.
+    pub signs: String,
+    /// `${${x}...}`, `${"$x"...}`: the word in place of a name.
+    pub nested: Option<Word>,
+    /// The operation, if only zsh has it, from its `:` on; further indices.
+    pub operation: Option<Word>,
 }
 
 /// The index of an array.

@@ -85,7 +85,14 @@ impl Reader<'_, '_> {
         if !is_parameter(name) || !written.starts_with(name) {
             return Err(Why::Unsupported);
         }
-        Ok(Parameter { name: name.to_owned(), index, indirect, operation, span: self.ground.span(own) })
+        Ok(Parameter {
+            name: name.to_owned(),
+            index,
+            indirect,
+            operation,
+            zsh: None,
+            span: self.ground.span(own),
+        })
     }
 
     pub(super) fn index(&mut self, reference: &VarRef, place: Place) -> Option<Index> {

@@ -146,7 +146,8 @@ impl Reader<'_, '_> {
 
     fn plain(&self, name: &str, operation: Operation, own: Range, place: Place) -> Part {
         let span = self.ground.span(own);
-        let parameter = Parameter { name: name.to_owned(), index: None, indirect: false, operation, span };
+        let parameter =
+            Parameter { name: name.to_owned(), index: None, indirect: false, operation, zsh: None, span };
         Part::Parameter { parameter: Box::new(parameter), quoted: place.quoted() }
     }
 

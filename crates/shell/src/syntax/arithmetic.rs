@@ -32,7 +32,7 @@ impl Parser<'_, '_> {
 const ASSIGNMENTS: [&str; 11] = ["=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|="];
 
 /// The names that stand before an assignment or beside `++` and `--`. One name too many does no harm.
-fn assigned(text: &str) -> Vec<String> {
+pub(super) fn assigned(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut rest = text;
     let mut before = "";

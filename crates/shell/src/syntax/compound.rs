@@ -35,10 +35,12 @@ impl Parser<'_, '_> {
         let read: Reader<Self> = match keyword {
             Keyword::Case => Self::case,
             Keyword::Coproc => Self::coproc,
-            Keyword::For | Keyword::Foreach => Self::for_each,
+            Keyword::For => Self::for_each,
+            Keyword::Foreach => Self::foreach,
             Keyword::Function => Self::function,
             Keyword::If => Self::conditional,
-            Keyword::Namespace | Keyword::Repeat => Self::unsupported,
+            Keyword::Namespace => Self::namespace,
+            Keyword::Repeat => Self::repeat,
             Keyword::Open => Self::group,
             Keyword::Select => Self::select,
             Keyword::Test => Self::test,
@@ -62,7 +64,8 @@ impl Parser<'_, '_> {
         Ok(Some(read))
     }
 
-    fn unsupported(&mut self) -> Parse<Node> {
+    /// `namespace NAME { ...; }` of ksh: names in the body mean others, which the tree cannot tell.
+    fn namespace(&mut self) -> Parse<Node> {
         Err(Why::Syntax)
     }
 
@@ -75,6 +78,10 @@ impl Parser<'_, '_> {
             self.at = start;
             return self.expression_to(close).map(Node::Arithmetic);
         }
+        let start = self.at;
+        if self.is_shell(&[Zsh]) && self.begins_parameters() {
+            return self.anonymous(start);
+        }
         self.at += 1;
         let body = self.script()?;
         self.expect(")")?;
@@ -82,15 +89,22 @@ impl Parser<'_, '_> {
     }
 
     fn group(&mut self) -> Parse<Node> {
+        let start = self.at;
         let body = self.script()?;
         self.expect_keyword(Keyword::Close)?;
-        Ok(Node::Group(body))
+        self.always(body, start)
     }
 
     fn conditional(&mut self) -> Parse<Node> {
         let mut branches = Vec::new();
         loop {
             let condition = self.script()?;
+            if branches.is_empty()
+                && self.is_shell(&[Zsh])
+                && self.keyword().is_none_or(|(word, _)| word != Keyword::Then)
+            {
+                return self.short_conditional(condition);
+            }
             self.expect_keyword(Keyword::Then)?;
             branches.push((condition, self.script()?));
             if !self.eat_keyword(Keyword::Elif) {
@@ -112,7 +126,7 @@ impl Parser<'_, '_> {
 
     fn conditional_loop(&mut self, until: bool) -> Parse<Node> {
         let condition = self.script()?;
-        let body = self.done_body()?;
+        let body = if self.is_shell(&[Zsh]) { self.loop_body()? } else { self.done_body()? };
         Ok(Node::While { until, condition, body })
     }
 
@@ -125,13 +139,16 @@ impl Parser<'_, '_> {
     }
 
     /// `do ...; done`, or `{ ...; }`, which bash, zsh and ksh take without documenting it.
-    fn loop_body(&mut self) -> Parse<Script> {
+    pub(super) fn loop_body(&mut self) -> Parse<Script> {
         if !self.is_shell(&[Posix]) && self.eat_keyword(Keyword::Open) {
             let body = self.script()?;
             self.expect_keyword(Keyword::Close)?;
             return Ok(body);
         }
-        self.done_body()
+        match self.keyword() {
+            Some((Keyword::Do, _)) => self.done_body(),
+            _ => self.short_body(),
+        }
     }
 
     fn for_each(&mut self) -> Parse<Node> {
@@ -146,14 +163,32 @@ impl Parser<'_, '_> {
         self.named_loop()
     }
 
+    /// `foreach NAME (WORDS) ...; end`
+    fn foreach(&mut self) -> Parse<Node> {
+        self.blanks();
+        let name = plain_text(&self.word(Context::Command)?).ok_or(Why::Syntax)?;
+        self.blanks();
+        let words = Some(self.words_in_parentheses()?);
+        let body = self.until_end()?;
+        Ok(Node::For { name, words, body })
+    }
+
     /// `NAME [in WORDS]; do ...; done`
     fn named_loop(&mut self) -> Parse<Node> {
         self.blanks();
+        let start = self.at;
         let name = plain_text(&self.word(Context::Command)?).ok_or(Why::Syntax)?;
+        let has_more_names = self.eats_more_names();
         self.blanks();
         let mut words = None;
         if self.peek() == Some(b';') {
             self.at += 1;
+        } else if self.peek() == Some(b'(') && self.is_shell(&[Zsh]) {
+            words = Some(self.words_in_parentheses()?);
+            self.blanks();
+            if self.peek() == Some(b';') {
+                self.at += 1;
+            }
         } else {
             self.lines()?;
             if self.eat_in() {
@@ -161,7 +196,11 @@ impl Parser<'_, '_> {
             }
         }
         self.lines()?;
-        Ok(Node::For { name, words, body: self.loop_body()? })
+        let body = self.loop_body()?;
+        if has_more_names {
+            return Ok(Node::Hole(self.hole(Why::Unsupported, start)));
+        }
+        Ok(Node::For { name, words, body })
     }
 
     /// The words after `in`, with the `;` or newline after them.
@@ -212,20 +251,23 @@ impl Parser<'_, '_> {
             return Err(Why::Syntax);
         }
         self.lines()?;
-        if !self.eat_in() {
+        // zsh also takes braces.
+        let is_braced = self.is_shell(&[Zsh]) && self.eat_keyword(Keyword::Open);
+        let end = if is_braced { Keyword::Close } else { Keyword::Esac };
+        if !is_braced && !self.eat_in() {
             return Err(Why::Syntax);
         }
         let mut arms = Vec::new();
         loop {
             self.lines()?;
-            if self.eat_keyword(Keyword::Esac) {
+            if self.eat_keyword(end) {
                 return Ok(Node::Case { word, arms });
             }
             let patterns = self.case_patterns()?;
             let body = self.script_or_nothing()?;
             arms.push((patterns, body));
             if !self.eats_arm_end() {
-                self.expect_keyword(Keyword::Esac)?;
+                self.expect_keyword(end)?;
                 return Ok(Node::Case { word, arms });
             }
         }
@@ -266,6 +308,10 @@ impl Parser<'_, '_> {
         let start = self.at;
         self.blanks();
         let from = self.at;
+        let is_anonymous = self.is_shell(&[Zsh]) && matches!(self.keyword(), Some((Keyword::Open, _)));
+        if is_anonymous {
+            return self.anonymous(start);
+        }
         let word = self.word(Context::Command)?;
         if self.at == from {
             return Err(Why::Syntax);

@@ -19,6 +19,9 @@ impl Parser<'_, '_> {
             return self.commands_in_braces(quoted);
         }
         let holes = self.state.holes.len();
+        if self.is_shell(&[Zsh]) {
+            return self.zsh_braced(start, quoted);
+        }
         if let Some((mut parameter, true)) = self.parameter(quoted)?.map(|read| (read, self.eat("}"))) {
             parameter.span = self.span_from(start);
             return Ok(Part::Parameter { parameter: Box::new(parameter), quoted });
@@ -72,7 +75,7 @@ impl Parser<'_, '_> {
     }
 
     /// `${#x}`, and not `${#}`, `${#-default}`.
-    fn begins_length(&mut self) -> bool {
+    pub(super) fn begins_length(&mut self) -> bool {
         if self.peek() != Some(b'#') {
             return false;
         }
@@ -100,7 +103,7 @@ impl Parser<'_, '_> {
     }
 
     /// A name, a number or a special parameter.
-    fn parameter_name(&mut self) -> Option<String> {
+    pub(super) fn parameter_name(&mut self) -> Option<String> {
         let byte = self.peek()?;
         let start = self.at;
         let end = match byte {
@@ -119,7 +122,7 @@ impl Parser<'_, '_> {
     }
 
     /// `[...]` after the name.
-    fn index(&mut self, quoted: bool) -> Parse<Option<Index>> {
+    pub(super) fn index(&mut self, quoted: bool) -> Parse<Option<Index>> {
         if self.peek() != Some(b'[') || self.is_shell(&[Posix]) {
             return Ok(None);
         }
@@ -134,7 +137,7 @@ impl Parser<'_, '_> {
         Ok(Some(Index::At(word)))
     }
 
-    fn operation(&mut self, quoted: bool) -> Parse<Option<Operation>> {
+    pub(super) fn operation(&mut self, quoted: bool) -> Parse<Option<Operation>> {
         let is_posix = self.is_shell(&[Posix]);
         match (self.peek(), self.second()) {
             (Some(b'}'), _) => Ok(Some(Operation::Value)),
@@ -209,7 +212,7 @@ impl Parser<'_, '_> {
     }
 
     /// The word after an operator.
-    fn operand(&mut self, context: Context) -> Parse<Word> {
+    pub(super) fn operand(&mut self, context: Context) -> Parse<Word> {
         self.peek();
         let start = self.at;
         let holes = self.state.holes.len();
@@ -227,6 +230,6 @@ fn is_text(part: &Part) -> bool {
     matches!(part, Part::Text { .. })
 }
 
-fn made(name: String, index: Option<Index>, indirect: bool, operation: Operation) -> Parameter {
-    Parameter { name, index, indirect, operation, span: Default::default() }
+pub(super) fn made(name: String, index: Option<Index>, indirect: bool, operation: Operation) -> Parameter {
+    Parameter { name, index, indirect, operation, zsh: None, span: Default::default() }
 }

@@ -141,6 +141,9 @@ impl Filler {
         if let Some(Index::At(index)) = &mut parameter.index {
             self.word(index);
         }
+        if let Some(zsh) = &mut parameter.zsh {
+            zsh.nested.iter_mut().chain(&mut zsh.operation).for_each(|word| self.word(word));
+        }
         match &mut parameter.operation {
             Operation::Value
             | Operation::Length

@@ -39,7 +39,7 @@ impl Parser<'_, '_> {
     pub(super) fn redirect(&mut self) -> Parse<Option<Redirect>> {
         let start = self.at;
         let fd = match self.peek() {
-            Some(b'<' | b'>') if !self.begins_process() => None,
+            Some(b'<' | b'>') if !self.begins_process() && self.range_end().is_none() => None,
             Some(b'&') if self.second() == Some(b'>') && !self.is_shell(&[Posix]) => None,
             Some(b'0'..=b'9') => match self.descriptor() {
                 Some(fd) => Some(fd),

@@ -157,7 +157,7 @@ impl Parser<'_, '_> {
     }
 
     /// `a && b || c`
-    fn chain(&mut self) -> Parse<Statement> {
+    pub(super) fn chain(&mut self) -> Parse<Statement> {
         let first = self.pipeline()?;
         let mut statements = vec![first];
         loop {
@@ -215,14 +215,19 @@ impl Parser<'_, '_> {
                 return Ok(statement);
             }
             self.lines()?;
-            statements.push(self.command()?);
+            let is_negated = self.is_shell(&[Ksh]) && self.eat_bang();
+            let mut statement = self.command()?;
+            statement.negated |= is_negated;
+            statements.push(statement);
         }
     }
 
     /// `!` before a command. In `!(a)` bash has a pattern with `extglob`, which scripts do not set, and a subshell
     /// without. The subshell has all commands of both.
     fn eat_bang(&mut self) -> bool {
-        self.eat_keyword(Keyword::Bang)
+        // In ksh it always is a pattern.
+        let is_pattern = self.is_shell(&[Ksh]) && self.after("!(").is_some();
+        !is_pattern && self.eat_keyword(Keyword::Bang)
     }
 
     /// The command of `time`; without any, the shell prints its own times.

@@ -11,7 +11,7 @@ use crate::tree::{AssignedValue, Assignment, Node, Operand, Part, Redirect, Stat
 
 /// Commands whose operands may be assignments, and the shells that have them as such.
 const DECLARATIONS: &[(&str, &[Shell])] = &[
-    ("declare", &[Bash, Zsh]),
+    ("declare", &[Bash, Zsh, Ksh]),
     ("export", &[Bash, Zsh, Posix, Ksh]),
     ("float", &[Zsh, Ksh]),
     ("integer", &[Zsh, Ksh]),
@@ -100,6 +100,7 @@ impl Parser<'_, '_> {
         match self.assignment_or_word(true)? {
             Item::Assignment(assignment) => command.assignments.push(assignment),
             Item::Word(word) => {
+                let word = self.with_pattern(word)?;
                 command.builtin = self.declaration(&word);
                 if command.builtin.is_none() {
                     command.words.push(word);
@@ -107,6 +108,23 @@ impl Parser<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// In zsh, parentheses may follow the first word: `(` without `)` begins a pattern there.
+    fn with_pattern(&mut self, word: Word) -> Parse<Word> {
+        let is_pattern = self.is_shell(&[Zsh])
+            && self.byte(self.at) == Some(b'(')
+            && self.second() != Some(b')')
+            && !word.parts.is_empty();
+        if !is_pattern {
+            return Ok(word);
+        }
+        let start = self.at;
+        let mut parts = Parts { parts: word.parts, ..Parts::default() };
+        self.parts(Context::Glob, &mut parts)?;
+        let mut span = self.span_from(start);
+        span.start = word.span.start;
+        Ok(Word { parts: parts.parts, span })
     }
 
     /// Only a plain word is a declaration: `\export` takes no assignments (bash 3.7.1).

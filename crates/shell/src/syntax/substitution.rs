@@ -34,6 +34,10 @@ impl Parser<'_, '_> {
                 self.at = self.joined(self.at + 1);
                 self.double_quoted(parts)?;
             }
+            Some(_) if self.is_shell(&[Zsh]) => match self.zsh_plain(quoted)? {
+                Some(part) => parts.push(part),
+                None => self.text_dollar(quoted, parts),
+            },
             Some(byte) => match self.parameter_end(self.joined(self.at + 1), byte) {
                 Some(end) => parts.push(self.plain_parameter(end, quoted)),
                 None => self.text_dollar(quoted, parts),
@@ -51,11 +55,6 @@ impl Parser<'_, '_> {
     /// Returns the end of a parameter without braces.
     fn parameter_end(&self, start: usize, first: u8) -> Option<usize> {
         match first {
-            // Only zsh reads `$10` as the tenth.
-            b'0'..=b'9' if self.is_shell(&[Zsh]) => {
-                let digits = self.text(start, self.end).bytes().take_while(u8::is_ascii_digit).count();
-                Some(start + digits)
-            }
             b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-' | b'0'..=b'9' => Some(start + 1),
             _ => self.name_end(start),
         }
@@ -67,7 +66,7 @@ impl Parser<'_, '_> {
         self.at = end;
         let operation = Operation::Value;
         let span = self.span_from(start);
-        let parameter = Parameter { name, index: None, indirect: false, operation, span };
+        let parameter = Parameter { name, index: None, indirect: false, operation, zsh: None, span };
         Part::Parameter { parameter: Box::new(parameter), quoted }
     }
 

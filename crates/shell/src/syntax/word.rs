@@ -77,7 +77,7 @@ impl Context {
                 self.is_word()
                     || matches!(self, Context::Index { .. } | Context::Clause | Context::Offset { .. })
             }
-            b'}' | b'/' | b':' | b'?' => matches!(
+            b'{' | b'}' | b'/' | b':' | b'?' => matches!(
                 self,
                 Context::Operand { .. }
                     | Context::Replacement { .. }
@@ -128,6 +128,7 @@ impl Parts {
 struct Nest {
     groups: usize,
     brackets: usize,
+    braces: usize,
     ternaries: usize,
     /// The offset after unquoted text: `@(` is a pattern, `\@(` is none.
     plain_end: usize,
@@ -138,6 +139,9 @@ impl Parser<'_, '_> {
         self.peek();
         let start = self.at;
         let mut parts = Parts::default();
+        if context.is_word() {
+            self.equals_process(&mut parts)?;
+        }
         self.parts(context, &mut parts)?;
         Ok(Word { parts: parts.parts, span: self.span_from(start) })
     }
@@ -165,6 +169,7 @@ impl Parser<'_, '_> {
                 b'`' => self.backquoted(context, parts)?,
                 b'$' => self.dollar(context, parts)?,
                 b'<' | b'>' if !context.is_quoted() && self.begins_process() => self.process(parts)?,
+                b'<' if context.is_word() && self.range_end().is_some() => self.range(parts),
                 _ => self.plain(context, parts, &mut nest),
             }
         }
@@ -185,8 +190,14 @@ impl Parser<'_, '_> {
             Context::Command | Context::Glob | Context::Regex => self.ends_word_at(context, byte, nest),
             Context::Quoted => byte == b'"',
             Context::Body => false,
+            // Only in zsh do braces nest: `${x:-{a}}`.
+            Context::Operand { .. } | Context::Replacement { .. } | Context::Pattern
+                if self.is_shell(&[Zsh]) && matches!(byte, b'{' | b'}') =>
+            {
+                closes_pair(byte, (b'{', b'}'), &mut nest.braces)
+            }
             Context::Operand { .. } | Context::Replacement { .. } => byte == b'}',
-            Context::Pattern => matches!(byte, b'}' | b'/'),
+            Context::Pattern => byte == b'}' || (byte == b'/' && nest.braces == 0),
             Context::Offset { .. } => match byte {
                 b'}' => true,
                 b':' if nest.groups == 0 && nest.ternaries == 0 => true,
@@ -221,7 +232,7 @@ impl Parser<'_, '_> {
             b'(' => true,
             b')' => closes_group(byte, nest),
             b'|' => nest.groups == 0 && context != Context::Regex,
-            b'<' | b'>' => nest.groups == 0 && !self.begins_process(),
+            b'<' | b'>' => nest.groups == 0 && !self.begins_process() && self.range_end().is_none(),
             b' ' | b'\t' | b'\n' | b';' | b'&' => nest.groups == 0,
             _ => false,
         }
@@ -342,21 +353,18 @@ impl Parser<'_, '_> {
 
 /// Follows the parentheses; reports whether the byte closes one that is not open.
 fn closes_group(byte: u8, nest: &mut Nest) -> bool {
-    match byte {
-        b'(' => nest.groups += 1,
-        b')' if nest.groups == 0 => return true,
-        b')' => nest.groups -= 1,
-        _ => {}
-    }
-    false
+    closes_pair(byte, (b'(', b')'), &mut nest.groups)
 }
 
 fn closes_bracket(byte: u8, nest: &mut Nest) -> bool {
-    match byte {
-        b'[' => nest.brackets += 1,
-        b']' if nest.brackets == 0 => return true,
-        b']' => nest.brackets -= 1,
-        _ => {}
+    closes_pair(byte, (b'[', b']'), &mut nest.brackets)
+}
+
+fn closes_pair(byte: u8, (open, close): (u8, u8), count: &mut usize) -> bool {
+    if byte == close && *count == 0 {
+        return true;
     }
+    *count += usize::from(byte == open);
+    *count -= usize::from(byte == close);
     false
 }

@@ -1,0 +1,171 @@
+//! Expansions that only zsh has: flags, signs, nested expansions, modifiers, `=(...)` (zshexpn). Commands are in
+//! `zsh_commands`.
+
+use castellan_event::Why;
+
+use super::Shell::Zsh;
+use super::cursor::{Parse, Parser};
+use super::expansion::made;
+use super::word::{Context, Parts};
+use crate::tree::{Operation, Parameter, Part, Word, ZshExpansion};
+
+/// Modifiers of a value: `$x:h` (zshexpn, "Modifiers").
+const MODIFIERS: &[u8] = b"aAcehlpPqQrtux&";
+
+impl Parser<'_, '_> {
+    /// Parses `${...}` from after the `${` on.
+    pub(super) fn zsh_braced(&mut self, start: usize, quoted: bool) -> Parse<Part> {
+        let holes = self.state.holes.len();
+        if let Some((mut parameter, true)) = self.zsh_parameter(quoted)?.map(|read| (read, self.eat("}"))) {
+            parameter.span = self.span_from(start);
+            return Ok(Part::Parameter { parameter: Box::new(parameter), quoted });
+        }
+        self.parts(Context::Operand { quoted }, &mut Parts::default())?;
+        self.expect("}")?;
+        self.state.holes.truncate(holes);
+        Ok(Part::Hole(self.hole(Why::Unsupported, start)))
+    }
+
+    fn zsh_parameter(&mut self, quoted: bool) -> Parse<Option<Parameter>> {
+        let mut zsh = ZshExpansion { signs: self.signs(), ..ZshExpansion::default() };
+        if self.eat("(") {
+            let from = self.at;
+            self.find(|byte| matches!(byte, b')' | b'\n')).filter(|byte| *byte == b')').ok_or(Why::Syntax)?;
+            zsh.flags = self.text(from, self.at).to_owned();
+            self.at += 1;
+        }
+        zsh.signs.push_str(&self.signs());
+        let is_length = self.begins_length() || self.after("#$").is_some() || self.after("#(").is_some();
+        if is_length {
+            self.at += 1;
+        }
+        let from = self.at;
+        let name = match self.peek() {
+            Some(b'$') if matches!(self.second(), Some(b'{' | b'(')) => {
+                zsh.nested = Some(self.nested_word(quoted)?);
+                String::new()
+            }
+            Some(b'"') => {
+                let mut parts = Parts::default();
+                self.double_quoted(&mut parts)?;
+                zsh.nested = Some(Word { parts: parts.parts, span: self.span_from(from) });
+                String::new()
+            }
+            // `${:-word}` has no parameter.
+            Some(b':' | b'}') => String::new(),
+            _ => match self.parameter_name() {
+                Some(name) => name,
+                None => return Ok(None),
+            },
+        };
+        let index = self.index(quoted)?;
+        let from = self.at;
+        let operation = if is_length { Some(Operation::Length) } else { self.zsh_operation(quoted)? };
+        if operation.is_none() {
+            self.at = from;
+            zsh.operation = Some(self.operand(Context::Operand { quoted })?);
+        }
+        let mut parameter = made(name, index, false, operation.unwrap_or(Operation::Value));
+        let is_plain = zsh == ZshExpansion::default() && !parameter.name.is_empty();
+        parameter.zsh = (!is_plain).then(|| Box::new(zsh));
+        Ok(Some(parameter))
+    }
+
+    /// Signs before the name, which may be repeated.
+    fn signs(&mut self) -> String {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'=' | b'~' | b'^' | b'+')) {
+            self.at += 1;
+        }
+        self.joined_text(start, self.at)
+    }
+
+    fn nested_word(&mut self, quoted: bool) -> Parse<Word> {
+        let start = self.at;
+        let mut parts = Parts::default();
+        self.dollar(if quoted { Context::Quoted } else { Context::Command }, &mut parts)?;
+        Ok(Word { parts: parts.parts, span: self.span_from(start) })
+    }
+
+    /// The operations that other shells have, too. A letter after `:` is a modifier, and no offset.
+    fn zsh_operation(&mut self, quoted: bool) -> Parse<Option<Operation>> {
+        let is_shared = match (self.peek(), self.second()) {
+            (Some(b':'), Some(b'-' | b'=' | b'+' | b'?' | b' ' | b'$' | b'(')) => true,
+            (Some(b':'), Some(next)) => next.is_ascii_digit(),
+            (Some(b'['), _) => false,
+            _ => true,
+        };
+        if is_shared { self.operation(quoted) } else { Ok(None) }
+    }
+
+    /// Parses `$=x`, `$#x`, `$x[1]`, `$x:h`, if it is one.
+    pub(super) fn zsh_plain(&mut self, quoted: bool) -> Parse<Option<Part>> {
+        let start = self.at;
+        self.at = self.joined(start + 1);
+        let mut zsh = ZshExpansion { signs: self.signs(), ..ZshExpansion::default() };
+        let has_length = self.peek() == Some(b'#') && self.name_end(self.at + 1).is_some();
+        if has_length {
+            self.at += 1;
+        }
+        let is_special = zsh.signs.is_empty() && !has_length;
+        let name = if is_special { self.parameter_name() } else { self.plain_name() };
+        let Some(name) = name else {
+            self.at = start;
+            return Ok(None);
+        };
+        let index = if self.peek() == Some(b'[') { self.index(quoted)? } else { None };
+        let operation = if has_length { Operation::Length } else { Operation::Value };
+        let from = self.at;
+        while self.peek() == Some(b':') && self.second().is_some_and(|next| MODIFIERS.contains(&next)) {
+            self.at = self.joined(self.at + 1) + 1;
+        }
+        if self.at > from {
+            let parts = vec![Part::Text { text: self.joined_text(from, self.at), quoted }];
+            zsh.operation = Some(Word { parts, span: self.span_from(from) });
+        }
+        let mut parameter = made(name, index, false, operation);
+        parameter.span = self.span_from(start);
+        parameter.zsh = (zsh != ZshExpansion::default()).then(|| Box::new(zsh));
+        Ok(Some(Part::Parameter { parameter: Box::new(parameter), quoted }))
+    }
+
+    fn plain_name(&mut self) -> Option<String> {
+        let start = self.at;
+        self.at = self.name_end(start)?;
+        Some(self.joined_text(start, self.at))
+    }
+
+    /// Returns the end of `<1-9>`, a pattern of numbers.
+    pub(super) fn range_end(&self) -> Option<usize> {
+        if self.byte(self.at) != Some(b'<') || !self.is_shell(&[Zsh]) {
+            return None;
+        }
+        let mut at = self.digits_end(self.at + 1);
+        if self.byte(at) != Some(b'-') {
+            return None;
+        }
+        at = self.digits_end(at + 1);
+        (self.byte(at) == Some(b'>')).then_some(at + 1)
+    }
+
+    fn digits_end(&self, mut at: usize) -> usize {
+        while self.byte(at).is_some_and(|byte| byte.is_ascii_digit()) {
+            at += 1;
+        }
+        at
+    }
+
+    pub(super) fn range(&mut self, parts: &mut Parts) {
+        let start = self.at;
+        self.at = self.range_end().unwrap_or(start + 1);
+        parts.push_text(self.text(start, self.at), false);
+    }
+
+    /// `=(...)` at the beginning of a word: a file with the output.
+    pub(super) fn equals_process(&mut self, parts: &mut Parts) -> Parse<()> {
+        if self.is_shell(&[Zsh]) && self.after("=(").is_some() {
+            return self.process(parts);
+        }
+        Ok(())
+    }
+}
