@@ -115,6 +115,21 @@ pub(crate) fn decide() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Compares both parsers of shell text: an example of their crate.
+pub(crate) fn syntax(words: &[&str]) -> anyhow::Result<()> {
+    let corpora = [
+        "corpus",
+        "fuzz/corpus/shell",
+        "fuzz/corpus/shell_parse",
+        "crates/shell/tests/data",
+        "../shared/cases",
+    ];
+    let has_paths = words.iter().any(|word| !word.starts_with("--"));
+    let paths = if has_paths { &[] } else { corpora.as_slice() };
+    let run = ["run", "--release", "--package", "castellan-shell", "--example", "syntax", "--"];
+    build::cargo(&[run.as_slice(), words, paths].concat(), "")
+}
+
 /// Measures a daemon's cost for the languages: an example of its crate, which is not shipped.
 pub(crate) fn languages() -> anyhow::Result<()> {
     build::cargo(&["run", "--release", "--package", "castellan-daemon", "--example", "languages_cost"], "")

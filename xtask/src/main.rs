@@ -80,6 +80,11 @@ usage: cargo xtask COMMAND
   oracle effects
           runs harmless commands for real, under strace in namespaces of their own, and compares what they did with the
           predicted effects
+  syntax [--all] [--only=CLASS] [PATH]...
+          compares the trees of the shell crate's two parsers over the corpora, or over the named files and folders, and
+          measures both; --all shows every difference
+  syntax --accept=SHELL [--all] [PATH]...
+          compares the texts that the new parser accepts with those that `SHELL -n` does: bash, dash, zsh or ksh
   same BASE [--texts]
           builds commit BASE beside the working tree, judges every known call by both, and reports what differs: verdicts,
           findings, facts, counted work, records; with --texts also what agents and people read, and registered settings
@@ -120,6 +125,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["build-hook"] => build::small_static("castellan-hook").map(|hook| println!("{}", hook.display())),
         ["conformance", rest @ ..] => conformance::run(rest),
         ["oracle", "effects"] => bench::run_with("castellan-oracle", &["effects"]),
+        ["syntax", rest @ ..] => bench::syntax(rest),
         ["same", rest @ ..] => same::run(rest),
         ["layers"] => layers::check(),
         ["dependencies"] => dependencies::check(),

@@ -47,8 +47,10 @@ fn main() -> std::io::Result<()> {
     let only = options.iter().find_map(|one| one.strip_prefix("--only="));
     differences.retain(|(class, ..)| only.is_none_or(|only| class.contains(only)));
     for (class, text, old, new) in differences.iter().take(shown) {
-        let cut = |one: &str| one.chars().take(1500).collect::<String>();
-        println!("== {class}\n{}\n-- old: {}\n-- new: {}", cut(text), cut(old), cut(new));
+        let same = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
+        let cut = |one: &str| one.chars().skip(same.saturating_sub(60)).take(240).collect::<String>();
+        let text: String = text.chars().take(600).collect();
+        println!("== {class}\n{text}\n-- old: {}\n-- new: {}", cut(old), cut(new));
     }
     println!("{} texts: {classes:?}", texts.len());
     let per_kib = |time: Duration| time.as_nanos() / (bytes as u128 / 1024).max(1);

@@ -68,7 +68,7 @@ const KEYWORDS: &[(&str, Keyword, &[Shell])] = &[
 ];
 
 /// Bytes of the longest reserved word.
-const LENGTH_MAX: usize = 9;
+const KEYWORD_BYTES: usize = 9;
 
 /// Reports whether a byte, or the end of the text, ends a word (bash "metacharacter").
 pub(super) fn ends_word(byte: Option<u8>) -> bool {
@@ -78,7 +78,7 @@ pub(super) fn ends_word(byte: Option<u8>) -> bool {
 impl Parser<'_, '_> {
     /// Returns the reserved word at the position, and the offset after it.
     pub(super) fn keyword(&mut self) -> Option<(Keyword, usize)> {
-        let mut word = [0; LENGTH_MAX];
+        let mut word = [0; KEYWORD_BYTES];
         let mut length = 0;
         self.peek();
         let mut at = self.at;

@@ -108,3 +108,12 @@ fn a_limit_is_a_hole() {
         assert!(parsed.script.statements.len() >= 4, "{why}");
     }
 }
+
+/// Searches for the end of `((` have a limit: beyond it, an expression is read as commands, which is a hole or finds more.
+#[test]
+fn a_search_without_an_end_has_a_limit() {
+    let text = format!("{}\nls", "((\" ".repeat(2_000));
+    let (parsed, work) = syntax::parse(&text, Shell::Bash, usize::MAX);
+    assert!(work < 8 * text.len(), "{work}");
+    assert!(!parsed.holes.is_empty());
+}
