@@ -15,6 +15,7 @@ mod arithmetic;
 mod compound;
 mod cursor;
 mod expansion;
+mod expressions;
 mod fill;
 mod heredoc;
 mod keywords;

@@ -287,6 +287,70 @@ pub struct Arithmetic {
     pub words: Vec<Word>,
     /// Variables that the expression changes.
     pub assigns: Vec<String>,
+    /// The expression as written; `None` if it is not read. The shell expands words first: the value of an expansion is
+    /// text, which may contain operators.
+    pub tree: Option<Box<Expression>>,
+}
+
+/// The structure of an [`Arithmetic`]. Its depth is limited, as all of the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expression {
+    /// Digits, with the base as written: `1`, `0x1f`, `16#ff`.
+    Number(String),
+    /// A variable, whose value the shell evaluates again.
+    Variable(Variable),
+    /// The expansion with this number in [`Arithmetic::words`].
+    Expansion(usize),
+    /// `-a`, `!a`
+    Unary {
+        /// The operator.
+        operator: &'static str,
+        /// The operand.
+        operand: Box<Expression>,
+    },
+    /// `a + b - c`: operators of one precedence from left to right. `**` has its operands from right to left.
+    Chain {
+        /// The first operand.
+        first: Box<Expression>,
+        /// The operators, each with the operand after it.
+        rest: Vec<(&'static str, Expression)>,
+    },
+    /// `a ? b : c`
+    Conditional {
+        /// The condition.
+        condition: Box<Expression>,
+        /// Evaluated if the condition is not 0.
+        yes: Box<Expression>,
+        /// Evaluated if the condition is 0.
+        no: Box<Expression>,
+    },
+    /// `a = b`, `a += b`
+    Assign {
+        /// The variable.
+        variable: Variable,
+        /// The operator.
+        operator: &'static str,
+        /// The value.
+        value: Box<Expression>,
+    },
+    /// `++a`, `a--`
+    Step {
+        /// The variable.
+        variable: Variable,
+        /// The operator.
+        operator: &'static str,
+    },
+    /// `a, b`; an empty expression is an empty list.
+    List(Vec<Expression>),
+}
+
+/// A variable of an [`Expression`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// The name.
+    pub name: String,
+    /// `[...]`: an expression, or the key of an associative array.
+    pub index: Option<Box<Expression>>,
 }
 
 /// A parameter and the operation on its value.

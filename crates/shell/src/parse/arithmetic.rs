@@ -9,10 +9,10 @@ impl Reader<'_, '_> {
         let Some(text) = self.ground.slice(own) else {
             let hole = self.hole(castellan_event::Why::Syntax, own);
             let word = Word { parts: vec![Part::Hole(hole)], span: hole.span };
-            return Arithmetic { text: String::new(), words: vec![word], assigns: Vec::new() };
+            return Arithmetic { text: String::new(), words: vec![word], assigns: Vec::new(), tree: None };
         };
         let words = self.expanded(own, text);
-        Arithmetic { text: text.to_owned(), words, assigns: assigned(text) }
+        Arithmetic { text: text.to_owned(), words, assigns: assigned(text), tree: None }
     }
 
     /// What is expanded in text that is read as if in double quotes, a word each.

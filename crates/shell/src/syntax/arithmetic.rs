@@ -1,6 +1,7 @@
 //! Expressions: `$((...))`, `((...))`, `for ((...))`, `$[...]` (bash 6.5). This module must not know values.
 
 use super::cursor::{Parse, Parser};
+use super::expressions;
 use super::word::{Context, Parts};
 use crate::tree::{Arithmetic, Part, Word};
 
@@ -22,10 +23,11 @@ impl Parser<'_, '_> {
         self.parts(context, &mut parts)?;
         let text = self.text(start, self.at).to_owned();
         let span = self.span_from(start);
+        let tree = expressions::read(&parts.parts).map(Box::new);
         let active = parts.parts.into_iter().filter(|part| !matches!(part, Part::Text { .. }));
         let words = active.map(|part| Word { parts: vec![part], span }).collect();
         let assigns = assigned(&text);
-        Ok(Arithmetic { text, words, assigns })
+        Ok(Arithmetic { text, words, assigns, tree })
     }
 }
 /// The operators that change the variable before them.

@@ -56,6 +56,7 @@ impl Parser<'_, '_> {
             | Keyword::Esac
             | Keyword::Fi
             | Keyword::In
+            | Keyword::TestEnd
             | Keyword::Then => return Err(Why::Syntax),
             // It begins a pipeline only: elsewhere it is the program.
             Keyword::Time => return Ok(None),

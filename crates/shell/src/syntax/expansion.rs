@@ -41,6 +41,7 @@ impl Parser<'_, '_> {
             let index = self.index(quoted)?;
             return Ok(Some(made(name, index, false, Operation::Length)));
         }
+        let start = self.at;
         let indirect = self.begins_indirect();
         if indirect {
             self.at += 1;
@@ -55,7 +56,12 @@ impl Parser<'_, '_> {
         if indirect && is_whole && self.peek() == Some(b'}') {
             return Ok(Some(made(name, index, false, Operation::Keys)));
         }
+        let from = self.at;
         let operation = self.operation(quoted)?;
+        if operation.is_none() && index.is_none() && self.at == from {
+            // No name after all: in `${${x}}` the `$` begins an expansion.
+            self.at = start;
+        }
         Ok(operation.map(|operation| made(name, index, indirect, operation)))
     }
 

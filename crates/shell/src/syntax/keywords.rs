@@ -29,6 +29,7 @@ pub(super) enum Keyword {
     Repeat,
     Select,
     Test,
+    TestEnd,
     Then,
     Time,
     Until,
@@ -41,6 +42,7 @@ const RICH: &[Shell] = &[Bash, Zsh, Ksh];
 const KEYWORDS: &[(&str, Keyword, &[Shell])] = &[
     ("!", Keyword::Bang, ALL),
     ("[[", Keyword::Test, RICH),
+    ("]]", Keyword::TestEnd, &[Bash]),
     ("case", Keyword::Case, ALL),
     ("coproc", Keyword::Coproc, &[Bash, Zsh]),
     ("do", Keyword::Do, ALL),

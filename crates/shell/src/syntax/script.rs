@@ -275,6 +275,7 @@ fn is_closer(keyword: Keyword) -> bool {
         | Keyword::Esac
         | Keyword::Fi
         | Keyword::In
+        | Keyword::TestEnd
         | Keyword::Then => true,
         Keyword::Bang
         | Keyword::Case

@@ -50,9 +50,9 @@ impl Context {
         }
     }
 
-    /// Reports whether double quotes are text.
-    const fn is_body(self) -> bool {
-        matches!(self, Context::Body | Context::Bracket | Context::Clause)
+    /// Reports whether quotes hide the closer of an expression, whose end no search has found.
+    const fn is_open_expression(self) -> bool {
+        matches!(self, Context::Bracket | Context::Clause)
     }
 
     /// Reports whether single quotes quote.
@@ -165,7 +165,9 @@ impl Parser<'_, '_> {
                 b'\'' if context == (Context::Operand { quoted: true }) && self.is_shell(&[Bash]) => {
                     self.text_quotes(parts)?;
                 }
-                b'"' if !context.is_body() => self.double_quoted(parts)?,
+                // An error in every shell.
+                b'\'' if context.is_open_expression() => return Err(Why::Syntax),
+                b'"' if context != Context::Body => self.double_quoted(parts)?,
                 b'`' => self.backquoted(context, parts)?,
                 b'$' => self.dollar(context, parts)?,
                 b'<' | b'>' if !context.is_quoted() && self.begins_process() => self.process(parts)?,
@@ -255,7 +257,7 @@ impl Parser<'_, '_> {
             None => false,
             Some(_) if !context.is_quoted() || matches!(context, Context::Replacement { .. }) => true,
             Some('$' | '`' | '\\') => true,
-            Some('"') => !context.is_body(),
+            Some('"') => context != Context::Body,
             Some('}') => matches!(context, Context::Operand { .. }),
             Some(_) => false,
         };

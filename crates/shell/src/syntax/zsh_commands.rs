@@ -90,7 +90,7 @@ impl Parser<'_, '_> {
         }
         let text = self.text(start, self.at).to_owned();
         let assigns = assigned(&text);
-        let condition = Arithmetic { text, words: vec![word], assigns };
+        let condition = Arithmetic { text, words: vec![word], assigns, tree: None };
         self.blanks();
         if self.peek() == Some(b';') {
             self.at += 1;

@@ -83,6 +83,22 @@ pub(crate) fn without_spans(parsed: &castellan_shell::Parsed) -> String {
     let mut pieces = printed.split("Span {");
     let mut text = pieces.next().unwrap_or_default().to_owned();
     pieces.for_each(|piece| text.push_str(piece.split_once('}').map_or(piece, |(_, after)| after)));
+    without_expressions(&text)
+}
+
+/// Prints a tree without the trees of expressions, which the old parser does not build.
+fn without_expressions(printed: &str) -> String {
+    let mut pieces = printed.split("tree: Some(");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let mut open = 1;
+        let end = piece.find(|one| {
+            open += i32::from(one == '(') - i32::from(one == ')');
+            open == 0
+        });
+        text.push_str("tree: None");
+        text.push_str(end.and_then(|end| piece.get(end + 1..)).unwrap_or_default());
+    }
     text
 }
 
