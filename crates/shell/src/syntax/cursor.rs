@@ -238,7 +238,8 @@ impl<'t, 's> Parser<'t, 's> {
 
     /// Returns the text of a range without escaped newlines.
     pub(super) fn joined_text(&self, start: usize, end: usize) -> String {
-        self.text(start, end).replace("\\\n", "")
+        let text = self.text(start, end);
+        if text.contains('\\') { text.replace("\\\n", "") } else { text.to_owned() }
     }
 
     pub(super) fn span_from(&self, start: usize) -> Span {

@@ -69,6 +69,9 @@ const KEYWORDS: &[(&str, Keyword, &[Shell])] = &[
     ("}", Keyword::Close, ALL),
 ];
 
+/// Their first bytes.
+const FIRST: &[u8] = b"![]{}cdefinrstuw";
+
 /// Bytes of the longest reserved word.
 const KEYWORD_BYTES: usize = 9;
 
@@ -80,17 +83,21 @@ pub(super) fn ends_word(byte: Option<u8>) -> bool {
 impl Parser<'_, '_> {
     /// Returns the reserved word at the position, and the offset after it.
     pub(super) fn keyword(&mut self) -> Option<(Keyword, usize)> {
+        // Most words are none: the first byte tells.
+        let first = self.peek()?;
+        if !FIRST.contains(&first) {
+            return None;
+        }
         let mut word = [0; KEYWORD_BYTES];
         let mut length = 0;
-        self.peek();
         let mut at = self.at;
         while !ends_word(self.byte(at)) {
             *word.get_mut(length)? = self.byte(at)?;
             length += 1;
             at = self.joined(at + 1);
         }
-        let word = std::str::from_utf8(word.get(..length)?).ok()?;
-        let (_, keyword, shells) = KEYWORDS.iter().find(|(name, ..)| *name == word)?;
+        let word = word.get(..length)?;
+        let (_, keyword, shells) = KEYWORDS.iter().find(|(name, ..)| name.as_bytes() == word)?;
         self.is_shell(shells).then_some((*keyword, at))
     }
 
@@ -116,6 +123,18 @@ impl Parser<'_, '_> {
                 true
             }
             _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FIRST, KEYWORD_BYTES, KEYWORDS};
+
+    #[test]
+    fn every_word_passes_the_first_look() {
+        for (word, ..) in KEYWORDS {
+            assert!(word.len() <= KEYWORD_BYTES && FIRST.contains(&word.as_bytes()[0]), "{word}");
         }
     }
 }

@@ -5,7 +5,7 @@ use castellan_event::Why;
 use super::Shell::{Bash, Ksh, Zsh};
 use super::cursor::{Parse, Parser};
 use super::keywords::Keyword;
-use crate::tree::{FdWord, Node, Part, Redirect, RedirectKind, Script, Statement, Word};
+use crate::tree::{FdWord, Node, Part, Redirect, RedirectKind, Script, Span, Statement, Word};
 
 /// The end of a statement in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,18 +158,19 @@ impl Parser<'_, '_> {
 
     /// `a && b || c`
     pub(super) fn chain(&mut self) -> Parse<Statement> {
-        let first = self.pipeline()?;
-        let mut statements = vec![first];
+        let mut before = Vec::new();
+        let mut last = self.pipeline()?;
         loop {
             self.blanks();
             if !self.eat("&&") && !self.eat("||") {
-                return Ok(joined(statements, Node::Chain));
+                return Ok(joined(before, last, Node::Chain));
             }
             self.lines()?;
             if self.is_shell(&[Zsh]) && !self.begins_command() {
-                return Ok(joined(statements, Node::Chain));
+                return Ok(joined(before, last, Node::Chain));
             }
-            statements.push(self.pipeline()?);
+            before.push(last);
+            last = self.pipeline()?;
         }
     }
 
@@ -194,31 +195,31 @@ impl Parser<'_, '_> {
         if is_alone {
             return Ok(self.statement(Node::Time(None), start, negated));
         }
-        let mut statements = vec![self.command()?];
+        let mut before = Vec::new();
+        let mut last = self.command()?;
         loop {
             let end = self.at;
             self.blanks();
-            let has_errors = self.after("|&").filter(|_| self.is_shell(&[Bash, Zsh]));
-            if let Some(after) = has_errors {
+            let with_errors = self.after("|&").filter(|_| self.is_shell(&[Bash, Zsh]));
+            if let Some(after) = with_errors {
                 let from = self.at;
                 self.at = after;
-                let redirect = self.errors_too(from);
-                statements.last_mut().into_iter().for_each(|last| last.redirects.push(redirect.clone()));
+                last.redirects.push(self.errors_too(from));
             } else if self.peek() == Some(b'|') && self.second() != Some(b'|') && self.after("|&").is_none() {
                 self.at += 1;
             } else {
-                let mut statement = joined(statements, Node::Pipe);
+                let mut statement = joined(before, last, Node::Pipe);
                 if negated {
                     statement.span = self.source.span(start, end);
                 }
-                statement.negated = negated;
+                statement.negated |= negated;
                 return Ok(statement);
             }
             self.lines()?;
+            before.push(last);
             let is_negated = self.is_shell(&[Ksh]) && self.eat_bang();
-            let mut statement = self.command()?;
-            statement.negated |= is_negated;
-            statements.push(statement);
+            last = self.command()?;
+            last.negated |= is_negated;
         }
     }
 
@@ -296,28 +297,9 @@ fn is_closer(keyword: Keyword) -> bool {
 }
 
 /// Several statements are one; one is itself.
-fn joined(mut statements: Vec<Statement>, node: fn(Vec<Statement>) -> Node) -> Statement {
-    let ends = statements.first().zip(statements.last()).map(|(first, last)| (first.span, last.span));
-    match (statements.pop(), ends) {
-        (Some(only), _) if statements.is_empty() => only,
-        (Some(last), Some((first, _))) => {
-            let mut span = first;
-            span.end = last.span.end;
-            statements.push(last);
-            Statement {
-                node: node(statements),
-                redirects: Vec::new(),
-                background: false,
-                negated: false,
-                span,
-            }
-        }
-        (None, _) | (Some(_), None) => Statement {
-            node: node(Vec::new()),
-            redirects: Vec::new(),
-            background: false,
-            negated: false,
-            span: Default::default(),
-        },
-    }
+fn joined(mut before: Vec<Statement>, last: Statement, node: fn(Vec<Statement>) -> Node) -> Statement {
+    let Some(first) = before.first() else { return last };
+    let span = Span { start: first.span.start, end: last.span.end };
+    before.push(last);
+    Statement { node: node(before), redirects: Vec::new(), background: false, negated: false, span }
 }

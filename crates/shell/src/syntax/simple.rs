@@ -140,7 +140,6 @@ impl Parser<'_, '_> {
         self.peek();
         let start = self.at;
         let Some(name_end) = self.name_end(start) else { return self.word(context).map(Item::Word) };
-        let name = self.joined_text(start, name_end);
         let is_posix = self.is_shell(&[Posix]);
         let mut parts = Parts::default();
         let mut index = None;
@@ -159,7 +158,8 @@ impl Parser<'_, '_> {
             self.at += usize::from(is_closed);
             if !(is_closed && self.begins_value()) {
                 // A word after all: what was read belongs to it.
-                parts.push_text(&format!("{name}["), false);
+                parts.push_text(&self.joined_text(start, name_end), false);
+                parts.push_text("[", false);
                 word.parts.into_iter().for_each(|part| parts.append(part));
                 if is_closed {
                     parts.push_text("]", false);
@@ -168,9 +168,10 @@ impl Parser<'_, '_> {
             }
             index = Some(word);
         } else if !self.begins_value() {
-            parts.push_text(&name, false);
-            return self.rest_of_word(context, parts, start).map(Item::Word);
+            self.at = start;
+            return self.word(context).map(Item::Word);
         }
+        let name = self.joined_text(start, name_end);
         let append = self.eat("+");
         self.expect("=")?;
         let value = self.value(context)?;
