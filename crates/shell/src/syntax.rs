@@ -8,7 +8,7 @@
 //! * Work is linear. A byte is read once where it is written, and once more for each text that the shell itself makes of
 //!   other text: backquotes and here-documents (`heredoc`, `substitution`). Only `parens` reads ahead, with a memory.
 //! * A part that the parser cannot read is a [`Hole`], never a guess.
-//! * A shell runs the complete lines before a syntax error. So has the tree the statements of these lines, and one hole
+//! * A shell runs the complete lines before a syntax error. So the tree has the statements of these lines, and one hole
 //!   from the line with the error to the end.
 
 mod arithmetic;
@@ -36,6 +36,7 @@ use castellan_event::Why;
 
 use crate::limits::CUT_TEXT_BYTES_MAX;
 use crate::tree::{Hole, Node, Parsed, Script, Span, Statement};
+pub(crate) use arithmetic::assigned;
 use cursor::{Parser, State};
 use source::Source;
 

@@ -30,11 +30,12 @@ impl Parser<'_, '_> {
         Ok(Arithmetic { text, words, assigns, tree })
     }
 }
+
 /// The operators that change the variable before them.
 const ASSIGNMENTS: [&str; 11] = ["=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|="];
 
-/// The names that stand before an assignment or beside `++` and `--`. One name too many does no harm.
-pub(super) fn assigned(text: &str) -> Vec<String> {
+/// Returns the names before an assignment or beside `++` and `--`. One name too many does no harm.
+pub(crate) fn assigned(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut rest = text;
     let mut before = "";
@@ -56,7 +57,7 @@ pub(super) fn assigned(text: &str) -> Vec<String> {
 
 fn changes(after: &str) -> bool {
     let after = after.trim_start();
-    // An index is not followed to its end: an assignment anywhere after it counts.
+    // An index is not followed to its end: any assignment after it is taken for one of the name.
     let operator =
         after.strip_prefix('[').and_then(|inner| inner.split_once(']')).map_or(after, |(_, tail)| tail);
     let operator = operator.trim_start();
@@ -67,6 +68,6 @@ fn changes(after: &str) -> bool {
         })
 }
 
-fn steps(text: &str, stands: fn(&str, &'static str) -> bool) -> bool {
-    stands(text, "++") || stands(text, "--")
+fn steps(text: &str, has: fn(&str, &'static str) -> bool) -> bool {
+    has(text, "++") || has(text, "--")
 }

@@ -19,10 +19,9 @@ impl Parser<'_, '_> {
             return self.commands_in_braces(quoted);
         }
         let holes = self.state.holes.len();
-        if self.is_shell(&[Zsh]) {
-            return self.zsh_braced(start, quoted);
-        }
-        if let Some((mut parameter, true)) = self.parameter(quoted)?.map(|read| (read, self.eat("}"))) {
+        let parameter =
+            if self.is_shell(&[Zsh]) { self.zsh_parameter(quoted) } else { self.parameter(quoted) };
+        if let Some((mut parameter, true)) = parameter?.map(|read| (read, self.eat("}"))) {
             parameter.span = self.span_from(start);
             return Ok(Part::Parameter { parameter: Box::new(parameter), quoted });
         }

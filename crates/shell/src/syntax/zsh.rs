@@ -13,20 +13,8 @@ use crate::tree::{Operation, Parameter, Part, Word, ZshExpansion};
 const MODIFIERS: &[u8] = b"aAcehlpPqQrtux&";
 
 impl Parser<'_, '_> {
-    /// Parses `${...}` from after the `${` on.
-    pub(super) fn zsh_braced(&mut self, start: usize, quoted: bool) -> Parse<Part> {
-        let holes = self.state.holes.len();
-        if let Some((mut parameter, true)) = self.zsh_parameter(quoted)?.map(|read| (read, self.eat("}"))) {
-            parameter.span = self.span_from(start);
-            return Ok(Part::Parameter { parameter: Box::new(parameter), quoted });
-        }
-        self.parts(Context::Operand { quoted }, &mut Parts::default())?;
-        self.expect("}")?;
-        self.state.holes.truncate(holes);
-        Ok(Part::Hole(self.hole(Why::Unsupported, start)))
-    }
-
-    fn zsh_parameter(&mut self, quoted: bool) -> Parse<Option<Parameter>> {
+    /// Reads the parameter of `${...}` with its flags and its operation; nothing if they are not known.
+    pub(super) fn zsh_parameter(&mut self, quoted: bool) -> Parse<Option<Parameter>> {
         let mut zsh = ZshExpansion { signs: self.signs(), ..ZshExpansion::default() };
         if self.eat("(") {
             let from = self.at;

@@ -4,7 +4,7 @@
 use castellan_event::Why;
 
 use super::Shell::Zsh;
-use super::arithmetic::assigned;
+use super::assigned;
 use super::cursor::{Parse, Parser};
 use super::keywords::Keyword;
 use crate::tree::{Arithmetic, Node, Script, Word};
