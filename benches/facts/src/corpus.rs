@@ -68,7 +68,7 @@ pub(crate) fn print(items: &str, into: &str, number: &str, seed: &str) -> anyhow
         let started = Instant::now();
         let facts = analysis::facts(&call, &setting);
         tally.ms += started.elapsed().as_secs_f64() * 1e3;
-        let parsed = castellan_shell::parse(&item.text);
+        let parsed = castellan_shell::parse(&item.text, castellan_shell::Shell::Bash);
         match parses(&parsed) {
             Parses::Whole => tally.parsed += 1,
             Parses::UpToLimit => tally.limited += 1,

@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn the_first_hole_counts() {
         let hole = |why, start| Hole { why, span: Span { start, end: start + 1 } };
-        let parsed = |holes| Parsed { holes, ..castellan_shell::parse("") };
+        let parsed = |holes| Parsed { holes, ..castellan_shell::parse("", castellan_shell::Shell::Bash) };
         assert_eq!(parses(&parsed(vec![hole(Why::Unsupported, 0)])), Parses::Whole);
         assert_eq!(parses(&parsed(vec![hole(Why::Budget, 0)])), Parses::UpToLimit);
         let two = parsed(vec![hole(Why::Syntax, 5), hole(Why::Budget, 0), hole(Why::Syntax, 3)]);

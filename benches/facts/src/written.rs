@@ -5,11 +5,11 @@ use castellan_shell::tree::{
     Arithmetic, AssignedValue, Assignment, Index, Node, Operand, Operation, Parameter, Part, Redirect,
     Script, Statement, Word,
 };
-use castellan_shell::{Parsed, parse};
+use castellan_shell::{Parsed, Shell, parse};
 
 /// Returns the names in the text, with repetitions, and the Opaque parts.
 pub(crate) fn names(text: &str) -> (Vec<&str>, Vec<&str>) {
-    let Parsed { script, holes, .. } = parse(text);
+    let Parsed { script, holes, .. } = parse(text, Shell::Bash);
     let mut names = Names { text, names: Vec::new() };
     names.script(&script);
     let holes = holes.iter().filter_map(|hole| slice(text, hole.span.start, hole.span.end)).collect();

@@ -16,7 +16,7 @@ fn main() -> std::io::Result<()> {
         Some("zsh") => syntax::parse(&text, Shell::Zsh, usize::MAX).0,
         Some("posix") => syntax::parse(&text, Shell::Posix, usize::MAX).0,
         Some("ksh") => syntax::parse(&text, Shell::Ksh, usize::MAX).0,
-        _ => castellan_shell::parse(&text),
+        _ => syntax::parse(&text, Shell::Bash, usize::MAX).0,
     };
     println!("{}", dump::script(&parsed.script));
     for hole in &parsed.holes {

@@ -1,8 +1,8 @@
 //! L2: finds every command that a shell text would run, through quotes, expansions, substitutions, wrappers, functions
 //! and text that the shell runs in turn. The crate reports every part that it does not understand as a [`Gap`].
 //!
-//! `prescan` bounds the input of the parser. `parse`, the only module that names the parser crate, builds a `tree`. The
-//! other modules walk the tree as a shell would, with values instead of processes, and return [`Found`]. `walk` follows
+//! `syntax` parses the text to a `tree` as one of four shells. The other modules walk the tree as that shell would, with
+//! values instead of processes, and return [`Found`]. `walk` follows
 //! statements, `words` expands words, `run` resolves commands, `builtins` models those of the shell. `outputs` computes
 //! output of programs, and `state` holds the state of the shell at one point. The crate must not know files: the
 //! crate `facts` handles the effects of a program's arguments.
@@ -15,9 +15,7 @@ mod found;
 mod limits;
 mod literals;
 mod outputs;
-mod parse;
 mod patterns;
-mod prescan;
 mod run;
 mod scope;
 mod shells;
@@ -33,8 +31,14 @@ mod work;
 
 pub use files::{Files, interpreter, is_for_shells, shebang};
 pub use found::{Found, FoundRedirect, Gap, Item, Origin, Run, Script, Set, Stdin, Wrapped};
-pub use parse::parse;
-pub use start::{Dialect, Start};
+pub use shells::agent_shells;
+pub use start::Start;
+pub use syntax::Shell;
 pub use tree::Parsed;
 pub use walk::{commands, commands_within, program_within};
 pub use work::Work;
+
+/// Parses text as the shell would. A part that the parser does not understand is a hole.
+pub fn parse(text: &str, shell: Shell) -> Parsed {
+    syntax::parse(text, shell, usize::MAX).0
+}

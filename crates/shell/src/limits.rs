@@ -1,12 +1,8 @@
 //! Limits on the cost of shell text. A part over a limit becomes a [`crate::tree::Hole`] with its reason.
 
-/// Bytes of text parsed at once. Agents' longest commands (a file in a heredoc) are shorter. The parser's time and
-/// memory grow with this limit. For longer text, [`PARSER_STEPS_MAX`] limits the number of parsed statements.
+/// Bytes of text parsed as code. Agents' longest commands (a file in a heredoc) are shorter. The parser's time and
+/// memory grow with this limit. The lines over it are a hole.
 pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
-
-/// Window size in bytes for text that is too long or too expensive to parse as a whole. A statement cut at the end of a
-/// window is parsed again with the next window. Few bytes are lost at the end of the budget.
-pub(crate) const WINDOW_BYTES: usize = 2 << 10;
 
 /// Bytes of a text with at most [`TEXT_BYTES_MAX`] bytes outside quoted heredocs. Quoted heredocs are copied, not
 /// parsed; agents write files with them. This is also the maximum size of a call.
@@ -28,22 +24,6 @@ pub(crate) const PARENS_FACTOR_MAX: usize = 2;
 
 /// See [`PARENS_FACTOR_MAX`].
 pub(crate) const PARENS_BYTES_MIN: usize = 4 << 10;
-
-/// Bytes parsed again in all levels, per byte of the text; at least [`REPARSE_BYTES_MIN`].
-pub(crate) const REPARSE_FACTOR_MAX: usize = 4;
-
-/// See [`REPARSE_FACTOR_MAX`].
-pub(crate) const REPARSE_BYTES_MIN: usize = 4 << 10;
-
-/// Parser steps per byte of text. In 8,700 real texts, no text over 200 bytes needs 0.9, and no text over 4 KiB needs
-/// 0.6. Bounds work that doubles with each nesting level or grows with the square of the text.
-pub(crate) const PARSER_STEPS_PER_BYTE: usize = 1;
-
-/// Parser steps available to any text: leaves room for short, dense texts.
-pub(crate) const PARSER_STEPS_MIN: usize = 3_000;
-
-/// Maximum parser steps for any text. A step takes about 0.5 µs. Real texts of nearly [`TEXT_BYTES_MAX`] take 17,000.
-pub(crate) const PARSER_STEPS_MAX: usize = 24_000;
 
 // Walking
 
@@ -71,8 +51,8 @@ pub(crate) const WRITTEN_FILES_MAX: usize = 64;
 /// Fixed cost in units of parsing a text.
 pub(crate) const WORK_OF_PARSING: u64 = 50;
 
-/// Units per parser step.
-pub(crate) const WORK_PER_STEP: u64 = 2;
+/// Units of the parser's work, of about a byte each, per unit: a byte takes about 50 ns.
+pub(crate) const PARSED_PER_WORK: usize = 4;
 
 /// Bytes of built text per unit of work: building a text examines each character.
 pub(crate) const BYTES_PER_WORK: u64 = 32;

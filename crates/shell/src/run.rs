@@ -19,8 +19,8 @@ use crate::found::{FoundRedirect, Origin, Wrapped};
 use crate::limits::{ARGUMENTS_MAX, ENTRIES_PER_WORK, WORK_OF_SED, WRAPPERS_MAX};
 use crate::outputs;
 use crate::scope::Scope;
-use crate::shells::is_shell;
-use crate::start::{Dialect, Start};
+use crate::shells::{SH, shells};
+use crate::start::Start;
 use crate::state::{Descriptor, State, Value};
 use crate::text::Text;
 use crate::tree::Span;
@@ -196,7 +196,7 @@ impl Walker<'_> {
     pub(crate) fn program(&mut self, state: &mut State, scope: &Scope, call: Call, name: &str) {
         let base = base_name(name);
         state.status = None;
-        if is_shell(base) {
+        if !shells(base).is_empty() {
             self.shell_program(state, scope, &call, base);
             return;
         }
@@ -344,7 +344,7 @@ impl Walker<'_> {
                 if keeps {
                     self.show_environment(state, scope, call);
                 }
-                self.shell_text(state, scope, &code, &rest, call.span);
+                self.shell_text(state, scope, SH, &code, &rest, call.span);
             }
             Inner::Line { text } => match text.as_str().map(|text| Quoting::XARGS.words(text)) {
                 Some(mut words) => {
@@ -396,7 +396,7 @@ impl Walker<'_> {
 
     /// Returns the state of an unknown machine or container.
     fn elsewhere(&mut self, state: &State) -> State {
-        let mut fresh = State::new(&Start { dialect: Dialect::Bash, ..Start::default() });
+        let mut fresh = State::new(&Start::default());
         fresh.collected = Rc::clone(&state.collected);
         fresh.descriptors = Rc::clone(&state.descriptors);
         fresh
@@ -488,7 +488,7 @@ impl Walker<'_> {
         origin: Origin,
         span: Span,
     ) {
-        let code = texts::Code { text: code, origin, span, file: None };
+        let code = texts::Code { text: code, shells: None, origin, span, file: None };
         self.walked_text(state, scope, code, |walker, state, scope, script| {
             walker.script(state, scope, script);
         });

@@ -2,6 +2,8 @@
 
 use castellan_programs::Arg;
 
+use crate::syntax::Shell;
+
 /// The known state of the shell that runs a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Start {
@@ -19,18 +21,6 @@ pub struct Start {
     pub functions: Vec<(String, String)>,
     /// Standard input, if it differs from the call's own standard input, which is empty.
     pub input: Option<Arg>,
-    /// The dialect of the shell.
-    pub dialect: Dialect,
-}
-
-/// The shell that reads a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Dialect {
-    /// bash and compatible shells.
-    #[default]
-    Bash,
-    /// zsh: does not split values at blanks, and runs the last command of a pipe in the current shell.
-    Zsh,
-    /// dash, ash, busybox. These shells do not expand braces; castellan does anyway, which only finds more commands.
-    Posix,
+    /// The shells that may run the text, the likeliest first. An empty list is bash.
+    pub shells: Vec<Shell>,
 }

@@ -14,7 +14,8 @@ use castellan_programs::Arg;
 
 use crate::limits::{COPIED_PER_WORK, ENTRIES_PER_WORK};
 use crate::scope::Source;
-use crate::start::{Dialect, Start};
+use crate::start::Start;
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{Script, Statement};
 
@@ -65,7 +66,13 @@ pub(crate) struct State {
 /// Shell options that affect parsing and expansion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Options {
-    pub(crate) dialect: Dialect,
+    /// The shell that runs the text.
+    pub(crate) shell: Shell,
+    /// Another shell that may run the text reads it whole. So the text is meant for that one, and where this one finds
+    /// an error of syntax, it stops.
+    pub(crate) is_other: bool,
+    /// zsh splits values at blanks: `setopt shwordsplit`.
+    pub(crate) splits: bool,
     /// `set -f`
     pub(crate) literal_patterns: bool,
     /// `dotglob`: patterns also match hidden names. True if set in at least one branch.
@@ -178,6 +185,7 @@ impl State {
         for (name, body) in &start.aliases {
             aliases.insert(name.as_str().into(), vec![Some(Text::known(body.as_str()))]);
         }
+        let shell = start.shells.first().copied().unwrap_or(Shell::Bash);
         State {
             variables,
             absent: (!start.complete_env).then_some(Why::Variable),
@@ -189,20 +197,23 @@ impl State {
             directories_before: None,
             stack: Rc::default(),
             positionals: Some(Rc::default()),
-            name: Rc::new(Text::known(match start.dialect {
-                Dialect::Bash => "bash",
-                Dialect::Zsh => "zsh",
-                Dialect::Posix => "sh",
+            name: Rc::new(Text::known(match shell {
+                Shell::Bash => "bash",
+                Shell::Zsh => "zsh",
+                Shell::Posix => "sh",
+                Shell::Ksh => "ksh",
             })),
             descriptors: Rc::default(),
             options: Options {
-                dialect: start.dialect,
+                shell,
+                is_other: false,
+                splits: shell != Shell::Zsh,
                 literal_patterns: false,
                 hidden_names: false,
                 literal_braces: false,
-                aliases: match (start.dialect, start.aliases.is_empty()) {
-                    (Dialect::Bash, true) => None,
-                    (Dialect::Bash, false) | (Dialect::Zsh | Dialect::Posix, _) => Some(true),
+                aliases: match (shell, start.aliases.is_empty()) {
+                    (Shell::Bash, true) => None,
+                    (Shell::Bash, false) | (Shell::Zsh | Shell::Posix | Shell::Ksh, _) => Some(true),
                 },
                 export_all: false,
                 functions_exported: false,
@@ -214,6 +225,14 @@ impl State {
             status: Some(true),
             ended: false,
             spent: 0,
+        }
+    }
+
+    /// Makes it the state of another shell. The same shell keeps its options.
+    pub(crate) fn start_as(&mut self, shell: Shell) {
+        if self.options.shell != shell {
+            self.options.shell = shell;
+            self.options.splits = shell != Shell::Zsh;
         }
     }
 

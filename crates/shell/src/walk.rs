@@ -23,14 +23,14 @@ use castellan_programs::Arg;
 use crate::choices::Choices;
 use crate::files::Files;
 use crate::found::{Found, Gap, Item, Origin};
-use crate::limits::{DEPTH_MAX, TEXT_BYTES_MAX, WORK_OF_PARSING, WORK_PER_STEP};
-use crate::parse::parse_within;
+use crate::limits::{DEPTH_MAX, PARSED_PER_WORK, TEXT_BYTES_MAX, WORK_OF_PARSING};
 use crate::run::Call;
 use crate::scope::{Scope, Source};
 use crate::start::Start;
 use crate::state::{Body, Descriptor, Function, Process, State, join};
+use crate::syntax::{Shell, parse};
 use crate::text::{Text, cut};
-use crate::tree::{Script, Span};
+use crate::tree::{Parsed, Script, Span};
 use crate::work::Work;
 
 use emit::Items;
@@ -173,11 +173,12 @@ impl<'f> Walker<'f> {
             state.set_descriptor(0, Descriptor::Input(Rc::new(Text::from(input))));
         }
         self.known_functions(&mut state, &scope, start);
-        let parsed = self.parsed(&scope, text);
-        self.shell(&mut state, &scope, &parsed);
+        let bash = [Shell::Bash];
+        let shells = if start.shells.is_empty() { &bash[..] } else { &start.shells };
+        self.each_shell(&mut state, &scope, shells, |walker, state, script| walker.shell(state, &scope, script));
         self.open_processes(&state, &scope);
         self.uncalled();
-        self.tell_over(parsed.span);
+        self.tell_over(Span { start: 0, end: text.len().try_into().unwrap_or(u32::MAX) });
         state
     }
 
@@ -225,17 +226,70 @@ impl<'f> Walker<'f> {
         }
     }
 
-    /// Parses text; adds a `Gap` for each part that the parser did not understand.
-    pub(crate) fn parsed(&mut self, scope: &Scope, text: &str) -> Script {
-        let steps_max = usize::try_from(self.work.left() / WORK_PER_STEP).unwrap_or(usize::MAX);
-        let (parsed, steps) = parse_within(text, steps_max);
-        self.work.spend(WORK_OF_PARSING + (steps as u64).saturating_mul(WORK_PER_STEP));
-        self.items.background |= parsed.background;
-        for hole in &parsed.holes {
-            let written = text.get(hole.span.start as usize..hole.span.end as usize).unwrap_or_default();
-            self.gap(scope, Role::Code, hole.why, written, hole.span);
-        }
+    /// Parses text as the current shell; adds a `Gap` for each part that the parser did not understand.
+    pub(crate) fn parsed(&mut self, scope: &Scope, shell: Shell, text: &str) -> Script {
+        let parsed = self.tree(shell, text);
+        self.holes(scope, &parsed, |_| true);
         parsed.script
+    }
+
+    /// Walks the text of a scope once for each shell that reads it differently, and joins the states.
+    pub(crate) fn each_shell(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        shells: &[Shell],
+        mut walk: impl FnMut(&mut Self, &mut State, &Script),
+    ) {
+        let text = Rc::clone(&scope.source.text);
+        let mut readings: Vec<(Shell, Parsed)> = Vec::with_capacity(shells.len());
+        for shell in shells {
+            let parsed = self.tree(*shell, &text);
+            let is_like = |(other, read): &(Shell, Parsed)| *read == parsed && acts_alike(*other, *shell, &text);
+            if !readings.iter().any(is_like) {
+                readings.push((*shell, parsed));
+            }
+        }
+        let is_whole = |parsed: &Parsed| parsed.holes.iter().all(|hole| hole.why != Why::Syntax);
+        let any_whole = readings.iter().any(|(_, parsed)| is_whole(parsed));
+        let before = (readings.len() > 1).then(|| self.fork(state));
+        let mut after: Option<State> = None;
+        for (shell, parsed) in readings {
+            let is_other = any_whole && !is_whole(&parsed);
+            self.holes(scope, &parsed, |why| why != Why::Syntax || !is_other);
+            state.start_as(shell);
+            if before.is_some() {
+                state.options.is_other = is_other;
+            }
+            walk(self, state, &parsed.script);
+            if let Some(before) = &before {
+                let next = self.fork(before);
+                let done = std::mem::replace(state, next);
+                match &mut after {
+                    Some(after) => self.joins(after, done),
+                    None => after = Some(done),
+                }
+            }
+        }
+        if let Some(after) = after {
+            *state = after;
+        }
+    }
+
+    fn tree(&mut self, shell: Shell, text: &str) -> Parsed {
+        let units = usize::try_from(self.work.left()).unwrap_or(usize::MAX);
+        let (parsed, parsed_units) = parse(text, shell, units.saturating_mul(PARSED_PER_WORK));
+        self.work.spend(WORK_OF_PARSING + (parsed_units / PARSED_PER_WORK) as u64);
+        self.items.background |= parsed.background;
+        parsed
+    }
+
+    /// Adds a `Gap` for each hole of a tree whose reason `reports` accepts.
+    fn holes(&mut self, scope: &Scope, parsed: &Parsed, reports: impl Fn(Why) -> bool) {
+        for hole in parsed.holes.iter().filter(|hole| reports(hole.why)) {
+            let written = scope.source.written(hole.span).to_owned();
+            self.gap(scope, Role::Code, hole.why, &written, hole.span);
+        }
     }
 
     /// Adds a `Gap` at a span of the scope's text.
@@ -451,4 +505,10 @@ impl<'f> Walker<'f> {
     pub(crate) fn item(&mut self, item: Item) {
         self.items.push(item);
     }
+}
+
+/// Reports whether two shells that read a text equally also expand it equally: zsh has its own rules for values,
+/// patterns and `=` at the beginning of a word.
+fn acts_alike(one: Shell, other: Shell, text: &str) -> bool {
+    (one == Shell::Zsh) == (other == Shell::Zsh) || !text.contains(['$', '`', '=', '*', '?', '[', '(', '~'])
 }

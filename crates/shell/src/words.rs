@@ -16,7 +16,6 @@ use castellan_programs::Arg;
 use crate::found::Origin;
 use crate::patterns::{Mark, Pattern};
 use crate::scope::Scope;
-use crate::start::Dialect;
 use crate::state::{Descriptor, Process, State, Value};
 use crate::text::Text;
 use crate::tree::{Part, Script, Span, Word};
@@ -134,7 +133,7 @@ impl Walker<'_> {
         let splitting = Splitting {
             separators: separators.as_deref(),
             literal_patterns: state.options.literal_patterns,
-            whole: state.options.dialect == Dialect::Zsh,
+            whole: !state.options.splits,
         };
         let mut made = fields::fields(bits, splitting);
         if made.iter().any(|arg| arg.why() == Some(Why::Glob)) && self.finds_hidden_names(state) {
@@ -236,7 +235,9 @@ impl Walker<'_> {
             },
             Part::Hole(hole) => {
                 let written = crate::text::cut(scope.source.written(hole.span));
-                self.gap(scope, Role::Operand, hole.why, &written, hole.span);
+                if hole.why != Why::Syntax || !state.options.is_other {
+                    self.gap(scope, Role::Operand, hole.why, &written, hole.span);
+                }
                 self.may_fail = true;
                 bits.push(Bit::Unknown { why: hole.why, written, quoted: false });
             }

@@ -9,11 +9,11 @@ use crate::world::{Same, shell_call};
 /// Parses bytes as shell text: no panic, equal trees from two parses, every hole and statement inside the text.
 pub fn shell_parse(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let parsed = castellan_shell::parse(text);
+    let parsed = castellan_shell::parse(text, castellan_shell::Shell::Bash);
     let inside = |span: Span| text.get(span.start as usize..span.end as usize).is_some();
     assert!(parsed.holes.iter().all(|hole| inside(hole.span)), "a hole outside the text");
     assert!(parsed.script.statements.iter().all(|one| inside(one.span)), "a statement outside the text");
-    assert_eq!(parsed, castellan_shell::parse(text), "two trees");
+    assert_eq!(parsed, castellan_shell::parse(text, castellan_shell::Shell::Bash), "two trees");
 }
 
 /// Reads bytes as a shell call; the text after a byte 1 is the contents of every file. Checks: no panic, equal facts
@@ -59,7 +59,7 @@ pub(crate) fn hold(call: &Call, facts: &Facts) {
 
 /// Returns the reason if the first statement has no tree. The first statement always runs.
 fn first_hole(text: &str) -> Option<Why> {
-    match castellan_shell::parse(text).script.statements.first()?.node {
+    match castellan_shell::parse(text, castellan_shell::Shell::Bash).script.statements.first()?.node {
         Node::Hole(hole) => Some(hole.why),
         Node::Simple { .. }
         | Node::Declare { .. }

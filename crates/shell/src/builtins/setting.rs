@@ -8,7 +8,7 @@ use castellan_programs::Arg;
 use crate::limits::ENTRIES_PER_WORK;
 use crate::run::Call;
 use crate::scope::Scope;
-use crate::start::Dialect;
+use crate::syntax::Shell;
 use crate::state::State;
 use crate::text::Text;
 use crate::walk::Walker;
@@ -133,7 +133,7 @@ impl Walker<'_> {
     pub(super) fn alias_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
         let elsewhere = call.arguments().iter().any(|arg| matches!(arg.as_str(), Some("-g" | "-s")));
-        if elsewhere && state.options.dialect == Dialect::Zsh {
+        if elsewhere && state.options.shell == Shell::Zsh {
             // Such an alias expands anywhere in a command, or selects a program for a file suffix.
             self.gap(scope, Role::Code, Why::Unsupported, "alias", call.span);
         }

@@ -8,6 +8,7 @@ use crate::found::{Origin, Wrapped};
 use crate::limits::{LISTED_CALLS_MAX, VALUE_BYTES_MAX};
 use crate::literals::ansi_quoted;
 use crate::scope::Scope;
+use crate::shells::SH;
 use crate::state::{Descriptor, State};
 use crate::text::Text;
 use crate::walk::Walker;
@@ -211,7 +212,7 @@ impl Walker<'_> {
             self.started(state, scope, Call::new(argv, call.span));
             return;
         }
-        self.shell_text(state, scope, code, &[], call.span);
+        self.shell_text(state, scope, SH, code, &[], call.span);
     }
 
     fn parallel_values(&mut self, state: &State, lists: &[Arg]) -> Vec<Arg> {

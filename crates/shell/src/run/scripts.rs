@@ -3,14 +3,16 @@
 use std::rc::Rc;
 
 use castellan_event::{Role, Why};
-use castellan_programs::{Arg, Piece};
+use castellan_programs::{Arg, Piece, base_name};
 
 use super::texts::Code;
 use super::{Call, environments};
 use crate::files;
 use crate::found::{Item, Origin, Script};
 use crate::scope::Scope;
+use crate::shells::{SH, shells};
 use crate::state::{Descriptor, State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::Span;
 use crate::walk::{Leave, Walker};
@@ -81,6 +83,7 @@ impl Walker<'_> {
         state: &mut State,
         scope: &Scope,
         call: &Call,
+        shells: &'static [Shell],
         file: &Arg,
         arguments: &[Arg],
     ) {
@@ -99,7 +102,7 @@ impl Walker<'_> {
                 } else {
                     named(&mut child, path);
                 }
-                walker.as_script(state, child, scope, (&absolute, &text), arguments, call.span);
+                walker.as_script(state, child, scope, shells, (&absolute, &text), arguments, call.span);
             }
             Err(why) => walker.unread(state, scope, call, path, why),
         });
@@ -136,7 +139,8 @@ impl Walker<'_> {
             if let Ok(text) = one {
                 let mut child = walker.child(state);
                 named(&mut child, &name);
-                walker.as_script(state, child, scope, (&absolute, &text), call.arguments(), call.span);
+                let shells = first_line_shells(&text);
+                walker.as_script(state, child, scope, shells, (&absolute, &text), call.arguments(), call.span);
             }
         });
     }
@@ -159,7 +163,7 @@ impl Walker<'_> {
                 let before = state.variables.get(SOURCE).cloned();
                 state.set(SOURCE, Value::array([Text::known(path)]));
                 let code =
-                    Code { text: &text, origin: Origin::Script, span: call.span, file: Some(&absolute) };
+                    Code { text: &text, shells: None, origin: Origin::Script, span: call.span, file: Some(&absolute) };
                 walker.leaving(Leave::Function, state, |walker, state| {
                     walker.walked_text(state, scope, code, |walker, state, scope, script| {
                         walker.script(state, scope, script);
@@ -181,13 +185,14 @@ impl Walker<'_> {
         state: &mut State,
         mut child: State,
         scope: &Scope,
+        shells: &'static [Shell],
         (file, text): (&Rc<str>, &Text),
         arguments: &[Arg],
         span: Span,
     ) {
         let certain = !arguments.iter().any(Arg::splits);
         child.positionals = certain.then(|| Rc::new(arguments.iter().map(Text::from).collect()));
-        let code = Code { text, origin: Origin::Script, span, file: Some(file) };
+        let code = Code { text, shells: Some(shells), origin: Origin::Script, span, file: Some(file) };
         self.as_shell(state, child, scope, code);
     }
 
@@ -236,11 +241,24 @@ fn place<'a>(state: &State, scope: &Scope, file: &'a Arg) -> Option<(&'a str, Rc
 
 /// Returns true if a shell runs the file.
 fn is_for_shells(text: &Text) -> bool {
-    let first = text.pieces().first().map(|piece| match piece {
-        Piece::Text(text) => text.as_str(),
-        Piece::Unknown { .. } => "",
-    });
-    files::is_for_shells(first.unwrap_or_default())
+    files::is_for_shells(beginning(text))
+}
+
+/// Returns the shells that may run a file that is started like a program.
+fn first_line_shells(text: &Text) -> &'static [Shell] {
+    let program = files::interpreter(beginning(text)).and_then(|words| words.first().copied());
+    match shells(program.map_or("sh", base_name)) {
+        // The first line names no shell that is known.
+        [] => SH,
+        known => known,
+    }
+}
+
+fn beginning(text: &Text) -> &str {
+    match text.pieces().first() {
+        Some(Piece::Text(text)) => text.as_str(),
+        Some(Piece::Unknown { .. }) | None => "",
+    }
 }
 
 /// Returns the absolute pattern of an argument that is a file pattern below a known directory.

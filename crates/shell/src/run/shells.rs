@@ -11,7 +11,9 @@ use super::texts::Code;
 use crate::builtins::DOTGLOB;
 use crate::found::{Origin, Wrapped};
 use crate::scope::Scope;
+use crate::shells::shells;
 use crate::state::{Descriptor, State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::walk::Walker;
 
@@ -22,6 +24,8 @@ const LETTERS_WITH_VALUE: &[char] = &['o', 'O'];
 
 #[derive(Debug, Default)]
 struct Arguments {
+    /// The shells that the program may be.
+    shells: &'static [Shell],
     code: bool,
     input: bool,
     interactive: bool,
@@ -107,7 +111,7 @@ fn names_hidden(letter: char, value: &str) -> bool {
 impl Walker<'_> {
     pub(super) fn shell_program(&mut self, state: &mut State, scope: &Scope, call: &Call, base: &str) {
         self.emit(state, scope, call);
-        let arguments = read(&call.argv);
+        let arguments = Arguments { shells: shells(base), ..read(&call.argv) };
         if arguments.inert || arguments.runs_nothing() {
             self.unknown_output(state, scope, call, Why::Substitution);
             return;
@@ -117,9 +121,9 @@ impl Walker<'_> {
         let Some(inner) = self.around(scope, wrapper, call) else { return };
         let inner = inner.redirected(call.redirects.clone());
         if let Some(first) = &arguments.first {
-            self.script_operand(state, &inner, call, first, &[]);
+            self.script_operand(state, &inner, call, arguments.shells, first, &[]);
         }
-        self.startup(state, &inner, call, base, arguments.interactive);
+        self.startup(state, &inner, call, base, &arguments);
         if let Some(at) = arguments.unclear {
             let arg = call.argv.get(at).cloned().unwrap_or_else(|| Arg::known(""));
             self.gap(scope, Role::Code, arg.why().unwrap_or_default(), &arg.written(), call.span);
@@ -147,22 +151,23 @@ impl Walker<'_> {
                     self.gap(scope, Role::Code, code.why().unwrap_or_default(), &code.written(), call.span);
                     self.unknown_output(state, scope, call, Why::Substitution);
                 } else {
-                    self.shell_text(state, inner, &Text::from(code), rest, call.span);
+                    self.shell_text(state, inner, arguments.shells, &Text::from(code), rest, call.span);
                 }
             }
             Some((script, rest)) if !arguments.input => {
-                self.script_operand(state, inner, call, script, rest);
+                self.script_operand(state, inner, call, arguments.shells, script, rest);
             }
             Some(_) | None if arguments.code => {}
             Some(_) | None => {
                 let from = state.descriptor(0);
-                self.script_from(state, inner, call, &from, operands);
+                self.script_from(state, inner, call, arguments.shells, &from, operands);
             }
         }
     }
 
     /// Runs the startup file named by a variable that the text set: follows an open descriptor or reads a file.
-    fn startup(&mut self, state: &mut State, scope: &Scope, call: &Call, base: &str, interactive: bool) {
+    fn startup(&mut self, state: &mut State, scope: &Scope, call: &Call, base: &str, arguments: &Arguments) {
+        let Arguments { interactive, shells, .. } = *arguments;
         let name = if interactive { "ENV" } else { "BASH_ENV" };
         let reads_files = if interactive { !matches!(base, "bash" | "zsh") } else { base == "bash" };
         let Some(variable) = state.variable(name).filter(|variable| variable.exported) else { return };
@@ -171,16 +176,24 @@ impl Walker<'_> {
             let Some(path) = text.as_str().filter(|path| !path.is_empty()) else { continue };
             let is_new = !self.startup_files.iter().any(|one| one == path);
             if state.opened(path).is_some() || is_new && reads_files {
-                self.script_operand(state, scope, call, &text.to_arg(), &[]);
+                self.script_operand(state, scope, call, shells, &text.to_arg(), &[]);
             }
         }
     }
 
     /// Runs a script operand: follows an open descriptor or reads a file.
-    fn script_operand(&mut self, state: &mut State, scope: &Scope, call: &Call, script: &Arg, rest: &[Arg]) {
+    fn script_operand(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        call: &Call,
+        shells: &'static [Shell],
+        script: &Arg,
+        rest: &[Arg],
+    ) {
         match script.as_str().and_then(|path| state.opened(path)) {
-            Some(from) => self.script_from(state, scope, call, &from, rest),
-            None => self.script_file(state, scope, call, script, rest),
+            Some(from) => self.script_from(state, scope, call, shells, &from, rest),
+            None => self.script_file(state, scope, call, shells, script, rest),
         }
     }
 
@@ -190,6 +203,7 @@ impl Walker<'_> {
         state: &mut State,
         scope: &Scope,
         call: &Call,
+        shells: &'static [Shell],
         from: &Descriptor,
         arguments: &[Arg],
     ) {
@@ -203,11 +217,12 @@ impl Walker<'_> {
                     self.unknown_output(state, scope, call, Why::Substitution);
                 }
                 let code = Rc::clone(code);
-                let code = Code { text: &code, origin: Origin::Stdin, span: call.span, file: None };
+                let shells = Some(shells);
+                let code = Code { text: &code, shells, origin: Origin::Stdin, span: call.span, file: None };
                 self.as_shell(state, child, scope, code);
             }
             Descriptor::File(path) if path.as_str().is_some() => {
-                self.script_file(state, scope, call, path, arguments);
+                self.script_file(state, scope, call, shells, path, arguments);
             }
             Descriptor::File(path) => {
                 self.gap(scope, Role::Code, Why::File, &path.written(), call.span);

@@ -8,6 +8,7 @@ use castellan_programs::Arg;
 use crate::found::Origin;
 use crate::limits::TEXT_DEPTH_MAX;
 use crate::scope::{Scope, Source};
+use crate::syntax::Shell;
 use crate::state::{State, Table, Value, Variable};
 use crate::text::Text;
 use crate::tree::{Script, Span};
@@ -16,6 +17,8 @@ use crate::walk::Walker;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Code<'a> {
     pub(super) text: &'a Text,
+    /// The shells that may run it; `None` for the current one.
+    pub(super) shells: Option<&'static [Shell]>,
     pub(super) origin: Origin,
     /// The span of the command that runs it.
     pub(super) span: Span,
@@ -30,9 +33,9 @@ impl Walker<'_> {
         state: &mut State,
         scope: &Scope,
         code: Code<'_>,
-        walk: impl FnOnce(&mut Self, &mut State, &Scope, &Script),
+        mut walk: impl FnMut(&mut Self, &mut State, &Scope, &Script),
     ) {
-        let Code { text, origin, span, file } = code;
+        let Code { text, shells, origin, span, file } = code;
         let Some(known) = text.as_str() else {
             self.gap(scope, Role::Code, text.why().unwrap_or_default(), &text.written(), span);
             state.forget_most(Why::Dynamic);
@@ -55,16 +58,23 @@ impl Walker<'_> {
             // The shell parses this text again, so the alias that it came from is active in it.
             inner.aliases = Rc::default();
         }
-        let script = self.parsed(&inner, known);
-        walk(self, state, &inner, &script);
+        let current = [state.options.shell];
+        self.each_shell(state, &inner, shells.unwrap_or(&current), |walker, state, script| {
+            walk(walker, state, &inner, script);
+        });
         self.leave();
     }
 
     /// Walks code in a new shell with the exported variables: `bash -c CODE NAME ARGUMENTS`.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is a different thing, and nothing else holds them together"
+    )]
     pub(crate) fn shell_text(
         &mut self,
         state: &mut State,
         scope: &Scope,
+        shells: &'static [Shell],
         code: &Text,
         rest: &[Arg],
         span: Span,
@@ -75,7 +85,8 @@ impl Walker<'_> {
         }
         let certain = !rest.iter().any(Arg::splits);
         child.positionals = certain.then(|| Rc::new(rest.iter().skip(1).map(Text::from).collect()));
-        self.as_shell(state, child, scope, Code { text: code, origin: Origin::Argument, span, file: None });
+        let code = Code { text: code, shells: Some(shells), origin: Origin::Argument, span, file: None };
+        self.as_shell(state, child, scope, code);
     }
 
     /// Walks code in a new shell and takes over its output.

@@ -79,7 +79,9 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
 /// Joins options so that each has the value under which more can happen.
 fn join_options(one: &Options, other: &Options) -> Options {
     Options {
-        dialect: one.dialect,
+        shell: one.shell,
+        is_other: one.is_other,
+        splits: one.splits || other.splits,
         literal_patterns: one.literal_patterns && other.literal_patterns,
         hidden_names: one.hidden_names || other.hidden_names,
         literal_braces: one.literal_braces && other.literal_braces,

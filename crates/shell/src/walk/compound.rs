@@ -236,7 +236,7 @@ impl Walker<'_> {
             Body::Unknown(_) => {}
             Body::Statement(body) => walker.statement(state, &inner, body),
             Body::Text(text) => {
-                let script = walker.parsed(&inner, text);
+                let script = walker.parsed(&inner, state.options.shell, text);
                 walker.script(state, &inner, &script);
             }
         });

@@ -8,6 +8,7 @@ use super::{Leave, Walker};
 use crate::limits::{REPEATS_MAX, ROUNDS_MAX, TRAPS_MAX, VALUES_MAX};
 use crate::scope::Scope;
 use crate::state::{Descriptor, Held, State, Trap, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{Node, Script, Span, Statement, Word};
 
@@ -215,7 +216,7 @@ impl Walker<'_> {
                 }
             }
             if let Some(inner) = after {
-                let keeps = last && state.options.dialect == crate::start::Dialect::Zsh;
+                let keeps = last && matches!(state.options.shell, Shell::Zsh | Shell::Ksh);
                 if keeps {
                     let descriptors = Rc::clone(&state.descriptors);
                     *state = inner;

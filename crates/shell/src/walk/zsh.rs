@@ -7,14 +7,14 @@ use super::Walker;
 use crate::builtins::DOTGLOB;
 use crate::run::Call;
 use crate::scope::Scope;
-use crate::start::Dialect;
 use crate::state::State;
+use crate::syntax::Shell;
 use crate::tree::{Part, Word};
 
 impl Walker<'_> {
     /// Applies the zsh meaning of a command's words. Adds a `Gap` for unsupported syntax.
     pub(super) fn as_zsh(&mut self, state: &State, scope: &Scope, words: &[Word], call: &mut Call) {
-        if state.options.dialect != Dialect::Zsh {
+        if state.options.shell != Shell::Zsh {
             return;
         }
         for word in words {
@@ -49,9 +49,7 @@ impl Walker<'_> {
             })
         };
         state.options.hidden_names |= sets(&["globdots", DOTGLOB]);
-        if state.options.dialect == Dialect::Zsh && sets(&["shwordsplit"]) {
-            state.options.dialect = Dialect::Bash;
-        }
+        state.options.splits |= sets(&["shwordsplit"]);
         state.status = None;
     }
 }

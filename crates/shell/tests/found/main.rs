@@ -4,7 +4,7 @@ mod dump;
 mod laws;
 mod oracle;
 
-use castellan_shell::{Dialect, Start};
+use castellan_shell::{Shell, Start};
 
 const GROUPS: &[(&str, &str)] = &[
     ("assignments", include_str!("../data/found/assignments.txt")),
@@ -25,8 +25,8 @@ fn each_text_gives_what_it_would_run() {
     for (group, cases) in GROUPS {
         for case in cases.split("====\n").filter(|case| !case.is_empty()) {
             let (text, expected) = case.split_once("\n----\n").expect("a case has a line of dashes");
-            let dialect = if *group == "zsh" { Dialect::Zsh } else { Dialect::Bash };
-            let start = Start { dialect, ..dump::start() };
+            let shell = if *group == "zsh" { Shell::Zsh } else { Shell::Bash };
+            let start = Start { shells: vec![shell], ..dump::start() };
             let found = dump::dump(&dump::commands(text, &start)).join("\n");
             count += 1;
             if found != expected.trim_end() {

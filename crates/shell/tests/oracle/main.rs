@@ -14,7 +14,7 @@ mod texts;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use castellan_shell::{Dialect, Start, commands};
+use castellan_shell::{Shell, Start, commands};
 
 use self::bash::{Bash, Ran};
 use self::cover::{Cover, cover};
@@ -136,7 +136,7 @@ fn judge(bash: &Bash, text: &str) -> (Count, Option<String>) {
         aliases: Vec::new(),
         functions: Vec::new(),
         input: None,
-        dialect: Dialect::Bash,
+        shells: vec![Shell::Bash],
     };
     let found = commands(text, &start);
     let mut count = Count {

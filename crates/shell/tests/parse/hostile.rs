@@ -55,7 +55,7 @@ fn the_process_survives_every_nesting() {
         for depth in [10, 30, 100, 1_000, 4_000] {
             if (open.len() + close.len()) * depth <= 64 << 10 {
                 let text = format!("{}a{}", open.repeat(depth), close.repeat(depth));
-                drop(castellan_shell::parse(&text));
+                drop(castellan_shell::parse(&text, castellan_shell::Shell::Bash));
             }
         }
     }
@@ -67,7 +67,7 @@ fn the_process_survives_nestings_in_each_other() {
         for (other, closed) in NESTS {
             let text =
                 format!("{}a{}", format!("{open}{other}").repeat(30), format!("{closed}{close}").repeat(30));
-            drop(castellan_shell::parse(&text));
+            drop(castellan_shell::parse(&text, castellan_shell::Shell::Bash));
         }
     }
 }
@@ -79,15 +79,15 @@ fn what_is_too_deep_is_a_hole() {
         [("$(", ")"), ("( ", " )"), ("\"$(", ")\""), ("time ", ""), ("coproc ", ""), ("<(", ")")]
     {
         let text = format!("echo {}", open.repeat(500) + "rm" + &close.repeat(500));
-        assert!(!castellan_shell::parse(&text).holes.is_empty() || open.ends_with(' '), "{open}");
+        assert!(!castellan_shell::parse(&text, castellan_shell::Shell::Bash).holes.is_empty() || open.ends_with(' '), "{open}");
         let text = open.repeat(500) + "rm" + &close.repeat(500);
-        assert!(!castellan_shell::parse(&text).holes.is_empty(), "{open}");
+        assert!(!castellan_shell::parse(&text, castellan_shell::Shell::Bash).holes.is_empty(), "{open}");
     }
 }
 
 #[test]
 fn long_text_is_a_hole_of_its_size() {
-    let parsed = castellan_shell::parse(&"echo a\n".repeat(20_000));
+    let parsed = castellan_shell::parse(&"echo a\n".repeat(20_000), castellan_shell::Shell::Bash);
     assert_eq!(parsed.holes.first().map(|hole| hole.why), Some(castellan_event::Why::Size));
 }
 
@@ -109,7 +109,7 @@ fn the_beginning_of_long_text_is_understood() {
         ("case a in b)\n", "case"),
     ] {
         let text = format!("{lines}{last}\n{rest}");
-        let parsed = castellan_shell::parse(&text);
+        let parsed = castellan_shell::parse(&text, castellan_shell::Shell::Bash);
         let holes: Vec<_> = parsed.holes.iter().map(|hole| (hole.why, hole.span.end)).collect();
         assert_eq!(holes, [(castellan_event::Why::Size, text.len() as u32)], "{last}");
         let start = parsed.holes[0].span.start as usize;
@@ -128,7 +128,7 @@ fn what_is_too_long_to_be_cut_is_a_hole() {
         ("a".repeat(100_000), castellan_event::Why::Size),
         (format!("{}\0", "rm a\n".repeat(20_000)), castellan_event::Why::Encoding),
     ] {
-        let parsed = castellan_shell::parse(&text);
+        let parsed = castellan_shell::parse(&text, castellan_shell::Shell::Bash);
         let holes: Vec<_> = parsed.holes.iter().map(|hole| (hole.why, hole.span.start)).collect();
         assert_eq!(holes, [(why, 0)]);
     }
@@ -147,7 +147,7 @@ fn long_quoted_heredocs_are_understood() {
     for (delimiter, lines) in [("<<'E'", 10_000), ("<<\"E\"", 10_000), ("<<-'E'", 10_000), ("<< 'E'", 5_000)]
     {
         let text = written(delimiter, lines);
-        let parsed = castellan_shell::parse(&text);
+        let parsed = castellan_shell::parse(&text, castellan_shell::Shell::Bash);
         assert_eq!(parsed.holes, [], "{delimiter}");
         let spans: Vec<&str> = (parsed.script.statements.iter())
             .filter(|statement| {
@@ -183,7 +183,7 @@ fn long_text_in_what_looks_like_a_quoted_heredoc_is_a_hole() {
         ("cat <<E\n", "E\n"),
         ("cat <<'E'\n", ""),
     ] {
-        let parsed = castellan_shell::parse(&format!("{before}{lines}{after}"));
+        let parsed = castellan_shell::parse(&format!("{before}{lines}{after}"), castellan_shell::Shell::Bash);
         assert_eq!(parsed.holes.first().map(|hole| hole.why), Some(castellan_event::Why::Size), "{before}");
     }
 }
@@ -202,6 +202,6 @@ fn work_that_grows_faster_than_the_text_is_bounded() {
         (";", "<<E ", "\n"),
     ] {
         let text = format!("{before}{}{after}", repeated.repeat((60 << 10) / repeated.len()));
-        drop(castellan_shell::parse(&text));
+        drop(castellan_shell::parse(&text, castellan_shell::Shell::Bash));
     }
 }

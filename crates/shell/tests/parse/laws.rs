@@ -48,13 +48,13 @@ fn statement(one: &Statement, whole: Span, text: &str) {
 }
 
 fn check(text: &str) {
-    let parsed = castellan_shell::parse(text);
+    let parsed = castellan_shell::parse(text, castellan_shell::Shell::Bash);
     let whole = Span { start: 0, end: text.len() as u32 };
     statements(&parsed.script, whole, text);
     for hole in &parsed.holes {
         assert!(inside(whole, hole.span, text), "{hole:?} of {text:?}");
     }
-    assert_eq!(parsed, castellan_shell::parse(text));
+    assert_eq!(parsed, castellan_shell::parse(text, castellan_shell::Shell::Bash));
 }
 
 const TOKENS: &[&str] = &[

@@ -1,6 +1,5 @@
 //! Shell text to trees: cases in `tests/data/parse_*.txt`, hostile text, and laws.
 
-mod cases;
 mod dump;
 mod hostile;
 mod laws;
