@@ -267,11 +267,12 @@ fn sets_attribute(used: &Used, attribute: Attribute) -> bool {
     }
 }
 
+/// The environment has names that no shell variable can have: `BASH_FUNC_f%%`, `a.b`.
 fn is_assignment(arg: &Arg) -> bool {
     let Some((name, _)) = arg.prefix().split_once('=') else { return false };
     let mut letters = name.chars();
     letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || "_.-%()<>".contains(letter))
 }
 
 impl Invocation {

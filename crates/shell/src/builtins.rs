@@ -6,12 +6,14 @@ mod reading;
 mod running;
 mod setting;
 
-use castellan_event::{Role, Why};
+use castellan_event::Why;
 use castellan_programs::Arg;
 
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::State;
+use crate::syntax::Shell;
+use crate::text::Text;
 use crate::walk::{Leave, Walker};
 
 pub(crate) use setting::DOTGLOB;
@@ -54,6 +56,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("logout", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Shell)),
     ("mapfile", method!(mapfile)),
     ("popd", method!(popd)),
+    ("print", method!(print)),
     ("printf", method!(printf)),
     ("pushd", method!(pushd)),
     ("pwd", method!(pwd)),
@@ -96,6 +99,12 @@ const NAMING: &[(&str, Option<&str>)] = &[
     ("wait", Some("-p")),
 ];
 
+/// Builtins whose arguments zsh or ksh evaluates.
+const EVALUATING: &[&str] = &[
+    "[", "break", "continue", "exit", "float", "integer", "let", "print", "printf", "repeat", "return",
+    "shift", "test", "typeset", "unset", "read", "local", "declare", "export", "readonly",
+];
+
 /// Returns true if a builtin prints variables, aliases or options. Unknown arguments may request that.
 pub(crate) fn lists(name: &str, arguments: &[Arg]) -> bool {
     let Some(known) = arguments.iter().map(Arg::as_str).collect::<Option<Vec<&str>>>() else {
@@ -119,12 +128,6 @@ pub(crate) fn lists(name: &str, arguments: &[Arg]) -> bool {
     }
 }
 
-/// Returns true if text read as arithmetic or as a name has an index with commands, which run regardless of quotes.
-pub(crate) fn runs_in_index(text: &str) -> bool {
-    let index = text.split_once('[').map(|(_, index)| index);
-    index.is_some_and(|index| index.contains("$(") || index.contains('`'))
-}
-
 const LISTING: &[&str] = &[
     "alias", "cd", "declare", "export", "hash", "local", "popd", "pushd", "readonly", "set", "shopt", "trap",
     "typeset",
@@ -133,9 +136,15 @@ const LISTING: &[&str] = &[
 impl Walker<'_> {
     /// Reports commands in array indices. An index is arithmetic, and bash runs its substitutions even if they were
     /// quoted: `test -v 'a[$(rm x)]'`.
-    pub(crate) fn indices(&mut self, scope: &Scope, call: &Call, name: &str) {
-        let Some((_, option)) = NAMING.iter().find(|(one, _)| *one == name) else { return };
+    ///
+    /// zsh and ksh evaluate the arguments of most builtins: `exit`, `[ x -eq 1 ]`, `printf %d`.
+    pub(crate) fn indices(&mut self, state: &State, scope: &Scope, call: &Call, name: &str) {
         let args = call.arguments();
+        if matches!(state.options.shell, Shell::Zsh | Shell::Ksh) && EVALUATING.contains(&name) {
+            let texts = args.iter().map(Text::from).collect();
+            return self.reached(state, scope, texts, call.span);
+        }
+        let Some((_, option)) = NAMING.iter().find(|(one, _)| *one == name) else { return };
         let is_named = |at: usize| {
             option.is_none_or(|option| {
                 at.checked_sub(1)
@@ -144,9 +153,12 @@ impl Walker<'_> {
             })
         };
         for (_, arg) in args.iter().enumerate().filter(|(at, _)| is_named(*at)) {
-            let text = arg.written();
-            if text.split('=').next().is_some_and(runs_in_index) {
-                self.gap(scope, Role::Code, Why::Arithmetic, &text, call.span);
+            let name = match arg.as_str() {
+                Some(text) => Text::known(text.split('=').next().unwrap_or(text)),
+                None => Text::from(arg),
+            };
+            if name.written().contains('[') {
+                self.reached(state, scope, vec![name], call.span);
             }
         }
     }

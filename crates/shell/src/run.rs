@@ -44,6 +44,10 @@ const TELLING: &[&str] = &[
     "wget",
 ];
 
+/// Prefix and suffix of variables of which bash makes functions: since 2014, before, on macOS.
+const FUNCTION_VARIABLES: &[(&str, &str)] =
+    &[("BASH_FUNC_", "%%"), ("BASH_FUNC_", "()"), ("__BASH_FUNC<", ">()")];
+
 /// A command with expanded words.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
@@ -113,7 +117,7 @@ impl Walker<'_> {
             }
             return;
         }
-        self.indices(scope, &call, name);
+        self.indices(state, scope, &call, name);
         match builtins::find(name) {
             Some(builtin) => {
                 let listing = builtins::lists(name, call.arguments()).then(|| call.clone());
@@ -334,7 +338,7 @@ impl Walker<'_> {
                     next.redirects = call.redirects.clone();
                     next.env = call.env.clone();
                 }
-                self.assignments(state, &assignments);
+                self.assignments(state, scope, &assignments, call.span);
                 next.env.extend(assignments);
                 self.started(state, scope, next);
             }
@@ -361,7 +365,7 @@ impl Walker<'_> {
                         return;
                     }
                     let mut next = Call::new(argv, call.span);
-                    self.assignments(state, &assigned);
+                    self.assignments(state, scope, &assigned, call.span);
                     next.env = assigned;
                     if keeps {
                         next.redirects = call.redirects.clone();
@@ -387,11 +391,22 @@ impl Walker<'_> {
     }
 
     /// Sets the variables that a wrapper passes to its command.
-    fn assignments(&mut self, state: &mut State, assignments: &[(String, Arg)]) {
+    fn assignments(&mut self, state: &mut State, scope: &Scope, assignments: &[(String, Arg)], span: Span) {
         for (name, value) in assignments {
             state.set(name, Value::Scalar(Text::from(value)));
             state.change(name, |variable| variable.exported = true);
+            self.exported_function(state, scope, name, value, span);
         }
+    }
+
+    /// Defines the function that bash makes of a variable at its start.
+    fn exported_function(&mut self, state: &mut State, scope: &Scope, name: &str, value: &Arg, span: Span) {
+        let of = |(prefix, suffix): (&str, &str)| name.strip_prefix(prefix)?.strip_suffix(suffix);
+        let Some(name) = FUNCTION_VARIABLES.iter().copied().find_map(of) else { return };
+        let mut code = Text::known(format!("{name} "));
+        code.push(&Text::from(value));
+        self.run_text(state, scope, &code, Origin::Argument, span);
+        state.options.functions_exported = true;
     }
 
     /// Returns the state of an unknown machine or container.

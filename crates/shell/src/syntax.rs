@@ -35,7 +35,7 @@ mod zsh_commands;
 use castellan_event::Why;
 
 use crate::limits::CUT_TEXT_BYTES_MAX;
-use crate::tree::{Hole, Node, Parsed, Script, Span, Statement};
+use crate::tree::{Arithmetic, Hole, Node, Parsed, Script, Span, Statement};
 pub(crate) use arithmetic::assigned;
 use cursor::{Parser, State};
 use source::Source;
@@ -66,6 +66,17 @@ pub fn parse(text: &str, shell: Shell, work_max: usize) -> (Parsed, usize) {
     };
     let work = state.work();
     (Parsed { script, holes: state.holes, background: state.background }, work)
+}
+
+/// Parses text that the shell evaluates: the value of a variable, an operand of `let`. Returns `None` if a shell would
+/// reject it, and if it has no structure.
+pub(crate) fn expression(text: &str, shell: Shell) -> Option<Arithmetic> {
+    if unreadable(text).is_some() {
+        return None;
+    }
+    let mut state = State::new(shell, usize::MAX, text.len());
+    let read = Parser::new(&Source::root(text), &mut state, true).expression(word::Context::Body);
+    read.ok().filter(|read| read.tree.is_some() && state.holes.is_empty())
 }
 
 /// Returns the reason not to parse a text at all.

@@ -339,6 +339,8 @@ pub enum Expression {
         variable: Variable,
         /// The operator.
         operator: &'static str,
+        /// `++a`: the value is that after the change.
+        is_before: bool,
     },
     /// `a, b`; an empty expression is an empty list.
     List(Vec<Expression>),

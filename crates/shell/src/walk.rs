@@ -175,7 +175,9 @@ impl<'f> Walker<'f> {
         self.known_functions(&mut state, &scope, start);
         let bash = [Shell::Bash];
         let shells = if start.shells.is_empty() { &bash[..] } else { &start.shells };
-        self.each_shell(&mut state, &scope, shells, |walker, state, script| walker.shell(state, &scope, script));
+        self.each_shell(&mut state, &scope, shells, |walker, state, script| {
+            walker.shell(state, &scope, script)
+        });
         self.open_processes(&state, &scope);
         self.uncalled();
         self.tell_over(Span { start: 0, end: text.len().try_into().unwrap_or(u32::MAX) });
@@ -245,7 +247,8 @@ impl<'f> Walker<'f> {
         let mut readings: Vec<(Shell, Parsed)> = Vec::with_capacity(shells.len());
         for shell in shells {
             let parsed = self.tree(*shell, &text);
-            let is_like = |(other, read): &(Shell, Parsed)| *read == parsed && acts_alike(*other, *shell, &text);
+            let is_like =
+                |(other, read): &(Shell, Parsed)| *read == parsed && acts_alike(*other, *shell, &text);
             if !readings.iter().any(is_like) {
                 readings.push((*shell, parsed));
             }

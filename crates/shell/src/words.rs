@@ -7,6 +7,7 @@ mod hidden;
 mod operations;
 mod parameters;
 mod tilde;
+mod zsh;
 
 use std::rc::Rc;
 
@@ -14,15 +15,18 @@ use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
 use crate::found::Origin;
+use crate::limits::{BRACE_COPIES_MAX, BRACE_COPIES_PER_WORK};
 use crate::patterns::{Mark, Pattern};
 use crate::scope::Scope;
 use crate::state::{Descriptor, Process, State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
-use crate::tree::{Part, Script, Span, Word};
+use crate::tree::{AssignedValue, Assignment, Part, Script, Span, Word};
 use crate::walk::{Leave, Walker};
 
 use braces::Segment;
 use fields::{Bit, How, Splitting};
+pub(crate) use zsh::{DEFINING, defined};
 
 /// The positions of tilde expansion in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,13 +57,13 @@ impl Walker<'_> {
             Some(Some(choice)) => choice == 1,
             Some(None) => return self.unread_braces(state, scope, word),
         };
-        let mut copies = crate::limits::BRACE_COPIES_MAX;
+        let mut copies = BRACE_COPIES_MAX;
         let words = match literal {
             true => Some(vec![braces::segments(word)]),
             false => braces::expand(word, &mut copies),
         };
-        let copied = crate::limits::BRACE_COPIES_MAX - copies;
-        self.work.spend((copied / crate::limits::BRACE_COPIES_PER_WORK) as u64);
+        let copied = BRACE_COPIES_MAX - copies;
+        self.work.spend((copied / BRACE_COPIES_PER_WORK) as u64);
         let Some(words) = words else { return self.unread_braces(state, scope, word) };
         let several = words.len() > 1;
         let mut all = Vec::new();
@@ -71,6 +75,37 @@ impl Walker<'_> {
             all.extend(self.split(state, &bits));
         }
         all
+    }
+
+    /// Expands the braces of an operand of `declare`, which bash expands like those of other words: `a={b,c}` is `a=b` and
+    /// `a=c`. Returns `None` without such braces.
+    pub(crate) fn braced_assignments(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        assignment: &Assignment,
+    ) -> Option<Vec<Arg>> {
+        let AssignedValue::Scalar(value) = &assignment.value else { return None };
+        let is_read = state.options.shell == Shell::Bash && !state.options.literal_braces;
+        if !is_read || assignment.index.is_some() || !braces::has_brace(value) {
+            return None;
+        }
+        let sign = if assignment.append { "+=" } else { "=" };
+        let name = Part::Text { text: format!("{}{sign}", assignment.name), quoted: false };
+        let parts = std::iter::once(name).chain(value.parts.iter().cloned()).collect();
+        let word = Word { parts, span: assignment.span };
+        let mut copies = BRACE_COPIES_MAX;
+        let words = braces::expand(&word, &mut copies);
+        self.work.spend(((BRACE_COPIES_MAX - copies) / BRACE_COPIES_PER_WORK) as u64);
+        let Some(words) = words else { return Some(self.unread_braces(state, scope, &word)) };
+        if words.len() < 2 {
+            return None;
+        }
+        let texts = words.into_iter().map(|segments| {
+            let bits = self.bits(state, scope, &segments, Tilde::Assigned);
+            self.text_of(&bits).to_arg()
+        });
+        Some(texts.collect())
     }
 
     /// Handles a word whose braces expand to too many words. The commands in the word still run.
@@ -128,7 +163,8 @@ impl Walker<'_> {
     }
 
     fn split(&mut self, state: &mut State, bits: &[Bit]) -> Vec<Arg> {
-        let needs_separators = bits.iter().any(|bit| matches!(bit, Bit::Text { how: How::Expanded, .. }));
+        let needs_separators =
+            bits.iter().any(|bit| matches!(bit, Bit::Text { how: How::Expanded | How::Split, .. }));
         let separators = if needs_separators { self.separators(state) } else { Some(String::new()) };
         let splitting = Splitting {
             separators: separators.as_deref(),

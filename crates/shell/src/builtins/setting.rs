@@ -8,8 +8,8 @@ use castellan_programs::Arg;
 use crate::limits::ENTRIES_PER_WORK;
 use crate::run::Call;
 use crate::scope::Scope;
-use crate::syntax::Shell;
 use crate::state::State;
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::walk::Walker;
 
@@ -169,6 +169,12 @@ impl Walker<'_> {
             Some((option, rest)) => (option.as_str(), rest),
             None => (None, &[][..]),
         };
+        // zsh: `hash NAME=PATH`.
+        for (name, path) in call.arguments().iter().filter_map(|arg| arg.as_str()?.split_once('=')) {
+            if state.options.shell == Shell::Zsh {
+                state.hashed.insert(name.into(), vec![Some(Text::known(path))]);
+            }
+        }
         match (option, rest.split_first()) {
             (Some("-r"), _) => state.hashed = crate::state::Table::default(),
             (Some("-d"), _) => rest.iter().filter_map(Arg::as_str).for_each(|name| state.hashed.remove(name)),

@@ -102,7 +102,7 @@ impl Walker<'_> {
                 } else {
                     named(&mut child, path);
                 }
-                walker.as_script(state, child, scope, shells, (&absolute, &text), arguments, call.span);
+                walker.as_script(state, child, scope, (shells, &absolute, &text), arguments, call.span);
             }
             Err(why) => walker.unread(state, scope, call, path, why),
         });
@@ -140,7 +140,14 @@ impl Walker<'_> {
                 let mut child = walker.child(state);
                 named(&mut child, &name);
                 let shells = first_line_shells(&text);
-                walker.as_script(state, child, scope, shells, (&absolute, &text), call.arguments(), call.span);
+                walker.as_script(
+                    state,
+                    child,
+                    scope,
+                    (shells, &absolute, &text),
+                    call.arguments(),
+                    call.span,
+                );
             }
         });
     }
@@ -162,8 +169,13 @@ impl Walker<'_> {
             Ok(text) => {
                 let before = state.variables.get(SOURCE).cloned();
                 state.set(SOURCE, Value::array([Text::known(path)]));
-                let code =
-                    Code { text: &text, shells: None, origin: Origin::Script, span: call.span, file: Some(&absolute) };
+                let code = Code {
+                    text: &text,
+                    shells: None,
+                    origin: Origin::Script,
+                    span: call.span,
+                    file: Some(&absolute),
+                };
                 walker.leaving(Leave::Function, state, |walker, state| {
                     walker.walked_text(state, scope, code, |walker, state, scope, script| {
                         walker.script(state, scope, script);
@@ -185,8 +197,7 @@ impl Walker<'_> {
         state: &mut State,
         mut child: State,
         scope: &Scope,
-        shells: &'static [Shell],
-        (file, text): (&Rc<str>, &Text),
+        (shells, file, text): (&'static [Shell], &Rc<str>, &Text),
         arguments: &[Arg],
         span: Span,
     ) {

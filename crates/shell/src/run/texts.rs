@@ -8,8 +8,8 @@ use castellan_programs::Arg;
 use crate::found::Origin;
 use crate::limits::TEXT_DEPTH_MAX;
 use crate::scope::{Scope, Source};
-use crate::syntax::Shell;
 use crate::state::{State, Table, Value, Variable};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{Script, Span};
 use crate::walk::Walker;
@@ -66,10 +66,6 @@ impl Walker<'_> {
     }
 
     /// Walks code in a new shell with the exported variables: `bash -c CODE NAME ARGUMENTS`.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "each is a different thing, and nothing else holds them together"
-    )]
     pub(crate) fn shell_text(
         &mut self,
         state: &mut State,

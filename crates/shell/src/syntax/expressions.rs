@@ -178,7 +178,7 @@ impl Reader<'_> {
                 // Before anything but a variable, they are two signs.
                 return self.signed(operator, operand);
             };
-            return Some(Expression::Step { variable, operator });
+            return Some(Expression::Step { variable, operator, is_before: true });
         }
         if let Some(operator) = self.eat_of(&["!", "~", "-", "+"]) {
             let operand = Box::new(self.deeper(Self::operand)?);
@@ -214,7 +214,7 @@ impl Reader<'_> {
         }
         let variable = Variable { name, index };
         match self.eat_of(&["++", "--"]) {
-            Some(operator) => Some(Expression::Step { variable, operator }),
+            Some(operator) => Some(Expression::Step { variable, operator, is_before: false }),
             None => Some(Expression::Variable(variable)),
         }
     }
@@ -244,7 +244,7 @@ mod tests {
             Expression::Assign { variable: one, operator, value } => {
                 format!("{{{}{operator}{}}}", variable(one), shown(value))
             }
-            Expression::Step { variable: one, operator } => format!("{{{}{operator}}}", variable(one)),
+            Expression::Step { variable: one, operator, .. } => format!("{{{}{operator}}}", variable(one)),
             Expression::List(all) => format!("<{}>", all.iter().map(shown).collect::<Vec<_>>().join(",")),
         }
     }

@@ -107,6 +107,11 @@ impl Walker<'_> {
                     }
                 }
                 Operand::Assignment(assignment) => {
+                    if let Some(args) = self.braced_assignments(state, scope, assignment) {
+                        declared.extend(args.iter().map(Declared::of_arg));
+                        argv.extend(args);
+                        continue;
+                    }
                     // The keys are parsed with the attributes that the variable is about to get.
                     let before = state.variables.get(&assignment.name).cloned();
                     if keyed {
@@ -134,7 +139,7 @@ impl Walker<'_> {
             self.command(state, scope, call);
         } else {
             self.emit(state, scope, &call);
-            self.indices(scope, &call, builtin);
+            self.indices(state, scope, &call, builtin);
             self.declare(state, scope, builtin, &declared, statement.span);
             if crate::builtins::lists(builtin, call.arguments()) {
                 self.unknown_output(state, scope, &call, Why::Substitution);
@@ -182,6 +187,7 @@ impl Walker<'_> {
         {
             self.evaluated(state, scope, text, assignment.span);
         }
+        self.defines(state, scope, assignment, key.as_ref().and_then(Option::as_ref), &value);
         self.assign_value(state, &assignment.name, key, assignment.append, value);
         if let Some(not_run) = not_run {
             self.joins(state, not_run);

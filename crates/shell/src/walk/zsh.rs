@@ -1,40 +1,103 @@
-//! Differences of zsh for words that parse as in bash: a path in `=rm`, splitting in `$=x`, code in glob qualifiers.
-//! This module must not know statements.
+//! Differences of zsh in commands and statements: precommand modifiers, a path in `=rm`, code in glob qualifiers, tables
+//! whose elements are definitions. This module must not know expansions.
 
 use castellan_event::{Role, Why};
 
 use super::Walker;
 use crate::builtins::DOTGLOB;
+use crate::found::Origin;
 use crate::run::Call;
 use crate::scope::Scope;
-use crate::state::State;
+use crate::state::{Key, State, Value};
 use crate::syntax::Shell;
-use crate::tree::{Part, Word};
+use crate::text::Text;
+use crate::tree::{Assignment, Part, Word};
+use crate::words::{DEFINING, defined};
+
+/// Builtins of the module `zsh/files`: each does what the program does.
+const OF_FILES: &str = "zf_";
+
+/// Letters of glob qualifiers without an argument in delimiters (zshexpn, "Glob Qualifiers").
+const QUALIFIERS: &str = "/F.@=p*%rwxAIERWXsStLmacDNMTonOYU G^-,#q+:0123456789kKMhdw[]lL";
 
 impl Walker<'_> {
-    /// Applies the zsh meaning of a command's words. Adds a `Gap` for unsupported syntax.
-    pub(super) fn as_zsh(&mut self, state: &State, scope: &Scope, words: &[Word], call: &mut Call) {
+    /// Applies the zsh meaning of a command's words.
+    pub(super) fn as_zsh(&mut self, state: &mut State, scope: &Scope, words: &[Word], call: &mut Call) {
         if state.options.shell != Shell::Zsh {
             return;
         }
         for word in words {
-            let other = word.parts.iter().any(|part| match part {
-                Part::Text { text, quoted: false } => has_flagged_parameter(text) || may_have_code(text),
-                Part::Text { .. } | Part::Parameter { .. } | Part::Command { .. } => false,
-                Part::Process { .. } | Part::Arithmetic { .. } | Part::Hole(_) => false,
-            });
-            if other {
-                let written = crate::text::cut(scope.source.written(word.span));
-                self.gap(scope, Role::Code, Why::Unsupported, &written, word.span);
-            }
+            self.qualifiers(state, scope, word);
         }
         // `=rm` expands to the path of `rm`.
-        if let Some(Part::Text { text, quoted: false }) = words.first().and_then(|word| word.parts.first())
-            && text.starts_with('=')
-            && let Some(first) = call.argv.first_mut()
-            && let Some(name) = first.strip_prefix("=")
-        {
+        let is_path = matches!(
+            words.first().and_then(|word| word.parts.first()),
+            Some(Part::Text { text, quoted: false }) if text.starts_with('=')
+        );
+        // `- rm` starts `rm` with a name that begins with `-`.
+        while call.argv.len() > 1 && call.argv.first().and_then(|arg| arg.as_str()) == Some("-") {
+            call.argv.remove(0);
+        }
+        let Some(first) = call.argv.first_mut() else { return };
+        let path = first.strip_prefix("=").filter(|_| is_path);
+        if let Some(name) = path.or_else(|| first.strip_prefix(OF_FILES)) {
             *first = name;
+        }
+    }
+
+    /// Walks the code in the glob qualifiers of a word: `*(e:code:)`, `*(+function)`.
+    fn qualifiers(&mut self, state: &State, scope: &Scope, word: &Word) {
+        let has_unquoted = |sign: char| {
+            let is_sign =
+                |part: &Part| matches!(part, Part::Text { text, quoted: false } if text.contains(sign));
+            word.parts.iter().any(is_sign)
+        };
+        if !has_unquoted('(') || !has_unquoted(')') {
+            return;
+        }
+        let mut inner = self.fork(state);
+        let text = self.text(&mut inner, scope, word);
+        let codes = match text.as_str() {
+            Some(known) => codes(known),
+            None => may_have_code(&text.written()).then(Vec::new),
+        };
+        let Some(codes) = codes else { return };
+        if codes.is_empty() {
+            let written = crate::text::cut(scope.source.written(word.span));
+            self.gap(scope, Role::Code, Why::Unsupported, &written, word.span);
+        }
+        for code in codes {
+            inner.set("REPLY", Value::Unknown(Why::Glob));
+            self.run_text(&mut inner, scope, &Text::known(code), Origin::Argument, word.span);
+        }
+    }
+
+    /// An assignment to `functions`, `aliases` or `commands` is a definition.
+    pub(super) fn defines(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        assignment: &Assignment,
+        key: Option<&Key>,
+        value: &Value,
+    ) {
+        let (table, span) = (&assignment.name, assignment.span);
+        if state.options.shell != Shell::Zsh || !DEFINING.contains(&table.as_str()) {
+            return;
+        }
+        match (key, value, defined(value)) {
+            (Some(Key::Name(name)), Value::Scalar(text), _) => {
+                self.zsh_definition(state, scope, table, name, text, span);
+            }
+            (None, _, Some(all)) => {
+                for (name, text) in all {
+                    self.zsh_definition(state, scope, table, &name, &text, span);
+                }
+            }
+            _ => {
+                self.gap(scope, Role::Code, Why::Dynamic, table, span);
+                state.forget_most(Why::Dynamic);
+            }
         }
     }
 
@@ -52,11 +115,79 @@ impl Walker<'_> {
         state.options.splits |= sets(&["shwordsplit"]);
         state.status = None;
     }
+
+    /// `print -P` expands its arguments like a prompt.
+    pub(crate) fn print(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        let is_prompt = |arg: &castellan_programs::Arg| {
+            arg.as_str().is_some_and(|text| text.starts_with('-') && text.contains('P'))
+        };
+        if state.options.shell == Shell::Zsh && call.arguments().iter().any(is_prompt) {
+            for arg in call.arguments() {
+                self.prompt(state, scope, &Text::from(arg), call.span);
+            }
+        }
+        self.program(state, scope, call, "print");
+    }
 }
 
-/// `$=x`, `$~x`, `$^x`, `$+x`.
-fn has_flagged_parameter(text: &str) -> bool {
-    text.split('$').skip(1).any(|after| after.starts_with(['=', '~', '^', '+']))
+/// Returns the code in the qualifiers at the end of a word. `None`: there is none. Empty: there may be some.
+fn codes(word: &str) -> Option<Vec<String>> {
+    let inner = word.strip_suffix(')')?;
+    let (_, inner) =
+        inner.get(..opening(inner)?).map(|before| (before, inner.get(before.len() + 1..).unwrap_or("")))?;
+    let mut codes = Vec::new();
+    let mut rest = inner.strip_prefix("#q").unwrap_or(inner).chars();
+    while let Some(letter) = rest.next() {
+        match letter {
+            'e' | 'u' | 'g' | 'f' | 'P' if letter == 'e' || rest.as_str().starts_with(is_delimiter) => {
+                let open = rest.next()?;
+                let (argument, after) = rest.as_str().split_once(closer(open))?;
+                if letter == 'e' {
+                    codes.push(argument.to_owned());
+                }
+                rest = after.chars();
+            }
+            '+' => {
+                let name: String = rest
+                    .as_str()
+                    .chars()
+                    .take_while(|one| *one == '_' || one.is_ascii_alphanumeric())
+                    .collect();
+                rest = rest.as_str().get(name.len()..).unwrap_or("").chars();
+                codes.push(name);
+            }
+            // A sort order may have code, too.
+            'o' | 'O' => {}
+            letter if QUALIFIERS.contains(letter) => {}
+            // A pattern.
+            _ => return None,
+        }
+    }
+    (!codes.is_empty()).then_some(codes)
+}
+
+/// Returns the offset of the parenthesis that the end of the text closes.
+fn opening(text: &str) -> Option<usize> {
+    // Code may have parentheses: the group begins with the first one that begins qualifiers.
+    let begins = |at: &usize| {
+        text.get(at + 1..)
+            .is_some_and(|inner| inner.starts_with(|one| QUALIFIERS.contains(one) || "eufgPoO".contains(one)))
+    };
+    text.match_indices('(').map(|(at, _)| at).find(begins)
+}
+
+fn is_delimiter(one: char) -> bool {
+    !one.is_ascii_alphanumeric()
+}
+
+fn closer(open: char) -> char {
+    match open {
+        '(' => ')',
+        '[' => ']',
+        '{' => '}',
+        '<' => '>',
+        other => other,
+    }
 }
 
 /// `*(e:code:)`, `*(+function)`: parentheses with `|` contain alternatives instead.

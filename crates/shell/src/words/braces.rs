@@ -68,7 +68,7 @@ pub(crate) fn is_unclear(word: &Word, source: &Source) -> bool {
     has_brace(word) && word.parts.iter().any(opens)
 }
 
-fn has_brace(word: &Word) -> bool {
+pub(super) fn has_brace(word: &Word) -> bool {
     let braced = |part: &Part| matches!(part, Part::Text { text, quoted: false } if text.contains('{'));
     word.parts.iter().any(braced)
 }

@@ -36,8 +36,10 @@ pub(crate) enum How {
     Quoted,
     /// Written without quotes: may be a pattern.
     Written,
-    /// From an unquoted expansion: is split and may be a pattern.
+    /// From an unquoted expansion: is split and may be a pattern; neither in zsh.
     Expanded,
+    /// The same, but split in zsh, too: `$=x`.
+    Split,
 }
 
 impl Bit {
@@ -128,7 +130,8 @@ pub(crate) fn fields(bits: &[Bit], splitting: Splitting<'_>) -> Vec<Arg> {
                 made.pieces.push(Piece::Text(text.clone()));
             }
             Bit::Text { text, how: How::Written } => made.written(text),
-            Bit::Text { text, how: How::Expanded } => made.expanded(text),
+            Bit::Text { text, how: How::Expanded } if splitting.whole => made.whole(text),
+            Bit::Text { text, how: How::Expanded | How::Split } => made.expanded(text),
             Bit::Unknown { why, written, quoted } => {
                 made.open = true;
                 made.splits |= !quoted;
@@ -189,14 +192,14 @@ impl Fields<'_> {
         self.pieces.push(Piece::Text(rest.to_owned()));
     }
 
-    fn expanded(&mut self, text: &str) {
-        if self.splitting.whole {
-            if !text.is_empty() {
-                self.open = true;
-                self.pieces.push(Piece::Text(text.to_owned()));
-            }
-            return;
+    fn whole(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.open = true;
+            self.pieces.push(Piece::Text(text.to_owned()));
         }
+    }
+
+    fn expanded(&mut self, text: &str) {
         let Some(separators) = self.splitting.separators else {
             if !text.is_empty() {
                 self.open = true;

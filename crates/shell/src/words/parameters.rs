@@ -1,12 +1,12 @@
 //! Parameters: the value of `$x`, `${x[1]}`, `$@`, `${!x}`, before any operation. This module must not know operations.
 
-use castellan_event::{Role, Why};
+use castellan_event::Why;
 
 use super::fields::Bit;
-use crate::builtins::runs_in_index;
 use crate::limits::ENTRIES_PER_WORK;
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{Index, Operation, Parameter, Word};
 use crate::walk::Walker;
@@ -73,6 +73,9 @@ impl Walker<'_> {
         parameter: &Parameter,
         quoted: bool,
     ) -> Vec<Bit> {
+        if let Some(zsh) = &parameter.zsh {
+            return self.zsh_parameter(state, scope, parameter, zsh, quoted);
+        }
         let written = Self::written(scope, parameter.span, &parameter.name);
         if matches!(parameter.operation, Operation::Names | Operation::Keys) {
             let got = self.names_or_keys(state, parameter);
@@ -103,7 +106,12 @@ impl Walker<'_> {
     }
 
     /// Resolves the parameter of `${!x}`. Returns `None` if unknown.
-    fn named(&mut self, state: &mut State, scope: &Scope, parameter: &Parameter) -> Option<(String, At)> {
+    pub(super) fn named(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        parameter: &Parameter,
+    ) -> Option<(String, At)> {
         let index = match &parameter.index {
             None => At::Whole,
             Some(Index::Each) => At::Each,
@@ -122,8 +130,8 @@ impl Walker<'_> {
         }
         let Got::One(text) = self.look_up(state, &parameter.name, &index) else { return None };
         let text = text.as_str()?.to_owned();
-        if runs_in_index(&text) {
-            self.gap(scope, Role::Code, Why::Arithmetic, &text, parameter.span);
+        if text.contains('[') {
+            self.reached(state, scope, vec![Text::known(&*text)], parameter.span);
         }
         match text.split_once('[') {
             None if is_parameter(&text) => Some((text, At::Whole)),
@@ -142,15 +150,27 @@ impl Walker<'_> {
     /// Returns the key of an element: arithmetic for arrays, text for `declare -A`.
     pub(crate) fn key(&mut self, state: &mut State, scope: &Scope, name: &str, word: &Word) -> Option<Key> {
         let meant = state.meant(name)?;
-        let keyed = state.variable(&meant).is_some_and(|variable| variable.attributes.keyed);
+        let is_table = state.options.shell == Shell::Zsh && super::DEFINING.contains(&name);
+        let keyed = is_table || state.variable(&meant).is_some_and(|variable| variable.attributes.keyed);
         let text = self.text(state, scope, word);
         let text = text.as_str()?;
         if keyed {
             return Some(Key::Name(text.to_owned()));
         }
+        if state.options.shell == Shell::Zsh && text.contains(',') {
+            // A range of elements.
+            self.reached(state, scope, vec![Text::known(text)], word.span);
+            return None;
+        }
         let number = self.number(state, scope, text)?;
+        self.element(state, name, number)
+    }
+
+    /// Returns the key of an element of an array with numbered ones. zsh counts from 1.
+    pub(crate) fn element(&mut self, state: &mut State, name: &str, number: i64) -> Option<Key> {
+        let is_zsh = state.options.shell == Shell::Zsh;
         if number >= 0 {
-            return Some(Key::Number(number));
+            return number.checked_sub(i64::from(is_zsh)).filter(|key| *key >= 0).map(Key::Number);
         }
         // A negative index counts from the end.
         match self.pick(state, name) {
@@ -195,7 +215,8 @@ impl Walker<'_> {
             }
             _ => {}
         }
-        let several = *index == At::Each;
+        let is_zsh = state.options.shell == Shell::Zsh;
+        let several = *index == At::Each || is_zsh && *index == At::Unknown;
         match (self.pick(state, name), index) {
             (Value::Unknown(why), _) => Got::Unknown { why, several },
             (Value::Unset, At::Each | At::Joined) => Got::Many { values: Vec::new(), joined: !several },
@@ -203,7 +224,7 @@ impl Walker<'_> {
             (Value::Scalar(text), At::Each | At::Joined) => {
                 Got::Many { values: vec![text], joined: !several }
             }
-            (Value::Scalar(text), At::Whole | At::Key(Key::Number(0))) => Got::One(text),
+            (Value::Scalar(text), At::Whole) => Got::One(text),
             (Value::Array(elements), At::Each | At::Joined) => {
                 self.work.spend(elements.len() as u64);
                 if elements.len() > 1 && matches!(elements.keys().next(), Some(Key::Name(_))) {
@@ -212,6 +233,13 @@ impl Walker<'_> {
                 }
                 Got::Many { values: elements.values().cloned().collect(), joined: !several }
             }
+            // zsh: without an index, an array is its elements.
+            (Value::Array(elements), At::Whole) if is_zsh => {
+                self.work.spend(elements.len() as u64);
+                Got::Many { values: elements.values().cloned().collect(), joined: true }
+            }
+            (Value::Scalar(text), At::Key(Key::Number(at))) if is_zsh => character(&text, *at),
+            (Value::Scalar(text), At::Key(Key::Number(0))) => Got::One(text),
             (Value::Array(elements), At::Whole) => {
                 elements.get(&Key::Number(0)).map_or(Got::Unset, |text| Got::One(text.clone()))
             }
@@ -220,7 +248,7 @@ impl Walker<'_> {
             }
             (Value::Scalar(_), At::Key(_)) => Got::Unset,
             (Value::Scalar(_) | Value::Array(_), At::Unknown) => {
-                Got::Unknown { why: Why::Expansion, several: false }
+                Got::Unknown { why: Why::Expansion, several }
             }
         }
     }
@@ -312,6 +340,13 @@ fn or_else(state: &State, name: &str) -> Option<String> {
         Value::Scalar(_) | Value::Array(_) | Value::Unset | Value::Unknown(_) => None,
     })?;
     Some(format!("${{{name}:-{own}}}"))
+}
+
+/// zsh: an index of a text is that of a character.
+fn character(text: &Text, at: i64) -> Got {
+    let Some(known) = text.as_str() else { return Got::Unknown { why: Why::Expansion, several: false } };
+    let one = usize::try_from(at).ok().and_then(|at| known.chars().nth(at));
+    one.map_or(Got::Unset, |one| Got::One(Text::known(one.to_string())))
 }
 
 fn is_parameter(text: &str) -> bool {

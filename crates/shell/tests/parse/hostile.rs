@@ -79,7 +79,11 @@ fn what_is_too_deep_is_a_hole() {
         [("$(", ")"), ("( ", " )"), ("\"$(", ")\""), ("time ", ""), ("coproc ", ""), ("<(", ")")]
     {
         let text = format!("echo {}", open.repeat(500) + "rm" + &close.repeat(500));
-        assert!(!castellan_shell::parse(&text, castellan_shell::Shell::Bash).holes.is_empty() || open.ends_with(' '), "{open}");
+        assert!(
+            !castellan_shell::parse(&text, castellan_shell::Shell::Bash).holes.is_empty()
+                || open.ends_with(' '),
+            "{open}"
+        );
         let text = open.repeat(500) + "rm" + &close.repeat(500);
         assert!(!castellan_shell::parse(&text, castellan_shell::Shell::Bash).holes.is_empty(), "{open}");
     }
