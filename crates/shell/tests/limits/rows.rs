@@ -19,12 +19,12 @@ pub(crate) const EXEMPT: &[(&str, &str)] = &[
     ("COMPARISONS_PER_WORK", PRICE),
     ("COPIED_PER_WORK", PRICE),
     ("ENTRIES_PER_WORK", PRICE),
+    ("PARSED_PER_WORK", PRICE),
     ("MADE_FILES_MAX", "a file that the text wrote and that is not told is unknown to whoever looks into it"),
     ("PARENS_BYTES_MIN", LOOK_AHEAD),
     ("PARENS_FACTOR_MAX", LOOK_AHEAD),
     ("WORK_OF_PARSING", PRICE),
     ("WORK_OF_SED", PRICE),
-    ("WORK_PER_STEP", PRICE),
 ];
 
 /// Costs: the work limit bounds their sum.

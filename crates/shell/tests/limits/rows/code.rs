@@ -12,13 +12,6 @@ pub(super) const ROWS: &[Row] = &[
         ends: Ends::Hole(Role::Code, Why::Size),
     },
     Row {
-        limits: &["WINDOW_BYTES"],
-        below: 0,
-        beyond: 10_000,
-        text: |count| format!("echo '{}'\nrm -rf /\n{}", "a".repeat(count), "ls a\n".repeat(20_000)),
-        ends: Ends::Hole(Role::Code, Why::Size),
-    },
-    Row {
         limits: &["CUT_TEXT_BYTES_MAX"],
         below: 20_000,
         beyond: 300_000,
@@ -36,32 +29,11 @@ pub(super) const ROWS: &[Row] = &[
         limits: &["REPARSE_DEPTH_MAX"],
         below: 2,
         beyond: 9,
-        text: |count| (0..count).fold("rm -rf /".to_owned(), |text, _| format!("echo $(( $({text}) ))")),
-        ends: Ends::Hole(Role::Code, Why::Nesting),
-    },
-    Row {
-        limits: &["REPARSE_BYTES_MIN", "REPARSE_FACTOR_MAX"],
-        below: 0,
-        beyond: 6,
         text: |count| {
-            let text = format!("{}rm -rf /", "ls a; ".repeat(1_000));
-            (0..count).fold(text, |text, _| format!("echo $(( $({text}) ))"))
+            let nested = |text: String, at| format!("cat <<-E{at}\n\t$({text})\n\tE{at}\n");
+            (0..count).fold("rm -rf /".to_owned(), nested)
         },
-        ends: Ends::Hole(Role::Code, Why::Budget),
-    },
-    Row {
-        limits: &["PARSER_STEPS_MAX", "PARSER_STEPS_PER_BYTE"],
-        below: 10,
-        beyond: 10_000,
-        text: |count| format!("echo {}\nrm -rf /\n", "1$(a)".repeat(count)),
-        ends: Ends::Hole(Role::Code, Why::Budget),
-    },
-    Row {
-        limits: &["PARSER_STEPS_MIN"],
-        below: 3,
-        beyond: 39,
-        text: |count| format!("{}rm -rf /{}\n", "echo \"$(".repeat(count), ")\"".repeat(count)),
-        ends: Ends::Hole(Role::Code, Why::Budget),
+        ends: Ends::Hole(Role::Code, Why::Nesting),
     },
     // Work.
     Row {

@@ -134,21 +134,21 @@ pub(super) const ROWS: &[Row] = &[
             let chain = times(count, |at| format!("x{}=x{at}\n", at + 1));
             format!("x0='a[$(rm -rf /)]'\n{chain}(( x{count} ))\n")
         },
-        ends: Ends::Hole(Role::Code, Why::Arithmetic),
+        ends: Ends::Found,
     },
     Row {
         limits: &["ARITHMETIC_DEPTH_MAX"],
         below: 0,
         beyond: 30,
         text: |count| format!("x='a[$(rm -rf /)]'\n(( {}x{} ))\n", "(".repeat(count), ")".repeat(count)),
-        ends: Ends::Hole(Role::Code, Why::Arithmetic),
+        ends: Ends::Found,
     },
     Row {
         limits: &["ARITHMETIC_DEPTH_MAX"],
         below: 0,
         beyond: 40,
         text: |count| format!("x='a[$(rm -rf /)]'\nlet '{}x'\n", "~".repeat(count)),
-        ends: Ends::Hole(Role::Code, Why::Arithmetic),
+        ends: Ends::Found,
     },
     // Output of programs.
     Row {
