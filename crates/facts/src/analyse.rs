@@ -5,7 +5,9 @@ use std::rc::Rc;
 use castellan_agents::{AgentId, is_posix_on_windows};
 use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind, Why};
 use castellan_programs::Arg;
-use castellan_shell::{Files, Found, Gap, Item, Set, Start, Work, commands_within, program_within};
+use castellan_shell::{
+    Files, Found, Gap, Item, SH, Set, Start, Work, agent_shells, commands_within, program_within,
+};
 
 use crate::code;
 use crate::command;
@@ -23,6 +25,8 @@ use castellan_programs::base_name;
 pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) -> Vec<(Rc<str>, Arg)> {
     let mut start = start_in(Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty()), scene);
     let (is_shell, others) = dialects(call);
+    let variable = scene.process.as_ref().and_then(|process| process.var("SHELL"));
+    start.shells = agent_shells(variable).to_vec();
     if call.tool.kind == ToolKind::Shell && is_shell {
         match snapshot::newest_definitions(call, scene) {
             Ok(definitions) => {
@@ -96,12 +100,13 @@ pub(crate) fn walked(text: &str, start: &Start, scene: &mut Scene<'_, '_, '_>) -
     found
 }
 
-/// Returns the initial state of a shell that the agent starts, as far as the agent's process shows it.
+/// Returns the initial state of `sh`, which a program of the call starts, as far as the agent's process shows it.
 pub(crate) fn start_in(cwd: Option<String>, scene: &Scene<'_, '_, '_>) -> Start {
     Start {
         cwd,
         home: Some(scene.places.home().to_owned()).filter(|home| !home.is_empty()),
         env: scene.process.as_ref().map(|process| process.env.clone()).unwrap_or_default(),
+        shells: SH.to_vec(),
         ..Start::default()
     }
 }

@@ -31,7 +31,7 @@ mod work;
 
 pub use files::{Files, interpreter, is_for_shells, shebang};
 pub use found::{Found, FoundRedirect, Gap, Item, Origin, Run, Script, Set, Stdin, Wrapped};
-pub use shells::agent_shells;
+pub use shells::{SH, agent_shells};
 pub use start::Start;
 pub use syntax::Shell;
 pub use tree::Parsed;

@@ -15,7 +15,7 @@ pub(crate) const PARSER_DEPTH_MAX: usize = 40;
 /// on the stack.
 pub(crate) const REPARSE_DEPTH_MAX: u32 = 6;
 
-/// Bytes of a quoted here-document per unit of the parser's work: the parser compares and copies them only.
+/// Bytes of a comment or a quoted here-document per unit of the parser's work: the parser only compares and copies them.
 pub(crate) const CHEAP_BYTES_PER_WORK: usize = 16;
 
 /// Bytes read ahead to tell `((` expressions from subshells, per byte of the text. Ordinary text needs less than one: only

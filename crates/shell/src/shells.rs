@@ -6,7 +6,7 @@ use crate::syntax::Shell;
 use crate::syntax::Shell::{Bash, Ksh, Posix, Zsh};
 
 /// `sh` is dash on Debian, bash on macOS and Red Hat, and another shell elsewhere.
-pub(crate) const SH: &[Shell] = &[Bash, Posix];
+pub const SH: &[Shell] = &[Bash, Posix];
 
 /// Shells with a language similar to bash's. The first one runs more than the ones after it.
 const SHELLS: &[(&str, &[Shell])] = &[

@@ -30,7 +30,7 @@ use crate::start::Start;
 use crate::state::{Body, Descriptor, Function, Process, State, join};
 use crate::syntax::{Shell, parse};
 use crate::text::{Text, cut};
-use crate::tree::{Parsed, Script, Span};
+use crate::tree::{Node, Parsed, Script, Span};
 use crate::work::Work;
 
 use emit::Items;
@@ -287,9 +287,14 @@ impl<'f> Walker<'f> {
         parsed
     }
 
-    /// Adds a `Gap` for each hole of a tree whose reason `reports` accepts.
+    /// Adds a `Gap` for each hole of a tree whose reason `reports` accepts. An error of syntax at the end of the text is
+    /// reported where the walk reaches it: after `exec` or `exit`, the shell does not read on.
     fn holes(&mut self, scope: &Scope, parsed: &Parsed, reports: impl Fn(Why) -> bool) {
-        for hole in parsed.holes.iter().filter(|hole| reports(hole.why)) {
+        let last = match parsed.script.statements.last().map(|statement| &statement.node) {
+            Some(Node::Hole(hole)) if hole.why == Why::Syntax => Some(*hole),
+            Some(_) | None => None,
+        };
+        for hole in parsed.holes.iter().filter(|hole| Some(**hole) != last && reports(hole.why)) {
             let written = scope.source.written(hole.span).to_owned();
             self.gap(scope, Role::Code, hole.why, &written, hole.span);
         }

@@ -79,16 +79,16 @@ fn text_that_does_not_end_is_not_understood() {
     check("sh <<-E\n\trm /x", &["delete /x"]);
     check("cat <<E\nrm /x\n", &[]);
     check("cat <<E\n$(rm /x)\n", &["delete /x"]);
-    // bash rejects this text; castellan reports more than runs.
-    check("cat <<E\n$(rm /x\n", &["delete /x"]);
+    // No shell runs anything of this body.
+    check("cat <<E\n$(rm /x\n", &["opaque code syntax", "opaque operand syntax"]);
     check("rm a\\", &["delete /w/a\\"]);
 }
 
 #[test]
 fn what_is_too_deep_or_too_long_is_not_understood() {
     let nested = |count: usize| format!("rm {}a{}", "$(".repeat(count), ")".repeat(count));
-    check(&nested(100_000), &["opaque code size"]);
-    check(&"$(".repeat(100_000), &["opaque code size"]);
+    check(&nested(100_000), &["opaque code nesting"]);
+    check(&"$(".repeat(100_000), &["opaque code nesting"]);
     for count in [100, 1_000, 20_000] {
         let found: Vec<String> = effects(&nested(count)).iter().map(shown).collect();
         let is_told = |one: &String| one == "opaque code nesting" || one == "opaque code budget";

@@ -205,7 +205,11 @@ impl<'t, 's> Parser<'t, 's> {
             match self.peek() {
                 Some(b' ' | b'\t') => self.at += 1,
                 Some(b'#') => {
+                    let start = self.at;
                     self.find(|byte| byte == b'\n');
+                    // Its bytes are only compared.
+                    let bytes = self.at - start;
+                    self.counted += bytes - bytes / CHEAP_BYTES_PER_WORK;
                 }
                 _ => return,
             }

@@ -56,8 +56,12 @@ impl Walker<'_> {
                     walker.declaration(state, scope, statement, assignments, builtin, operands);
                 });
             }
-            // The parser already reported it.
-            Node::Hole(_) => {
+            // Any other hole is already reported.
+            Node::Hole(hole) => {
+                if hole.why == Why::Syntax && !state.ended && !state.options.is_other {
+                    let written = scope.source.written(hole.span).to_owned();
+                    self.gap(scope, Role::Code, hole.why, &written, hole.span);
+                }
                 state.forget_all(Why::Dynamic);
                 state.positionals = None;
             }
