@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use castellan_fuzz_bodies::{NESTINGS, nesting};
-use castellan_shell::{Start, commands, parse};
+use castellan_shell::{Shell, Start, commands, parse};
 
 /// A thread's default stack.
 const STACK_BYTES: usize = 2 << 20;
@@ -53,7 +53,7 @@ fn child(from: usize, bytes: usize) -> ExitCode {
         for case in from..NESTINGS {
             let text = nesting(case, bytes).text;
             let started = Instant::now();
-            drop(parse(&text));
+            drop(parse(&text, Shell::Bash));
             let parsed = started.elapsed().as_micros();
             let started = Instant::now();
             drop(commands(&text, &Start::default()));
