@@ -9,7 +9,8 @@
 //!   other text: backquotes and here-documents (`heredoc`, `substitution`). Only `parens` reads ahead, with a memory.
 //! * A part that the parser cannot read is a [`Hole`], never a guess.
 //! * A shell runs the complete lines before a syntax error. So the tree has the statements of these lines, and one hole
-//!   from the line with the error to the end.
+//!   from the line with the error to the end. Parentheses that are too deep are a hole of their own, if their end is
+//!   certain (`nesting`).
 
 mod arithmetic;
 mod compound;
@@ -19,6 +20,7 @@ mod expressions;
 mod fill;
 mod heredoc;
 mod keywords;
+mod nesting;
 mod parens;
 mod partners;
 mod pending;

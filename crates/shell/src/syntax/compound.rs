@@ -84,7 +84,7 @@ impl Parser<'_, '_> {
             return self.anonymous(start);
         }
         self.at += 1;
-        let body = self.script()?;
+        let body = self.closed_script(Self::script)?;
         self.expect(")")?;
         Ok(Node::Subshell(body))
     }

@@ -29,6 +29,8 @@ pub(super) struct State {
     depth: usize,
     /// Texts around the position that the shell makes of other text.
     texts: u32,
+    /// Text that is too deep has no certain end: the rest of the text is a hole.
+    pub(super) is_endless: bool,
 }
 
 impl State {
@@ -43,6 +45,7 @@ impl State {
             code: 0,
             depth: 0,
             texts: 0,
+            is_endless: false,
         }
     }
 
@@ -106,6 +109,7 @@ impl<'t, 's> Parser<'t, 's> {
         (parser.at, parser.counted, parser.end) = (start, start, end);
         let result = read(&mut parser);
         self.state.texts -= 1;
+        self.state.is_endless = false;
         Ok(result)
     }
 

@@ -89,7 +89,7 @@ impl Parser<'_, '_> {
         let held = self.hold_heredocs();
         let in_braces = std::mem::replace(&mut self.in_braces, false);
         self.substitutions += 1;
-        let body = self.deeper(Self::script_or_nothing)?;
+        let body = self.closed_script(|parser| parser.deeper(Self::script_or_nothing))?;
         self.expect(")")?;
         self.substitutions -= 1;
         self.in_braces = in_braces;

@@ -94,7 +94,7 @@ fn every_nesting_has_an_end() {
 #[test]
 fn a_limit_is_a_hole() {
     use castellan_event::Why;
-    let deep = format!("a; b\nc; d {}e{}", "$(".repeat(500), ")".repeat(500));
+    let deep = format!("a; b\nc; d {}e{}", "${x:-".repeat(500), "}".repeat(500));
     let long = format!("a; b\nc; {}", "d; ".repeat(30_000));
     for (text, work_max, why) in [
         (deep.as_str(), usize::MAX, Why::Nesting),
@@ -105,7 +105,39 @@ fn a_limit_is_a_hole() {
         assert!(work <= work_max.saturating_add(64));
         let holes: Vec<_> = parsed.holes.iter().map(|hole| (hole.why, hole.span.end as usize)).collect();
         assert_eq!(holes, [(why, text.len())]);
-        assert!(parsed.script.statements.len() >= 4, "{why}");
+        assert!(parsed.script.statements.len() >= 3, "{why}");
+    }
+}
+
+/// Text in fifty parentheses is a hole up to its `)`, if every reading of it has the same parentheses; otherwise up to the
+/// end.
+#[test]
+fn deep_parentheses_with_a_certain_end_are_a_hole_of_their_own() {
+    let nests = [("$(", ")"), ("( ", " )"), ("\"$(", ")\""), ("a <(", ")"), ("(a; ( ", "))")];
+    for (inner, is_certain) in [
+        ("a", true),
+        ("a; 'b)' \"c) $(d)\" \\) ${e#)} $# f#", true),
+        ("a\nb", true),
+        ("\"${a:-b}\" {a,b} $((1 + 2))", true),
+        ("a `b`", false),
+        ("a # b", false),
+        ("a;# )\n", false),
+        ("case a in b) c;; esac", false),
+        ("a <<E\n)\nE\n", false),
+        ("a \"${b:-'c}\" d'", false),
+        ("a $((1 + 'b'))", false),
+        ("[[ a =~ b ]]", false),
+        ("a \\\n b", false),
+        ("'a", false),
+    ] {
+        for (open, close) in nests {
+            let text = format!("{}{inner}{}\nz", open.repeat(50), close.repeat(50));
+            let (parsed, work) = syntax::parse(&text, Shell::Bash, usize::MAX);
+            let last = parsed.script.statements.last().map(|last| last.span.start as usize);
+            let is_read = last == Some(text.len() - 1) && !parsed.holes.is_empty();
+            assert_eq!(is_read, is_certain, "{open} {inner}: {:?}", parsed.holes);
+            assert!(work < 3 * text.len(), "{work}");
+        }
     }
 }
 
