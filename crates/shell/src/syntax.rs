@@ -12,14 +12,17 @@
 //!   from the line with the error to the end. Parentheses that are too deep are a hole of their own, if their end is
 //!   certain (`nesting`).
 
+mod ansi;
 mod arithmetic;
 mod compound;
 mod cursor;
+mod delimiter;
 mod expansion;
 mod expressions;
 mod fill;
 mod heredoc;
 mod keywords;
+mod ksh;
 mod nesting;
 mod parens;
 mod partners;

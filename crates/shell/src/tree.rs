@@ -82,7 +82,8 @@ pub enum Node {
     Chain(Vec<Statement>),
     /// `( ... )`: changes of variables and directory stay inside.
     Subshell(Script),
-    /// `{ ...; }`
+    /// `{ ...; }`. In zsh also `{ ... } always { ... }`, as the group of both, and a function without a name, as its
+    /// definition and its call.
     Group(Script),
     /// `if` with its `elif` branches.
     If {
@@ -93,14 +94,14 @@ pub enum Node {
     },
     /// `for NAME in WORDS` and `select`. Without words, the loop uses the positional parameters.
     For {
-        /// The variable.
-        name: String,
+        /// The variable. zsh has several: each round takes as many values.
+        names: Vec<String>,
         /// The values of the variable.
         words: Option<Vec<Word>>,
         /// The body.
         body: Script,
     },
-    /// `for ((...; ...; ...))`
+    /// `for ((...; ...; ...))`. In zsh also `repeat COUNT`: the count is the condition, so that 0 has no round.
     ArithmeticFor {
         /// Evaluated before the first round.
         first: Arithmetic,
@@ -129,8 +130,8 @@ pub enum Node {
     },
     /// The definition of a function, which does not run the body.
     Function {
-        /// The name; `None` if it is not static.
-        name: Option<String>,
+        /// The names that are static. Only zsh has several.
+        names: Vec<String>,
         /// The body.
         body: Box<Statement>,
     },

@@ -65,11 +65,6 @@ impl Parser<'_, '_> {
         Ok(Some(read))
     }
 
-    /// `namespace NAME { ...; }` of ksh: names in the body mean others, which the tree cannot tell.
-    fn namespace(&mut self) -> Parse<Node> {
-        Err(Why::Syntax)
-    }
-
     /// `(...)` and `((...))`
     fn parenthesis(&mut self) -> Parse<Node> {
         let double = self.after("((").filter(|_| !self.is_shell(&[Posix]));
@@ -171,15 +166,14 @@ impl Parser<'_, '_> {
         self.blanks();
         let words = Some(self.words_in_parentheses()?);
         let body = self.until_end()?;
-        Ok(Node::For { name, words, body })
+        Ok(Node::For { names: vec![name], words, body })
     }
 
     /// `NAME [in WORDS]; do ...; done`
     fn named_loop(&mut self) -> Parse<Node> {
         self.blanks();
-        let start = self.at;
-        let name = plain_text(&self.word(Context::Command)?).ok_or(Why::Syntax)?;
-        let has_more_names = self.eats_more_names();
+        let mut names = vec![plain_text(&self.word(Context::Command)?).ok_or(Why::Syntax)?];
+        self.more_names(&mut names);
         self.blanks();
         let mut words = None;
         if self.peek() == Some(b';') {
@@ -198,10 +192,7 @@ impl Parser<'_, '_> {
         }
         self.lines()?;
         let body = self.loop_body()?;
-        if has_more_names {
-            return Ok(Node::Hole(self.hole(Why::Unsupported, start)));
-        }
-        Ok(Node::For { name, words, body })
+        Ok(Node::For { names, words, body })
     }
 
     /// The words after `in`, with the `;` or newline after them.
@@ -313,17 +304,17 @@ impl Parser<'_, '_> {
         if is_anonymous {
             return self.anonymous(start);
         }
-        let word = self.word(Context::Command)?;
+        let mut names: Vec<String> = plain_text(&self.word(Context::Command)?).into_iter().collect();
         if self.at == from {
             return Err(Why::Syntax);
         }
-        let name = plain_text(&word);
+        self.more_functions(&mut names)?;
         self.blanks();
         if self.peek() == Some(b'(') {
             // Without `)`, the parenthesis begins the body.
             self.begins_parameters();
         }
-        self.function_body(name, start).map(|statement| statement.node)
+        self.function_body(names, start).map(|statement| statement.node)
     }
 
     /// `coproc [NAME] command`: a name only before a compound command (bash "Coprocesses").

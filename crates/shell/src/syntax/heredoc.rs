@@ -3,12 +3,10 @@
 
 use super::Shell::Bash;
 use super::cursor::{Parse, Parser};
-use super::keywords::ends_word;
 use super::pending::Pending;
 use super::source::{Copied, Source};
 use super::word::{Context, Parts};
 use crate::tree::{FdWord, Part, Redirect, RedirectKind, Span, Word};
-use castellan_event::Why;
 
 impl Parser<'_, '_> {
     /// Parses the rest of a redirect after `<<`.
@@ -20,45 +18,6 @@ impl Parser<'_, '_> {
         self.heredocs.open += 1;
         self.heredocs.pending.push(Pending { redirect: span.start, delimiter, is_quoted, strips_tabs });
         Ok(Redirect { fd, kind: RedirectKind::Heredoc, target: Word::default(), span })
-    }
-
-    /// The delimiter is a word, but nothing in it is expanded.
-    fn delimiter(&mut self) -> Parse<(String, bool)> {
-        let start = self.at;
-        let mut text = String::new();
-        let mut is_quoted = false;
-        while !ends_word(self.peek()) {
-            let from = self.at;
-            match self.peek() {
-                Some(b'\\') => {
-                    let length = self.text(self.at + 1, self.end).chars().next().map_or(0, char::len_utf8);
-                    text.push_str(self.text(from + 1, from + 1 + length));
-                    self.at += 1 + length;
-                    is_quoted = true;
-                }
-                Some(quote @ (b'\'' | b'"')) => {
-                    self.at += 1;
-                    self.find(|byte| byte == quote).ok_or(Why::Syntax)?;
-                    text.push_str(self.text(from + 1, self.at));
-                    self.at += 1;
-                    is_quoted = true;
-                }
-                // A substitution is text here, but its end is that of a substitution: nobody writes that.
-                Some(b'`') => return Err(Why::Syntax),
-                Some(b'$') if matches!(self.second(), Some(b'(' | b'{' | b'\'' | b'"')) => {
-                    return Err(Why::Syntax);
-                }
-                _ => {
-                    self.at += 1;
-                    self.find(|byte| {
-                        matches!(byte, b'\\' | b'\'' | b'"' | b'`' | b'$') || ends_word(Some(byte))
-                    });
-                    text.push_str(self.text(from, self.at));
-                }
-            }
-            self.count()?;
-        }
-        if self.at == start { Err(Why::Syntax) } else { Ok((text, is_quoted)) }
     }
 
     /// Moves after a newline, or stays at the end of the text, and reads the bodies that begin there.

@@ -110,16 +110,37 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// `{name}>`
+    /// `{name}>`, and `{name[1]}>` in bash and ksh.
     fn named_descriptor(&mut self) -> Option<FdWord> {
         let start = self.at + 1;
         let end = self.name_end(start)?;
-        let after = self.joined(end + 1);
-        let follows = self.byte(end) == Some(b'}') && matches!(self.byte(after), Some(b'<' | b'>'));
+        let mut close = end;
+        if self.byte(end) == Some(b'[') && self.has_element_descriptors() {
+            let is_index = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'[' | b']' | b'_');
+            while self.byte(close).is_some_and(is_index) {
+                close = self.joined(close + 1);
+            }
+        }
+        let after = self.joined(close + 1);
+        let follows = self.byte(close) == Some(b'}') && matches!(self.byte(after), Some(b'<' | b'>'));
         follows.then(|| {
             self.at = after;
             FdWord::Variable(self.joined_text(start, end))
         })
+    }
+
+    fn has_element_descriptors(&self) -> bool {
+        self.is_shell(&[Bash, Ksh])
+    }
+
+    /// Reports whether the word from `start` to the position is `{name[...]}` before a redirect, with an index that may run
+    /// commands. It is no word then, and the tree has no place for the index.
+    pub(super) fn is_element_descriptor(&self, start: usize) -> bool {
+        self.byte(start) == Some(b'{')
+            && self.has_element_descriptors()
+            && self.name_end(start + 1).is_some_and(|end| self.byte(end) == Some(b'['))
+            && self.text(start, self.at).ends_with("]}")
+            && matches!(self.byte(self.joined(self.at)), Some(b'<' | b'>'))
     }
 }
 

@@ -20,6 +20,12 @@ const DECLARATIONS: &[(&str, &[Shell])] = &[
     ("typeset", &[Bash, Zsh, Ksh]),
 ];
 
+/// Returns the name of a declaration, if the word is one.
+pub(super) fn declaration(word: &str, shell: Shell) -> Option<&'static str> {
+    let found = DECLARATIONS.iter().find(|(name, shells)| *name == word && shells.contains(&shell));
+    found.map(|(name, _)| *name)
+}
+
 /// The beginning of a simple command that is being read.
 #[derive(Debug, Default)]
 struct Command {
@@ -52,11 +58,11 @@ impl Parser<'_, '_> {
                 break;
             } else {
                 if self.begins_function(&command) {
-                    let name = command.words.first().and_then(plain_text);
-                    return self.function_body(name, start);
+                    let names = command.words.iter().filter_map(plain_text).collect();
+                    return self.function_body(names, start);
                 }
                 self.item(&mut command)?;
-                if self.at == from {
+                if self.at == from || self.is_element_descriptor(from) {
                     return Err(Why::Syntax);
                 }
             }
@@ -74,7 +80,7 @@ impl Parser<'_, '_> {
         Ok(Statement { node, redirects, background: false, negated: false, span })
     }
 
-    fn ends_command(&mut self) -> bool {
+    pub(super) fn ends_command(&mut self) -> bool {
         match self.peek() {
             None | Some(b'\n' | b';' | b'|' | b'&' | b')') => true,
             // zsh closes a group with any word `}` (zshoptions, IGNORE_CLOSE_BRACES).
@@ -130,8 +136,7 @@ impl Parser<'_, '_> {
     /// Only a plain word is a declaration: `\export` takes no assignments (bash 3.7.1).
     fn declaration(&self, word: &Word) -> Option<&'static str> {
         let [Part::Text { text, quoted: false }] = word.parts.as_slice() else { return None };
-        let found = DECLARATIONS.iter().find(|(name, shells)| *name == text && self.is_shell(shells));
-        found.map(|(name, _)| *name)
+        declaration(text, self.state.shell)
     }
 
     /// Reads `NAME=value` or a word.
@@ -139,10 +144,10 @@ impl Parser<'_, '_> {
         let context = if is_first { Context::Command } else { self.argument() };
         self.peek();
         let start = self.at;
-        let Some(name_end) = self.name_end(start) else { return self.word(context).map(Item::Word) };
+        let Some(name_end) = self.variable_end(start) else { return self.word(context).map(Item::Word) };
         let is_posix = self.is_shell(&[Posix]);
         let mut parts = Parts::default();
-        let mut index = None;
+        let (mut index, mut is_field) = (None, false);
         self.at = name_end;
         if self.peek() == Some(b'[') && !is_posix {
             self.at += 1;
@@ -156,6 +161,7 @@ impl Parser<'_, '_> {
             }
             let word = Word { parts: std::mem::take(&mut parts.parts), span: self.span_from(from) };
             self.at += usize::from(is_closed);
+            is_field = is_closed && self.eats_field();
             if !(is_closed && self.begins_value()) {
                 // A word after all: what was read belongs to it.
                 parts.push_text(&self.joined_text(start, name_end), false);
@@ -174,12 +180,16 @@ impl Parser<'_, '_> {
         let name = self.joined_text(start, name_end);
         let append = self.eat("+");
         self.expect("=")?;
-        let value = self.value(context)?;
+        let from = self.at;
+        let mut value = self.value(context)?;
+        if is_field {
+            value = AssignedValue::Scalar(self.unknown(value, from));
+        }
         Ok(Item::Assignment(Assignment { name, index, append, value, span: self.span_from(start) }))
     }
 
     /// `=` or `+=`
-    fn begins_value(&mut self) -> bool {
+    pub(super) fn begins_value(&mut self) -> bool {
         match self.peek() {
             Some(b'=') => true,
             Some(b'+') => self.second() == Some(b'=') && !self.is_shell(&[Posix]),
@@ -196,7 +206,11 @@ impl Parser<'_, '_> {
         if self.peek() != Some(b'(') || self.is_shell(&[Posix]) {
             return self.word(context).map(AssignedValue::Scalar);
         }
+        let start = self.at;
         self.at += 1;
+        if let Some(value) = self.compound_value(start)? {
+            return Ok(value);
+        }
         let elements = self.deeper(Self::elements)?;
         self.expect(")")?;
         Ok(AssignedValue::Array(elements))
@@ -212,12 +226,23 @@ impl Parser<'_, '_> {
                 None => return Err(Why::Syntax),
                 Some(b')') => return Ok(elements),
                 Some(b'[') => elements.push(self.keyed_element(start)?),
+                Some(b'(') if self.begins_inner_value() => elements.push((None, self.element()?)),
                 Some(_) => elements.push((None, self.word(self.argument())?)),
             }
             if self.at == start {
                 return Err(Why::Syntax);
             }
         }
+    }
+
+    /// The value of an element.
+    fn element(&mut self) -> Parse<Word> {
+        let start = self.at;
+        if !self.begins_inner_value() {
+            return self.word(self.argument());
+        }
+        let value = self.value(self.argument())?;
+        Ok(self.unknown(value, start))
     }
 
     /// `[key]=value`, or a pattern.
@@ -230,7 +255,7 @@ impl Parser<'_, '_> {
         if self.begins_value() {
             self.eat("+");
             self.expect("=")?;
-            return Ok((Some(key), self.word(self.argument())?));
+            return Ok((Some(key), self.element()?));
         }
         let mut parts = Parts::default();
         parts.push_text("[", false);
@@ -240,10 +265,11 @@ impl Parser<'_, '_> {
         Ok((None, word))
     }
 
-    /// Moves after the `()` that make the only word the name of a function.
+    /// Moves after the `()` that make the only word the name of a function; in zsh, several words.
     fn begins_function(&mut self, command: &Command) -> bool {
         let is_bare = command.redirects.is_empty() && command.assignments.is_empty();
-        is_bare && command.words.len() == 1 && self.peek() == Some(b'(') && self.begins_parameters()
+        let has_names = command.words.len() == 1 || (command.words.len() > 1 && self.is_shell(&[Zsh]));
+        is_bare && has_names && self.peek() == Some(b'(') && self.begins_parameters()
     }
 
     /// Moves after the `()` of a function, which may have blanks between.
@@ -261,7 +287,7 @@ impl Parser<'_, '_> {
     }
 
     /// The body of a function, from the `)` on.
-    pub(super) fn function_body(&mut self, name: Option<String>, start: usize) -> Parse<Statement> {
+    pub(super) fn function_body(&mut self, names: Vec<String>, start: usize) -> Parse<Statement> {
         self.lines()?;
         let body = self.deeper(Self::command)?;
         // bash takes a compound command only; the other shells take any.
@@ -270,7 +296,7 @@ impl Parser<'_, '_> {
         if is_simple && self.is_shell(&[Bash]) {
             return Err(Why::Syntax);
         }
-        Ok(self.statement(Node::Function { name, body: Box::new(body) }, start, false))
+        Ok(self.statement(Node::Function { names, body: Box::new(body) }, start, false))
     }
 }
 

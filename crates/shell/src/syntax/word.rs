@@ -4,8 +4,8 @@
 use castellan_event::Why;
 
 use super::Shell::{Bash, Posix, Zsh};
+use super::ansi;
 use super::cursor::{Parse, Parser};
-use crate::literals::ansi_quoted;
 use crate::tree::{Part, Word};
 
 /// The surroundings of text: they decide which bytes end it, and which quotes and escapes it has.
@@ -312,7 +312,7 @@ impl Parser<'_, '_> {
         }
         let written = self.text(inner, self.at);
         self.at += 1;
-        match ansi_quoted(written) {
+        match ansi::decoded(written, self.state.shell) {
             Some(text) => parts.push_text(&text, true),
             None => parts.push(Part::Hole(self.hole(Why::Syntax, start))),
         }

@@ -6,8 +6,10 @@ use castellan_event::Why;
 use super::Shell::Zsh;
 use super::assigned;
 use super::cursor::{Parse, Parser};
-use super::keywords::Keyword;
-use crate::tree::{Arithmetic, Node, Script, Word};
+use super::keywords::{Keyword, ends_word};
+use super::simple::plain_text;
+use super::word::Context;
+use crate::tree::{Arithmetic, Node, Part, Script, Word};
 
 impl Parser<'_, '_> {
     /// `{ ...; }` in place of a body between reserved words, or one command.
@@ -62,15 +64,26 @@ impl Parser<'_, '_> {
     }
 
     /// `for x y in WORDS`: further names after the first.
-    pub(super) fn eats_more_names(&mut self) -> bool {
-        let mut has_more = false;
+    pub(super) fn more_names(&mut self, names: &mut Vec<String>) {
         while self.is_shell(&[Zsh]) {
             self.blanks();
-            let Some(end) = self.name_end(self.at).filter(|_| self.after("in").is_none()) else { break };
+            let is_in = self.after("in").is_some_and(|after| ends_word(self.byte(self.joined(after))));
+            let Some(end) = self.name_end(self.at).filter(|_| !is_in) else { return };
+            names.push(self.joined_text(self.at, end));
             self.at = end;
-            has_more = true;
         }
-        has_more
+    }
+
+    /// `function f g`: further names after the first, and what may be between them and the body.
+    pub(super) fn more_functions(&mut self, names: &mut Vec<String>) -> Parse<()> {
+        while self.is_shell(&[Zsh]) {
+            self.blanks();
+            if self.eat(";") || matches!(self.keyword(), Some((Keyword::Open, _))) || ends_word(self.peek()) {
+                break;
+            }
+            names.extend(plain_text(&self.word(Context::Command)?));
+        }
+        Ok(())
     }
 
     /// The body of `foreach`.
@@ -100,44 +113,62 @@ impl Parser<'_, '_> {
         Ok(Node::ArithmeticFor { first: Arithmetic::default(), condition, step: Arithmetic::default(), body })
     }
 
-    /// `{ ... } always { ... }`: both lists run.
+    /// `{ ... } always { ... }`: both lists run, the second also after a `return` or `break` in the first. Then the first
+    /// is a branch that may be taken, and nothing is known of its variables.
     pub(super) fn always(&mut self, body: Script, start: usize) -> Parse<Node> {
         self.blanks();
         let is_always = self.is_shell(&[Zsh]) && self.eat_word("always");
         if !is_always {
             return Ok(Node::Group(body));
         }
+        let leaves =
+            ["return", "break", "continue"].iter().any(|word| self.text(start, self.at).contains(word));
+        let mut statements = vec![if leaves {
+            let test = self.statement(Node::Test(Vec::new()), start, false);
+            let condition = Script { statements: vec![test], span: self.span_from(start) };
+            self.statement(Node::If { branches: vec![(condition, body)], otherwise: None }, start, false)
+        } else {
+            self.statement(Node::Group(body), start, false)
+        }];
+        if leaves {
+            let hole = self.hole(Why::Unsupported, start);
+            statements.push(self.statement(Node::Hole(hole), start, false));
+        }
         self.blanks();
-        let first = self.statement(Node::Group(body), start, false);
         let from = self.at;
         self.expect_keyword(Keyword::Open)?;
         let last = self.script()?;
         self.expect_keyword(Keyword::Close)?;
-        let last = self.statement(Node::Group(last), from, false);
-        Ok(Node::Group(Script { statements: vec![first, last], span: self.span_from(start) }))
+        statements.push(self.statement(Node::Group(last), from, false));
+        Ok(Node::Group(Script { statements, span: self.span_from(start) }))
     }
 
-    /// A function without a name runs at once, with the words after it as its parameters.
+    /// A function without a name runs at once, with the words after it as its parameters. zsh also names it `(anon)`.
     pub(super) fn anonymous(&mut self, start: usize) -> Parse<Node> {
         self.lines()?;
-        let body = self.deeper(Self::command)?;
-        self.blanks();
-        if !self.begins_argument() {
-            let span = self.span_from(start);
-            return Ok(Node::Group(Script { statements: vec![body], span }));
+        let body = Box::new(self.deeper(Self::command)?);
+        let parts = vec![Part::Text { text: "(anon)".to_owned(), quoted: true }];
+        let name = Word { parts, span: self.source.span(start, start) };
+        let function = Node::Function { names: vec!["(anon)".to_owned()], body };
+        let definition = self.statement(function, start, false);
+        let mut words = vec![name];
+        let mut redirects = Vec::new();
+        loop {
+            redirects.extend(self.redirects()?);
+            self.blanks();
+            if self.ends_command() {
+                break;
+            }
+            words.push(self.word(self.argument())?);
         }
-        // The tree has no place for its parameters.
-        self.simple()?;
-        Ok(Node::Hole(self.hole(Why::Unsupported, start)))
-    }
-
-    fn begins_argument(&mut self) -> bool {
-        !matches!(self.peek(), None | Some(b'\n' | b';' | b'&' | b'|' | b')' | b'}' | b'<' | b'>'))
+        let node = Node::Simple { assignments: Vec::new(), words };
+        let mut call = self.statement(node, start, false);
+        call.redirects = redirects;
+        Ok(Node::Group(Script { statements: vec![definition, call], span: self.span_from(start) }))
     }
 
     fn eat_word(&mut self, word: &str) -> bool {
-        let after =
-            self.after(word).filter(|after| super::keywords::ends_word(self.byte(self.joined(*after))));
+        let after = self.after(word).filter(|after| ends_word(self.byte(self.joined(*after))));
         self.at = after.unwrap_or(self.at);
         after.is_some()
     }

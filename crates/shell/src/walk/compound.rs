@@ -49,8 +49,8 @@ impl Walker<'_> {
             }
             Node::Group(script) => self.script(state, scope, script),
             Node::If { branches, otherwise } => self.branches(state, scope, branches, otherwise.as_ref()),
-            Node::For { name, words, body } => {
-                self.for_each(state, scope, name, words.as_deref(), body, statement.span);
+            Node::For { names, words, body } => {
+                self.for_each(state, scope, names, words.as_deref(), body, statement.span);
             }
             Node::ArithmeticFor { first, condition, step, body } => {
                 self.arithmetic_for(state, scope, [first, condition, step], body);
@@ -59,7 +59,7 @@ impl Walker<'_> {
                 self.while_loop(state, scope, *until, condition, body);
             }
             Node::Case { word, arms } => self.case(state, scope, word, arms),
-            Node::Function { name, body } => self.define(state, scope, name.as_deref(), body),
+            Node::Function { names, body } => self.define(state, scope, names, body),
             Node::Coproc(inner) => {
                 let mut scope = scope.clone();
                 scope.background = true;
@@ -140,7 +140,7 @@ impl Walker<'_> {
         self.end_rounds(state, ends);
     }
 
-    fn define(&mut self, state: &mut State, scope: &Scope, name: Option<&str>, body: &Statement) {
+    fn define(&mut self, state: &mut State, scope: &Scope, names: &[String], body: &Statement) {
         let known = self.functions.iter().position(|definition| {
             definition.span == body.span && Rc::ptr_eq(&definition.function.source, &scope.source)
         });
@@ -165,8 +165,8 @@ impl Walker<'_> {
             function
         });
         self.work.spend(self.functions.len() as u64 / 16);
-        if let Some(name) = name {
-            state.functions.insert(name.into(), vec![Some(function)]);
+        for name in names {
+            state.functions.insert(name.as_str().into(), vec![Some(Rc::clone(&function))]);
         }
         state.status = Some(true);
     }

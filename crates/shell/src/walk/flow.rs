@@ -303,7 +303,7 @@ impl Walker<'_> {
         &mut self,
         state: &mut State,
         scope: &Scope,
-        name: &str,
+        names: &[String],
         words: Option<&[Word]>,
         body: &Script,
         span: Span,
@@ -324,7 +324,7 @@ impl Walker<'_> {
         });
         let mut after: Option<State> = None;
         for (list, mut state) in lists {
-            self.rounds(&mut state, scope, name, list, body, span);
+            self.rounds(&mut state, scope, names, list, body, span);
             match &mut after {
                 None => after = Some(state),
                 Some(joined) => self.joins(joined, state),
@@ -339,49 +339,56 @@ impl Walker<'_> {
         &mut self,
         state: &mut State,
         scope: &Scope,
-        name: &str,
+        names: &[String],
         list: Option<Vec<castellan_programs::Arg>>,
         body: &Script,
         span: Span,
     ) {
-        let Some(list) = list else {
+        let set_all = |state: &mut State, value: Value| {
+            names.iter().for_each(|name| state.set(name, value.clone()));
+        };
+        // With several names, a number of words that is unknown moves all words after them.
+        let is_moved = names.len() > 1 && list.iter().flatten().any(castellan_programs::Arg::splits);
+        let Some(list) = list.filter(|_| !is_moved) else {
             let any = Text::unknown(Why::Parameter, "$@");
             self.repeated(state, |walker, state| {
-                state.set(name, Value::Scalar(any.clone()));
+                set_all(state, Value::Scalar(any.clone()));
                 walker.script(state, scope, body);
             });
             return;
         };
         if list.is_empty() {
             self.unreached(state, |walker, state| {
-                state.set(name, Value::Unknown(Why::Parameter));
+                set_all(state, Value::Unknown(Why::Parameter));
                 walker.script(state, scope, body);
             });
             return;
         }
         let mut ends = None;
-        for (number, arg) in list.iter().enumerate() {
+        for (number, args) in list.chunks(names.len().max(1)).enumerate() {
             if !self.goes_on(scope, span) {
                 break;
             }
             if number >= ROUNDS_MAX {
                 self.repeated(state, |walker, state| {
-                    state.set(name, Value::Scalar(Text::unknown(Why::Budget, format!("${name}"))));
+                    for name in names {
+                        state.set(name, Value::Scalar(Text::unknown(Why::Budget, format!("${name}"))));
+                    }
                     walker.script(state, scope, body);
                 });
                 break;
             }
-            let value = Text::from(arg);
-            if arg.splits() {
-                self.repeated(state, |walker, state| {
-                    state.set(name, Value::Scalar(value.clone()));
-                    walker.script(state, scope, body);
-                });
+            let walk = |walker: &mut Self, state: &mut State| {
+                for (number, name) in names.iter().enumerate() {
+                    let value = args.get(number).map(Text::from).unwrap_or_default();
+                    state.set(name, Value::Scalar(value));
+                }
+                walker.script(state, scope, body);
+            };
+            if args.iter().any(castellan_programs::Arg::splits) {
+                self.repeated(state, walk);
             } else {
-                self.round(state, &mut ends, |walker, state| {
-                    state.set(name, Value::Scalar(value.clone()));
-                    walker.script(state, scope, body);
-                });
+                self.round(state, &mut ends, walk);
             }
         }
         self.end_rounds(state, ends);

@@ -56,7 +56,8 @@ fn node(node: &Node) -> String {
             }
             text
         }
-        Node::For { name, words, body } => {
+        Node::For { names, words, body } => {
+            let name = names.join(" ");
             let words = words.as_ref().map_or("@".to_owned(), |words| joined(words, word, " "));
             format!("for {name} [{words}]{{{}}}", script(body))
         }
@@ -77,8 +78,9 @@ fn node(node: &Node) -> String {
             );
             format!("case {} {{{arms}}}", word(subject))
         }
-        Node::Function { name, body } => {
-            format!("function {}{{{}}}", name.as_deref().unwrap_or("?"), statement(body))
+        Node::Function { names, body } => {
+            let name = if names.is_empty() { "?".to_owned() } else { names.join(" ") };
+            format!("function {name}{{{}}}", statement(body))
         }
         Node::Coproc(body) => format!("coproc{{{}}}", statement(body)),
         Node::Time(body) => {
