@@ -29,10 +29,12 @@ impl Parser<'_, '_> {
 
     /// Returns the offset after the name of a variable: `a`, and in ksh `a.b`, `.sh.c`.
     pub(super) fn variable_end(&self, start: usize) -> Option<usize> {
+        if !self.is_shell(&[Ksh]) {
+            return self.name_end(start);
+        }
         let from = self.joined(start);
-        let has_dot = self.is_shell(&[Ksh]) && self.byte(from) == Some(b'.');
-        let mut end = self.name_end(from + usize::from(has_dot))?;
-        while self.is_shell(&[Ksh]) && self.byte(end) == Some(b'.') {
+        let mut end = self.name_end(from + usize::from(self.byte(from) == Some(b'.')))?;
+        while self.byte(end) == Some(b'.') {
             match self.name_end(end + 1) {
                 Some(after) => end = after,
                 None => break,
