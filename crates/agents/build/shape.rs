@@ -31,6 +31,8 @@ pub(crate) struct Agent {
     pub(crate) patches_in_shell: bool,
     pub(crate) shell_snapshots: Option<Snapshots>,
     #[serde(default)]
+    pub(crate) shell_variables: Vec<String>,
+    #[serde(default)]
     pub(crate) posix_on_windows: bool,
     pub(crate) hook_files: Vec<HookFile>,
     pub(crate) rereads_settings: bool,

@@ -86,6 +86,7 @@ fn spec(agent: &Agent) -> String {
         },
     );
     field("shell_snapshots", snapshots);
+    field("shell_variables", format!("&{:?}", agent.shell_variables));
     field("posix_on_windows", agent.posix_on_windows.to_string());
     field("patches_in_shell", agent.patches_in_shell.to_string());
     field(

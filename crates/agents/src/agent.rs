@@ -118,6 +118,11 @@ pub fn shell_snapshots(agent: AgentId) -> Option<Snapshots> {
     agent.spec().shell_snapshots
 }
 
+/// Returns the environment variables that name the agent's shell, the first one that is set; none if it always is bash.
+pub fn shell_variables(agent: AgentId) -> &'static [&'static str] {
+    agent.spec().shell_variables
+}
+
 /// Reports whether the agent's shell is a POSIX shell on Windows, too.
 pub fn is_posix_on_windows(agent: AgentId) -> bool {
     agent.spec().posix_on_windows

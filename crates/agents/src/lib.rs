@@ -40,7 +40,7 @@ mod whose;
 pub use agent::{
     AgentId, UnknownAgent, agent_paths, ceiling, directory_name, hook_events, is_posix_on_windows,
     machine_family, machine_settings_path, moved_settings_directory, needs_trust, plugin_family,
-    question_event, settings_path, settings_variable, shell_snapshots, switch_family,
+    question_event, settings_path, settings_variable, shell_snapshots, shell_variables, switch_family,
 };
 pub use asks::{denies_unattended_asks, holds_ask, is_headless, measured_version};
 pub use command_line::{GivenHooks, can_keep_hooks_on, given_hooks, keeps_hooks_on, off_variables};

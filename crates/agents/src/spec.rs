@@ -45,6 +45,8 @@ pub(crate) struct Spec {
     pub(crate) patches_in_shell: bool,
     /// The place of the user's shell definitions, which the agent's shell reads before each command.
     pub(crate) shell_snapshots: Option<Snapshots>,
+    /// Environment variables that name the agent's shell, the first one that is set; none for an agent that starts bash.
+    pub(crate) shell_variables: &'static [&'static str],
     /// True if its shell is a POSIX shell on Windows, too.
     pub(crate) posix_on_windows: bool,
     /// The files from which the agent reads hooks.

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use castellan_agents::{AgentId, is_posix_on_windows};
+use castellan_agents::{AgentId, is_posix_on_windows, shell_variables};
 use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind, Why};
 use castellan_programs::Arg;
 use castellan_shell::{
-    Files, Found, Gap, Item, SH, Set, Start, Work, agent_shells, commands_within, program_within,
+    Files, Found, Gap, Item, SH, Set, Shell, Start, Work, agent_shells, commands_within, program_within,
 };
 
 use crate::code;
@@ -25,8 +25,7 @@ use castellan_programs::base_name;
 pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) -> Vec<(Rc<str>, Arg)> {
     let mut start = start_in(Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty()), scene);
     let (is_shell, others) = dialects(call);
-    let variable = scene.process.as_ref().and_then(|process| process.var("SHELL"));
-    start.shells = agent_shells(variable).to_vec();
+    start.shells = shells(call, scene).to_vec();
     if call.tool.kind == ToolKind::Shell && is_shell {
         match snapshot::newest_definitions(call, scene) {
             Ok(definitions) => {
@@ -63,6 +62,18 @@ pub(crate) fn texts(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fact
         found(one, scene, facts);
     }
     walked.into_iter().flat_map(|one| one.written).collect()
+}
+
+/// Returns the shells that may run the call's text.
+fn shells(call: &Call, scene: &Scene<'_, '_, '_>) -> &'static [Shell] {
+    let variables = AgentId::named(&call.agent.name).map(shell_variables);
+    match variables {
+        Some([]) if call.tool.kind == ToolKind::Shell => &[Shell::Bash],
+        variables => {
+            let value = |name: &&str| scene.process.as_ref().and_then(|process| process.var(name));
+            agent_shells(variables.unwrap_or_default().iter().find_map(value))
+        }
+    }
 }
 
 /// Arguments that make `PowerShell` run a text.

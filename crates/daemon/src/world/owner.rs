@@ -22,6 +22,7 @@ const USEFUL: &[&str] = &[
     "BASH_ENV",
     "BROWSER",
     "CARGO_HOME",
+    "CLAUDE_CODE_SHELL",
     "CDPATH",
     "CLOUDSDK_CONFIG",
     "COPILOT_HOME",

@@ -87,8 +87,8 @@ fn text_that_does_not_end_is_not_understood() {
 #[test]
 fn what_is_too_deep_or_too_long_is_not_understood() {
     let nested = |count: usize| format!("rm {}a{}", "$(".repeat(count), ")".repeat(count));
-    check(&nested(100_000), &["opaque code nesting"]);
-    check(&"$(".repeat(100_000), &["opaque code nesting"]);
+    check(&nested(100_000), &["opaque code size"]);
+    check(&"$(".repeat(100_000), &["opaque code size"]);
     for count in [100, 1_000, 20_000] {
         let found: Vec<String> = effects(&nested(count)).iter().map(shown).collect();
         let is_told = |one: &String| one == "opaque code nesting" || one == "opaque code budget";
