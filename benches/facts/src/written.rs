@@ -54,7 +54,7 @@ impl<'t> Names<'t> {
                     }
                 }
             }
-            Node::Pipe(statements) | Node::Chain(statements) => self.statements(statements),
+            Node::Pipe(statements) | Node::Chain { all: statements, .. } => self.statements(statements),
             Node::Subshell(body) | Node::Group(body) => self.script(body),
             Node::If { branches, otherwise } => {
                 for (condition, body) in branches {

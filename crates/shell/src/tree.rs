@@ -79,7 +79,12 @@ pub enum Node {
     /// Commands that run concurrently; each reads the output of the previous command.
     Pipe(Vec<Statement>),
     /// `first && second || third`: every command after the first is conditional.
-    Chain(Vec<Statement>),
+    Chain {
+        /// The commands.
+        all: Vec<Statement>,
+        /// The connectors, each before the command after the first with its number.
+        connectors: Vec<Connector>,
+    },
     /// `( ... )`: changes of variables and directory stay inside.
     Subshell(Script),
     /// `{ ...; }`. In zsh also `{ ... } always { ... }`, as the group of both, and a function without a name, as its
@@ -145,6 +150,15 @@ pub enum Node {
     Arithmetic(Arithmetic),
     /// Not understood.
     Hole(Hole),
+}
+
+/// The condition of a command in [`Node::Chain`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Connector {
+    /// `&&`: runs if the command before succeeds.
+    And,
+    /// `||`: runs if the command before fails.
+    Or,
 }
 
 /// An operand of [`Node::Declare`].

@@ -64,7 +64,7 @@ fn first_hole(text: &str) -> Option<Why> {
         Node::Simple { .. }
         | Node::Declare { .. }
         | Node::Pipe(_)
-        | Node::Chain(_)
+        | Node::Chain { .. }
         | Node::Subshell(_)
         | Node::Group(_)
         | Node::If { .. }

@@ -67,7 +67,7 @@ impl Filler {
                     Operand::Assignment(assignment) => self.assignment(assignment),
                 });
             }
-            Node::Pipe(all) | Node::Chain(all) => all.iter_mut().for_each(|one| self.statement(one)),
+            Node::Pipe(all) | Node::Chain { all, .. } => all.iter_mut().for_each(|one| self.statement(one)),
             Node::Subshell(body) | Node::Group(body) => self.script(body),
             Node::If { branches, otherwise } => {
                 for (condition, body) in branches {

@@ -5,7 +5,7 @@ use castellan_event::Why;
 use super::Shell::{Bash, Ksh, Zsh};
 use super::cursor::{Parse, Parser};
 use super::keywords::Keyword;
-use crate::tree::{FdWord, Node, Part, Redirect, RedirectKind, Script, Span, Statement, Word};
+use crate::tree::{Connector, FdWord, Node, Part, Redirect, RedirectKind, Script, Span, Statement, Word};
 
 /// The end of a statement in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,16 +159,20 @@ impl Parser<'_, '_> {
     /// `a && b || c`
     pub(super) fn chain(&mut self) -> Parse<Statement> {
         let mut before = Vec::new();
+        let mut connectors = Vec::new();
         let mut last = self.pipeline()?;
         loop {
             self.blanks();
-            if !self.eat("&&") && !self.eat("||") {
-                return Ok(joined(before, last, Node::Chain));
-            }
+            let connector =
+                if self.eat("&&") { Some(Connector::And) } else { self.eat("||").then_some(Connector::Or) };
+            let Some(connector) = connector else {
+                return Ok(joined(before, last, |all| Node::Chain { all, connectors }));
+            };
             self.lines()?;
             if self.is_shell(&[Zsh]) && !self.begins_command() {
-                return Ok(joined(before, last, Node::Chain));
+                return Ok(joined(before, last, |all| Node::Chain { all, connectors }));
             }
+            connectors.push(connector);
             before.push(last);
             last = self.pipeline()?;
         }
@@ -297,7 +301,11 @@ fn is_closer(keyword: Keyword) -> bool {
 }
 
 /// Several statements are one; one is itself.
-fn joined(mut before: Vec<Statement>, last: Statement, node: fn(Vec<Statement>) -> Node) -> Statement {
+fn joined(
+    mut before: Vec<Statement>,
+    last: Statement,
+    node: impl FnOnce(Vec<Statement>) -> Node,
+) -> Statement {
     let Some(first) = before.first() else { return last };
     let span = Span { start: first.span.start, end: last.span.end };
     before.push(last);

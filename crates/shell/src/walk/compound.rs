@@ -43,7 +43,7 @@ impl Walker<'_> {
             // The caller handles these nodes.
             Node::Simple { .. } | Node::Declare { .. } | Node::Hole(_) => {}
             Node::Pipe(stages) => self.pipe(state, scope, stages),
-            Node::Chain(statements) => self.chain(state, scope, statements),
+            Node::Chain { all, connectors } => self.chain(state, scope, all, connectors),
             Node::Subshell(script) => {
                 self.subshell(state, |walker, inner| walker.script(inner, scope, script));
             }

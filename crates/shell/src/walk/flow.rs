@@ -10,7 +10,7 @@ use crate::scope::Scope;
 use crate::state::{Descriptor, Held, State, Trap, Value};
 use crate::syntax::Shell;
 use crate::text::Text;
-use crate::tree::{Node, Script, Span, Statement, Word};
+use crate::tree::{Connector, Node, Script, Span, Statement, Word};
 
 impl Walker<'_> {
     pub(crate) fn script(&mut self, state: &mut State, scope: &Scope, script: &Script) {
@@ -66,7 +66,7 @@ impl Walker<'_> {
                 state.positionals = None;
             }
             Node::Pipe(_)
-            | Node::Chain(_)
+            | Node::Chain { .. }
             | Node::Subshell(_)
             | Node::Group(_)
             | Node::If { .. }
@@ -129,15 +129,17 @@ impl Walker<'_> {
     }
 
     /// `a && b || c`: tracks the state in which all commands succeeded and the state in which a command failed.
-    pub(super) fn chain(&mut self, state: &mut State, scope: &Scope, statements: &[Statement]) {
-        let mut rest = statements.iter();
-        let Some(first) = rest.next() else { return };
-        let mut before = first.span;
+    pub(super) fn chain(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        all: &[Statement],
+        connectors: &[Connector],
+    ) {
+        let Some((first, rest)) = all.split_first() else { return };
         let mut failed = self.tried(state, scope, first);
-        for statement in rest {
-            let operator = operator_between(scope, before, statement.span.start);
-            before = statement.span;
-            if operator != Operator::Or {
+        for (statement, connector) in rest.iter().zip(connectors) {
+            if *connector == Connector::And {
                 state.status = Some(true);
                 let more = self.tried(state, scope, statement);
                 failed = match (failed, more) {
@@ -148,7 +150,7 @@ impl Walker<'_> {
                     (failed, more) => failed.or(more),
                 };
             }
-            if operator != Operator::And {
+            if *connector == Connector::Or {
                 // Walked even if no failure seems possible: a command that seems certain may be a function.
                 let certain = failed.is_none();
                 let mut other = failed.take().unwrap_or_else(|| state.clone());
@@ -524,29 +526,4 @@ fn written(before: &State, after: &State) -> Vec<Rc<str>> {
     };
     let new = after.files.iter().filter(|(path, held)| is_new(path, held));
     new.map(|(path, _)| Rc::clone(path)).collect()
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operator {
-    And,
-    Or,
-    Unknown,
-}
-
-/// Returns the operator between two commands of a chain: at the end of the first span or between the spans.
-fn operator_between(scope: &Scope, first: Span, to: u32) -> Operator {
-    let own = scope.source.written(first).trim_end();
-    let between = scope.source.text.get(first.end as usize..to as usize).unwrap_or_default();
-    if own.ends_with("&&") {
-        return Operator::And;
-    }
-    if own.ends_with("||") {
-        return Operator::Or;
-    }
-    // Comments may also be here, so the result is certain only if exactly one operator occurs.
-    match (between.contains("&&"), between.contains("||")) {
-        (true, false) => Operator::And,
-        (false, true) => Operator::Or,
-        (true, true) | (false, false) => Operator::Unknown,
-    }
 }

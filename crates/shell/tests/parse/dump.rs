@@ -45,7 +45,7 @@ fn node(node: &Node) -> String {
             format!("({})", all.join(" "))
         }
         Node::Pipe(all) => format!("pipe{{{}}}", joined(all, statement, " | ")),
-        Node::Chain(all) => format!("chain{{{}}}", joined(all, statement, " , ")),
+        Node::Chain { all, .. } => format!("chain{{{}}}", joined(all, statement, " , ")),
         Node::Subshell(body) => format!("sub{{{}}}", script(body)),
         Node::Group(body) => format!("group{{{}}}", script(body)),
         Node::If { branches, otherwise } => {

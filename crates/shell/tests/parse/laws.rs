@@ -30,7 +30,7 @@ fn statement(one: &Statement, whole: Span, text: &str) {
                 assert!(inside(whole, assignment.span, text), "{assignment:?} of {text:?}");
             }
         }
-        Node::Pipe(all) | Node::Chain(all) => all.iter().for_each(|one| statement(one, whole, text)),
+        Node::Pipe(all) | Node::Chain { all, .. } => all.iter().for_each(|one| statement(one, whole, text)),
         Node::Subshell(body) | Node::Group(body) => statements(body, whole, text),
         Node::Hole(hole) => assert!(inside(whole, hole.span, text), "{hole:?} of {text:?}"),
         Node::Declare { .. }

@@ -53,7 +53,9 @@ impl Inside<'_> {
                     Operand::Assignment(assignment) => self.assignment(outer, assignment),
                 });
             }
-            Node::Pipe(all) | Node::Chain(all) => all.iter().for_each(|one| self.statement(outer, one)),
+            Node::Pipe(all) | Node::Chain { all, .. } => {
+                all.iter().for_each(|one| self.statement(outer, one))
+            }
             Node::Subshell(body) | Node::Group(body) => self.script(outer, body),
             Node::If { branches, otherwise } => {
                 let pairs = branches.iter().flat_map(|(condition, body)| [condition, body]);
