@@ -330,7 +330,12 @@ impl Parser<'_, '_> {
                 self.at = start;
             }
         }
-        self.command().map(|statement| Node::Coproc(Box::new(statement)))
+        let statement = self.command()?;
+        let is_definition = matches!(statement.node, Node::Function { .. });
+        if is_definition && self.is_shell(&[Bash]) {
+            return Err(Why::Syntax);
+        }
+        Ok(Node::Coproc(Box::new(statement)))
     }
 
     fn begins_compound(&mut self) -> bool {

@@ -21,7 +21,12 @@ impl Parser<'_, '_> {
         let holes = self.state.holes.len();
         let parameter =
             if self.is_shell(&[Zsh]) { self.zsh_parameter(quoted) } else { self.parameter(quoted) };
-        if let Some((mut parameter, true)) = parameter?.map(|read| (read, self.eat("}"))) {
+        let parameter = match parameter {
+            // An index without its end, which only bash reads: an error when it runs.
+            Err(Why::Unsupported) if self.is_shell(&[Bash]) => None,
+            parameter => parameter?,
+        };
+        if let Some((mut parameter, true)) = parameter.map(|read| (read, self.eat("}"))) {
             parameter.span = self.span_from(start);
             return Ok(Part::Parameter { parameter: Box::new(parameter), quoted });
         }
@@ -137,7 +142,10 @@ impl Parser<'_, '_> {
                 return Ok(Some(index));
             }
         }
-        let word = self.word(Context::Index { blanks: true, quoted })?;
+        let word = self.word(Context::BracedIndex { quoted })?;
+        if self.peek() == Some(b'}') {
+            return Err(Why::Unsupported);
+        }
         self.expect("]")?;
         Ok(Some(Index::At(word)))
     }

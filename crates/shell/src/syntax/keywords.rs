@@ -88,6 +88,10 @@ impl Parser<'_, '_> {
         if !FIRST.contains(&first) {
             return None;
         }
+        // Where a command begins, zsh takes the brace alone: `{rm a}`.
+        if first == b'{' && self.is_shell(&[Zsh]) {
+            return Some((Keyword::Open, self.at + 1));
+        }
         let mut word = [0; KEYWORD_BYTES];
         let mut length = 0;
         let mut at = self.at;

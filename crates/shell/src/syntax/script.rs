@@ -2,7 +2,7 @@
 
 use castellan_event::Why;
 
-use super::Shell::{Bash, Ksh, Zsh};
+use super::Shell::{Bash, Ksh, Posix, Zsh};
 use super::cursor::{Parse, Parser};
 use super::keywords::Keyword;
 use crate::tree::{Connector, FdWord, Node, Part, Redirect, RedirectKind, Script, Span, Statement, Word};
@@ -191,6 +191,9 @@ impl Parser<'_, '_> {
             }
             if !self.eat_bang() {
                 break;
+            }
+            if negated && self.is_shell(&[Posix]) {
+                return Err(Why::Syntax);
             }
             negated = !negated;
         }

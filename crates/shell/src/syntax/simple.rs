@@ -154,7 +154,7 @@ impl Parser<'_, '_> {
             let from = self.at;
             // bash and ksh read the index of the first word up to its `]`, with blanks.
             let blanks = is_first && !self.is_shell(&[Zsh]);
-            self.parts(Context::Index { blanks, quoted: false }, &mut parts)?;
+            self.parts(Context::Index { blanks }, &mut parts)?;
             let is_closed = self.peek() == Some(b']');
             if blanks && !is_closed {
                 return Err(Why::Syntax);
@@ -204,7 +204,10 @@ impl Parser<'_, '_> {
 
     fn value(&mut self, context: Context) -> Parse<AssignedValue> {
         if self.peek() != Some(b'(') || self.is_shell(&[Posix]) {
-            return self.word(context).map(AssignedValue::Scalar);
+            let start = self.at;
+            let mut parts = Parts::default();
+            self.equals_process(&mut parts)?;
+            return self.rest_of_word(context, parts, start).map(AssignedValue::Scalar);
         }
         let start = self.at;
         self.at += 1;
@@ -213,6 +216,12 @@ impl Parser<'_, '_> {
         }
         let elements = self.deeper(Self::elements)?;
         self.expect(")")?;
+        if self.is_shell(&[Bash]) && !ends_word(self.peek()) {
+            // A scalar after all: `(a)b`.
+            let rest = self.word(context)?;
+            let words = elements.into_iter().map(|(_, word)| (None, word)).chain([(None, rest)]).collect();
+            return Ok(AssignedValue::Scalar(self.unknown(AssignedValue::Array(words), start)));
+        }
         Ok(AssignedValue::Array(elements))
     }
 
@@ -249,7 +258,7 @@ impl Parser<'_, '_> {
     fn keyed_element(&mut self, start: usize) -> Parse<(Option<Word>, Word)> {
         self.at += 1;
         let mut parts = Parts::default();
-        self.parts(Context::Index { blanks: true, quoted: false }, &mut parts)?;
+        self.parts(Context::Index { blanks: true }, &mut parts)?;
         let key = Word { parts: parts.parts, span: self.source.span(start + 1, self.at) };
         self.expect("]")?;
         if self.begins_value() {
@@ -288,6 +297,10 @@ impl Parser<'_, '_> {
 
     /// The body of a function, from the `)` on.
     pub(super) fn function_body(&mut self, names: Vec<String>, start: usize) -> Parse<Statement> {
+        let is_name = |name: &String| name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+        if self.is_shell(&[Posix]) && !names.first().is_some_and(is_name) {
+            return Err(Why::Syntax);
+        }
         self.lines()?;
         let body = self.deeper(Self::command)?;
         // bash takes a compound command only; the other shells take any.

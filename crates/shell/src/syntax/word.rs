@@ -34,7 +34,9 @@ pub(super) enum Context {
     /// The offset of `${x:offset:length}`.
     Offset { quoted: bool },
     /// `[...]` after a name. Without `blanks`, a blank or an operator ends the word.
-    Index { blanks: bool, quoted: bool },
+    Index { blanks: bool },
+    /// `[...]` in `${...}`. The shells differ in a `}`, which ends it, so that it has no closer.
+    BracedIndex { quoted: bool },
 }
 
 impl Context {
@@ -45,8 +47,10 @@ impl Context {
             Context::Operand { quoted }
             | Context::Replacement { quoted }
             | Context::Offset { quoted }
-            | Context::Index { quoted, .. } => quoted,
-            Context::Command | Context::Glob | Context::Regex | Context::Pattern => false,
+            | Context::BracedIndex { quoted } => quoted,
+            Context::Index { .. } | Context::Command | Context::Glob | Context::Regex | Context::Pattern => {
+                false
+            }
         }
     }
 
@@ -83,8 +87,11 @@ impl Context {
                     | Context::Replacement { .. }
                     | Context::Pattern
                     | Context::Offset { .. }
+                    | Context::BracedIndex { .. }
             ),
-            b'[' | b']' => matches!(self, Context::Index { .. } | Context::Bracket),
+            b'[' | b']' => {
+                matches!(self, Context::Index { .. } | Context::BracedIndex { .. } | Context::Bracket)
+            }
             _ => false,
         }
     }
@@ -143,6 +150,9 @@ impl Parser<'_, '_> {
             self.equals_process(&mut parts)?;
         }
         self.parts(context, &mut parts)?;
+        if context.is_word() {
+            self.leave_brace(start, &mut parts);
+        }
         Ok(Word { parts: parts.parts, span: self.span_from(start) })
     }
 
@@ -218,7 +228,8 @@ impl Parser<'_, '_> {
             },
             Context::Clause => (byte == b';' && nest.groups == 0) || closes_group(byte, nest),
             Context::Bracket => closes_bracket(byte, nest),
-            Context::Index { blanks, .. } => {
+            Context::BracedIndex { .. } => byte == b'}' || closes_bracket(byte, nest),
+            Context::Index { blanks } => {
                 (!blanks && super::keywords::ends_word(Some(byte)) && !self.begins_process())
                     || closes_bracket(byte, nest)
             }

@@ -149,6 +149,34 @@ impl Parser<'_, '_> {
         parts.push_text(self.text(start, self.at), false);
     }
 
+    /// Gives back a `}` at the end of a word that has no `{` for it: it closes a group (`lex.c`, "hack to get {foo}
+    /// command syntax work").
+    pub(super) fn leave_brace(&mut self, start: usize, parts: &mut Parts) {
+        let ends = self.is_shell(&[Zsh]) && self.at > start + 1 && self.text(start, self.at).ends_with('}');
+        if !ends {
+            return;
+        }
+        let mut open = 0_usize;
+        let mut is_closer = false;
+        for part in &parts.parts {
+            let Part::Text { text, quoted: false } = part else { continue };
+            for byte in text.bytes() {
+                is_closer = byte == b'}' && open == 0;
+                open += usize::from(byte == b'{');
+                open -= usize::from(byte == b'}' && open > 0);
+            }
+        }
+        if let Some(Part::Text { text, quoted: false }) = parts.parts.last_mut()
+            && is_closer
+        {
+            text.pop();
+            self.at -= 1;
+            if text.is_empty() {
+                parts.parts.pop();
+            }
+        }
+    }
+
     /// `=(...)` at the beginning of a word: a file with the output.
     pub(super) fn equals_process(&mut self, parts: &mut Parts) -> Parse<()> {
         if self.is_shell(&[Zsh]) && self.after("=(").is_some() {
