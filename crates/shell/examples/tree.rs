@@ -1,7 +1,7 @@
 //! Prints the tree and the holes of the shell text on standard input: `cargo run --example tree [SHELL] < script`, with
 //! `bash`, `zsh`, `posix` or `ksh` for the parser `syntax`.
 
-#[path = "../tests/parse/dump.rs"]
+#[path = "../tests/syntax/dump.rs"]
 mod dump;
 
 use std::io::Read;

@@ -76,34 +76,3 @@ fn command_of(line: &str) -> Option<String> {
     let text = line.split_once(": ").map_or(line, |(_, text)| text).trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
-
-/// Prints a tree without its spans.
-pub(crate) fn without_spans(parsed: &castellan_shell::Parsed) -> String {
-    let printed = format!("{:?}", parsed.script);
-    let mut pieces = printed.split("Span {");
-    let mut text = pieces.next().unwrap_or_default().to_owned();
-    pieces.for_each(|piece| text.push_str(piece.split_once('}').map_or(piece, |(_, after)| after)));
-    without_expressions(&text)
-}
-
-/// Prints a tree without the trees of expressions, which the old parser does not build.
-fn without_expressions(printed: &str) -> String {
-    let mut pieces = printed.split("tree: Some(");
-    let mut text = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let mut open = 1;
-        let end = piece.find(|one| {
-            open += i32::from(one == '(') - i32::from(one == ')');
-            open == 0
-        });
-        text.push_str("tree: None");
-        text.push_str(end.and_then(|end| piece.get(end + 1..)).unwrap_or_default());
-    }
-    text
-}
-
-/// The same without the flags of parts in quotes, and with the texts beside each other joined.
-pub(crate) fn without_quoted(parsed: &castellan_shell::Parsed) -> String {
-    let text = without_spans(parsed).replace("quoted: true", "quoted").replace("quoted: false", "quoted");
-    text.replace("\", quoted }, Text { text: \"", "")
-}

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::collected;
 
-const SHELLS: [Shell; 4] = [Shell::Bash, Shell::Zsh, Shell::Posix, Shell::Ksh];
+pub(crate) const SHELLS: [Shell; 4] = [Shell::Bash, Shell::Zsh, Shell::Posix, Shell::Ksh];
 
 struct Inside<'a>(&'a str);
 
@@ -234,6 +234,47 @@ fn every_prefix_has_a_tree() {
     for text in seeds().iter().step_by(7) {
         text.char_indices().for_each(|(at, _)| check(text.split_at(at).0));
     }
+}
+
+/// The beginning of the line with the first here-document, which may take more of a longer text.
+fn open_line(text: &str) -> usize {
+    let line = |at: usize| text.split_at(at).0.rfind('\n').map_or(0, |at| at + 1);
+    // An escaped newline may be between the signs.
+    text.find('<').map_or(text.len(), line)
+}
+
+/// The shell runs complete lines before it reads the next one: what it has run does not change.
+#[test]
+fn further_lines_change_no_statement_before_them() {
+    let mut compared = 0;
+    for pair in seeds().chunks(2) {
+        let text = pair.join("\n");
+        for shell in SHELLS {
+            let whole = syntax::parse(&text, shell, usize::MAX).0.script.statements;
+            for (at, _) in text.match_indices('\n') {
+                let prefix = text.split_at(at + 1).0;
+                if prefix.ends_with("\\\n") {
+                    continue;
+                }
+                let parsed = syntax::parse(prefix, shell, usize::MAX).0.script.statements;
+                let certain = open_line(prefix);
+                let is_certain =
+                    |one: &&Statement| !matches!(one.node, Node::Hole(_)) && one.span.end as usize <= certain;
+                let mut parsed: Vec<&Statement> = parsed.iter().take_while(is_certain).collect();
+                // zsh takes the end of the text for the end of any list.
+                parsed.truncate(parsed.len().saturating_sub(usize::from(shell == Shell::Zsh)));
+                let same = whole.iter().take(parsed.len());
+                // A line that is an error only with the next one is no complete line.
+                let is_hole = |one: &Statement| matches!(one.node, Node::Hole(_));
+                assert!(
+                    parsed.iter().zip(same).all(|(one, other)| *one == other || is_hole(other)),
+                    "{shell:?}: {prefix:?} of {text:?}"
+                );
+                compared += parsed.len();
+            }
+        }
+    }
+    assert!(compared > 1_000, "{compared} statements");
 }
 
 /// Replaces characters by others that mean something.

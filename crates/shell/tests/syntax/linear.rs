@@ -82,6 +82,11 @@ fn every_nesting_has_an_end() {
         for times in [10, 30, 100, 1_000, 10_000, 100_000] {
             drop(syntax::parse(&nested(*nest, times), Shell::Bash, usize::MAX));
         }
+        for shell in [Shell::Zsh, Shell::Posix, Shell::Ksh] {
+            [30, 100, 10_000].iter().for_each(|times| {
+                drop(syntax::parse(&nested(*nest, *times), shell, usize::MAX));
+            });
+        }
         for other in NESTS {
             let open = format!("{}{}", nest.0, other.0).repeat(30);
             let close = format!("{}{}", other.2, nest.2).repeat(30);

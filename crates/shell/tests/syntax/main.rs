@@ -3,7 +3,7 @@
 mod cases;
 #[path = "../shared/collected.rs"]
 mod collected;
-#[path = "../parse/dump.rs"]
 mod dump;
+mod hostile;
 mod laws;
 mod linear;
