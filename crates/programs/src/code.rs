@@ -7,12 +7,12 @@ use castellan_event::Why;
 use crate::arg::{Arg, Piece};
 use crate::limits::CODE_BYTES_MAX;
 
-mod awk;
+pub mod awk;
 mod dc;
 mod debugger;
 mod ex;
 mod m4;
-mod sed;
+pub mod sed;
 
 /// An effect of code.
 #[derive(Debug, Clone, PartialEq, Eq)]

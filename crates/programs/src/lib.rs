@@ -2,7 +2,8 @@
 //! program's effects. It knows no shell, no files and no rules.
 //!
 //! The models are in `models/*.toml`, one file for each family, with their cases beside them; `build.rs` checks them
-//! and generates tables. Module `code` parses small languages that programs take as arguments (awk, sed, ex).
+//! and generates tables. Module `code` parses small languages that programs take as arguments (awk, sed, ex); its
+//! readers of awk and sed serve other crates, too.
 
 mod arg;
 mod code;
@@ -14,7 +15,7 @@ mod program;
 mod words;
 
 pub use arg::{Arg, Piece};
-pub use code::{Does, code, reads};
+pub use code::{Does, awk, code, reads, sed};
 pub use find::{all, find};
 pub use invoke::{FoundPath, Inner, Invocation, Operand, Used, invoke};
 pub use name::base_name;

@@ -7,21 +7,25 @@ use super::{Found, is_mark, is_stream};
 
 mod token;
 
-use token::{Token, tokens};
+pub use token::{Program, Token};
 
 pub(super) fn scan(text: &str) -> Vec<Found> {
-    let Some(tokens) = tokens(text) else {
-        return vec![Found::Unknown(Why::Syntax, text.to_owned())];
-    };
+    let program = Program::read(text).unwrap_or_default();
     let mut found = Vec::new();
     let mut state = State::default();
-    for (at, token) in tokens.iter().enumerate() {
-        let near = Near { tokens: &tokens, at };
+    for (at, token) in program.tokens.iter().enumerate() {
+        let near = Near { tokens: &program.tokens, at };
         state.enter(token);
         found.extend(does(token, &near, &state));
     }
+    if !program.is_whole {
+        found.push(Found::Unknown(Why::Syntax, text.to_owned()));
+    }
     found
 }
+
+/// Files of this name connect gawk to a host.
+const NETWORK: &str = "/inet";
 
 /// The position of a token in its statement.
 #[derive(Default)]
@@ -36,15 +40,15 @@ struct State {
 impl State {
     fn enter(&mut self, token: &Token) {
         match token {
-            Token::Sign("(") => self.depth += 1,
-            Token::Sign(")") => self.depth = self.depth.saturating_sub(1),
+            Token::Sign("(" | "[") => self.depth += 1,
+            Token::Sign(")" | "]") => self.depth = self.depth.saturating_sub(1),
             Token::Sign(";" | "{" | "}") | Token::End => {
                 self.print = None;
                 self.getline = false;
             }
             Token::Word(word) if matches!(word.as_str(), "print" | "printf") => self.print = Some(self.depth),
             Token::Word(word) if word == "getline" => self.getline = true,
-            Token::Word(_) | Token::Text(_) | Token::Number | Token::Regex | Token::Sign(_) => {}
+            Token::Word(_) | Token::Text { .. } | Token::Number(_) | Token::Regex | Token::Sign(_) => {}
         }
     }
 }
@@ -65,31 +69,30 @@ impl Near<'_> {
 
     /// Returns the literal there, unless another expression is joined to it.
     fn literal_after(&self, offset: usize) -> Option<String> {
-        let Token::Text(text) = self.after(offset) else { return None };
+        let Token::Text { value, .. } = self.after(offset) else { return None };
         let ends = matches!(
             self.after(offset + 1),
             Token::End | Token::Sign(";" | "}" | ")" | "|" | "&&" | "||" | ">" | "<" | "==" | "!=")
         );
-        ends.then(|| text.clone())
+        ends.then(|| value.clone())
     }
 
     /// Returns the literal before this token, unless another expression is joined to it.
     fn literal_before(&self) -> Option<String> {
-        let Token::Text(text) = self.before(1) else { return None };
+        let Token::Text { value, .. } = self.before(1) else { return None };
         let begins = match self.before(2) {
             Token::End => true,
             Token::Sign(sign) => !matches!(*sign, ")" | "]" | "$"),
-            Token::Word(_) | Token::Text(_) | Token::Number | Token::Regex => false,
+            Token::Word(_) | Token::Text { .. } | Token::Number(_) | Token::Regex => false,
         };
-        begins.then(|| text.clone())
+        begins.then(|| value.clone())
     }
 }
 
 fn does(token: &Token, near: &Near<'_>, state: &State) -> Option<Found> {
     let dynamic = |what: &str| Found::Unknown(Why::Dynamic, what.to_owned());
     let shell = |text: Option<String>, what: &str| match text {
-        // gawk itself connects to a host.
-        Some(text) if text.starts_with("/inet") => Found::Unknown(Why::Network, text),
+        Some(text) if text.starts_with(NETWORK) => Found::Unknown(Why::Network, text),
         Some(text) => Found::Shell(text),
         None => dynamic(what),
     };
@@ -111,7 +114,12 @@ fn does(token: &Token, near: &Near<'_>, state: &State) -> Option<Found> {
             near.literal_after(1).map_or_else(|| Some(dynamic("getline <")), |path| file(path, Found::Read))
         }
         Token::Sign("@") => Some(dynamic("@")),
-        Token::Word(_) | Token::Text(_) | Token::Number | Token::Regex | Token::Sign(_) | Token::End => None,
+        Token::Word(_)
+        | Token::Text { .. }
+        | Token::Number(_)
+        | Token::Regex
+        | Token::Sign(_)
+        | Token::End => None,
     }
 }
 
@@ -122,5 +130,8 @@ fn is_shell(command: &str) -> bool {
 }
 
 fn file(path: String, found: fn(String) -> Found) -> Option<Found> {
-    (!is_stream(&path)).then(|| found(path))
+    match path.starts_with(NETWORK) {
+        true => Some(Found::Unknown(Why::Network, path)),
+        false => (!is_stream(&path)).then(|| found(path)),
+    }
 }

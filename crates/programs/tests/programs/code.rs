@@ -1,4 +1,5 @@
-//! Tests of effects of code in little languages: `language text => effects`, in `code.cases`. `$X` is an unknown part.
+//! Tests of effects of code in little languages: `language text => effects`, in `code.cases`. `$X` is an unknown part,
+//! `⏎` is a newline.
 use castellan_event::Why;
 use castellan_programs::{Arg, Does, Piece, code};
 
@@ -31,9 +32,10 @@ fn code_does_what_its_text_tells() {
     for case in cases {
         let (input, expected) = case.rsplit_once(" =>").unwrap();
         let (language, text) = input.split_once(' ').unwrap();
-        let got: Vec<String> = code(language, &argument(text)).unwrap().iter().map(dump).collect();
-        if got.join("; ") != expected.trim() {
-            wrong.push_str(&format!("{input} => {}\n", got.join("; ")));
+        let does = code(language, &argument(&text.replace('⏎', "\n"))).unwrap();
+        let got = does.iter().map(dump).collect::<Vec<_>>().join("; ").replace('\n', "⏎");
+        if got != expected.trim() {
+            wrong.push_str(&format!("{input} => {got}\n"));
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

@@ -4,3 +4,4 @@
 mod code;
 mod invoke;
 mod limits;
+mod readers;
