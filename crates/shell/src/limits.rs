@@ -141,6 +141,10 @@ pub(crate) const WRAPPERS_MAX: usize = 16;
 /// Bytes of a compiled `sed` pattern. Patterns of real commands take some kilobytes.
 pub(crate) const REGEX_BYTES_MAX: usize = 64 * 1024;
 
+/// Commands of a `sed` script that are computed; the output of a longer script is unknown. Real scripts of only
+/// substitutions have up to ten. Each command compiles a pattern and reads the whole text.
+pub(crate) const SED_COMMANDS_MAX: usize = 32;
+
 /// Fixed cost in units of a `sed` script: compiling each pattern takes up to 100 µs.
 pub(crate) const WORK_OF_SED: u64 = 500;
 

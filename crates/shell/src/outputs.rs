@@ -221,3 +221,23 @@ fn each_known(text: &Text, change: impl Fn(&str) -> String) -> Text {
     }
     made
 }
+
+/// Returns the output of a program, if it is installed and accepts the arguments.
+#[cfg(test)]
+fn real(program: &str, args: &[&str], input: &str) -> Option<String> {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    let mut command = Command::new(program);
+    command
+        .args(args)
+        .env("LC_ALL", "C.UTF-8")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    // A program that reads nothing closes its input.
+    let _ = child.stdin.take()?.write_all(input.as_bytes());
+    let done = child.wait_with_output().ok()?;
+    Some(String::from_utf8_lossy(&done.stdout).into_owned()).filter(|_| done.status.success())
+}

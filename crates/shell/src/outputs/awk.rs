@@ -1,10 +1,10 @@
 //! `awk` with one block that only prints: `{print $1, $2}`, `BEGIN{printf "%s%c", "x", 47}`. Others are not computed.
 
 use castellan_programs::Arg;
+use castellan_programs::awk::{Program, Token};
 
 use super::{Given, print};
 use crate::limits::AWK_PARTS_MAX;
-use crate::literals::{Escapes, unescaped};
 use crate::text::Text;
 
 pub(super) fn awk(given: Given<'_>) -> Option<Text> {
@@ -27,12 +27,15 @@ pub(super) fn awk(given: Given<'_>) -> Option<Text> {
         Some("\\t" | "t") => Some('\t'),
         Some(text) => Some(text.chars().next().filter(|one| *one != '\\' && text.len() == one.len_utf8())?),
     };
-    let program = program.trim();
-    let at_start = program.strip_prefix("BEGIN").map(str::trim_start);
-    let block = at_start.unwrap_or(program).strip_prefix('{')?.strip_suffix('}')?;
+    let program = Program::read(program)?;
+    let (at_start, program) = match program.tokens.as_slice() {
+        [Token::Word(word), block @ ..] if word == "BEGIN" => (true, block),
+        tokens => (false, tokens),
+    };
+    let [Token::Sign("{"), block @ .., Token::Sign("}")] = program else { return None };
     let statements = statements(block)?;
     let mut made = Text::default();
-    if at_start.is_some() {
+    if at_start {
         run(&statements, &Line { text: "", fields: Vec::new(), number: 0 }, &mut made)?;
         return Some(made);
     }
@@ -61,7 +64,7 @@ struct Statement {
 
 enum Part {
     Text(String),
-    Whole(u32),
+    Whole(i32),
     /// `$1`; `$0` is the whole line.
     Field(usize),
     LastField,
@@ -95,15 +98,26 @@ fn run(statements: &[Statement], line: &Line<'_>, made: &mut Text) -> Option<()>
 /// Replaces the numbers for `%c` by letters: awk treats the numbers as character codes.
 fn letters(values: &[Vec<Part>], args: &mut [Arg]) -> Option<()> {
     let format = args.first().and_then(Arg::as_str)?.replace("%%", "");
-    for (at, conversion) in format.split('%').enumerate().skip(1) {
+    // awk rejects a missing argument and ignores further ones.
+    if format.split('%').count() != values.len() {
+        return None;
+    }
+    for ((conversion, value), arg) in format.split('%').zip(values).zip(args).skip(1) {
         let kind = conversion.trim_start_matches(|one: char| !one.is_ascii_alphabetic());
         // A width argument (`*`) shifts the other arguments.
         if conversion.strip_suffix(kind)?.contains('*') {
             return None;
         }
-        if let (true, Some([Part::Whole(code)])) = (kind.starts_with('c'), values.get(at).map(Vec::as_slice))
-        {
-            *args.get_mut(at)? = Arg::known(char::from_u32(*code).filter(|one| *one != '\0')?.to_string());
+        match value.as_slice() {
+            _ if !kind.starts_with('c') => {}
+            [Part::Whole(code)] => {
+                // Some programs print a byte, others a character.
+                let code = u8::try_from(*code).ok().filter(|code| code.is_ascii() && *code != 0)?;
+                *arg = Arg::known(char::from(code).to_string());
+            }
+            [Part::Text(_)] => {}
+            // A field that looks like a number is a number.
+            _ => return None,
         }
     }
     Some(())
@@ -124,83 +138,49 @@ fn value(part: &Part, line: &Line<'_>) -> String {
     }
 }
 
-fn statements(block: &str) -> Option<Vec<Statement>> {
-    let mut statements = Vec::new();
-    let mut rest = block.trim_start();
-    let mut count = 0;
-    while !rest.is_empty() {
-        let (is_format, after) = match rest.strip_prefix("printf") {
-            Some(after) => (true, after),
-            None => (false, rest.strip_prefix("print")?),
+fn statements(block: &[Token]) -> Option<Vec<Statement>> {
+    let statements = block.split(|token| matches!(token, Token::Sign(";") | Token::End));
+    let statements = statements.filter(|tokens| !tokens.is_empty()).map(statement);
+    let statements = statements.collect::<Option<Vec<Statement>>>()?;
+    let parts = statements.iter().flat_map(|statement| &statement.values).map(Vec::len);
+    (parts.sum::<usize>() <= AWK_PARTS_MAX).then_some(statements)
+}
+
+fn statement(tokens: &[Token]) -> Option<Statement> {
+    let (Token::Word(name), values) = tokens.split_first()? else { return None };
+    let is_format = match name.as_str() {
+        "print" => false,
+        "printf" if !values.is_empty() => true,
+        _ => return None,
+    };
+    let values = match values {
+        [] => Vec::new(),
+        values => values.split(|token| *token == Token::Sign(",")).map(parts).collect::<Option<Vec<_>>>()?,
+    };
+    Some(Statement { is_format, values })
+}
+
+/// Parses an expression: at least one part.
+fn parts(mut tokens: &[Token]) -> Option<Vec<Part>> {
+    let mut parts = Vec::new();
+    while !tokens.is_empty() || parts.is_empty() {
+        let part;
+        (part, tokens) = match tokens {
+            [Token::Text { value, is_sure: true }, rest @ ..] => (Part::Text(value.clone()), rest),
+            // Some programs treat a leading zero as a prefix, and round large numbers.
+            [Token::Number(number), rest @ ..] => {
+                let whole = number.parse().ok().filter(|whole: &i32| whole.to_string() == *number)?;
+                (Part::Whole(whole), rest)
+            }
+            [Token::Word(word), rest @ ..] if word == "NF" => (Part::Fields, rest),
+            [Token::Word(word), rest @ ..] if word == "NR" => (Part::Number, rest),
+            [Token::Sign("$"), Token::Word(word), rest @ ..] if word == "NF" => (Part::LastField, rest),
+            [Token::Sign("$"), Token::Number(number), rest @ ..] => (Part::Field(number.parse().ok()?), rest),
+            _ => return None,
         };
-        let mut values: Vec<Vec<Part>> = Vec::new();
-        let mut parts = Vec::new();
-        rest = after.trim_start_matches(BLANKS);
-        if after.starts_with(|one: char| one.is_ascii_alphanumeric() || one == '_') {
-            return None;
-        }
-        while !rest.is_empty() && !rest.starts_with([';', '\n']) {
-            count += 1;
-            if count > AWK_PARTS_MAX {
-                return None;
-            }
-            if let Some(after) = rest.strip_prefix(',') {
-                values.push(std::mem::take(&mut parts));
-                if values.last()?.is_empty() {
-                    return None;
-                }
-                rest = after;
-            } else {
-                let (part, after) = part(rest)?;
-                parts.push(part);
-                rest = after;
-            }
-            rest = rest.trim_start_matches(BLANKS);
-        }
-        if !parts.is_empty() {
-            values.push(parts);
-        } else if !values.is_empty() || is_format {
-            return None;
-        }
-        statements.push(Statement { is_format, values });
-        rest = rest.trim_start_matches([';', '\n', ' ', '\t']);
+        parts.push(part);
     }
-    Some(statements)
-}
-
-const BLANKS: [char; 2] = [' ', '\t'];
-
-/// Parses one part of an expression and returns the rest.
-fn part(text: &str) -> Option<(Part, &str)> {
-    if let Some(rest) = text.strip_prefix('"') {
-        let mut is_escaped = false;
-        let end = rest.find(|one| {
-            let ends = one == '"' && !is_escaped;
-            is_escaped = one == '\\' && !is_escaped;
-            ends
-        })?;
-        let inner = rest.get(..end)?.replace("\\\"", "\"").replace("\\/", "/");
-        return Some((Part::Text(unescaped(&inner, Escapes::Format)?.0), rest.get(end + 1..)?));
-    }
-    for (name, part) in [("$NF", Part::LastField), ("NF", Part::Fields), ("NR", Part::Number)] {
-        if let Some(rest) = text.strip_prefix(name) {
-            let goes_on =
-                rest.starts_with(|one: char| one.is_ascii_alphanumeric() || matches!(one, '_' | '(' | '['));
-            return (!goes_on).then_some((part, rest));
-        }
-    }
-    if text.starts_with(|one: char| one.is_ascii_digit()) {
-        let (digits, rest) = digits(text)?;
-        let goes_on = rest.starts_with(|one: char| one.is_ascii_alphanumeric() || matches!(one, '_' | '.'));
-        return (!goes_on).then_some((Part::Whole(digits.parse().ok()?), rest));
-    }
-    let (number, rest) = digits(text.strip_prefix('$')?)?;
-    Some((Part::Field(number.parse().ok()?), rest))
-}
-
-/// Returns the leading digits of a text and the rest.
-fn digits(text: &str) -> Option<(&str, &str)> {
-    text.split_at_checked(text.len() - text.trim_start_matches(|one: char| one.is_ascii_digit()).len())
+    Some(parts)
 }
 
 #[cfg(test)]
@@ -208,6 +188,10 @@ mod tests {
     use super::*;
 
     fn check(args: &[&str], input: &str, expected: Option<&str>) {
+        for program in ["gawk", "mawk", "original-awk"].into_iter().filter(|_| expected.is_some()) {
+            let made = super::super::real(program, args, input);
+            assert!(made.is_none() || made.as_deref() == expected, "{program} {args:?}: {made:?}");
+        }
         let args: Vec<Arg> = args.iter().map(|arg| Arg::known(*arg)).collect();
         let made = awk(Given { args: &args, input: Some(&Text::known(input)) });
         assert_eq!(made.as_ref().and_then(Text::as_str), expected, "{args:?}");
@@ -233,6 +217,8 @@ mod tests {
         check(&["BEGIN{printf \"100%% %c %s\", 47, 47}"], "", Some("100% / 47"));
         check(&["BEGIN{printf \"%c\", \"47\"}"], "", Some("4"));
         check(&["BEGIN{print 1, 2}"], "", Some("1 2\n"));
+        check(&["BEGIN{print \"\\303\\251\"}"], "", Some("é\n"));
+        check(&["\n{ # comment\nprint $1,\n$2;;print \\\n3 } "], "a b\n", Some("a b\n3\n"));
     }
 
     #[test]
@@ -252,5 +238,14 @@ mod tests {
         check(&["BEGIN{print 0x41}"], "", None);
         check(&["BEGIN{printf \"%*c\", 4, 47}"], "", None);
         check(&["BEGIN{printf \"%c\", 0}"], "", None);
+        check(&["{printf \"%c\", $1}"], "114", None);
+        check(&["BEGIN{printf \"%c\", 233}"], "", None);
+        check(&["BEGIN{printf \"%s%s\", 1}"], "", None);
+        check(&["BEGIN{printf \"%s\", 1, 2}"], "", None);
+        check(&["BEGIN{print 011}"], "", None);
+        check(&["BEGIN{print 3000000000}"], "", None);
+        check(&["BEGIN{print \"a\\qb\"}"], "", None);
+        check(&["BEGIN\n{print 1}"], "", None);
+        check(&["{print \"a\nb\"}"], "x", None);
     }
 }

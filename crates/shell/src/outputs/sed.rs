@@ -1,10 +1,11 @@
 //! `sed` with substitutions: `s/a/b/g`. Other commands are not computed. Patterns are not computed if POSIX and the
 //! regex crate may choose different matches.
 
-use regex::{Captures, Regex, RegexBuilder};
+use castellan_programs::sed::{Command, Function, Script};
+use regex::{Regex, RegexBuilder};
 
 use super::Given;
-use crate::limits::{REGEX_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::limits::{REGEX_BYTES_MAX, SED_COMMANDS_MAX, VALUE_BYTES_MAX};
 use crate::text::Text;
 
 pub(super) fn sed(given: Given<'_>) -> Option<Text> {
@@ -28,13 +29,13 @@ pub(super) fn sed(given: Given<'_>) -> Option<Text> {
     }
     let operands: Vec<&str> = operands.collect();
     let mut text = given.read_by(&operands)?.to_owned();
-    for script in scripts {
-        let mut rest = script.trim_start_matches([';', '\n', ' ']);
-        while !rest.is_empty() {
-            let (substitution, after) = Substitution::read(rest, is_extended)?;
-            text = substitution.applied(&text)?;
-            rest = after.trim_start_matches([';', '\n', ' ']);
-        }
+    let scripts: Vec<Script<'_>> = scripts.into_iter().map(Script::read).collect();
+    let commands = || scripts.iter().flat_map(|script| &script.commands);
+    if !scripts.iter().all(|script| script.is_whole) || commands().count() > SED_COMMANDS_MAX {
+        return None;
+    }
+    for command in commands() {
+        text = Substitution::of(command, is_extended)?.applied(&text)?;
     }
     Some(Text::known(text))
 }
@@ -42,39 +43,25 @@ pub(super) fn sed(given: Given<'_>) -> Option<Text> {
 /// `s/pattern/replacement/flags`
 struct Substitution {
     pattern: Regex,
-    replacement: Vec<Part>,
+    /// In the syntax of the regex crate.
+    replacement: String,
     everywhere: bool,
 }
 
-/// A part of a replacement.
-enum Part {
-    Text(String),
-    /// The match of a group; 0 is the whole match.
-    Group(usize),
-}
-
 impl Substitution {
-    /// Parses the first substitution of a script and returns the rest.
-    fn read(script: &str, is_extended: bool) -> Option<(Substitution, &str)> {
-        let rest = script.strip_prefix('s')?;
-        let delimiter = rest.chars().next().filter(|one| !matches!(one, '\\' | '\n'))?;
-        let (pattern, rest) = delimited(rest.get(delimiter.len_utf8()..)?, delimiter)?;
-        let (replacement, rest) = delimited(rest, delimiter)?;
-        let end = rest.find([';', '\n']).unwrap_or(rest.len());
-        let (flags, after) = rest.split_at_checked(end)?;
-        let (mut everywhere, mut folds) = (false, false);
-        for flag in flags.trim_end().chars() {
-            match flag {
-                'g' => everywhere = true,
-                'i' | 'I' => folds = true,
-                _ => return None,
-            }
+    /// Compiles a command for all lines.
+    fn of(command: &Command<'_>, is_extended: bool) -> Option<Substitution> {
+        let ("", Function::Substitute(read)) = (command.address, &command.function) else { return None };
+        let is_computed = |flag| matches!(flag, 'g' | 'i' | 'I' | ' ' | '\t');
+        if read.file.is_some() || !read.flags.chars().all(is_computed) {
+            return None;
         }
-        let pattern = translated(&pattern, is_extended).filter(|pattern| !pattern.is_empty())?;
+        let pattern = translated(&read.pattern, is_extended).filter(|pattern| !pattern.is_empty())?;
         let mut builder = RegexBuilder::new(&pattern);
-        let pattern = builder.case_insensitive(folds).size_limit(REGEX_BYTES_MAX).build().ok()?;
-        let replacement = parts(&replacement)?;
-        Some((Substitution { pattern, replacement, everywhere }, after))
+        builder.case_insensitive(read.flags.contains(['i', 'I'])).size_limit(REGEX_BYTES_MAX);
+        let pattern = builder.build().ok()?;
+        let replacement = expansion(&read.replacement, pattern.captures_len())?;
+        Some(Substitution { pattern, replacement, everywhere: read.flags.contains('g') })
     }
 
     /// Returns `None` if the result exceeds the limit of a value.
@@ -87,7 +74,7 @@ impl Substitution {
             for captures in matches {
                 let whole = captures.get(0)?;
                 made.push_str(line.get(at..whole.start())?);
-                self.put(&captures, &mut made);
+                captures.expand(&self.replacement, &mut made);
                 at = whole.end();
                 if made.len() > VALUE_BYTES_MAX {
                     return None;
@@ -97,37 +84,6 @@ impl Substitution {
         }
         (made.len() <= VALUE_BYTES_MAX).then_some(made)
     }
-
-    fn put(&self, captures: &Captures<'_>, made: &mut String) {
-        for part in &self.replacement {
-            match part {
-                Part::Text(text) => made.push_str(text),
-                Part::Group(number) => {
-                    made.push_str(captures.get(*number).map_or("", |group| group.as_str()))
-                }
-            }
-        }
-    }
-}
-
-/// Returns the text before a delimiter and the text after it. A backslash escapes the delimiter.
-fn delimited(text: &str, delimiter: char) -> Option<(String, &str)> {
-    let mut made = String::new();
-    let mut letters = text.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '\\' => {
-                let (_, next) = letters.next()?;
-                if next != delimiter {
-                    made.push('\\');
-                }
-                made.push(next);
-            }
-            letter if letter == delimiter => return Some((made, text.get(at + letter.len_utf8()..)?)),
-            letter => made.push(letter),
-        }
-    }
-    None
 }
 
 /// Translates a POSIX pattern to the regex crate. Returns `None` for alternatives, repeated groups and unsupported
@@ -149,6 +105,7 @@ fn translated(pattern: &str, is_extended: bool) -> Option<String> {
         no_repeat = repeats;
         match (letter, escaped) {
             ('[', false) => bracket(&mut letters, &mut made)?,
+            ('*', false) if is_start && is_extended => return None,
             ('*', false) if is_start => made.push_str(r"\*"),
             ('*' | '.', false) => made.push(letter),
             ('^', false) if is_start || is_extended => {
@@ -161,10 +118,13 @@ fn translated(pattern: &str, is_extended: bool) -> Option<String> {
             ('|', _) if is_special => return None,
             ('(' | ')' | '+' | '?' | '{' | '}', _) if is_special => {
                 made.push(letter);
-                no_repeat = repeats || letter == ')';
+                no_repeat = repeats || matches!(letter, ')' | '}');
             }
-            ('n' | 't' | 's' | 'S' | 'w' | 'W' | 'b', true) => made.extend(['\\', letter]),
-            (letter, true) if letter.is_ascii_alphanumeric() => return None,
+            ('n' | 't' | 's' | 'S' | 'w' | 'W' | 'b', true) => {
+                made.extend(['\\', letter]);
+                no_repeat = letter == 'b';
+            }
+            (letter, true) if letter.is_ascii_alphanumeric() || "<>`'".contains(letter) => return None,
             (letter, _) => made.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4]))),
         }
         is_start = letter == '(' && is_special;
@@ -194,7 +154,7 @@ fn bracket(letters: &mut std::iter::Peekable<std::str::Chars<'_>>, made: &mut St
             '[' if matches!(letters.peek(), Some('.' | '=')) => return None,
             '-' => made.push('-'),
             // GNU sed accepts some escapes in a bracket.
-            '\\' => return None,
+            '\\' if letters.peek().is_some_and(char::is_ascii_alphanumeric) => return None,
             letter if letter.is_ascii_punctuation() => made.extend(['\\', letter]),
             letter => made.push(letter),
         }
@@ -204,31 +164,33 @@ fn bracket(letters: &mut std::iter::Peekable<std::str::Chars<'_>>, made: &mut St
     Some(())
 }
 
-fn parts(replacement: &str) -> Option<Vec<Part>> {
-    let mut parts = Vec::new();
+/// Translates a replacement. `groups`: the number of groups with the whole match; sed rejects others.
+fn expansion(replacement: &str, groups: usize) -> Option<String> {
+    let mut made = String::new();
     let mut letters = replacement.chars();
     while let Some(letter) = letters.next() {
-        parts.push(match letter {
-            '&' => Part::Group(0),
-            '\\' => match letters.next()? {
-                digit @ '0'..='9' => Part::Group(usize::try_from(digit.to_digit(10)?).ok()?),
-                'n' => Part::Text("\n".to_owned()),
-                't' => Part::Text("\t".to_owned()),
-                'x' => {
-                    let digits: String = letters.by_ref().take(2).collect();
-                    // A non-ASCII byte is not a character.
-                    let code = u8::from_str_radix(&digits, 16)
-                        .ok()
-                        .filter(|code| digits.len() == 2 && code.is_ascii())?;
-                    Part::Text(char::from(code).to_string())
-                }
-                letter if letter.is_ascii_alphanumeric() => return None,
-                letter => Part::Text(letter.to_string()),
-            },
-            letter => Part::Text(letter.to_string()),
-        });
+        let (escaped, letter) = if letter == '\\' { (true, letters.next()?) } else { (false, letter) };
+        match letter {
+            '&' if !escaped => made.push_str("${0}"),
+            '0'..='9' if escaped => {
+                let group = usize::try_from(letter.to_digit(10)?).ok().filter(|group| *group < groups)?;
+                made.push_str(&format!("${{{group}}}"));
+            }
+            'n' if escaped => made.push('\n'),
+            't' if escaped => made.push('\t'),
+            'x' if escaped => {
+                let digits: String = letters.by_ref().take(2).collect();
+                // A non-ASCII byte is not a character.
+                let code = u8::from_str_radix(&digits, 16).ok();
+                let code = code.filter(|code| digits.len() == 2 && code.is_ascii())?;
+                made.push_str(&char::from(code).to_string().replace('$', "$$"));
+            }
+            letter if escaped && letter.is_ascii_alphanumeric() => return None,
+            '$' => made.push_str("$$"),
+            letter => made.push(letter),
+        }
     }
-    Some(parts)
+    Some(made)
 }
 
 #[cfg(test)]
@@ -238,6 +200,10 @@ mod tests {
     use super::*;
 
     fn check(args: &[&str], input: &str, expected: Option<&str>) {
+        let is_gnu = super::super::real("sed", &["--version"], "").is_some_and(|text| text.contains("GNU"));
+        if let (true, Some(expected)) = (is_gnu, expected) {
+            assert_eq!(super::super::real("sed", args, input).as_deref(), Some(expected), "sed {args:?}");
+        }
         let args: Vec<Arg> = args.iter().map(|arg| Arg::known(*arg)).collect();
         let made = sed(Given { args: &args, input: Some(&Text::known(input)) });
         assert_eq!(made.as_ref().and_then(Text::as_str), expected, "{args:?}");
@@ -269,6 +235,12 @@ mod tests {
         check(&["-e", "s/a/b/", "-e", "s/b/c/"], "a\n", Some("c\n"));
         check(&["s/a/x\\ny/"], "a\n", Some("x\ny\n"));
         check(&["s/*a/x/"], "*a\n", Some("x\n"));
+        check(&["s/[/]m/rm/"], "/m\n", Some("rm\n"));
+        check(&["s/[^\\/]*$/x/"], "a/b\n", Some("a/x\n"));
+        check(&["s/x/r/ g # comment\n\n; s|a\\|b|rm|;"], "xa|b\n", Some("rrm\n"));
+        check(&["s/x/r\\\nm/"], "x\n", Some("r\nm\n"));
+        check(&["s&x&\\&&"], "x\n", Some("&\n"));
+        check(&["s/\\(x\\)/$1\\x24{1}\\11/"], "x\n", Some("$1${1}x1\n"));
     }
 
     #[test]
@@ -282,5 +254,16 @@ mod tests {
         check(&["s/a/x/2"], "aa", None);
         check(&["1d"], "a", None);
         check(&["s/\\(a\\)\\1/x/"], "aa", None);
+        check(&["s/a/\\1/"], "b", None);
+        check(&["-E", "s/a{1}?/x/"], "aa", None);
+        check(&["-E", "s/*a/x/"], "*a", None);
+        check(&["s/\\<a/x/"], "a", None);
+        check(&["s/\\b*a/x/"], "a", None);
+        check(&["s/a/b/p"], "a", None);
+        check(&["s/a/b/w f"], "a", None);
+        check(&["2s/a/b/"], "a", None);
+        check(&["!s/a/b/"], "a", None);
+        check(&["s/a/b/;k"], "a", None);
+        check(&["s/a\nb/c/"], "a", None);
     }
 }

@@ -199,6 +199,13 @@ pub(super) const ROWS: &[Row] = &[
         ends: Ends::Hole(Role::Code, Why::Substitution),
     },
     Row {
+        limits: &["SED_COMMANDS_MAX"],
+        below: 3,
+        beyond: 100,
+        text: |count| format!("echo 'xm -rf /' | sed '{}s/x/r/' | sh\n", "s/y/z/;".repeat(count)),
+        ends: Ends::Hole(Role::Code, Why::Substitution),
+    },
+    Row {
         limits: &["AWK_PARTS_MAX"],
         below: 3,
         beyond: 80,
