@@ -5,6 +5,7 @@ mod directories;
 mod reading;
 mod running;
 mod setting;
+mod zsh;
 
 use castellan_event::Why;
 use castellan_programs::Arg;
@@ -19,6 +20,7 @@ use crate::walk::{Leave, Walker};
 pub(crate) use setting::DOTGLOB;
 
 pub(crate) use declaring::Declared;
+pub(crate) use zsh::set_option;
 
 /// The implementation of a builtin.
 pub(crate) type Builtin = fn(&mut Walker<'_>, &mut State, &Scope, Call);
@@ -35,26 +37,32 @@ const BUILTINS: &[(&str, Builtin)] = &[
     (".", method!(source)),
     (":", method!(succeeds)),
     ("alias", method!(alias_builtin)),
+    ("autoload", method!(autoload)),
     ("break", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Loop)),
     ("builtin", method!(builtin)),
     ("cd", method!(cd)),
     ("chdir", method!(cd)),
     ("command", method!(command_builtin)),
+    ("compgen", method!(compgen)),
     ("continue", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Loop)),
     ("declare", method!(declare_builtin)),
     ("dirs", method!(unchanging)),
+    ("emulate", method!(emulate)),
     ("eval", method!(eval)),
     ("exec", method!(exec)),
     ("exit", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Shell)),
     ("export", method!(declare_builtin)),
     ("false", method!(fails)),
     ("fc", method!(fc)),
+    ("float", method!(declare_builtin)),
     ("getopts", method!(getopts)),
     ("hash", method!(hash)),
+    ("integer", method!(declare_builtin)),
     ("let", method!(let_builtin)),
     ("local", method!(declare_builtin)),
     ("logout", |walker, state, scope, call| walker.leaving_builtin(state, scope, &call, Leave::Shell)),
     ("mapfile", method!(mapfile)),
+    ("nameref", method!(declare_builtin)),
     ("popd", method!(popd)),
     ("print", method!(print)),
     ("printf", method!(printf)),
@@ -74,7 +82,9 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("typeset", method!(declare_builtin)),
     ("unalias", method!(unalias)),
     ("unset", method!(unset_builtin)),
+    ("unsetopt", method!(setopt)),
     ("wait", method!(unchanging)),
+    ("zstyle", method!(zstyle)),
 ];
 
 /// Returns the builtin of this name, if it changes the shell state. Other builtins are handled like programs.

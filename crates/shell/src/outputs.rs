@@ -17,6 +17,7 @@ use castellan_event::Why;
 use castellan_programs::{Arg, Piece, Slot, SlotRole, invoke};
 
 use crate::state::{Descriptor, State};
+use crate::syntax::Shell;
 use crate::text::Text;
 
 /// The output of a program.
@@ -132,7 +133,11 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
         return Made::Text(Text::default());
     }
     if let Some((_, compute)) = COMPUTED.iter().find(|(one, _)| *one == name) {
-        let (args, named) = followed(args, state);
+        let (mut args, named) = followed(args, state);
+        let has_escapes = name == "echo" && matches!(state.options.shell, Shell::Zsh | Shell::Posix);
+        if has_escapes && args.iter().any(|arg| arg.written().contains('\\')) {
+            args.insert(0, Arg::known("-e"));
+        }
         let input = named.as_ref().or(input);
         if let Some(text) = compute(Given { args: &args, input }) {
             return Made::Text(text);

@@ -22,6 +22,7 @@ use crate::scope::Scope;
 use crate::shells::{SH, shells};
 use crate::start::Start;
 use crate::state::{Descriptor, State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::Span;
 use crate::walk::{Leave, Walker};
@@ -82,6 +83,11 @@ impl Walker<'_> {
         self.bound_arguments(scope, &mut call);
         let Some(name) = self.name_of(state, scope, &mut call) else { return };
         let functions = if name.contains('/') { None } else { state.functions.get(&name).cloned() };
+        let functions = functions.or_else(|| {
+            let is_ksh = state.options.shell == Shell::Ksh && state.variable("FPATH").is_some();
+            let function = is_ksh.then(|| self.of_path(state, scope, &name)).flatten();
+            function.map(|function| vec![Some(function), None])
+        });
         let Some(functions) = functions else {
             self.found(state, scope, call, &name);
             return;

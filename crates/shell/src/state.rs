@@ -53,6 +53,8 @@ pub(crate) struct State {
     /// Per output collector: the possible collected texts; innermost collector last.
     pub(crate) collected: Rc<Vec<Vec<Text>>>,
     pub(crate) traps: Rc<Vec<Trap>>,
+    /// Values of variables since a trap that runs between commands was set; nothing without such a trap.
+    pub(crate) passing: Option<Rc<BTreeMap<Rc<str>, Vec<Value>>>>,
     /// Written files, by absolute path.
     pub(crate) files: Table<Held>,
     /// True if the last command succeeded; `None` if unknown.
@@ -73,6 +75,14 @@ pub(crate) struct Options {
     pub(crate) is_other: bool,
     /// zsh splits values at blanks: `setopt shwordsplit`.
     pub(crate) splits: bool,
+    /// Arrays of zsh begin at 0, and an array without an index is its first element: `setopt ksharrays`.
+    pub(crate) ksh_arrays: bool,
+    /// An option of zsh is set whose effect on braces and arrays is not modelled.
+    pub(crate) is_unmodelled: bool,
+    /// `shopt -s lastpipe`
+    pub(crate) last_pipe: bool,
+    /// `local -`: the options last as long as the function.
+    pub(crate) is_local: bool,
     /// `set -f`
     pub(crate) literal_patterns: bool,
     /// `dotglob`: patterns also match hidden names. True if set in at least one branch.
@@ -97,7 +107,7 @@ pub(crate) struct Function {
 
 impl Function {
     /// Returns a function about which nothing is known.
-    fn unknown(why: Why) -> Function {
+    pub(crate) fn unknown(why: Why) -> Function {
         let source = Rc::new(Source { text: "".into(), place: None, file: None });
         Function { body: Body::Unknown(why), source, number: usize::MAX }
     }
@@ -124,6 +134,8 @@ pub(crate) struct Trap {
     pub(crate) code: Text,
     pub(crate) span: crate::tree::Span,
     pub(crate) source: Rc<Source>,
+    /// Runs between commands (`DEBUG`, `ERR`, `RETURN`), with the values of then.
+    pub(crate) is_between: bool,
 }
 
 impl PartialEq for Trap {
@@ -208,9 +220,13 @@ impl State {
                 shell,
                 is_other: false,
                 splits: shell != Shell::Zsh,
+                ksh_arrays: false,
+                is_unmodelled: false,
+                last_pipe: matches!(shell, Shell::Zsh | Shell::Ksh),
+                is_local: false,
                 literal_patterns: false,
                 hidden_names: false,
-                literal_braces: false,
+                literal_braces: shell == Shell::Posix,
                 aliases: match (shell, start.aliases.is_empty()) {
                     (Shell::Bash, true) => None,
                     (Shell::Bash, false) | (Shell::Zsh | Shell::Posix | Shell::Ksh, _) => Some(true),
@@ -221,6 +237,7 @@ impl State {
             hidden: Rc::default(),
             collected: Rc::default(),
             traps: Rc::default(),
+            passing: None,
             files: Table::default(),
             status: Some(true),
             ended: false,
@@ -233,7 +250,14 @@ impl State {
         if self.options.shell != shell {
             self.options.shell = shell;
             self.options.splits = shell != Shell::Zsh;
+            self.options.last_pipe = self.has_zsh_arrays() || shell == Shell::Ksh;
+            self.options.literal_braces = shell == Shell::Posix;
         }
+    }
+
+    /// Reports whether arrays begin at 1 and are their elements without an index.
+    pub(crate) fn has_zsh_arrays(&self) -> bool {
+        self.options.shell == Shell::Zsh && !self.options.ksh_arrays
     }
 
     /// Returns the target of the path of an open descriptor: `/dev/fd/3`, `/dev/stdin`.

@@ -202,7 +202,13 @@ impl<'f> Walker<'f> {
         for trap in traps.iter() {
             let mut inner = scope.clone();
             inner.source = Rc::clone(&trap.source);
-            self.run_text(state, &inner, &trap.code, Origin::Trap, trap.span);
+            if trap.is_between {
+                let mut between = self.fork(state);
+                between.set_passing();
+                self.run_text(&mut between, &inner, &trap.code, Origin::Trap, trap.span);
+            } else {
+                self.run_text(state, &inner, &trap.code, Origin::Trap, trap.span);
+            }
         }
     }
 
@@ -515,8 +521,18 @@ impl<'f> Walker<'f> {
     }
 }
 
-/// Reports whether two shells that read a text equally also expand it equally: zsh has its own rules for values,
-/// patterns and `=` at the beginning of a word.
+/// Reports whether two shells that read a text equally also run it equally. zsh has its own rules for values, patterns and
+/// `=` at the beginning of a word. dash has no braces, escapes in `echo`, and assignments before `:` that last.
 fn acts_alike(one: Shell, other: Shell, text: &str) -> bool {
-    (one == Shell::Zsh) == (other == Shell::Zsh) || !text.contains(['$', '`', '=', '*', '?', '[', '(', '~'])
+    let is_zsh = [one, other].contains(&Shell::Zsh) && one != other;
+    let is_posix = [one, other].contains(&Shell::Posix) && one != other;
+    let has_braces = || text.contains('{') && (text.contains(',') || text.contains(".."));
+    let has_escapes = || text.contains('\\') && text.contains("echo");
+    let lasts = || text.contains('=') && [":", "eval", "exec", "."].iter().any(|name| has_word(text, name));
+    !(is_zsh && text.contains(['$', '`', '=', '*', '?', '[', '(', '~']))
+        && !(is_posix && (has_braces() || has_escapes() || lasts()))
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split([' ', '\t', '\n', ';', '&', '|', '(']).any(|one| one == word)
 }

@@ -26,7 +26,6 @@ use crate::walk::{Leave, Walker};
 
 use braces::Segment;
 use fields::{Bit, How, Splitting};
-pub(crate) use zsh::{DEFINING, defined};
 
 /// The positions of tilde expansion in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +42,9 @@ impl Walker<'_> {
     /// Returns the arguments that a word expands to.
     pub(crate) fn fields(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Vec<Arg> {
         self.work.spend(1);
+        if state.options.shell == Shell::Zsh {
+            self.qualifiers(state, scope, word);
+        }
         if let [Part::Text { text, quoted: true }] = word.parts.as_slice() {
             return vec![Arg::known(text.as_str())];
         }
@@ -65,6 +67,9 @@ impl Walker<'_> {
         let copied = BRACE_COPIES_MAX - copies;
         self.work.spend((copied / BRACE_COPIES_PER_WORK) as u64);
         let Some(words) = words else { return self.unread_braces(state, scope, word) };
+        if state.options.is_unmodelled && (words.len() > 1 || braces::has_brace(word)) {
+            return self.unread_braces(state, scope, word);
+        }
         let several = words.len() > 1;
         let mut all = Vec::new();
         for segments in words {
@@ -72,7 +77,12 @@ impl Walker<'_> {
                 break;
             }
             let bits = self.bits(state, scope, &segments, Tilde::First);
-            all.extend(self.split(state, &bits));
+            let made = self.split(state, &bits);
+            // Beside braces, an empty value is a word in zsh and ksh.
+            if several && made.is_empty() && matches!(state.options.shell, Shell::Zsh | Shell::Ksh) {
+                all.push(Arg::known(""));
+            }
+            all.extend(made);
         }
         all
     }
@@ -170,6 +180,7 @@ impl Walker<'_> {
             separators: separators.as_deref(),
             literal_patterns: state.options.literal_patterns,
             whole: !state.options.splits,
+            shell: state.options.shell,
         };
         let mut made = fields::fields(bits, splitting);
         if made.iter().any(|arg| arg.why() == Some(Why::Glob)) && self.finds_hidden_names(state) {
@@ -255,7 +266,8 @@ impl Walker<'_> {
             }
             Part::Command { body, quoted } => {
                 let text = self.substitution(state, scope, body);
-                bits.extend(Bit::of_text(&text, *quoted));
+                // zsh splits the output of commands, but no other value.
+                bits.extend(Bit::of_text(&text, *quoted).into_iter().map(Bit::split));
             }
             Part::Process { body, written } => {
                 let number = self.process(state, scope, body, *written);

@@ -3,6 +3,7 @@
 use castellan_event::Why;
 use castellan_programs::Arg;
 
+use crate::found::Origin;
 use crate::run::{Call, is_name};
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
@@ -57,6 +58,8 @@ struct Options {
     functions: bool,
     global: bool,
     prints: bool,
+    /// An attribute that is not modelled changes each value.
+    changes: bool,
 }
 
 impl Walker<'_> {
@@ -67,7 +70,7 @@ impl Walker<'_> {
         self.declare(state, scope, &builtin, &declared, call.span);
     }
 
-    /// Applies a declaration.
+    /// Applies a declaration. A quoted operand may be an array: `declare -a 'a=(x y)'`.
     pub(crate) fn declare(
         &mut self,
         state: &mut State,
@@ -80,6 +83,8 @@ impl Walker<'_> {
         match builtin {
             "export" => options.export = Some(true),
             "readonly" => options.readonly = true,
+            "integer" => options.integer = true,
+            "nameref" => options.reference = Some(true),
             _ => {}
         }
         for one in declared {
@@ -89,6 +94,8 @@ impl Walker<'_> {
             }
             match one {
                 Declared::Word(arg) => match arg.as_str() {
+                    // The options of a function are those before it again when it ends.
+                    Some("-") if builtin == "local" => state.options.is_local = true,
                     Some(text) if text.len() > 1 && text.starts_with(['-', '+']) => {
                         options.read(builtin, text)
                     }
@@ -99,6 +106,14 @@ impl Walker<'_> {
                     // The variable is unknown, so any variable may change.
                     None => state.forget_all(Why::Dynamic),
                 },
+                Declared::Assigned { name, value: Value::Scalar(text), .. }
+                    if text.written().starts_with('(') && is_array(state, options, name) =>
+                {
+                    self.declare_one(state, scope, builtin, options, name, None, span);
+                    let mut code = Text::known(format!("{name}="));
+                    code.push(text);
+                    self.run_text(state, scope, &code, Origin::Argument, span);
+                }
                 Declared::Assigned { name, key, append, value } => {
                     let assigned = Some((key.clone(), *append, value.clone()));
                     self.declare_one(state, scope, builtin, options, name, assigned, span);
@@ -160,6 +175,7 @@ impl Walker<'_> {
                 attributes.upper = options.upper;
             }
             attributes.integer |= options.integer;
+            attributes.changes |= options.changes;
             attributes.keyed |= options.keyed;
             variable.exported = options.export.unwrap_or(variable.exported);
         });
@@ -193,6 +209,10 @@ impl Walker<'_> {
                 Some("-n") => reference = true,
                 Some(name) if functions => state.functions.remove(name),
                 Some(name) => match name.split_once('[') {
+                    Some((table, key)) if state.is_table(table) => {
+                        let key = key.trim_end_matches(']').trim_matches(['"', '\'']);
+                        undefine(state, table, key);
+                    }
                     Some((array, key)) => self.unset_element(state, array, key.trim_end_matches(']')),
                     None => self.unset_one(state, name, reference),
                 },
@@ -231,6 +251,23 @@ impl Walker<'_> {
     }
 }
 
+/// `unset 'functions[f]'` removes the function.
+fn undefine(state: &mut State, table: &str, key: &str) {
+    match table {
+        "functions" => state.functions.remove(key),
+        "aliases" | "BASH_ALIASES" => state.aliases.remove(key),
+        "commands" | "BASH_CMDS" => state.hashed.remove(key),
+        _ => {}
+    }
+}
+
+/// Reports whether `name=(...)` in quotes is an array.
+fn is_array(state: &State, options: Options, name: &str) -> bool {
+    let is_known = |value: &Value| matches!(value, Value::Array(_));
+    let was_array = || state.variable(name).is_some_and(|variable| variable.values.iter().any(is_known));
+    options.array || options.keyed || was_array()
+}
+
 impl Options {
     fn read(&mut self, builtin: &str, text: &str) {
         let on = text.starts_with('-');
@@ -249,6 +286,8 @@ impl Options {
                 'f' | 'F' => self.functions = on,
                 'g' => self.global = on,
                 'p' => self.prints = on,
+                // Case, width, base, uniqueness.
+                'c' | 'Z' | 'L' | 'R' | 'U' | 'E' | 'T' | '0'..='9' => self.changes = on,
                 _ => {}
             }
         }

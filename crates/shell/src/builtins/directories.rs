@@ -32,6 +32,7 @@ impl Walker<'_> {
             self.unknown_output(state, scope, &call, Why::Variable);
         }
         self.go(state, &target);
+        self.after_cd(state, scope, &call);
         state.status = None;
     }
 

@@ -10,6 +10,7 @@ use crate::outputs;
 use crate::run::{Call, is_name};
 use crate::scope::Scope;
 use crate::state::{Descriptor, State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::walk::Walker;
 
@@ -79,8 +80,14 @@ fn options(call: &Call, with_value: &[char]) -> Reading {
 impl Walker<'_> {
     pub(super) fn read(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
-        let with_value: Vec<char> = WITH_VALUE.iter().copied().filter(|one| *one != 's').collect();
+        // `-p` reads from the coprocess in zsh and ksh.
+        let from_coprocess = matches!(state.options.shell, Shell::Zsh | Shell::Ksh);
+        let is_valued = |one: &char| *one != 's' && !(from_coprocess && *one == 'p');
+        let with_value: Vec<char> = WITH_VALUE.iter().copied().filter(is_valued).collect();
         let mut read = options(&call, &with_value);
+        if from_coprocess && call.arguments().iter().any(|arg| arg.prefix().starts_with("-p")) {
+            read.descriptor = None;
+        }
         let (line, whole) = self.line(state, &read);
         state.status = whole;
         if read.unclear {

@@ -8,9 +8,13 @@ use crate::found::{Origin, Wrapped};
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{Descriptor, State, Trap};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::walk::{Leave, Walker};
 use castellan_programs::base_name;
+
+/// Traps that run between commands.
+const BETWEEN: &[&str] = &["DEBUG", "ERR", "RETURN", "ZERR", "debug", "err", "return"];
 
 /// Returns true for a signal name: `trap` with only a signal resets it.
 fn is_signal(text: &str) -> bool {
@@ -76,9 +80,15 @@ impl Walker<'_> {
         if resets || signals.is_empty() {
             return;
         }
-        let trap =
-            Trap { code: Text::from(code), span: call.span, source: std::rc::Rc::clone(&scope.source) };
-        self.add_trap(state, trap);
+        let is_between = signals.iter().any(|signal| match signal.as_str() {
+            Some(name) => BETWEEN.contains(&name),
+            None => true,
+        });
+        if is_between {
+            state.passing.get_or_insert_default();
+        }
+        let source = std::rc::Rc::clone(&scope.source);
+        self.add_trap(state, Trap { code: Text::from(code), span: call.span, source, is_between });
     }
 
     pub(super) fn command_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
@@ -87,6 +97,7 @@ impl Walker<'_> {
         while let Some(text) = call.argv.get(at).and_then(Arg::as_str) {
             match text {
                 "-p" => at += 1,
+                "-x" if state.options.shell == Shell::Ksh => at += 1,
                 "-v" | "-V" | "-pv" | "-pV" => {
                     asks = true;
                     at += 1;
@@ -125,6 +136,7 @@ impl Walker<'_> {
                     break;
                 }
                 "-a" => at += 2,
+                "-" if state.options.shell == Shell::Zsh => at += 1,
                 text if text.starts_with('-') && text.len() > 1 => {
                     at += 1 + usize::from(text.ends_with('a'));
                 }

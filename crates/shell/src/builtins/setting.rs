@@ -19,6 +19,10 @@ pub(crate) const DOTGLOB: &str = "dotglob";
 impl Walker<'_> {
     pub(super) fn set_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
+        if matches!(state.options.shell, Shell::Zsh | Shell::Ksh) && self.sets_array(state, &call) {
+            state.status = Some(true);
+            return;
+        }
         let arguments = call.arguments();
         let mut at = 0;
         let mut sets = false;
@@ -118,6 +122,7 @@ impl Walker<'_> {
             match arg.as_str() {
                 Some("-s") => on = Some(true),
                 Some("-u") => on = Some(false),
+                Some("lastpipe") => state.options.last_pipe = on == Some(true),
                 Some("expand_aliases") => state.options.aliases = on.or(state.options.aliases),
                 Some(DOTGLOB) => state.options.hidden_names = on.unwrap_or(state.options.hidden_names),
                 Some(_) => {}

@@ -45,6 +45,15 @@ impl Walker<'_> {
         state.absolute(path).is_some_and(|absolute| self.on_disk(&absolute) == Err(Why::Unresolved))
     }
 
+    /// Returns the text of a file, if it has one known text.
+    pub(crate) fn file_text(&mut self, state: &State, path: &str) -> Option<String> {
+        let absolute = state.absolute(path)?;
+        match self.holds(state, &absolute).as_slice() {
+            [Ok(text)] => text.as_str().map(str::to_owned),
+            _ => None,
+        }
+    }
+
     fn holds(&mut self, state: &State, absolute: &Rc<str>) -> Vec<Holds> {
         let Some(held) = state.files.get(absolute) else { return vec![self.on_disk(absolute)] };
         let held = held.clone();

@@ -43,6 +43,8 @@ struct Arguments {
     hidden_names: bool,
     /// An option that may undo `-n`: `+n`, `+o noexec`.
     takes_back: bool,
+    /// `-f`: zsh reads no startup files, but the machine's first one.
+    skips_files: bool,
 }
 
 impl Arguments {
@@ -85,6 +87,7 @@ fn read(argv: &[Arg]) -> Arguments {
                 's' => read.input = true,
                 'i' => read.interactive = true,
                 'n' if text.starts_with('-') => read.reads_only = true,
+                'f' if text.starts_with('-') => read.skips_files = true,
                 letter if LETTERS_WITH_VALUE.contains(&letter) => {
                     let name = argv.get(at).map(Arg::as_str);
                     let names_it =
@@ -130,6 +133,7 @@ impl Walker<'_> {
             self.unknown_output(state, scope, call, Why::Substitution);
             return;
         }
+        self.zsh_environment(state, &inner, call, &arguments);
         let outer = state.options.hidden_names;
         state.options.hidden_names |= arguments.hidden_names;
         self.shell_operands(state, (scope, &inner), call, &arguments);
@@ -161,6 +165,21 @@ impl Walker<'_> {
             Some(_) | None => {
                 let from = state.descriptor(0);
                 self.script_from(state, inner, call, arguments.shells, &from, operands);
+            }
+        }
+    }
+
+    /// zsh always runs `.zshenv` first. The walk knows it only if the text wrote it.
+    fn zsh_environment(&mut self, state: &mut State, scope: &Scope, call: &Call, arguments: &Arguments) {
+        if arguments.shells != [Shell::Zsh] || arguments.skips_files {
+            return;
+        }
+        for name in ["ZDOTDIR", "HOME"] {
+            let Value::Scalar(directory) = self.pick(state, name) else { continue };
+            let path = directory.as_str().map(|directory| format!("{directory}/.zshenv"));
+            if let Some(path) = path.filter(|path| state.has_written(path)) {
+                let file = Arg::known(path);
+                self.script_operand(state, scope, call, arguments.shells, &file, &[]);
             }
         }
     }

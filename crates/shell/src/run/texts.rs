@@ -119,9 +119,10 @@ impl Walker<'_> {
         child.aliases = Table::default();
         child.hashed = Table::default();
         child.traps = Rc::default();
+        child.passing = None;
         child.hidden = Rc::default();
         child.options.literal_patterns = false;
-        child.options.literal_braces = false;
+        child.options.literal_braces = state.options.shell == Shell::Posix;
         child.options.aliases = None;
         child.positionals = Some(Rc::default());
         child

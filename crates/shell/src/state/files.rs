@@ -13,6 +13,11 @@ use crate::text::Text;
 pub(crate) type Held = Vec<Option<Rc<Text>>>;
 
 impl State {
+    /// Reports whether the text wrote the file.
+    pub(crate) fn has_written(&self, path: &str) -> bool {
+        self.absolute(path).is_some_and(|path| self.files.contains(&path))
+    }
+
     /// Returns the absolute form of a path; `None` if the directory is unknown.
     pub(crate) fn absolute(&self, path: &str) -> Option<Rc<str>> {
         if path.starts_with('/') {

@@ -69,6 +69,7 @@ pub(crate) fn join(one: State, other: State, work: &mut Work) -> State {
         hidden: join_hidden(one.hidden, &other.hidden, work),
         collected: join_collected(one.collected, &other.collected, work),
         traps: join_traps(one.traps, &other.traps, work),
+        passing: join_passing(one.passing, other.passing),
         files,
         status: if one.status == other.status { one.status } else { None },
         ended: one.ended && other.ended,
@@ -82,6 +83,10 @@ fn join_options(one: &Options, other: &Options) -> Options {
         shell: one.shell,
         is_other: one.is_other,
         splits: one.splits || other.splits,
+        ksh_arrays: one.ksh_arrays || other.ksh_arrays,
+        is_unmodelled: one.is_unmodelled || other.is_unmodelled,
+        last_pipe: one.last_pipe || other.last_pipe,
+        is_local: one.is_local || other.is_local,
         literal_patterns: one.literal_patterns && other.literal_patterns,
         hidden_names: one.hidden_names || other.hidden_names,
         literal_braces: one.literal_braces && other.literal_braces,
@@ -256,6 +261,20 @@ fn join_collected(
         joined.push(texts);
     }
     Rc::new(joined)
+}
+
+type Passing = Rc<BTreeMap<Rc<str>, Vec<Value>>>;
+
+fn join_passing(one: Option<Passing>, other: Option<Passing>) -> Option<Passing> {
+    let (Some(mut one), Some(other)) = (one.clone(), other.clone()) else { return one.or(other) };
+    if !Rc::ptr_eq(&one, &other) {
+        for (name, values) in other.iter() {
+            for value in values {
+                super::variables::add_passing(Rc::make_mut(&mut one), name, value);
+            }
+        }
+    }
+    Some(one)
 }
 
 fn join_traps(

@@ -6,8 +6,12 @@ use std::rc::Rc;
 use castellan_event::Why;
 
 use super::State;
-use crate::limits::NAMES_FOLLOWED_MAX;
+use crate::limits::{NAMES_FOLLOWED_MAX, POSITIONALS_MAX, VALUES_MAX};
+use crate::syntax::Shell;
 use crate::text::Text;
+
+const ZSH_TABLES: &[&str] =
+    &["aliases", "commands", "dis_aliases", "dis_functions", "functions", "galiases", "options", "saliases"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Variable {
@@ -29,6 +33,8 @@ pub(crate) struct Attributes {
     pub(crate) reference: bool,
     pub(crate) keyed: bool,
     pub(crate) readonly: bool,
+    /// An attribute that is not modelled changes each value.
+    pub(crate) changes: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +89,16 @@ impl State {
         self.variable("HOME").is_none_or(|variable| variable.values.iter().all(is_home))
     }
 
+    /// Reports whether a variable is a table of the shell whose elements are definitions (zshmodules, "THE ZSH/PARAMETER
+    /// MODULE"; bash, "BASH_ALIASES").
+    pub(crate) fn is_table(&self, name: &str) -> bool {
+        match self.options.shell {
+            Shell::Zsh => ZSH_TABLES.contains(&name),
+            Shell::Bash => matches!(name, "BASH_ALIASES" | "BASH_CMDS"),
+            Shell::Posix | Shell::Ksh => false,
+        }
+    }
+
     /// Returns the value of a variable that is missing from the table.
     pub(crate) fn absent(&self) -> Value {
         self.absent.map_or(Value::Unset, Value::Unknown)
@@ -99,6 +115,8 @@ impl State {
             match variable.values.as_slice() {
                 [Value::Scalar(text)] => match text.as_str() {
                     Some("") | None => return None,
+                    // An element of an array.
+                    Some(other) if other.contains('[') => return None,
                     Some(other) => name = other.into(),
                 },
                 _ => return None,
@@ -110,6 +128,25 @@ impl State {
     /// Sets a variable. Attributes and export state remain.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         self.set_values(name, vec![value]);
+    }
+
+    /// Sets a variable, or a positional parameter: `for 1 in a b` of zsh.
+    pub(crate) fn set_parameter(&mut self, name: &str, value: Value) {
+        let Ok(number) = name.parse::<usize>() else { return self.set(name, value) };
+        let Value::Scalar(text) = value else {
+            self.positionals = None;
+            return;
+        };
+        let slot = number.checked_sub(1).filter(|at| *at < POSITIONALS_MAX);
+        let (Some(slot), Some(values)) = (slot, &mut self.positionals) else {
+            self.positionals = None;
+            return;
+        };
+        let values = Rc::make_mut(values);
+        values.resize(values.len().max(slot + 1), Text::default());
+        if let Some(one) = values.get_mut(slot) {
+            *one = text;
+        }
     }
 
     /// Sets the possible values of a variable.
@@ -129,7 +166,22 @@ impl State {
             values.dedup();
         }
         self.spent += self.variables.cost(&name);
+        if let Some(passing) = &mut self.passing {
+            let earlier = before.map_or([].as_slice(), |variable| variable.values.as_slice());
+            for value in earlier.iter().chain(&values) {
+                add_passing(Rc::make_mut(passing), &name, value);
+            }
+        }
         self.variables.insert(name, Rc::new(Variable { values, exported, perhaps_exported, attributes }));
+    }
+
+    /// Gives each variable all values that it has had since a trap was set that runs between commands.
+    pub(crate) fn set_passing(&mut self) {
+        let Some(passing) = self.passing.take() else { return };
+        self.positionals = None;
+        for (name, values) in passing.iter() {
+            self.change(name, |variable| variable.values.clone_from(values));
+        }
     }
 
     /// Changes a variable in place; creates a missing variable first.
@@ -192,9 +244,22 @@ impl State {
     }
 }
 
+/// Adds a value to those of a variable. Over the limit, it is unknown.
+pub(super) fn add_passing(passing: &mut BTreeMap<Rc<str>, Vec<Value>>, name: &Rc<str>, value: &Value) {
+    let values = passing.entry(Rc::clone(name)).or_default();
+    if values.len() >= VALUES_MAX {
+        *values = vec![Value::Unknown(Why::Budget)];
+    } else if !values.contains(value) && !values.contains(&Value::Unknown(Why::Budget)) {
+        values.push(value.clone());
+    }
+}
+
 impl Attributes {
     /// Returns the value after applying the attributes.
     fn applied(self, value: Value) -> Value {
+        if self.changes && matches!(value, Value::Scalar(_) | Value::Array(_)) {
+            return Value::Unknown(Why::Expansion);
+        }
         if !self.lower && !self.upper {
             return value;
         }

@@ -9,9 +9,32 @@ use crate::found::Origin;
 use crate::limits::{RECURSION_MAX, ROUNDS_MAX, TEXT_DEPTH_MAX};
 use crate::run::Call;
 use crate::scope::Scope;
-use crate::state::{Body, Descriptor, Function, State, Table, Value};
+use crate::state::{Body, Descriptor, Function, Options, State, Table, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{Arithmetic, Node, Script, Statement};
+
+/// Parts of the state outside of a function, which it has again when the function ends.
+struct Outside {
+    aliases: Table<Vec<Option<Text>>>,
+    inner_aliases: Table<Vec<Option<Text>>>,
+    name: Rc<Text>,
+    options: Options,
+}
+
+impl Outside {
+    fn end(self, state: &mut State) {
+        state.name = self.name;
+        // The body itself may define aliases.
+        if state.aliases.is(&self.inner_aliases) {
+            state.aliases = self.aliases;
+        }
+        if state.options.is_local {
+            state.options = self.options;
+        }
+        state.options.is_local = self.options.is_local;
+    }
+}
 
 impl Walker<'_> {
     /// Walks any statement except a simple command.
@@ -164,6 +187,13 @@ impl Walker<'_> {
             });
             function
         });
+        // ksh: a discipline gives a variable another value when it is read.
+        for (variable, _) in names.iter().filter_map(|name| name.rsplit_once('.')) {
+            if state.options.shell == Shell::Ksh {
+                state.set(variable, Value::Unknown(Why::Dynamic));
+                state.change(variable, |variable| variable.attributes.changes = true);
+            }
+        }
         self.work.spend(self.functions.len() as u64 / 16);
         for name in names {
             state.functions.insert(name.as_str().into(), vec![Some(Rc::clone(&function))]);
@@ -225,6 +255,7 @@ impl Walker<'_> {
         inner.origin = Origin::Function;
         inner.texts += 1;
         let positionals = std::mem::replace(&mut state.positionals, arguments.map(Rc::new));
+        let outside = self.function_start(state, function, call);
         if active == RECURSION_MAX {
             state.positionals = None;
             state.forget_all(Why::Dynamic);
@@ -251,6 +282,27 @@ impl Walker<'_> {
             }
         }
         state.positionals = positionals;
+        outside.end(state);
         self.leave();
+    }
+
+    /// Makes the state that of a function's body. The shell expands the aliases in the body when it reads the body.
+    fn function_start(&self, state: &mut State, function: &Function, call: &Call) -> Outside {
+        let definition = self.functions.get(function.number);
+        let aliases = definition.map_or(&state.aliases, |definition| &definition.state.aliases).clone();
+        let outside = Outside {
+            aliases: std::mem::replace(&mut state.aliases, aliases.clone()),
+            inner_aliases: aliases,
+            name: Rc::clone(&state.name),
+            options: state.options,
+        };
+        state.options.is_local = false;
+        match (state.options.shell, call.argv.first()) {
+            (Shell::Zsh, Some(name)) => state.name = Rc::new(Text::from(name)),
+            // The form of the definition decides.
+            (Shell::Ksh, Some(_)) => state.name = Rc::new(Text::unknown(Why::Parameter, "$0")),
+            _ => {}
+        }
+        outside
     }
 }

@@ -8,7 +8,6 @@ use super::{Leave, Walker};
 use crate::limits::{REPEATS_MAX, ROUNDS_MAX, TRAPS_MAX, VALUES_MAX};
 use crate::scope::Scope;
 use crate::state::{Descriptor, Held, State, Trap, Value};
-use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{Connector, Node, Script, Span, Statement, Word};
 
@@ -222,7 +221,7 @@ impl Walker<'_> {
                 }
             }
             if let Some(inner) = after {
-                let keeps = last && matches!(state.options.shell, Shell::Zsh | Shell::Ksh);
+                let keeps = last && state.options.last_pipe;
                 if keeps {
                     let descriptors = Rc::clone(&state.descriptors);
                     *state = inner;
@@ -347,7 +346,7 @@ impl Walker<'_> {
         span: Span,
     ) {
         let set_all = |state: &mut State, value: Value| {
-            names.iter().for_each(|name| state.set(name, value.clone()));
+            names.iter().for_each(|name| state.set_parameter(name, value.clone()));
         };
         // With several names, a number of words that is unknown moves all words after them.
         let is_moved = names.len() > 1 && list.iter().flatten().any(castellan_programs::Arg::splits);
@@ -374,7 +373,8 @@ impl Walker<'_> {
             if number >= ROUNDS_MAX {
                 self.repeated(state, |walker, state| {
                     for name in names {
-                        state.set(name, Value::Scalar(Text::unknown(Why::Budget, format!("${name}"))));
+                        let any = Text::unknown(Why::Budget, format!("${name}"));
+                        state.set_parameter(name, Value::Scalar(any));
                     }
                     walker.script(state, scope, body);
                 });
@@ -383,7 +383,7 @@ impl Walker<'_> {
             let walk = |walker: &mut Self, state: &mut State| {
                 for (number, name) in names.iter().enumerate() {
                     let value = args.get(number).map(Text::from).unwrap_or_default();
-                    state.set(name, Value::Scalar(value));
+                    state.set_parameter(name, Value::Scalar(value));
                 }
                 walker.script(state, scope, body);
             };

@@ -14,6 +14,7 @@ use crate::limits::MADE_FILES_MAX;
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{Descriptor, Key, State, Value, Variable};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{AssignedValue, Assignment, Operand, Part, RedirectKind, Span, Statement, Word};
 
@@ -46,7 +47,7 @@ impl Walker<'_> {
         let substituted = self.substituted;
         let argv: Vec<Arg> = words.iter().flat_map(|word| self.fields(state, scope, word)).collect();
         let mut call = Call::new(argv, own_span(statement, assignments, words));
-        self.as_zsh(state, scope, words, &mut call);
+        self.as_zsh(state, words, &mut call);
         let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
         call.redirects = redirects;
         if call.argv.is_empty() {
@@ -56,6 +57,7 @@ impl Walker<'_> {
             if !call.redirects.is_empty() {
                 self.emit(state, scope, &call);
                 self.file_as_output(state, scope, statement);
+                self.null_command(state, scope, &call, statement);
             }
             if substituted == self.substituted {
                 state.status = Some(true);
@@ -65,6 +67,7 @@ impl Walker<'_> {
             return;
         }
         let before = self.prefixed(state, scope, assignments, &mut call);
+        let before = if keeps_assignments(state.options.shell, &call) { Vec::new() } else { before };
         let stays = call.argv.len() == 1 && call.argv.first().and_then(Arg::as_str) == Some("exec");
         let not_run = std::mem::take(&mut self.may_fail).then(|| self.failed(state));
         state.status = Some(true);
@@ -329,6 +332,18 @@ impl Walker<'_> {
         }
     }
 
+    /// zsh: redirects without a command are those of the command that `NULLCMD` names, or `READNULLCMD`.
+    fn null_command(&mut self, state: &mut State, scope: &Scope, call: &Call, statement: &Statement) {
+        let reads = matches!(statement.redirects.as_slice(), [one] if one.kind == RedirectKind::Read);
+        let name = if reads { "READNULLCMD" } else { "NULLCMD" };
+        if state.options.shell != Shell::Zsh || state.variable(name).is_none() {
+            return;
+        }
+        if let Value::Scalar(program) = self.pick(state, name) {
+            self.command(state, scope, call.with(vec![program.to_arg()]));
+        }
+    }
+
     /// Walks the expansion of an alias. Returns true if the expansion replaces the whole command.
     fn alias(&mut self, state: &mut State, scope: &Scope, statement: &Statement, words: &[Word]) -> bool {
         if state.options.aliases == Some(false) {
@@ -462,6 +477,18 @@ impl Walker<'_> {
         }
         made
     }
+}
+
+/// Special builtins of POSIX (2.14).
+const SPECIAL: &[&str] = &[
+    ".", ":", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift",
+    "trap", "unset",
+];
+
+/// Reports whether the assignments before the command last: `x=1 :`.
+fn keeps_assignments(shell: Shell, call: &Call) -> bool {
+    let name = call.argv.first().and_then(Arg::as_str);
+    matches!(shell, Shell::Posix | Shell::Ksh) && name.is_some_and(|name| SPECIAL.contains(&name))
 }
 
 /// Returns true if an argument contains the file's name without its extension.

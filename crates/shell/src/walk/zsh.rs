@@ -4,15 +4,14 @@
 use castellan_event::{Role, Why};
 
 use super::Walker;
-use crate::builtins::DOTGLOB;
+use crate::builtins::set_option;
 use crate::found::Origin;
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
 use crate::syntax::Shell;
 use crate::text::Text;
-use crate::tree::{Assignment, Part, Word};
-use crate::words::{DEFINING, defined};
+use crate::tree::{Assignment, Part, Span, Word};
 
 /// Builtins of the module `zsh/files`: each does what the program does.
 const OF_FILES: &str = "zf_";
@@ -22,12 +21,9 @@ const QUALIFIERS: &str = "/F.@=p*%rwxAIERWXsStLmacDNMTonOYU G^-,#q+:0123456789kK
 
 impl Walker<'_> {
     /// Applies the zsh meaning of a command's words.
-    pub(super) fn as_zsh(&mut self, state: &mut State, scope: &Scope, words: &[Word], call: &mut Call) {
+    pub(super) fn as_zsh(&mut self, state: &State, words: &[Word], call: &mut Call) {
         if state.options.shell != Shell::Zsh {
             return;
-        }
-        for word in words {
-            self.qualifiers(state, scope, word);
         }
         // `=rm` expands to the path of `rm`.
         let is_path = matches!(
@@ -46,7 +42,7 @@ impl Walker<'_> {
     }
 
     /// Walks the code in the glob qualifiers of a word: `*(e:code:)`, `*(+function)`.
-    fn qualifiers(&mut self, state: &State, scope: &Scope, word: &Word) {
+    pub(crate) fn qualifiers(&mut self, state: &State, scope: &Scope, word: &Word) {
         let has_unquoted = |sign: char| {
             let is_sign =
                 |part: &Part| matches!(part, Part::Text { text, quoted: false } if text.contains(sign));
@@ -72,7 +68,7 @@ impl Walker<'_> {
         }
     }
 
-    /// An assignment to `functions`, `aliases` or `commands` is a definition.
+    /// An assignment to a table of the shell: `functions[f]=CODE`, `BASH_ALIASES[a]=TEXT`.
     pub(super) fn defines(
         &mut self,
         state: &mut State,
@@ -82,16 +78,16 @@ impl Walker<'_> {
         value: &Value,
     ) {
         let (table, span) = (&assignment.name, assignment.span);
-        if state.options.shell != Shell::Zsh || !DEFINING.contains(&table.as_str()) {
+        if !state.is_table(table) {
             return;
         }
         match (key, value, defined(value)) {
             (Some(Key::Name(name)), Value::Scalar(text), _) => {
-                self.zsh_definition(state, scope, table, name, text, span);
+                self.definition(state, scope, (table, name), text, span);
             }
             (None, _, Some(all)) => {
                 for (name, text) in all {
-                    self.zsh_definition(state, scope, table, &name, &text, span);
+                    self.definition(state, scope, (table, &name), &text, span);
                 }
             }
             _ => {
@@ -101,33 +97,42 @@ impl Walker<'_> {
         }
     }
 
-    /// `setopt`: from now on values may be split at blanks, as in bash, or patterns may match hidden names.
-    pub(crate) fn setopt(&mut self, state: &mut State, scope: &Scope, call: Call) {
-        self.emit(state, scope, &call);
-        let sets = |names: &[&str]| {
-            call.arguments().iter().any(|arg| {
-                let is_one =
-                    |text: &str| names.iter().any(|name| text.replace('_', "").eq_ignore_ascii_case(name));
-                arg.as_str().is_none_or(is_one)
-            })
-        };
-        state.options.hidden_names |= sets(&["globdots", DOTGLOB]);
-        state.options.splits |= sets(&["shwordsplit"]);
-        state.status = None;
-    }
-
-    /// `print -P` expands its arguments like a prompt.
-    pub(crate) fn print(&mut self, state: &mut State, scope: &Scope, call: Call) {
-        let is_prompt = |arg: &castellan_programs::Arg| {
-            arg.as_str().is_some_and(|text| text.starts_with('-') && text.contains('P'))
-        };
-        if state.options.shell == Shell::Zsh && call.arguments().iter().any(is_prompt) {
-            for arg in call.arguments() {
-                self.prompt(state, scope, &Text::from(arg), call.span);
+    fn definition(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        (table, name): (&str, &str),
+        value: &Text,
+        span: Span,
+    ) {
+        match table {
+            "functions" | "dis_functions" => {
+                let mut code = Text::known(format!("{name} () {{\n"));
+                code.push(value);
+                code.push_str("\n}");
+                self.run_text(state, scope, &code, Origin::Argument, span);
             }
+            "commands" | "BASH_CMDS" => state.hashed.insert(name.into(), vec![Some(value.clone())]),
+            "aliases" | "BASH_ALIASES" => state.aliases.insert(name.into(), vec![Some(value.clone())]),
+            "options" => set_option(state, name, value.as_str() != Some("off")),
+            // They expand anywhere in a command, or at a suffix.
+            _ => self.gap(scope, Role::Code, Why::Unsupported, table, span),
         }
-        self.program(state, scope, call, "print");
     }
+}
+
+/// Returns the elements of a whole table: `functions=(name code)`.
+fn defined(value: &Value) -> Option<Vec<(String, Text)>> {
+    let Value::Array(elements) = value else { return None };
+    let mut texts = elements.iter();
+    let mut made = Vec::new();
+    while let Some((key, text)) = texts.next() {
+        match key {
+            Key::Name(name) => made.push((name.clone(), text.clone())),
+            Key::Number(_) => made.push((text.as_str()?.to_owned(), texts.next()?.1.clone())),
+        }
+    }
+    Some(made)
 }
 
 /// Returns the code in the qualifiers at the end of a word. `None`: there is none. Empty: there may be some.

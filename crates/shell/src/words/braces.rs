@@ -46,7 +46,17 @@ pub(crate) fn expand<'w>(word: &'w Word, copies: &mut usize) -> Option<Vec<Vec<S
     }
     let matched = matching(&atoms);
     let words = nested(&atoms, &matched, (0, atoms.len()), 0, copies)?;
-    Some(words.into_iter().map(joined).collect())
+    let words: Vec<Vec<Segment<'w>>> = words.into_iter().map(joined).collect();
+    // Braces expand before parameters: `{$x,a}1` is `$x1` and `a1`, with another parameter.
+    let is_other = |pair: &[Segment<'_>]| match pair {
+        [Segment::Part(Part::Parameter { parameter, .. }), Segment::Text { text, .. }] => {
+            let is_plain = parameter.span.end - parameter.span.start == 1 + parameter.name.len() as u32;
+            is_plain && text.starts_with(|one: char| one == '_' || one.is_ascii_alphanumeric())
+        }
+        _ => false,
+    };
+    let several = words.len() > 1;
+    (!several || !words.iter().any(|word| word.windows(2).any(is_other))).then_some(words)
 }
 
 /// Returns the word without brace expansion.

@@ -4,7 +4,9 @@
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
+use super::zsh;
 use crate::limits::PATTERN_CHARS_MAX;
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{Part, Word};
 
@@ -60,6 +62,14 @@ impl Bit {
             .collect()
     }
 
+    /// Returns the bit of a value that every shell splits.
+    pub(crate) fn split(self) -> Bit {
+        match self {
+            Bit::Text { text, how: How::Expanded } => Bit::Text { text, how: How::Split },
+            kept @ (Bit::Text { .. } | Bit::Unknown { .. } | Bit::Break | Bit::Empty | Bit::Nothing) => kept,
+        }
+    }
+
     /// Returns the bit as in double quotes.
     pub(crate) fn quoted(self) -> Bit {
         match self {
@@ -110,7 +120,7 @@ pub(crate) fn plain(word: &Word) -> Option<String> {
 }
 
 /// Options of field splitting.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Splitting<'a> {
     /// `IFS`; `None` if unknown.
     pub(crate) separators: Option<&'a str>,
@@ -118,12 +128,19 @@ pub(crate) struct Splitting<'a> {
     pub(crate) literal_patterns: bool,
     /// zsh: values are not split.
     pub(crate) whole: bool,
+    pub(crate) shell: Shell,
 }
 
 /// Returns the fields of one word.
 pub(crate) fn fields(bits: &[Bit], splitting: Splitting<'_>) -> Vec<Arg> {
-    let mut made = Fields { splitting, ..Fields::default() };
+    let mut made = Fields::new(splitting);
     for bit in bits {
+        if let (Some(pattern), Bit::Text { text, .. } | Bit::Unknown { written: text, .. }) =
+            (&mut made.pattern, bit)
+        {
+            pattern.push_str(text);
+            continue;
+        }
         match bit {
             Bit::Text { text, how: How::Quoted } => {
                 made.open = true;
@@ -146,7 +163,6 @@ pub(crate) fn fields(bits: &[Bit], splitting: Splitting<'_>) -> Vec<Arg> {
     made.done
 }
 
-#[derive(Default)]
 struct Fields<'a> {
     splitting: Splitting<'a>,
     done: Vec<Arg>,
@@ -157,10 +173,29 @@ struct Fields<'a> {
     /// The field contains a [`Bit::Empty`] or a [`Bit::Nothing`].
     empty: bool,
     nothing: bool,
+    /// A pattern of zsh that reaches to the end of the field: with parentheses it may have quoted parts.
+    pattern: Option<String>,
 }
 
-impl Fields<'_> {
+impl<'a> Fields<'a> {
+    fn new(splitting: Splitting<'a>) -> Fields<'a> {
+        Fields {
+            splitting,
+            done: Vec::new(),
+            pieces: Vec::new(),
+            open: false,
+            splits: false,
+            empty: false,
+            nothing: false,
+            pattern: None,
+        }
+    }
+
     fn end(&mut self) {
+        if let Some(pattern) = self.pattern.take() {
+            let written = zsh::as_pattern(&pattern);
+            self.pieces.push(Piece::Unknown { why: Why::Glob, written });
+        }
         // Unknown pieces may be empty, and then there is no field.
         self.splits |= self.nothing && self.pieces.iter().all(|piece| matches!(piece, Piece::Unknown { .. }));
         if self.open || (self.empty && !self.nothing) {
@@ -178,6 +213,15 @@ impl Fields<'_> {
             return;
         }
         self.open = true;
+        if let Some(at) =
+            zsh::pattern_start(text, self.splitting.shell).filter(|_| !self.splitting.literal_patterns)
+        {
+            let (before, pattern) = text.split_at_checked(at).unwrap_or((text, ""));
+            self.pieces.push(Piece::Text(before.to_owned()));
+            self.pattern = Some(pattern.to_owned());
+            self.splits = true;
+            return;
+        }
         if self.splitting.literal_patterns {
             self.pieces.push(Piece::Text(text.to_owned()));
             return;
@@ -200,6 +244,13 @@ impl Fields<'_> {
     }
 
     fn expanded(&mut self, text: &str) {
+        // ksh expands braces in values, too.
+        if self.splitting.shell == Shell::Ksh && text.contains('{') {
+            self.open = true;
+            self.splits = true;
+            self.pieces.push(Piece::Unknown { why: Why::Expansion, written: text.to_owned() });
+            return;
+        }
         let Some(separators) = self.splitting.separators else {
             if !text.is_empty() {
                 self.open = true;

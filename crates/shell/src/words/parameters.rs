@@ -150,8 +150,8 @@ impl Walker<'_> {
     /// Returns the key of an element: arithmetic for arrays, text for `declare -A`.
     pub(crate) fn key(&mut self, state: &mut State, scope: &Scope, name: &str, word: &Word) -> Option<Key> {
         let meant = state.meant(name)?;
-        let is_table = state.options.shell == Shell::Zsh && super::DEFINING.contains(&name);
-        let keyed = is_table || state.variable(&meant).is_some_and(|variable| variable.attributes.keyed);
+        let keyed =
+            state.is_table(name) || state.variable(&meant).is_some_and(|variable| variable.attributes.keyed);
         let text = self.text(state, scope, word);
         let text = text.as_str()?;
         if keyed {
@@ -168,7 +168,7 @@ impl Walker<'_> {
 
     /// Returns the key of an element of an array with numbered ones. zsh counts from 1.
     pub(crate) fn element(&mut self, state: &mut State, name: &str, number: i64) -> Option<Key> {
-        let is_zsh = state.options.shell == Shell::Zsh;
+        let is_zsh = state.has_zsh_arrays();
         if number >= 0 {
             return number.checked_sub(i64::from(is_zsh)).filter(|key| *key >= 0).map(Key::Number);
         }
@@ -210,12 +210,17 @@ impl Walker<'_> {
                     _ => Got::Unknown { why: Why::Parameter, several: false },
                 };
             }
+            "argv" if state.options.shell == Shell::Zsh => return self.look_up(state, "*", index),
+            "ARGC" if state.options.shell == Shell::Zsh => return self.look_up(state, "#", index),
+            "commands" if state.options.shell == Shell::Zsh && state.variable(name).is_none() => {
+                return program_path(index);
+            }
             changing if CHANGING.contains(&changing) && state.variable(changing).is_none() => {
                 return Got::Unknown { why: Why::Dynamic, several: false };
             }
             _ => {}
         }
-        let is_zsh = state.options.shell == Shell::Zsh;
+        let is_zsh = state.has_zsh_arrays();
         let several = *index == At::Each || is_zsh && *index == At::Unknown;
         match (self.pick(state, name), index) {
             (Value::Unknown(why), _) => Got::Unknown { why, several },
@@ -340,6 +345,14 @@ fn or_else(state: &State, name: &str) -> Option<String> {
         Value::Scalar(_) | Value::Array(_) | Value::Unset | Value::Unknown(_) => None,
     })?;
     Some(format!("${{{name}:-{own}}}"))
+}
+
+/// zsh: `$commands[name]` is the path of the program.
+fn program_path(index: &At) -> Got {
+    let At::Key(Key::Name(name)) = index else { return Got::Unknown { why: Why::Dynamic, several: true } };
+    let mut path = Text::unknown(Why::Unresolved, format!("$commands[{name}]"));
+    path.push_str(&format!("/{name}"));
+    Got::One(path)
 }
 
 /// zsh: an index of a text is that of a character.

@@ -8,6 +8,7 @@ use super::fields::{Bit, How};
 use super::parameters::{At, Got};
 use crate::scope::Scope;
 use crate::state::{State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{Parameter, Part, Word, ZshExpansion};
 use crate::walk::Walker;
@@ -31,11 +32,19 @@ impl Walker<'_> {
         let written = Self::written(scope, parameter.span, &parameter.name);
         let flags = flags(&zsh.flags);
         let got = self.zsh_value(state, scope, parameter, zsh);
-        let got = self.zsh_operation(state, scope, zsh.operation.as_ref(), got);
+        let got = self.zsh_operation(state, scope, (&parameter.name, zsh.operation.as_ref()), got);
         let got = match &flags {
             Some(flags) => self.flagged(state, scope, parameter, flags, got),
             None => unknown(&got),
         };
+        let is_set = match &got {
+            Got::Unset => Some("0"),
+            Got::One(_) | Got::Many { .. } => Some("1"),
+            Got::Unknown { .. } => None,
+        };
+        if let Some(number) = is_set.filter(|_| zsh.signs == "+") {
+            return self.bits_of(state, Got::One(Text::known(number)), quoted, &written);
+        }
         if zsh.signs.contains(['^', '+']) {
             let got = unknown(&got);
             return self.bits_of(state, got, quoted, &written);
@@ -93,9 +102,20 @@ impl Walker<'_> {
     }
 
     /// `:h`, `:t`, `:r`, `:e`, `:l`, `:u`: the value of modifiers in a row. Others, and further indices, are unknown.
-    fn zsh_operation(&mut self, state: &mut State, scope: &Scope, operation: Option<&Word>, got: Got) -> Got {
+    fn zsh_operation(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        (name, operation): (&str, Option<&Word>),
+        got: Got,
+    ) -> Got {
         let Some(word) = operation else { return got };
         let written = self.text(state, scope, word);
+        if let Some(value) = written.to_arg().strip_prefix("::=") {
+            let text = Text::from(&value);
+            state.set(name, Value::Scalar(text.clone()));
+            return Got::One(text);
+        }
         let is_static = word.parts.iter().all(|part| matches!(part, Part::Text { .. }));
         let (Some(modifiers), Got::One(text), true) = (written.as_str(), &got, is_static) else {
             return unknown(&got);
@@ -127,7 +147,13 @@ impl Walker<'_> {
         }
         for (letter, argument) in flags {
             got = match (*letter, got) {
+                ('@', Got::Many { values, .. }) => Got::Many { values, joined: false },
                 ('P' | '@', got) => got,
+                ('A', got) => {
+                    // The assigned value is an array.
+                    state.set(&parameter.name, Value::Unknown(Why::Expansion));
+                    unknown(&got)
+                }
                 ('e' | '%', got) => {
                     if let Got::Unknown { why, .. } = &got {
                         let written = Self::written(scope, parameter.span, &parameter.name);
@@ -156,46 +182,39 @@ impl Walker<'_> {
         }
         got
     }
-
-    /// Defines what an assignment to an element of `functions`, `aliases` or `commands` defines (zshmodules,
-    /// "THE ZSH/PARAMETER MODULE").
-    pub(crate) fn zsh_definition(
-        &mut self,
-        state: &mut State,
-        scope: &Scope,
-        table: &str,
-        name: &str,
-        value: &Text,
-        span: crate::tree::Span,
-    ) {
-        match table {
-            "functions" | "dis_functions" => {
-                let mut code = Text::known(format!("{name} () {{\n"));
-                code.push(value);
-                code.push_str("\n}");
-                self.run_text(state, scope, &code, crate::found::Origin::Argument, span);
-            }
-            "commands" => state.hashed.insert(name.into(), vec![Some(value.clone())]),
-            "aliases" => state.aliases.insert(name.into(), vec![Some(value.clone())]),
-            // They expand anywhere in a command, or at a suffix.
-            _ => self.gap(scope, Role::Code, Why::Unsupported, table, span),
-        }
-    }
 }
 
-/// Tables whose elements are definitions.
-pub(crate) const DEFINING: &[&str] =
-    &["aliases", "commands", "dis_aliases", "dis_functions", "functions", "galiases", "saliases"];
+/// Returns the offset at which a pattern of zsh begins that reaches to the end of its word: with `(...)` or `<1-9>`.
+pub(super) fn pattern_start(text: &str, shell: Shell) -> Option<usize> {
+    let is_one = shell == Shell::Zsh && (text.contains('(') || text.contains('<'));
+    let first = text.find(['*', '?', '[', '(', '<'])?;
+    is_one.then_some(first)
+}
 
-/// Returns the value of a `DEFINING` table's elements: `functions=(name code)`.
-pub(crate) fn defined(value: &Value) -> Option<Vec<(String, Text)>> {
-    let Value::Array(elements) = value else { return None };
-    let mut texts = elements.values();
-    let mut made = Vec::new();
-    while let (Some(name), Some(text)) = (texts.next(), texts.next()) {
-        made.push((name.as_str()?.to_owned(), text.clone()));
+/// Returns a pattern of zsh as one of bash, without its qualifiers: `(a|b)*(.)` is `@(a|b)*`.
+pub(super) fn as_pattern(text: &str) -> String {
+    let mut text = text;
+    if let Some((before, qualifiers)) = text.strip_suffix(')').and_then(|inner| inner.rsplit_once('('))
+        && !qualifiers.contains('|')
+        && !before.is_empty()
+    {
+        text = before;
     }
-    Some(made)
+    let mut made = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(['(', '<']) {
+        made.push_str(before);
+        if rest.get(before.len()..).is_some_and(|rest| rest.starts_with('(')) {
+            made.push_str("@(");
+            rest = after;
+        } else {
+            // A range of numbers.
+            made.push('*');
+            rest = after.split_once('>').map_or("", |(_, rest)| rest);
+        }
+    }
+    made.push_str(rest);
+    made
 }
 
 /// Reads flags; nothing if an argument has no end.

@@ -1,0 +1,205 @@
+//! Builtins that only zsh and ksh have, or that mean more there: `setopt`, `emulate`, `autoload`, `zstyle`, `print -P`. This
+//! module must not know words.
+
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+use castellan_programs::Arg;
+
+use super::DOTGLOB;
+use crate::found::Origin;
+use crate::run::Call;
+use crate::scope::{Scope, Source};
+use crate::state::{Body, Function, State, Value};
+use crate::syntax::Shell;
+use crate::text::Text;
+use crate::walk::Walker;
+
+/// Options whose effect on words is not modelled: with one, braces and arrays have unknown values.
+const UNMODELLED: &[&str] = &["rcexpandparam", "braceccl", "globsubst", "globassign", "histsubstpattern"];
+
+impl Walker<'_> {
+    /// `setopt`, `unsetopt`: an unknown name may be any option.
+    pub(super) fn setopt(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let on = call.argv.first().and_then(Arg::as_str) != Some("unsetopt");
+        for arg in call.arguments() {
+            match arg.as_str() {
+                Some(name) => set_option(state, name, on),
+                None => {
+                    state.options.hidden_names = true;
+                    state.options.splits = true;
+                    state.options.is_unmodelled = true;
+                }
+            }
+        }
+        state.status = None;
+    }
+
+    /// `print -P` expands its arguments like a prompt.
+    pub(super) fn print(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        if state.options.shell == Shell::Zsh && call.arguments().iter().any(|arg| has_letter(arg, 'P')) {
+            for arg in call.arguments() {
+                self.prompt(state, scope, &Text::from(arg), call.span);
+            }
+        }
+        self.program(state, scope, call, "print");
+    }
+
+    /// `emulate SHELL`, and `emulate SHELL -c CODE`, where the options last as long as the code.
+    pub(super) fn emulate(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let code = call.arguments().iter().position(|arg| has_letter(arg, 'c'));
+        let before = state.options;
+        if let Some(shell) = call.arguments().iter().find(|arg| !arg.prefix().starts_with('-')) {
+            let is_zsh = shell.as_str() == Some("zsh");
+            state.options.splits = !is_zsh;
+            state.options.ksh_arrays = !is_zsh;
+        }
+        if let Some(code) = code.and_then(|at| call.arguments().get(at + 1)) {
+            self.run_text(state, scope, &Text::from(code), Origin::Argument, call.span);
+            state.options = before;
+        }
+        state.status = None;
+    }
+
+    /// `autoload NAME`: a function whose body is a file of `fpath`.
+    pub(super) fn autoload(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let names = call.arguments().iter().filter(|arg| !arg.prefix().starts_with(['-', '+']));
+        for name in names.filter_map(Arg::as_str) {
+            // It takes the place of a loaded one only at a call.
+            let function = self.of_path(state, scope, name);
+            let function = function.unwrap_or_else(|| Rc::new(Function::unknown(Why::File)));
+            state.functions.insert(name.into(), vec![Some(function)]);
+        }
+        state.status = None;
+    }
+
+    /// Returns the function in the first directory of `fpath` (zsh) or `FPATH` with a file of this name.
+    pub(crate) fn of_path(&mut self, state: &State, scope: &Scope, name: &str) -> Option<Rc<Function>> {
+        let texts = ["fpath", "FPATH"].into_iter().filter_map(|name| state.variable(name));
+        let mut directories = Vec::new();
+        for value in texts.flat_map(|variable| &variable.values) {
+            match value {
+                Value::Array(elements) => directories.extend(elements.values().cloned()),
+                Value::Scalar(text) => {
+                    directories
+                        .extend(text.as_str().into_iter().flat_map(|text| text.split(':')).map(Text::known));
+                }
+                Value::Unset | Value::Unknown(_) => {}
+            }
+        }
+        for directory in directories {
+            let path = format!("{}/{name}", directory.as_str()?);
+            let Some(mut text) = self.file_text(state, &path) else { continue };
+            let defines = [format!("function {name}"), format!("{name}("), format!("{name} (")];
+            if defines.iter().any(|begin| text.contains(begin)) {
+                // The file defines the function, which the shell then calls.
+                text.push_str(&format!("\n{name} \"$@\""));
+            }
+            let text: Rc<str> = text.into();
+            let source =
+                Source { text: Rc::clone(&text), place: scope.source.place, file: Some(path.into()) };
+            let (body, source, number) = (Body::Text(text), Rc::new(source), usize::MAX);
+            return Some(Rc::new(Function { body, source, number }));
+        }
+        None
+    }
+
+    /// `zstyle -e PATTERN STYLE CODE` runs the code when the style is looked up; `zstyle -s ... NAME` sets a variable.
+    pub(super) fn zstyle(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let args = call.arguments();
+        match args.first().and_then(Arg::as_str) {
+            Some("-e") => {
+                for code in args.iter().skip(3) {
+                    let mut later = self.fork(state);
+                    self.run_text(&mut later, scope, &Text::from(code), Origin::Argument, call.span);
+                }
+            }
+            Some("-s" | "-a" | "-b" | "-g") => {
+                for name in args.iter().skip(1).filter_map(Arg::as_str) {
+                    state.set(name, Value::Unknown(Why::Dynamic));
+                }
+            }
+            Some(_) | None => {}
+        }
+        state.status = None;
+    }
+
+    /// `compgen -W WORDS` expands the words.
+    pub(super) fn compgen(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        let args = call.arguments();
+        for (option, value) in args.iter().zip(args.iter().skip(1)) {
+            if option.as_str() == Some("-W") {
+                self.prompt(state, scope, &Text::from(value), call.span);
+            }
+        }
+        self.program(state, scope, call, "compgen");
+    }
+
+    /// `set -A NAME VALUES` of zsh and ksh. Returns false if the arguments are others.
+    pub(super) fn sets_array(&mut self, state: &mut State, call: &Call) -> bool {
+        let ["-A" | "+A", name] =
+            call.arguments().iter().take(2).filter_map(Arg::as_str).collect::<Vec<_>>()[..]
+        else {
+            return false;
+        };
+        let values = call.arguments().get(2..).unwrap_or_default();
+        let is_known = !values.iter().any(Arg::splits);
+        let value = Value::array(values.iter().map(Text::from));
+        state.set(name, if is_known { value } else { Value::Unknown(Why::Expansion) });
+        true
+    }
+
+    /// An unknown function of a hook that zsh calls after each `cd`: `chpwd`, and those that `chpwd_functions` names.
+    pub(super) fn after_cd(&mut self, state: &mut State, scope: &Scope, call: &Call) {
+        if state.options.shell != Shell::Zsh {
+            return;
+        }
+        let mut names = vec!["chpwd".to_owned()];
+        match self.pick(state, "chpwd_functions") {
+            Value::Array(all) => {
+                names.extend(all.values().filter_map(|text| text.as_str().map(str::to_owned)))
+            }
+            Value::Scalar(_) | Value::Unset => {}
+            Value::Unknown(Why::Variable) => {}
+            Value::Unknown(why) => self.gap(scope, Role::Code, why, "chpwd_functions", call.span),
+        }
+        for name in names {
+            for function in state.functions.get(&name).cloned().into_iter().flatten().flatten() {
+                self.call_function(
+                    state,
+                    scope,
+                    &function,
+                    &Call::new(Vec::new(), call.span),
+                    Some(Vec::new()),
+                );
+            }
+        }
+    }
+}
+
+/// Sets an option of zsh. Case and underscores in its name mean nothing, and `no` before it the opposite.
+pub(crate) fn set_option(state: &mut State, name: &str, on: bool) {
+    let name = name.replace('_', "").to_ascii_lowercase();
+    let (name, on) = match name.strip_prefix("no") {
+        Some(rest) => (rest, !on),
+        None => (name.as_str(), on),
+    };
+    let options = &mut state.options;
+    match name {
+        // Once set, they may still be in force where a branch took them back.
+        "globdots" | DOTGLOB => options.hidden_names |= on,
+        "shwordsplit" => options.splits |= on,
+        "ksharrays" => options.ksh_arrays |= on,
+        "glob" => options.literal_patterns = !on,
+        name if UNMODELLED.contains(&name) => options.is_unmodelled |= on,
+        _ => {}
+    }
+}
+
+fn has_letter(arg: &Arg, letter: char) -> bool {
+    arg.as_str().is_some_and(|text| text.starts_with('-') && text.contains(letter))
+}
