@@ -72,9 +72,6 @@ pub(crate) const ARITHMETIC_BYTES_PER_WORK: usize = 1;
 /// Arguments of one command; an unknown argument replaces the rest. Real lists have hundreds. Each path is looked up.
 pub(crate) const ARGUMENTS_MAX: usize = 2_000;
 
-/// Number of the last positional parameter that a loop of zsh may set. With a higher one, all of them are unknown.
-pub(crate) const POSITIONALS_MAX: usize = 64;
-
 /// Traps of one shell. Real scripts set a few. Each trap is compared with the others and runs at the end.
 pub(crate) const TRAPS_MAX: usize = 32;
 

@@ -3,6 +3,7 @@
 
 mod braces;
 mod fields;
+mod globs;
 mod hidden;
 mod operations;
 mod parameters;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use castellan_event::Why;
 
 use super::State;
-use crate::limits::{NAMES_FOLLOWED_MAX, POSITIONALS_MAX, VALUES_MAX};
+use crate::limits::{NAMES_FOLLOWED_MAX, VALUES_MAX};
 use crate::syntax::Shell;
 use crate::text::Text;
 
@@ -137,15 +137,14 @@ impl State {
             self.positionals = None;
             return;
         };
-        let slot = number.checked_sub(1).filter(|at| *at < POSITIONALS_MAX);
-        let (Some(slot), Some(values)) = (slot, &mut self.positionals) else {
-            self.positionals = None;
-            return;
-        };
+        let Some(values) = &mut self.positionals else { return };
         let values = Rc::make_mut(values);
-        values.resize(values.len().max(slot + 1), Text::default());
-        if let Some(one) = values.get_mut(slot) {
-            *one = text;
+        match number.checked_sub(1) {
+            Some(at) if at == values.len() => values.push(text),
+            at => match at.and_then(|at| values.get_mut(at)) {
+                Some(one) => *one = text,
+                None => self.positionals = None,
+            },
         }
     }
 

@@ -4,7 +4,7 @@
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
-use super::zsh;
+use super::globs;
 use crate::limits::PATTERN_CHARS_MAX;
 use crate::syntax::Shell;
 use crate::text::Text;
@@ -193,7 +193,7 @@ impl<'a> Fields<'a> {
 
     fn end(&mut self) {
         if let Some(pattern) = self.pattern.take() {
-            let written = zsh::as_pattern(&pattern);
+            let written = globs::as_pattern(&pattern);
             self.pieces.push(Piece::Unknown { why: Why::Glob, written });
         }
         // Unknown pieces may be empty, and then there is no field.
@@ -214,7 +214,7 @@ impl<'a> Fields<'a> {
         }
         self.open = true;
         if let Some(at) =
-            zsh::pattern_start(text, self.splitting.shell).filter(|_| !self.splitting.literal_patterns)
+            globs::pattern_start(text, self.splitting.shell).filter(|_| !self.splitting.literal_patterns)
         {
             let (before, pattern) = text.split_at_checked(at).unwrap_or((text, ""));
             self.pieces.push(Piece::Text(before.to_owned()));
