@@ -1,16 +1,19 @@
-//! Compares a call that bash made with the found commands. This module must not know the source of either.
+//! Compares a command that a shell ran with the found commands. This module must not know the source of either.
 
 use castellan_event::Role;
 use castellan_programs::{Arg, Piece};
-use castellan_shell::{Found, Item, Run, Stdin};
+use castellan_shell::{Found, Item, Run};
 
-use crate::bash::{Called, MARKERS};
+use super::shells::{Called, MARKERS};
 
-/// The result of the comparison for a call.
+/// The result of the comparison for a command that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cover {
+    /// Found with its arguments.
     Known,
+    /// Found by its name, with unknown arguments.
     Partly,
+    /// Covered only by a part that was not understood, or by a command with an unknown name.
     Gap,
     No,
 }
@@ -19,7 +22,7 @@ pub(crate) fn cover(found: &Found, call: &Called) -> Cover {
     let covering: Vec<&Run> = runs(found).filter(|run| covers(run, call)).collect();
     if covering.iter().any(|run| is_known(run)) {
         Cover::Known
-    } else if !covering.is_empty() {
+    } else if covering.iter().any(|run| has_known_name(run)) {
         Cover::Partly
     } else if has_gap(found) {
         Cover::Gap
@@ -31,28 +34,15 @@ pub(crate) fn cover(found: &Found, call: &Called) -> Cover {
 /// Returns true if a part that may run commands was not understood.
 pub(crate) fn has_gap(found: &Found) -> bool {
     let gap = |item: &Item| matches!(item, Item::Hole(gap) if matches!(gap.role, Role::Program | Role::Code));
-    found.items.iter().any(gap) || runs(found).any(runs_file)
-}
-
-/// Returns true if a command runs a file as shell text. The walk does not read the contents here.
-fn runs_file(run: &Run) -> bool {
-    let words: Vec<&str> = run.argv.iter().filter_map(Arg::as_str).collect();
-    let file = words.get(1).is_some_and(|file| [".sh", ".txt", ".md"].iter().any(|end| file.ends_with(end)));
-    match words.first() {
-        Some(&("source" | ".")) => file,
-        Some(&"bash") => {
-            file || matches!(run.stdin, Stdin::File(_)) || run.env.iter().any(|(name, _)| name == "BASH_ENV")
-        }
-        _ => false,
-    }
+    found.items.iter().any(gap)
 }
 
 /// Returns the number of known marker calls that were found and not made.
-pub(crate) fn not_made(found: &Found, calls: &[Called]) -> u64 {
+pub(crate) fn not_made(found: &Found, calls: &[Called]) -> usize {
     let marker =
         |run: &&Run| run.argv.first().and_then(Arg::as_str).is_some_and(|name| MARKERS.contains(&name));
     let made = |run: &Run| calls.iter().any(|call| covers(run, call));
-    runs(found).filter(marker).filter(|run| is_known(run) && !made(run)).count() as u64
+    runs(found).filter(marker).filter(|run| is_known(run) && !made(run)).count()
 }
 
 /// Returns the found items as readable text.
@@ -80,6 +70,10 @@ fn runs(found: &Found) -> impl Iterator<Item = &Run> {
     })
 }
 
+fn has_known_name(run: &Run) -> bool {
+    run.argv.first().is_some_and(|name| name.as_str().is_some())
+}
+
 fn is_known(run: &Run) -> bool {
     run.argv.iter().all(|arg| arg.as_str().is_some())
 }
@@ -88,7 +82,9 @@ fn covers(run: &Run, call: &Called) -> bool {
     let Some((name, arguments)) = run.argv.split_first() else { return false };
     let (called, words) =
         call.argv.split_first().map_or(("", &[][..]), |(name, words)| (name.as_str(), words));
-    if run.cwd.as_ref().is_some_and(|cwd| *cwd != call.directory) || !run.remote.is_empty() {
+    let is_elsewhere =
+        call.directory.as_ref().is_some_and(|called| run.cwd.as_ref().is_some_and(|cwd| cwd != called));
+    if is_elsewhere || !run.remote.is_empty() {
         return false;
     }
     match name.as_str() {

@@ -10,7 +10,8 @@ pub(crate) struct Draws {
 
 impl Draws {
     pub(crate) fn random(seed: u64) -> Draws {
-        Draws { given: Vec::new(), at: 0, seed: Some(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)) }
+        // Mixed, so that the numbers of neighbouring seeds differ.
+        Draws { given: Vec::new(), at: 0, seed: Some(mixed(seed)) }
     }
 
     pub(crate) fn given(draws: &[u32]) -> Draws {
@@ -27,11 +28,8 @@ impl Draws {
             (Some(one), _) => *one,
             (None, None) => 0,
             (None, Some(seed)) => {
-                // splitmix64
                 *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-                let one = (mixed ^ (mixed >> 31)) as u32 % among.max(1) as u32;
+                let one = mixed(*seed) as u32 % among.max(1) as u32;
                 self.given.push(one);
                 one
             }
@@ -39,23 +37,50 @@ impl Draws {
         self.at += 1;
         one as usize % among.max(1)
     }
+}
 
-    pub(crate) fn pick<'t>(&mut self, among: &[&'t str]) -> &'t str {
-        let at = self.below(among.len());
-        among.get(at).copied().unwrap_or_default()
-    }
+/// The mixing function of splitmix64.
+fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
 }
 
 /// Attempts to reduce one text.
 const TRIES_MAX: usize = 300;
 
-/// Returns a shorter and simpler sequence with the same failure.
-pub(crate) fn smaller(draws: Vec<u32>, wrong: impl Fn(&mut Draws) -> bool) -> Vec<u32> {
-    let mut least = draws;
+/// Returns a shorter and simpler sequence of choices with the same failure.
+pub(crate) fn smaller_draws(draws: Vec<u32>, wrong: impl Fn(&mut Draws) -> bool) -> Vec<u32> {
+    let simpler = |one: u32| (0..one.min(3)).collect();
+    smaller(draws, simpler, |draws| wrong(&mut Draws::given(draws)))
+}
+
+/// Returns a shorter text with the same failure.
+pub(crate) fn smaller_text(text: &str, wrong: impl Fn(&str) -> bool) -> String {
+    let mut pieces: Vec<String> = Vec::new();
+    let mut was_word = false;
+    for one in text.chars() {
+        let is_word = one.is_alphanumeric();
+        match pieces.last_mut().filter(|_| is_word && was_word) {
+            Some(piece) => piece.push(one),
+            None => pieces.push(one.to_string()),
+        }
+        was_word = is_word;
+    }
+    smaller(pieces, |_| Vec::new(), |pieces| wrong(&pieces.concat())).concat()
+}
+
+/// Leaves out parts, then replaces each part by a simpler one, as long as the sequence stays wrong.
+fn smaller<T: Clone + PartialEq>(
+    parts: Vec<T>,
+    simpler: impl Fn(T) -> Vec<T>,
+    wrong: impl Fn(&[T]) -> bool,
+) -> Vec<T> {
+    let mut least = parts;
     let mut tries = 0;
-    let mut attempt = |candidate: Vec<u32>, least: &mut Vec<u32>| {
+    let mut attempt = |candidate: Vec<T>, least: &mut Vec<T>| {
         tries += 1;
-        let better = wrong(&mut Draws::given(&candidate));
+        let better = wrong(&candidate);
         if better {
             *least = candidate;
         }
@@ -78,12 +103,9 @@ pub(crate) fn smaller(draws: Vec<u32>, wrong: impl Fn(&mut Draws) -> bool) -> Ve
             }
         }
         for at in 0..least.len() {
-            for simpler in [0, 1, 2] {
+            for simple in least.get(at).cloned().map(&simpler).unwrap_or_default() {
                 let mut candidate = least.clone();
-                match candidate.get_mut(at) {
-                    Some(one) if *one > simpler => *one = simpler,
-                    _ => break,
-                }
+                candidate.splice(at..=at, [simple]);
                 let (better, goes_on) = attempt(candidate, &mut least);
                 if !goes_on {
                     return least;
