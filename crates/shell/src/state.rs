@@ -79,6 +79,8 @@ pub(crate) struct Options {
     pub(crate) ksh_arrays: bool,
     /// An option of zsh is set whose effect on braces and arrays is not modelled.
     pub(crate) is_unmodelled: bool,
+    /// `^`, `#` and `~` are operators of patterns: `setopt extendedglob`.
+    pub(crate) extended_patterns: bool,
     /// `shopt -s lastpipe`
     pub(crate) last_pipe: bool,
     /// `local -`: the options last as long as the function.
@@ -222,6 +224,7 @@ impl State {
                 splits: shell != Shell::Zsh,
                 ksh_arrays: false,
                 is_unmodelled: false,
+                extended_patterns: false,
                 last_pipe: matches!(shell, Shell::Zsh | Shell::Ksh),
                 is_local: false,
                 literal_patterns: false,

@@ -181,6 +181,7 @@ impl Walker<'_> {
             separators: separators.as_deref(),
             literal_patterns: state.options.literal_patterns,
             whole: !state.options.splits,
+            is_extended: state.options.extended_patterns,
             shell: state.options.shell,
         };
         let mut made = fields::fields(bits, splitting);
@@ -233,6 +234,13 @@ impl Walker<'_> {
             match segment {
                 Segment::Text { text, quoted: true } => {
                     bits.push(Bit::Text { text: text.clone(), how: How::Quoted });
+                }
+                Segment::Text { text, quoted: false }
+                    if at == 0 && tilde == Tilde::First && is_program_path(state.options.shell, text) =>
+                {
+                    // zsh: `=rm` is the path of `rm`.
+                    bits.push(Bit::Unknown { why: Why::Unresolved, written: text.clone(), quoted: true });
+                    bits.push(Bit::Text { text: text.replacen('=', "/", 1), how: How::Quoted });
                 }
                 Segment::Text { text, quoted: false } if tilde == Tilde::Nowhere || !text.contains('~') => {
                     bits.push(Bit::Text { text: text.clone(), how: How::Written });
@@ -374,6 +382,12 @@ impl Walker<'_> {
             written => crate::text::cut(written),
         }
     }
+}
+
+fn is_program_path(shell: Shell, text: &str) -> bool {
+    let is_name = |one: char| one.is_ascii_alphanumeric() || "_.+-".contains(one);
+    let name = text.strip_prefix('=').filter(|name| !name.is_empty());
+    shell == Shell::Zsh && name.is_some_and(|name| name.chars().all(is_name))
 }
 
 /// Returns true if unquoted text starts like an assignment: bash expands `~` after its `=` even in an argument.

@@ -177,6 +177,7 @@ impl Walker<'_> {
         // zsh: `hash NAME=PATH`.
         for (name, path) in call.arguments().iter().filter_map(|arg| arg.as_str()?.split_once('=')) {
             if state.options.shell == Shell::Zsh {
+                let path = path.strip_prefix('=').unwrap_or(path);
                 state.hashed.insert(name.into(), vec![Some(Text::known(path))]);
             }
         }

@@ -141,12 +141,17 @@ impl Walker<'_> {
 
     /// `set -A NAME VALUES` of zsh and ksh. Returns false if the arguments are others.
     pub(super) fn sets_array(&mut self, state: &mut State, call: &Call) -> bool {
-        let ["-A" | "+A", name] =
-            call.arguments().iter().take(2).filter_map(Arg::as_str).collect::<Vec<_>>()[..]
-        else {
+        let args = call.arguments();
+        let Some(first) = args.first().and_then(Arg::as_str) else { return false };
+        let Some(attached) = first.strip_prefix(['-', '+']).and_then(|first| first.strip_prefix('A')) else {
             return false;
         };
-        let values = call.arguments().get(2..).unwrap_or_default();
+        let (name, after) = match attached {
+            "" => (args.get(1).and_then(Arg::as_str), 2),
+            name => (Some(name), 1),
+        };
+        let Some(name) = name else { return false };
+        let values = args.get(after..).unwrap_or_default();
         let is_known = !values.iter().any(Arg::splits);
         let value = Value::array(values.iter().map(Text::from));
         state.set(name, if is_known { value } else { Value::Unknown(Why::Expansion) });
@@ -190,12 +195,12 @@ pub(crate) fn set_option(state: &mut State, name: &str, on: bool) {
     };
     let options = &mut state.options;
     match name {
-        // Once set, they may still be in force where a branch took them back.
-        "globdots" | DOTGLOB => options.hidden_names |= on,
-        "shwordsplit" => options.splits |= on,
-        "ksharrays" => options.ksh_arrays |= on,
+        "globdots" | DOTGLOB => options.hidden_names = on,
+        "shwordsplit" => options.splits = on,
+        "ksharrays" => options.ksh_arrays = on,
+        "extendedglob" => options.extended_patterns = on,
         "glob" => options.literal_patterns = !on,
-        name if UNMODELLED.contains(&name) => options.is_unmodelled |= on,
+        name if UNMODELLED.contains(&name) => options.is_unmodelled = on,
         _ => {}
     }
 }

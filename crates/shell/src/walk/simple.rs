@@ -47,7 +47,7 @@ impl Walker<'_> {
         let substituted = self.substituted;
         let argv: Vec<Arg> = words.iter().flat_map(|word| self.fields(state, scope, word)).collect();
         let mut call = Call::new(argv, own_span(statement, assignments, words));
-        self.as_zsh(state, words, &mut call);
+        Self::as_zsh(state, &mut call);
         let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
         call.redirects = redirects;
         if call.argv.is_empty() {
@@ -257,6 +257,9 @@ impl Walker<'_> {
                 };
                 state.set(name, value);
             }
+            (None, Value::Array(elements)) if name == "argv" && state.options.shell == Shell::Zsh => {
+                state.positionals = Some(Rc::new(elements.values().cloned().collect()));
+            }
             (None, value) => state.set(name, value),
         }
     }
@@ -354,6 +357,9 @@ impl Walker<'_> {
             return false;
         }
         let Some(mut text) = self.alias_body(state, name) else { return false };
+        if text.as_str().is_some_and(|text| text.trim().is_empty()) && words.len() == 1 {
+            return false;
+        }
         // After an alias body that ends with a blank, the next word may also be an alias.
         let mut goes_on = ends_blank(&text);
         for word in words.iter().skip(1) {

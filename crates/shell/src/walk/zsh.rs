@@ -21,22 +21,16 @@ const QUALIFIERS: &str = "/F.@=p*%rwxAIERWXsStLmacDNMTonOYU G^-,#q+:0123456789kK
 
 impl Walker<'_> {
     /// Applies the zsh meaning of a command's words.
-    pub(super) fn as_zsh(&mut self, state: &State, words: &[Word], call: &mut Call) {
+    pub(super) fn as_zsh(state: &State, call: &mut Call) {
         if state.options.shell != Shell::Zsh {
             return;
         }
-        // `=rm` expands to the path of `rm`.
-        let is_path = matches!(
-            words.first().and_then(|word| word.parts.first()),
-            Some(Part::Text { text, quoted: false }) if text.starts_with('=')
-        );
         // `- rm` starts `rm` with a name that begins with `-`.
         while call.argv.len() > 1 && call.argv.first().and_then(|arg| arg.as_str()) == Some("-") {
             call.argv.remove(0);
         }
         let Some(first) = call.argv.first_mut() else { return };
-        let path = first.strip_prefix("=").filter(|_| is_path);
-        if let Some(name) = path.or_else(|| first.strip_prefix(OF_FILES)) {
+        if let Some(name) = first.strip_prefix(OF_FILES) {
             *first = name;
         }
     }

@@ -152,15 +152,23 @@ fn nested<'a>(
             at = close + 1;
             continue;
         }
+        // Braces without any comma that are no range are text, with the braces in them.
+        let is_text = |close: &usize| !atoms.get(at..*close).unwrap_or_default().iter().any(is_comma);
+        let is_brace = matches!(atom, Atom::Char('{'));
+        let end = close.filter(|close| is_brace && is_text(close)).map_or(at + 1, |close| close + 1);
         if words.len() > 1 || depth > 0 {
-            *copies = copies.checked_sub(words.len())?;
+            *copies = copies.checked_sub(words.len() * (end - at))?;
         }
         for word in &mut words {
-            word.push(atom.clone());
+            word.extend(atoms.get(at..end)?.iter().cloned());
         }
-        at += 1;
+        at = end;
     }
     Some(words)
+}
+
+fn is_comma(atom: &Atom<'_>) -> bool {
+    matches!(atom, Atom::Char(','))
 }
 
 /// Expands the text between two braces. Returns `None` if it is no expansion, `Some(None)` if it is too large.

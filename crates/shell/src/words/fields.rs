@@ -105,7 +105,7 @@ pub(crate) fn text_of(bits: &[Bit]) -> Text {
 
 /// Returns the only field of a word that is plain text without expansions or patterns. Most words are plain.
 pub(crate) fn plain(word: &Word) -> Option<String> {
-    let is_special = |byte: u8| b"~{*?[(".contains(&byte);
+    let is_special = |byte: u8| b"~{*?[(<=^#".contains(&byte);
     let mut all = String::new();
     let mut is_field = false;
     for part in &word.parts {
@@ -128,6 +128,8 @@ pub(crate) struct Splitting<'a> {
     pub(crate) literal_patterns: bool,
     /// zsh: values are not split.
     pub(crate) whole: bool,
+    /// `^`, `#` and `~` are operators of patterns.
+    pub(crate) is_extended: bool,
     pub(crate) shell: Shell,
 }
 
@@ -214,7 +216,7 @@ impl<'a> Fields<'a> {
         }
         self.open = true;
         if let Some(at) =
-            globs::pattern_start(text, self.splitting.shell).filter(|_| !self.splitting.literal_patterns)
+            globs::pattern_start(text, self.splitting).filter(|_| !self.splitting.literal_patterns)
         {
             let (before, pattern) = text.split_at_checked(at).unwrap_or((text, ""));
             self.pieces.push(Piece::Text(before.to_owned()));

@@ -64,6 +64,60 @@ const CHANGING: &[&str] = &[
     "_",
 ];
 
+/// Variables that zsh sets by itself (zshparam, zshmodules).
+const ZSH_PARAMETERS: &[&str] = &[
+    "CPUTYPE",
+    "EGID",
+    "ERRNO",
+    "LOGNAME",
+    "MATCH",
+    "MBEGIN",
+    "MEND",
+    "TTY",
+    "USERNAME",
+    "VENDOR",
+    "ZSH_ARGZERO",
+    "ZSH_EVAL_CONTEXT",
+    "ZSH_NAME",
+    "ZSH_PATCHLEVEL",
+    "ZSH_SUBSHELL",
+    "ZSH_VERSION",
+    "argv",
+    "builtins",
+    "dirstack",
+    "errnos",
+    "fpath",
+    "funcfiletrace",
+    "funcsourcetrace",
+    "funcstack",
+    "functrace",
+    "history",
+    "historywords",
+    "jobdirs",
+    "jobstates",
+    "jobtexts",
+    "keymaps",
+    "match",
+    "mbegin",
+    "mend",
+    "modules",
+    "nameddirs",
+    "options",
+    "parameters",
+    "path",
+    "patchars",
+    "pipestatus",
+    "reswords",
+    "signals",
+    "status",
+    "sysparams",
+    "termcap",
+    "terminfo",
+    "userdirs",
+    "usergroups",
+    "widgets",
+];
+
 impl Walker<'_> {
     /// Expands a parameter with its operation.
     pub(super) fn parameter(
@@ -210,10 +264,16 @@ impl Walker<'_> {
                     _ => Got::Unknown { why: Why::Parameter, several: false },
                 };
             }
-            "argv" if state.options.shell == Shell::Zsh => return self.look_up(state, "*", index),
             "ARGC" if state.options.shell == Shell::Zsh => return self.look_up(state, "#", index),
             "commands" if state.options.shell == Shell::Zsh && state.variable(name).is_none() => {
                 return program_path(index);
+            }
+            changing
+                if state.options.shell == Shell::Zsh
+                    && ZSH_PARAMETERS.contains(&changing)
+                    && state.variable(changing).is_none() =>
+            {
+                return Got::Unknown { why: Why::Dynamic, several: true };
             }
             changing if CHANGING.contains(&changing) && state.variable(changing).is_none() => {
                 return Got::Unknown { why: Why::Dynamic, several: false };
@@ -222,8 +282,13 @@ impl Walker<'_> {
         }
         let is_zsh = state.has_zsh_arrays();
         let several = *index == At::Each || is_zsh && *index == At::Unknown;
-        match (self.pick(state, name), index) {
+        let value = match (&state.positionals, name) {
+            (Some(values), "argv") if is_zsh => Value::array(values.iter().cloned()),
+            _ => self.pick(state, name),
+        };
+        match (value, index) {
             (Value::Unknown(why), _) => Got::Unknown { why, several },
+            (Value::Unset, At::Each | At::Joined) if is_zsh => Got::Unset,
             (Value::Unset, At::Each | At::Joined) => Got::Many { values: Vec::new(), joined: !several },
             (Value::Unset, _) => Got::Unset,
             (Value::Scalar(text), At::Each | At::Joined) => {
@@ -291,6 +356,11 @@ impl Walker<'_> {
             }
             Got::Unknown { why, several } => {
                 vec![Bit::Unknown { why, written: written.to_owned(), quoted: quoted && !several }]
+            }
+            // `x$a` may be each element with `x`, and nothing without any.
+            Got::Many { joined, .. } if state.options.is_unmodelled => {
+                let unknown = Got::Unknown { why: Why::Expansion, several: !(joined && quoted) };
+                self.bits_of(state, unknown, quoted, written)
             }
             Got::Many { values, joined } => {
                 self.work.spend_bytes(values.iter().map(|text| text.len() + 1).sum());
