@@ -81,6 +81,8 @@ pub(crate) struct Options {
     pub(crate) is_unmodelled: bool,
     /// `^`, `#` and `~` are operators of patterns: `setopt extendedglob`.
     pub(crate) extended_patterns: bool,
+    /// `=` at the beginning of a word is text: `unsetopt equals`.
+    pub(crate) literal_equals: bool,
     /// `shopt -s lastpipe`
     pub(crate) last_pipe: bool,
     /// `local -`: the options last as long as the function.
@@ -225,14 +227,16 @@ impl State {
                 ksh_arrays: false,
                 is_unmodelled: false,
                 extended_patterns: false,
+                literal_equals: false,
                 last_pipe: matches!(shell, Shell::Zsh | Shell::Ksh),
                 is_local: false,
                 literal_patterns: false,
                 hidden_names: false,
                 literal_braces: shell == Shell::Posix,
                 aliases: match (shell, start.aliases.is_empty()) {
-                    (Shell::Bash, true) => None,
-                    (Shell::Bash, false) | (Shell::Zsh | Shell::Posix | Shell::Ksh, _) => Some(true),
+                    // `zsh -c` parses all of its text before it defines an alias.
+                    (Shell::Bash | Shell::Zsh, true) => None,
+                    (Shell::Bash | Shell::Zsh, false) | (Shell::Posix | Shell::Ksh, _) => Some(true),
                 },
                 export_all: false,
                 functions_exported: false,

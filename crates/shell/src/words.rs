@@ -236,7 +236,10 @@ impl Walker<'_> {
                     bits.push(Bit::Text { text: text.clone(), how: How::Quoted });
                 }
                 Segment::Text { text, quoted: false }
-                    if at == 0 && tilde == Tilde::First && is_program_path(state.options.shell, text) =>
+                    if at == 0
+                        && tilde == Tilde::First
+                        && !state.options.literal_equals
+                        && is_program_path(state.options.shell, text) =>
                 {
                     // zsh: `=rm` is the path of `rm`.
                     bits.push(Bit::Unknown { why: Why::Unresolved, written: text.clone(), quoted: true });

@@ -175,10 +175,14 @@ impl Walker<'_> {
             None => (None, &[][..]),
         };
         // zsh: `hash NAME=PATH`.
-        for (name, path) in call.arguments().iter().filter_map(|arg| arg.as_str()?.split_once('=')) {
-            if state.options.shell == Shell::Zsh {
-                let path = path.strip_prefix('=').unwrap_or(path);
-                state.hashed.insert(name.into(), vec![Some(Text::known(path))]);
+        if state.options.shell == Shell::Zsh {
+            let pairs = call.arguments().iter().filter_map(|arg| {
+                let (name, _) = arg.prefix().split_once('=')?;
+                Some((name, arg.strip_prefix(name)?.strip_prefix("=")?))
+            });
+            for (name, path) in pairs {
+                let path = path.strip_prefix("=").unwrap_or(path);
+                state.hashed.insert(name.into(), vec![Some(Text::from(&path))]);
             }
         }
         match (option, rest.split_first()) {

@@ -152,6 +152,10 @@ impl Walker<'_> {
         };
         let Some(name) = name else { return false };
         let values = args.get(after..).unwrap_or_default();
+        let values = match values.split_first() {
+            Some((first, rest)) if matches!(first.as_str(), Some("-" | "--")) => rest,
+            Some(_) | None => values,
+        };
         let is_known = !values.iter().any(Arg::splits);
         let value = Value::array(values.iter().map(Text::from));
         state.set(name, if is_known { value } else { Value::Unknown(Why::Expansion) });
@@ -198,6 +202,7 @@ pub(crate) fn set_option(state: &mut State, name: &str, on: bool) {
         "globdots" | DOTGLOB => options.hidden_names = on,
         "shwordsplit" => options.splits = on,
         "ksharrays" => options.ksh_arrays = on,
+        "equals" => options.literal_equals = !on,
         "extendedglob" => options.extended_patterns = on,
         "glob" => options.literal_patterns = !on,
         name if UNMODELLED.contains(&name) => options.is_unmodelled = on,

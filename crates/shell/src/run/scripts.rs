@@ -45,13 +45,11 @@ impl Walker<'_> {
         state.absolute(path).is_some_and(|absolute| self.on_disk(&absolute) == Err(Why::Unresolved))
     }
 
-    /// Returns the text of a file, if it has one known text.
+    /// Returns a text that a file may have.
     pub(crate) fn file_text(&mut self, state: &State, path: &str) -> Option<String> {
         let absolute = state.absolute(path)?;
-        match self.holds(state, &absolute).as_slice() {
-            [Ok(text)] => text.as_str().map(str::to_owned),
-            _ => None,
-        }
+        let holds = self.holds(state, &absolute);
+        holds.iter().flatten().find_map(|text| text.as_str().map(str::to_owned))
     }
 
     fn holds(&mut self, state: &State, absolute: &Rc<str>) -> Vec<Holds> {

@@ -86,6 +86,7 @@ fn join_options(one: &Options, other: &Options) -> Options {
         ksh_arrays: one.ksh_arrays || other.ksh_arrays,
         is_unmodelled: one.is_unmodelled || other.is_unmodelled,
         extended_patterns: one.extended_patterns || other.extended_patterns,
+        literal_equals: one.literal_equals && other.literal_equals,
         last_pipe: one.last_pipe || other.last_pipe,
         is_local: one.is_local || other.is_local,
         literal_patterns: one.literal_patterns && other.literal_patterns,

@@ -285,6 +285,14 @@ impl Walker<'_> {
             }
         };
         self.work.spend(elements.len() as u64);
+        // zsh fills the elements before it.
+        if let Key::Number(number) = key
+            && state.has_zsh_arrays()
+            && number > elements.len() as i64
+        {
+            state.set(name, Value::Unknown(Why::Expansion));
+            return;
+        }
         let element = elements.entry(key).or_default();
         if append {
             element.push(&text);
