@@ -115,7 +115,7 @@ pub(crate) fn decide() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Compares both parsers of shell text: an example of their crate.
+/// Compares the parser of shell text with a shell: an example of its crate.
 pub(crate) fn syntax(words: &[&str]) -> anyhow::Result<()> {
     let corpora = [
         "corpus",

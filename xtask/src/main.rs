@@ -80,11 +80,11 @@ usage: cargo xtask COMMAND
   oracle effects
           runs harmless commands for real, under strace in namespaces of their own, and compares what they did with the
           predicted effects
-  syntax [--all] [--only=CLASS] [PATH]...
-          compares the trees of the shell crate's two parsers over the corpora, or over the named files and folders, and
-          measures both; --all shows every difference
   syntax --accept=SHELL [--all] [PATH]...
-          compares the texts that the new parser accepts with those that `SHELL -n` does: bash, dash, zsh or ksh
+          compares the texts that the shell parser accepts with those that `SHELL -n` does: bash, dash, zsh or ksh, over the
+          corpora or the named files and folders; prints differences without a known reason, with --all every one
+  syntax --fuzz=SHELL [--count=N] [--seed=N] [--all] [PATH]...
+          the same for generated and changed texts, 100,000 without --count
   same BASE [--texts]
           builds commit BASE beside the working tree, judges every known call by both, and reports what differs: verdicts,
           findings, facts, counted work, records; with --texts also what agents and people read, and registered settings

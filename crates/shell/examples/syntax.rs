@@ -1,6 +1,6 @@
-//! Compares what the parser accepts with `SHELL -n`, for the shells that are installed:
-//! `cargo run --release --example syntax -- SHELL [--all] [--fuzz [--count N] [--seed N]] PATH...`. Texts come from files and
-//! folders, or are generated from them. Prints counts, differences without a known reason, and the speed of the parser.
+//! Compares what the parser accepts with `SHELL -n`: `cargo run --release --example syntax -- --accept=SHELL PATH...` for the
+//! texts of files and folders, `--fuzz=SHELL [--count=N] [--seed=N] PATH...` for texts that are generated or changed. Prints
+//! counts, the differences without a known reason, with `--all` also the others, and the speed of the parser.
 
 #[path = "../tests/shared/accepted.rs"]
 mod accepted;
@@ -17,61 +17,75 @@ use accepted::{Answer, Judge};
 use castellan_shell::syntax;
 use generated::Generator;
 
-/// Shown differences, without `--all`.
-const SHOWN: usize = 40;
-
 /// Bytes of a text that is changed.
 const SEED_BYTES_MAX: usize = 300;
 
+/// Bytes of a text that is an argument of the shell.
+const TEXT_BYTES_MAX: usize = 20_000;
+
+/// A difference: the text, shortened, and its known reason.
+type Difference = (Answer, String, Option<&'static str>);
+
 fn main() -> std::io::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let number = |name: &str, default: u64| {
-        let at = words.iter().position(|word| word == name);
-        at.and_then(|at| words.get(at + 1)).and_then(|word| word.parse().ok()).unwrap_or(default)
-    };
-    let has = |name: &str| words.iter().any(|word| word == name);
-    let (count, seed) = (number("--count", 100_000), number("--seed", 1));
-    let is_value =
-        |at: usize| at > 0 && words.get(at - 1).is_some_and(|word| word == "--count" || word == "--seed");
-    let plain = words.iter().enumerate().filter(|(at, word)| !word.starts_with("--") && !is_value(*at));
-    let mut plain = plain.map(|(_, word)| word.as_str());
-    let judge = Judge::new(plain.next().unwrap_or("bash"));
-    let paths: Vec<PathBuf> = plain.map(PathBuf::from).collect();
+    let option = |name: &str| words.iter().find_map(|word| word.strip_prefix(name));
+    let number =
+        |name: &str, default: u64| option(name).and_then(|word| word.parse().ok()).unwrap_or(default);
+    let is_generated = option("--fuzz=").is_some();
+    let shell = option("--fuzz=").or(option("--accept=")).unwrap_or("bash");
+    let judge =
+        Judge::new(shell).ok_or_else(|| std::io::Error::other("a shell is bash, zsh, dash or ksh"))?;
+    let paths: Vec<PathBuf> =
+        words.iter().filter(|word| !word.starts_with("--")).map(PathBuf::from).collect();
     let mut texts = collected::texts(&paths)?;
-    if has("--fuzz") {
-        texts.retain(|text| text.len() <= SEED_BYTES_MAX);
-        texts = (0..count)
-            .map(|number| Generator::new(seed.wrapping_mul(1 << 32) + number, &texts).text())
-            .collect();
+    let bytes_max = if is_generated { SEED_BYTES_MAX } else { TEXT_BYTES_MAX };
+    texts.retain(|text| text.len() <= bytes_max && !text.contains('\0'));
+    if is_generated {
+        let first = number("--seed=", 1) << 32;
+        let made = |number| Generator::new(first + number, &texts).text();
+        texts = (0..number("--count=", 100_000)).map(made).collect();
     }
-    let speed = speed(&judge, &texts);
-    let answers = asked(&judge, &texts);
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let mut shown = if has("--all") { usize::MAX } else { SHOWN };
-    let mut different: Vec<(&String, &Answer)> = texts.iter().zip(&answers).collect();
-    println!("{} texts, {speed} ns per KiB", texts.len());
-    different.sort_by_key(|(text, _)| text.len());
-    for (text, answer) in different {
-        *counts.entry(answer.to_string()).or_default() += 1;
-        if answer.is_unexplained() && shown > 0 {
-            shown -= 1;
-            println!("== {answer}\n{}", judge.shrunk(text));
-        }
-    }
-    counts.iter().for_each(|(answer, count)| println!("{count:>8} {answer}"));
+    println!("{} texts, {} ns per KiB", texts.len(), speed(&judge, &texts));
+    report(compared(&judge, &texts), words.iter().any(|word| word == "--all"));
     Ok(())
 }
 
+fn report((answers, differences): (Vec<Answer>, Vec<Difference>), shows_all: bool) {
+    let mut counts: BTreeMap<(Answer, &str), usize> = BTreeMap::new();
+    answers
+        .iter()
+        .filter(|one| one.shell == one.parser)
+        .for_each(|one| *counts.entry((*one, "")).or_default() += 1);
+    for (answer, text, reason) in differences {
+        *counts.entry((answer, reason.unwrap_or("WITHOUT A REASON"))).or_default() += 1;
+        if shows_all || reason.is_none() {
+            println!("== shell {}, parser {}\n{text}", answer.shell, answer.parser);
+        }
+    }
+    for ((answer, reason), count) in counts {
+        println!("{count:>8} shell {}, parser {} {reason}", answer.shell, answer.parser);
+    }
+}
+
 /// Asks the shell about each text, in several threads.
-fn asked(judge: &Judge, texts: &[String]) -> Vec<Answer> {
+fn compared(judge: &Judge, texts: &[String]) -> (Vec<Answer>, Vec<Difference>) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let size = texts.len().div_ceil(threads).max(1);
+    let work = |part: &[String]| {
+        let answers: Vec<Answer> = part.iter().map(|text| judge.answer(text)).collect();
+        let different = part.iter().zip(&answers).filter(|(_, answer)| answer.shell != answer.parser);
+        let differences = different.map(|(text, answer)| {
+            let text = judge.shrunk(text, *answer);
+            let reason = judge.reason(&text, *answer);
+            (*answer, text, reason)
+        });
+        (differences.collect::<Vec<_>>(), answers)
+    };
     std::thread::scope(|scope| {
-        let parts: Vec<_> = texts
-            .chunks(size)
-            .map(|part| scope.spawn(|| part.iter().map(|text| judge.answer(text)).collect::<Vec<_>>()))
-            .collect();
-        parts.into_iter().flat_map(|part| part.join().unwrap_or_default()).collect()
+        let parts: Vec<_> = texts.chunks(size).map(|part| scope.spawn(move || work(part))).collect();
+        let parts: Vec<_> = parts.into_iter().filter_map(|part| part.join().ok()).collect();
+        let (differences, answers): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        (answers.concat(), differences.into_iter().flatten().collect())
     })
 }
 

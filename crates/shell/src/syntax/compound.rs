@@ -32,34 +32,24 @@ impl Parser<'_, '_> {
             return Ok(Some(Self::parenthesis));
         }
         let Some((keyword, after)) = self.keyword() else { return Ok(None) };
-        let read: Reader<Self> = match keyword {
-            Keyword::Case => Self::case,
-            Keyword::Coproc => Self::coproc,
-            Keyword::For => Self::for_each,
-            Keyword::Foreach => Self::foreach,
-            Keyword::Function => Self::function,
-            Keyword::If => Self::conditional,
-            Keyword::Namespace => Self::namespace,
-            Keyword::Repeat => Self::repeat,
-            Keyword::Open => Self::group,
-            Keyword::Select => Self::select,
-            Keyword::Test => Self::test,
-            Keyword::Until => Self::until,
-            Keyword::While => Self::while_loop,
-            Keyword::Bang
-            | Keyword::Close
-            | Keyword::Do
-            | Keyword::Done
-            | Keyword::Elif
-            | Keyword::Else
-            | Keyword::End
-            | Keyword::Esac
-            | Keyword::Fi
-            | Keyword::In
-            | Keyword::TestEnd
-            | Keyword::Then => return Err(Why::Syntax),
+        let readers: [(Keyword, Reader<Self>); 13] = [
+            (Keyword::Case, Self::case),
+            (Keyword::Coproc, Self::coproc),
+            (Keyword::For, Self::for_each),
+            (Keyword::Foreach, Self::foreach),
+            (Keyword::Function, Self::function),
+            (Keyword::If, Self::conditional),
+            (Keyword::Namespace, Self::namespace),
+            (Keyword::Repeat, Self::repeat),
+            (Keyword::Open, Self::group),
+            (Keyword::Select, Self::select),
+            (Keyword::Test, Self::test),
+            (Keyword::Until, Self::until),
+            (Keyword::While, Self::while_loop),
+        ];
+        let Some((_, read)) = readers.into_iter().find(|(begins, _)| *begins == keyword) else {
             // It begins a pipeline only: elsewhere it is the program.
-            Keyword::Time => return Ok(None),
+            return if keyword == Keyword::Time { Ok(None) } else { Err(Why::Syntax) };
         };
         self.at = after;
         Ok(Some(read))

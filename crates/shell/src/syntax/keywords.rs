@@ -69,6 +69,21 @@ const KEYWORDS: &[(&str, Keyword, &[Shell])] = &[
     ("}", Keyword::Close, ALL),
 ];
 
+/// Reserved words that begin no command.
+pub(super) const CLOSERS: &[Keyword] = &[
+    Keyword::Close,
+    Keyword::Do,
+    Keyword::Done,
+    Keyword::Elif,
+    Keyword::Else,
+    Keyword::End,
+    Keyword::Esac,
+    Keyword::Fi,
+    Keyword::In,
+    Keyword::TestEnd,
+    Keyword::Then,
+];
+
 /// Their first bytes.
 const FIRST: &[u8] = b"![]{}cdefinrstuw";
 

@@ -4,7 +4,7 @@ use castellan_event::Why;
 
 use super::Shell::{Bash, Ksh, Posix, Zsh};
 use super::cursor::{Parse, Parser};
-use super::keywords::Keyword;
+use super::keywords::{CLOSERS, Keyword};
 use crate::tree::{Connector, FdWord, Node, Part, Redirect, RedirectKind, Script, Span, Statement, Word};
 
 /// The end of a statement in a list.
@@ -150,7 +150,7 @@ impl Parser<'_, '_> {
             Some(b'}') if self.in_braces => false,
             Some(b';') => self.is_shell(&[Zsh, Ksh]) && !matches!(self.second(), Some(b';' | b'&' | b'|')),
             Some(_) => match self.keyword() {
-                Some((keyword, _)) => !is_closer(keyword),
+                Some((keyword, _)) => !CLOSERS.contains(&keyword),
                 None => true,
             },
         }
@@ -268,38 +268,6 @@ impl Parser<'_, '_> {
         let parts = vec![Part::Text { text: "1".to_owned(), quoted: false }];
         let target = Word { parts, span };
         Redirect { fd: Some(FdWord::Number(2)), kind: RedirectKind::DuplicateOutput, target, span }
-    }
-}
-
-/// Reserved words that begin no command.
-fn is_closer(keyword: Keyword) -> bool {
-    match keyword {
-        Keyword::Close
-        | Keyword::Do
-        | Keyword::Done
-        | Keyword::Elif
-        | Keyword::Else
-        | Keyword::End
-        | Keyword::Esac
-        | Keyword::Fi
-        | Keyword::In
-        | Keyword::TestEnd
-        | Keyword::Then => true,
-        Keyword::Bang
-        | Keyword::Case
-        | Keyword::Coproc
-        | Keyword::For
-        | Keyword::Foreach
-        | Keyword::Function
-        | Keyword::If
-        | Keyword::Namespace
-        | Keyword::Open
-        | Keyword::Repeat
-        | Keyword::Select
-        | Keyword::Test
-        | Keyword::Time
-        | Keyword::Until
-        | Keyword::While => false,
     }
 }
 

@@ -1,74 +1,71 @@
 //! Asks an installed shell whether it accepts a text, and compares its answer with the parser's.
 
-use std::fmt;
 use std::process::{Command, Stdio};
 
 use castellan_event::Why;
 use castellan_shell::syntax::{self, Shell};
 use castellan_shell::tree::{Node, Parsed};
+use regex::Regex;
+
+/// Known differences: the shells, whether they accept the text, what the shortest such text contains, and the reason. A
+/// text that only the parser accepts runs nothing. A text that only the shell accepts has a hole from its line on.
+const REASONS: &str = include_str!("../data/syntax_differences.txt");
 
 /// A shell to ask.
 pub(crate) struct Judge {
-    program: String,
+    program: &'static str,
     pub(crate) shell: Shell,
+    /// `(accepts, pattern, reason)`
+    reasons: Vec<(bool, Regex, &'static str)>,
 }
 
-/// The comparison of two answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The answers of the shell and of the parser: true if it accepts the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Answer {
-    /// The shell accepts the text.
     pub(crate) shell: bool,
-    /// The parser accepts the text.
     pub(crate) parser: bool,
-    /// The known reason for a difference.
-    pub(crate) reason: Option<&'static str>,
-}
-
-impl Answer {
-    pub(crate) fn is_unexplained(&self) -> bool {
-        self.shell != self.parser && self.reason.is_none()
-    }
-}
-
-impl fmt::Display for Answer {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = |accepts: bool| if accepts { "accepts" } else { "rejects" };
-        write!(out, "shell {}, parser {}", word(self.shell), word(self.parser))?;
-        self.reason.map_or(Ok(()), |reason| write!(out, ": {reason}"))
-    }
 }
 
 impl Judge {
-    pub(crate) fn new(program: &str) -> Judge {
-        let shell = match program {
-            "zsh" => Shell::Zsh,
-            "dash" => Shell::Posix,
-            "ksh" => Shell::Ksh,
-            _ => Shell::Bash,
-        };
-        Judge { program: program.to_owned(), shell }
+    pub(crate) fn new(name: &str) -> Option<Judge> {
+        let all = [("bash", Shell::Bash), ("zsh", Shell::Zsh), ("dash", Shell::Posix), ("ksh", Shell::Ksh)];
+        let (program, shell) = all.into_iter().find(|(program, _)| *program == name)?;
+        let rows = REASONS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let reasons = rows.filter_map(|row| {
+            let [shells, answer, pattern, reason] =
+                row.splitn(4, "  ").collect::<Vec<_>>().try_into().ok()?;
+            let is_asked = shells.split(' ').any(|shell| shell == name);
+            is_asked.then(|| Some((answer == "accepts", Regex::new(pattern).ok()?, reason)))?
+        });
+        Some(Judge { program, shell, reasons: reasons.collect() })
+    }
+
+    /// Reports whether the shell is there, and answers.
+    pub(crate) fn is_installed(&self) -> bool {
+        self.accepts("a") == Some(true) && self.accepts(")") == Some(false)
     }
 
     pub(crate) fn answer(&self, text: &str) -> Answer {
         let parser = self.parses(&syntax::parse(text, self.shell, usize::MAX).0);
-        let options: &[&[&str]] = match self.shell {
-            Shell::Bash => &[&[], &["-O", "extglob"]],
-            Shell::Zsh => &[&["-f"]],
-            Shell::Posix | Shell::Ksh => &[&[]],
-        };
-        // With and without patterns of ksh: the parser does not know the option.
-        let accepts = |text: &str| options.iter().any(|options| self.accepts(text, options));
-        let mut shell = accepts(text);
-        if shell && !parser {
-            // Some shells are silent if the text ends too early, but do not run it.
-            shell = accepts(&format!("{{\n{text}\n}}")) && accepts(&format!("(\n{text}\n)"));
+        let shell = self.accepts(text).unwrap_or(parser);
+        if !shell || parser {
+            return Answer { shell, parser };
         }
-        Answer { shell, parser, reason: None }
+        // Some shells are silent if the text ends too early, but do not run it.
+        let is_whole = |text: String| self.accepts(&text).unwrap_or(false);
+        let shell = is_whole(format!("{{\n{text}\n}}")) && is_whole(format!("(\n{text}\n)"));
+        Answer { shell, parser }
+    }
+
+    /// Returns the known reason for different answers.
+    pub(crate) fn reason(&self, text: &str, answer: Answer) -> Option<&'static str> {
+        let mut reasons = self.reasons.iter();
+        let found = reasons.find(|(accepts, pattern, _)| *accepts == answer.shell && pattern.is_match(text));
+        found.map(|(.., reason)| *reason)
     }
 
     /// Returns a shorter text with the same answer.
-    pub(crate) fn shrunk(&self, text: &str) -> String {
-        let answer = self.answer(text);
+    pub(crate) fn shrunk(&self, text: &str, answer: Answer) -> String {
         let mut text = text.to_owned();
         let mut length = text.len() / 2;
         while length > 0 {
@@ -90,18 +87,27 @@ impl Judge {
         text
     }
 
-    /// The shell runs nothing of the text. The status is no answer for `[[` and `!`.
-    fn accepts(&self, text: &str, options: &[&str]) -> bool {
-        if text.contains('\0') {
-            return false;
-        }
-        let mut asked = Command::new(&self.program);
-        let asked =
-            asked.args(options).args(["-n", "-c", &format!("\n{text}")]).stdin(Stdio::null()).env_clear();
-        asked.output().is_ok_and(|output| {
+    /// Nothing of the text runs. The status is no answer for `[[` and `!`. Without an answer in time, there is none.
+    fn accepts(&self, text: &str) -> Option<bool> {
+        let options: &[&[&str]] = match self.shell {
+            // The parser does not know this option.
+            Shell::Bash => &[&[], &["-O", "extglob"]],
+            Shell::Zsh => &[&["-f"]],
+            Shell::Posix | Shell::Ksh => &[&[]],
+        };
+        for options in options {
+            let mut asked = Command::new("timeout");
+            asked.args(["2", self.program]).args(*options).args(["-n", "-c", &format!("\n{text}")]);
+            let output = asked.stdin(Stdio::null()).env_remove("ENV").env_remove("BASH_ENV").output().ok()?;
+            if matches!(output.status.code(), None | Some(124)) {
+                return None;
+            }
             let said = String::from_utf8_lossy(&output.stderr);
-            said.lines().all(|line| line.contains("warning"))
-        })
+            if said.lines().all(|line| line.contains("warning")) {
+                return Some(true);
+            }
+        }
+        Some(false)
     }
 
     /// A shell reads the text of backquotes when it runs them: an error there is no error of the text.

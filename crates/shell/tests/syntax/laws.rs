@@ -9,6 +9,7 @@ use castellan_shell::tree::{
 use proptest::prelude::*;
 
 use crate::collected;
+use crate::generated::TOKENS;
 
 pub(crate) const SHELLS: [Shell; 4] = [Shell::Bash, Shell::Zsh, Shell::Posix, Shell::Ksh];
 
@@ -122,87 +123,6 @@ fn check(text: &str) {
     }
 }
 
-const TOKENS: &[&str] = &[
-    "a",
-    " ",
-    "\n",
-    ";",
-    "&",
-    "|",
-    "&&",
-    "(",
-    ")",
-    "{ ",
-    "; }",
-    "$(",
-    "${",
-    "}",
-    "`",
-    "\\`",
-    "\"",
-    "'",
-    "$'",
-    "\\",
-    "<<E\n",
-    "E\n",
-    "<<-E\n",
-    "<<'E'\n",
-    "\t",
-    ">",
-    "<(",
-    "$((",
-    "((",
-    "))",
-    "[[ ",
-    " ]]",
-    "if ",
-    "; then ",
-    "; fi",
-    "case x in ",
-    ") ",
-    ";;",
-    " esac",
-    "for x in ",
-    "; do ",
-    "; done",
-    "x=",
-    "x=(",
-    "x[",
-    "]",
-    "export ",
-    "#",
-    "$x",
-    "${x:-",
-    "${x/",
-    "/",
-    "!",
-    "time ",
-    "é",
-    "\r",
-    "\u{202e}",
-    "\u{feff}",
-    "\0",
-    "*",
-    "{a,b}",
-    "2>&1",
-    "\\\n",
-    "f()",
-    "function ",
-    "coproc ",
-    "=~ ",
-    "$[",
-    "${(e)",
-    "=(",
-    "*(",
-    "${ ",
-    "${|",
-    "[",
-    "+=",
-    ":",
-    "?",
-    "@",
-];
-
 proptest! {
     #[test]
     fn any_text_has_a_tree(text in "\\PC{0,200}") {
@@ -216,7 +136,7 @@ proptest! {
 }
 
 /// Texts of the repository that are short enough to be cut everywhere.
-fn seeds() -> Vec<String> {
+pub(crate) fn seeds() -> Vec<String> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let paths = [
         "tests/data",
