@@ -33,8 +33,8 @@ fn main() -> std::io::Result<()> {
         |name: &str, default: u64| option(name).and_then(|word| word.parse().ok()).unwrap_or(default);
     let is_generated = option("--fuzz=").is_some();
     let shell = option("--fuzz=").or(option("--accept=")).unwrap_or("bash");
-    let judge =
-        Judge::new(shell).ok_or_else(|| std::io::Error::other("a shell is bash, zsh, dash or ksh"))?;
+    let judge = Judge::new(shell).filter(Judge::is_installed);
+    let judge = judge.ok_or_else(|| std::io::Error::other("no such shell: bash, zsh, dash or ksh"))?;
     let paths: Vec<PathBuf> =
         words.iter().filter(|word| !word.starts_with("--")).map(PathBuf::from).collect();
     let mut texts = collected::texts(&paths)?;

@@ -2,18 +2,47 @@
 
 use castellan_event::{Call, Facts, Recorder, Why};
 use castellan_facts::{Setting, analyse};
+use castellan_shell::Shell;
+use castellan_shell::syntax::parse;
 use castellan_shell::tree::{Node, Span};
 
 use crate::world::{Same, shell_call};
 
-/// Parses bytes as shell text: no panic, equal trees from two parses, every hole and statement inside the text.
+/// Units of the parser's work for a byte: more would not be linear.
+const WORK_PER_BYTE: usize = 40;
+
+/// Parses bytes as text of every shell: no panic, linear work, equal trees from two parses, every hole and statement inside
+/// the text. A statement alone has the same tree as in its text.
 pub fn shell_parse(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let parsed = castellan_shell::parse(text, castellan_shell::Shell::Bash);
-    let inside = |span: Span| text.get(span.start as usize..span.end as usize).is_some();
-    assert!(parsed.holes.iter().all(|hole| inside(hole.span)), "a hole outside the text");
-    assert!(parsed.script.statements.iter().all(|one| inside(one.span)), "a statement outside the text");
-    assert_eq!(parsed, castellan_shell::parse(text, castellan_shell::Shell::Bash), "two trees");
+    for shell in [Shell::Bash, Shell::Zsh, Shell::Posix, Shell::Ksh] {
+        let (parsed, work) = parse(text, shell, usize::MAX);
+        assert!(work <= WORK_PER_BYTE * text.len() + 1_000, "{shell:?}: {work} units of work");
+        assert_eq!(parsed, parse(text, shell, usize::MAX).0, "two trees");
+        let inside = |span: Span| text.get(span.start as usize..span.end as usize);
+        assert!(parsed.holes.iter().all(|hole| inside(hole.span).is_some()), "a hole outside the text");
+        for statement in &parsed.script.statements {
+            let own = inside(statement.span);
+            assert!(own.is_some(), "a statement outside the text");
+            // The body of a here-document is elsewhere.
+            let Some(own) = own.filter(|_| !matches!(statement.node, Node::Hole(_)) && !text.contains('<'))
+            else {
+                continue;
+            };
+            let alone = parse(own, shell, usize::MAX).0.script.statements;
+            let alone: Vec<String> = alone.iter().map(|one| without_spans(&one.node)).collect();
+            let there = without_spans(&statement.node);
+            assert_eq!(alone, [there], "{shell:?}: {own:?} of {text:?}");
+        }
+    }
+}
+
+/// Prints a command without its spans.
+fn without_spans(node: &Node) -> String {
+    let printed = format!("{node:?}");
+    let mut pieces = printed.split("Span {");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| text + piece.split_once('}').map_or(piece, |(_, after)| after))
 }
 
 /// Reads bytes as a shell call; the text after a byte 1 is the contents of every file. Checks: no panic, equal facts
@@ -59,7 +88,7 @@ pub(crate) fn hold(call: &Call, facts: &Facts) {
 
 /// Returns the reason if the first statement has no tree. The first statement always runs.
 fn first_hole(text: &str) -> Option<Why> {
-    match castellan_shell::parse(text, castellan_shell::Shell::Bash).script.statements.first()?.node {
+    match castellan_shell::parse(text, Shell::Bash).script.statements.first()?.node {
         Node::Hole(hole) => Some(hole.why),
         Node::Simple { .. }
         | Node::Declare { .. }

@@ -116,7 +116,7 @@ impl Parser<'_, '_> {
                 self.eat("|&");
                 self.state.background = true;
                 if let Some(last) = statements.pop() {
-                    let span = last.span;
+                    let span = Span { end: self.span_from(self.at - 1).end, ..last.span };
                     let node = Node::Coproc(Box::new(last));
                     statements.push(Statement {
                         node,
