@@ -9,7 +9,8 @@ use castellan_shell::tree::{
 use proptest::prelude::*;
 
 use crate::collected;
-use crate::generated::TOKENS;
+use crate::dump;
+use crate::generated::{Generator, TOKENS};
 
 pub(crate) const SHELLS: [Shell; 4] = [Shell::Bash, Shell::Zsh, Shell::Posix, Shell::Ksh];
 
@@ -154,6 +155,32 @@ fn every_prefix_has_a_tree() {
     for text in seeds().iter().step_by(7) {
         text.char_indices().for_each(|(at, _)| check(text.split_at(at).0));
     }
+}
+
+/// No statement depends on those beside it.
+#[test]
+fn a_statement_alone_has_the_same_tree() {
+    let mut compared = 0;
+    for number in 0..2_000 {
+        let text = Generator::new(number, &[]).text();
+        for shell in SHELLS {
+            let whole = syntax::parse(&text, shell, usize::MAX).0.script;
+            // The body of a here-document is elsewhere.
+            for one in whole
+                .statements
+                .iter()
+                .filter(|one| !matches!(one.node, Node::Hole(_)) && !text.contains("<<"))
+            {
+                let own = text.get(one.span.start as usize..one.span.end as usize).unwrap_or_default();
+                let mut alone = syntax::parse(own, shell, usize::MAX).0.script;
+                alone.statements.iter_mut().for_each(|alone| alone.background = one.background);
+                let there = Script { statements: vec![one.clone()], span: one.span };
+                assert_eq!(dump::script(&alone), dump::script(&there), "{shell:?}: {own:?} of {text:?}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 1_500, "{compared} statements");
 }
 
 /// The beginning of the line with the first here-document, which may take more of a longer text.

@@ -18,7 +18,8 @@ fn the_shells_agree_on_a_sample() {
             let text = Generator::new(number, &seeds).text();
             let answer = judge.answer(&text);
             accepted += usize::from(answer.shell && answer.parser);
-            if answer.shell == answer.parser {
+            // The shortest text is the one to explain, but to shorten takes long.
+            if answer.shell == answer.parser || judge.reason(&text, answer).is_some() {
                 continue;
             }
             let text = judge.shrunk(&text, answer);
