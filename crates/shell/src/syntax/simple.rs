@@ -297,7 +297,10 @@ impl Parser<'_, '_> {
 
     /// The body of a function, from the `)` on.
     pub(super) fn function_body(&mut self, names: Vec<String>, start: usize) -> Parse<Statement> {
-        let is_name = |name: &String| name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+        let is_name = |name: &String| {
+            !name.starts_with(|first: char| first.is_ascii_digit())
+                && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+        };
         if self.is_shell(&[Posix]) && !names.first().is_some_and(is_name) {
             return Err(Why::Syntax);
         }
