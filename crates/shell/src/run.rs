@@ -151,10 +151,7 @@ impl Walker<'_> {
         if let Some(name) = first.as_str() {
             return Some(name.to_owned());
         }
-        // `$(which rm)`: the directory is unknown, but `rm` is found by the same lookup.
-        if let [Piece::Unknown { why: Why::Unresolved, .. }, Piece::Text(tail)] = first.pieces()
-            && let Some(name) = tail.strip_prefix('/').filter(|name| !name.contains('/'))
-        {
+        if let Some(name) = looked_up(first) {
             let name = name.to_owned();
             *first = Arg::known(name.as_str());
             return Some(name);
@@ -519,6 +516,12 @@ impl Walker<'_> {
     pub(crate) fn leaves(&mut self, kind: Leave, state: &mut State, every: bool) {
         self.left(kind, state, every);
     }
+}
+
+/// Returns the name of a program in an unknown directory, which is found by the same lookup: `$(which rm)`, `=rm` of zsh.
+pub(crate) fn looked_up(arg: &Arg) -> Option<&str> {
+    let [Piece::Unknown { why: Why::Unresolved, .. }, Piece::Text(tail)] = arg.pieces() else { return None };
+    tail.strip_prefix('/').filter(|name| !name.contains('/'))
 }
 
 /// Returns true if a text may be a variable name.

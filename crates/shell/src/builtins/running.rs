@@ -5,7 +5,7 @@ use castellan_programs::Arg;
 
 use crate::builtins;
 use crate::found::{Origin, Wrapped};
-use crate::run::Call;
+use crate::run::{Call, looked_up};
 use crate::scope::Scope;
 use crate::state::{Descriptor, State, Trap};
 use crate::syntax::Shell;
@@ -31,7 +31,10 @@ impl Walker<'_> {
             if number > 0 {
                 code.push_str(" ");
             }
-            code.push(&Text::from(arg));
+            match looked_up(arg) {
+                Some(name) => code.push_str(name),
+                None => code.push(&Text::from(arg)),
+            }
         }
         let scope = scope.redirected(call.redirects);
         self.run_text(state, &scope, &code, Origin::Argument, call.span);

@@ -82,7 +82,6 @@ const ZSH_PARAMETERS: &[&str] = &[
     "ZSH_PATCHLEVEL",
     "ZSH_SUBSHELL",
     "ZSH_VERSION",
-    "argv",
     "builtins",
     "dirstack",
     "errnos",
