@@ -55,6 +55,30 @@ impl Walker<'_> {
         }
     }
 
+    /// Walks the commands of values that an integer variable is about to get: each is an expression.
+    pub(crate) fn evaluated_for(
+        &mut self,
+        state: &State,
+        scope: &Scope,
+        name: &str,
+        value: &Value,
+        span: Span,
+    ) {
+        let meant = state.meant(name).and_then(|name| state.variable(&name));
+        if !meant.is_some_and(|variable| variable.attributes.integer) {
+            return;
+        }
+        match value {
+            Value::Scalar(text) => self.evaluated(state, scope, text, span),
+            Value::Array(elements) => {
+                for text in elements.values() {
+                    self.evaluated(state, scope, text, span);
+                }
+            }
+            Value::Unset | Value::Unknown(_) => {}
+        }
+    }
+
     /// Returns the value of text that the shell evaluates, and walks its commands.
     pub(crate) fn number(&mut self, state: &mut State, scope: &Scope, text: &str) -> Option<i64> {
         if let Some(number) = plain(text) {

@@ -6,6 +6,7 @@ mod find;
 mod lists;
 mod scripts;
 mod shells;
+mod startup;
 mod texts;
 
 use castellan_programs::base_name;
@@ -24,7 +25,7 @@ use crate::start::Start;
 use crate::state::{Descriptor, State, Value};
 use crate::syntax::Shell;
 use crate::text::Text;
-use crate::tree::Span;
+use crate::tree::{Script, Span};
 use crate::walk::{Leave, Walker};
 
 /// Dangerous programs whose names are unambiguous: no other program has a subcommand with such a name.
@@ -398,6 +399,7 @@ impl Walker<'_> {
         for (name, value) in assignments {
             state.set(name, Value::Scalar(Text::from(value)));
             state.change(name, |variable| variable.exported = true);
+            self.run_by_shell(state, scope, name, span);
             self.exported_function(state, scope, name, value, span);
         }
     }
@@ -506,10 +508,22 @@ impl Walker<'_> {
         origin: Origin,
         span: Span,
     ) {
-        let code = texts::Code { text: code, shells: None, origin, span, file: None };
-        self.walked_text(state, scope, code, |walker, state, scope, script| {
+        self.run_script(state, scope, code, (origin, span), |walker, state, scope, script| {
             walker.script(state, scope, script);
         });
+    }
+
+    /// Parses text of the current shell and passes it to `walk`.
+    pub(crate) fn run_script(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        text: &Text,
+        (origin, span): (Origin, Span),
+        walk: impl FnMut(&mut Self, &mut State, &Scope, &Script),
+    ) {
+        let code = texts::Code { text, shells: None, origin, span, file: None };
+        self.walked_text(state, scope, code, walk);
     }
 
     /// Leaves the shell, a function or a loop.

@@ -198,18 +198,22 @@ impl<'f> Walker<'f> {
         self.leaving(Leave::Shell, state, |walker, state| {
             walker.script(state, scope, script);
         });
-        let traps = std::mem::take(&mut state.traps);
-        for trap in traps.iter() {
+        let mut done = 0;
+        // A trap may set others.
+        while let Some(trap) = state.traps.get(done).cloned() {
+            done += 1;
             let mut inner = scope.clone();
             inner.source = Rc::clone(&trap.source);
             if trap.is_between {
                 let mut between = self.fork(state);
                 between.set_passing();
                 self.run_text(&mut between, &inner, &trap.code, Origin::Trap, trap.span);
+                self.take_traps(state, &between);
             } else {
                 self.run_text(state, &inner, &trap.code, Origin::Trap, trap.span);
             }
         }
+        state.traps = Rc::default();
     }
 
     /// Adds the functions that existed before the text.

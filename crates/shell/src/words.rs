@@ -324,6 +324,7 @@ impl Walker<'_> {
     /// Walks commands in a copy of the shell and returns their possible outputs.
     fn output_of(&mut self, state: &mut State, scope: &Scope, body: &Script) -> Vec<Text> {
         let mut inner = self.fork(state);
+        inner.traps = Rc::default();
         let at = inner.begin_collecting();
         inner.set_descriptor(1, Descriptor::Collected(at));
         let mut scope = scope.with_origin(Origin::Substitution);
@@ -331,6 +332,7 @@ impl Walker<'_> {
         scope.pipe_from = None;
         scope.background = false;
         self.leaving(Leave::Shell, &mut inner, |walker, inner| walker.script(inner, &scope, body));
+        self.take_traps(state, &inner);
         state.status = inner.status;
         self.substituted += 1;
         inner.collected_at(at)

@@ -163,7 +163,12 @@ impl Walker<'_> {
                     variable.values = vec![value];
                 });
             } else {
-                state.change(name, |variable| variable.attributes.reference = true);
+                state.change(name, |variable| {
+                    variable.attributes.reference = true;
+                    if variable.values == [Value::Unknown(Why::Variable)] {
+                        variable.values = vec![Value::Unset];
+                    }
+                });
             }
             return;
         }

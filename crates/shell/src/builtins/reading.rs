@@ -132,6 +132,7 @@ impl Walker<'_> {
                 None => unknown_line(&line),
             };
             if is_name(&name) {
+                self.evaluated_for(state, scope, &name, &Value::Scalar(value.clone()), call.span);
                 let mut values = vec![Value::Scalar(value)];
                 if may_end {
                     let absent = state.absent();
@@ -268,7 +269,11 @@ impl Walker<'_> {
         self.work.spend_bytes(made.len());
         match name.as_ref().map(Arg::as_str) {
             None => self.deliver(state, scope, &made),
-            Some(Some(name)) if is_name(name) => state.set(name, Value::Scalar(made)),
+            Some(Some(name)) if is_name(name) => {
+                let value = Value::Scalar(made);
+                self.evaluated_for(state, scope, name, &value, call.span);
+                state.set(name, value);
+            }
             Some(Some(name)) => {
                 let array = name.split('[').next().unwrap_or_default().to_owned();
                 state.set(&array, Value::Unknown(Why::Expansion));

@@ -3,7 +3,6 @@
 use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
-use crate::builtins;
 use crate::found::{Origin, Wrapped};
 use crate::run::{Call, looked_up};
 use crate::scope::Scope;
@@ -166,9 +165,8 @@ impl Walker<'_> {
             return;
         }
         let next = call.with(rest.to_vec());
-        let inner = next.argv.first().and_then(Arg::as_str).and_then(builtins::find).filter(|_| builtins);
-        match inner {
-            Some(builtin) => builtin(self, state, &scope, next),
+        match next.argv.first().and_then(Arg::as_str).map(str::to_owned).filter(|_| builtins) {
+            Some(name) => self.found(state, &scope, next, &name),
             None => self.started(state, &scope, next),
         }
         self.leave();

@@ -16,6 +16,12 @@ use crate::walk::Walker;
 /// The bash option for patterns that match hidden names.
 pub(crate) const DOTGLOB: &str = "dotglob";
 
+/// Reserved words. An alias of this name changes the form of the commands after it.
+const RESERVED: &[&str] = &[
+    "!", "[[", "case", "coproc", "do", "done", "elif", "else", "end", "esac", "fi", "for", "foreach",
+    "function", "if", "in", "repeat", "select", "then", "time", "until", "while", "{", "}",
+];
+
 impl Walker<'_> {
     pub(super) fn set_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
@@ -144,6 +150,10 @@ impl Walker<'_> {
         }
         for arg in call.arguments() {
             let Some((name, _)) = arg.prefix().split_once('=') else { continue };
+            if state.options.aliases != Some(false) && RESERVED.contains(&name) {
+                // Its commands have the form that the word begins only after the alias.
+                self.gap(scope, Role::Code, Why::Unsupported, &arg.written(), call.span);
+            }
             let body = arg.as_str().and_then(|text| text.split_once('='));
             match body {
                 Some((_, body)) => state.aliases.insert(name.into(), vec![Some(Text::known(body))]),

@@ -147,6 +147,7 @@ impl Walker<'_> {
                 let mut child = walker.child(state);
                 named(&mut child, &name);
                 let shells = first_line_shells(&text);
+                walker.startup_of_script(state, scope, call, shells);
                 walker.as_script(
                     state,
                     child,

@@ -7,12 +7,13 @@ use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
 use super::Call;
+use super::startup::How;
 use super::texts::Code;
 use crate::builtins::DOTGLOB;
 use crate::found::{Origin, Wrapped};
 use crate::scope::Scope;
 use crate::shells::shells;
-use crate::state::{Descriptor, State, Value};
+use crate::state::{Descriptor, State};
 use crate::syntax::Shell;
 use crate::text::Text;
 use crate::walk::Walker;
@@ -43,11 +44,18 @@ struct Arguments {
     hidden_names: bool,
     /// An option that may undo `-n`: `+n`, `+o noexec`.
     takes_back: bool,
-    /// `-f`: zsh reads no startup files, but the machine's first one.
+    /// `-f`: zsh reads no startup files, but the machine's first one. `--norc`: bash reads no `.bashrc`.
     skips_files: bool,
+    /// `--posix`
+    is_posix: bool,
 }
 
 impl Arguments {
+    fn start(&self) -> How {
+        let Arguments { shells, interactive, is_posix, skips_files, .. } = *self;
+        How { shells, interactive, is_posix, skips_files }
+    }
+
     fn runs_nothing(&self) -> bool {
         self.reads_only && !self.interactive && !self.takes_back && self.unclear.is_none()
     }
@@ -69,6 +77,8 @@ fn read(argv: &[Arg]) -> Arguments {
         }
         if let Some(name) = text.strip_prefix("--") {
             read.inert |= matches!(name, "help" | "version");
+            read.is_posix |= name == "posix";
+            read.skips_files |= matches!(name, "norc" | "no-rcs");
             if LONG_WITH_VALUE.contains(&text) {
                 at += 1;
                 read.first = argv.get(at).cloned();
@@ -126,14 +136,13 @@ impl Walker<'_> {
         if let Some(first) = &arguments.first {
             self.script_operand(state, &inner, call, arguments.shells, first, &[]);
         }
-        self.startup(state, &inner, call, base, &arguments);
+        self.startup(state, &inner, call, base, arguments.start());
         if let Some(at) = arguments.unclear {
             let arg = call.argv.get(at).cloned().unwrap_or_else(|| Arg::known(""));
             self.gap(scope, Role::Code, arg.why().unwrap_or_default(), &arg.written(), call.span);
             self.unknown_output(state, scope, call, Why::Substitution);
             return;
         }
-        self.zsh_environment(state, &inner, call, &arguments);
         let outer = state.options.hidden_names;
         state.options.hidden_names |= arguments.hidden_names;
         self.shell_operands(state, (scope, &inner), call, &arguments);
@@ -169,39 +178,8 @@ impl Walker<'_> {
         }
     }
 
-    /// zsh always runs `.zshenv` first. The walk knows it only if the text wrote it.
-    fn zsh_environment(&mut self, state: &mut State, scope: &Scope, call: &Call, arguments: &Arguments) {
-        if arguments.shells != [Shell::Zsh] || arguments.skips_files {
-            return;
-        }
-        for name in ["ZDOTDIR", "HOME"] {
-            let Value::Scalar(directory) = self.pick(state, name) else { continue };
-            let path = directory.as_str().map(|directory| format!("{directory}/.zshenv"));
-            if let Some(path) = path.filter(|path| state.has_written(path)) {
-                let file = Arg::known(path);
-                self.script_operand(state, scope, call, arguments.shells, &file, &[]);
-            }
-        }
-    }
-
-    /// Runs the startup file named by a variable that the text set: follows an open descriptor or reads a file.
-    fn startup(&mut self, state: &mut State, scope: &Scope, call: &Call, base: &str, arguments: &Arguments) {
-        let Arguments { interactive, shells, .. } = *arguments;
-        let name = if interactive { "ENV" } else { "BASH_ENV" };
-        let reads_files = if interactive { !matches!(base, "bash" | "zsh") } else { base == "bash" };
-        let Some(variable) = state.variable(name).filter(|variable| variable.exported) else { return };
-        for value in variable.values.clone() {
-            let Value::Scalar(text) = value else { continue };
-            let Some(path) = text.as_str().filter(|path| !path.is_empty()) else { continue };
-            let is_new = !self.startup_files.iter().any(|one| one == path);
-            if state.opened(path).is_some() || is_new && reads_files {
-                self.script_operand(state, scope, call, shells, &text.to_arg(), &[]);
-            }
-        }
-    }
-
     /// Runs a script operand: follows an open descriptor or reads a file.
-    fn script_operand(
+    pub(super) fn script_operand(
         &mut self,
         state: &mut State,
         scope: &Scope,

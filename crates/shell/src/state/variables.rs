@@ -119,10 +119,21 @@ impl State {
                     Some(other) if other.contains('[') => return None,
                     Some(other) => name = other.into(),
                 },
+                // An assignment to a reference without a target sets its target.
+                [Value::Unset] => return Some(name),
                 _ => return None,
             }
         }
         None
+    }
+
+    /// Returns the element of an array that a reference names.
+    pub(crate) fn element_meant(&self, name: &str) -> Option<String> {
+        let variable = self.variables.get(name).filter(|variable| variable.attributes.reference)?;
+        match variable.values.as_slice() {
+            [Value::Scalar(text)] => text.as_str().filter(|text| text.contains('[')).map(str::to_owned),
+            _ => None,
+        }
     }
 
     /// Sets a variable. Attributes and export state remain.
@@ -132,6 +143,10 @@ impl State {
 
     /// Sets a variable, or a positional parameter: `for 1 in a b` of zsh.
     pub(crate) fn set_parameter(&mut self, name: &str, value: Value) {
+        if self.variable(name).is_some_and(|variable| variable.attributes.reference) {
+            // A loop sets the reference itself, not its target.
+            return self.change(name, |variable| variable.values = vec![value]);
+        }
         let Ok(number) = name.parse::<usize>() else { return self.set(name, value) };
         let Value::Scalar(text) = value else {
             self.positionals = None;

@@ -36,6 +36,9 @@ impl Outside {
     }
 }
 
+/// Operators of `[[ ]]` with an operand that the shell evaluates.
+const EVALUATING: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"];
+
 impl Walker<'_> {
     /// Walks any statement except a simple command.
     pub(super) fn compound(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
@@ -98,15 +101,21 @@ impl Walker<'_> {
                     self.statement(state, scope, inner);
                 }
             }
-            Node::Test(words) => self.readings(state, |walker, state| {
-                for word in words {
-                    let text = walker.text(state, scope, word);
-                    // Any operand may be arithmetic (`-eq`, `-v`), so every operand is evaluated.
-                    walker.evaluated(state, scope, &text, word.span);
-                }
-                state.set("BASH_REMATCH", Value::Unknown(Why::Dynamic));
-                state.status = None;
-            }),
+            Node::Test(words) => {
+                // The tree has no operators. Such an operand may be any of them.
+                let written = scope.source.written(statement.span);
+                let evaluates = EVALUATING.iter().any(|operator| written.contains(operator));
+                self.readings(state, |walker, state| {
+                    for word in words {
+                        let text = walker.text(state, scope, word);
+                        if evaluates {
+                            walker.evaluated(state, scope, &text, word.span);
+                        }
+                    }
+                    state.set("BASH_REMATCH", Value::Unknown(Why::Dynamic));
+                    state.status = None;
+                });
+            }
             Node::Arithmetic(expression) => self.readings(state, |walker, state| {
                 let value = walker.arithmetic(state, scope, expression);
                 state.status = value.map(|value| value != 0);

@@ -86,14 +86,14 @@ impl Walker<'_> {
         let mut inner = self.fork(state);
         inner.traps = Rc::default();
         self.leaving(Leave::Shell, &mut inner, |walker, inner| walk(walker, inner));
-        let traps = std::mem::take(&mut inner.traps);
-        if !traps.is_empty() {
-            // Traps of a subshell run in it. The walk adds them to the traps of the outer shell, which run at its end.
-            for trap in traps.iter() {
-                self.add_trap(state, trap.clone());
-            }
-        }
         self.absorb(state, inner);
+    }
+
+    /// Traps of a subshell run in it. The walk adds them to the traps of the outer shell, which run at its end.
+    pub(crate) fn take_traps(&mut self, state: &mut State, inner: &State) {
+        for trap in inner.traps.iter() {
+            self.add_trap(state, trap.clone());
+        }
     }
 
     /// Sets a trap. A trap over the limit is not walked and is reported like an exhausted budget.
@@ -111,6 +111,7 @@ impl Walker<'_> {
 
     /// Copies from a subshell the state shared with the shell: output, consumed input, written files and status.
     pub(crate) fn absorb(&mut self, state: &mut State, inner: State) {
+        self.take_traps(state, &inner);
         let count = state.collected.len();
         if !Rc::ptr_eq(&state.collected, &inner.collected) {
             let mut collected = inner.collected;
@@ -289,12 +290,18 @@ impl Walker<'_> {
                     walker.text(state, scope, pattern);
                 }
             });
-            // `;&` continues with the next arm.
-            if let Some(before) = falls.take() {
-                self.joins(&mut taken, before);
+            // `;&` continues with the next arm, and `;;&` with any later one.
+            let earlier = falls.take();
+            if let Some(earlier) = &earlier {
+                let earlier = self.fork(earlier);
+                self.joins(&mut taken, earlier);
             }
             self.script(&mut taken, scope, body);
-            falls = Some(self.fork(&taken));
+            let mut after = self.fork(&taken);
+            if let Some(earlier) = earlier {
+                self.joins(&mut after, earlier);
+            }
+            falls = Some(after);
             self.joins(state, taken);
         }
     }
@@ -382,8 +389,9 @@ impl Walker<'_> {
             }
             let walk = |walker: &mut Self, state: &mut State| {
                 for (number, name) in names.iter().enumerate() {
-                    let value = args.get(number).map(Text::from).unwrap_or_default();
-                    state.set_parameter(name, Value::Scalar(value));
+                    let value = Value::Scalar(args.get(number).map(Text::from).unwrap_or_default());
+                    walker.evaluated_for(state, scope, name, &value, span);
+                    state.set_parameter(name, value);
                 }
                 walker.script(state, scope, body);
             };

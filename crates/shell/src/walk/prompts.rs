@@ -6,9 +6,12 @@ use crate::found::Origin;
 use crate::scope::Scope;
 use crate::state::{State, Value};
 use crate::text::Text;
-use crate::tree::Span;
+use crate::tree::{Node, Span, Statement};
 
-const PROMPTS: &[&str] = &["PS0", "PS1", "PS2", "PS3", "PS4", "PROMPT", "RPROMPT"];
+const PROMPTS: &[&str] = &[
+    "PS0", "PS1", "PS2", "PS3", "PS4", "PROMPT", "PROMPT2", "PROMPT3", "PROMPT4", "RPROMPT", "RPROMPT2",
+    "RPS1", "RPS2", "MAILPATH",
+];
 
 impl Walker<'_> {
     /// Walks the code that the shell will run from a variable that was just set.
@@ -35,11 +38,29 @@ impl Walker<'_> {
 
     /// Expands a prompt like text in double quotes; its substitutions run.
     pub(crate) fn prompt(&mut self, state: &mut State, scope: &Scope, text: &Text, span: Span) {
-        if let Some(known) = text.as_str()
-            && known.contains(['`', '$'])
-        {
-            let code = Text::known(format!(": \"{known}\""));
-            self.run_text(state, scope, &code, Origin::Argument, span);
-        }
+        self.expanded(state, scope, text, span);
+    }
+
+    /// Expands a value like text in double quotes. Returns nothing if it has no expansion, or if it ends the quotes.
+    pub(crate) fn expanded(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        text: &Text,
+        span: Span,
+    ) -> Option<Text> {
+        let known = text.as_str().filter(|known| known.contains(['`', '$']))?;
+        let code = Text::known(format!(": \"{known}\""));
+        let mut made = None;
+        let is_one = !known.contains('"');
+        self.run_script(state, scope, &code, (Origin::Argument, span), |walker, state, scope, script| {
+            match script.statements.as_slice() {
+                [Statement { node: Node::Simple { words, .. }, .. }] if is_one => {
+                    made = words.get(1).map(|word| walker.text(state, scope, word));
+                }
+                _ => walker.script(state, scope, script),
+            }
+        });
+        made
     }
 }

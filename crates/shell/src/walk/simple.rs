@@ -185,11 +185,7 @@ impl Walker<'_> {
         let value = self.value(state, scope, assignment);
         let key = self.assigned_key(state, scope, assignment);
         let not_run = std::mem::take(&mut self.may_fail).then(|| self.failed(state));
-        if let Value::Scalar(text) = &value
-            && state.variable(&assignment.name).is_some_and(|variable| variable.attributes.integer)
-        {
-            self.evaluated(state, scope, text, assignment.span);
-        }
+        self.evaluated_for(state, scope, &assignment.name, &value, assignment.span);
         self.defines(state, scope, assignment, key.as_ref().and_then(Option::as_ref), &value);
         self.assign_value(state, &assignment.name, key, assignment.append, value);
         if let Some(not_run) = not_run {

@@ -170,6 +170,7 @@ impl Walker<'_> {
             }
             (Substitute::Assign, false) => {
                 let text = self.text(state, scope, word);
+                self.evaluated_for(state, scope, name, &Value::Scalar(text.clone()), word.span);
                 match index {
                     At::Whole => state.set(name, Value::Scalar(text.clone())),
                     At::Key(key) => self.set_element(state, name, key.clone(), text.clone(), false),
@@ -255,8 +256,8 @@ impl Walker<'_> {
         span: crate::tree::Span,
     ) -> Got {
         if letter == 'P' {
-            if let Got::One(text) = &got {
-                self.prompt(state, scope, text, span);
+            for text in got.texts() {
+                self.prompt(state, scope, &text, span);
             }
             return unknown_from(got);
         }

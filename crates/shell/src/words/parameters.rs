@@ -8,7 +8,7 @@ use crate::scope::Scope;
 use crate::state::{Key, State, Value};
 use crate::syntax::Shell;
 use crate::text::Text;
-use crate::tree::{Index, Operation, Parameter, Word};
+use crate::tree::{Index, Operation, Parameter, Span, Word};
 use crate::walk::Walker;
 
 /// The value of a parameter.
@@ -22,6 +22,17 @@ pub(super) enum Got {
     Many { values: Vec<Text>, joined: bool },
     /// Any value. `several`: even in quotes it may be no argument, or several.
     Unknown { why: Why, several: bool },
+}
+
+impl Got {
+    /// Returns the known values.
+    pub(super) fn texts(&self) -> Vec<Text> {
+        match self {
+            Got::One(text) => vec![text.clone()],
+            Got::Many { values, .. } => values.clone(),
+            Got::Unset | Got::Unknown { .. } => Vec::new(),
+        }
+    }
 }
 
 /// Variables that the shell sets by itself.
@@ -175,7 +186,11 @@ impl Walker<'_> {
             },
         };
         if !parameter.indirect {
-            return Some((parameter.name.clone(), index));
+            let element = state.element_meant(&parameter.name).filter(|_| index == At::Whole);
+            return match element {
+                Some(element) => self.place(state, scope, &element, parameter.span),
+                None => Some((parameter.name.clone(), index)),
+            };
         }
         // For a name reference, `${!x}` is the referenced name.
         if state.variable(&parameter.name).is_some_and(|variable| variable.attributes.reference) {
@@ -183,11 +198,16 @@ impl Walker<'_> {
         }
         let Got::One(text) = self.look_up(state, &parameter.name, &index) else { return None };
         let text = text.as_str()?.to_owned();
+        self.place(state, scope, &text, parameter.span)
+    }
+
+    /// Resolves the name of a parameter or of an element: `a[1]`.
+    fn place(&mut self, state: &State, scope: &Scope, text: &str, span: Span) -> Option<(String, At)> {
         if text.contains('[') {
-            self.reached(state, scope, vec![Text::known(&*text)], parameter.span);
+            self.reached(state, scope, vec![Text::known(text)], span);
         }
         match text.split_once('[') {
-            None if is_parameter(&text) => Some((text, At::Whole)),
+            None if is_parameter(text) => Some((text.to_owned(), At::Whole)),
             None => None,
             Some((name, index)) => {
                 let at = match index.strip_suffix(']')? {

@@ -158,7 +158,7 @@ impl Walker<'_> {
                         let written = Self::written(scope, parameter.span, &parameter.name);
                         self.gap(scope, Role::Code, *why, &written, parameter.span);
                     }
-                    for text in texts(&got) {
+                    for text in got.texts() {
                         self.prompt(state, scope, &text, parameter.span);
                     }
                     unknown(&got)
@@ -237,14 +237,6 @@ fn unknown(got: &Got) -> Got {
         Got::Unset | Got::One(_) | Got::Many { .. } => Why::Expansion,
     };
     Got::Unknown { why, several: true }
-}
-
-fn texts(got: &Got) -> Vec<Text> {
-    match got {
-        Got::One(text) => vec![text.clone()],
-        Got::Many { values, .. } => values.clone(),
-        Got::Unset | Got::Unknown { .. } => Vec::new(),
-    }
 }
 
 fn pieces(text: &Text, separator: &str) -> Got {
