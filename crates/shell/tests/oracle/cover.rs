@@ -31,6 +31,9 @@ pub(crate) fn cover(found: &Found, call: &Called) -> Cover {
     }
 }
 
+/// The beginning of the names that a process substitution makes.
+const MADE: &[&str] = &["/dev/fd/", "/proc/self/fd/", "/tmp/zsh"];
+
 /// Returns true if a part that may run commands was not understood.
 pub(crate) fn has_gap(found: &Found) -> bool {
     let gap = |item: &Item| matches!(item, Item::Hole(gap) if matches!(gap.role, Role::Program | Role::Code));
@@ -139,7 +142,7 @@ fn fits(arg: &Arg, word: &str) -> bool {
                 .any(|at| word.get(at..).is_some_and(|word| pieces_fit(rest, word))),
         }
     }
-    // The number of a free descriptor may differ.
-    let descriptor = |text: &str| text.starts_with("/dev/fd/");
-    arg.as_str().is_some_and(descriptor) && descriptor(word) || pieces_fit(arg.pieces(), word)
+    // The shell chooses a free descriptor, or the name of a file (`=( )`).
+    let is_made = |text: &str| MADE.iter().any(|folder| text.starts_with(folder));
+    arg.as_str().is_some_and(is_made) && is_made(word) || pieces_fit(arg.pieces(), word)
 }

@@ -37,6 +37,13 @@ impl Draws {
         self.at += 1;
         one as usize % among.max(1)
     }
+
+    /// Replaces the last number.
+    pub(crate) fn correct(&mut self, number: usize) {
+        if let Some(last) = self.given.last_mut() {
+            *last = number as u32;
+        }
+    }
 }
 
 /// The mixing function of splitmix64.
@@ -50,24 +57,15 @@ fn mixed(number: u64) -> u64 {
 const TRIES_MAX: usize = 300;
 
 /// Returns a shorter and simpler sequence of choices with the same failure.
-pub(crate) fn smaller_draws(draws: Vec<u32>, wrong: impl Fn(&mut Draws) -> bool) -> Vec<u32> {
+pub(crate) fn smaller_draws(draws: Vec<u32>, wrong: impl Fn(&[u32]) -> bool) -> Vec<u32> {
     let simpler = |one: u32| (0..one.min(3)).collect();
-    smaller(draws, simpler, |draws| wrong(&mut Draws::given(draws)))
+    smaller(draws, simpler, wrong)
 }
 
-/// Returns a shorter text with the same failure.
+/// Returns a text of fewer words with the same failure.
 pub(crate) fn smaller_text(text: &str, wrong: impl Fn(&str) -> bool) -> String {
-    let mut pieces: Vec<String> = Vec::new();
-    let mut was_word = false;
-    for one in text.chars() {
-        let is_word = one.is_alphanumeric();
-        match pieces.last_mut().filter(|_| is_word && was_word) {
-            Some(piece) => piece.push(one),
-            None => pieces.push(one.to_string()),
-        }
-        was_word = is_word;
-    }
-    smaller(pieces, |_| Vec::new(), |pieces| wrong(&pieces.concat())).concat()
+    let words: Vec<&str> = text.split_inclusive([' ', ';', '\n']).collect();
+    smaller(words, |_| Vec::new(), |words| wrong(&words.concat())).concat()
 }
 
 /// Leaves out parts, then replaces each part by a simpler one, as long as the sequence stays wrong.

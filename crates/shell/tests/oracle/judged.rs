@@ -50,10 +50,12 @@ impl AddAssign for Count {
 #[derive(Debug, Default)]
 pub(crate) struct Judged {
     pub(crate) count: Count,
-    /// The unpredicted commands, and what was found instead.
-    pub(crate) wrong: Option<String>,
-    /// The commands that only a hole covers, and what was found.
-    pub(crate) hidden: Option<String>,
+    /// The unpredicted commands.
+    pub(crate) missing: Vec<String>,
+    /// The commands that only a hole covers.
+    pub(crate) hidden: Vec<String>,
+    /// All that was found.
+    pub(crate) found: String,
 }
 
 /// Returns the difference between the found commands and those that the shell ran.
@@ -83,11 +85,7 @@ pub(crate) fn judge(runner: &Runner, tried: &Tried, text: &str) -> Judged {
         }
     }
     (count.in_gaps, count.unpredicted) = (hidden.len(), missing.len());
-    let told = |ran: Vec<String>| {
-        let found = cover::lines(&found, &place.work);
-        (!ran.is_empty()).then(|| format!("ran   {}\n    found {found}", ran.join(", ")))
-    };
-    Judged { count, wrong: told(missing), hidden: told(hidden) }
+    Judged { count, missing, hidden, found: cover::lines(&found, &place.work) }
 }
 
 fn predict(place: &Place, tried: &Tried, text: &str) -> Found {

@@ -1,17 +1,13 @@
 //! Runs many texts of one shell, and reduces those with unpredicted commands. This module must not know how texts run.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::draws::{Draws, smaller_draws, smaller_text};
+use super::draws::{smaller_draws, smaller_text};
 use super::grammar::Grammar;
 use super::judged::{Count, Judged, judge};
 use super::shells::{Runner, Tried};
-
-/// Failures of one session that are reduced. Reducing one takes up to 300 runs.
-const REDUCED_MAX: usize = 12;
 
 /// The results of some texts.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -29,82 +25,92 @@ pub(crate) struct Session {
 /// A text whose commands were not all found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
-    /// The source of the text: a seed.
+    /// The number of a random text, or `written`.
     pub(crate) source: String,
     /// The text, reduced.
     pub(crate) text: String,
-    /// The commands that ran and were not found, and those that were found.
-    pub(crate) told: String,
+    /// The commands that ran.
+    pub(crate) ran: Vec<String>,
+    /// All that was found.
+    pub(crate) found: String,
 }
 
-impl Session {
-    /// Runs the random texts of these seeds.
-    pub(crate) fn generated(runner: &Runner, tried: &Tried, seeds: Range<u64>) -> Session {
+/// A shell, and the place for its runs.
+#[derive(Debug)]
+pub(crate) struct Trial<'a> {
+    pub(crate) runner: &'a Runner,
+    pub(crate) tried: &'a Tried,
+    /// Failures that are reduced. Reducing one takes up to 300 runs.
+    pub(crate) reduced_max: usize,
+}
+
+impl Trial<'_> {
+    /// Runs random texts, numbered from the first of the grammar on.
+    pub(crate) fn random(&self, numbers: Range<usize>) -> Session {
         let mut session = Session::default();
-        let grammar = Grammar::of(tried.letter);
-        let text_of = |draws: &mut Draws| grammar.text(draws, &mut BTreeSet::new());
-        let is_wrong = |text: &str| judge(runner, tried, text).wrong.is_some();
-        for seed in seeds {
-            let mut draws = Draws::random(seed);
-            let text = text_of(&mut draws);
-            let judged = session.add(judge(runner, tried, &text), &format!("seed {seed}"), &text);
-            if judged.wrong.is_some() {
-                let reduced = || {
-                    let draws = smaller_draws(draws.taken(), |draws| is_wrong(&text_of(draws)));
-                    text_of(&mut Draws::given(&draws))
-                };
-                session.fail(runner, tried, &format!("seed {seed}"), &text, reduced);
+        let grammar = Grammar::of(self.tried.letter);
+        for (draws, number) in grammar.texts(numbers.end).into_iter().skip(numbers.start).zip(numbers) {
+            let text = grammar.text(&draws);
+            let source = format!("random text {number}");
+            let judged = session.add(self.judge(&text), &source, &text);
+            if !judged.missing.is_empty() {
+                let is_wrong = |draws: &[u32]| !self.judge(&grammar.text(draws)).missing.is_empty();
+                self.fail(&mut session, source, &text, || {
+                    grammar.text(&smaller_draws(draws.clone(), is_wrong))
+                });
             }
         }
         session
     }
 
     /// Runs hand-written texts.
-    pub(crate) fn written(runner: &Runner, tried: &Tried, texts: &[String]) -> Session {
+    pub(crate) fn written(&self, texts: &[String]) -> Session {
         let mut session = Session::default();
         for text in texts {
-            let judged = session.add(judge(runner, tried, text), "written", text);
-            if judged.count.executed == 0 {
+            let judged = session.add(self.judge(text), "written", text);
+            if judged.count.executed == 0 && judged.count.late == 0 {
                 session.idle.push(text.clone());
             }
-            if judged.wrong.is_some() {
-                let reduced = || smaller_text(text, |text| judge(runner, tried, text).wrong.is_some());
-                session.fail(runner, tried, "written", text, reduced);
+            if let Some(first) = judged.missing.first() {
+                let is_wrong = |text: &str| self.judge(text).missing.contains(first);
+                self.fail(&mut session, "written".to_owned(), text, || smaller_text(text, is_wrong));
             }
         }
         session
     }
 
-    fn add(&mut self, judged: Judged, source: &str, text: &str) -> Judged {
-        self.count += judged.count;
-        if let Some(told) = &judged.hidden {
-            let (source, text) = (source.to_owned(), text.to_owned());
-            self.hidden.push(Failure { source, text, told: told.clone() });
-        }
-        judged
+    fn judge(&self, text: &str) -> Judged {
+        judge(self.runner, self.tried, text)
     }
 
     /// Adds a failure that happens again. Some texts are not deterministic.
-    fn fail(
-        &mut self,
-        runner: &Runner,
-        tried: &Tried,
-        source: &str,
-        text: &str,
-        reduced: impl Fn() -> String,
-    ) {
-        let Judged { count, wrong: Some(told), .. } = judge(runner, tried, text) else {
-            self.unsteady += 1;
+    fn fail(&self, session: &mut Session, source: String, text: &str, reduced: impl Fn() -> String) {
+        let again = self.judge(text);
+        if again.missing.is_empty() {
+            session.unsteady += 1;
             return;
-        };
-        let mut failure = Failure { source: source.to_owned(), text: text.to_owned(), told };
-        if self.failures.len() < REDUCED_MAX && count.late == 0 {
+        }
+        let mut failure = Failure { source, text: text.to_owned(), ran: again.missing, found: again.found };
+        if session.failures.len() < self.reduced_max && again.count.late == 0 {
             let small = reduced();
-            if let Some(told) = judge(runner, tried, &small).wrong {
-                (failure.text, failure.told) = (small, told);
+            let judged = self.judge(&small);
+            if !judged.missing.is_empty() {
+                failure = Failure { text: small, ran: judged.missing, found: judged.found, ..failure };
             }
         }
-        self.failures.push(failure);
+        session.failures.push(failure);
+    }
+}
+
+impl Session {
+    fn add(&mut self, judged: Judged, source: &str, text: &str) -> Judged {
+        self.count += judged.count;
+        if !judged.hidden.is_empty() {
+            let (source, text) = (source.to_owned(), text.to_owned());
+            let (ran, found) = (judged.hidden.clone(), judged.found.clone());
+            self.hidden.push(Failure { source, text, ran, found });
+        }
+        judged
     }
 
     pub(crate) fn join(&mut self, other: Session) {
@@ -118,6 +124,7 @@ impl Session {
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "--- {}\n{}\n    {}", self.source, self.text, self.told)
+        let ran = self.ran.join(", ");
+        write!(f, "--- {}\n{}\n    ran   {ran}\n    found {}", self.source, self.text, self.found)
     }
 }

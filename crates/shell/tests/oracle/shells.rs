@@ -154,10 +154,11 @@ impl Drop for Runner {
     }
 }
 
-/// Limits memory, time, file sizes and open files.
+/// Limits memory, processor time, file sizes and open files.
 const LIMITED: &str = r#"ulimit -v 1000000 && ulimit -t 2 && ulimit -f 2000 && ulimit -n 100 && exec "$@""#;
 
-const TIMEOUT: &[&str] = &["/usr/bin/timeout", "-k", "1", "2"];
+/// Some texts wait for each other. A busy machine makes the others slow.
+const TIMEOUT: &[&str] = &["/usr/bin/timeout", "-k", "1", "5"];
 
 fn furnish(bin: &Path, home: &Path, work: &Path) {
     for one in [bin, home, work] {
