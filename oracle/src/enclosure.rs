@@ -26,14 +26,16 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs this program inside, with the archive of the fixture as its input, and returns its output. The end of the
-/// enclosure kills all remaining processes.
-pub(crate) fn run(argument: &str, fixture: &[u8]) -> anyhow::Result<Vec<u8>> {
+/// Runs this program inside with arguments and an input, such as the archive of the fixture. Returns its output. The end
+/// of the enclosure kills all remaining processes.
+pub(crate) fn run(arguments: &[&str], input: &[u8]) -> anyhow::Result<Vec<u8>> {
     let program = std::env::current_exe()?;
     let mut child = Command::new("unshare")
         .args(["-Urmnp", "--fork", "--kill-child", "sh", "-c", ENCLOSE, "enclose.sh"])
         .arg(program)
-        .args([INSIDE, argument])
+        .arg(INSIDE)
+        .args(arguments)
+        .env("TMPDIR", "/tmp")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -42,7 +44,7 @@ pub(crate) fn run(argument: &str, fixture: &[u8]) -> anyhow::Result<Vec<u8>> {
     let mut stdin = child.stdin.take().context("no standard input")?;
     let output = std::thread::scope(|scope| {
         // A program that ends early does not read all input; its status shows the error.
-        scope.spawn(move || drop(stdin.write_all(fixture)));
+        scope.spawn(move || drop(stdin.write_all(input)));
         child.wait_with_output()
     })?;
     if !output.status.success() {

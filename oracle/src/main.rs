@@ -1,6 +1,7 @@
 //! `castellan-oracle`: compares the real effects of commands with castellan's predictions. `cargo xtask oracle effects`
 //! builds and runs it. It predicts every command of `commands.txt`, then runs it under strace, in its own namespaces
-//! and directory. `castellan-oracle one TEXT` shows a single command. Must not depend on the analysis.
+//! and directory. `castellan-oracle one TEXT` shows a single command. `castellan-oracle shell` compares the commands that
+//! shells run with those that the walk finds. Must not depend on the analysis.
 
 mod commands;
 mod compare;
@@ -11,6 +12,7 @@ mod pattern;
 mod predicted;
 mod private;
 mod server;
+mod shell;
 mod strace;
 mod table;
 
@@ -24,6 +26,8 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["effects"] => table::print(),
         ["one", text] => table::print_one(text),
+        ["shell"] => shell::print(),
+        [enclosure::INSIDE, shell::TEXTS, tried, kind, first, count] => shell::run(tried, kind, first, count),
         [enclosure::INSIDE, enclosure::FIXTURE] => inside::make_fixture(),
         [enclosure::INSIDE, text] => inside::run(text),
         _ => bail_usage(),
@@ -38,5 +42,5 @@ fn main() -> ExitCode {
 }
 
 fn bail_usage() -> anyhow::Result<()> {
-    bail!("castellan-oracle takes `effects`, or `one TEXT`")
+    bail!("castellan-oracle takes `effects`, `shell`, or `one TEXT`")
 }

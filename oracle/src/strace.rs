@@ -116,6 +116,12 @@ pub(crate) fn string(arg: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Returns the texts of an argument that is an array of strings.
+pub(crate) fn strings(arg: &str) -> Vec<String> {
+    let inner = arg.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or_default();
+    split(inner).iter().filter_map(|one| string(one)).collect()
+}
+
 /// Returns the note of a descriptor, such as the path of `3</path>`.
 pub(crate) fn note(arg: &str) -> Option<&str> {
     let (_, note) = arg.split_once('<')?;
@@ -139,6 +145,7 @@ mod tests {
         assert_eq!(string(open.arg(1)).as_deref(), Some("a,\"bä"));
         assert_eq!((open.arg(2), open.is_done()), ("O_WRONLY|O_CREAT", true));
         assert_eq!((unlink.pid, unlink.is_done()), (8, false));
+        assert_eq!(strings(r#"["a", "b, \"c", ""]"#), ["a", "b, \"c", ""]);
         assert_eq!((clone.name.as_str(), clone.args.len(), clone.result.as_str()), ("clone", 2, "8"));
     }
 }

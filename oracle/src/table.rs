@@ -30,7 +30,7 @@ const KINDS: &[(Kind, &str)] = &[
 pub(crate) fn print() -> anyhow::Result<()> {
     enclosure::check()?;
     let private = Private::read()?;
-    let fixture = enclosure::run(FIXTURE, &[])?;
+    let fixture = enclosure::run(&[FIXTURE], &[])?;
     let texts = commands::all();
     let results = Mutex::new(BTreeMap::new());
     let next = AtomicUsize::new(0);
@@ -62,7 +62,7 @@ pub(crate) fn print() -> anyhow::Result<()> {
 /// Prints all results of one text.
 pub(crate) fn print_one(text: &str) -> anyhow::Result<()> {
     enclosure::check()?;
-    let (seen, outcome) = one(text, &enclosure::run(FIXTURE, &[])?, &Private::read()?)?;
+    let (seen, outcome) = one(text, &enclosure::run(&[FIXTURE], &[])?, &Private::read()?)?;
     println!("{}", seen.said.trim_end());
     for command in &seen.predicted.commands {
         println!("predicted {} {:?} {:?}", command.line, command.path, command.wrappers);
@@ -80,7 +80,7 @@ pub(crate) fn print_one(text: &str) -> anyhow::Result<()> {
 }
 
 fn one(text: &str, fixture: &[u8], private: &Private) -> anyhow::Result<(Seen, Outcome)> {
-    let seen: Seen = serde_json::from_slice(&enclosure::run(text, fixture)?)?;
+    let seen: Seen = serde_json::from_slice(&enclosure::run(&[text], fixture)?)?;
     let events = observed::events(&seen.trace, PROJECT);
     ensure!(!seen.trace.is_empty(), "strace saw nothing");
     let outcome = compare(&seen, text, events, private);
