@@ -509,7 +509,7 @@ impl Walker<'_> {
         span: Span,
     ) {
         self.run_script(state, scope, code, (origin, span), |walker, state, scope, script| {
-            walker.script(state, scope, script);
+            walker.text_script(state, scope, script);
         });
     }
 

@@ -99,6 +99,12 @@ pub(crate) struct Walker<'f> {
     over: Option<Span>,
     /// True if an expansion of the current command may fail (`${!x}`, `${x?}`): then the command does not run.
     pub(crate) may_fail: bool,
+    /// The number of the complete line that is being walked. The shell expands the aliases of a line when it reads it.
+    pub(crate) line: u64,
+    /// Complete lines so far, of all texts.
+    lines: u64,
+    /// The lines in which aliases were defined last, by name.
+    pub(crate) alias_lines: BTreeMap<String, u64>,
     /// Count of walked substitutions: an assignment takes its status from the last substitution in it.
     pub(crate) substituted: usize,
 }
@@ -161,6 +167,9 @@ impl<'f> Walker<'f> {
             frames: Vec::new(),
             over: None,
             may_fail: false,
+            line: 0,
+            lines: 0,
+            alias_lines: BTreeMap::new(),
             substituted: 0,
         }
     }
@@ -196,7 +205,7 @@ impl<'f> Walker<'f> {
     /// Walks commands as a separate shell and runs its traps at the end.
     pub(crate) fn shell(&mut self, state: &mut State, scope: &Scope, script: &Script) {
         self.leaving(Leave::Shell, state, |walker, state| {
-            walker.script(state, scope, script);
+            walker.text_script(state, scope, script);
         });
         let mut done = 0;
         // A trap may set others.
@@ -214,6 +223,22 @@ impl<'f> Walker<'f> {
             }
         }
         state.traps = Rc::default();
+    }
+
+    /// Walks the tree of a whole text, line by line.
+    pub(crate) fn text_script(&mut self, state: &mut State, scope: &Scope, script: &Script) {
+        let outer = self.line;
+        let mut before = None;
+        for statement in &script.statements {
+            let between = Span { start: before.unwrap_or_default(), end: statement.span.start };
+            if before.is_none() || scope.source.written(between).contains('\n') {
+                self.lines += 1;
+                self.line = self.lines;
+            }
+            before = Some(statement.span.end);
+            self.statement(state, scope, statement);
+        }
+        self.line = outer;
     }
 
     /// Adds the functions that existed before the text.

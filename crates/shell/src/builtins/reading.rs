@@ -64,7 +64,7 @@ fn options(call: &Call, with_value: &[char]) -> Reading {
                 Some(attached)
             };
             match (letter, value) {
-                ('a', Some(value)) => read.array = Some(value.to_owned()),
+                ('a' | 'A', Some(value)) => read.array = Some(value.to_owned()),
                 ('d', Some(value)) => read.delimiter = Some(value.chars().next().unwrap_or('\0')),
                 ('u', value) => read.descriptor = value.and_then(|value| value.parse().ok()),
                 ('n' | 'N' | 'O' | 's' | 'c', _) => read.partial = true,
@@ -83,7 +83,8 @@ impl Walker<'_> {
         // `-p` reads from the coprocess in zsh and ksh.
         let from_coprocess = matches!(state.options.shell, Shell::Zsh | Shell::Ksh);
         let is_valued = |one: &char| *one != 's' && !(from_coprocess && *one == 'p');
-        let with_value: Vec<char> = WITH_VALUE.iter().copied().filter(is_valued).collect();
+        let mut with_value: Vec<char> = WITH_VALUE.iter().copied().filter(is_valued).collect();
+        with_value.extend(from_coprocess.then_some('A'));
         let mut read = options(&call, &with_value);
         if from_coprocess && call.arguments().iter().any(|arg| arg.prefix().starts_with("-p")) {
             read.descriptor = None;

@@ -156,7 +156,10 @@ impl Walker<'_> {
             }
             let body = arg.as_str().and_then(|text| text.split_once('='));
             match body {
-                Some((_, body)) => state.aliases.insert(name.into(), vec![Some(Text::known(body))]),
+                Some((_, body)) => {
+                    self.alias_lines.insert(name.to_owned(), self.line);
+                    state.aliases.insert(name.into(), vec![Some(Text::known(body))]);
+                }
                 None => {
                     let why = arg.why().unwrap_or_default();
                     self.gap(scope, Role::Code, why, &arg.written(), call.span);

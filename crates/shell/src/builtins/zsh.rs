@@ -156,7 +156,8 @@ impl Walker<'_> {
             Some((first, rest)) if matches!(first.as_str(), Some("-" | "--")) => rest,
             Some(_) | None => values,
         };
-        let is_known = !values.iter().any(Arg::splits);
+        // `+A` sets the first elements, and keeps the others.
+        let is_known = !values.iter().any(Arg::splits) && first.starts_with('-');
         let value = Value::array(values.iter().map(Text::from));
         state.set(name, if is_known { value } else { Value::Unknown(Why::Expansion) });
         true

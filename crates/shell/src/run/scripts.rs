@@ -186,7 +186,7 @@ impl Walker<'_> {
                 };
                 walker.leaving(Leave::Function, state, |walker, state| {
                     walker.walked_text(state, scope, code, |walker, state, scope, script| {
-                        walker.script(state, scope, script);
+                        walker.text_script(state, scope, script);
                     });
                 });
                 if let Some(before) = before {

@@ -143,10 +143,13 @@ impl Walker<'_> {
             self.unknown_output(state, scope, call, Why::Substitution);
             return;
         }
+        let name = call.argv.first().map(Text::from).unwrap_or_default();
+        let outer_name = std::mem::replace(&mut state.name, Rc::new(name));
         let outer = state.options.hidden_names;
         state.options.hidden_names |= arguments.hidden_names;
         self.shell_operands(state, (scope, &inner), call, &arguments);
         state.options.hidden_names = outer;
+        state.name = outer_name;
     }
 
     /// Runs the code argument, a file or standard input.

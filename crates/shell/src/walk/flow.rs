@@ -221,14 +221,19 @@ impl Walker<'_> {
                     Some(joined) => self.joins(joined, inner),
                 }
             }
-            if let Some(inner) = after {
+            if let Some(mut inner) = after {
                 let keeps = last && state.options.last_pipe;
+                let traps = std::mem::take(&mut inner.traps);
                 if keeps {
-                    let descriptors = Rc::clone(&state.descriptors);
+                    inner.descriptors = Rc::clone(&state.descriptors);
+                    inner.traps = Rc::clone(&state.traps);
                     *state = inner;
-                    state.descriptors = descriptors;
                 } else {
                     self.absorb_output(state, inner);
+                }
+                // Those of a stage run when it ends.
+                for trap in traps.iter() {
+                    self.add_trap(state, trap.clone());
                 }
             }
             if outputs.len() > VALUES_MAX {

@@ -374,7 +374,8 @@ impl Walker<'_> {
         inner.aliases = Rc::new(aliases);
         let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
         let inner = inner.redirected(redirects);
-        let certain = state.options.aliases == Some(true);
+        let is_new = self.alias_lines.get(name).is_some_and(|line| *line == self.line);
+        let certain = state.options.aliases == Some(true) && !is_new;
         if certain {
             self.run_text(state, &inner, &text, Origin::Alias, statement.span);
         } else {

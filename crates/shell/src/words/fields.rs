@@ -215,8 +215,8 @@ impl<'a> Fields<'a> {
             return;
         }
         self.open = true;
-        if let Some(at) =
-            globs::pattern_start(text, self.splitting).filter(|_| !self.splitting.literal_patterns)
+        if let Some(at) = globs::pattern_start(text, self.splitting.shell, self.splitting.is_extended)
+            .filter(|_| !self.splitting.literal_patterns)
         {
             let (before, pattern) = text.split_at_checked(at).unwrap_or((text, ""));
             self.pieces.push(Piece::Text(before.to_owned()));

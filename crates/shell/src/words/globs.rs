@@ -1,13 +1,12 @@
 //! Patterns of zsh with parentheses and ranges (zshexpn, "Glob Operators" and "Glob Qualifiers"), as patterns of bash. This
 //! module must not know words.
 
-use super::fields::Splitting;
 use crate::syntax::Shell;
 
 /// Returns the offset at which a pattern of zsh begins that reaches to the end of its word: with `(...)` or `<1-9>`.
-pub(super) fn pattern_start(text: &str, splitting: Splitting<'_>) -> Option<usize> {
-    let is_extended = splitting.is_extended && text.contains(['^', '#', '~']);
-    let is_one = splitting.shell == Shell::Zsh && (is_extended || text.contains(['(', '<']));
+pub(super) fn pattern_start(text: &str, shell: Shell, has_operators: bool) -> Option<usize> {
+    let is_extended = has_operators && text.contains(['^', '#', '~']);
+    let is_one = shell == Shell::Zsh && (is_extended || text.contains(['(', '<']));
     let first = text.find(['*', '?', '[', '(', '<', '^', '#'])?;
     is_one.then_some(first)
 }

@@ -256,48 +256,8 @@ impl Walker<'_> {
     }
 
     pub(super) fn look_up(&mut self, state: &mut State, name: &str, index: &At) -> Got {
-        match name {
-            "@" | "*" => {
-                return match &state.positionals {
-                    Some(values) => {
-                        self.work.spend(values.len() as u64 / ENTRIES_PER_WORK);
-                        Got::Many { values: values.to_vec(), joined: name == "*" }
-                    }
-                    None => Got::Unknown { why: Why::Parameter, several: name == "@" },
-                };
-            }
-            "#" => {
-                return match &state.positionals {
-                    Some(values) => Got::One(Text::known(values.len().to_string())),
-                    None => Got::Unknown { why: Why::Parameter, several: false },
-                };
-            }
-            "0" => return Got::One((*state.name).clone()),
-            // The walk only guesses exit statuses for `&&` and `||`; a value must be certain.
-            "?" | "$" | "!" | "-" => return Got::Unknown { why: Why::Parameter, several: false },
-            digits if digits.starts_with(|one: char| one.is_ascii_digit()) => {
-                return match (&state.positionals, digits.parse::<usize>()) {
-                    (Some(values), Ok(number)) => {
-                        values.get(number.wrapping_sub(1)).map_or(Got::Unset, |text| Got::One(text.clone()))
-                    }
-                    _ => Got::Unknown { why: Why::Parameter, several: false },
-                };
-            }
-            "ARGC" if state.options.shell == Shell::Zsh => return self.look_up(state, "#", index),
-            "commands" if state.options.shell == Shell::Zsh && state.variable(name).is_none() => {
-                return program_path(index);
-            }
-            changing
-                if state.options.shell == Shell::Zsh
-                    && ZSH_PARAMETERS.contains(&changing)
-                    && state.variable(changing).is_none() =>
-            {
-                return Got::Unknown { why: Why::Dynamic, several: true };
-            }
-            changing if CHANGING.contains(&changing) && state.variable(changing).is_none() => {
-                return Got::Unknown { why: Why::Dynamic, several: false };
-            }
-            _ => {}
+        if let Some(got) = self.special(state, name, index) {
+            return got;
         }
         let is_zsh = state.has_zsh_arrays();
         let several = *index == At::Each || is_zsh && *index == At::Unknown;
@@ -340,6 +300,42 @@ impl Walker<'_> {
                 Got::Unknown { why: Why::Expansion, several }
             }
         }
+    }
+
+    /// Returns the value of a parameter that the shell sets by itself.
+    fn special(&mut self, state: &State, name: &str, index: &At) -> Option<Got> {
+        let is_zsh = state.options.shell == Shell::Zsh;
+        let unknown = |several| Got::Unknown { why: Why::Parameter, several };
+        let got = match name {
+            "@" | "*" => match &state.positionals {
+                Some(values) => {
+                    self.work.spend(values.len() as u64 / ENTRIES_PER_WORK);
+                    Got::Many { values: values.to_vec(), joined: name == "*" }
+                }
+                None => unknown(name == "@"),
+            },
+            "#" => count(state),
+            "ARGC" if is_zsh => count(state),
+            "0" => Got::One((*state.name).clone()),
+            // The walk only guesses exit statuses for `&&` and `||`; a value must be certain.
+            "?" | "$" | "!" | "-" => unknown(false),
+            digits if digits.starts_with(|one: char| one.is_ascii_digit()) => {
+                match (&state.positionals, digits.parse::<usize>()) {
+                    (Some(values), Ok(number)) => {
+                        values.get(number.wrapping_sub(1)).map_or(Got::Unset, |text| Got::One(text.clone()))
+                    }
+                    _ => unknown(false),
+                }
+            }
+            name if state.variable(name).is_some() => return None,
+            "commands" if is_zsh => program_path(index),
+            name if is_zsh && ZSH_PARAMETERS.contains(&name) => {
+                Got::Unknown { why: Why::Dynamic, several: true }
+            }
+            name if CHANGING.contains(&name) => Got::Unknown { why: Why::Dynamic, several: false },
+            _ => return None,
+        };
+        Some(got)
     }
 
     fn names_or_keys(&mut self, state: &mut State, parameter: &Parameter) -> Got {
@@ -449,6 +445,14 @@ fn character(text: &Text, at: i64) -> Got {
     let Some(known) = text.as_str() else { return Got::Unknown { why: Why::Expansion, several: false } };
     let one = usize::try_from(at).ok().and_then(|at| known.chars().nth(at));
     one.map_or(Got::Unset, |one| Got::One(Text::known(one.to_string())))
+}
+
+/// `$#`
+fn count(state: &State) -> Got {
+    match &state.positionals {
+        Some(values) => Got::One(Text::known(values.len().to_string())),
+        None => Got::Unknown { why: Why::Parameter, several: false },
+    }
 }
 
 fn is_parameter(text: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Compares a command that a shell ran with the found commands. This module must not know the source of either.
 
-use castellan_event::Role;
+use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Piece};
 use castellan_shell::{Found, Item, Run};
 
@@ -113,10 +113,15 @@ fn all_fit(arguments: &[Arg], words: &[String]) -> bool {
         let (taken, rest) = words.split_at(count);
         let ends = match (taken.first(), taken.last()) {
             (Some(first), Some(last)) => first.starts_with(prefix) && last.ends_with(suffix),
-            _ => prefix.is_empty() && suffix.is_empty(),
+            // A pattern that matches nothing, or a program that is not there, may leave no word.
+            _ => prefix.is_empty() && suffix.is_empty() || pieces.iter().any(may_vanish),
         };
         ends && all_fit(others, rest)
     })
+}
+
+fn may_vanish(piece: &Piece) -> bool {
+    matches!(piece, Piece::Unknown { why: Why::Glob | Why::Unresolved, .. })
 }
 
 fn text(piece: &Piece) -> &str {
