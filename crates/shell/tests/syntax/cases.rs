@@ -1,15 +1,10 @@
-//! `text => tree`. The tables of the old parser hold, but for the lines that `syntax_changed.txt` names with the reason;
-//! `syntax_trees.txt` has the shell in headings.
-
-use std::collections::BTreeMap;
+//! `text => tree` in a table, with the shells in headings; `<NL>`, `<TAB>`, `<CR>` and `<NUL>` are characters.
 
 use castellan_shell::syntax::{self, Shell};
 
 use crate::dump;
 
 const TREES: &str = include_str!("../data/syntax_trees.txt");
-const CHANGED: &str = include_str!("../data/syntax_changed.txt");
-const OLD: [&str; 2] = [include_str!("../data/parse_trees.txt"), include_str!("../data/parse_holes.txt")];
 
 fn rows(table: &str) -> impl Iterator<Item = (&str, &str)> {
     let lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -23,17 +18,6 @@ fn check(shell: Shell, (input, expected): (&str, &str), wrong: &mut Vec<String>)
     if tree != expected {
         wrong.push(format!("{shell:?}: {input}\n  expected {expected}\n  found    {tree}"));
     }
-}
-
-#[test]
-fn the_tables_of_the_old_parser_hold() {
-    let changed: BTreeMap<&str, &str> = rows(CHANGED).collect();
-    let mut wrong = Vec::new();
-    for row in OLD.iter().flat_map(|table| rows(table)) {
-        let expected = changed.get(row.0).copied().unwrap_or(row.1);
-        check(Shell::Bash, (row.0, expected), &mut wrong);
-    }
-    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
