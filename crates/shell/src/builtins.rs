@@ -55,6 +55,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("false", method!(fails)),
     ("fc", method!(fc)),
     ("float", method!(declare_builtin)),
+    ("functions", method!(functions)),
     ("getopts", method!(getopts)),
     ("hash", method!(hash)),
     ("integer", method!(declare_builtin)),
@@ -84,6 +85,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("unset", method!(unset_builtin)),
     ("unsetopt", method!(setopt)),
     ("wait", method!(unchanging)),
+    ("zpty", method!(zpty)),
     ("zstyle", method!(zstyle)),
 ];
 

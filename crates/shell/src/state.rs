@@ -75,6 +75,8 @@ pub(crate) struct Options {
     pub(crate) is_other: bool,
     /// zsh splits values at blanks: `setopt shwordsplit`.
     pub(crate) splits: bool,
+    /// A started zsh splits values: `zsh -y`.
+    pub(crate) starts_splitting: bool,
     /// Arrays of zsh begin at 0, and an array without an index is its first element: `setopt ksharrays`.
     pub(crate) ksh_arrays: bool,
     /// An option of zsh is set whose effect on braces and arrays is not modelled.
@@ -224,6 +226,7 @@ impl State {
                 shell,
                 is_other: false,
                 splits: shell != Shell::Zsh,
+                starts_splitting: false,
                 ksh_arrays: false,
                 is_unmodelled: false,
                 extended_patterns: false,
@@ -256,7 +259,7 @@ impl State {
     pub(crate) fn start_as(&mut self, shell: Shell) {
         if self.options.shell != shell {
             self.options.shell = shell;
-            self.options.splits = shell != Shell::Zsh;
+            self.options.splits = shell != Shell::Zsh || self.options.starts_splitting;
             self.options.last_pipe = self.has_zsh_arrays() || shell == Shell::Ksh;
             self.options.literal_braces = shell == Shell::Posix;
         }

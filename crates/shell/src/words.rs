@@ -7,6 +7,7 @@ mod globs;
 mod hidden;
 mod operations;
 mod parameters;
+mod special;
 mod tilde;
 mod zsh;
 
@@ -237,7 +238,7 @@ impl Walker<'_> {
                 }
                 Segment::Text { text, quoted: false }
                     if at == 0
-                        && tilde == Tilde::First
+                        && tilde != Tilde::Nowhere
                         && !state.options.literal_equals
                         && is_program_path(state.options.shell, text) =>
                 {

@@ -77,18 +77,29 @@ fn options(call: &Call, with_value: &[char]) -> Reading {
     read
 }
 
+/// Reads the arguments of `read`. zsh and ksh have `-p`, from the coprocess, and `-A`, to an array.
+fn reading(state: &State, call: &Call) -> Reading {
+    let is_other = matches!(state.options.shell, Shell::Zsh | Shell::Ksh);
+    let is_valued = |one: &char| *one != 's' && !(is_other && *one == 'p');
+    let with_value: Vec<char> = WITH_VALUE.iter().copied().filter(is_valued).collect();
+    let mut read = options(call, &with_value);
+    let has = |letter: char| {
+        let letters = |arg: &Arg| arg.prefix().strip_prefix('-').is_some_and(|one| one.contains(letter));
+        call.arguments().iter().any(letters)
+    };
+    if is_other && has('p') {
+        read.descriptor = None;
+    }
+    if is_other && has('A') && !read.names.is_empty() {
+        read.array = Some(read.names.remove(0));
+    }
+    read
+}
+
 impl Walker<'_> {
     pub(super) fn read(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
-        // `-p` reads from the coprocess in zsh and ksh.
-        let from_coprocess = matches!(state.options.shell, Shell::Zsh | Shell::Ksh);
-        let is_valued = |one: &char| *one != 's' && !(from_coprocess && *one == 'p');
-        let mut with_value: Vec<char> = WITH_VALUE.iter().copied().filter(is_valued).collect();
-        with_value.extend(from_coprocess.then_some('A'));
-        let mut read = options(&call, &with_value);
-        if from_coprocess && call.arguments().iter().any(|arg| arg.prefix().starts_with("-p")) {
-            read.descriptor = None;
-        }
+        let mut read = reading(state, &call);
         let (line, whole) = self.line(state, &read);
         state.status = whole;
         if read.unclear {

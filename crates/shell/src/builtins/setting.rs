@@ -56,6 +56,7 @@ impl Walker<'_> {
                             'f' => state.options.literal_patterns = on,
                             'B' => state.options.literal_braces = !on,
                             'a' => state.options.export_all = on,
+                            'y' if state.options.shell == Shell::Zsh => state.options.splits |= on,
                             'H' if on => self.expands_history(scope, &call),
                             'o' => {
                                 match arguments.get(at).and_then(Arg::as_str) {
@@ -63,6 +64,9 @@ impl Walker<'_> {
                                     Some("braceexpand") => state.options.literal_braces = !on,
                                     Some("allexport") => state.options.export_all = on,
                                     Some("histexpand") if on => self.expands_history(scope, &call),
+                                    Some(name) if state.options.shell == Shell::Zsh => {
+                                        super::set_option(state, name, on);
+                                    }
                                     Some(_) | None => {}
                                 }
                                 at += 1;

@@ -66,13 +66,51 @@ impl Walker<'_> {
     /// `autoload NAME`: a function whose body is a file of `fpath`.
     pub(super) fn autoload(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
+        if call.arguments().iter().any(|arg| has_letter(arg, 'X')) {
+            // The function that runs now gets its body from a file.
+            self.gap(scope, Role::Code, Why::File, "autoload -X", call.span);
+        }
         let names = call.arguments().iter().filter(|arg| !arg.prefix().starts_with(['-', '+']));
-        for name in names.filter_map(Arg::as_str) {
+        for path in names.filter_map(Arg::as_str) {
             // It takes the place of a loaded one only at a call.
-            let function = self.of_path(state, scope, name);
+            let function = self.of_path(state, scope, path);
+            let name = path.rsplit('/').next().unwrap_or(path);
             let function = function.unwrap_or_else(|| Rc::new(Function::unknown(Why::File)));
             state.functions.insert(name.into(), vec![Some(function)]);
         }
+        state.status = None;
+    }
+
+    /// `functions -u NAME` is `autoload NAME`; `functions -c OLD NEW` copies a function.
+    pub(super) fn functions(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        let args = call.arguments();
+        if state.options.shell != Shell::Zsh {
+            return self.program(state, scope, call, "functions");
+        }
+        if args.iter().any(|arg| has_letter(arg, 'u')) {
+            return self.autoload(state, scope, call);
+        }
+        self.emit(state, scope, &call);
+        if let [Some("-c"), Some(old), Some(new)] = args.iter().map(Arg::as_str).collect::<Vec<_>>()[..]
+            && let Some(function) = state.functions.get(old).cloned()
+        {
+            state.functions.insert(new.into(), function);
+        }
+        self.unknown_output(state, scope, &call, Why::Substitution);
+        state.status = None;
+    }
+
+    /// `zpty NAME COMMAND` runs a command in a terminal of its own.
+    pub(super) fn zpty(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let args = call.arguments().iter().skip_while(|arg| arg.prefix().starts_with('-'));
+        let mut code = Text::default();
+        for arg in args.skip(1) {
+            code.push(&Text::from(arg));
+            code.push_str(" ");
+        }
+        let mut later = self.fork(state);
+        self.run_text(&mut later, scope, &code, Origin::Argument, call.span);
         state.status = None;
     }
 
@@ -90,6 +128,10 @@ impl Walker<'_> {
                 Value::Unset | Value::Unknown(_) => {}
             }
         }
+        let (name, directories) = match name.rsplit_once('/') {
+            Some((directory, name)) => (name, vec![Text::known(directory)]),
+            None => (name, directories),
+        };
         for directory in directories {
             let path = format!("{}/{name}", directory.as_str()?);
             let Some(mut text) = self.file_text(state, &path) else { continue };

@@ -42,6 +42,8 @@ struct Arguments {
     reads_only: bool,
     /// `-O dotglob`, or an unknown option.
     hidden_names: bool,
+    /// zsh splits values: `-y`, `-o shwordsplit`, `--emulate sh`. In other shells that changes nothing.
+    splits: bool,
     /// An option that may undo `-n`: `+n`, `+o noexec`.
     takes_back: bool,
     /// `-f`: zsh reads no startup files, but the machine's first one. `--norc`: bash reads no `.bashrc`.
@@ -79,7 +81,11 @@ fn read(argv: &[Arg]) -> Arguments {
             read.inert |= matches!(name, "help" | "version");
             read.is_posix |= name == "posix";
             read.skips_files |= matches!(name, "norc" | "no-rcs");
-            if LONG_WITH_VALUE.contains(&text) {
+            read.splits |= is_split_option(name);
+            if text == "--emulate" {
+                at += 1;
+                read.splits |= argv.get(at).is_some_and(|shell| shell.as_str() != Some("zsh"));
+            } else if LONG_WITH_VALUE.contains(&text) {
                 at += 1;
                 read.first = argv.get(at).cloned();
             }
@@ -96,6 +102,7 @@ fn read(argv: &[Arg]) -> Arguments {
                 'c' => read.code = true,
                 's' => read.input = true,
                 'i' => read.interactive = true,
+                'y' => read.splits = true,
                 'n' if text.starts_with('-') => read.reads_only = true,
                 'f' if text.starts_with('-') => read.skips_files = true,
                 letter if LETTERS_WITH_VALUE.contains(&letter) => {
@@ -103,6 +110,7 @@ fn read(argv: &[Arg]) -> Arguments {
                     let names_it =
                         name.is_some_and(|name| name.is_none_or(|name| names_hidden(letter, name)));
                     read.hidden_names |= names_it && !text.starts_with('+');
+                    read.splits |= name.is_some_and(|name| name.is_none_or(is_split_option));
                     at += 1;
                 }
                 _ => {}
@@ -111,6 +119,11 @@ fn read(argv: &[Arg]) -> Arguments {
     }
     read.operands = at.min(argv.len());
     read
+}
+
+/// Reports whether an option of zsh makes it split values.
+fn is_split_option(name: &str) -> bool {
+    name.replace(['_', '-'], "").eq_ignore_ascii_case("shwordsplit")
 }
 
 /// Returns true if an option's value makes patterns match hidden names: `-O dotglob`, and `-o globdots` in zsh.
@@ -145,10 +158,12 @@ impl Walker<'_> {
         }
         let name = call.argv.first().map(Text::from).unwrap_or_default();
         let outer_name = std::mem::replace(&mut state.name, Rc::new(name));
-        let outer = state.options.hidden_names;
+        let outer = state.options;
         state.options.hidden_names |= arguments.hidden_names;
+        state.options.starts_splitting = arguments.splits;
         self.shell_operands(state, (scope, &inner), call, &arguments);
-        state.options.hidden_names = outer;
+        state.options.hidden_names = outer.hidden_names;
+        state.options.starts_splitting = outer.starts_splitting;
         state.name = outer_name;
     }
 

@@ -123,6 +123,7 @@ impl Walker<'_> {
         child.hidden = Rc::default();
         child.options.literal_patterns = false;
         child.options.literal_braces = state.options.shell == Shell::Posix;
+        child.options.splits = child.options.shell != Shell::Zsh || child.options.starts_splitting;
         child.options.aliases = None;
         child.positionals = Some(Rc::default());
         child

@@ -83,6 +83,7 @@ fn join_options(one: &Options, other: &Options) -> Options {
         shell: one.shell,
         is_other: one.is_other,
         splits: one.splits || other.splits,
+        starts_splitting: one.starts_splitting || other.starts_splitting,
         ksh_arrays: one.ksh_arrays || other.ksh_arrays,
         is_unmodelled: one.is_unmodelled || other.is_unmodelled,
         extended_patterns: one.extended_patterns || other.extended_patterns,

@@ -8,8 +8,9 @@ use super::{Leave, Walker};
 use crate::limits::{REPEATS_MAX, ROUNDS_MAX, TRAPS_MAX, VALUES_MAX};
 use crate::scope::Scope;
 use crate::state::{Descriptor, Held, State, Trap, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
-use crate::tree::{Connector, Node, Script, Span, Statement, Word};
+use crate::tree::{Connector, FdWord, Node, Redirect, RedirectKind, Script, Span, Statement, Word};
 
 impl Walker<'_> {
     pub(crate) fn script(&mut self, state: &mut State, scope: &Scope, script: &Script) {
@@ -235,6 +236,10 @@ impl Walker<'_> {
                 for trap in traps.iter() {
                     self.add_trap(state, trap.clone());
                 }
+            }
+            // zsh writes to the pipe and to the file.
+            if state.options.shell == Shell::Zsh && stage.redirects.iter().any(writes_output) {
+                outputs = vec![Text::unknown(Why::Substitution, scope.source.written(stage.span))];
             }
             if outputs.len() > VALUES_MAX {
                 outputs = vec![Text::unknown(Why::Budget, "")];
@@ -507,6 +512,12 @@ impl Walker<'_> {
         self.end_rounds(state, ends);
         state.status = None;
     }
+}
+
+/// Returns true if a redirect writes the standard output to a file.
+fn writes_output(redirect: &Redirect) -> bool {
+    let is_output = matches!(redirect.fd, None | Some(FdWord::Number(1)));
+    is_output && matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append)
 }
 
 /// Returns the variables that have new possible values at the second point.

@@ -9,6 +9,7 @@ use super::Walker;
 use crate::found::FoundRedirect;
 use crate::scope::Scope;
 use crate::state::{Descriptor, State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{FdWord, Redirect, RedirectKind, Span};
 
@@ -99,16 +100,39 @@ impl Walker<'_> {
             if usual == 1 || kind == RedirectKind::ReadWrite {
                 self.changes_itself(state, scope, &target, redirect.span);
             }
-            let leads = self.leads(state, kind, number, &target);
+            let mut leads = self.leads(state, kind, number, &target);
             if let Some(number) = number {
                 let both = matches!(kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth);
                 for number in std::iter::once(number).chain(both.then_some(2)) {
+                    if state.options.shell == Shell::Zsh && saved.iter().any(|(one, _)| *one == number) {
+                        Self::together(state, number, &mut leads);
+                    }
                     saved.push((number, state.descriptors.get(&number).cloned()));
                     state.set_descriptor(number, leads.clone());
                 }
             }
             let fd = redirect.fd.as_ref().and(number);
             found.push(Rc::new(FoundRedirect { fd, kind, target }));
+        }
+    }
+
+    /// zsh: several redirects of a descriptor are all in force (zshmisc, "MULTIOS").
+    fn together(state: &mut State, number: u32, leads: &mut Descriptor) {
+        match (state.descriptor(number), &mut *leads) {
+            (Descriptor::Input(first), Descriptor::Input(second)) => {
+                let mut all = (*first).clone();
+                all.push(second);
+                *second = Rc::new(all);
+            }
+            (Descriptor::Written(path), Descriptor::Written(_) | Descriptor::Process(_)) => {
+                state.written_to(&path, &Text::unknown(Why::Substitution, &*path));
+            }
+            (Descriptor::Inherited, _) => {}
+            (_, Descriptor::Written(path)) => {
+                let path = Rc::clone(path);
+                state.written_to(&path, &Text::unknown(Why::Substitution, &*path));
+            }
+            _ => *leads = Descriptor::Unknown,
         }
     }
 

@@ -225,7 +225,11 @@ impl Walker<'_> {
         append: bool,
         value: Value,
     ) {
+        let is_argv = name == "argv" && state.options.shell == Shell::Zsh;
         match (key, value) {
+            (Some(Some(Key::Number(at))), value) if is_argv => {
+                state.set_parameter(&at.saturating_add(1).to_string(), value);
+            }
             (Some(Some(key)), Value::Scalar(text)) => self.set_element(state, name, key, text, append),
             (Some(_), _) => state.set(name, Value::Unknown(Why::Expansion)),
             (None, value) if append => {
@@ -253,7 +257,7 @@ impl Walker<'_> {
                 };
                 state.set(name, value);
             }
-            (None, Value::Array(elements)) if name == "argv" && state.options.shell == Shell::Zsh => {
+            (None, Value::Array(elements)) if is_argv => {
                 state.positionals = Some(Rc::new(elements.values().cloned().collect()));
             }
             (None, value) => state.set(name, value),
@@ -299,6 +303,10 @@ impl Walker<'_> {
             }
         }
         let splits = made.values().any(|text| text.why() == Some(Why::Glob));
+        let is_keyed = state.variable(name).is_some_and(|variable| variable.attributes.keyed);
+        if known && is_keyed && made.keys().all(|key| matches!(key, Key::Number(_))) {
+            return paired(made.into_values());
+        }
         if known && !splits { Value::Array(Rc::new(made)) } else { Value::Unknown(Why::Expansion) }
     }
 
@@ -335,7 +343,20 @@ impl Walker<'_> {
     fn null_command(&mut self, state: &mut State, scope: &Scope, call: &Call, statement: &Statement) {
         let reads = matches!(statement.redirects.as_slice(), [one] if one.kind == RedirectKind::Read);
         let name = if reads { "READNULLCMD" } else { "NULLCMD" };
-        if state.options.shell != Shell::Zsh || state.variable(name).is_none() {
+        if state.options.shell != Shell::Zsh {
+            return;
+        }
+        let is_input =
+            |kind| matches!(kind, RedirectKind::Read | RedirectKind::HereString | RedirectKind::Heredoc);
+        if state.variable(name).is_none() {
+            // The usual program is `cat`.
+            let has_input = statement.redirects.iter().any(|redirect| is_input(redirect.kind));
+            if !reads
+                && has_input
+                && let Some(text) = self.input(state)
+            {
+                self.deliver(state, scope, &text);
+            }
             return;
         }
         if let Value::Scalar(program) = self.pick(state, name) {
@@ -509,6 +530,16 @@ fn own_span(statement: &Statement, assignments: &[Assignment], words: &[Word]) -
     let joined =
         spans.reduce(|one, other| Span { start: one.start.min(other.start), end: one.end.max(other.end) });
     joined.unwrap_or(statement.span)
+}
+
+/// Returns the associative array of words that are keys and values in turn: `declare -A a=(k v)`.
+fn paired(mut texts: impl Iterator<Item = Text>) -> Value {
+    let mut made = std::collections::BTreeMap::new();
+    while let Some(key) = texts.next() {
+        let Some(known) = key.as_str() else { return Value::Unknown(Why::Expansion) };
+        made.insert(Key::Name(known.to_owned()), texts.next().unwrap_or_default());
+    }
+    Value::Array(Rc::new(made))
 }
 
 /// Returns true if a text certainly ends with a blank.

@@ -42,7 +42,14 @@ impl Walker<'_> {
                 |part: &Part| matches!(part, Part::Text { text, quoted: false } if text.contains(sign));
             word.parts.iter().any(is_sign)
         };
-        if !has_unquoted('(') || !has_unquoted(')') {
+        let is_pattern = |part: &Part| {
+            let Part::Parameter { parameter, quoted: false } = part else { return false };
+            let signs = parameter.zsh.as_ref().is_some_and(|zsh| zsh.signs.contains('~'));
+            signs || state.options.is_unmodelled
+        };
+        // The value of `$~x` may have qualifiers, too.
+        let may_have = has_unquoted('(') && has_unquoted(')') || word.parts.iter().any(is_pattern);
+        if !may_have {
             return;
         }
         let mut inner = self.fork(state);

@@ -174,7 +174,9 @@ impl Walker<'_> {
                 match index {
                     At::Whole => state.set(name, Value::Scalar(text.clone())),
                     At::Key(key) => self.set_element(state, name, key.clone(), text.clone(), false),
-                    At::Each | At::Joined | At::Unknown => state.set(name, Value::Unknown(Why::Expansion)),
+                    At::Each | At::Joined | At::Range(..) | At::Unknown => {
+                        state.set(name, Value::Unknown(Why::Expansion));
+                    }
                 }
                 Bit::of_text(&text, quoted)
             }

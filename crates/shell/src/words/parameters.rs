@@ -3,7 +3,6 @@
 use castellan_event::Why;
 
 use super::fields::Bit;
-use crate::limits::ENTRIES_PER_WORK;
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
 use crate::syntax::Shell;
@@ -34,99 +33,6 @@ impl Got {
         }
     }
 }
-
-/// Variables that the shell sets by itself.
-const CHANGING: &[&str] = &[
-    "RANDOM",
-    "SRANDOM",
-    "SECONDS",
-    "EPOCHSECONDS",
-    "EPOCHREALTIME",
-    "LINENO",
-    "BASHPID",
-    "BASH_COMMAND",
-    "BASH_ARGV",
-    "BASH_ARGC",
-    "BASH_ARGV0",
-    "BASH",
-    "BASHOPTS",
-    "BASH_EXECUTION_STRING",
-    "BASH_LINENO",
-    "BASH_SOURCE",
-    "BASH_SUBSHELL",
-    "BASH_VERSINFO",
-    "BASH_VERSION",
-    "DIRSTACK",
-    "EUID",
-    "HOSTNAME",
-    "HOSTTYPE",
-    "MACHTYPE",
-    "OPTERR",
-    "OSTYPE",
-    "PS4",
-    "SHELLOPTS",
-    "SHLVL",
-    "UID",
-    "FUNCNAME",
-    "GROUPS",
-    "HISTCMD",
-    "PIPESTATUS",
-    "PPID",
-    "_",
-];
-
-/// Variables that zsh sets by itself (zshparam, zshmodules).
-const ZSH_PARAMETERS: &[&str] = &[
-    "CPUTYPE",
-    "EGID",
-    "ERRNO",
-    "LOGNAME",
-    "MATCH",
-    "MBEGIN",
-    "MEND",
-    "TTY",
-    "USERNAME",
-    "VENDOR",
-    "ZSH_ARGZERO",
-    "ZSH_EVAL_CONTEXT",
-    "ZSH_NAME",
-    "ZSH_PATCHLEVEL",
-    "ZSH_SUBSHELL",
-    "ZSH_VERSION",
-    "builtins",
-    "dirstack",
-    "errnos",
-    "fpath",
-    "funcfiletrace",
-    "funcsourcetrace",
-    "funcstack",
-    "functrace",
-    "history",
-    "historywords",
-    "jobdirs",
-    "jobstates",
-    "jobtexts",
-    "keymaps",
-    "match",
-    "mbegin",
-    "mend",
-    "modules",
-    "nameddirs",
-    "options",
-    "parameters",
-    "path",
-    "patchars",
-    "pipestatus",
-    "reswords",
-    "signals",
-    "status",
-    "sysparams",
-    "termcap",
-    "terminfo",
-    "userdirs",
-    "usergroups",
-    "widgets",
-];
 
 impl Walker<'_> {
     /// Expands a parameter with its operation.
@@ -180,9 +86,12 @@ impl Walker<'_> {
             None => At::Whole,
             Some(Index::Each) => At::Each,
             Some(Index::Joined) => At::Joined,
-            Some(Index::At(word)) => match self.key(state, scope, &parameter.name, word) {
-                Some(key) => At::Key(key),
-                None => At::Unknown,
+            Some(Index::At(word)) => match self.range(state, scope, word) {
+                Some((first, last)) => At::Range(first, last),
+                None => match self.key(state, scope, &parameter.name, word) {
+                    Some(key) => At::Key(key),
+                    None => At::Unknown,
+                },
             },
         };
         if !parameter.indirect {
@@ -202,7 +111,13 @@ impl Walker<'_> {
     }
 
     /// Resolves the name of a parameter or of an element: `a[1]`.
-    fn place(&mut self, state: &State, scope: &Scope, text: &str, span: Span) -> Option<(String, At)> {
+    pub(super) fn place(
+        &mut self,
+        state: &State,
+        scope: &Scope,
+        text: &str,
+        span: Span,
+    ) -> Option<(String, At)> {
         if text.contains('[') {
             self.reached(state, scope, vec![Text::known(text)], span);
         }
@@ -218,6 +133,17 @@ impl Walker<'_> {
                 Some((name.to_owned(), at))
             }
         }
+    }
+
+    /// zsh: returns the numbers of `[first,last]`.
+    fn range(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Option<(i64, i64)> {
+        if state.options.shell != Shell::Zsh || !scope.source.written(word.span).contains(',') {
+            return None;
+        }
+        let text = self.text(state, scope, word);
+        let (first, last) = text.as_str()?.split_once(',')?;
+        let (first, last) = (first.to_owned(), last.to_owned());
+        Some((self.number(state, scope, &first)?, self.number(state, scope, &last)?))
     }
 
     /// Returns the key of an element: arithmetic for arrays, text for `declare -A`.
@@ -263,6 +189,7 @@ impl Walker<'_> {
         let several = *index == At::Each || is_zsh && *index == At::Unknown;
         let value = match (&state.positionals, name) {
             (Some(values), "argv") if is_zsh => Value::array(values.iter().cloned()),
+            (None, "argv") if is_zsh => Value::Unknown(Why::Parameter),
             _ => self.pick(state, name),
         };
         match (value, index) {
@@ -287,6 +214,17 @@ impl Walker<'_> {
                 self.work.spend(elements.len() as u64);
                 Got::Many { values: elements.values().cloned().collect(), joined: true }
             }
+            (Value::Scalar(text), At::Range(first, last)) => match text.as_str() {
+                Some(known) => {
+                    let chars: Vec<char> = known.chars().collect();
+                    Got::One(Text::known(ranged(&chars, *first, *last).iter().collect::<String>()))
+                }
+                None => Got::Unknown { why: Why::Expansion, several },
+            },
+            (Value::Array(elements), At::Range(first, last)) => {
+                let values: Vec<Text> = elements.values().cloned().collect();
+                Got::Many { values: ranged(&values, *first, *last).to_vec(), joined: true }
+            }
             (Value::Scalar(text), At::Key(Key::Number(at))) if is_zsh => character(&text, *at),
             (Value::Scalar(text), At::Key(Key::Number(0))) => Got::One(text),
             (Value::Array(elements), At::Whole) => {
@@ -300,42 +238,6 @@ impl Walker<'_> {
                 Got::Unknown { why: Why::Expansion, several }
             }
         }
-    }
-
-    /// Returns the value of a parameter that the shell sets by itself.
-    fn special(&mut self, state: &State, name: &str, index: &At) -> Option<Got> {
-        let is_zsh = state.options.shell == Shell::Zsh;
-        let unknown = |several| Got::Unknown { why: Why::Parameter, several };
-        let got = match name {
-            "@" | "*" => match &state.positionals {
-                Some(values) => {
-                    self.work.spend(values.len() as u64 / ENTRIES_PER_WORK);
-                    Got::Many { values: values.to_vec(), joined: name == "*" }
-                }
-                None => unknown(name == "@"),
-            },
-            "#" => count(state),
-            "ARGC" if is_zsh => count(state),
-            "0" => Got::One((*state.name).clone()),
-            // The walk only guesses exit statuses for `&&` and `||`; a value must be certain.
-            "?" | "$" | "!" | "-" => unknown(false),
-            digits if digits.starts_with(|one: char| one.is_ascii_digit()) => {
-                match (&state.positionals, digits.parse::<usize>()) {
-                    (Some(values), Ok(number)) => {
-                        values.get(number.wrapping_sub(1)).map_or(Got::Unset, |text| Got::One(text.clone()))
-                    }
-                    _ => unknown(false),
-                }
-            }
-            name if state.variable(name).is_some() => return None,
-            "commands" if is_zsh => program_path(index),
-            name if is_zsh && ZSH_PARAMETERS.contains(&name) => {
-                Got::Unknown { why: Why::Dynamic, several: true }
-            }
-            name if CHANGING.contains(&name) => Got::Unknown { why: Why::Dynamic, several: false },
-            _ => return None,
-        };
-        Some(got)
     }
 
     fn names_or_keys(&mut self, state: &mut State, parameter: &Parameter) -> Got {
@@ -418,6 +320,8 @@ pub(super) enum At {
     Each,
     Joined,
     Key(Key),
+    /// zsh: `[first,last]`, each from 1, or from the end below 0.
+    Range(i64, i64),
     Unknown,
 }
 
@@ -432,12 +336,13 @@ fn or_else(state: &State, name: &str) -> Option<String> {
     Some(format!("${{{name}:-{own}}}"))
 }
 
-/// zsh: `$commands[name]` is the path of the program.
-fn program_path(index: &At) -> Got {
-    let At::Key(Key::Name(name)) = index else { return Got::Unknown { why: Why::Dynamic, several: true } };
-    let mut path = Text::unknown(Why::Unresolved, format!("$commands[{name}]"));
-    path.push_str(&format!("/{name}"));
-    Got::One(path)
+/// Returns the elements of `[first,last]` of zsh.
+fn ranged<T>(all: &[T], first: i64, last: i64) -> &[T] {
+    let count = i64::try_from(all.len()).unwrap_or(i64::MAX);
+    let place = |number: i64| if number < 0 { count + number } else { number - 1 };
+    let begin = usize::try_from(place(first).max(0)).unwrap_or(usize::MAX);
+    let end = usize::try_from(place(last).min(count - 1) + 1).unwrap_or(0);
+    all.get(begin..end).unwrap_or_default()
 }
 
 /// zsh: an index of a text is that of a character.
@@ -445,14 +350,6 @@ fn character(text: &Text, at: i64) -> Got {
     let Some(known) = text.as_str() else { return Got::Unknown { why: Why::Expansion, several: false } };
     let one = usize::try_from(at).ok().and_then(|at| known.chars().nth(at));
     one.map_or(Got::Unset, |one| Got::One(Text::known(one.to_string())))
-}
-
-/// `$#`
-fn count(state: &State) -> Got {
-    match &state.positionals {
-        Some(values) => Got::One(Text::known(values.len().to_string())),
-        None => Got::Unknown { why: Why::Parameter, several: false },
-    }
 }
 
 fn is_parameter(text: &str) -> bool {

@@ -138,7 +138,10 @@ impl Walker<'_> {
         if flags.iter().any(|(letter, _)| *letter == 'P') {
             got = match &got {
                 Got::One(text) => match text.as_str() {
-                    Some(name) => self.look_up(state, name, &At::Whole),
+                    Some(name) => match self.place(state, scope, name, parameter.span) {
+                        Some((name, index)) => self.look_up(state, &name, &index),
+                        None => unknown(&got),
+                    },
                     None => unknown(&got),
                 },
                 Got::Unset | Got::Many { .. } | Got::Unknown { .. } => unknown(&got),
