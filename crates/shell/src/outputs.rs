@@ -132,6 +132,18 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
     if SILENT.contains(&name) && (matches!(name, "[" | "test") || args.iter().all(leaves_silent)) {
         return Made::Text(Text::default());
     }
+    let is_own = match (state.options.shell, name) {
+        // Its format of an empty value is another.
+        (Shell::Ksh, "printf") => args.first().is_some_and(|format| format.written().contains("%q")),
+        // `type` prints a sentence.
+        (_, "type") => !args.iter().any(|arg| arg.prefix().starts_with('-')),
+        // `command -v f` prints the name of a function.
+        (_, "command") => args.iter().filter_map(Arg::as_str).any(|name| state.functions.contains(name)),
+        _ => false,
+    };
+    if is_own {
+        return Made::Unknown(Why::Substitution);
+    }
     if let Some((_, compute)) = COMPUTED.iter().find(|(one, _)| *one == name) {
         let (mut args, named) = followed(args, state);
         let has_escapes = name == "echo" && matches!(state.options.shell, Shell::Zsh | Shell::Posix);

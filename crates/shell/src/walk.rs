@@ -557,9 +557,12 @@ fn acts_alike(one: Shell, other: Shell, text: &str) -> bool {
     let is_posix = [one, other].contains(&Shell::Posix) && one != other;
     let has_braces = || text.contains('{') && (text.contains(',') || text.contains(".."));
     let has_escapes = || text.contains('\\') && text.contains("echo");
+    let has_tilde = || {
+        text.contains('~') && text.contains(['=', '+', '-']) || text.contains("${@") || text.contains("${*")
+    };
     let lasts = || text.contains('=') && [":", "eval", "exec", "."].iter().any(|name| has_word(text, name));
     !(is_zsh && text.contains(['$', '`', '=', '*', '?', '[', '(', '~']))
-        && !(is_posix && (has_braces() || has_escapes() || lasts()))
+        && !(is_posix && (has_braces() || has_escapes() || has_tilde() || lasts()))
 }
 
 fn has_word(text: &str, word: &str) -> bool {

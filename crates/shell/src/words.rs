@@ -69,7 +69,9 @@ impl Walker<'_> {
         let copied = BRACE_COPIES_MAX - copies;
         self.work.spend((copied / BRACE_COPIES_PER_WORK) as u64);
         let Some(words) = words else { return self.unread_braces(state, scope, word) };
-        if state.options.is_unmodelled && (words.len() > 1 || braces::has_brace(word)) {
+        // ksh counts a range in its own way: `{01..3}`.
+        let is_range = state.options.shell == Shell::Ksh && words.len() > 1 && braces::has_range(word);
+        if is_range || state.options.is_unmodelled && (words.len() > 1 || braces::has_brace(word)) {
             return self.unread_braces(state, scope, word);
         }
         let several = words.len() > 1;
@@ -229,7 +231,8 @@ impl Walker<'_> {
         }
         let mut assigned = tilde == Tilde::Assigned;
         // On the right side of an assignment, the first `=` is already consumed.
-        let mut equals = tilde == Tilde::First;
+        let has_equals = matches!(state.options.shell, Shell::Bash | Shell::Ksh);
+        let mut equals = tilde == Tilde::First && has_equals;
         for (at, segment) in segments.iter().enumerate() {
             let last = at + 1 == segments.len();
             match segment {
@@ -251,7 +254,12 @@ impl Walker<'_> {
                     assigned |= at == 0 && looks_assigned(text);
                 }
                 Segment::Text { text, quoted: false } => {
-                    assigned |= at == 0 && looks_assigned(text);
+                    assigned |= at == 0 && has_equals && looks_assigned(text);
+                    if state.options.shell == Shell::Ksh && text.starts_with('~') && !last {
+                        // ksh looks at the value after it, too.
+                        bits.push(Bit::Unknown { why: Why::Expansion, written: text.clone(), quoted: true });
+                        continue;
+                    }
                     let places = tilde::Places { first: at == 0, colons: assigned, equals, last };
                     bits.extend(self.tildes(state, text, places));
                     equals &= !text.contains('=');

@@ -5,6 +5,7 @@ use super::plain;
 use crate::limits::ARITHMETIC_DEPTH_MAX;
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{Expression, Variable};
 use crate::walk::Walker;
@@ -35,7 +36,7 @@ impl Evaluation<'_, '_> {
 
     fn inner(&mut self, tree: &Expression) -> Option<i64> {
         match tree {
-            Expression::Number(text) => literal(text),
+            Expression::Number(text) => literal(text, self.state.options.shell),
             Expression::Variable(variable) => self.variable(variable),
             Expression::Expansion(number) => {
                 // Its value is a part of the text: `$x * 2` with `1+1` is no product of it.
@@ -152,14 +153,17 @@ impl Evaluation<'_, '_> {
     }
 }
 
-fn literal(token: &str) -> Option<i64> {
+/// A leading zero makes a number octal, but not in zsh and ksh.
+fn literal(token: &str, shell: Shell) -> Option<i64> {
     if let Some((base, digits)) = token.split_once('#') {
         let base: u32 = base.parse().ok().filter(|base| (2..=36).contains(base))?;
         return i64::from_str_radix(digits, base).ok();
     }
     match token.strip_prefix("0x").or_else(|| token.strip_prefix("0X")) {
         Some(hex) => i64::from_str_radix(hex, 16).ok(),
-        None if token.len() > 1 && token.starts_with('0') => i64::from_str_radix(token, 8).ok(),
+        None if token.len() > 1 && token.starts_with('0') && !matches!(shell, Shell::Zsh | Shell::Ksh) => {
+            i64::from_str_radix(token, 8).ok()
+        }
         None => token.parse().ok(),
     }
 }

@@ -231,7 +231,7 @@ impl Walker<'_> {
         let keyed = state.variable(array).is_some_and(|variable| variable.attributes.keyed);
         let key = if keyed { Some(Key::Name(key.to_owned())) } else { key.parse().ok().map(Key::Number) };
         let value = match (self.pick(state, array), key) {
-            (Value::Array(elements), Some(key)) if key >= Key::Number(0) => {
+            (Value::Array(elements), Some(key)) if key >= Key::Number(0) && !state.has_zsh_arrays() => {
                 let mut left = (*elements).clone();
                 left.remove(&key);
                 Value::Array(std::rc::Rc::new(left))

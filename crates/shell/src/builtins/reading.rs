@@ -112,6 +112,10 @@ impl Walker<'_> {
         let split = known.filter(|_| usable).zip(separators);
         if let Some(array) = &read.array {
             let value = match &split {
+                // zsh makes an empty element of an empty line.
+                Some((line, _)) if line.is_empty() && state.options.shell == Shell::Zsh => {
+                    Value::array([Text::default()])
+                }
                 Some((line, separators)) => {
                     Value::array(split_at(line, separators, usize::MAX).into_iter().map(Text::known))
                 }

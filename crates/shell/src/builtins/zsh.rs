@@ -174,8 +174,17 @@ impl Walker<'_> {
     pub(super) fn compgen(&mut self, state: &mut State, scope: &Scope, call: Call) {
         let args = call.arguments();
         for (option, value) in args.iter().zip(args.iter().skip(1)) {
-            if option.as_str() == Some("-W") {
-                self.prompt(state, scope, &Text::from(value), call.span);
+            match option.as_str() {
+                Some("-W") => self.prompt(state, scope, &Text::from(value), call.span),
+                Some("-C") => {
+                    // The command also gets its own name, the word and the word before it.
+                    let mut code = Text::from(value);
+                    code.push_str(" compgen \"$COMP_WORD\" ''");
+                    let mut inner = self.fork(state);
+                    inner.set("COMP_WORD", Value::Unknown(Why::Dynamic));
+                    self.run_text(&mut inner, scope, &code, Origin::Argument, call.span);
+                }
+                Some(_) | None => {}
             }
         }
         self.program(state, scope, call, "compgen");

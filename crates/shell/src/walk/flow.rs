@@ -29,7 +29,18 @@ impl Walker<'_> {
             self.gap(scope, Role::Code, Why::Nesting, &written, statement.span);
             return;
         }
-        if statement.background {
+        let is_zsh = state.options.shell == Shell::Zsh;
+        if let (true, true, Node::Chain { .. }) = (is_zsh, statement.background, &statement.node) {
+            // zsh runs only the last command of a list in the background.
+            let mut last_only = statement.clone();
+            last_only.background = false;
+            if let Node::Chain { all, .. } = &mut last_only.node
+                && let Some(last) = all.last_mut()
+            {
+                last.background = true;
+            }
+            self.node(state, scope, &last_only);
+        } else if statement.background {
             let mut scope = scope.clone();
             scope.background = true;
             self.subshell(state, |walker, inner| walker.node(inner, &scope, statement));

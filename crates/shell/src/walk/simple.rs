@@ -260,6 +260,10 @@ impl Walker<'_> {
             (None, Value::Array(elements)) if is_argv => {
                 state.positionals = Some(Rc::new(elements.values().cloned().collect()));
             }
+            // `x=()` of ksh is a compound variable.
+            (None, Value::Array(elements)) if elements.is_empty() && state.options.shell == Shell::Ksh => {
+                state.set(name, Value::Unknown(Why::Expansion));
+            }
             (None, value) => state.set(name, value),
         }
     }

@@ -83,6 +83,12 @@ pub(super) fn has_brace(word: &Word) -> bool {
     word.parts.iter().any(braced)
 }
 
+/// Returns true if a word may have a range of numbers or letters in braces.
+pub(super) fn has_range(word: &Word) -> bool {
+    let ranged = |part: &Part| matches!(part, Part::Text { text, quoted: false } if text.contains(".."));
+    word.parts.iter().any(ranged)
+}
+
 /// Converts one part.
 pub(super) fn segment(part: &Part) -> Segment<'_> {
     if let Part::Text { text, quoted } = part {

@@ -200,7 +200,9 @@ impl<'a> Fields<'a> {
         }
         // Unknown pieces may be empty, and then there is no field.
         self.splits |= self.nothing && self.pieces.iter().all(|piece| matches!(piece, Piece::Unknown { .. }));
-        if self.open || (self.empty && !self.nothing) {
+        // In dash, an empty expansion in quotes beside `"$@"` is a field.
+        let is_field = self.empty && (!self.nothing || self.splitting.shell == Shell::Posix);
+        if self.open || is_field {
             self.done.push(Arg::from_pieces(std::mem::take(&mut self.pieces), self.splits));
         }
         self.pieces.clear();
@@ -318,6 +320,12 @@ fn bracket_length(text: &str) -> Option<usize> {
     // A leading `]` is a literal member.
     let first = usize::from(content.starts_with(']'));
     // No bracket pattern contains a slash. Over the limit, the whole name is a pattern: keeps the search linear.
+    // `[:alpha:]` in brackets ends none.
+    let mut first = first;
+    while let Some(class) = content.get(first..).and_then(|rest| rest.strip_prefix("[:")) {
+        let Some(length) = class.find(":]").filter(|at| *at < PATTERN_CHARS_MAX) else { break };
+        first += length + 4;
+    }
     let window = content.get(first..)?;
     let end = window.char_indices().take(PATTERN_CHARS_MAX).find(|(_, one)| matches!(one, ']' | '/'));
     match end {

@@ -10,8 +10,9 @@ use crate::literals::ansi_quoted;
 use crate::patterns::Pattern;
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
-use crate::tree::{Operation, Parameter, ReplaceAt, Substitute, Word};
+use crate::tree::{Operation, Parameter, Part, ReplaceAt, Substitute, Word};
 use crate::walk::Walker;
 
 /// Variables for standard directories of every machine. If the text sets none, `${x:-word}` uses its default.
@@ -56,6 +57,12 @@ impl Walker<'_> {
                 let pattern = self.pattern(state, scope, pattern);
                 let replacement = replacement.as_ref().map(|word| self.text(state, scope, word));
                 let replacement = replacement.unwrap_or_default();
+                // An empty value matches some patterns of zsh and ksh.
+                let is_other = matches!(state.options.shell, Shell::Zsh | Shell::Ksh);
+                let got = match got {
+                    Got::Unset if is_other => Got::One(Text::default()),
+                    got => got,
+                };
                 self.charge_comparisons(&got, pattern.as_ref());
                 self.each(got, written, |text| replaced(text, pattern.as_ref()?, replacement.as_str()?, *at))
             }
@@ -133,6 +140,10 @@ impl Walker<'_> {
             Got::One(text) if colon && !text.has_text() => None,
             Got::One(_) => Some(true),
             Got::Many { values, .. } => Some(match values.as_slice() {
+                // zsh and dash: `$@` is set without parameters, too.
+                [] if matches!(name, "@" | "*") && !colon => {
+                    matches!(state.options.shell, Shell::Zsh | Shell::Posix)
+                }
                 [] => false,
                 [one] if colon => one.as_str() != Some(""),
                 _ => true,
@@ -151,6 +162,27 @@ impl Walker<'_> {
                 }
             },
         };
+        let shell = state.options.shell;
+        let is_odd = match shell {
+            // zsh expands braces after parameters.
+            Shell::Zsh => !quoted && super::braces::has_brace(word),
+            // ksh: quotes in a quoted word end its quotes.
+            Shell::Ksh => {
+                quoted && word.parts.iter().any(|part| matches!(part, Part::Text { quoted: true, .. }))
+            }
+            Shell::Bash | Shell::Posix => false,
+        };
+        // Only variables can be assigned.
+        let is_wrong = kind == Substitute::Assign && !crate::run::is_name(name);
+        if (is_odd || is_wrong) && there == (kind == Substitute::Alternative) {
+            self.text(state, scope, word);
+            self.may_fail |= is_wrong;
+            return vec![Bit::Unknown {
+                why: Why::Expansion,
+                written: written.to_owned(),
+                quoted: is_wrong && quoted,
+            }];
+        }
         match (kind, there) {
             (Substitute::Default | Substitute::Assign | Substitute::Error, true) => {
                 self.bits_of(state, got, quoted, written)

@@ -40,6 +40,7 @@ const CHANGING: &[&str] = &[
     "PS4",
     "SHELLOPTS",
     "SHLVL",
+    "TERM",
     "UID",
     "FUNCNAME",
     "GROUPS",
@@ -58,6 +59,7 @@ const ZSH_PARAMETERS: &[&str] = &[
     "MATCH",
     "MBEGIN",
     "MEND",
+    "OLDPWD",
     "TTY",
     "USERNAME",
     "VENDOR",
@@ -131,8 +133,9 @@ impl Walker<'_> {
                 }
             }
             "commands" if is_zsh && state.variable(name).is_none() => Some(program_path(index)),
+            _ if is_zsh && state.is_table(name) => unknown(Why::Dynamic, true),
             _ if is_zsh && is_untouched(ZSH_PARAMETERS) => unknown(Why::Dynamic, true),
-            _ if is_untouched(CHANGING) => unknown(Why::Dynamic, false),
+            _ if is_untouched(CHANGING) => unknown(Why::Dynamic, *index == At::Each),
             _ => None,
         }
     }

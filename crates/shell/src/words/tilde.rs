@@ -4,6 +4,7 @@ use castellan_event::Why;
 
 use super::fields::{Bit, How};
 use crate::state::{State, Value};
+use crate::syntax::Shell;
 use crate::walk::Walker;
 
 /// The positions in a word at which a tilde is expanded.
@@ -35,7 +36,9 @@ impl Walker<'_> {
                 if end.is_some() || places.last {
                     let (name, tail) =
                         after.split_at_checked(end.unwrap_or(after.len())).unwrap_or((after, ""));
-                    if let Some(made) = self.tilde(state, name) {
+                    // dash knows users only.
+                    let is_text = state.options.shell == Shell::Posix && matches!(name, "+" | "-");
+                    if let Some(made) = self.tilde(state, name).filter(|_| !is_text) {
                         bits.push(Bit::Text { text: std::mem::take(&mut plain), how: How::Written });
                         bits.extend(made);
                         rest = tail;
