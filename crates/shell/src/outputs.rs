@@ -64,6 +64,7 @@ const COMPUTED: &[(&str, Computed)] = &[
     ("mktemp", names::mktemp),
     ("openssl", bytes::openssl),
     ("pigz", bytes::gzip),
+    ("print", print::print),
     ("printf", print::printf),
     ("rev", lines::rev),
     ("sed", sed::sed),

@@ -1,4 +1,4 @@
-//! `echo` and `printf`.
+//! `echo`, `print` and `printf`.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
@@ -44,6 +44,42 @@ pub(super) fn echo(given: Given<'_>) -> Option<Text> {
                 Piece::Unknown { why, written } => text.push_unknown(*why, written),
             }
         }
+    }
+    if newline {
+        text.push_str("\n");
+    }
+    Some(text)
+}
+
+/// `print` of zsh and ksh: escapes are read without `-r`, `-l` prints lines.
+pub(super) fn print(given: Given<'_>) -> Option<Text> {
+    let (mut escapes, mut newline, mut between) = (Arg::known("-e"), true, " ");
+    let mut rest = given.args;
+    while let Some((first, after)) = rest.split_first()
+        && let Some(letters) = first.as_str().and_then(|text| text.strip_prefix('-'))
+    {
+        rest = after;
+        if matches!(letters, "" | "-") {
+            break;
+        }
+        for letter in letters.chars() {
+            match letter {
+                'r' | 'R' => escapes = Arg::known("-E"),
+                'e' => escapes = Arg::known("-e"),
+                'n' => newline = false,
+                'l' => between = "\n",
+                // Another place or form.
+                _ => return None,
+            }
+        }
+    }
+    let mut text = Text::default();
+    for (number, arg) in rest.iter().enumerate() {
+        if number > 0 {
+            text.push_str(between);
+        }
+        let args = [escapes.clone(), Arg::known("-n"), arg.clone()];
+        text.push(&echo(Given { args: &args, input: None })?);
     }
     if newline {
         text.push_str("\n");
