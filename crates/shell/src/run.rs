@@ -102,7 +102,13 @@ impl Walker<'_> {
         for (number, function) in functions.iter().enumerate() {
             let mut inner = self.fork(&before);
             match function {
-                Some(function) => self.call_function(&mut inner, scope, function, &call, arguments()),
+                Some(function) => {
+                    // `autoload` finds the file only at the first call.
+                    let is_open = function.is_unknown() && state.options.shell == Shell::Zsh;
+                    let loaded = if is_open { self.of_path(&inner, scope, &name) } else { None };
+                    let function = loaded.unwrap_or_else(|| Rc::clone(function));
+                    self.call_function(&mut inner, scope, &function, &call, arguments());
+                }
                 None => self.found(&mut inner, scope, call.clone(), &name),
             }
             if number == 0 {

@@ -118,7 +118,7 @@ impl Function {
         Function { body: Body::Unknown(why), source, number: usize::MAX }
     }
 
-    fn is_unknown(self: &Rc<Function>) -> bool {
+    pub(crate) fn is_unknown(self: &Rc<Function>) -> bool {
         matches!(self.body, Body::Unknown(_))
     }
 }

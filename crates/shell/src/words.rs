@@ -2,6 +2,7 @@
 //! patterns, quotes. This module must not know what the command does with them.
 
 mod braces;
+mod changes;
 mod fields;
 mod globs;
 mod hidden;
@@ -28,6 +29,7 @@ use crate::walk::{Leave, Walker};
 
 use braces::Segment;
 use fields::{Bit, How, Splitting};
+pub(crate) use tilde::DIRECTORIES;
 
 /// The positions of tilde expansion in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,10 +8,11 @@ use castellan_programs::Arg;
 use crate::limits::ENTRIES_PER_WORK;
 use crate::run::Call;
 use crate::scope::Scope;
-use crate::state::State;
+use crate::state::{Key, State};
 use crate::syntax::Shell;
 use crate::text::Text;
 use crate::walk::Walker;
+use crate::words::DIRECTORIES;
 
 /// The bash option for patterns that match hidden names.
 pub(crate) const DOTGLOB: &str = "dotglob";
@@ -199,7 +200,12 @@ impl Walker<'_> {
             });
             for (name, path) in pairs {
                 let path = path.strip_prefix("=").unwrap_or(path);
-                state.hashed.insert(name.into(), vec![Some(Text::from(&path))]);
+                if option == Some("-d") {
+                    let key = Key::Name(name.to_owned());
+                    self.set_element(state, DIRECTORIES, key, Text::from(&path), false);
+                } else {
+                    state.hashed.insert(name.into(), vec![Some(Text::from(&path))]);
+                }
             }
         }
         match (option, rest.split_first()) {

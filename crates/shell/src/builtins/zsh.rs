@@ -8,6 +8,7 @@ use castellan_programs::Arg;
 
 use super::DOTGLOB;
 use crate::found::Origin;
+use crate::outputs;
 use crate::run::Call;
 use crate::scope::{Scope, Source};
 use crate::state::{Body, Function, State, Value};
@@ -43,7 +44,22 @@ impl Walker<'_> {
                 self.prompt(state, scope, &Text::from(arg), call.span);
             }
         }
-        self.program(state, scope, call, "print");
+        let at = call.arguments().iter().position(|arg| arg.as_str() == Some("-v"));
+        let Some(at) = at else { return self.program(state, scope, call, "print") };
+        self.emit(state, scope, &call);
+        // `print -v NAME` assigns its output.
+        let name = call.arguments().get(at + 1).and_then(Arg::as_str);
+        let mut others = call.arguments().to_vec();
+        others.drain(at..(at + 2).min(others.len()));
+        let value = match outputs::computed("print", &others, None, state) {
+            outputs::Made::Text(text) => Value::Scalar(text.without_last_newlines()),
+            outputs::Made::Unknown(why) => Value::Unknown(why),
+        };
+        match name {
+            Some(name) => state.set(name, value),
+            None => state.forget_all(Why::Dynamic),
+        }
+        state.status = Some(true);
     }
 
     /// `emulate SHELL`, and `emulate SHELL -c CODE`, where the options last as long as the code.

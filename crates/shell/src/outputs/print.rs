@@ -1,4 +1,4 @@
-//! `echo`, `print` and `printf`.
+//! `echo`, `printf`, and `print` of zsh and ksh.
 
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
@@ -51,24 +51,25 @@ pub(super) fn echo(given: Given<'_>) -> Option<Text> {
     Some(text)
 }
 
-/// `print` of zsh and ksh: escapes are read without `-r`, `-l` prints lines.
+/// `print` of zsh and ksh. Escapes are read but for `-r`; other options than those here are not modelled.
 pub(super) fn print(given: Given<'_>) -> Option<Text> {
-    let (mut escapes, mut newline, mut between) = (Arg::known("-e"), true, " ");
+    let (mut is_raw, mut newline, mut between) = (false, true, " ");
     let mut rest = given.args;
     while let Some((first, after)) = rest.split_first()
         && let Some(letters) = first.as_str().and_then(|text| text.strip_prefix('-'))
     {
         rest = after;
+        if letters == "f" {
+            return printf(Given { args: rest, input: given.input });
+        }
         if matches!(letters, "" | "-") {
             break;
         }
         for letter in letters.chars() {
             match letter {
-                'r' | 'R' => escapes = Arg::known("-E"),
-                'e' => escapes = Arg::known("-e"),
+                'r' | 'R' => is_raw = true,
                 'n' => newline = false,
                 'l' => between = "\n",
-                // Another place or form.
                 _ => return None,
             }
         }
@@ -78,8 +79,19 @@ pub(super) fn print(given: Given<'_>) -> Option<Text> {
         if number > 0 {
             text.push_str(between);
         }
-        let args = [escapes.clone(), Arg::known("-n"), arg.clone()];
-        text.push(&echo(Given { args: &args, input: None })?);
+        for piece in arg.pieces() {
+            match piece {
+                Piece::Text(known) if is_raw => text.push_str(known),
+                Piece::Text(known) => {
+                    let (made, ended) = unescaped(known, Escapes::Echo)?;
+                    text.push_str(&made);
+                    if ended {
+                        return Some(text);
+                    }
+                }
+                Piece::Unknown { why, written } => text.push_unknown(*why, written),
+            }
+        }
     }
     if newline {
         text.push_str("\n");

@@ -61,7 +61,7 @@ impl Walker<'_> {
                 let is_other = matches!(state.options.shell, Shell::Zsh | Shell::Ksh);
                 let got = match got {
                     Got::Unset if is_other => Got::One(Text::default()),
-                    got => got,
+                    Got::Unset | Got::One(_) | Got::Many { .. } | Got::Unknown { .. } => got,
                 };
                 self.charge_comparisons(&got, pattern.as_ref());
                 self.each(got, written, |text| replaced(text, pattern.as_ref()?, replacement.as_str()?, *at))
@@ -162,26 +162,8 @@ impl Walker<'_> {
                 }
             },
         };
-        let shell = state.options.shell;
-        let is_odd = match shell {
-            // zsh expands braces after parameters.
-            Shell::Zsh => !quoted && super::braces::has_brace(word),
-            // ksh: quotes in a quoted word end its quotes.
-            Shell::Ksh => {
-                quoted && word.parts.iter().any(|part| matches!(part, Part::Text { quoted: true, .. }))
-            }
-            Shell::Bash | Shell::Posix => false,
-        };
-        // Only variables can be assigned.
-        let is_wrong = kind == Substitute::Assign && !crate::run::is_name(name);
-        if (is_odd || is_wrong) && there == (kind == Substitute::Alternative) {
-            self.text(state, scope, word);
-            self.may_fail |= is_wrong;
-            return vec![Bit::Unknown {
-                why: Why::Expansion,
-                written: written.to_owned(),
-                quoted: is_wrong && quoted,
-            }];
+        if let Some(bit) = self.odd_word(state, scope, name, (kind, word), there, quoted, written) {
+            return vec![bit];
         }
         match (kind, there) {
             (Substitute::Default | Substitute::Assign | Substitute::Error, true) => {
@@ -213,6 +195,39 @@ impl Walker<'_> {
                 Bit::of_text(&text, quoted)
             }
         }
+    }
+
+    /// Returns an unknown value where the shell expands the word in a way that is not modelled, or rejects it.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is a different thing, and nothing else holds them together"
+    )]
+    fn odd_word(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        name: &str,
+        (kind, word): (Substitute, &Word),
+        there: bool,
+        quoted: bool,
+        written: &str,
+    ) -> Option<Bit> {
+        let is_quoted = |part: &Part| matches!(part, Part::Text { quoted: true, .. });
+        let is_odd = match state.options.shell {
+            // zsh expands braces after parameters.
+            Shell::Zsh => !quoted && super::braces::has_brace(word),
+            // ksh: quotes in a quoted word end its quotes.
+            Shell::Ksh => quoted && word.parts.iter().any(is_quoted),
+            Shell::Bash | Shell::Posix => false,
+        };
+        // Only variables can be assigned.
+        let is_wrong = kind == Substitute::Assign && !crate::run::is_name(name);
+        let is_taken = there == (kind == Substitute::Alternative);
+        (is_taken && (is_odd || is_wrong)).then(|| {
+            self.text(state, scope, word);
+            self.may_fail |= is_wrong;
+            Bit::Unknown { why: Why::Expansion, written: written.to_owned(), quoted: is_wrong && quoted }
+        })
     }
 
     /// Charges the budget for comparing every value with a pattern.
@@ -314,6 +329,10 @@ impl Walker<'_> {
             Value::Array(elements) => (*elements).clone(),
             Value::Scalar(text) => std::iter::once((Key::Number(0), text)).collect(),
             Value::Unset => std::collections::BTreeMap::default(),
+            // The environment has no arrays, and none of these.
+            Value::Unknown(Why::Variable) if name == super::DIRECTORIES => {
+                std::collections::BTreeMap::default()
+            }
             Value::Unknown(why) => {
                 state.set(name, Value::Unknown(why));
                 return;

@@ -149,8 +149,9 @@ impl Walker<'_> {
     /// Returns the key of an element: arithmetic for arrays, text for `declare -A`.
     pub(crate) fn key(&mut self, state: &mut State, scope: &Scope, name: &str, word: &Word) -> Option<Key> {
         let meant = state.meant(name)?;
-        let keyed =
-            state.is_table(name) || state.variable(&meant).is_some_and(|variable| variable.attributes.keyed);
+        let keyed = state.is_table(name)
+            || (state.options.shell == Shell::Zsh && name == super::DIRECTORIES)
+            || state.variable(&meant).is_some_and(|variable| variable.attributes.keyed);
         let text = self.text(state, scope, word);
         let text = text.as_str()?;
         if keyed {
@@ -240,7 +241,7 @@ impl Walker<'_> {
         }
     }
 
-    fn names_or_keys(&mut self, state: &mut State, parameter: &Parameter) -> Got {
+    pub(super) fn names_or_keys(&mut self, state: &mut State, parameter: &Parameter) -> Got {
         let joined = parameter.index == Some(Index::Joined);
         if parameter.operation == Operation::Names {
             return Got::Unknown { why: Why::Expansion, several: true };

@@ -3,9 +3,13 @@
 use castellan_event::Why;
 
 use super::fields::{Bit, How};
-use crate::state::{State, Value};
+use crate::state::{Key, State, Value};
 use crate::syntax::Shell;
+use crate::text::Text;
 use crate::walk::Walker;
+
+/// The table of zsh's named directories.
+pub(crate) const DIRECTORIES: &str = "nameddirs";
 
 /// The positions in a word at which a tilde is expanded.
 #[derive(Debug, Clone, Copy)]
@@ -56,12 +60,31 @@ impl Walker<'_> {
         bits
     }
 
+    /// Returns the directory of `~name` in zsh: one of `hash -d`, or the absolute path in a variable.
+    fn named_directory(&mut self, state: &mut State, name: &str) -> Option<Text> {
+        if state.options.shell != Shell::Zsh {
+            return None;
+        }
+        if let Value::Array(elements) = self.pick(state, DIRECTORIES)
+            && let Some(path) = elements.get(&Key::Name(name.to_owned()))
+        {
+            return Some(path.clone());
+        }
+        match self.pick(state, name) {
+            Value::Scalar(path) if path.to_arg().prefix().starts_with('/') => Some(path),
+            Value::Scalar(_) | Value::Array(_) | Value::Unset | Value::Unknown(_) => None,
+        }
+    }
+
     fn tilde(&mut self, state: &mut State, name: &str) -> Option<Vec<Bit>> {
         let variable = match name {
             "" => "HOME",
             "+" => "PWD",
             "-" => "OLDPWD",
             name if name.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '_' | '-' | '.')) => {
+                if let Some(directory) = self.named_directory(state, name) {
+                    return Some(Bit::of_text(&directory, true));
+                }
                 let written = format!("~{name}");
                 return Some(vec![Bit::Unknown { why: Why::Expansion, written, quoted: true }]);
             }

@@ -4,19 +4,16 @@
 use castellan_event::{Role, Why};
 use castellan_programs::Quoting;
 
+use super::changes::{
+    Flag, changed, character_of, flags, is_plain, joined, modified, pieces, unknown, unquoted, without,
+};
 use super::fields::{Bit, How};
 use super::parameters::{At, Got};
 use crate::scope::Scope;
 use crate::state::{State, Value};
 use crate::text::Text;
-use crate::tree::{Parameter, Part, Word, ZshExpansion};
+use crate::tree::{Index, Operation, Parameter, Part, Word, ZshExpansion};
 use crate::walk::Walker;
-
-/// A flag of `${(flags)x}` with its argument: `s:,:`.
-type Flag<'f> = (char, &'f str);
-
-/// Flags with an argument between delimiters.
-const WITH_ARGUMENT: &[char] = &['g', 'I', 'j', 'l', 'r', 's', 'Z', '_'];
 
 impl Walker<'_> {
     /// Expands a parameter with its parts that only zsh has.
@@ -75,10 +72,12 @@ impl Walker<'_> {
         let (name, index, got) = match &zsh.nested {
             Some(word) => {
                 let bits = self.word_bits(state, scope, word, super::Tilde::Nowhere);
-                let is_several = bits.contains(&Bit::Break);
-                let text = self.text_of(&bits);
-                let why = Why::Expansion;
-                let got = if is_several { Got::Unknown { why, several: true } } else { Got::One(text) };
+                let got = if bits.contains(&Bit::Break) {
+                    let each = bits.split(|bit| *bit == Bit::Break);
+                    Got::Many { values: each.map(|bits| self.text_of(bits)).collect(), joined: true }
+                } else {
+                    Got::One(self.text_of(&bits))
+                };
                 let got = if parameter.index.is_some() { unknown(&got) } else { got };
                 (String::new(), At::Whole, got)
             }
@@ -94,7 +93,7 @@ impl Walker<'_> {
         // Its bits would be split here: an operation has one value, but for lists.
         let bits = self.operate(state, scope, parameter, (&name, &index), got.clone(), true, &written);
         match (&parameter.operation, got) {
-            (crate::tree::Operation::Value, got) => got,
+            (Operation::Value, got) => got,
             (_, got @ Got::Many { .. }) => unknown(&got),
             _ => Got::One(self.text_of(&bits)),
         }
@@ -114,6 +113,11 @@ impl Walker<'_> {
             let text = Text::from(&value);
             state.set(name, Value::Scalar(text.clone()));
             return Got::One(text);
+        }
+        if let (Some(pattern), Got::Many { values, joined }) =
+            (written.as_str().and_then(|text| text.strip_prefix(":#")), &got)
+        {
+            return without(values, pattern, *joined).unwrap_or_else(|| unknown(&got));
         }
         let is_static = word.parts.iter().all(|part| matches!(part, Part::Text { .. }));
         let (Some(modifiers), Got::One(text), true) = (written.as_str(), &got, is_static) else {
@@ -177,95 +181,27 @@ impl Walker<'_> {
                     None => Got::Unknown { why: Why::Expansion, several: true },
                 },
                 ('j', Got::Many { values, .. }) => joined(&values, argument),
+                ('p', got) => got,
+                ('k', _) => self.names_or_keys(
+                    state,
+                    &Parameter { operation: Operation::Keys, index: Some(Index::Each), ..parameter.clone() },
+                ),
+                ('Q', Got::One(text)) => Got::One(unquoted(&text)),
+                ('Q', Got::Many { values, joined }) => {
+                    Got::Many { values: values.iter().map(unquoted).collect(), joined }
+                }
+                ('O', Got::Many { mut values, joined }) if flags.iter().any(|(letter, _)| *letter == 'a') => {
+                    values.reverse();
+                    Got::Many { values, joined }
+                }
+                ('a', got) => got,
+                ('q', Got::One(text)) if is_plain(&text) => Got::One(text),
+                ('#', Got::One(text)) => character_of(&text),
                 ('L', Got::One(text)) => changed(&text, str::to_lowercase),
                 ('U', Got::One(text)) => changed(&text, str::to_uppercase),
                 (_, got) => unknown(&got),
             };
         }
         got
-    }
-}
-
-/// Reads flags; nothing if an argument has no end.
-fn flags(text: &str) -> Option<Vec<Flag<'_>>> {
-    let mut made = Vec::new();
-    let mut rest = text.chars();
-    while let Some(letter) = rest.next() {
-        let mut argument = "";
-        if WITH_ARGUMENT.contains(&letter) {
-            let close = match rest.next()? {
-                '(' => ')',
-                '[' => ']',
-                '{' => '}',
-                '<' => '>',
-                other => other,
-            };
-            let (inner, after) = rest.as_str().split_once(close)?;
-            argument = inner;
-            rest = after.chars();
-        }
-        made.push((letter, argument));
-    }
-    Some(made)
-}
-
-fn modified(text: &str, modifiers: &str) -> Option<String> {
-    let mut made = text.to_owned();
-    for modifier in modifiers.strip_prefix(':')?.split(':') {
-        let (directory, name) = match made.trim_end_matches('/').rsplit_once('/') {
-            Some(("", name)) => ("/", name),
-            Some((directory, name)) => (directory, name),
-            None => (".", made.as_str()),
-        };
-        let (root, extension) = match name.rsplit_once('.') {
-            Some((_, extension)) => (made.get(..made.len().checked_sub(extension.len() + 1)?)?, extension),
-            None => (made.as_str(), ""),
-        };
-        made = match modifier {
-            "h" => directory.to_owned(),
-            "t" => name.to_owned(),
-            "r" => root.to_owned(),
-            "e" => extension.to_owned(),
-            "l" => made.to_lowercase(),
-            "u" => made.to_uppercase(),
-            _ => return None,
-        };
-    }
-    Some(made)
-}
-
-fn unknown(got: &Got) -> Got {
-    let why = match got {
-        Got::Unknown { why, .. } => *why,
-        Got::Unset | Got::One(_) | Got::Many { .. } => Why::Expansion,
-    };
-    Got::Unknown { why, several: true }
-}
-
-fn pieces(text: &Text, separator: &str) -> Got {
-    match text.as_str() {
-        Some(known) if !separator.is_empty() => {
-            let pieces = known.split(separator).filter(|piece| !piece.is_empty());
-            Got::Many { values: pieces.map(Text::known).collect(), joined: false }
-        }
-        Some(_) | None => Got::Unknown { why: Why::Expansion, several: true },
-    }
-}
-
-fn joined(values: &[Text], separator: &str) -> Got {
-    let mut all = Text::default();
-    for (at, text) in values.iter().enumerate() {
-        if at > 0 {
-            all.push_str(separator);
-        }
-        all.push(text);
-    }
-    Got::One(all)
-}
-
-fn changed(text: &Text, change: fn(&str) -> String) -> Got {
-    match text.as_str() {
-        Some(known) => Got::One(Text::known(change(known))),
-        None => Got::Unknown { why: Why::Expansion, several: false },
     }
 }
