@@ -111,3 +111,9 @@ pub(crate) fn typed(text: &str) -> Cow<'_, str> {
     let plain = |one: char| one.is_alphanumeric() || is_mark(one);
     if !text.is_empty() && text.chars().all(plain) { text.into() } else { single_quoted(text).into() }
 }
+
+/// Returns true if a text may be a variable name.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(|one: char| one.is_ascii_alphabetic() || one == '_')
+        && text.chars().all(|one| one.is_ascii_alphanumeric() || one == '_')
+}

@@ -18,6 +18,7 @@ use castellan_programs::{Arg, Inner, Invocation, Piece, Quoting, Wrapper, invoke
 use crate::builtins;
 use crate::found::{FoundRedirect, Origin, Wrapped};
 use crate::limits::{ARGUMENTS_MAX, ENTRIES_PER_WORK, WORK_OF_SED, WRAPPERS_MAX};
+use crate::literals::is_name;
 use crate::outputs;
 use crate::scope::Scope;
 use crate::shells::{SH, shells};
@@ -542,10 +543,4 @@ impl Walker<'_> {
 pub(crate) fn looked_up(arg: &Arg) -> Option<&str> {
     let [Piece::Unknown { why: Why::Unresolved, .. }, Piece::Text(tail)] = arg.pieces() else { return None };
     tail.strip_prefix('/').filter(|name| !name.contains('/'))
-}
-
-/// Returns true if a text may be a variable name.
-pub(crate) fn is_name(text: &str) -> bool {
-    text.starts_with(|one: char| one.is_ascii_alphabetic() || one == '_')
-        && text.chars().all(|one| one.is_ascii_alphanumeric() || one == '_')
 }

@@ -22,7 +22,7 @@ use crate::tree::{Script, Statement};
 pub(crate) use files::Held;
 pub(crate) use join::join;
 pub(crate) use table::Table;
-pub(crate) use variables::{Attributes, Key, Value, Variable};
+pub(crate) use variables::{Attributes, DIRECTORIES, Key, Value, Variable};
 
 /// The shell state at one point of the text.
 #[derive(Debug, Clone)]

@@ -29,7 +29,6 @@ use crate::walk::{Leave, Walker};
 
 use braces::Segment;
 use fields::{Bit, How, Splitting};
-pub(crate) use tilde::DIRECTORIES;
 
 /// The positions of tilde expansion in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

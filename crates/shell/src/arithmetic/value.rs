@@ -41,7 +41,7 @@ impl Evaluation<'_, '_> {
             Expression::Expansion(number) => {
                 // Its value is a part of the text: `$x * 2` with `1+1` is no product of it.
                 let text = self.operands.get(*number)?.as_str()?.trim().to_owned();
-                let is_name = crate::run::is_name(&text);
+                let is_name = crate::literals::is_name(&text);
                 plain(&text).or_else(|| is_name.then(|| self.evaluated(&text)).flatten())
             }
             Expression::Unary { operator, operand } => {

@@ -4,7 +4,8 @@ use castellan_event::Why;
 use castellan_programs::Arg;
 
 use crate::found::Origin;
-use crate::run::{Call, is_name};
+use crate::literals::is_name;
+use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
 use crate::text::Text;

@@ -6,8 +6,9 @@ use castellan_event::Why;
 use castellan_programs::{Arg, Piece};
 
 use crate::found::Origin;
+use crate::literals::is_name;
 use crate::outputs;
-use crate::run::{Call, is_name};
+use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{Descriptor, State, Value};
 use crate::syntax::Shell;

@@ -8,11 +8,11 @@ use castellan_programs::Arg;
 use crate::limits::ENTRIES_PER_WORK;
 use crate::run::Call;
 use crate::scope::Scope;
+use crate::state::DIRECTORIES;
 use crate::state::{Key, State};
 use crate::syntax::Shell;
 use crate::text::Text;
 use crate::walk::Walker;
-use crate::words::DIRECTORIES;
 
 /// The bash option for patterns that match hidden names.
 pub(crate) const DOTGLOB: &str = "dotglob";
@@ -235,7 +235,7 @@ impl Walker<'_> {
 
     fn forget_assigned(&mut self, state: &mut State, arg: &Arg) {
         match arg.prefix().split(|one: char| !one.is_ascii_alphanumeric() && one != '_').next() {
-            Some(name) if crate::run::is_name(name) => {
+            Some(name) if crate::literals::is_name(name) => {
                 state.set(name, crate::state::Value::Unknown(Why::Arithmetic));
             }
             Some(_) | None => state.forget_all(Why::Arithmetic),

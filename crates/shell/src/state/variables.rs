@@ -10,6 +10,9 @@ use crate::limits::{NAMES_FOLLOWED_MAX, VALUES_MAX};
 use crate::syntax::Shell;
 use crate::text::Text;
 
+/// The table of zsh's named directories.
+pub(crate) const DIRECTORIES: &str = "nameddirs";
+
 const ZSH_TABLES: &[&str] =
     &["aliases", "commands", "dis_aliases", "dis_functions", "functions", "galiases", "options", "saliases"];
 

@@ -221,7 +221,7 @@ impl Walker<'_> {
             Shell::Bash | Shell::Posix => false,
         };
         // Only variables can be assigned.
-        let is_wrong = kind == Substitute::Assign && !crate::run::is_name(name);
+        let is_wrong = kind == Substitute::Assign && !crate::literals::is_name(name);
         let is_taken = there == (kind == Substitute::Alternative);
         (is_taken && (is_odd || is_wrong)).then(|| {
             self.text(state, scope, word);
@@ -330,7 +330,7 @@ impl Walker<'_> {
             Value::Scalar(text) => std::iter::once((Key::Number(0), text)).collect(),
             Value::Unset => std::collections::BTreeMap::default(),
             // The environment has no arrays, and none of these.
-            Value::Unknown(Why::Variable) if name == super::DIRECTORIES => {
+            Value::Unknown(Why::Variable) if name == crate::state::DIRECTORIES => {
                 std::collections::BTreeMap::default()
             }
             Value::Unknown(why) => {

@@ -150,7 +150,7 @@ impl Walker<'_> {
     pub(crate) fn key(&mut self, state: &mut State, scope: &Scope, name: &str, word: &Word) -> Option<Key> {
         let meant = state.meant(name)?;
         let keyed = state.is_table(name)
-            || (state.options.shell == Shell::Zsh && name == super::DIRECTORIES)
+            || (state.options.shell == Shell::Zsh && name == crate::state::DIRECTORIES)
             || state.variable(&meant).is_some_and(|variable| variable.attributes.keyed);
         let text = self.text(state, scope, word);
         let text = text.as_str()?;

@@ -3,13 +3,10 @@
 use castellan_event::Why;
 
 use super::fields::{Bit, How};
-use crate::state::{Key, State, Value};
+use crate::state::{DIRECTORIES, Key, State, Value};
 use crate::syntax::Shell;
 use crate::text::Text;
 use crate::walk::Walker;
-
-/// The table of zsh's named directories.
-pub(crate) const DIRECTORIES: &str = "nameddirs";
 
 /// The positions in a word at which a tilde is expanded.
 #[derive(Debug, Clone, Copy)]
