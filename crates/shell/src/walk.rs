@@ -6,6 +6,7 @@
 //! - Code after `exit` or `return` is still walked, in case the walk was wrong about the end of the shell. Such code
 //!   does not change the state elsewhere.
 
+mod assigning;
 mod compound;
 mod emit;
 mod flow;
