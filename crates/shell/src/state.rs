@@ -85,6 +85,12 @@ pub(crate) struct Options {
     pub(crate) extended_patterns: bool,
     /// `=` at the beginning of a word is text: `unsetopt equals`.
     pub(crate) literal_equals: bool,
+    /// A shell started now expands no braces: `bash +B`.
+    pub(crate) starts_literal: bool,
+    /// Patterns match names in another case: `shopt -s nocaseglob`.
+    pub(crate) any_case: bool,
+    /// zsh expands `~` after `=` in arguments: `setopt magicequalsubst`.
+    pub(crate) magic_equals: bool,
     /// `shopt -s lastpipe`
     pub(crate) last_pipe: bool,
     /// `local -`: the options last as long as the function.
@@ -231,6 +237,9 @@ impl State {
                 is_unmodelled: false,
                 extended_patterns: false,
                 literal_equals: false,
+                starts_literal: false,
+                any_case: false,
+                magic_equals: false,
                 last_pipe: matches!(shell, Shell::Zsh | Shell::Ksh),
                 is_local: false,
                 literal_patterns: false,
@@ -261,7 +270,7 @@ impl State {
             self.options.shell = shell;
             self.options.splits = shell != Shell::Zsh || self.options.starts_splitting;
             self.options.last_pipe = self.has_zsh_arrays() || shell == Shell::Ksh;
-            self.options.literal_braces = shell == Shell::Posix;
+            self.options.literal_braces = shell == Shell::Posix || self.options.starts_literal;
         }
     }
 

@@ -192,6 +192,11 @@ impl Walker<'_> {
         if made.iter().any(|arg| arg.why() == Some(Why::Glob)) && self.finds_hidden_names(state) {
             made = made.into_iter().flat_map(hidden::with_hidden_names).collect();
         }
+        if state.options.any_case {
+            for arg in made.iter_mut().filter(|arg| arg.why() == Some(Why::Glob)) {
+                *arg = Arg::unknown(Why::Expansion, arg.written().into_owned(), true);
+            }
+        }
         let bytes: usize = bits
             .iter()
             .map(|bit| match bit {
@@ -232,7 +237,8 @@ impl Walker<'_> {
         }
         let mut assigned = tilde == Tilde::Assigned;
         // On the right side of an assignment, the first `=` is already consumed.
-        let has_equals = matches!(state.options.shell, Shell::Bash | Shell::Ksh);
+        let has_equals =
+            matches!(state.options.shell, Shell::Bash | Shell::Ksh) || state.options.magic_equals;
         let mut equals = tilde == Tilde::First && has_equals;
         for (at, segment) in segments.iter().enumerate() {
             let last = at + 1 == segments.len();

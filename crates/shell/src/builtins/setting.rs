@@ -133,6 +133,7 @@ impl Walker<'_> {
             match arg.as_str() {
                 Some("-s") => on = Some(true),
                 Some("-u") => on = Some(false),
+                Some("nocaseglob") => state.options.any_case = on == Some(true),
                 Some("lastpipe") => state.options.last_pipe = on == Some(true),
                 Some("expand_aliases") => state.options.aliases = on.or(state.options.aliases),
                 Some(DOTGLOB) => state.options.hidden_names = on.unwrap_or(state.options.hidden_names),

@@ -270,6 +270,8 @@ pub(crate) fn set_option(state: &mut State, name: &str, on: bool) {
         "globdots" | DOTGLOB => options.hidden_names = on,
         "shwordsplit" => options.splits = on,
         "ksharrays" => options.ksh_arrays = on,
+        "caseglob" => options.any_case = !on,
+        "magicequalsubst" => options.magic_equals = on,
         "equals" => options.literal_equals = !on,
         "extendedglob" => options.extended_patterns = on,
         "glob" => options.literal_patterns = !on,

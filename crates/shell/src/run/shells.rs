@@ -44,6 +44,8 @@ struct Arguments {
     hidden_names: bool,
     /// zsh splits values: `-y`, `-o shwordsplit`, `--emulate sh`. In other shells that changes nothing.
     splits: bool,
+    /// `+B`
+    literal_braces: bool,
     /// An option that may undo `-n`: `+n`, `+o noexec`.
     takes_back: bool,
     /// `-f`: zsh reads no startup files, but the machine's first one. `--norc`: bash reads no `.bashrc`.
@@ -103,6 +105,7 @@ fn read(argv: &[Arg]) -> Arguments {
                 's' => read.input = true,
                 'i' => read.interactive = true,
                 'y' => read.splits = true,
+                'B' if text.starts_with('+') => read.literal_braces = true,
                 'n' if text.starts_with('-') => read.reads_only = true,
                 'f' if text.starts_with('-') => read.skips_files = true,
                 letter if LETTERS_WITH_VALUE.contains(&letter) => {
@@ -161,9 +164,11 @@ impl Walker<'_> {
         let outer = state.options;
         state.options.hidden_names |= arguments.hidden_names;
         state.options.starts_splitting = arguments.splits;
+        state.options.starts_literal = arguments.literal_braces;
         self.shell_operands(state, (scope, &inner), call, &arguments);
         state.options.hidden_names = outer.hidden_names;
         state.options.starts_splitting = outer.starts_splitting;
+        state.options.starts_literal = outer.starts_literal;
         state.name = outer_name;
     }
 

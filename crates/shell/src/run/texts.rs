@@ -122,7 +122,7 @@ impl Walker<'_> {
         child.passing = None;
         child.hidden = Rc::default();
         child.options.literal_patterns = false;
-        child.options.literal_braces = state.options.shell == Shell::Posix;
+        child.options.literal_braces = state.options.shell == Shell::Posix || state.options.starts_literal;
         child.options.splits = child.options.shell != Shell::Zsh || child.options.starts_splitting;
         child.options.aliases = None;
         child.positionals = Some(Rc::default());

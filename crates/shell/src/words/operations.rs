@@ -60,7 +60,8 @@ impl Walker<'_> {
                 // An empty value matches some patterns of zsh and ksh.
                 let is_other = matches!(state.options.shell, Shell::Zsh | Shell::Ksh);
                 let got = match got {
-                    Got::Unset if is_other => Got::One(Text::default()),
+                    Got::Unset if is_other => unknown_from(Got::Unset),
+                    Got::One(text) if is_other && text.as_str() == Some("") => unknown_from(Got::One(text)),
                     Got::Unset | Got::One(_) | Got::Many { .. } | Got::Unknown { .. } => got,
                 };
                 self.charge_comparisons(&got, pattern.as_ref());
@@ -226,6 +227,9 @@ impl Walker<'_> {
         (is_taken && (is_odd || is_wrong)).then(|| {
             self.text(state, scope, word);
             self.may_fail |= is_wrong;
+            if kind == Substitute::Assign && !is_wrong {
+                state.set(name, Value::Unknown(Why::Expansion));
+            }
             Bit::Unknown { why: Why::Expansion, written: written.to_owned(), quoted: is_wrong && quoted }
         })
     }

@@ -90,7 +90,11 @@ impl Walker<'_> {
                 Some((first, last)) => At::Range(first, last),
                 None => match self.key(state, scope, &parameter.name, word) {
                     Some(key) => At::Key(key),
-                    None => At::Unknown,
+                    None => {
+                        // An index that the shell cannot evaluate is an error.
+                        self.may_fail = true;
+                        At::Unknown
+                    }
                 },
             },
         };
