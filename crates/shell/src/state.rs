@@ -185,6 +185,37 @@ pub(crate) struct Process {
     pub(crate) number: usize,
 }
 
+impl Options {
+    /// Returns the options with which a shell starts.
+    fn of(shell: Shell, has_aliases: bool) -> Options {
+        Options {
+            shell,
+            is_other: false,
+            splits: shell != Shell::Zsh,
+            starts_splitting: false,
+            ksh_arrays: false,
+            is_unmodelled: false,
+            extended_patterns: false,
+            literal_equals: false,
+            starts_literal: false,
+            any_case: false,
+            magic_equals: false,
+            last_pipe: matches!(shell, Shell::Zsh | Shell::Ksh),
+            is_local: false,
+            literal_patterns: false,
+            hidden_names: false,
+            literal_braces: shell == Shell::Posix,
+            aliases: match (shell, !has_aliases) {
+                // `zsh -c` parses all of its text before it defines an alias.
+                (Shell::Bash | Shell::Zsh, true) => None,
+                (Shell::Bash | Shell::Zsh, false) | (Shell::Posix | Shell::Ksh, _) => Some(true),
+            },
+            export_all: false,
+            functions_exported: false,
+        }
+    }
+}
+
 impl State {
     pub(crate) fn new(start: &Start) -> State {
         let mut variables: Table<Rc<Variable>> = Table::default();
@@ -228,31 +259,7 @@ impl State {
                 Shell::Ksh => "ksh",
             })),
             descriptors: Rc::default(),
-            options: Options {
-                shell,
-                is_other: false,
-                splits: shell != Shell::Zsh,
-                starts_splitting: false,
-                ksh_arrays: false,
-                is_unmodelled: false,
-                extended_patterns: false,
-                literal_equals: false,
-                starts_literal: false,
-                any_case: false,
-                magic_equals: false,
-                last_pipe: matches!(shell, Shell::Zsh | Shell::Ksh),
-                is_local: false,
-                literal_patterns: false,
-                hidden_names: false,
-                literal_braces: shell == Shell::Posix,
-                aliases: match (shell, start.aliases.is_empty()) {
-                    // `zsh -c` parses all of its text before it defines an alias.
-                    (Shell::Bash | Shell::Zsh, true) => None,
-                    (Shell::Bash | Shell::Zsh, false) | (Shell::Posix | Shell::Ksh, _) => Some(true),
-                },
-                export_all: false,
-                functions_exported: false,
-            },
+            options: Options::of(shell, !start.aliases.is_empty()),
             hidden: Rc::default(),
             collected: Rc::default(),
             traps: Rc::default(),
