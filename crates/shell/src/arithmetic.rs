@@ -50,7 +50,9 @@ impl Walker<'_> {
     /// Walks the commands of text that the shell may evaluate: `[[ $x -eq 1 ]]`, `declare -i`. Most text is none.
     pub(crate) fn evaluated(&mut self, state: &State, scope: &Scope, text: &Text, span: Span) {
         let Some(known) = text.as_str() else { return };
-        if known.starts_with(|one: char| one.is_ascii_alphabetic() || "_(!~+-".contains(one)) {
+        if runs_in_index(known)
+            || known.starts_with(|one: char| one.is_ascii_alphabetic() || "_(!~+-".contains(one))
+        {
             self.reached(state, scope, vec![text.clone()], span);
         }
     }
@@ -131,6 +133,7 @@ impl Walker<'_> {
 
     /// Walks the commands in the indices of one text. Without its structure, adds a `Gap`.
     fn index_commands(&mut self, state: &State, scope: &Scope, text: &Text, written: &str, span: Span) {
+        self.work.spend((text.len() / ARITHMETIC_BYTES_PER_WORK) as u64);
         let expression = text.as_str().and_then(|text| syntax::expression(text, state.options.shell));
         let known = expression.as_ref().and_then(|one| Some((one, one.tree.as_deref()?)));
         let Some((expression, tree)) = known.filter(|_| scope.texts < TEXT_DEPTH_MAX && self.enter()) else {

@@ -129,6 +129,8 @@ struct Definition {
     state: State,
     scope: Scope,
     span: Span,
+    /// The line of the definition: the shell expands the aliases of the body when it reads the line.
+    line: u64,
     called: bool,
 }
 
@@ -232,7 +234,8 @@ impl<'f> Walker<'f> {
         let mut before = None;
         for statement in &script.statements {
             let between = Span { start: before.unwrap_or_default(), end: statement.span.start };
-            if before.is_none() || scope.source.written(between).contains('\n') {
+            // An escaped newline ends no line.
+            if before.is_none() || scope.source.written(between).replace("\\\n", "").contains('\n') {
                 self.lines += 1;
                 self.line = self.lines;
             }
@@ -257,6 +260,7 @@ impl<'f> Walker<'f> {
                 state: state.clone(),
                 scope,
                 span,
+                line: 0,
                 called: true,
             };
             self.functions.push(definition);
@@ -292,14 +296,13 @@ impl<'f> Walker<'f> {
         let is_whole = |parsed: &Parsed| parsed.holes.iter().all(|hole| hole.why != Why::Syntax);
         let any_whole = readings.iter().any(|(_, parsed)| is_whole(parsed));
         let before = (readings.len() > 1).then(|| self.fork(state));
+        let outer = state.options.is_other;
         let mut after: Option<State> = None;
         for (shell, parsed) in readings {
             let is_other = any_whole && !is_whole(&parsed);
             self.holes(scope, &parsed, |why| why != Why::Syntax || !is_other);
             state.start_as(shell);
-            if before.is_some() {
-                state.options.is_other = is_other;
-            }
+            state.options.is_other = is_other;
             walk(self, state, &parsed.script);
             if let Some(before) = &before {
                 let next = self.fork(before);
@@ -313,6 +316,7 @@ impl<'f> Walker<'f> {
         if let Some(after) = after {
             *state = after;
         }
+        state.options.is_other = outer;
     }
 
     fn tree(&mut self, shell: Shell, text: &str) -> Parsed {
@@ -551,8 +555,10 @@ impl<'f> Walker<'f> {
     }
 }
 
-/// Reports whether two shells that read a text equally also run it equally. zsh has its own rules for values, patterns and
-/// `=` at the beginning of a word. dash has no braces, escapes in `echo`, and assignments before `:` that last.
+/// Reports whether two shells that read a text equally also run it equally.
+///
+/// * zsh has its own rules for values, patterns and `=` at the beginning of a word.
+/// * dash has no braces, but escapes in `echo`. Assignments before `:` last.
 fn acts_alike(one: Shell, other: Shell, text: &str) -> bool {
     let is_zsh = [one, other].contains(&Shell::Zsh) && one != other;
     let is_posix = [one, other].contains(&Shell::Posix) && one != other;

@@ -51,7 +51,7 @@ impl Walker<'_> {
         if let [Part::Text { text, quoted: true }] = word.parts.as_slice() {
             return vec![Arg::known(text.as_str())];
         }
-        if let Some(text) = fields::plain(word) {
+        if let Some(text) = fields::plain(word, state.options.shell) {
             self.work.spend_bytes(text.len());
             self.work.spend(1);
             return vec![Arg::known(text)];

@@ -192,6 +192,7 @@ impl Walker<'_> {
                 state: state.clone(),
                 scope: scope.clone(),
                 span: body.span,
+                line: self.line,
                 called: false,
             });
             function
@@ -270,6 +271,8 @@ impl Walker<'_> {
             state.forget_all(Why::Dynamic);
         }
         Rc::make_mut(&mut state.hidden).push(Table::default());
+        let line = self.functions.get(function.number).map_or(self.line, |definition| definition.line);
+        let outer_line = std::mem::replace(&mut self.line, line);
         self.active.push(function.number);
         self.leaving(Leave::Function, state, |walker, state| match &function.body {
             // Reported above.
@@ -281,6 +284,7 @@ impl Walker<'_> {
             }
         });
         self.active.pop();
+        self.line = outer_line;
         if let Some(hidden) = Rc::make_mut(&mut state.hidden).pop() {
             for (name, before) in hidden.iter() {
                 self.work.spend(1);

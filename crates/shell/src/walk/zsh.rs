@@ -164,9 +164,18 @@ fn codes(word: &str) -> Option<Vec<String>> {
             }
             // A sort order may have code, too.
             'o' | 'O' => {}
+            // A time or a size has a unit, a sign and a number.
+            'a' | 'c' | 'l' | 'L' | 'm' => {
+                let number = rest.as_str().trim_start_matches(|one: char| one.is_ascii_alphabetic());
+                let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+                let after = digits.trim_start_matches(|one: char| one.is_ascii_digit());
+                if after.len() < digits.len() {
+                    rest = after.chars();
+                }
+            }
             letter if QUALIFIERS.contains(letter) => {}
-            // A pattern.
-            _ => return None,
+            // A pattern, or qualifiers that are not known.
+            _ => return may_have_code(&format!("({inner}")).then(Vec::new),
         }
     }
     (!codes.is_empty()).then_some(codes)

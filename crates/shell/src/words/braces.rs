@@ -158,23 +158,20 @@ fn nested<'a>(
             at = close + 1;
             continue;
         }
-        // Braces without any comma that are no range are text, with the braces in them.
-        let is_text = |close: &usize| !atoms.get(at..*close).unwrap_or_default().iter().any(is_comma);
-        let is_brace = matches!(atom, Atom::Char('{'));
-        let end = close.filter(|close| is_brace && is_text(close)).map_or(at + 1, |close| close + 1);
+        // bash takes `{..{1..3}}` for text, and zsh does not.
+        let begins_with = |sign: usize| matches!(atoms.get(sign), Some(Atom::Char('.')));
+        if matches!(atom, Atom::Char('{')) && close.is_some() && begins_with(at + 1) && begins_with(at + 2) {
+            return None;
+        }
         if words.len() > 1 || depth > 0 {
-            *copies = copies.checked_sub(words.len() * (end - at))?;
+            *copies = copies.checked_sub(words.len())?;
         }
         for word in &mut words {
-            word.extend(atoms.get(at..end)?.iter().cloned());
+            word.push(atom.clone());
         }
-        at = end;
+        at += 1;
     }
     Some(words)
-}
-
-fn is_comma(atom: &Atom<'_>) -> bool {
-    matches!(atom, Atom::Char(','))
 }
 
 /// Expands the text between two braces. Returns `None` if it is no expansion, `Some(None)` if it is too large.

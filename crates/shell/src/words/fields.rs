@@ -104,8 +104,9 @@ pub(crate) fn text_of(bits: &[Bit]) -> Text {
 }
 
 /// Returns the only field of a word that is plain text without expansions or patterns. Most words are plain.
-pub(crate) fn plain(word: &Word) -> Option<String> {
-    let is_special = |byte: u8| b"~{*?[(<=^#".contains(&byte);
+pub(crate) fn plain(word: &Word, shell: Shell) -> Option<String> {
+    let special: &[u8] = if shell == Shell::Zsh { b"~{*?[(<=^#" } else { b"~{*?[(" };
+    let is_special = |byte: u8| special.contains(&byte);
     let mut all = String::new();
     let mut is_field = false;
     for part in &word.parts {
