@@ -311,7 +311,9 @@ impl Walker<'_> {
             },
             Part::Hole(hole) => {
                 let written = crate::text::cut(scope.source.written(hole.span));
-                if hole.why != Why::Syntax || !state.options.is_other {
+                if hole.why == Why::Syntax && state.options.is_other {
+                    self.left(Leave::Shell, state, false);
+                } else {
                     self.gap(scope, Role::Operand, hole.why, &written, hole.span);
                 }
                 self.may_fail = true;

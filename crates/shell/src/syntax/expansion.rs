@@ -34,7 +34,9 @@ impl Parser<'_, '_> {
         self.parts(Context::Operand { quoted }, &mut Parts::default())?;
         self.expect("}")?;
         self.state.holes.truncate(holes);
-        Ok(Part::Hole(self.hole(Why::Unsupported, start)))
+        // The whole grammar of POSIX is known: dash rejects the form, and bash, which may be `sh`, reads it.
+        let why = if self.is_shell(&[Posix]) { Why::Syntax } else { Why::Unsupported };
+        Ok(Part::Hole(self.hole(why, start)))
     }
 
     /// Reads the parameter and its operation; nothing if they are not known.

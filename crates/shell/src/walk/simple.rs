@@ -47,6 +47,10 @@ impl Walker<'_> {
         let first_process = self.processes.len();
         let substituted = self.substituted;
         let argv: Vec<Arg> = words.iter().flat_map(|word| self.fields(state, scope, word)).collect();
+        let is_rejected = |piece: &Piece| matches!(piece, Piece::Unknown { why: Why::Syntax, .. });
+        if state.options.is_other && argv.iter().flat_map(Arg::pieces).any(is_rejected) {
+            return self.end_processes(first_process, false, state, scope);
+        }
         let mut call = Call::new(argv, own_span(statement, assignments, words));
         Self::as_zsh(state, &mut call);
         let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
