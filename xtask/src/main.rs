@@ -12,6 +12,7 @@ mod fuzz;
 mod generate;
 mod install;
 mod layers;
+mod lines;
 mod plain;
 mod same;
 mod suites;
@@ -92,6 +93,8 @@ usage: cargo xtask COMMAND
           builds commit BASE beside the working tree, judges every known call by both, and reports what differs: verdicts,
           findings, facts, counted work, records; with --texts also what agents and people read, and registered settings
   layers  checks that crates depend only on lower layers, and that modules do not import each other in circles
+  lines [BASE]
+          lines of code, tables, tests and comments of each crate, without blank lines; with a commit also the difference
   plain [PATH]...
           reports the share of sentences that are hard to read in documents and comments, and the worst of them
   dependencies
@@ -132,6 +135,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["same", rest @ ..] => same::run(rest),
         ["layers"] => layers::check(),
         ["dependencies"] => dependencies::check(),
+        ["lines", rest @ ..] => lines::report(rest),
         ["plain", paths @ ..] => plain::report(paths),
         ["gen", rest @ ..] => generate::generate(rest),
         ["help" | "--help" | "-h"] | [] => {
