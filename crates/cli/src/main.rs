@@ -58,7 +58,16 @@ impl Arguments {
     }
 }
 
+/// Runs as a helper of the daemon, which the daemon alone starts: no word for people.
+fn read_programs() -> ExitCode {
+    castellan_daemon::serve_programs().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+}
+
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == castellan_daemon::READER_COMMAND) {
+        return read_programs();
+    }
+    castellan_daemon::set_reader();
     let matches = Arguments::definition().get_matches();
     let arguments = match Arguments::from_arg_matches(&matches) {
         Ok(arguments) => arguments,

@@ -37,6 +37,7 @@ mod presence;
 mod present;
 mod process;
 mod projects;
+mod readers;
 mod record;
 mod recorded;
 mod refusals;
@@ -81,6 +82,7 @@ pub use memory::NoRoom;
 pub use one_session::OneSession;
 pub use packs::{Packs, pack_names, pack_of, pack_of_file};
 pub use presence::{Refusal, check_own as check_own_presence, is_own_within_agent};
+pub use readers::{COMMAND as READER_COMMAND, serve_programs, set_reader};
 pub use recorded::{KnownTexts, RecordedWorld};
 pub use run::{DaemonError, run};
 pub use shipped::{

@@ -2,6 +2,25 @@
 
 use std::time::Duration;
 
+/// Helper processes that read programs at a time. Each may use a core; programs that many calls load at once wait.
+pub(crate) const HELPERS_MAX: usize = 4;
+
+/// Time for a program, with the wait for a helper. Reading takes at most some 20 ms of CPU time, more on a busy machine.
+/// A call reads no further program after one that was given up, so this is far below the 10 s of a hook.
+pub(crate) const HELPER_TIME: Duration = Duration::from_secs(2);
+
+/// Programs that a helper reads before a new one replaces it, so that memory which a parser lost is freed.
+pub(crate) const HELPER_REQUESTS_MAX: u32 = 500;
+
+/// CPU time of a helper: its programs take some 10 s together. Ends a helper whose daemon was killed.
+pub(crate) const HELPER_CPU_SECONDS_MAX: u64 = 60;
+
+/// Address space of a helper: the binary, a stack, and the trees of a program of 64 KiB, some MB.
+pub(crate) const HELPER_MEMORY_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// Bytes of a message to or from a helper: a program of 64 KiB with its environment, or its acts.
+pub(crate) const HELPER_MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
 /// Threads that serve hooks, each for one connection at a time. A decision takes microseconds, so this many are busy
 /// only if peers are slow or calls wait for a person.
 pub(crate) const WORKERS_MAX: usize = 128;

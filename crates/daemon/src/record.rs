@@ -55,6 +55,7 @@ impl Judged<'_> {
             or_else: obligation.or_else.as_str().to_owned(),
         });
         let marks = change.marks.iter().map(|label| MarkRecord { label: label.clone() });
+        let asked = answers.iter().map(|(query, answer)| world(query, answer, reported));
         Record::Call(CallRecord {
             correlation_id: call.correlation_id,
             request: change.request.map(|id| id.to_string()).unwrap_or_default().into(),
@@ -66,7 +67,7 @@ impl Judged<'_> {
             use_id: call.tool.use_id.clone().into(),
             input: call.input.clone().into(),
             files: files.collect(),
-            world: answers.iter().map(|(query, answer)| world(query, answer, reported)).collect(),
+            world: asked.chain(given_up(answers)).collect(),
             findings: findings.collect(),
             obligations: obligations.collect(),
             marks: marks.collect(),
@@ -275,6 +276,17 @@ fn world(query: &Query, answer: &Answer, reported: &SeenTexts) -> WorldRecord {
     WorldRecord { query, answer }
 }
 
+/// Returns the records of the programs that were given up.
+pub(crate) fn given_up(answers: &Answers) -> impl Iterator<Item = WorldRecord> {
+    let one = |sha256| WorldRecord { query: program_text(sha256), answer: GIVEN_UP.to_owned() };
+    answers.given_up().map(one)
+}
+
+/// Formats a program that was given up, for records.
+pub(crate) fn program_text(sha256: &str) -> String {
+    format!("program {sha256}")
+}
+
 /// Formats a question for records; `brief` shortens a long list of directories.
 pub(crate) fn query_text(query: &Query, brief: impl Fn(&str) -> String) -> String {
     match query {
@@ -290,6 +302,9 @@ pub(crate) fn query_text(query: &Query, brief: impl Fn(&str) -> String) -> Strin
 
 /// The answer for a path that resolves to itself, as nearly all do; the question contains the path. No path is `=`.
 pub(crate) const AS_WRITTEN: &str = "=";
+
+/// The answer for a program that no helper read.
+pub(crate) const GIVEN_UP: &str = "given up";
 
 fn is_as_written(base: &str, path: &str, real: &str) -> bool {
     let below_base = || real.strip_prefix(base.trim_end_matches('/'))?.strip_prefix('/');

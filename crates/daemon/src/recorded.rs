@@ -8,7 +8,7 @@ use castellan_audit::CallRecord;
 use castellan_event::{Answer, FileKind, Process, Query, World, sha256_hex};
 
 use crate::limits::KNOWN_TEXTS_MAX;
-use crate::record::{AS_WRITTEN, BRIEF_BYTES_MAX, NONE, query_text};
+use crate::record::{AS_WRITTEN, BRIEF_BYTES_MAX, GIVEN_UP, NONE, program_text, query_text};
 use crate::world::FileSystem;
 
 /// End of a shortened text in a record, and start of the placeholder for a secret.
@@ -92,6 +92,11 @@ impl<'r> RecordedWorld<'r> {
         })
     }
 
+    /// The helper for this program was given up at the time.
+    fn is_given_up(&self, sha256: &str) -> bool {
+        self.answers.get(program_text(sha256).as_str()) == Some(&GIVEN_UP)
+    }
+
     /// Returns the contents of a file if they are unchanged, else that it is unreadable.
     fn contents(&self, query: &Query, recorded: &str) -> Option<Answer> {
         let now = self.machine.answer(query);
@@ -130,6 +135,10 @@ impl World for RecordedWorld<'_> {
             | Query::Repository { .. }
             | Query::Newest { .. } => self.machine.answer(query),
         }
+    }
+
+    fn program(&self, sha256: &str, request: &[u8]) -> Option<Vec<u8>> {
+        if self.is_given_up(sha256) { None } else { self.machine.program(sha256, request) }
     }
 }
 
@@ -236,6 +245,19 @@ mod tests {
         // A word that this version does not know is no answer, so the machine answers.
         let now = world.answer(&Query::FileKind { path: text("/no/such/y") });
         assert_eq!((now, world.asked_now()), (Some(Answer::FileKind(FileKind::Missing)), 1));
+    }
+
+    #[test]
+    fn a_program_that_was_given_up_is_given_up_again() {
+        let (lost, read) = ("0".repeat(64), "1".repeat(64));
+        let machine = FileSystem::default();
+        let mut answers = castellan_event::Recorder::new(&machine);
+        assert_eq!(answers.program(&lost, b"request", |_| Some(())), None, "tests have no helper");
+        let recorded = crate::record::given_up(answers.answers());
+        let record = CallRecord { world: recorded.collect(), ..CallRecord::default() };
+        let texts = KnownTexts::default();
+        let world = RecordedWorld::new(&record, &texts);
+        assert_eq!((world.is_given_up(&lost), world.is_given_up(&read)), (true, false));
     }
 
     #[test]

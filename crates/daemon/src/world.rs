@@ -17,6 +17,7 @@ use castellan_event::{Answer, FileKind, PATH_BYTES_MAX, Process, Query, World};
 use rustix::io::Errno;
 
 use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
+use crate::readers;
 
 /// The daemon's machine, for one decision. Counts the work.
 #[derive(Debug)]
@@ -75,6 +76,10 @@ impl World for FileSystem {
                 Some(Answer::Process(self.process(*pid)))
             }
         }
+    }
+
+    fn program(&self, _sha256: &str, request: &[u8]) -> Option<Vec<u8>> {
+        readers::read(request)
     }
 }
 

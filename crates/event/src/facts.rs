@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::word::{UnknownWord, from_word};
 
 /// The commands and effects of one call. An Opaque part is an [`Effect`] too, of kind `opaque`.
@@ -152,9 +154,9 @@ impl Effect {
 macro_rules! vocabulary {
     ($(#[$about:meta])* $name:ident { $($(#[$default:meta])? $variant:ident $word:literal $meaning:literal,)+ }) => {
         $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
         pub enum $name {
-            $(#[doc = $meaning] $(#[$default])? $variant,)+
+            $(#[doc = $meaning] #[serde(rename = $word)] $(#[$default])? $variant,)+
         }
 
         impl $name {

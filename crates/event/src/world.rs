@@ -127,6 +127,13 @@ impl Process {
 pub trait World {
     /// Answers one query. `None` if the source has no answer (a replay without the record).
     fn answer(&self, query: &Query) -> Option<Answer>;
+
+    /// Has a helper read a program. The bytes of request and answer belong to the languages. `sha256`: the hash of the
+    /// program's language and text. `None`: the helper was given up, or this world has none.
+    fn program(&self, sha256: &str, request: &[u8]) -> Option<Vec<u8>> {
+        let _ = (sha256, request);
+        None
+    }
 }
 
 /// The answers collected for one decision, in the order of the queries.
@@ -136,11 +143,13 @@ pub struct Answers {
     /// The hash of each query and its position in `list`. It prevents storing a query twice.
     index: BTreeSet<(u64, usize)>,
     hasher: RandomState,
+    /// The programs that no helper read, by the hash of their language and text.
+    given_up: BTreeSet<String>,
 }
 
 impl PartialEq for Answers {
     fn eq(&self, other: &Answers) -> bool {
-        self.list == other.list
+        self.list == other.list && self.given_up == other.given_up
     }
 }
 
@@ -182,6 +191,11 @@ impl Answers {
         }
     }
 
+    /// Iterates over the hashes of the programs that were given up.
+    pub fn given_up(&self) -> impl Iterator<Item = &str> {
+        self.given_up.iter().map(String::as_str)
+    }
+
     /// Iterates over the recorded queries and answers.
     pub fn iter(&self) -> impl Iterator<Item = &(Query, Answer)> {
         self.list.iter()
@@ -218,6 +232,24 @@ impl<'w> Recorder<'w> {
         self.answers.insert_hashed(hash, query, answer.clone()).then_some(answer)
     }
 
+    /// Has a helper read a program, as [`World::program`], and decodes its answer. A program without a valid answer is
+    /// given up: that is recorded as an input of the decision, and holds for all of it.
+    pub fn program<T>(
+        &mut self,
+        sha256: &str,
+        request: &[u8],
+        decode: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Option<T> {
+        if self.answers.given_up.contains(sha256) {
+            return None;
+        }
+        let read = self.world.program(sha256, request).and_then(|answer| decode(&answer));
+        if read.is_none() {
+            self.answers.given_up.insert(sha256.to_owned());
+        }
+        read
+    }
+
     /// Returns all answers so far.
     pub fn answers(&self) -> &Answers {
         &self.answers
@@ -250,6 +282,37 @@ mod tests {
             assert_eq!((query, answer), (&kind_of(number), &Answer::FileKind(at(number))));
             assert_eq!(answers.get(query), Some(answer));
         }
+    }
+
+    #[test]
+    fn a_program_without_a_valid_answer_stays_given_up() {
+        /// Answers each request with it.
+        struct Echo;
+        impl World for Echo {
+            fn answer(&self, _: &Query) -> Option<Answer> {
+                None
+            }
+
+            fn program(&self, _: &str, request: &[u8]) -> Option<Vec<u8>> {
+                (request != b"crash").then(|| request.to_vec())
+            }
+        }
+        let number = |answer: &[u8]| std::str::from_utf8(answer).ok()?.parse::<u8>().ok();
+        let mut recorder = Recorder::new(&Echo);
+        for (program, request, expected) in [
+            ("a", "7", Some(7)),
+            ("b", "x", None),
+            ("c", "crash", None),
+            ("b", "7", None),
+            ("a", "8", Some(8)),
+        ] {
+            assert_eq!(
+                recorder.program(program, request.as_bytes(), number),
+                expected,
+                "{program} {request}"
+            );
+        }
+        assert_eq!(recorder.answers().given_up().collect::<Vec<_>>(), ["b", "c"]);
     }
 
     #[test]

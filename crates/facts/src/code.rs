@@ -22,7 +22,7 @@ pub(crate) use started::{environment_of, started};
 use started::{given, own_input};
 
 use castellan_event::{Effect, EffectKind, Facts, Role, Why};
-use castellan_languages::{Act, Language, Operand, Reading, What, encoded, read_once};
+use castellan_languages::{Act, Answered, Language, Operand, Reading, What, encoded, read_once};
 use castellan_programs::{Arg, Does, Operand as Given, SlotRole, find};
 use castellan_shell::{Files, Item, Origin, Run, Start, program_within};
 
@@ -239,7 +239,10 @@ fn add_text(
         Ok(text) => match language {
             Some(language) => {
                 let start = start(program, place, scene);
-                let reading = read_once(language, &text, &start, &mut scene.program_work);
+                let Scene { world, program_work, .. } = scene;
+                let mut helper =
+                    |sha256: &str, request: &[u8]| world.program(sha256, request, Answered::decode);
+                let reading = read_once(language, &text, &start, program_work, &mut helper);
                 acts(reading, language, place, scene, facts);
             }
             None => small(word, &text, place, scene, facts),
@@ -496,7 +499,7 @@ fn effect(what: What, sink: &mut Sink<'_, '_, '_, '_>) {
             on_operand(kind, &on, sink);
             sink.recursive = before;
         }
-        What::Sql { system, text } => sql::effects(system, &text, sink),
+        What::Sql { system, text } => sql::effects(&system, &text, sink),
         What::Variable { name, value } => match name.as_str() {
             Some(name) => environment::effect(name, &value, sink),
             None => sink.opaque(Role::Target, name.why().unwrap_or_default(), &name.written()),

@@ -1,15 +1,17 @@
 //! [`Reading`]: what a program text would do, as a list of [`Act`]s. Must not know how acts are found, nor what paths
 //! mean.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::Arg;
+use serde::{Deserialize, Serialize};
 
 use crate::language::Language;
 
 /// How a program is started, as far as it is known.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Start {
     /// The program's own file, when it has one: `__file__`, `__filename`.
     pub file: Option<String>,
@@ -24,7 +26,7 @@ pub struct Start {
 }
 
 /// What a program text would do.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
     /// The acts, in the order in which the run found them. This is the program's order where it has one.
     pub acts: Vec<Act>,
@@ -34,7 +36,7 @@ pub struct Reading {
 }
 
 /// One act of a program text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Act {
     /// The bytes of the text that cause the act. For decoded text: the bytes of the place that runs it.
     pub span: Range<usize>,
@@ -43,7 +45,7 @@ pub struct Act {
 }
 
 /// The kind of an [`Act`].
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum What {
     /// The program does this itself.
     Effect {
@@ -95,7 +97,7 @@ pub enum What {
     /// The program runs SQL in a database.
     Sql {
         /// The database: `sqlite`, `postgres`, `mysql`; empty if unknown.
-        system: &'static str,
+        system: Cow<'static, str>,
         /// The statements.
         text: Arg,
     },
@@ -120,7 +122,7 @@ pub enum What {
 }
 
 /// The operand of an effect.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Operand {
     /// Nothing that the text names.
     Nothing,
@@ -154,8 +156,8 @@ pub enum Operand {
     /// A part of a system, such as `sqlite`.
     System {
         /// The system.
-        system: &'static str,
+        system: Cow<'static, str>,
         /// The operation.
-        verb: &'static str,
+        verb: Cow<'static, str>,
     },
 }

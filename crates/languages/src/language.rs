@@ -1,11 +1,12 @@
 //! [`Language`]: the supported languages and their names.
 
 use castellan_event::Why;
+use serde::{Deserialize, Serialize};
 
 use crate::limits::{WORK_PER_PARSER_CALL, WORK_PER_PERL_CALL, WORK_PER_RUBY_CALL};
 
 /// A supported language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Language {
     /// Python 3.
     Python,
@@ -40,6 +41,11 @@ impl Language {
         Language::Batch,
         Language::AppleScript,
     ];
+
+    /// castellan's own reader parses the language, not a parser of others.
+    pub(crate) const fn has_own_reader(self) -> bool {
+        matches!(self, Language::PowerShell | Language::Batch | Language::AppleScript)
+    }
 
     /// Text that the parser needs before code that has no opening of its own.
     pub(crate) const fn opening(self) -> &'static str {

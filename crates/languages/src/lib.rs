@@ -11,6 +11,7 @@
 )]
 
 mod act;
+mod apart;
 mod applescript;
 mod batch;
 mod language;
@@ -28,6 +29,7 @@ mod value;
 mod work;
 
 pub use act::{Act, Operand, Reading, Start, What};
+pub use apart::{Answered, Helper, answer, read_once};
 pub use language::Language;
 pub use work::Work;
 
@@ -38,12 +40,7 @@ pub fn read(language: Language, text: &str, start: &Start) -> Reading {
 
 /// Like [`read`], within work that several programs share. A part that the work does not cover gives a `Hole`.
 pub fn read_within(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
-    run::run(language, text, start, work).0
-}
-
-/// Like [`read_within`], but reuses a recent reading of the same thread. A reused reading costs the same work.
-pub fn read_once(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
-    memo::kept(language, text, start, work, |work| run::run(language, text, start, work))
+    run::run(language, text, start, work, usize::MAX).0
 }
 
 /// Decodes the text of `PowerShell`'s `-EncodedCommand`: UTF-16 in base64. Returns `None` for any other text.

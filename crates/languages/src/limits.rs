@@ -3,6 +3,12 @@
 /// Bytes of a parsed program. Command lines have hundreds, scripts some thousands. Time and memory grow with the size.
 pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
 
+/// Bytes of a text for a parser of others in the daemon itself. A longer one goes to the helper process.
+pub(crate) const HERE_BYTES_MAX: usize = 4 << 10;
+
+/// Stack of the thread that reads a program in the helper process. Only used pages take memory.
+pub(crate) const STACK_BYTES: usize = 64 << 20;
+
 /// Brackets that are open at once. Real programs have about ten. The parser's work after an error grows with them.
 pub(crate) const BRACKETS_MAX: usize = 150;
 

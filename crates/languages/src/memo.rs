@@ -12,6 +12,7 @@ use castellan_event::PartsHash;
 use crate::act::{Reading, Start};
 use crate::language::Language;
 use crate::limits::{KEPT_ACTS_MAX, KEPT_WORK_MIN};
+use crate::run::End;
 use crate::work::Work;
 
 /// SHA-256 of the inputs, so that nobody can craft two different programs with one key.
@@ -46,7 +47,7 @@ pub(crate) fn kept(
     text: &str,
     start: &Start,
     work: &mut Work,
-    read: impl FnOnce(&mut Work) -> (Reading, bool),
+    read: impl FnOnce(&mut Work) -> (Reading, End),
 ) -> Reading {
     let key = key(language, text, start);
     if let Some((reading, units)) = MEMO.with_borrow_mut(|memo| memo.find(&key, work.left())) {
@@ -54,10 +55,10 @@ pub(crate) fn kept(
         return reading;
     }
     let (left, before) = (work.left(), work.spent());
-    let (reading, is_whole) = read(work);
+    let (reading, end) = read(work);
     let units = work.spent().saturating_sub(before);
-    if units >= KEPT_WORK_MIN {
-        let within = (!is_whole).then_some(left);
+    if units >= KEPT_WORK_MIN && end != End::GivenUp {
+        let within = (end != End::Whole).then_some(left);
         MEMO.with_borrow_mut(|memo| memo.keep(key, Kept { reading: reading.clone(), units, within }));
     }
     reading
@@ -111,9 +112,9 @@ mod tests {
         let mut is_made = false;
         let made = kept(Language::Python, name, start, work, |work| {
             is_made = true;
-            let is_whole = units <= work.left();
+            let end = if units <= work.left() { End::Whole } else { End::OutOfWork };
             work.spend(units);
-            (reading(acts), is_whole)
+            (reading(acts), end)
         });
         assert_eq!(made, reading(acts), "{name}");
         !is_made

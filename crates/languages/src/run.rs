@@ -57,15 +57,41 @@ mod vim;
 
 pub(crate) use texts::{base64, utf16};
 
-/// Runs a program text within the work that is left. Returns the reading and whether the run reached the end.
-pub(crate) fn run(language: Language, text: &str, start: &Start, work: &mut Work) -> (Reading, bool) {
+/// Runs a program text within the work that is left. `parsed_bytes_max`: the longest text for a parser of others. The run
+/// ends at a longer one, and its work is not spent.
+pub(crate) fn run(
+    language: Language,
+    text: &str,
+    start: &Start,
+    work: &mut Work,
+    parsed_bytes_max: usize,
+) -> (Reading, End) {
     let mut machine = Machine::new(language, text, start, work.left());
+    machine.parsed_bytes_max = parsed_bytes_max;
     machine.program(text);
     machine.rest();
     machine.end();
-    work.spend(machine.state.purse.spent());
-    let is_whole = !machine.state.purse.is_over();
-    (Reading { acts: machine.acts, modules: machine.modules }, is_whole)
+    let end = match (machine.is_too_long, machine.state.purse.is_over()) {
+        (true, _) => End::TooLong,
+        (false, true) => End::OutOfWork,
+        (false, false) => End::Whole,
+    };
+    if end != End::TooLong {
+        work.spend(machine.state.purse.spent());
+    }
+    (Reading { acts: machine.acts, modules: machine.modules }, end)
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Whole,
+    /// The work was used up.
+    OutOfWork,
+    /// A text was too long for a parser of others in this process.
+    TooLong,
+    /// The helper process did not answer.
+    GivenUp,
 }
 
 /// A text that is run. `at` is the place to report for its acts; `None`: their places in the text itself.
@@ -161,6 +187,10 @@ struct Machine<'s> {
     argv: Option<Value>,
     depth: usize,
     text_depth: usize,
+    /// Bytes of the longest text for a parser of others.
+    parsed_bytes_max: usize,
+    /// There was a longer text.
+    is_too_long: bool,
 }
 
 impl<'s> Machine<'s> {
@@ -190,6 +220,8 @@ impl<'s> Machine<'s> {
             argv: None,
             depth: 0,
             text_depth: 0,
+            parsed_bytes_max: usize::MAX,
+            is_too_long: false,
         }
     }
 

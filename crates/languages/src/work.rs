@@ -12,6 +12,11 @@ pub struct Work {
 }
 
 impl Work {
+    /// Work of which so many units are left.
+    pub(crate) fn with_left(units: u64) -> Work {
+        Work { spent: WORK_MAX.saturating_sub(units) }
+    }
+
     /// Units that are left.
     pub fn left(&self) -> u64 {
         WORK_MAX.saturating_sub(self.spent)

@@ -4,17 +4,18 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use castellan_event::Why;
+use serde::{Deserialize, Serialize};
 
 /// One argument: text, or text with parts that are known only at run time. Copies share the pieces, because many
 /// commands may contain the same long text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Arg {
     pieces: Rc<Vec<Piece>>,
     splits: bool,
 }
 
 /// A part of an argument.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Piece {
     /// Known text.
     Text(String),

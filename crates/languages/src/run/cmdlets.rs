@@ -430,7 +430,7 @@ impl Machine<'_> {
                 self.act(node.at, What::Command { argv, cwd: None, env: Vec::new(), stdin: None });
             }
             None => {
-                let on = Operand::System { system: "wmi", verb: "method" };
+                let on = Operand::System { system: "wmi".into(), verb: "method".into() };
                 self.act(node.at, What::Effect { kind: EffectKind::Mutate, on, recursive: false });
             }
         }

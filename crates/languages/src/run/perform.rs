@@ -163,7 +163,7 @@ impl Machine<'_> {
     fn does(&mut self, node: &Node, does: &'static crate::table::Does) {
         let on = match (does.path, does.system) {
             ("", "") => Operand::Nothing,
-            ("", system) => Operand::System { system, verb: does.verb },
+            ("", system) => Operand::System { system: system.into(), verb: does.verb.into() },
             (path, _) => {
                 let known = path.trim_end_matches('*');
                 let mut pieces = vec![Piece::Text(known.to_owned())];
@@ -284,7 +284,7 @@ impl Machine<'_> {
             }
             Part::Sql(system) => {
                 for arg in self.operands(node, value) {
-                    self.act(node.at, What::Sql { system, text: arg });
+                    self.act(node.at, What::Sql { system: system.into(), text: arg });
                 }
             }
             Part::Native => {

@@ -150,6 +150,7 @@ impl Machine<'_> {
         let Some((drive, rest)) = prefix.split_once(':') else { return false };
         let changes = parts.iter().any(|part| !matches!(part, Part::Read | Part::Directory | Part::Tree));
         let system = |system: &'static str, verb: &'static str| {
+            let (system, verb) = (system.into(), verb.into());
             let kind = if changes { EffectKind::Mutate } else { EffectKind::Query };
             What::Effect { kind, on: Operand::System { system, verb }, recursive: false }
         };

@@ -34,6 +34,8 @@ enum Ends {
 const EXEMPT: &[(&str, &str)] = &[
     ("BYTES_PER_WORK", PRICE),
     ("ENTRIES_COPIED_PER_WORK", PRICE),
+    ("HERE_BYTES_MAX", "a longer text goes to the helper (apart)"),
+    ("STACK_BYTES", "the stack of a helper, whose end is a `Hole` (apart)"),
     ("KEPT_ACTS_MAX", "readings that are not kept are made again"),
     ("KEPT_WORK_MIN", "readings that are not kept are made again"),
     ("READER_BYTES_PER_NODE", PRICE),

@@ -1,6 +1,7 @@
 //! Programs of each language, laws and limits.
 #![cfg(test)]
 
+mod apart;
 mod cases;
 mod laws;
 mod limits;
