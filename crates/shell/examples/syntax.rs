@@ -11,6 +11,7 @@ mod generated;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use accepted::{Answer, Judge};
@@ -50,42 +51,47 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-fn report((answers, differences): (Vec<Answer>, Vec<Difference>), shows_all: bool) {
+fn report((answers, differences): (Vec<Option<Answer>>, Vec<Difference>), shows_all: bool) {
     let mut counts: BTreeMap<(Answer, &str), usize> = BTreeMap::new();
-    answers
-        .iter()
+    let given = answers.iter().flatten();
+    given
         .filter(|one| one.shell == one.parser)
         .for_each(|one| *counts.entry((*one, "")).or_default() += 1);
     for (answer, text, reason) in differences {
-        *counts.entry((answer, reason.unwrap_or("WITHOUT A REASON"))).or_default() += 1;
-        if shows_all || reason.is_none() {
-            println!("== shell {}, parser {}\n{text}", answer.shell, answer.parser);
+        let reason = reason.unwrap_or("WITHOUT A REASON");
+        *counts.entry((answer, reason)).or_default() += 1;
+        if shows_all || reason == "WITHOUT A REASON" {
+            println!("== shell {}, parser {} {reason}\n{text}", answer.shell, answer.parser);
         }
     }
     for ((answer, reason), count) in counts {
         println!("{count:>8} shell {}, parser {} {reason}", answer.shell, answer.parser);
     }
+    println!("{:>8} not answered in time", answers.iter().filter(|answer| answer.is_none()).count());
 }
 
 /// Asks the shell about each text, in several threads.
-fn compared(judge: &Judge, texts: &[String]) -> (Vec<Answer>, Vec<Difference>) {
+fn compared(judge: &Judge, texts: &[String]) -> (Vec<Option<Answer>>, Vec<Difference>) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let size = texts.len().div_ceil(threads).max(1);
-    let work = |part: &[String]| {
-        let answers: Vec<Answer> = part.iter().map(|text| judge.answer(text)).collect();
-        let different = part.iter().zip(&answers).filter(|(_, answer)| answer.shell != answer.parser);
-        let differences = different.map(|(text, answer)| {
-            let text = judge.shrunk(text, *answer);
-            let reason = judge.reason(&text, *answer);
-            (*answer, text, reason)
-        });
-        (differences.collect::<Vec<_>>(), answers)
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let (mut answers, mut differences) = (Vec::new(), Vec::new());
+        while let Some(text) = texts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let answer = judge.answer(text);
+            answers.push(answer);
+            if let Some(answer) = answer.filter(|answer| answer.shell != answer.parser) {
+                let text = judge.shrunk(text, answer);
+                let reason = judge.reason(&text, answer);
+                differences.push((answer, text, reason));
+            }
+        }
+        (answers, differences)
     };
     std::thread::scope(|scope| {
-        let parts: Vec<_> = texts.chunks(size).map(|part| scope.spawn(move || work(part))).collect();
+        let parts: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let parts: Vec<_> = parts.into_iter().filter_map(|part| part.join().ok()).collect();
-        let (differences, answers): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-        (answers.concat(), differences.into_iter().flatten().collect())
+        let (answers, differences): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        (answers.concat(), differences.concat())
     })
 }
 
