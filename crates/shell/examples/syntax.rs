@@ -54,9 +54,7 @@ fn main() -> std::io::Result<()> {
 fn report((answers, differences): (Vec<Option<Answer>>, Vec<Difference>), shows_all: bool) {
     let mut counts: BTreeMap<(Answer, &str), usize> = BTreeMap::new();
     let given = answers.iter().flatten();
-    given
-        .filter(|one| one.shell == one.parser)
-        .for_each(|one| *counts.entry((*one, "")).or_default() += 1);
+    given.filter(|one| one.shell == one.parser).for_each(|one| *counts.entry((*one, "")).or_default() += 1);
     for (answer, text, reason) in differences {
         let reason = reason.unwrap_or("WITHOUT A REASON");
         *counts.entry((answer, reason)).or_default() += 1;

@@ -149,18 +149,29 @@ impl Parser<'_, '_> {
         self.named_loop()
     }
 
-    /// `foreach NAME (WORDS) ...; end`
+    /// `foreach NAME (WORDS) ...; end`, or the head and body of any loop.
     fn foreach(&mut self) -> Parse<Node> {
         self.blanks();
-        let name = plain_text(&self.word(Context::Command)?).ok_or(Why::Syntax)?;
-        self.blanks();
-        let words = Some(self.words_in_parentheses()?);
-        let body = self.until_end()?;
-        Ok(Node::For { names: vec![name], words, body })
+        let (names, words) = self.loop_head()?;
+        let body = match self.keyword() {
+            Some((Keyword::Do | Keyword::Open, _)) => self.loop_body()?,
+            _ => self.until_end()?,
+        };
+        Ok(Node::For { names, words, body })
     }
 
     /// `NAME [in WORDS]; do ...; done`
     fn named_loop(&mut self) -> Parse<Node> {
+        let (names, words) = self.loop_head()?;
+        if self.peek().is_none() {
+            return Err(Why::Syntax);
+        }
+        let body = self.loop_body()?;
+        Ok(Node::For { names, words, body })
+    }
+
+    /// The names and words of a loop, and the newlines after them.
+    fn loop_head(&mut self) -> Parse<(Vec<String>, Option<Vec<Word>>)> {
         self.blanks();
         let mut names = vec![plain_text(&self.word(Context::Command)?).ok_or(Why::Syntax)?];
         self.more_names(&mut names);
@@ -181,8 +192,7 @@ impl Parser<'_, '_> {
             }
         }
         self.lines()?;
-        let body = self.loop_body()?;
-        Ok(Node::For { names, words, body })
+        Ok((names, words))
     }
 
     /// The words after `in`, with the `;` or newline after them.
@@ -220,6 +230,9 @@ impl Parser<'_, '_> {
             self.at += 1;
         }
         self.lines()?;
+        if self.peek().is_none() {
+            return Err(Why::Syntax);
+        }
         let body = self.loop_body()?;
         let [first, condition, step] = clauses;
         Ok(Node::ArithmeticFor { first, condition, step, body })
@@ -264,7 +277,8 @@ impl Parser<'_, '_> {
             self.blanks();
             let start = self.at;
             patterns.push(self.word(self.argument())?);
-            if self.at == start {
+            // zsh also matches nothing: `(a|)`.
+            if self.at == start && !self.is_shell(&[Zsh]) {
                 return Err(Why::Syntax);
             }
             self.blanks();
@@ -320,7 +334,14 @@ impl Parser<'_, '_> {
                 self.at = start;
             }
         }
-        let statement = self.command()?;
+        let is_alone = self.is_shell(&[Zsh]) && self.ends_list();
+        let statement = if is_alone {
+            self.statement(Node::Time(None), start, false)
+        } else if self.is_shell(&[Zsh]) && matches!(self.keyword(), Some((Keyword::Time, _))) {
+            self.deeper(Self::pipeline)?
+        } else {
+            self.command()?
+        };
         let is_definition = matches!(statement.node, Node::Function { .. });
         if is_definition && self.is_shell(&[Bash]) {
             return Err(Why::Syntax);

@@ -165,7 +165,13 @@ impl Parser<'_, '_> {
             (Some(sign @ (b'#' | b'%')), next) => {
                 let longest = next == Some(sign);
                 self.at = self.joined(self.at + 1) + usize::from(longest);
-                let pattern = self.operand(Context::Operand { quoted: false })?;
+                let is_text = quoted && self.is_shell(&[Zsh]);
+                let context = if is_text {
+                    Context::QuotedPattern { slash: false }
+                } else {
+                    Context::Operand { quoted: false }
+                };
+                let pattern = self.operand(context)?;
                 Ok(Some(Operation::Remove { suffix: sign == b'%', longest, pattern }))
             }
             (Some(b'/'), _) if !is_posix => self.replace(quoted).map(Some),
@@ -217,10 +223,11 @@ impl Parser<'_, '_> {
             _ => ReplaceAt::First,
         };
         self.at += usize::from(at != ReplaceAt::First);
-        let pattern = self.operand(Context::Pattern)?;
-        let has_replacement = self.eat("/");
         // Single quotes and escapes mean the same in and outside of double quotes, but in zsh.
         let is_text = quoted && self.is_shell(&[Zsh]);
+        let context = if is_text { Context::QuotedPattern { slash: true } } else { Context::Pattern };
+        let pattern = self.operand(context)?;
+        let has_replacement = self.eat("/");
         let context = if is_text { Context::Operand { quoted } } else { Context::Replacement { quoted } };
         let replacement = has_replacement.then(|| self.operand(context)).transpose()?;
         Ok(Operation::Replace { at, pattern, replacement })

@@ -115,7 +115,21 @@ impl Parser<'_, '_> {
             length += 1;
             at = self.joined(at + 1);
         }
+        // zsh gives a `}` at the end of a word back: `{ if a; then b; fi}`.
+        if length > 1 && self.is_shell(&[Zsh]) && word.get(length - 1) == Some(&b'}') {
+            length -= 1;
+            at -= 1;
+        }
         let word = word.get(..length)?;
+        // `!(a)` is a pattern, and in zsh `if(a)`.
+        let is_pattern = match self.state.shell {
+            Zsh => self.byte(at) == Some(b'(') && self.byte(at + 1) != Some(b')'),
+            Ksh => self.byte(at) == Some(b'(') && word == b"!",
+            Bash | Posix => false,
+        };
+        if is_pattern {
+            return None;
+        }
         let (_, keyword, shells) = KEYWORDS.iter().find(|(name, ..)| name.as_bytes() == word)?;
         self.is_shell(shells).then_some((*keyword, at))
     }

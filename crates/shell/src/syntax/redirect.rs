@@ -4,7 +4,6 @@ use castellan_event::Why;
 
 use super::Shell::{Bash, Ksh, Posix, Zsh};
 use super::cursor::{Parse, Parser};
-use super::word::Context;
 use crate::tree::{FdWord, Redirect, RedirectKind, Word};
 
 /// Operators, longer ones first, and the shells that have them.
@@ -87,7 +86,7 @@ impl Parser<'_, '_> {
 
     fn target(&mut self) -> Parse<Word> {
         let start = self.at;
-        let word = self.word(Context::Command)?;
+        let word = self.word(self.argument())?;
         if self.at == start { Err(Why::Syntax) } else { Ok(word) }
     }
 

@@ -77,22 +77,29 @@ impl Parser<'_, '_> {
 
     /// Parses statements up to a closer. zsh allows none where other shells require one.
     pub(super) fn script(&mut self) -> Parse<Script> {
-        let script = self.script_or_nothing()?;
-        let is_missing = script.statements.is_empty() && !self.is_shell(&[Zsh]);
+        let (script, has_any) = self.script_and_marks()?;
+        let is_missing = !has_any && !self.is_shell(&[Zsh]);
         if is_missing { Err(Why::Syntax) } else { Ok(script) }
     }
 
     pub(super) fn script_or_nothing(&mut self) -> Parse<Script> {
+        self.script_and_marks().map(|(script, _)| script)
+    }
+
+    /// Also reports whether there is anything: to ksh, `;` alone is a list.
+    fn script_and_marks(&mut self) -> Parse<(Script, bool)> {
         let start = self.at;
         let mut statements = Vec::new();
         let mut separator = Separator::Newline;
+        let mut has_any = false;
         loop {
             self.lines()?;
             if separator == Separator::Missing || !self.begins_command() {
                 let span = self.span_from(start);
-                return Ok(Script { statements, span });
+                return Ok((Script { statements, span }, has_any));
             }
             separator = self.listed(&mut statements)?;
+            has_any = true;
         }
     }
 
@@ -192,13 +199,13 @@ impl Parser<'_, '_> {
             if !self.eat_bang() {
                 break;
             }
-            if negated && self.is_shell(&[Posix]) {
+            if negated && self.is_shell(&[Posix, Zsh]) {
                 return Err(Why::Syntax);
             }
             negated = !negated;
         }
-        // bash and ksh: `!` alone is a command that fails.
-        let is_alone = self.at > start && self.is_shell(&[Bash, Ksh]) && self.ends_list();
+        // `!` alone is a command that fails.
+        let is_alone = self.at > start && self.is_shell(&[Bash, Zsh, Ksh]) && self.ends_list();
         if is_alone {
             return Ok(self.statement(Node::Time(None), start, negated));
         }
@@ -230,17 +237,17 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `!` before a command. In `!(a)` bash has a pattern with `extglob`, which scripts do not set, and a subshell
+    /// `!` before a command. In ksh and zsh, `!(a)` is a pattern. In `!(a)` bash has a pattern with `extglob`, which scripts do not set, and a subshell
     /// without. The subshell has all commands of both.
     fn eat_bang(&mut self) -> bool {
-        // In ksh it always is a pattern.
-        let is_pattern = self.is_shell(&[Ksh]) && self.after("!(").is_some();
-        !is_pattern && self.eat_keyword(Keyword::Bang)
+        self.eat_keyword(Keyword::Bang)
     }
 
     /// The command of `time`; without any, the shell prints its own times.
     fn timed(&mut self) -> Parse<Option<Statement>> {
-        for option in ["-p", "--"] {
+        // In zsh they are the command.
+        let options: &[&str] = if self.is_shell(&[Zsh]) { &[] } else { &["-p", "--"] };
+        for option in options {
             self.blanks();
             let ends =
                 self.after(option).filter(|after| super::keywords::ends_word(self.byte(self.joined(*after))));
@@ -250,7 +257,7 @@ impl Parser<'_, '_> {
         if self.ends_list() { Ok(None) } else { self.pipeline().map(Some) }
     }
 
-    fn ends_list(&mut self) -> bool {
+    pub(super) fn ends_list(&mut self) -> bool {
         matches!(self.peek(), None | Some(b'\n' | b';' | b')'))
             || (self.peek() == Some(b'&') && self.second() != Some(b'>'))
             || self.after("||").is_some()

@@ -54,12 +54,12 @@ impl Parser<'_, '_> {
             let from = self.at;
             if let Some(redirect) = self.redirect()? {
                 command.redirects.push(redirect);
-            } else if self.ends_command() {
+            } else if self.ends_command() || self.ends_after_array(&command) {
                 break;
             } else {
-                if self.begins_function(&command) {
-                    let names = command.words.iter().filter_map(plain_text).collect();
-                    return self.function_body(names, start);
+                if let Some(mut statement) = self.function_after(&command, start)? {
+                    statement.redirects.extend(command.redirects);
+                    return Ok(statement);
                 }
                 self.item(&mut command)?;
                 if self.at == from || self.is_element_descriptor(from) {
@@ -87,6 +87,15 @@ impl Parser<'_, '_> {
             Some(b'}') => self.is_shell(&[Zsh]) && ends_word(self.second()),
             Some(_) => false,
         }
+    }
+
+    /// After assignments, zsh still knows reserved words: `do x=() done`.
+    fn ends_after_array(&mut self, command: &Command) -> bool {
+        self.is_shell(&[Zsh])
+            && command.words.is_empty()
+            && command.builtin.is_none()
+            && !command.assignments.is_empty()
+            && !self.begins_command()
     }
 
     fn item(&mut self, command: &mut Command) -> Parse<()> {
@@ -170,7 +179,9 @@ impl Parser<'_, '_> {
                 if is_closed {
                     parts.push_text("]", false);
                 }
-                return self.rest_of_word(context, parts, start).map(Item::Word);
+                self.parts(context, &mut parts)?;
+                self.leave_brace(start, &mut parts);
+                return Ok(Item::Word(Word { parts: parts.parts, span: self.span_from(start) }));
             }
             index = Some(word);
         } else if !self.begins_value() {
@@ -205,6 +216,7 @@ impl Parser<'_, '_> {
     fn value(&mut self, context: Context) -> Parse<AssignedValue> {
         if self.peek() != Some(b'(') || self.is_shell(&[Posix]) {
             let start = self.at;
+            let context = if self.is_shell(&[Zsh]) { Context::Glob } else { context };
             let mut parts = Parts::default();
             self.equals_process(&mut parts)?;
             return self.rest_of_word(context, parts, start).map(AssignedValue::Scalar);
@@ -234,6 +246,7 @@ impl Parser<'_, '_> {
             match self.peek() {
                 None => return Err(Why::Syntax),
                 Some(b')') => return Ok(elements),
+                Some(b';') if self.is_shell(&[Zsh]) => self.at += 1,
                 Some(b'[') => elements.push(self.keyed_element(start)?),
                 Some(b'(') if self.begins_inner_value() => elements.push((None, self.element()?)),
                 Some(_) => elements.push((None, self.word(self.argument())?)),
@@ -258,10 +271,15 @@ impl Parser<'_, '_> {
     fn keyed_element(&mut self, start: usize) -> Parse<(Option<Word>, Word)> {
         self.at += 1;
         let mut parts = Parts::default();
-        self.parts(Context::Index { blanks: true }, &mut parts)?;
+        // In zsh, it is a word like any other.
+        let blanks = !self.is_shell(&[Zsh]);
+        self.parts(Context::Index { blanks }, &mut parts)?;
         let key = Word { parts: parts.parts, span: self.source.span(start + 1, self.at) };
-        self.expect("]")?;
-        if self.begins_value() {
+        let is_closed = self.eat("]");
+        if blanks && !is_closed {
+            return Err(Why::Syntax);
+        }
+        if is_closed && self.begins_value() {
             self.eat("+");
             self.expect("=")?;
             return Ok((Some(key), self.element()?));
@@ -269,16 +287,28 @@ impl Parser<'_, '_> {
         let mut parts = Parts::default();
         parts.push_text("[", false);
         key.parts.into_iter().for_each(|part| parts.append(part));
-        parts.push_text("]", false);
+        if is_closed {
+            parts.push_text("]", false);
+        }
         let word = self.rest_of_word(self.argument(), parts, start)?;
         Ok((None, word))
     }
 
-    /// Moves after the `()` that make the only word the name of a function; in zsh, several words.
-    fn begins_function(&mut self, command: &Command) -> bool {
-        let is_bare = command.redirects.is_empty() && command.assignments.is_empty();
-        let has_names = command.words.len() == 1 || (command.words.len() > 1 && self.is_shell(&[Zsh]));
-        is_bare && has_names && self.peek() == Some(b'(') && self.begins_parameters()
+    /// Reads the function whose `()` are at the position. Its name is the only word; zsh also takes several or none,
+    /// and redirects before.
+    fn function_after(&mut self, command: &Command, start: usize) -> Parse<Option<Statement>> {
+        let is_zsh = self.is_shell(&[Zsh]);
+        let has_names = is_zsh || (command.words.len() == 1 && command.redirects.is_empty());
+        let begins = command.assignments.is_empty() && has_names && self.peek() == Some(b'(');
+        if !begins || !self.begins_parameters() {
+            return Ok(None);
+        }
+        if command.words.is_empty() {
+            let call = self.anonymous(start)?;
+            return Ok(Some(self.statement(call, start, false)));
+        }
+        let names = command.words.iter().filter_map(plain_text).collect();
+        self.function_body(names, start).map(Some)
     }
 
     /// Moves after the `()` of a function, which may have blanks between.

@@ -34,10 +34,11 @@ impl Parser<'_, '_> {
                 self.at = self.joined(self.at + 1);
                 self.double_quoted(parts)?;
             }
-            Some(_) if self.is_shell(&[Zsh]) => match self.zsh_plain(quoted)? {
-                Some(part) => parts.push(part),
-                None => self.text_dollar(quoted, parts),
-            },
+            Some(_) if self.is_shell(&[Zsh]) => {
+                if !self.zsh_plain(quoted, parts)? {
+                    self.text_dollar(quoted, parts);
+                }
+            }
             Some(byte) => match self.parameter_end(self.joined(self.at + 1), byte) {
                 Some(end) => parts.push(self.plain_parameter(end, quoted)),
                 None => self.text_dollar(quoted, parts),
@@ -128,7 +129,10 @@ impl Parser<'_, '_> {
         while self.find(|byte| matches!(byte, b'`' | b'\\')).ok_or(Why::Syntax)? == b'\\' {
             let is_removed = match self.byte(self.at + 1) {
                 Some(b'$' | b'`' | b'\\') => true,
-                Some(b'"') => matches!(context, Context::Quoted | Context::Operand { quoted: true }),
+                Some(b'"') => matches!(
+                    context,
+                    Context::Quoted | Context::Operand { quoted: true } | Context::QuotedPattern { .. }
+                ),
                 _ => false,
             };
             if is_removed {

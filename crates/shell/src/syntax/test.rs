@@ -3,6 +3,7 @@
 
 use castellan_event::Why;
 
+use super::Shell::Zsh;
 use super::cursor::{Parse, Parser};
 use super::keywords::{Keyword, ends_word};
 use super::word::Context;
@@ -52,8 +53,11 @@ impl Parser<'_, '_> {
     /// `word`, `-x word` or `word operator word`.
     fn term(&mut self, words: &mut Vec<Word>) -> Parse<()> {
         if self.eats_unary() {
-            self.blanks();
-            words.push(self.operand_word(self.argument())?);
+            self.lines()?;
+            // zsh also takes `[[ -n ]]`.
+            if !(self.is_shell(&[Zsh]) && self.at_test_end()) {
+                words.push(self.operand_word(self.argument())?);
+            }
             return Ok(());
         }
         words.push(self.operand_word(self.argument())?);
@@ -73,18 +77,25 @@ impl Parser<'_, '_> {
 
     fn operand_word(&mut self, context: Context) -> Parse<Word> {
         let start = self.at;
-        let is_end = self.after("]]").is_some_and(|after| ends_word(self.byte(self.joined(after))));
+        let is_end = self.at_test_end();
         let word = self.word(context)?;
         if self.at == start || is_end { Err(Why::Syntax) } else { Ok(word) }
     }
 
+    fn at_test_end(&self) -> bool {
+        self.after("]]").is_some_and(|after| ends_word(self.byte(self.joined(after))))
+    }
+
     /// Moves after `-x`, if a word of its own.
     fn eats_unary(&mut self) -> bool {
+        let is_zsh = self.is_shell(&[Zsh]);
         let letter = self.joined(self.at + 1);
         let end = self.joined(letter + 1);
         let is_unary = self.peek() == Some(b'-')
-            && self.byte(letter).is_some_and(|byte| UNARY.contains(&byte))
-            && matches!(self.byte(end), Some(b' ' | b'\t'));
+            && self
+                .byte(letter)
+                .is_some_and(|byte| UNARY.contains(&byte) || (is_zsh && !ends_word(Some(byte))))
+            && (matches!(self.byte(end), Some(b' ' | b'\t')) || (is_zsh && self.byte(end) == Some(b'\n')));
         if is_unary {
             self.at = end;
         }

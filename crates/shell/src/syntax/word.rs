@@ -31,10 +31,15 @@ pub(super) enum Context {
     Replacement { quoted: bool },
     /// The pattern of `${x/pattern/replacement}`, which ends at a `/`, too.
     Pattern,
+    /// The pattern of an operation in double quotes, in zsh: `'`, `$'` and `{` are text. With `slash`, it ends at a `/`,
+    /// too.
+    QuotedPattern { slash: bool },
     /// The offset of `${x:offset:length}`.
     Offset { quoted: bool },
     /// `[...]` after a name. Without `blanks`, a blank or an operator ends the word.
     Index { blanks: bool },
+    /// `[...]` after a parameter without braces, in double quotes: a quote ends it, too.
+    QuotedIndex,
     /// `[...]` in `${...}`. The shells differ in a `}`, which ends it, so that it has no closer.
     BracedIndex { quoted: bool },
 }
@@ -43,7 +48,12 @@ impl Context {
     /// Reports whether text is neither split nor taken for a pattern.
     pub(super) const fn is_quoted(self) -> bool {
         match self {
-            Context::Quoted | Context::Body | Context::Bracket | Context::Clause => true,
+            Context::Quoted
+            | Context::Body
+            | Context::Bracket
+            | Context::Clause
+            | Context::QuotedIndex
+            | Context::QuotedPattern { .. } => true,
             Context::Operand { quoted }
             | Context::Replacement { quoted }
             | Context::Offset { quoted }
@@ -62,6 +72,11 @@ impl Context {
     /// Reports whether single quotes quote.
     const fn has_single_quotes(self) -> bool {
         !self.is_quoted() || matches!(self, Context::Replacement { .. })
+    }
+
+    /// Reports whether a `\` escapes any character.
+    const fn has_escapes(self) -> bool {
+        !self.is_quoted() || matches!(self, Context::Replacement { .. } | Context::QuotedPattern { .. })
     }
 
     const fn is_word(self) -> bool {
@@ -86,11 +101,18 @@ impl Context {
                 Context::Operand { .. }
                     | Context::Replacement { .. }
                     | Context::Pattern
+                    | Context::QuotedPattern { .. }
                     | Context::Offset { .. }
                     | Context::BracedIndex { .. }
             ),
             b'[' | b']' => {
-                matches!(self, Context::Index { .. } | Context::BracedIndex { .. } | Context::Bracket)
+                matches!(
+                    self,
+                    Context::Index { .. }
+                        | Context::QuotedIndex
+                        | Context::BracedIndex { .. }
+                        | Context::Bracket
+                )
             }
             _ => false,
         }
@@ -163,7 +185,7 @@ impl Parser<'_, '_> {
             self.count()?;
             parts.complete = self.at;
             let Some(byte) = self.peek() else {
-                let is_open = nest.groups > 0 && context.is_word();
+                let is_open = nest.groups > 0 && context.is_word() && !self.is_shell(&[Zsh]);
                 return if is_open { Err(Why::Syntax) } else { Ok(()) };
             };
             if self.ends(context, byte, &mut nest) {
@@ -192,7 +214,8 @@ impl Parser<'_, '_> {
         let start = self.at;
         self.at += 1;
         self.find(|byte| context.is_special(byte));
-        parts.push_text(self.text(start, self.at), context.is_quoted());
+        let is_pattern = matches!(context, Context::QuotedPattern { .. });
+        parts.push_text(self.text(start, self.at), context.is_quoted() && !is_pattern);
         nest.plain_end = self.at;
     }
 
@@ -202,13 +225,16 @@ impl Parser<'_, '_> {
             Context::Command | Context::Glob | Context::Regex => self.ends_word_at(context, byte, nest),
             Context::Quoted => byte == b'"',
             Context::Body => false,
-            // Only in zsh do braces nest: `${x:-{a}}`.
-            Context::Operand { .. } | Context::Replacement { .. } | Context::Pattern
+            // Only in zsh, and not in double quotes, do braces nest: `${x:-{a}}`.
+            Context::Operand { quoted: false }
+            | Context::Replacement { quoted: false }
+            | Context::Pattern
                 if self.is_shell(&[Zsh]) && matches!(byte, b'{' | b'}') =>
             {
                 closes_pair(byte, (b'{', b'}'), &mut nest.braces)
             }
             Context::Operand { .. } | Context::Replacement { .. } => byte == b'}',
+            Context::QuotedPattern { slash } => byte == b'}' || (slash && byte == b'/'),
             Context::Pattern => byte == b'}' || (byte == b'/' && nest.braces == 0),
             Context::Offset { .. } => match byte {
                 b'}' => true,
@@ -228,6 +254,7 @@ impl Parser<'_, '_> {
             },
             Context::Clause => (byte == b';' && nest.groups == 0) || closes_group(byte, nest),
             Context::Bracket => closes_bracket(byte, nest),
+            Context::QuotedIndex => byte == b'"' || closes_bracket(byte, nest),
             Context::BracedIndex { .. } => byte == b'}' || closes_bracket(byte, nest),
             Context::Index { blanks } => {
                 (!blanks && super::keywords::ends_word(Some(byte)) && !self.begins_process())
@@ -237,7 +264,10 @@ impl Parser<'_, '_> {
     }
 
     fn ends_word_at(&self, context: Context, byte: u8, nest: &mut Nest) -> bool {
+        let is_zsh = self.is_shell(&[Zsh]);
         match byte {
+            // In zsh, `()` always begins a function.
+            b'(' if is_zsh && self.second() == Some(b')') => true,
             b'(' if nest.groups > 0 || context != Context::Command || self.is_after_pattern_sign(nest) => {
                 nest.groups += 1;
                 false
@@ -245,13 +275,17 @@ impl Parser<'_, '_> {
             b'(' => true,
             b')' => closes_group(byte, nest),
             b'|' => nest.groups == 0 && context != Context::Regex,
-            b'<' | b'>' => nest.groups == 0 && !self.begins_process() && self.range_end().is_none(),
-            b' ' | b'\t' | b'\n' | b';' | b'&' => nest.groups == 0,
+            b'<' | b'>' => {
+                (nest.groups == 0 || is_zsh) && !self.begins_process() && self.range_end().is_none()
+            }
+            // In zsh, a parenthesis may stay open: `noglob a(; b`.
+            b';' | b'&' => nest.groups == 0 || is_zsh,
+            b' ' | b'\t' | b'\n' => nest.groups == 0,
             _ => false,
         }
     }
 
-    /// `@(`, `?(`, `*(`, `+(`, `!(`: a pattern of ksh, and of bash with `extglob`.
+    /// `@(, `?(`, `*(`, `+(`, `!(`: a pattern of ksh, and of bash with `extglob`.
     fn is_after_pattern_sign(&self, nest: &Nest) -> bool {
         let before = self.at.checked_sub(1).and_then(|at| self.byte(at));
         nest.plain_end == self.at
@@ -266,7 +300,7 @@ impl Parser<'_, '_> {
         self.at += 1 + next.map_or(0, char::len_utf8);
         let is_removed = match next {
             None => false,
-            Some(_) if !context.is_quoted() || matches!(context, Context::Replacement { .. }) => true,
+            Some(_) if context.has_escapes() => true,
             Some('$' | '`' | '\\') => true,
             Some('"') => context != Context::Body,
             Some('}') => matches!(context, Context::Operand { .. }),

@@ -7,7 +7,7 @@ use super::Shell::Zsh;
 use super::cursor::{Parse, Parser};
 use super::expansion::made;
 use super::word::{Context, Parts};
-use crate::tree::{Operation, Parameter, Part, Word, ZshExpansion};
+use crate::tree::{Index, Operation, Parameter, Part, Word, ZshExpansion};
 
 /// Modifiers of a value: `$x:h` (zshexpn, "Modifiers").
 const MODIFIERS: &[u8] = b"aAcehlpPqQrtux&";
@@ -86,8 +86,8 @@ impl Parser<'_, '_> {
         if is_shared { self.operation(quoted) } else { Ok(None) }
     }
 
-    /// Parses `$=x`, `$#x`, `$x[1]`, `$x:h`, if it is one.
-    pub(super) fn zsh_plain(&mut self, quoted: bool) -> Parse<Option<Part>> {
+    /// Parses `$=x`, `$#x`, `$x[1]`, `$x:h`; reports whether it is one.
+    pub(super) fn zsh_plain(&mut self, quoted: bool, parts: &mut Parts) -> Parse<bool> {
         let start = self.at;
         self.at = self.joined(start + 1);
         let mut zsh = ZshExpansion { signs: self.signs(), ..ZshExpansion::default() };
@@ -99,12 +99,15 @@ impl Parser<'_, '_> {
         let name = if is_special { self.parameter_name() } else { self.plain_name() };
         let Some(name) = name else {
             self.at = start;
-            return Ok(None);
+            return Ok(false);
         };
-        let index = if self.peek() == Some(b'[') { self.index(quoted)? } else { None };
+        let (index, rest) = self.plain_index(quoted)?;
         let operation = if has_length { Operation::Length } else { Operation::Value };
         let from = self.at;
-        while self.peek() == Some(b':') && self.second().is_some_and(|next| MODIFIERS.contains(&next)) {
+        while rest.is_empty()
+            && self.peek() == Some(b':')
+            && self.second().is_some_and(|next| MODIFIERS.contains(&next))
+        {
             self.at = self.joined(self.at + 1) + 1;
         }
         if self.at > from {
@@ -114,7 +117,32 @@ impl Parser<'_, '_> {
         let mut parameter = made(name, index, false, operation);
         parameter.span = self.span_from(start);
         parameter.zsh = (zsh != ZshExpansion::default()).then(|| Box::new(zsh));
-        Ok(Some(Part::Parameter { parameter: Box::new(parameter), quoted }))
+        parts.push(Part::Parameter { parameter: Box::new(parameter), quoted });
+        rest.into_iter().for_each(|part| parts.append(part));
+        Ok(true)
+    }
+
+    /// Reads `[...]` after a parameter without braces. It ends with the word or the quotes, also without its `]`. Then it
+    /// is text.
+    fn plain_index(&mut self, quoted: bool) -> Parse<(Option<Index>, Vec<Part>)> {
+        if self.peek() != Some(b'[') {
+            return Ok((None, Vec::new()));
+        }
+        let known = [("[@]", Index::Each), ("[*]", Index::Joined)];
+        if let Some((_, index)) = known.into_iter().find(|(sign, _)| self.eat(sign)) {
+            return Ok((Some(index), Vec::new()));
+        }
+        self.at += 1;
+        let start = self.at;
+        let mut inner = Parts::default();
+        let context = if quoted { Context::QuotedIndex } else { Context::Index { blanks: false } };
+        self.deeper(|parser| parser.parts(context, &mut inner))?;
+        let word = Word { parts: inner.parts, span: self.span_from(start) };
+        if self.eat("]") {
+            return Ok((Some(Index::At(word)), Vec::new()));
+        }
+        let text = Part::Text { text: "[".to_owned(), quoted };
+        Ok((None, [text].into_iter().chain(word.parts).collect()))
     }
 
     fn plain_name(&mut self) -> Option<String> {

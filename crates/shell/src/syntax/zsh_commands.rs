@@ -12,7 +12,7 @@ use super::word::Context;
 use crate::tree::{Arithmetic, Node, Part, Script, Word};
 
 impl Parser<'_, '_> {
-    /// `{ ...; }` in place of a body between reserved words, or one command.
+    /// `{ ...; }` in place of a body between reserved words, one command, or nothing: `(if a)` runs `a`.
     pub(super) fn short_body(&mut self) -> Parse<Script> {
         if !self.is_shell(&[Zsh]) {
             return Err(Why::Syntax);
@@ -23,12 +23,20 @@ impl Parser<'_, '_> {
             return Ok(body);
         }
         let start = self.at;
-        let statement = self.deeper(Self::chain)?;
-        Ok(Script { statements: vec![statement], span: self.span_from(start) })
+        let is_background = self.peek() == Some(b'&') && self.second() != Some(b'&');
+        if is_background {
+            return Err(Why::Syntax);
+        }
+        let is_nothing = self.ends_list() || self.peek() == Some(b'|');
+        let statements = if is_nothing { Vec::new() } else { vec![self.deeper(Self::chain)?] };
+        Ok(Script { statements, span: self.span_from(start) })
     }
 
     /// `if` without `then`: the condition ends with its brackets.
     pub(super) fn short_conditional(&mut self, condition: Script) -> Parse<Node> {
+        if self.peek().is_none() {
+            return Err(Why::Syntax);
+        }
         let mut branches = vec![(condition, self.short_body()?)];
         let mut otherwise = None;
         loop {
@@ -68,7 +76,8 @@ impl Parser<'_, '_> {
         while self.is_shell(&[Zsh]) {
             self.blanks();
             let is_in = self.after("in").is_some_and(|after| ends_word(self.byte(self.joined(after))));
-            let Some(end) = self.name_end(self.at).filter(|_| !is_in) else { return };
+            let is_name = !is_in && self.keyword().is_none();
+            let Some(end) = self.name_end(self.at).filter(|_| is_name) else { return };
             names.push(self.joined_text(self.at, end));
             self.at = end;
         }
@@ -81,7 +90,11 @@ impl Parser<'_, '_> {
             if self.eat(";") || matches!(self.keyword(), Some((Keyword::Open, _))) || ends_word(self.peek()) {
                 break;
             }
+            let from = self.at;
             names.extend(plain_text(&self.word(Context::Command)?));
+            if self.at == from {
+                return Err(Why::Syntax);
+            }
         }
         Ok(())
     }
@@ -159,7 +172,11 @@ impl Parser<'_, '_> {
             if self.ends_command() {
                 break;
             }
+            let from = self.at;
             words.push(self.word(self.argument())?);
+            if self.at == from {
+                return Err(Why::Syntax);
+            }
         }
         let node = Node::Simple { assignments: Vec::new(), words };
         let mut call = self.statement(node, start, false);

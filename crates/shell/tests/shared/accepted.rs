@@ -59,8 +59,7 @@ impl Judge {
             return Some(Answer { shell, parser });
         }
         // Some shells are silent if the text ends too early, but do not run it.
-        let shell =
-            self.accepts(&format!("{{\n{text}\n}}"))? && self.accepts(&format!("(\n{text}\n)"))?;
+        let shell = self.accepts(&format!("{{\n{text}\n}}"))? && self.accepts(&format!("(\n{text}\n)"))?;
         Some(Answer { shell, parser })
     }
 
