@@ -18,6 +18,9 @@ impl Parser<'_, '_> {
         if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|')) && !self.is_shell(&[Posix]) {
             return self.commands_in_braces(quoted);
         }
+        if self.peek() == Some(b'}') && self.is_shell(&[Ksh]) {
+            return Err(Why::Syntax);
+        }
         let holes = self.state.holes.len();
         let parameter =
             if self.is_shell(&[Zsh]) { self.zsh_parameter(quoted) } else { self.parameter(quoted) };

@@ -7,7 +7,7 @@ use super::Shell::{Bash, Ksh, Posix, Zsh};
 use super::cursor::{Parse, Parser};
 use super::keywords::ends_word;
 use super::word::{Context, Parts};
-use crate::tree::{AssignedValue, Assignment, Node, Operand, Part, Redirect, Statement, Word};
+use crate::tree::{AssignedValue, Assignment, Node, Operand, Part, Redirect, Script, Statement, Word};
 
 /// Commands whose operands may be assignments, and the shells that have them as such.
 const DECLARATIONS: &[(&str, &[Shell])] = &[
@@ -325,6 +325,16 @@ impl Parser<'_, '_> {
         is_closed
     }
 
+    /// ksh takes a function without a body before a closer and some operators: `(f())`, `f() | a`.
+    fn has_no_body(&mut self) -> bool {
+        match self.peek() {
+            None => false,
+            Some(b'|') => true,
+            Some(b'&') => self.second() != Some(b'>'),
+            Some(_) => !self.begins_command(),
+        }
+    }
+
     /// The body of a function, from the `)` on.
     pub(super) fn function_body(&mut self, names: Vec<String>, start: usize) -> Parse<Statement> {
         let is_name = |name: &String| {
@@ -335,7 +345,11 @@ impl Parser<'_, '_> {
             return Err(Why::Syntax);
         }
         self.lines()?;
-        let body = self.deeper(Self::command)?;
+        let body = if self.is_shell(&[Ksh]) && self.has_no_body() {
+            self.statement(Node::Group(Script::default()), start, false)
+        } else {
+            self.deeper(Self::command)?
+        };
         // bash takes a compound command only; the other shells take any.
         let is_simple =
             matches!(body.node, Node::Simple { .. } | Node::Declare { .. } | Node::Function { .. });
