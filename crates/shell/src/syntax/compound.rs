@@ -84,7 +84,7 @@ impl Parser<'_, '_> {
     fn conditional(&mut self) -> Parse<Node> {
         let mut branches = Vec::new();
         loop {
-            let condition = self.script()?;
+            let condition = self.condition()?;
             if branches.is_empty()
                 && self.is_shell(&[Zsh])
                 && self.keyword().is_none_or(|(word, _)| word != Keyword::Then)
@@ -102,6 +102,13 @@ impl Parser<'_, '_> {
         Ok(Node::If { branches, otherwise })
     }
 
+    /// To ksh, `;` alone is no condition.
+    fn condition(&mut self) -> Parse<Script> {
+        let condition = self.script()?;
+        let is_missing = condition.statements.is_empty() && self.is_shell(&[Ksh]);
+        if is_missing { Err(Why::Syntax) } else { Ok(condition) }
+    }
+
     fn while_loop(&mut self) -> Parse<Node> {
         self.conditional_loop(false)
     }
@@ -111,7 +118,7 @@ impl Parser<'_, '_> {
     }
 
     fn conditional_loop(&mut self, until: bool) -> Parse<Node> {
-        let condition = self.script()?;
+        let condition = self.condition()?;
         let body = if self.is_shell(&[Zsh]) { self.loop_body()? } else { self.done_body()? };
         Ok(Node::While { until, condition, body })
     }
@@ -163,7 +170,7 @@ impl Parser<'_, '_> {
     /// `NAME [in WORDS]; do ...; done`
     fn named_loop(&mut self) -> Parse<Node> {
         let (names, words) = self.loop_head()?;
-        if self.peek().is_none() {
+        if self.peek().is_none() && words.is_some() {
             return Err(Why::Syntax);
         }
         let body = self.loop_body()?;
@@ -246,8 +253,8 @@ impl Parser<'_, '_> {
             return Err(Why::Syntax);
         }
         self.lines()?;
-        // zsh also takes braces.
-        let is_braced = self.is_shell(&[Zsh]) && self.eat_keyword(Keyword::Open);
+        // zsh and ksh also take braces.
+        let is_braced = self.is_shell(&[Zsh, Ksh]) && self.eat_keyword(Keyword::Open);
         let end = if is_braced { Keyword::Close } else { Keyword::Esac };
         if !is_braced && !self.eat_in() {
             return Err(Why::Syntax);
@@ -269,19 +276,21 @@ impl Parser<'_, '_> {
     }
 
     fn case_patterns(&mut self) -> Parse<Vec<Word>> {
-        if self.peek() == Some(b'(') {
-            self.at += 1;
-        }
+        let is_open = self.peek() == Some(b'(');
+        self.at += usize::from(is_open);
         let mut patterns = Vec::new();
         loop {
             self.blanks();
             let start = self.at;
             patterns.push(self.word(self.argument())?);
+            let is_empty = self.at == start;
+            self.blanks();
             // zsh also matches nothing: `(a|)`.
-            if self.at == start && !self.is_shell(&[Zsh]) {
+            let may_be_empty =
+                self.is_shell(&[Zsh]) && (is_open || patterns.len() > 1 || self.peek() == Some(b'|'));
+            if is_empty && !may_be_empty {
                 return Err(Why::Syntax);
             }
-            self.blanks();
             if self.eat(")") {
                 return Ok(patterns);
             }
@@ -313,6 +322,15 @@ impl Parser<'_, '_> {
             return Err(Why::Syntax);
         }
         self.more_functions(&mut names)?;
+        if self.is_shell(&[Ksh]) {
+            self.lines()?;
+            let is_group = matches!(self.keyword(), Some((Keyword::Open, _)));
+            return if is_group {
+                self.function_body(names, start).map(|statement| statement.node)
+            } else {
+                Err(Why::Syntax)
+            };
+        }
         self.blanks();
         if self.peek() == Some(b'(') {
             // Without `)`, the parenthesis begins the body.

@@ -25,10 +25,13 @@ const OPERATORS: &[(&str, RedirectKind, &[super::Shell])] = &[
     (">>", RedirectKind::Append, &[Bash, Zsh, Posix, Ksh]),
     (">&", RedirectKind::DuplicateOutput, &[Bash, Zsh, Posix, Ksh]),
     (">|", RedirectKind::Write, &[Bash, Zsh, Posix, Ksh]),
+    // ksh replaces the file when the command has succeeded.
+    (">;", RedirectKind::Write, &[Ksh]),
     (">", RedirectKind::Write, &[Bash, Zsh, Posix, Ksh]),
     ("<<<", RedirectKind::HereString, &[Bash, Zsh, Ksh]),
     ("<<", RedirectKind::Heredoc, &[Bash, Zsh, Posix, Ksh]),
     ("<&", RedirectKind::DuplicateInput, &[Bash, Zsh, Posix, Ksh]),
+    ("<>;", RedirectKind::ReadWrite, &[Ksh]),
     ("<>", RedirectKind::ReadWrite, &[Bash, Zsh, Posix, Ksh]),
     ("<", RedirectKind::Read, &[Bash, Zsh, Posix, Ksh]),
 ];

@@ -325,6 +325,16 @@ impl Parser<'_, '_> {
         is_closed
     }
 
+    /// In zsh, a `;` may be between `()` and the body.
+    pub(super) fn lines_before_body(&mut self) -> Parse<()> {
+        self.lines()?;
+        while self.is_shell(&[Zsh]) && self.peek() == Some(b';') && self.second() != Some(b';') {
+            self.at += 1;
+            self.lines()?;
+        }
+        Ok(())
+    }
+
     /// ksh takes a function without a body before a closer and some operators: `(f())`, `f() | a`.
     fn has_no_body(&mut self) -> bool {
         match self.peek() {
@@ -344,9 +354,10 @@ impl Parser<'_, '_> {
         if self.is_shell(&[Posix]) && !names.first().is_some_and(is_name) {
             return Err(Why::Syntax);
         }
-        self.lines()?;
+        self.lines_before_body()?;
         let body = if self.is_shell(&[Ksh]) && self.has_no_body() {
-            self.statement(Node::Group(Script::default()), start, false)
+            let span = self.span_from(self.at);
+            self.statement(Node::Group(Script { statements: Vec::new(), span }), self.at, false)
         } else {
             self.deeper(Self::command)?
         };

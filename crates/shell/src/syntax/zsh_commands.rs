@@ -158,7 +158,7 @@ impl Parser<'_, '_> {
 
     /// A function without a name runs at once, with the words after it as its parameters. zsh also names it `(anon)`.
     pub(super) fn anonymous(&mut self, start: usize) -> Parse<Node> {
-        self.lines()?;
+        self.lines_before_body()?;
         let body = Box::new(self.deeper(Self::command)?);
         let parts = vec![Part::Text { text: "(anon)".to_owned(), quoted: true }];
         let name = Word { parts, span: self.source.span(start, start) };
