@@ -344,7 +344,9 @@ impl Parser<'_, '_> {
         self.blanks();
         let start = self.at;
         let is_compound = self.peek() == Some(b'(') || self.keyword().is_some();
-        if !is_compound && let Some(end) = self.name_end(self.at) {
+        // zsh has no names.
+        let may_have_name = !is_compound && self.is_shell(&[Bash]);
+        if may_have_name && let Some(end) = self.name_end(self.at) {
             self.at = end;
             self.blanks();
             let is_name = self.at > end && (self.peek() == Some(b'(') || self.begins_compound());

@@ -137,6 +137,7 @@ impl Parser<'_, '_> {
         let start = self.at;
         let mut parts = Parts { parts: word.parts, ..Parts::default() };
         self.parts(Context::Glob, &mut parts)?;
+        self.leave_brace(start, &mut parts);
         let mut span = self.span_from(start);
         span.start = word.span.start;
         Ok(Word { parts: parts.parts, span })

@@ -23,7 +23,7 @@ impl Parser<'_, '_> {
             return Ok(body);
         }
         let start = self.at;
-        let is_background = self.peek() == Some(b'&') && self.second() != Some(b'&');
+        let is_background = self.peek() == Some(b'&') && !matches!(self.second(), Some(b'&' | b'>'));
         if is_background {
             return Err(Why::Syntax);
         }
