@@ -101,6 +101,7 @@ impl Parser<'_, '_> {
             self.at = start;
             return Ok(false);
         };
+        let name_end = self.at;
         let (index, rest) = self.plain_index(quoted)?;
         let operation = if has_length { Operation::Length } else { Operation::Value };
         let from = self.at;
@@ -115,7 +116,8 @@ impl Parser<'_, '_> {
             zsh.operation = Some(Word { parts, span: self.span_from(from) });
         }
         let mut parameter = made(name, index, false, operation);
-        parameter.span = self.span_from(start);
+        let end = if rest.is_empty() { self.at } else { name_end };
+        parameter.span = self.source.span(start, end);
         parameter.zsh = (zsh != ZshExpansion::default()).then(|| Box::new(zsh));
         parts.push(Part::Parameter { parameter: Box::new(parameter), quoted });
         rest.into_iter().for_each(|part| parts.append(part));
