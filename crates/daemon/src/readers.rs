@@ -29,7 +29,7 @@ mod tests;
 pub const COMMAND: &str = "read-programs";
 
 /// The helpers of this process.
-static READERS: Readers = Readers::NEW;
+static READERS: Readers = Readers::new();
 
 /// Lets this process start helpers. Its binary must run [`serve_programs`] for [`COMMAND`]. Without this, each program for
 /// a helper is given up.
@@ -71,11 +71,10 @@ struct Helper {
 }
 
 impl Readers {
-    const NEW: Readers = Readers {
-        command: OnceLock::new(),
-        pool: Mutex::new(Pool { idle: Vec::new(), busy: 0 }),
-        freed: Condvar::new(),
-    };
+    const fn new() -> Readers {
+        let pool = Mutex::new(Pool { idle: Vec::new(), busy: 0 });
+        Readers { command: OnceLock::new(), pool, freed: Condvar::new() }
+    }
 
     fn read(&self, request: &[u8], time: Duration) -> Option<Vec<u8>> {
         let until = Instant::now() + time;

@@ -6,7 +6,7 @@ const LONG: Duration = Duration::from_secs(60);
 /// Helpers that run this shell script.
 fn readers(script: &str) -> Readers {
     let command = ["/bin/sh", "-c", script].map(OsString::from).to_vec();
-    Readers { command: command.into(), ..Readers::NEW }
+    Readers { command: command.into(), ..Readers::new() }
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn no_more_than_some_helpers_run_at_a_time() {
 
 #[test]
 fn without_a_program_each_request_is_given_up() {
-    let readers = Readers::NEW;
+    let readers = Readers::new();
     assert_eq!(readers.read(b"request", LONG), None);
     assert_eq!(readers.lock().busy, 0);
 }

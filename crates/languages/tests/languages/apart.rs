@@ -45,11 +45,13 @@ fn own_readers_need_no_helper() {
     assert_eq!(reading.acts.len(), 1);
 }
 
+type Answers<'a> = dyn Fn(&[u8]) -> Option<Vec<u8>> + 'a;
+
 #[test]
 fn a_helper_that_fails_leaves_one_hole_and_no_work() {
     let text = long("import os\nos.remove('b')\n");
     let whole = |request: &[u8]| answer(request).unwrap();
-    let answers: [&dyn Fn(&[u8]) -> Option<Vec<u8>>; 6] = [
+    let answers: [&Answers<'_>; 6] = [
         &|_| None,
         &|_| Some(Vec::new()),
         &|_| Some(b"nonsense of a helper".to_vec()),
