@@ -26,8 +26,11 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["effects"] => table::print(),
         ["one", text] => table::print_one(text),
-        ["shell"] => shell::print(),
-        [enclosure::INSIDE, shell::TEXTS, tried, kind, first, count] => shell::run(tried, kind, first, count),
+        ["shell"] => shell::print("0"),
+        ["shell", seed] => shell::print(seed),
+        [enclosure::INSIDE, shell::TEXTS, tried, kind, seed, first, count] => {
+            shell::run(tried, kind, seed, first, count)
+        }
         [enclosure::INSIDE, enclosure::FIXTURE] => inside::make_fixture(),
         [enclosure::INSIDE, text] => inside::run(text),
         _ => bail_usage(),
@@ -42,5 +45,5 @@ fn main() -> ExitCode {
 }
 
 fn bail_usage() -> anyhow::Result<()> {
-    bail!("castellan-oracle takes `effects`, `shell`, or `one TEXT`")
+    bail!("castellan-oracle takes `effects`, `shell [SEED]`, or `one TEXT`")
 }

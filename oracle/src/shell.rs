@@ -73,8 +73,8 @@ struct Whole {
     session: Session,
 }
 
-/// Runs all texts in all shells and prints the results.
-pub(crate) fn print() -> anyhow::Result<()> {
+/// Runs all texts in all shells and prints the results. Each seed has other random texts.
+pub(crate) fn print(seed: &str) -> anyhow::Result<()> {
     enclosure::check()?;
     let mut batches = Vec::new();
     for tried in TRIED {
@@ -89,16 +89,16 @@ pub(crate) fn print() -> anyhow::Result<()> {
             }));
         }
     }
-    report(&run_all(&batches)?)
+    report(&run_all(&batches, seed)?)
 }
 
 /// Runs texts inside the enclosure, and writes the results to standard output.
-pub(crate) fn run(name: &str, kind: &str, first: &str, count: &str) -> anyhow::Result<()> {
+pub(crate) fn run(name: &str, kind: &str, seed: &str, first: &str, count: &str) -> anyhow::Result<()> {
     enclosure::ensure_inside()?;
     let tried = TRIED.iter().find(|tried| tried.name == name).context("a shell")?;
     let (first, count): (usize, usize) = (first.parse()?, count.parse()?);
     let runner = Runner::new(0, Some(TRACER));
-    let trial = Trial { runner: &runner, tried, reduced_max: REDUCED_MAX };
+    let trial = Trial { runner: &runner, tried, reduced_max: REDUCED_MAX, seed: seed.parse()? };
     let session = match kind {
         RANDOM => trial.random(first..first + count),
         WRITTEN => {
@@ -112,7 +112,7 @@ pub(crate) fn run(name: &str, kind: &str, first: &str, count: &str) -> anyhow::R
 }
 
 /// Returns the results of each shell and kind of texts, in order.
-fn run_all(batches: &[Batch]) -> anyhow::Result<Vec<Whole>> {
+fn run_all(batches: &[Batch], seed: &str) -> anyhow::Result<Vec<Whole>> {
     let results = Mutex::new(Vec::new());
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -121,7 +121,7 @@ fn run_all(batches: &[Batch]) -> anyhow::Result<Vec<Whole>> {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(batch) = batches.get(at) else { break };
                 let (first, count) = (batch.first.to_string(), batch.count.to_string());
-                let said = enclosure::run(&[TEXTS, batch.tried.name, batch.kind, &first, &count], &[]);
+                let said = enclosure::run(&[TEXTS, batch.tried.name, batch.kind, seed, &first, &count], &[]);
                 if let Ok(mut results) = results.lock() {
                     results.push((at, said));
                 }
@@ -161,6 +161,7 @@ fn report(all: &[Whole]) -> anyhow::Result<()> {
     print_row("all", sum);
     println!("\n{} different texts are written by hand.", written::count());
     println!("{} texts did not end in time, {unsteady} failed only once.", sum.late);
+    println!("{} commands ran where the shell was before a `cd` that failed.", sum.astray);
     println!("{} found calls of a marker did not happen.", sum.not_made);
     print_failures(all, "Covered by a hole alone", |session| &session.hidden);
     print_failures(all, "Unpredicted", |session| &session.failures);

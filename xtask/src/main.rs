@@ -81,9 +81,10 @@ usage: cargo xtask COMMAND
   oracle effects
           runs harmless commands for real, under strace in namespaces of their own, and compares what they did with the
           predicted effects
-  oracle shell
+  oracle shell [SEED]
           runs thousands of harmless texts in bash, zsh, ksh and dash, under strace in namespaces of their own: the walk
-          must find every command that ran; prints a table, and each text with a command that it did not find, reduced
+          must find every command that ran; prints a table, and each text with a command that it did not find, reduced;
+          each seed has other random texts
   syntax --accept=SHELL [--all] [PATH]...
           compares the texts that the shell parser accepts with those that `SHELL -n` does: bash, dash, zsh or ksh, over the
           corpora or the named files and folders; prints differences without a known reason, with --all every one
@@ -130,7 +131,10 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["corpus", "witness"] => corpus::witness(),
         ["build-hook"] => build::small_static("castellan-hook").map(|hook| println!("{}", hook.display())),
         ["conformance", rest @ ..] => conformance::run(rest),
-        ["oracle", kind @ ("effects" | "shell")] => bench::run_with("castellan-oracle", &[kind]),
+        ["oracle", "effects"] => bench::run_with("castellan-oracle", &["effects"]),
+        ["oracle", "shell", rest @ ..] if rest.len() <= 1 => {
+            bench::run_with("castellan-oracle", &[&["shell"], rest].concat())
+        }
         ["syntax", rest @ ..] => bench::syntax(rest),
         ["same", rest @ ..] => same::run(rest),
         ["layers"] => layers::check(),

@@ -1,5 +1,7 @@
 //! Compares a command that a shell ran with the found commands. This module must not know the source of either.
 
+use std::path::Path;
+
 use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Piece};
 use castellan_shell::{Found, Item, Run};
@@ -13,17 +15,22 @@ pub(crate) enum Cover {
     Known,
     /// Found by its name, with unknown arguments.
     Partly,
+    /// Found in a folder that is not there: its `cd` failed, and the command ran where the shell was before. The walk
+    /// does not read the disk, and follows only the `cd` that succeeds: two folders for each would double the work.
+    Astray,
     /// Covered only by a part that was not understood, or by a command with an unknown name.
     Gap,
     No,
 }
 
 pub(crate) fn cover(found: &Found, call: &Called) -> Cover {
-    let covering: Vec<&Run> = runs(found).filter(|run| covers(run, call)).collect();
+    let covering: Vec<&Run> = runs(found).filter(|run| is_there(run, call) && covers(run, call)).collect();
     if covering.iter().any(|run| is_known(run)) {
         Cover::Known
     } else if covering.iter().any(|run| has_known_name(run)) {
         Cover::Partly
+    } else if leaves(found, call) && runs(found).any(|run| is_astray(run) && covers(run, call)) {
+        Cover::Astray
     } else if has_gap(found) {
         Cover::Gap
     } else {
@@ -44,7 +51,7 @@ pub(crate) fn has_gap(found: &Found) -> bool {
 pub(crate) fn not_made(found: &Found, calls: &[Called]) -> usize {
     let marker =
         |run: &&Run| run.argv.first().and_then(Arg::as_str).is_some_and(|name| MARKERS.contains(&name));
-    let made = |run: &Run| calls.iter().any(|call| covers(run, call));
+    let made = |run: &Run| calls.iter().any(|call| is_there(run, call) && covers(run, call));
     runs(found).filter(marker).filter(|run| is_known(run) && !made(run)).count()
 }
 
@@ -81,13 +88,27 @@ fn is_known(run: &Run) -> bool {
     run.argv.iter().all(|arg| arg.as_str().is_some())
 }
 
+/// Returns true if a command was found in the folder in which the other ran.
+fn is_there(run: &Run, call: &Called) -> bool {
+    run.cwd.is_none() || call.directory.is_none() || run.cwd == call.directory
+}
+
+/// Returns true if a `cd` was found in the folder of the command.
+fn leaves(found: &Found, call: &Called) -> bool {
+    let is_cd = |run: &Run| run.argv.first().and_then(Arg::as_str) == Some("cd");
+    runs(found).any(|run| is_cd(run) && run.cwd == call.directory)
+}
+
+/// Returns true if a command was found in a folder that is not there.
+fn is_astray(run: &Run) -> bool {
+    run.cwd.as_ref().is_some_and(|cwd| !Path::new(cwd).is_dir())
+}
+
 fn covers(run: &Run, call: &Called) -> bool {
     let Some((name, arguments)) = run.argv.split_first() else { return false };
     let (called, words) =
         call.argv.split_first().map_or(("", &[][..]), |(name, words)| (name.as_str(), words));
-    let is_elsewhere =
-        call.directory.as_ref().is_some_and(|called| run.cwd.as_ref().is_some_and(|cwd| cwd != called));
-    if is_elsewhere || !run.remote.is_empty() {
+    if !run.remote.is_empty() {
         return false;
     }
     match name.as_str() {

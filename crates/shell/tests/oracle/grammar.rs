@@ -84,15 +84,15 @@ impl Grammar {
         Grammar { rules }
     }
 
-    /// Returns the choices of the first texts. Half of the texts prefer alternatives that no text before has used.
-    pub(crate) fn texts(&self, count: usize) -> Vec<Vec<u32>> {
+    /// Returns the choices of the first texts of a seed. Half of them prefer alternatives that no text before has used.
+    pub(crate) fn texts(&self, seed: u32, count: usize) -> Vec<Vec<u32>> {
         let mut used = BTreeSet::new();
         let all = self.productions().len();
         let mut texts = Vec::new();
         for number in 0..count {
             let is_bent = number % 2 == 0 && used.len() < all;
             let steps = if is_bent { self.steps_to_unused(&used) } else { Steps::new() };
-            let mut draws = Draws::random(number as u64);
+            let mut draws = Draws::random(u64::from(seed) << 32 | number as u64);
             self.make(&mut draws, &mut used, &steps);
             texts.push(draws.taken());
         }
@@ -279,7 +279,7 @@ mod tests {
         for tried in TRIED {
             let grammar = Grammar::of(tried.letter);
             let mut used = BTreeSet::new();
-            for draws in grammar.texts(TEXTS) {
+            for draws in grammar.texts(0, TEXTS) {
                 grammar.make(&mut Draws::given(&draws), &mut used, &Steps::new());
             }
             let all = grammar.productions();

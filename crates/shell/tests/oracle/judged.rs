@@ -22,6 +22,8 @@ pub(crate) struct Count {
     pub(crate) known: usize,
     /// Commands found with unknown arguments.
     pub(crate) partly: usize,
+    /// Commands found in a folder that is not there.
+    pub(crate) astray: usize,
     /// Commands covered only by a part that was not understood.
     pub(crate) in_gaps: usize,
     /// Commands that were not found.
@@ -39,6 +41,7 @@ impl AddAssign for Count {
         self.executed += other.executed;
         self.known += other.known;
         self.partly += other.partly;
+        self.astray += other.astray;
         self.in_gaps += other.in_gaps;
         self.unpredicted += other.unpredicted;
         self.not_made += other.not_made;
@@ -80,6 +83,7 @@ pub(crate) fn judge(runner: &Runner, tried: &Tried, text: &str) -> Judged {
         match cover(&found, call) {
             Cover::Known => count.known += 1,
             Cover::Partly => count.partly += 1,
+            Cover::Astray => count.astray += 1,
             Cover::Gap => hidden.push(shown()),
             Cover::No => missing.push(shown()),
         }

@@ -3,7 +3,8 @@
 //!
 //! The test runs a sample: random texts of `grammar.txt` and hand-written texts of `written.txt`, in each installed shell.
 //! `cargo xtask oracle shell` runs thousands, enclosed and traced. By hand: `ORACLE_SHELL=zsh` chooses a shell,
-//! `ORACLE_RANDOM=200` runs so many random texts and all hand-written ones, `ORACLE_TEXT` a single text.
+//! `ORACLE_RANDOM=200` runs so many random texts and all hand-written ones, `ORACLE_SEED=7` other random texts,
+//! `ORACLE_TEXT` a single text.
 
 #![expect(clippy::unwrap_used, reason = "a test's own locks")]
 
@@ -43,6 +44,7 @@ fn everything_that_a_shell_runs_is_found() {
     let only = std::env::var("ORACLE_SHELL").ok();
     let text = std::env::var("ORACLE_TEXT").ok();
     let random = std::env::var("ORACLE_RANDOM").ok().and_then(|text| text.parse().ok());
+    let seed = std::env::var("ORACLE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     let mut failed = Vec::new();
     for tried in TRIED.iter().filter(|tried| only.as_ref().is_none_or(|only| only == tried.name)) {
         if tried.program().is_none() {
@@ -51,12 +53,12 @@ fn everything_that_a_shell_runs_is_found() {
         }
         let written = written::texts(tried.name);
         let (session, allowed) = match (&text, random) {
-            (Some(text), _) => (run(tried, std::slice::from_ref(text), 0, REDUCED_MAX), 0),
-            (None, Some(random)) => (run(tried, &written, random, REDUCED_MAX), 0),
+            (Some(text), _) => (run(tried, std::slice::from_ref(text), 0, REDUCED_MAX, seed), 0),
+            (None, Some(random)) => (run(tried, &written, random, REDUCED_MAX, seed), 0),
             (None, None) => {
                 let sample: Vec<String> = written.into_iter().step_by(WRITTEN_EVERY).collect();
                 let allowed = NOT_FOUND_YET.iter().find(|(name, _)| *name == tried.name);
-                (run(tried, &sample, RANDOM, 0), allowed.map_or(0, |(_, count)| *count))
+                (run(tried, &sample, RANDOM, 0, seed), allowed.map_or(0, |(_, count)| *count))
             }
         };
         println!("{}: {:?}, {} unsteady", tried.name, session.count, session.unsteady);
@@ -70,7 +72,7 @@ fn everything_that_a_shell_runs_is_found() {
 }
 
 /// Runs hand-written texts and random ones, each thread in its own place.
-fn run(tried: &Tried, texts: &[String], random: usize, reduced_max: usize) -> Session {
+fn run(tried: &Tried, texts: &[String], random: usize, reduced_max: usize, seed: u32) -> Session {
     let written = texts.len();
     let next = AtomicUsize::new(0);
     let whole = Mutex::new(Session::default());
@@ -79,7 +81,7 @@ fn run(tried: &Tried, texts: &[String], random: usize, reduced_max: usize) -> Se
             let (next, whole) = (&next, &whole);
             scope.spawn(move || {
                 let runner = Runner::new(thread, None);
-                let trial = Trial { runner: &runner, tried, reduced_max };
+                let trial = Trial { runner: &runner, tried, reduced_max, seed };
                 loop {
                     let at = next.fetch_add(AT_ONCE, Ordering::Relaxed);
                     let until = (at + AT_ONCE).min(written + random);

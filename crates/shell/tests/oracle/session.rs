@@ -42,6 +42,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) tried: &'a Tried,
     /// Failures that are reduced. Reducing one takes up to 300 runs.
     pub(crate) reduced_max: usize,
+    /// The seed of the random texts.
+    pub(crate) seed: u32,
 }
 
 impl Trial<'_> {
@@ -49,7 +51,9 @@ impl Trial<'_> {
     pub(crate) fn random(&self, numbers: Range<usize>) -> Session {
         let mut session = Session::default();
         let grammar = Grammar::of(self.tried.letter);
-        for (draws, number) in grammar.texts(numbers.end).into_iter().skip(numbers.start).zip(numbers) {
+        for (draws, number) in
+            grammar.texts(self.seed, numbers.end).into_iter().skip(numbers.start).zip(numbers)
+        {
             let text = grammar.text(&draws);
             let source = format!("random text {number}");
             let judged = session.add(self.judge(&text), &source, &text);

@@ -50,6 +50,9 @@ printf '%s\0' "$#" "$PWD" "${0##*/}" "$@" >> "${0%/*}/log"
 
 pub(crate) const MARKERS: &[&str] = &["mark", "mk"];
 
+/// Programs that run if a text disables the builtin of their name.
+const PROGRAMS: &[&str] = &["echo", "printf", "test"];
+
 /// Variables that each shell gets, besides `PATH` and `HOME`.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[("FUNCNEST", "40"), ("LC_ALL", "C.UTF-8")];
 
@@ -180,6 +183,9 @@ fn furnish(bin: &Path, home: &Path, work: &Path) {
         if let Some(program) = tried.program() {
             symlink(program, bin.join(tried.name)).expect("a link");
         }
+    }
+    for name in PROGRAMS {
+        symlink(Path::new("/usr/bin").join(name), bin.join(name)).expect("a link");
     }
     let dash = bin.join("dash");
     let sh = if dash.exists() { dash } else { PathBuf::from("/bin/sh") };
