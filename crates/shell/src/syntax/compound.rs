@@ -276,11 +276,29 @@ impl Parser<'_, '_> {
     }
 
     fn case_patterns(&mut self) -> Parse<Vec<Word>> {
+        let start = self.at;
         let is_open = self.peek() == Some(b'(');
         self.at += usize::from(is_open);
+        let mut patterns = self.pattern_list(is_open)?;
+        if is_open && self.is_shell(&[Zsh]) && self.is_within_pattern() {
+            patterns = vec![self.pattern_of_group(patterns, start)?];
+            self.blanks();
+            if !self.eat(")") {
+                self.expect("|")?;
+                patterns.extend(self.pattern_list(false)?);
+            }
+        }
+        Ok(patterns)
+    }
+
+    /// `a | b)`
+    fn pattern_list(&mut self, is_open: bool) -> Parse<Vec<Word>> {
         let mut patterns = Vec::new();
         loop {
-            self.blanks();
+            // `(#i)a` of zsh has no comment.
+            if !self.is_shell(&[Zsh]) || self.peek() != Some(b'#') {
+                self.blanks();
+            }
             let start = self.at;
             patterns.push(self.word(self.argument())?);
             let is_empty = self.at == start;
@@ -322,6 +340,7 @@ impl Parser<'_, '_> {
             return Err(Why::Syntax);
         }
         self.more_functions(&mut names)?;
+        self.math_parameters(&names);
         if self.is_shell(&[Ksh]) {
             self.lines()?;
             let is_group = matches!(self.keyword(), Some((Keyword::Open, _)));

@@ -169,11 +169,8 @@ impl Parser<'_, '_> {
                 let longest = next == Some(sign);
                 self.at = self.joined(self.at + 1) + usize::from(longest);
                 let is_text = quoted && self.is_shell(&[Zsh]);
-                let context = if is_text {
-                    Context::QuotedPattern { slash: false }
-                } else {
-                    Context::Operand { quoted: false }
-                };
+                let context =
+                    if is_text { Context::QuotedPattern { slash: false } } else { Context::Removed };
                 let pattern = self.operand(context)?;
                 Ok(Some(Operation::Remove { suffix: sign == b'%', longest, pattern }))
             }

@@ -27,6 +27,18 @@ impl Parser<'_, '_> {
         Ok(Node::Group(Script { statements: vec![before, body, after], span: self.span_from(start) }))
     }
 
+    /// `function .sh.math.f x y {`: the parameters of a function for arithmetic.
+    pub(super) fn math_parameters(&mut self, names: &[String]) {
+        if !self.is_shell(&[Ksh]) || !names.iter().any(|name| name.starts_with(".sh.math.")) {
+            return;
+        }
+        self.blanks();
+        while let Some(end) = self.name_end(self.at) {
+            self.at = end;
+            self.blanks();
+        }
+    }
+
     /// Returns the offset after the name of a variable: `a`, and in ksh `a.b`, `.sh.c`.
     pub(super) fn variable_end(&self, start: usize) -> Option<usize> {
         if !self.is_shell(&[Ksh]) {

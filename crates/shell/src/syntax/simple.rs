@@ -12,6 +12,7 @@ use crate::tree::{AssignedValue, Assignment, Node, Operand, Part, Redirect, Scri
 /// Commands whose operands may be assignments, and the shells that have them as such.
 const DECLARATIONS: &[(&str, &[Shell])] = &[
     ("declare", &[Bash, Zsh, Ksh]),
+    ("enum", &[Ksh]),
     ("export", &[Bash, Zsh, Posix, Ksh]),
     ("float", &[Zsh, Ksh]),
     ("integer", &[Zsh, Ksh]),

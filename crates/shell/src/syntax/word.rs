@@ -3,7 +3,7 @@
 
 use castellan_event::Why;
 
-use super::Shell::{Bash, Posix, Zsh};
+use super::Shell::{Bash, Ksh, Posix, Zsh};
 use super::ansi;
 use super::cursor::{Parse, Parser};
 use crate::tree::{Part, Word};
@@ -34,6 +34,8 @@ pub(super) enum Context {
     /// The pattern of an operation in double quotes, in zsh: `'`, `$'` and `{` are text. With `slash`, it ends at a `/`,
     /// too.
     QuotedPattern { slash: bool },
+    /// The pattern of `${x#pattern}`.
+    Removed,
     /// The offset of `${x:offset:length}`.
     Offset { quoted: bool },
     /// `[...]` after a name. Without `blanks`, a blank or an operator ends the word.
@@ -58,9 +60,12 @@ impl Context {
             | Context::Replacement { quoted }
             | Context::Offset { quoted }
             | Context::BracedIndex { quoted } => quoted,
-            Context::Index { .. } | Context::Command | Context::Glob | Context::Regex | Context::Pattern => {
-                false
-            }
+            Context::Index { .. }
+            | Context::Command
+            | Context::Glob
+            | Context::Regex
+            | Context::Pattern
+            | Context::Removed => false,
         }
     }
 
@@ -102,6 +107,7 @@ impl Context {
                     | Context::Replacement { .. }
                     | Context::Pattern
                     | Context::QuotedPattern { .. }
+                    | Context::Removed
                     | Context::Offset { .. }
                     | Context::BracedIndex { .. }
             ),
@@ -225,15 +231,21 @@ impl Parser<'_, '_> {
             Context::Command | Context::Glob | Context::Regex => self.ends_word_at(context, byte, nest),
             Context::Quoted => byte == b'"',
             Context::Body => false,
-            // Only in zsh, and not in double quotes, do braces nest: `${x:-{a}}`.
+            // In zsh, and not in double quotes, braces nest: `${x:-{a}}`. In ksh only those of patterns: `${x#{2}(a)}`.
             Context::Operand { quoted: false }
             | Context::Replacement { quoted: false }
             | Context::Pattern
+            | Context::Removed
                 if self.is_shell(&[Zsh]) && matches!(byte, b'{' | b'}') =>
             {
                 closes_pair(byte, (b'{', b'}'), &mut nest.braces)
             }
-            Context::Operand { .. } | Context::Replacement { .. } => byte == b'}',
+            Context::Replacement { .. } | Context::Pattern | Context::Removed
+                if self.is_shell(&[Ksh]) && matches!(byte, b'{' | b'}') =>
+            {
+                closes_pair(byte, (b'{', b'}'), &mut nest.braces)
+            }
+            Context::Operand { .. } | Context::Replacement { .. } | Context::Removed => byte == b'}',
             Context::QuotedPattern { slash } => byte == b'}' || (slash && byte == b'/'),
             Context::Pattern => byte == b'}' || (byte == b'/' && nest.braces == 0),
             Context::Offset { .. } => match byte {
@@ -285,12 +297,21 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `@(, `?(`, `*(`, `+(`, `!(`: a pattern of ksh, and of bash with `extglob`.
+    /// `@(`, `?(`, `*(`, `+(`, `!(`: a pattern of ksh, and of bash with `extglob`. Only ksh has `~(`, `%(` and `{2}(`.
     fn is_after_pattern_sign(&self, nest: &Nest) -> bool {
-        let before = self.at.checked_sub(1).and_then(|at| self.byte(at));
-        nest.plain_end == self.at
-            && matches!(before, Some(b'@' | b'?' | b'*' | b'+' | b'!'))
-            && !self.is_shell(&[Posix])
+        let Some(at) = self.at.checked_sub(1).filter(|_| nest.plain_end == self.at) else { return false };
+        match self.byte(at) {
+            Some(b'@' | b'?' | b'*' | b'+' | b'!') => !self.is_shell(&[Posix]),
+            Some(b'~' | b'%') => self.is_shell(&[Ksh]),
+            Some(b'}') => self.is_shell(&[Ksh]) && self.ends_count(at),
+            _ => false,
+        }
+    }
+
+    /// Reports whether a `}` ends `{2}` or `{1,3}`.
+    fn ends_count(&self, close: usize) -> bool {
+        let before = self.text(0, close).trim_end_matches(|one: char| one.is_ascii_digit() || one == ',');
+        before.len() < close && before.ends_with('{')
     }
 
     /// A `\`. Newlines after it are already gone.

@@ -91,11 +91,14 @@ impl Parser<'_, '_> {
         let start = self.at;
         self.at = self.joined(start + 1);
         let mut zsh = ZshExpansion { signs: self.signs(), ..ZshExpansion::default() };
-        let has_length = self.peek() == Some(b'#') && self.name_end(self.at + 1).is_some();
+        let counted = self.second().filter(|_| self.peek() == Some(b'#'));
+        let has_length = counted.is_some_and(|next| {
+            next == b'_' || next.is_ascii_alphanumeric() || matches!(next, b'@' | b'*' | b'?' | b'-' | b'$')
+        });
         if has_length {
-            self.at += 1;
+            self.at = self.joined(self.at + 1);
         }
-        let is_special = zsh.signs.is_empty() && !has_length;
+        let is_special = zsh.signs.is_empty();
         let name = if is_special { self.parameter_name() } else { self.plain_name() };
         let Some(name) = name else {
             self.at = start;

@@ -8,7 +8,7 @@ use super::assigned;
 use super::cursor::{Parse, Parser};
 use super::keywords::{Keyword, ends_word};
 use super::simple::plain_text;
-use super::word::Context;
+use super::word::{Context, Parts};
 use crate::tree::{Arithmetic, Node, Part, Script, Word};
 
 impl Parser<'_, '_> {
@@ -69,6 +69,25 @@ impl Parser<'_, '_> {
                 return Err(Why::Syntax);
             }
         }
+    }
+
+    /// Reports whether the `)` before the position ends only a group of a pattern in `case`: `(a|b)c)`.
+    pub(super) fn is_within_pattern(&mut self) -> bool {
+        let is_joined = !ends_word(self.peek()) || self.peek() == Some(b'(');
+        self.blanks();
+        is_joined || matches!(self.peek(), Some(b')' | b'|'))
+    }
+
+    /// Returns the pattern that begins with a group of patterns.
+    pub(super) fn pattern_of_group(&mut self, group: Vec<Word>, start: usize) -> Parse<Word> {
+        let mut parts = Parts::default();
+        for (number, word) in group.into_iter().enumerate() {
+            parts.push_text(if number == 0 { "(" } else { "|" }, false);
+            word.parts.into_iter().for_each(|part| parts.append(part));
+        }
+        parts.push_text(")", false);
+        self.parts(Context::Glob, &mut parts)?;
+        Ok(Word { parts: parts.parts, span: self.span_from(start) })
     }
 
     /// `for x y in WORDS`: further names after the first.
