@@ -135,7 +135,9 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
     }
     let is_own = match (state.options.shell, name) {
         // Its format of an empty value is another.
-        (Shell::Ksh, "printf") => args.first().is_some_and(|format| format.written().contains("%q")),
+        (Shell::Ksh | Shell::Zsh, "printf") => {
+            args.first().is_some_and(|format| format.written().contains("%q"))
+        }
         // `type` prints a sentence.
         (_, "type") => !args.iter().any(|arg| arg.prefix().starts_with('-')),
         // `command -v f` prints the name of a function.

@@ -36,8 +36,12 @@ const CLASSES: &[&str] = &[
 ];
 
 impl Pattern {
-    /// Builds a pattern. Returns `None` for unsupported patterns: `@(a|b)`, or a set over [`PATTERN_SET_MAX`].
-    pub(crate) fn new(marks: &[Mark]) -> Option<Pattern> {
+    /// Builds a pattern. Returns `None` for unsupported patterns: `@(a|b)`, one of these operators, or a set over
+    /// [`PATTERN_SET_MAX`].
+    pub(crate) fn new(marks: &[Mark], operators: &str) -> Option<Pattern> {
+        if marks.iter().any(|mark| !mark.quoted && operators.contains(mark.char)) {
+            return None;
+        }
         let mut steps = Vec::new();
         let closes = closes(marks);
         let mut at = 0;

@@ -124,6 +124,15 @@ impl Function {
         Function { body: Body::Unknown(why), source, number: usize::MAX }
     }
 
+    /// Returns the text of the body.
+    pub(crate) fn written(&self) -> &str {
+        match &self.body {
+            Body::Unknown(_) => "",
+            Body::Statement(body) => self.source.written(body.span),
+            Body::Text(text) => text,
+        }
+    }
+
     pub(crate) fn is_unknown(self: &Rc<Function>) -> bool {
         matches!(self.body, Body::Unknown(_))
     }

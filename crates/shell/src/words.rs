@@ -150,11 +150,17 @@ impl Walker<'_> {
     /// Expands a word to a pattern. Returns `None` for an unknown pattern.
     fn pattern(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Option<Pattern> {
         let bits = self.word_bits(state, scope, word, Tilde::First);
+        let options = state.options;
         let mut marks = Vec::new();
         for bit in &bits {
             match bit {
                 Bit::Text { text, how } => {
-                    let quoted = *how == How::Quoted;
+                    // A value is text in zsh, unless an option makes it a pattern (zshoptions, GLOB_SUBST).
+                    let is_value = *how == How::Expanded && options.shell == Shell::Zsh;
+                    if is_value && (options.is_unmodelled || options.splits) {
+                        return None;
+                    }
+                    let quoted = *how == How::Quoted || is_value;
                     marks.extend(text.chars().map(|char| Mark { char, quoted }));
                 }
                 Bit::Unknown { .. } => return None,
@@ -163,7 +169,13 @@ impl Walker<'_> {
             }
         }
         self.work.spend_bytes(marks.len().saturating_mul(8));
-        Pattern::new(&marks)
+        let operators = match options.shell {
+            Shell::Zsh if options.extended_patterns => "(<#^~",
+            Shell::Zsh => "(<",
+            Shell::Ksh => "(",
+            Shell::Bash | Shell::Posix => "",
+        };
+        Pattern::new(&marks, operators)
     }
 
     fn text_of(&mut self, bits: &[Bit]) -> Text {

@@ -1,5 +1,7 @@
 //! `export`, `declare`, `local`, `readonly`, `typeset`, `unset`, with expanded words. This module must not know words.
 
+use std::rc::Rc;
+
 use castellan_event::Why;
 use castellan_programs::Arg;
 
@@ -7,7 +9,8 @@ use crate::found::Origin;
 use crate::literals::is_name;
 use crate::run::Call;
 use crate::scope::Scope;
-use crate::state::{Key, State, Value};
+use crate::state::{Function, Key, State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::Span;
 use crate::walk::Walker;
@@ -58,6 +61,8 @@ struct Options {
     readonly: bool,
     functions: bool,
     global: bool,
+    /// The name is that of a type, whose declarations it begins: `enum x=(a b)`, `typeset -T x=(...)` of ksh.
+    types: bool,
     prints: bool,
     /// An attribute that is not modelled changes each value.
     changes: bool,
@@ -80,11 +85,16 @@ impl Walker<'_> {
         declared: &[Declared],
         span: Span,
     ) {
+        // Outside of functions, `local` is an error. What runs the whole text may be a function.
+        let is_outside = builtin == "local" && state.hidden.is_empty() && state.options.shell != Shell::Zsh;
+        let before = is_outside.then(|| self.fork(state));
         let mut options = Options::default();
         match builtin {
             "export" => options.export = Some(true),
             "readonly" => options.readonly = true,
             "integer" => options.integer = true,
+            "float" => options.changes = true,
+            "enum" => options.types = true,
             "nameref" => options.reference = Some(true),
             _ => {}
         }
@@ -98,7 +108,7 @@ impl Walker<'_> {
                     // The options of a function are those before it again when it ends.
                     Some("-") if builtin == "local" => state.options.is_local = true,
                     Some(text) if text.len() > 1 && text.starts_with(['-', '+']) => {
-                        options.read(builtin, text)
+                        options.read(state.options.shell, builtin, text)
                     }
                     Some(name) if is_name(name) => {
                         self.declare_one(state, scope, builtin, options, name, None, span);
@@ -122,6 +132,10 @@ impl Walker<'_> {
             }
         }
         state.status = Some(true);
+        if let Some(mut before) = before {
+            before.status = Some(false);
+            self.joins(state, before);
+        }
     }
 
     #[expect(
@@ -139,6 +153,9 @@ impl Walker<'_> {
         assigned: Option<(Option<Option<Key>>, bool, Value)>,
         span: Span,
     ) {
+        if options.types {
+            state.functions.insert(name.into(), vec![Some(Rc::new(Function::unknown(Why::Unsupported)))]);
+        }
         if options.functions {
             state.options.functions_exported |= options.export == Some(true);
             return;
@@ -235,7 +252,7 @@ impl Walker<'_> {
             (Value::Array(elements), Some(key)) if key >= Key::Number(0) && !state.has_zsh_arrays() => {
                 let mut left = (*elements).clone();
                 left.remove(&key);
-                Value::Array(std::rc::Rc::new(left))
+                Value::Array(Rc::new(left))
             }
             (Value::Unset, _) => return,
             _ => Value::Unknown(Why::Expansion),
@@ -275,7 +292,7 @@ fn is_array(state: &State, options: Options, name: &str) -> bool {
 }
 
 impl Options {
-    fn read(&mut self, builtin: &str, text: &str) {
+    fn read(&mut self, shell: Shell, builtin: &str, text: &str) {
         let on = text.starts_with('-');
         for letter in text.chars().skip(1) {
             match letter {
@@ -289,6 +306,9 @@ impl Options {
                 'a' => self.array = on,
                 'A' => self.keyed = on,
                 'r' => self.readonly = on,
+                // `-F` of zsh and ksh makes numbers with a fraction.
+                'F' if matches!(shell, Shell::Zsh | Shell::Ksh) => self.changes = on,
+                'T' if shell == Shell::Ksh => self.types = on,
                 'f' | 'F' => self.functions = on,
                 'g' => self.global = on,
                 'p' => self.prints = on,

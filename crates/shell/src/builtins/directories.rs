@@ -9,6 +9,7 @@ use crate::limits::{DIRECTORY_BYTES_MAX, ENTRIES_PER_WORK};
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::{State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::walk::Walker;
 
@@ -23,6 +24,7 @@ impl Walker<'_> {
         let target = match operands.as_slice() {
             [] => self.variable_text(state, "HOME"),
             [one] if one.as_str() == Some("-") => self.variable_text(state, "OLDPWD"),
+            [one] if state.options.shell == Shell::Zsh && is_entry(one) => unknown_place(),
             [one] if one.splits() => Text::unknown(one.why().unwrap_or_default(), one.written()),
             [one] => Text::from(*one),
             _ => Text::unknown(Why::Unsupported, "cd"),
@@ -126,6 +128,12 @@ impl Walker<'_> {
             Value::Unknown(why) => Text::unknown(why, format!("${name}")),
         }
     }
+}
+
+/// zsh: `cd -1` goes to an entry of the directory stack.
+fn is_entry(arg: &Arg) -> bool {
+    let number = arg.as_str().and_then(|text| text.strip_prefix(['-', '+']));
+    number.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn unknown_place() -> Text {

@@ -91,6 +91,8 @@ fn reading(state: &State, call: &Call) -> Reading {
     if is_other && has('p') {
         read.descriptor = None;
     }
+    // They read from the terminal.
+    read.partial |= state.options.shell == Shell::Zsh && (has('q') || has('k'));
     if is_other && has('A') && !read.names.is_empty() {
         read.array = Some(read.names.remove(0));
     }

@@ -6,14 +6,40 @@ use castellan_programs::Arg;
 use crate::found::{Origin, Wrapped};
 use crate::run::{Call, looked_up};
 use crate::scope::Scope;
-use crate::state::{Descriptor, State, Trap};
+use crate::state::{Descriptor, State, Trap, Value};
 use crate::syntax::Shell;
 use crate::text::Text;
+use crate::tree::Span;
 use crate::walk::{Leave, Walker};
 use castellan_programs::base_name;
 
 /// Traps that run between commands.
 const BETWEEN: &[&str] = &["DEBUG", "ERR", "RETURN", "ZERR", "debug", "err", "return"];
+
+/// Builtins that set the variables among their arguments.
+const SETTING: &[&str] = &["read", "printf -v", "mapfile", "let ", "((", "for ", "getopts"];
+
+/// Returns the names of variables that code sets: `x=1`, and every name in code with a builtin that sets some.
+fn set_names(code: &str) -> Vec<&str> {
+    let sets_others = SETTING.iter().any(|builtin| code.contains(builtin));
+    let is_name = |one: char| one == '_' || one.is_ascii_alphanumeric();
+    let mut names = Vec::new();
+    let mut rest = code;
+    while let Some(start) = rest.find(is_name) {
+        let (before, from) = rest.split_at_checked(start).unwrap_or((rest, ""));
+        let (name, after) =
+            from.split_at_checked(from.find(|one| !is_name(one)).unwrap_or(from.len())).unwrap_or((from, ""));
+        let is_value = before.ends_with(['$', '{']);
+        if crate::literals::is_name(name)
+            && !is_value
+            && (sets_others || after.starts_with(['=', '[']) || after.starts_with("+="))
+        {
+            names.push(name);
+        }
+        rest = after;
+    }
+    names
+}
 
 /// Returns true for a signal name: `trap` with only a signal resets it.
 fn is_signal(text: &str) -> bool {
@@ -82,15 +108,47 @@ impl Walker<'_> {
         if resets || signals.is_empty() {
             return;
         }
-        let is_between = signals.iter().any(|signal| match signal.as_str() {
-            Some(name) => BETWEEN.contains(&name),
-            None => true,
-        });
+        let signals: Vec<&str> = signals.iter().map(|signal| signal.as_str().unwrap_or("DEBUG")).collect();
+        self.set_trap(state, scope, Text::from(code), &signals, call.span);
+    }
+
+    /// Sets the code that runs on signals.
+    pub(crate) fn set_trap(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        code: Text,
+        signals: &[&str],
+        span: Span,
+    ) {
+        let is_between = signals.iter().any(|signal| BETWEEN.contains(signal));
         if is_between {
             state.passing.get_or_insert_default();
         }
+        if !signals.iter().all(|signal| matches!(*signal, "EXIT" | "0")) {
+            self.set_by_trap(state, &code.written());
+        }
         let source = std::rc::Rc::clone(&scope.source);
-        self.add_trap(state, Trap { code: Text::from(code), span: call.span, source, is_between });
+        self.add_trap(state, Trap { code, span, source, is_between });
+    }
+
+    /// Variables that the code of a trap sets have any value from now on: the code runs between any two commands.
+    fn set_by_trap(&mut self, state: &mut State, code: &str) {
+        let mut texts = vec![code.to_owned()];
+        for (name, functions) in state.functions.iter() {
+            self.work.spend_bytes(code.len());
+            if code.contains(&**name) {
+                texts.extend(functions.iter().flatten().map(|function| function.written().to_owned()));
+            }
+        }
+        for text in texts {
+            self.work.spend_bytes(text.len());
+            for name in set_names(&text) {
+                self.work.spend(1);
+                state.set(name, Value::Unknown(Why::Dynamic));
+                state.change(name, |variable| variable.attributes.changes = true);
+            }
+        }
     }
 
     pub(super) fn command_builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
@@ -122,7 +180,8 @@ impl Walker<'_> {
 
     pub(super) fn builtin(&mut self, state: &mut State, scope: &Scope, call: Call) {
         let at = 1 + usize::from(call.argv.get(1).and_then(Arg::as_str) == Some("--"));
-        if at >= call.argv.len() {
+        // `builtin` of ksh loads and removes builtins.
+        if at >= call.argv.len() || state.options.shell == Shell::Ksh {
             self.emit(state, scope, &call);
             return;
         }

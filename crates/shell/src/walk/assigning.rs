@@ -88,6 +88,14 @@ impl Walker<'_> {
             }
             (Some(Some(key)), Value::Scalar(text)) => self.set_element(state, name, key, text, append),
             (Some(_), _) => state.set(name, Value::Unknown(Why::Expansion)),
+            // `x=()` of ksh is a compound variable; `x+=()` is one if x is no array.
+            (None, Value::Array(elements))
+                if elements.is_empty()
+                    && state.options.shell == Shell::Ksh
+                    && !(append && matches!(self.pick(state, name), Value::Array(_))) =>
+            {
+                state.set(name, Value::Unknown(Why::Expansion));
+            }
             (None, value) if append => {
                 let before = self.pick(state, name);
                 if let Value::Array(elements) = &before {
@@ -115,10 +123,6 @@ impl Walker<'_> {
             }
             (None, Value::Array(elements)) if is_argv => {
                 state.positionals = Some(Rc::new(elements.values().cloned().collect()));
-            }
-            // `x=()` of ksh is a compound variable.
-            (None, Value::Array(elements)) if elements.is_empty() && state.options.shell == Shell::Ksh => {
-                state.set(name, Value::Unknown(Why::Expansion));
             }
             (None, value) => state.set(name, value),
         }

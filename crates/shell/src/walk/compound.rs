@@ -100,6 +100,12 @@ impl Walker<'_> {
                 if let Some(inner) = inner {
                     self.statement(state, scope, inner);
                 }
+                // The times go to the error output.
+                let output = state.descriptor(1);
+                state.set_descriptor(1, state.descriptor(2));
+                let times = Text::unknown(Why::Substitution, scope.source.written(statement.span));
+                self.deliver(state, scope, &times);
+                state.set_descriptor(1, output);
             }
             Node::Test(words) => {
                 // The tree has no operators. Such an operand may be any of them.
@@ -207,6 +213,9 @@ impl Walker<'_> {
         self.work.spend(self.functions.len() as u64 / 16);
         for name in names {
             state.functions.insert(name.as_str().into(), vec![Some(Rc::clone(&function))]);
+            if let Some(signal) = name.strip_prefix("TRAP").filter(|_| state.options.shell == Shell::Zsh) {
+                self.set_trap(state, scope, Text::known(name.as_str()), &[signal], body.span);
+            }
         }
         state.status = Some(true);
     }

@@ -158,9 +158,9 @@ fn nested<'a>(
             at = close + 1;
             continue;
         }
-        // bash takes `{..{1..3}}` for text, and zsh does not.
-        let begins_with = |sign: usize| matches!(atoms.get(sign), Some(Atom::Char('.')));
-        if matches!(atom, Atom::Char('{')) && close.is_some() && begins_with(at + 1) && begins_with(at + 2) {
+        if let (Atom::Char('{'), Some(close)) = (atom, close)
+            && is_range_of_braces(atoms, matched, (at + 1, close))
+        {
             return None;
         }
         if words.len() > 1 || depth > 0 {
@@ -172,6 +172,25 @@ fn nested<'a>(
         at += 1;
     }
     Some(words)
+}
+
+/// Reports whether a range has braces inside, outside of which its `..` is. bash takes `{1..{1..3}}` for text, and zsh
+/// does not; in bash, `{1..{a,b}}` loses the outer braces.
+fn is_range_of_braces(atoms: &[Atom<'_>], matched: &[Option<usize>], (from, to): (usize, usize)) -> bool {
+    let (mut has_dots, mut has_braces) = (false, false);
+    let mut at = from;
+    while at < to {
+        match (atoms.get(at), atoms.get(at + 1), matched.get(at).copied().flatten()) {
+            (Some(Atom::Char('{')), _, Some(close)) => {
+                has_braces = true;
+                at = close;
+            }
+            (Some(Atom::Char('.')), Some(Atom::Char('.')), _) => has_dots = true,
+            _ => {}
+        }
+        at += 1;
+    }
+    has_dots && has_braces
 }
 
 /// Expands the text between two braces. Returns `None` if it is no expansion, `Some(None)` if it is too large.

@@ -58,12 +58,8 @@ impl Walker<'_> {
                 let replacement = replacement.as_ref().map(|word| self.text(state, scope, word));
                 let replacement = replacement.unwrap_or_default();
                 // An empty value matches some patterns of zsh and ksh.
-                let is_other = matches!(state.options.shell, Shell::Zsh | Shell::Ksh);
-                let got = match got {
-                    Got::Unset if is_other => unknown_from(Got::Unset),
-                    Got::One(text) if is_other && text.as_str() == Some("") => unknown_from(Got::One(text)),
-                    Got::Unset | Got::One(_) | Got::Many { .. } | Got::Unknown { .. } => got,
-                };
+                let is_odd = matches!(state.options.shell, Shell::Zsh | Shell::Ksh) && is_empty(&got);
+                let got = if is_odd { unknown_from(got) } else { got };
                 self.charge_comparisons(&got, pattern.as_ref());
                 self.each(got, written, |text| replaced(text, pattern.as_ref()?, replacement.as_str()?, *at))
             }
@@ -83,6 +79,9 @@ impl Walker<'_> {
                     None => Some(None),
                     Some(text) => text.as_str().and_then(|text| self.number(state, scope, text)).map(Some),
                 };
+                // ksh takes parts of the expression: `${x:1: -1}` of an empty x is `1:`.
+                let is_odd = state.options.shell == Shell::Ksh && is_empty(&got);
+                let got = if is_odd { unknown_from(got) } else { got };
                 let name_of_shell = matches!(name, "@" | "*").then(|| (*state.name).clone());
                 match (offset, length) {
                     (Some(offset), Some(length)) => self.sliced(got, written, offset, length, name_of_shell),
@@ -371,6 +370,15 @@ fn length_of(got: &Got) -> Got {
             None => Got::Unknown { why: Why::Expansion, several: false },
         },
         Got::Unknown { why, .. } => Got::Unknown { why: *why, several: false },
+    }
+}
+
+fn is_empty(got: &Got) -> bool {
+    match got {
+        Got::Unset => true,
+        Got::One(text) => text.as_str() == Some(""),
+        Got::Many { values, .. } => values.is_empty(),
+        Got::Unknown { .. } => false,
     }
 }
 

@@ -2,7 +2,7 @@
 //! not modelled makes it unknown. This module must not know commands.
 
 use castellan_event::{Role, Why};
-use castellan_programs::Quoting;
+use castellan_programs::{Arg, Quoting};
 
 use super::changes::{
     Flag, changed, character_of, flags, is_plain, joined, modified, pieces, unknown, unquoted, without,
@@ -72,7 +72,15 @@ impl Walker<'_> {
         let (name, index, got) = match &zsh.nested {
             Some(word) => {
                 let bits = self.word_bits(state, scope, word, super::Tilde::Nowhere);
-                let got = if bits.contains(&Bit::Break) {
+                let is_split = |part: &Part| matches!(part, Part::Command { quoted: false, .. });
+                let got = if word.parts.iter().any(is_split) {
+                    // The words of the output are an array.
+                    let words = self.split(state, &bits);
+                    match words.iter().any(Arg::splits) {
+                        true => Got::Unknown { why: Why::Substitution, several: true },
+                        false => Got::Many { values: words.iter().map(Text::from).collect(), joined: true },
+                    }
+                } else if bits.contains(&Bit::Break) {
                     let each = bits.split(|bit| *bit == Bit::Break);
                     Got::Many { values: each.map(|bits| self.text_of(bits)).collect(), joined: true }
                 } else {

@@ -11,6 +11,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("code", include_str!("../data/found/code.txt")),
     ("expansions", include_str!("../data/found/expansions.txt")),
     ("flow", include_str!("../data/found/flow.txt")),
+    ("ksh", include_str!("../data/found/ksh.txt")),
     ("quoting", include_str!("../data/found/quoting.txt")),
     ("scripts", include_str!("../data/found/scripts.txt")),
     ("wrappers", include_str!("../data/found/wrappers.txt")),
@@ -25,7 +26,11 @@ fn each_text_gives_what_it_would_run() {
     for (group, cases) in GROUPS {
         for case in cases.split("====\n").filter(|case| !case.is_empty()) {
             let (text, expected) = case.split_once("\n----\n").expect("a case has a line of dashes");
-            let shell = if *group == "zsh" { Shell::Zsh } else { Shell::Bash };
+            let shell = match *group {
+                "zsh" => Shell::Zsh,
+                "ksh" => Shell::Ksh,
+                _ => Shell::Bash,
+            };
             let start = Start { shells: vec![shell], ..dump::start() };
             let found = dump::dump(&dump::commands(text, &start)).join("\n");
             count += 1;
