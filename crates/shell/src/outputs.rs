@@ -135,6 +135,12 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
     }
     let is_own = match (state.options.shell, name) {
         // Its format of an empty value is another.
+        // `-e` and a second option are text.
+        (Shell::Posix, "echo") => {
+            let is_option = |arg: &Arg| arg.prefix().starts_with('-') && arg.as_str() != Some("-n");
+            args.first().is_some_and(is_option)
+                || args.len() > 1 && args.iter().take(2).all(|arg| arg.prefix().starts_with('-'))
+        }
         (Shell::Ksh | Shell::Zsh, "printf") => {
             args.first().is_some_and(|format| format.written().contains("%q"))
         }

@@ -318,7 +318,7 @@ impl Walker<'_> {
             let wrapped = Wrapped { name: base.to_owned(), argv: own, neutral };
             let Some(scope) = self.around(&around, wrapped, call) else { return };
             let files = state.files.clone();
-            self.subshell(state, |walker, state| {
+            self.subshell(state, &scope, |walker, state| {
                 if elsewhere {
                     *state = walker.elsewhere(state);
                 }

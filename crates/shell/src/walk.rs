@@ -210,6 +210,11 @@ impl<'f> Walker<'f> {
         self.leaving(Leave::Shell, state, |walker, state| {
             walker.text_script(state, scope, script);
         });
+        self.run_traps(state, scope);
+    }
+
+    /// Runs the traps of a shell at its end.
+    pub(crate) fn run_traps(&mut self, state: &mut State, scope: &Scope) {
         let mut done = 0;
         // A trap may set others.
         while let Some(trap) = state.traps.get(done).cloned() {

@@ -362,7 +362,7 @@ impl Walker<'_> {
         scope.pipe_from = None;
         scope.background = false;
         self.leaving(Leave::Shell, &mut inner, |walker, inner| walker.script(inner, &scope, body));
-        self.take_traps(state, &inner);
+        self.run_traps(&mut inner, &scope);
         state.status = inner.status;
         self.substituted += 1;
         inner.collected_at(at)

@@ -161,6 +161,9 @@ impl Walker<'_> {
             return;
         }
         let inside = !state.hidden.is_empty();
+        // zsh: an exported variable is that of the whole shell (zshoptions, GLOBAL_EXPORT).
+        let is_exported = options.export == Some(true) && state.options.shell == Shell::Zsh;
+        let options = Options { global: options.global || is_exported, ..options };
         let local = builtin == "local" || (matches!(builtin, "declare" | "typeset") && !options.global);
         if local && inside {
             state.hide(name);

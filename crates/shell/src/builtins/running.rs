@@ -125,7 +125,9 @@ impl Walker<'_> {
         if is_between {
             state.passing.get_or_insert_default();
         }
-        if !signals.iter().all(|signal| matches!(*signal, "EXIT" | "0")) {
+        // In zsh and ksh, a function has its own `EXIT`.
+        let is_shared = state.hidden.is_empty() || matches!(state.options.shell, Shell::Bash | Shell::Posix);
+        if !(is_shared && signals.iter().all(|signal| matches!(*signal, "EXIT" | "0"))) {
             self.set_by_trap(state, &code.written());
         }
         let source = std::rc::Rc::clone(&scope.source);

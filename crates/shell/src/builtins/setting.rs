@@ -164,7 +164,11 @@ impl Walker<'_> {
             match body {
                 Some((_, body)) => {
                     self.alias_lines.insert(name.to_owned(), self.line);
-                    state.aliases.insert(name.into(), vec![Some(Text::known(body))]);
+                    // The rest of the line still has the alias before.
+                    let mut bodies = vec![Some(Text::known(body))];
+                    let before = state.aliases.get(name).into_iter().flatten();
+                    bodies.extend(before.take(1).cloned());
+                    state.aliases.insert(name.into(), bodies);
                 }
                 None => {
                     let why = arg.why().unwrap_or_default();

@@ -273,6 +273,7 @@ pub(crate) fn set_option(state: &mut State, name: &str, on: bool) {
         "caseglob" => options.any_case = !on,
         "magicequalsubst" => options.magic_equals = on,
         "equals" => options.literal_equals = !on,
+        "ignorebraces" => options.literal_braces = on,
         "extendedglob" => options.extended_patterns = on,
         "glob" => options.literal_patterns = !on,
         name if UNMODELLED.contains(&name) => options.is_unmodelled = on,

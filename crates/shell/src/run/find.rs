@@ -40,7 +40,7 @@ impl Walker<'_> {
             };
             let mut calls: Vec<Vec<Arg>> = files.iter().map(|file| replaced(&command, "{}", file)).collect();
             calls.dedup();
-            self.subshell(state, |walker, state| {
+            self.subshell(state, &scope, |walker, state| {
                 if in_place {
                     state.directories = vec![None];
                 }

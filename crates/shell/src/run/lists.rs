@@ -80,7 +80,7 @@ impl Walker<'_> {
         let Some(mut scope) = self.around(scope, wrapper, call) else { return };
         scope.origin = Origin::Wrapped;
         let calls = self.xargs_calls(command, &words, &read);
-        self.subshell(state, |walker, state| {
+        self.subshell(state, &scope, |walker, state| {
             state.set_descriptor(0, Descriptor::Input(std::rc::Rc::default()));
             walker.each_started(state, &scope, call, calls);
         });
@@ -120,7 +120,7 @@ impl Walker<'_> {
             if !self.goes_on(scope, call.span) {
                 break;
             }
-            self.subshell(state, |walker, state| {
+            self.subshell(state, scope, |walker, state| {
                 let mut next = Call::new(argv, call.span);
                 next.redirects = call.redirects.clone();
                 next.env = call.env.clone();
@@ -185,7 +185,7 @@ impl Walker<'_> {
                 code.push(&quoted);
             }
             self.work.spend_bytes(code.len().saturating_mul(8));
-            self.subshell(state, |walker, state| {
+            self.subshell(state, &scope, |walker, state| {
                 walker.parallel_one(state, &scope, call, &code, command, value);
             });
         }

@@ -196,6 +196,15 @@ impl State {
     pub(crate) fn set_passing(&mut self) {
         let Some(passing) = self.passing.take() else { return };
         self.positionals = None;
+        for value in passing.get("PWD").into_iter().flatten() {
+            let directory = match value {
+                Value::Scalar(text) => text.as_str().map(Rc::from),
+                Value::Array(_) | Value::Unset | Value::Unknown(_) => None,
+            };
+            if !self.directories.contains(&directory) {
+                self.directories.push(directory);
+            }
+        }
         for (name, values) in passing.iter() {
             self.change(name, |variable| variable.values.clone_from(values));
         }

@@ -71,7 +71,7 @@ impl Walker<'_> {
             Node::Pipe(stages) => self.pipe(state, scope, stages),
             Node::Chain { all, connectors } => self.chain(state, scope, all, connectors),
             Node::Subshell(script) => {
-                self.subshell(state, |walker, inner| walker.script(inner, scope, script));
+                self.subshell(state, scope, |walker, inner| walker.script(inner, scope, script));
             }
             Node::Group(script) => self.script(state, scope, script),
             Node::If { branches, otherwise } => self.branches(state, scope, branches, otherwise.as_ref()),
@@ -89,7 +89,7 @@ impl Walker<'_> {
             Node::Coproc(inner) => {
                 let mut scope = scope.clone();
                 scope.background = true;
-                self.subshell(state, |walker, state| {
+                self.subshell(state, &scope, |walker, state| {
                     // Later writes of the shell to the coprocess are not followed.
                     state.set_descriptor(0, Descriptor::Unknown);
                     walker.statement(state, &scope, inner);

@@ -43,7 +43,7 @@ impl Walker<'_> {
         } else if statement.background {
             let mut scope = scope.clone();
             scope.background = true;
-            self.subshell(state, |walker, inner| walker.node(inner, &scope, statement));
+            self.subshell(state, &scope, |walker, inner| walker.node(inner, &scope, statement));
             state.status = Some(true);
         } else {
             self.node(state, scope, statement);
@@ -94,10 +94,16 @@ impl Walker<'_> {
     }
 
     /// Walks code in a copy of the shell. The output and the exit status go to the original shell.
-    pub(crate) fn subshell(&mut self, state: &mut State, walk: impl FnOnce(&mut Self, &mut State)) {
+    pub(crate) fn subshell(
+        &mut self,
+        state: &mut State,
+        scope: &Scope,
+        walk: impl FnOnce(&mut Self, &mut State),
+    ) {
         let mut inner = self.fork(state);
         inner.traps = Rc::default();
         self.leaving(Leave::Shell, &mut inner, |walker, inner| walk(walker, inner));
+        self.run_traps(&mut inner, scope);
         self.absorb(state, inner);
     }
 
@@ -223,6 +229,9 @@ impl Walker<'_> {
                 self.leaving(Leave::Shell, &mut inner, |walker, inner| {
                     walker.statement(inner, &scope, stage)
                 });
+                if !(last && state.options.last_pipe) {
+                    self.run_traps(&mut inner, &scope);
+                }
                 for text in at.map(|at| inner.collected_at(at)).unwrap_or_default() {
                     if !outputs.contains(&text) {
                         outputs.push(text);
@@ -243,7 +252,6 @@ impl Walker<'_> {
                 } else {
                     self.absorb_output(state, inner);
                 }
-                // Those of a stage run when it ends.
                 for trap in traps.iter() {
                     self.add_trap(state, trap.clone());
                 }

@@ -80,7 +80,7 @@ impl Walker<'_> {
                     Some(text) => text.as_str().and_then(|text| self.number(state, scope, text)).map(Some),
                 };
                 // ksh takes parts of the expression: `${x:1: -1}` of an empty x is `1:`.
-                let is_odd = state.options.shell == Shell::Ksh && is_empty(&got);
+                let is_odd = matches!(state.options.shell, Shell::Ksh | Shell::Zsh) && is_empty(&got);
                 let got = if is_odd { unknown_from(got) } else { got };
                 let name_of_shell = matches!(name, "@" | "*").then(|| (*state.name).clone());
                 match (offset, length) {
@@ -180,7 +180,14 @@ impl Walker<'_> {
                 if quoted && bits.is_empty() {
                     bits = Bit::of_text(&Text::default(), true);
                 }
-                bits.into_iter().map(|bit| if quoted { bit.quoted() } else { bit.expanded() }).collect()
+                // zsh does not split the word, and takes it for a pattern.
+                let is_kept = state.options.shell == Shell::Zsh && !state.options.splits;
+                let changed = |bit: Bit| match (quoted, is_kept) {
+                    (true, _) => bit.quoted(),
+                    (false, true) => bit,
+                    (false, false) => bit.expanded(),
+                };
+                bits.into_iter().map(changed).collect()
             }
             (Substitute::Assign, false) => {
                 let text = self.text(state, scope, word);
