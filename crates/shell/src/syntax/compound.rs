@@ -149,17 +149,17 @@ impl Parser<'_, '_> {
         if !self.is_shell(&[Posix]) && self.eat("((") {
             return self.arithmetic_for();
         }
-        self.named_loop()
+        self.named_loop(true)
     }
 
     fn select(&mut self) -> Parse<Node> {
-        self.named_loop()
+        self.named_loop(false)
     }
 
     /// `foreach NAME (WORDS) ...; end`, or the head and body of any loop.
     fn foreach(&mut self) -> Parse<Node> {
         self.blanks();
-        let (names, words) = self.loop_head()?;
+        let (names, words) = self.loop_head(true)?;
         let body = match self.keyword() {
             Some((Keyword::Do | Keyword::Open, _)) => self.loop_body()?,
             _ => self.until_end()?,
@@ -168,8 +168,8 @@ impl Parser<'_, '_> {
     }
 
     /// `NAME [in WORDS]; do ...; done`
-    fn named_loop(&mut self) -> Parse<Node> {
-        let (names, words) = self.loop_head()?;
+    fn named_loop(&mut self, has_more: bool) -> Parse<Node> {
+        let (names, words) = self.loop_head(has_more)?;
         if self.peek().is_none() && words.is_some() {
             return Err(Why::Syntax);
         }
@@ -178,10 +178,10 @@ impl Parser<'_, '_> {
     }
 
     /// The names and words of a loop, and the newlines after them.
-    fn loop_head(&mut self) -> Parse<(Vec<String>, Option<Vec<Word>>)> {
+    fn loop_head(&mut self, has_more: bool) -> Parse<(Vec<String>, Option<Vec<Word>>)> {
         self.blanks();
         let mut names = vec![plain_text(&self.word(Context::Command)?).ok_or(Why::Syntax)?];
-        self.more_names(&mut names);
+        self.more_names(&mut names, has_more)?;
         self.blanks();
         let mut words = None;
         if self.peek() == Some(b';') {

@@ -389,7 +389,7 @@ impl Parser<'_, '_> {
         self.at += 1;
         let start = self.at;
         self.parts(Context::Quoted, parts)?;
-        if self.at == start {
+        if self.joined(start) == self.at {
             parts.push_text("", true);
         }
         self.expect("\"")

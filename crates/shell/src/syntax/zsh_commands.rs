@@ -90,16 +90,20 @@ impl Parser<'_, '_> {
         Ok(Word { parts: parts.parts, span: self.span_from(start) })
     }
 
-    /// `for x y in WORDS`: further names after the first.
-    pub(super) fn more_names(&mut self, names: &mut Vec<String>) {
-        while self.is_shell(&[Zsh]) {
+    /// `for x y in WORDS`: further names after the first, up to a reserved word or an operator. `select` has none.
+    pub(super) fn more_names(&mut self, names: &mut Vec<String>, has_more: bool) -> Parse<()> {
+        while self.is_shell(&[Zsh]) && has_more {
             self.blanks();
             let is_in = self.after("in").is_some_and(|after| ends_word(self.byte(self.joined(after))));
-            let is_name = !is_in && self.keyword().is_none();
-            let Some(end) = self.name_end(self.at).filter(|_| is_name) else { return };
+            if is_in || self.keyword().is_some() || ends_word(self.peek()) {
+                break;
+            }
+            let end = self.name_end(self.at).filter(|end| ends_word(self.byte(*end)));
+            let end = end.ok_or(Why::Syntax)?;
             names.push(self.joined_text(self.at, end));
             self.at = end;
         }
+        Ok(())
     }
 
     /// `function f g`: further names after the first, and what may be between them and the body.
