@@ -12,6 +12,9 @@ mod cover;
 mod draws;
 mod grammar;
 mod judged;
+#[path = "../shared/print.rs"]
+mod print;
+mod round;
 mod session;
 mod shells;
 mod written;

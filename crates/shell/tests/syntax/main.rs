@@ -11,4 +11,7 @@ mod generated;
 mod hostile;
 mod laws;
 mod linear;
+#[path = "../shared/print.rs"]
+mod print;
+mod round;
 mod shells;
