@@ -1,12 +1,16 @@
 //! The bodies of the fuzz targets: each takes any bytes, and panics if a law does not hold. `fuzz/fuzz_targets` calls
 //! them with libFuzzer's inputs, `tests/corpus.rs` with the seeds in `fuzz/corpus`.
 
+#[path = "../../../crates/shell/tests/shared/accepted.rs"]
+mod accepted;
 mod choices;
 mod evaluate;
 mod frame;
 mod nestings;
 mod path;
 mod payload;
+#[path = "../../../crates/shell/tests/shared/print.rs"]
+mod print;
 mod program;
 mod rules;
 mod settings;
@@ -23,7 +27,7 @@ pub use payload::payload;
 pub use program::program;
 pub use rules::{rules_condition, rules_yaml};
 pub use settings::settings;
-pub use shell::{shell, shell_parse};
+pub use shell::{shell, shell_accepts, shell_parse};
 pub use sql::sql;
 pub use url::url;
 
@@ -31,7 +35,7 @@ pub use url::url;
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Body); 12] = [
+pub const TARGETS: [(&str, Body); 13] = [
     ("frame", frame),
     ("path", path),
     ("payload", payload),
@@ -41,6 +45,7 @@ pub const TARGETS: [(&str, Body); 12] = [
     ("rules_yaml", rules_yaml),
     ("settings", settings),
     ("shell", shell),
+    ("shell_accepts", shell_accepts),
     ("shell_parse", shell_parse),
     ("sql", sql),
     ("url", url),

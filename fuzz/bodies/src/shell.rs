@@ -1,4 +1,6 @@
-//! Shell text: its tree and its effects.
+//! Shell text: its tree, the shell that reads it, and its effects.
+
+use std::sync::LazyLock;
 
 use castellan_event::{Call, Facts, Recorder, Why};
 use castellan_facts::{Setting, analyse};
@@ -6,19 +8,23 @@ use castellan_shell::Shell;
 use castellan_shell::syntax::parse;
 use castellan_shell::tree::{Node, Span};
 
+use crate::accepted::Judge;
+use crate::print;
 use crate::world::{Same, shell_call};
 
 /// Units of the parser's work for a byte: more would not be linear.
 const WORK_PER_BYTE: usize = 40;
 
 /// Parses bytes as text of every shell: no panic, linear work, equal trees from two parses, every hole and statement inside
-/// the text. A statement alone has the same tree as in its text.
+/// the text. A statement alone has the same tree as in its text, and so has the text that is printed from its tree.
 pub fn shell_parse(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     for shell in [Shell::Bash, Shell::Zsh, Shell::Posix, Shell::Ksh] {
         let (parsed, work) = parse(text, shell, usize::MAX);
         assert!(work <= WORK_PER_BYTE * text.len() + 1_000, "{shell:?}: {work} units of work");
         assert_eq!(parsed, parse(text, shell, usize::MAX).0, "two trees");
+        let printed = print::compared(text, shell);
+        assert!(printed.is_ok(), "{}", printed.err().unwrap_or_default());
         let inside = |span: Span| text.get(span.start as usize..span.end as usize);
         assert!(parsed.holes.iter().all(|hole| inside(hole.span).is_some()), "a hole outside the text");
         for statement in &parsed.script.statements {
@@ -35,6 +41,21 @@ pub fn shell_parse(bytes: &[u8]) {
             assert_eq!(alone, [there], "{shell:?}: {own:?} of {text:?}");
         }
     }
+}
+
+/// Asks `bash -n`, where there is one: bash and the parser accept the same text, but for known reasons.
+pub fn shell_accepts(bytes: &[u8]) {
+    static BASH: LazyLock<Option<Judge>> = LazyLock::new(|| Judge::new("bash").filter(Judge::is_installed));
+    // No argument of a program has a NUL.
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    let (Some(text), Some(bash)) = (text, BASH.as_ref()) else { return };
+    let answer = bash.answer(text);
+    if answer.shell == answer.parser || bash.reason(text, answer).is_some() {
+        return;
+    }
+    // The reasons are those of short texts.
+    let short = bash.shrunk(text, answer);
+    assert!(bash.reason(&short, answer).is_some(), "{answer:?}: {short:?}");
 }
 
 /// Prints a command without its spans.
