@@ -25,7 +25,6 @@ impl Parser<'_, '_> {
         self.at = (self.at + 1).min(self.end);
         for pending in std::mem::take(&mut self.heredocs.pending) {
             let start = self.at;
-            self.heredocs.open = self.heredocs.open.saturating_sub(1);
             let (end, after) = self.body_end(&pending);
             self.at = after;
             if pending.is_quoted {
@@ -36,6 +35,7 @@ impl Parser<'_, '_> {
             let parts = self.body(&pending, start, end)?;
             let word = Word { parts, span: self.source.span(start, end) };
             self.heredocs.bodies.push((pending.redirect, word));
+            self.heredocs.open = self.heredocs.open.saturating_sub(1);
         }
         Ok(())
     }

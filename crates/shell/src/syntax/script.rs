@@ -55,6 +55,12 @@ impl Parser<'_, '_> {
         let mut separator = Separator::Newline;
         loop {
             if separator == Separator::Newline {
+                if self.heredocs.open > 0 {
+                    self.newline()?;
+                }
+                // The line is complete, also if a limit ends the text in the comments after it.
+                *line = self.mark(statements);
+                *statement = *line;
                 self.lines()?;
                 *line = self.mark(statements);
             }

@@ -1,5 +1,6 @@
 //! Commands found in shell text: cases, and laws for every text.
 
+mod bad;
 mod dump;
 mod laws;
 mod oracle;

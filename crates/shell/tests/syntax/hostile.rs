@@ -77,6 +77,7 @@ fn the_beginning_of_long_text_is_read() {
         ("if x; then\n", "if"),
         ("cat <<E\n", "cat"),
         ("{ cat <<E; rm c; } && rm d\n", "{"),
+        ("bash <<E; rm c\n", "bash"),
         ("echo '\n", "echo"),
         ("echo \"$(\n", "echo"),
         ("f() {\n", "f()"),
