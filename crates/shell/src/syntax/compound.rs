@@ -355,7 +355,10 @@ impl Parser<'_, '_> {
             // Without `)`, the parenthesis begins the body.
             self.begins_parameters();
         }
-        self.function_body(names, start).map(|statement| statement.node)
+        let node = self.function_body(names, start)?.node;
+        // ksh takes a group only.
+        let is_group = matches!(&node, Node::Function { body, .. } if matches!(body.node, Node::Group(_)));
+        if self.is_shell(&[Ksh]) && !is_group { Err(Why::Syntax) } else { Ok(node) }
     }
 
     /// `coproc [NAME] command`: a name only before a compound command (bash "Coprocesses").

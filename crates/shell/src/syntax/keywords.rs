@@ -110,7 +110,7 @@ impl Parser<'_, '_> {
         let mut word = [0; KEYWORD_BYTES];
         let mut length = 0;
         let mut at = self.at;
-        while !ends_word(self.byte(at)) {
+        while !ends_word(self.byte(at)) && !(length > 0 && self.leaves_brace(at)) {
             *word.get_mut(length)? = self.byte(at)?;
             length += 1;
             at = self.joined(at + 1);
@@ -132,6 +132,11 @@ impl Parser<'_, '_> {
         }
         let (_, keyword, shells) = KEYWORDS.iter().find(|(name, ..)| name.as_bytes() == word)?;
         self.is_shell(shells).then_some((*keyword, at))
+    }
+
+    /// Reports whether zsh gives the `}` at an offset back: it ends a word without its `{` (see `leave_brace`).
+    pub(super) fn leaves_brace(&self, at: usize) -> bool {
+        self.is_shell(&[Zsh]) && self.byte(at) == Some(b'}') && ends_word(self.byte(self.joined(at + 1)))
     }
 
     pub(super) fn eat_keyword(&mut self, keyword: Keyword) -> bool {

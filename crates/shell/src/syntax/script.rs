@@ -237,8 +237,11 @@ impl Parser<'_, '_> {
             }
             self.lines()?;
             before.push(last);
+            let from = self.at;
             let is_negated = self.is_shell(&[Ksh]) && self.eat_bang();
-            last = self.command()?;
+            self.blanks();
+            let is_alone = is_negated && self.ends_list();
+            last = if is_alone { self.statement(Node::Time(None), from, false) } else { self.command()? };
             last.negated |= is_negated;
         }
     }
@@ -267,6 +270,7 @@ impl Parser<'_, '_> {
         matches!(self.peek(), None | Some(b'\n' | b';' | b')'))
             || (self.peek() == Some(b'&') && self.second() != Some(b'>'))
             || self.after("||").is_some()
+            || (self.after("|&").is_some() && self.is_shell(&[Ksh]))
             || !self.begins_command()
     }
 

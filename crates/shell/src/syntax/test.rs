@@ -41,7 +41,7 @@ impl Parser<'_, '_> {
                 open -= 1;
             }
             if open == 0 && self.eat("]]") {
-                let is_word = !ends_word(self.peek());
+                let is_word = !ends_word(self.peek()) && !self.leaves_brace(self.at);
                 return if is_word { Err(Why::Syntax) } else { Ok(Node::Test(words)) };
             }
             if !self.eat("&&") && !self.eat("||") {

@@ -110,7 +110,8 @@ impl Parser<'_, '_> {
     pub(super) fn more_functions(&mut self, names: &mut Vec<String>) -> Parse<()> {
         while self.is_shell(&[Zsh]) {
             self.blanks();
-            if self.eat(";") || matches!(self.keyword(), Some((Keyword::Open, _))) || ends_word(self.peek()) {
+            let is_body = self.eat(";") || matches!(self.keyword(), Some((Keyword::Open, _)));
+            if is_body || self.ends_command() || ends_word(self.peek()) {
                 break;
             }
             let from = self.at;

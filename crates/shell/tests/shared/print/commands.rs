@@ -48,6 +48,8 @@ impl Printer {
                 self.put("coproc ");
                 self.statement(body, &body.redirects);
             }
+            // `!` alone is a command that fails.
+            Node::Time(None) if one.negated && self.is_shell(&[Shell::Bash, Shell::Ksh]) => {}
             Node::Time(None) => self.put("time"),
             Node::Time(Some(body)) => {
                 self.put("time -- ");
@@ -173,7 +175,7 @@ impl Printer {
         let names_text = names.join(" ");
         match names {
             [] => self.put("'f' ()"),
-            _ if self.is_shell(&[Shell::Posix]) => self.put(&format!("{names_text} ()")),
+            _ if self.is_shell(&[Shell::Posix, Shell::Ksh]) => self.put(&format!("{names_text} ()")),
             names if self.is_shell(&[Shell::Zsh]) && !has_name(names) => {
                 self.put(&format!("'f' {names_text} ()"))
             }

@@ -79,14 +79,14 @@ impl Printer {
 
     /// After a `$`, quotes have a meaning of their own in some shells.
     fn quoted_text(&mut self, text: &str, after_dollar: bool) {
-        let is_one = text.chars().count() == 1;
-        let can_escape = !text.is_empty() && !text.contains('\n');
-        if can_escape && (is_one || after_dollar) {
-            text.chars().for_each(|one| self.put(&format!("\\{one}")));
-        } else if after_dollar && !self.is_shell(&[Shell::Posix]) {
+        let first = text.chars().next().filter(|first| *first != '\n');
+        let is_escaped = after_dollar || text.chars().count() == 1;
+        let (escape, rest) = text.split_at(first.filter(|_| is_escaped).map_or(0, char::len_utf8));
+        self.put(&if escape.is_empty() { String::new() } else { format!("\\{escape}") });
+        if escape.is_empty() && after_dollar && !self.is_shell(&[Shell::Posix]) {
             self.put(&format!("\"{}\"", escaped(text, &['\\', '$', '`', '"'])));
-        } else {
-            self.put(&format!("'{}'", text.replace('\'', "'\\''")));
+        } else if escape.is_empty() || !rest.is_empty() {
+            self.put(&format!("'{}'", rest.replace('\'', "'\\''")));
         }
     }
 
