@@ -49,6 +49,11 @@ pub fn shell_accepts(bytes: &[u8]) {
     // No argument of a program has a NUL.
     let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     let (Some(text), Some(bash)) = (text, BASH.as_ref()) else { return };
+    // Over a limit, the parser gives no answer.
+    let is_limit = |why: Why| matches!(why, Why::Nesting | Why::Size | Why::Budget);
+    if parse(text, Shell::Bash, usize::MAX).0.holes.iter().any(|hole| is_limit(hole.why)) {
+        return;
+    }
     let answer = bash.answer(text);
     if answer.shell == answer.parser || bash.reason(text, answer).is_some() {
         return;

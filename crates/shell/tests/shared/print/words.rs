@@ -133,6 +133,7 @@ impl Printer {
             }
         }
         let is_bracket = depth != 0 && self.is_shell(&[Shell::Bash, Shell::Zsh]);
+        self.is_lost |= is_bracket && text.contains(']');
         self.put(&if is_bracket { format!("$[{text}]") } else { format!("$(({text}))") });
     }
 
@@ -220,6 +221,9 @@ impl Printer {
                 pattern.iter().for_each(|pattern| self.word(pattern, place));
             }
             Operation::Slice { offset, length } => {
+                // In quotes, zsh would take it for a modifier.
+                let is_dollar = matches!(offset.parts.first(), Some(Part::Text { text, quoted: true }) if text.starts_with('$'));
+                self.is_lost |= is_dollar && self.is_shell(&[Shell::Zsh]);
                 self.put(":");
                 self.word(offset, place);
                 if let Some(length) = length {
