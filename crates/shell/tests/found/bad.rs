@@ -35,7 +35,7 @@ const UNTERMINATED: &[(&str, &[Shell])] = &[
     ("rm $[", &[Shell::Bash, Shell::Zsh]),
     ("rm <(rm b", RICH),
     ("rm >(", RICH),
-    ("rm @(a", RICH),
+    ("rm @(a", &[Shell::Bash, Shell::Ksh]),
     ("rm ${ rm b; ", RICH),
     ("(rm b", &SHELLS),
     ("((1", RICH),

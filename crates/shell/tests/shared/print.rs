@@ -96,6 +96,8 @@ impl Printer {
     /// A word before a list, and the list.
     fn block(&mut self, word: &str, script: &Script) {
         self.put(word);
+        // ksh takes an empty command for a list, but no newline.
+        self.put(if script.statements.is_empty() && self.is_shell(&[Shell::Ksh]) { ";" } else { "" });
         self.newline();
         self.script(script);
     }

@@ -10,6 +10,13 @@ impl Printer {
     /// A statement with the given redirects in place of its own.
     pub(super) fn statement(&mut self, one: &Statement, redirects: &[Redirect]) {
         self.put(if one.negated { "! " } else { "" });
+        if let Node::Group(group) = &one.node
+            && let [Statement { node: Node::Function { names, body }, .. }, call] =
+                group.statements.as_slice()
+            && *names == ["(anon)"]
+        {
+            return self.anonymous(body, call, redirects);
+        }
         match &one.node {
             Node::Simple { assignments, words } => {
                 return self.command(assignments, redirects, |printer| printer.words(words));
@@ -39,7 +46,7 @@ impl Printer {
                 self.put("done");
             }
             Node::Case { word, arms } => self.case(word, arms),
-            Node::Function { names, body } => self.function(names, body),
+            Node::Function { names, body } => return self.function(names, body, redirects),
             Node::Coproc(body) if self.is_shell(&[Shell::Ksh]) => {
                 self.statement(body, &body.redirects);
                 self.put(" |&");
@@ -52,7 +59,8 @@ impl Printer {
             Node::Time(None) if one.negated && self.is_shell(&[Shell::Bash, Shell::Ksh]) => {}
             Node::Time(None) => self.put("time"),
             Node::Time(Some(body)) => {
-                self.put("time -- ");
+                // zsh has no options.
+                self.put(if self.is_shell(&[Shell::Zsh]) { "time " } else { "time -- " });
                 self.statement(body, &body.redirects);
             }
             Node::Test(words) => self.test(words),
@@ -127,21 +135,24 @@ impl Printer {
         is_errors_too(last) && !is_only && self.is_shell(&[Shell::Bash, Shell::Zsh])
     }
 
-    fn group(&mut self, body: &Script) {
-        if let [Statement { node: Node::Function { names, body }, .. }, call] = body.statements.as_slice()
-            && let Node::Simple { words, .. } = &call.node
-            && *names == ["(anon)"]
-        {
-            self.put("() ");
-            self.statement(body, &body.redirects);
+    /// The call of a function without a name has its redirects at the end. Those before it belong to both.
+    fn anonymous(&mut self, body: &Statement, call: &Statement, redirects: &[Redirect]) {
+        for one in redirects {
+            self.redirect(one);
             self.put(" ");
-            self.words(words.get(1..).unwrap_or_default());
-            for one in &call.redirects {
-                self.put(" ");
-                self.redirect(one);
-            }
-            return;
         }
+        self.put("() ");
+        self.statement(body, &body.redirects);
+        let Node::Simple { words, .. } = &call.node else { return };
+        self.put(" ");
+        self.words(words.get(1..).unwrap_or_default());
+        for one in &call.redirects {
+            self.put(" ");
+            self.redirect(one);
+        }
+    }
+
+    fn group(&mut self, body: &Script) {
         self.block("{", body);
         self.put("}");
     }
@@ -169,18 +180,22 @@ impl Printer {
         self.put("esac");
     }
 
-    /// Names that are not static are not in the tree. In zsh a name may be a pattern.
-    fn function(&mut self, names: &[String], body: &Statement) {
-        let has_name = |names: &[String]| names.iter().all(|name| name.bytes().all(is_letter));
+    /// Names that are not static are not in the tree. In zsh a name may be a pattern, and redirects of the definition are
+    /// between its names.
+    fn function(&mut self, names: &[String], body: &Statement, redirects: &[Redirect]) {
+        let is_word = names.iter().all(|name| name.bytes().all(is_letter)) && redirects.is_empty();
         let names_text = names.join(" ");
+        for one in redirects {
+            self.redirect(one);
+            self.put(" ");
+        }
         match names {
             [] => self.put("'f' ()"),
             _ if self.is_shell(&[Shell::Posix, Shell::Ksh]) => self.put(&format!("{names_text} ()")),
-            names if self.is_shell(&[Shell::Zsh]) && !has_name(names) => {
-                self.put(&format!("'f' {names_text} ()"))
-            }
+            _ if self.is_shell(&[Shell::Zsh]) && !is_word => self.put(&format!("'f' {names_text} ()")),
             _ => self.put(&format!("function {names_text} ()")),
         }
+        self.is_lost |= names_text.matches('(').count() > names_text.matches(')').count();
         self.newline();
         self.statement(body, &body.redirects);
     }

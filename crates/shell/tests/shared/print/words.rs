@@ -38,8 +38,7 @@ impl Printer {
             self.part(part, place, after_dollar);
             after_dollar = matches!(part, Part::Text { text, quoted: false } if text.ends_with('$'));
         }
-        // zsh gives such a brace to the group around the word.
-        self.is_lost |= self.is_shell(&[Shell::Zsh]) && ends_with_closer(word);
+        self.is_lost |= self.is_shell(&[Shell::Zsh]) && has_no_end(word);
     }
 
     fn part(&mut self, part: &Part, place: Place, after_dollar: bool) {
@@ -83,9 +82,15 @@ impl Printer {
         let is_escaped = after_dollar || text.chars().count() == 1;
         let (escape, rest) = text.split_at(first.filter(|_| is_escaped).map_or(0, char::len_utf8));
         self.put(&if escape.is_empty() { String::new() } else { format!("\\{escape}") });
-        if escape.is_empty() && after_dollar && !self.is_shell(&[Shell::Posix]) {
-            self.put(&format!("\"{}\"", escaped(text, &['\\', '$', '`', '"'])));
-        } else if escape.is_empty() || !rest.is_empty() {
+        // In quoted patterns of zsh, single quotes are text.
+        let is_double = (after_dollar && escape.is_empty() && !self.is_shell(&[Shell::Posix]))
+            || self.is_shell(&[Shell::Zsh]);
+        if !escape.is_empty() && rest.is_empty() {
+            return;
+        }
+        if is_double {
+            self.put(&format!("\"{}\"", escaped(rest, &['\\', '$', '`', '"'])));
+        } else {
             self.put(&format!("'{}'", rest.replace('\'', "'\\''")));
         }
     }
@@ -246,6 +251,8 @@ impl Printer {
         }
         let length = text.chars().next().filter(|one| !matches!(one, '\\' | '$' | '`' | '"' | '{' | '}'));
         let (sign, after) = text.split_at(length.map_or(0, char::len_utf8));
+        // A letter would belong to the name.
+        self.is_lost |= sign.chars().all(is_plain) && !sign.is_empty();
         self.put(sign);
         if !after.is_empty() {
             self.operand_text(after);
@@ -254,8 +261,9 @@ impl Printer {
     }
 }
 
-/// Reports whether the last brace of a word has no partner.
-fn ends_with_closer(word: &Word) -> bool {
+/// Reports whether the end of a word depends on the text after it: zsh gives a brace without its partner to the group
+/// around the word, and takes a parenthesis without its partner at the end of the text.
+fn has_no_end(word: &Word) -> bool {
     let plain = |part: &Part| match part {
         Part::Text { text, quoted: false } => text.clone(),
         Part::Text { .. }
@@ -266,9 +274,10 @@ fn ends_with_closer(word: &Word) -> bool {
         | Part::Hole(_) => String::new(),
     };
     let text: String = word.parts.iter().map(plain).collect();
+    let count = |sign: char| text.matches(sign).count();
     let is_last =
         matches!(word.parts.last(), Some(Part::Text { text, quoted: false }) if text.ends_with('}'));
-    is_last && text.matches('{').count() < text.matches('}').count()
+    (is_last && count('{') < count('}')) || count('(') > count(')')
 }
 
 fn is_plain(one: char) -> bool {
