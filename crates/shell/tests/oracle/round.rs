@@ -15,7 +15,7 @@ fn texts_have_the_tree_of_their_print() {
     let mut statements = 0;
     for tried in TRIED {
         let grammar = Grammar::of(tried.letter);
-        let random = grammar.texts(RANDOM).into_iter().map(|draws| grammar.text(&draws));
+        let random = grammar.texts(0, RANDOM).into_iter().map(|draws| grammar.text(&draws));
         for text in written::texts(tried.name).into_iter().chain(random) {
             for shell in [Shell::Bash, Shell::Zsh, Shell::Posix, Shell::Ksh] {
                 statements +=
