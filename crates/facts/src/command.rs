@@ -1,32 +1,68 @@
 //! Converts one command into effects: of its program file, its model, its redirects and its environment.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use castellan_event::{Command, Effect, EffectKind, Facts, FileOrigin, Role, Scope, Why};
+use castellan_event::{Command, Effect, EffectKind, FileOrigin, Role, Scope, Why};
 use castellan_programs::base_name;
 use castellan_programs::{Arg, Attribute, Invocation, Program, Style, find, invoke};
 use castellan_shell::{Origin, Run, Stdin};
 
-use crate::code::{Own, Place};
+use crate::code::Own;
 use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
 use crate::names::Resolved;
+use crate::next::{Left, Next, Progress};
 use crate::scene::Scene;
 use crate::sink::Sink;
 use crate::{
-    code, declared, environment, given, handlers, loaded, recipes, redirect, rows, scripts, slots, told,
+    code, declared, environment, given, handlers, inherited, loaded, redirect, rows, scripts, slots, told,
 };
 
-/// Adds a command and its effects. `pipe_from`: the name of the command whose output it reads.
-pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+/// Adds a command and its effects, and leaves the programs and tasks that it runs as work. `pipe_from`: the name of the
+/// command whose output it reads.
+pub(crate) fn add(
+    run: Run,
+    pipe_from: Option<String>,
+    scene: &mut Scene<'_, '_, '_>,
+    progress: &mut Progress,
+) {
+    let facts = &mut progress.facts;
     let at = facts.commands.len();
     let bytes: usize = run.argv.iter().chain(run.env.iter().map(|(_, value)| value)).map(Arg::len).sum();
     let units = 10 + (bytes / BYTES_PER_WORK) as u64;
     if !scene.spend(units, None, &mut facts.effects) {
         return;
     }
-    let mut command = described(run, pipe_from);
     let before = facts.effects.len();
-    let mut sink = Sink::new(scene, &mut facts.effects, Some(at), run.cwd.clone());
+    let (command, left) = with_effects(&run, at, pipe_from, scene, &mut facts.effects);
+    installs(at, before, run.cwd.as_deref(), scene, &mut facts.effects);
+    let own = facts.effects.get_mut(before..).unwrap_or_default();
+    scene.secrets.add(&run, own);
+    if fetches(own, &run) {
+        downloads(own, scene);
+    }
+    if run.script.is_none() && own.iter().any(|effect| effect.kind == EffectKind::Execute) {
+        scene.is_code_given_unknown |= is_open(&run);
+    }
+    facts.commands.push(command);
+    if left.is_empty() {
+        return given::add(&run, at, before, scene, facts);
+    }
+    let run = Rc::new(run);
+    left.put(&run, at, &mut progress.next);
+    progress.next.push(Next::Given(run, at, before));
+}
+
+/// Adds the effects of the command itself. Returns the command, and what it runs.
+fn with_effects(
+    run: &Run,
+    at: usize,
+    pipe_from: Option<String>,
+    scene: &mut Scene<'_, '_, '_>,
+    effects: &mut Vec<Effect>,
+) -> (Command, Left) {
+    let mut command = described(run, pipe_from);
+    let mut sink = Sink::new(scene, effects, Some(at), run.cwd.clone());
     sink.remote = !run.remote.is_empty();
     sink.stdin = run.stdin.clone();
     sink.piped = run.pipe_from.is_some();
@@ -43,8 +79,8 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
         sink.shell(text);
     }
     redirect::effects(&run.redirects, &mut sink);
+    let model = command.name.as_deref().and_then(find);
     if let Some(program) = run.argv.first() {
-        let model = command.name.as_deref().and_then(find);
         command.path = program_effects(program, model, run, &mut sink);
         match model {
             Some(model) => invocation_effects(model, run, &mut command, &mut sink),
@@ -56,35 +92,10 @@ pub(crate) fn add(run: &Run, pipe_from: Option<String>, scene: &mut Scene<'_, '_
             }
         }
     }
-    let other = sink.other.take();
-    code::inherited(run, command.name.as_deref().and_then(find), &mut sink);
+    inherited::inherited(run, model, &mut sink);
     let modules = code::module_programs(run, sink.scene);
-    sink.programs.extend(modules);
-    let (programs, tasks) = (std::mem::take(&mut sink.programs), std::mem::take(&mut sink.tasks));
-    let sources = std::mem::take(&mut sink.sources);
-    installs(at, before, run.cwd.as_deref(), scene, &mut facts.effects);
-    let own = facts.effects.get_mut(before..).unwrap_or_default();
-    scene.secrets.add(run, own);
-    if fetches(own, run) {
-        downloads(own, scene);
-    }
-    if run.script.is_none() && own.iter().any(|effect| effect.kind == EffectKind::Execute) {
-        scene.is_code_given_unknown |= is_open(run);
-    }
-    facts.commands.push(command);
-    for program in &programs {
-        code::add(program, run, at, scene, facts);
-    }
-    for source in &sources {
-        loaded::source(source, run, at, scene, facts);
-    }
-    if let Some(path) = other {
-        code::script(&path, run, at, scene, facts);
-    }
-    for (task, cwd) in &tasks {
-        recipes::add(task, Place::of(run, at, cwd.clone()), scene, facts);
-    }
-    given::add(run, at, before, scene, facts);
+    sink.left.programs.extend(modules);
+    (command, sink.left)
 }
 
 /// Returns true if an argument or variable is unknown for another reason than a glob.
@@ -219,11 +230,11 @@ fn program_effects(
     let is_other = model.is_some() && !is_installed && !is_put_there_by_tools(&path);
     if let Some(own) = own {
         match own {
-            Own::Program(program) => sink.programs.push(program),
-            Own::Given(path) => sink.other = Some(path),
+            Own::Program(program) => sink.left.programs.push(program),
+            Own::Given(path) => sink.left.other = Some(path),
         }
     } else if is_other && code::is_script(&path, sink.scene) {
-        sink.other = Some(path.clone());
+        sink.left.other = Some(path.clone());
     } else if is_unknown && name.contains('/') && scripts::is_strange_script(&path, sink.scene) {
         sink.opaque(Role::Code, Why::Encoding, &path);
     } else if is_shadowed(&path, place, sink.scene) {
@@ -295,9 +306,9 @@ fn invocation_effects(
     command.flag_spellings = read.spellings().map(str::to_owned).collect();
     command.operands = read.operands.iter().map(|operand| operand.arg.written().into_owned()).collect();
     command.subcommand = (!read.subcommand.is_empty()).then(|| read.subcommand.join(" "));
-    let before = sink.programs.len();
+    let before = sink.left.programs.len();
     model_effects(&read, &run.argv, sink);
-    for program in sink.programs.iter_mut().skip(before) {
+    for program in sink.left.programs.iter_mut().skip(before) {
         program.given(&read.operands);
     }
 }
@@ -331,14 +342,16 @@ fn read(program: &'static Program, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
     sink.spend(units).then(|| invoke(program, argv))
 }
 
-/// Adds the effects of an inner command that a handler found. Handlers pass a part of their own arguments, and must
-/// guarantee that the recursion ends.
-pub(crate) fn again(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+/// Adds the effects of the inner command that a handler found. It is a part of the outer command's own arguments, so
+/// the recursion ends.
+fn inner_effects(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let knows_subcommand = std::mem::take(&mut sink.knows_subcommand);
     if let Some(program) = argv.first().and_then(Arg::as_str).map(base_name).and_then(find)
         && let Some(read) = read(program, argv, sink)
     {
         model_effects(&read, argv, sink);
     }
+    sink.knows_subcommand = knows_subcommand;
 }
 
 fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -360,6 +373,9 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     let handler = read.command.handler.or(read.program.handler);
     if let Some(handler) = handler.and_then(handlers::handler) {
         handler(read, argv, sink);
+        if let Some(argv) = sink.inner.take() {
+            inner_effects(&argv, sink);
+        }
     }
     loaded::add(read, argv, sink);
     not_understood(read, argv, sink);

@@ -5,20 +5,23 @@
 //! `slots` reads each argument by its role, `rows` adds the other rows of the model, `handlers` runs code where a table
 //! is not enough, and `told` classifies by the words of a command alone.
 
-mod analyse;
 mod code;
 mod command;
 mod declared;
+mod driver;
 mod environment;
 mod given;
 mod guard;
 mod handlers;
+mod inherited;
+mod language;
 mod limits;
 mod loaded;
 mod mcp;
 mod memo;
 mod missing;
 mod names;
+mod next;
 mod overlay;
 mod own_scripts;
 pub mod path;
@@ -29,15 +32,19 @@ mod scene;
 pub mod scope;
 mod scripts;
 mod secrets;
+mod settings;
 mod sink;
 mod slots;
 mod snapshot;
 mod sql;
+mod texts;
 mod told;
 mod tools;
 mod trees;
 pub mod url;
+mod walk;
 mod written;
+mod yaml;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -86,7 +93,11 @@ pub fn analyse(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Fact
 pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> (Facts, Spent) {
     let mut facts = Facts::default();
     let mut scene = Scene::new(call, setting, world);
-    let made = analyse::texts(call, &mut scene, &mut facts);
+    let mut made = Vec::new();
+    for mut found in texts::walked(call, &mut scene, &mut facts) {
+        made.append(&mut found.written);
+        driver::run(found, &mut scene, &mut facts);
+    }
     scene.allow_tool();
     tools::effects(call, &mut scene, &mut facts);
     missing::settle(&scene, &mut facts);
@@ -101,7 +112,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
 pub fn effects_of(found: &Found, call: &Call, setting: &Setting, world: &mut Recorder<'_>) -> Facts {
     let mut facts = Facts::default();
     let mut scene = Scene::new(call, setting, world);
-    analyse::found(found, &mut scene, &mut facts);
+    driver::run(found.clone(), &mut scene, &mut facts);
     tools::effects(call, &mut scene, &mut facts);
     facts
 }

@@ -6,16 +6,16 @@ mod fixed;
 pub(crate) mod named;
 pub(crate) mod repository;
 mod settings;
+pub(crate) mod starts;
 
 use std::collections::BTreeSet;
 
 use castellan_event::{Effect, EffectKind, Facts, Role, Scope, Why, matches_star};
 use castellan_programs::{Arg, Attribute, Invocation};
 
-use castellan_shell::Run;
-
-use crate::code::{self, From, GENERATED, Program};
+use crate::language::GENERATED;
 use crate::limits::{LOADED_FILES_MAX, LOOKED_DIRECTORIES_MAX};
+use crate::next::{Apart, From, Next, Place, Program, Progress};
 use crate::path;
 use crate::scene::Scene;
 use crate::sink::Sink;
@@ -186,7 +186,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     }
     let before: BTreeSet<String> =
         found_all.into_iter().filter(|file| !sink.has_itself_written(file)).collect();
-    sink.sources.extend(sources(&before, &loaded, &patterns));
+    sink.left.sources.extend(sources(&before, &loaded, &patterns));
     if loaded.len() > LOADED_FILES_MAX || sink.scene.setting.written_is_full {
         sink.opaque(Role::Code, Why::Budget, name);
     }
@@ -225,34 +225,48 @@ const SOURCES: &[(&[&str], &str)] =
 /// Reads a file that the session wrote and that a command's program may load in turn. It has an `execute` effect only
 /// if it does more than change nearby files, or if its effects are unknown: agents write and test such files all day.
 pub(crate) fn source(
-    (file, language): &(String, &'static str),
-    run: &Run,
-    command: usize,
+    file: String,
+    language: &'static str,
+    place: Place,
     scene: &mut Scene<'_, '_, '_>,
-    facts: &mut Facts,
+    progress: &mut Progress,
 ) {
     if !scene.sources.insert(file.clone()) {
         return;
     }
-    let arg = Arg::known(file.as_str());
-    let (told, overlay, ran) = (scene.is_over_told, scene.overlay.clone(), scene.ran.clone());
-    let is_known = scene.sources.len() <= LOADED_FILES_MAX && {
-        let mut apart = Facts::default();
-        let program = Program {
-            language: (*language).to_owned(),
-            from: From::File(arg.clone()),
-            cwd: run.cwd.clone(),
-            args: None,
-        };
-        code::add(&program, run, command, scene, &mut apart);
-        scene.is_over_told == told && apart.commands.is_empty() && apart.effects.iter().all(is_near)
-    };
-    (scene.is_over_told, scene.overlay, scene.ran) = (told, overlay, ran);
-    if !is_known {
-        let mut sink = Sink::new(scene, &mut facts.effects, Some(command), run.cwd.clone());
-        sink.comes_from(run.script.as_deref());
-        sink.path(EffectKind::Execute, &arg);
+    if scene.sources.len() > LOADED_FILES_MAX {
+        return executed(&file, &place, scene, &mut progress.facts);
     }
+    let from = From::File(Arg::known(file.as_str()));
+    let program = Program { language: language.to_owned(), from, cwd: place.cwd.clone(), args: None };
+    let apart = Apart {
+        file,
+        place: place.clone(),
+        facts: std::mem::take(&mut progress.facts),
+        is_over_told: scene.is_over_told,
+        overlay: scene.overlay.clone(),
+        ran: scene.ran.clone(),
+    };
+    progress.next.push(Next::Program(program, place));
+    progress.next.push(Next::SourceEnd(Box::new(apart)));
+}
+
+/// Ends the analysis of such a file: its effects and changes are dropped.
+pub(crate) fn source_end(apart: Apart, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
+    let Apart { file, place, facts, is_over_told, overlay, ran } = apart;
+    let own = std::mem::replace(&mut progress.facts, facts);
+    let is_known =
+        scene.is_over_told == is_over_told && own.commands.is_empty() && own.effects.iter().all(is_near);
+    (scene.is_over_told, scene.overlay, scene.ran) = (is_over_told, overlay, ran);
+    if !is_known {
+        executed(&file, &place, scene, &mut progress.facts);
+    }
+}
+
+fn executed(file: &str, place: &Place, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let mut sink = Sink::new(scene, &mut facts.effects, Some(place.command), place.cwd.clone());
+    sink.comes_from(place.run.script.as_deref());
+    sink.path(EffectKind::Execute, &Arg::known(file));
 }
 
 /// Returns true for an effect that is normal for a project's code.

@@ -13,34 +13,20 @@ mod pre_commit;
 mod taskfile;
 mod unquote;
 mod variable;
-pub(crate) mod yaml;
 
 use std::rc::Rc;
 
-use castellan_event::{Answer, Facts, FileKind, Query, Why, single_quoted};
+use castellan_event::{Answer, FileKind, Query, Why, single_quoted};
 use castellan_programs::{Arg, Piece};
 use castellan_shell::{Item, Stdin};
 
-use crate::code::Place;
 use crate::limits::{INCLUDES_MAX, PARENTS_MAX};
+use crate::next::{Next, Place, Progress, Recipe, RecipeTexts, Task};
 use crate::scene::Scene;
-use crate::{analyse, code, path, scripts};
+use crate::walk::UNKNOWN;
+use crate::{code, path, scripts, walk};
 
 use packages::Packages;
-
-/// A task that a command runs.
-#[derive(Debug, Clone)]
-pub(crate) struct Task {
-    runner: &'static Runner,
-    /// The subcommand of the runner: `run`, `test`.
-    verb: String,
-    /// The file, as written.
-    file: Arg,
-    /// Its name; `None` for the default task.
-    name: Option<String>,
-    /// The command only shows it.
-    pub(crate) is_shown: bool,
-}
 
 /// How castellan finds and reads one kind of task file.
 #[derive(Debug)]
@@ -131,55 +117,54 @@ struct Script {
     env: Vec<(String, String)>,
 }
 
-/// Returns the task of an effect that runs one, if castellan reads its kind of file.
-pub(crate) fn task_of(system: &str, verb: &str, name: Option<&str>, file: &str) -> Option<Task> {
-    let runner = RUNNERS.iter().find(|runner| runner.system == system)?;
-    let verb = verb.to_owned();
-    Some(Task { runner, verb, file: Arg::known(file), name: name.map(str::to_owned), is_shown: false })
-}
-
-/// Adds the effects of a task. `place.cwd`: the directory in which the command looks for its file.
-pub(crate) fn add(task: &Task, place: Place<'_>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+/// Adds the effects of a task, if castellan reads its kind of file. `place.cwd`: the directory in which the command looks
+/// for its file.
+pub(crate) fn add(task: &Task, place: Place, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
+    let Some(runner) = runner_of(task) else { return };
+    let facts = &mut progress.facts;
     if place.cwd.is_none() {
         return code::opaque(&place, (Why::File, &task.file.written()), scene, facts);
     }
     let env = code::environment_of(&place, scene);
-    let named = env.iter().rev().find(|(name, _)| Some(name.as_str()) == task.runner.variable);
+    let named = env.iter().rev().find(|(name, _)| Some(name.as_str()) == runner.variable);
     let mut task = task.clone();
     if let Some((_, value)) =
-        named.filter(|_| task.runner.files.iter().any(|file| task.file.as_str() == Some(file)))
+        named.filter(|_| runner.files.iter().any(|file| task.file.as_str() == Some(file)))
     {
         if let Some(why) = value.why() {
             return code::opaque(&place, (why, &value.written()), scene, facts);
         }
         task.file = value.clone();
     }
-    let (file, directory) = match find(&task, &place, scene) {
+    let (file, directory) = match find(&task, runner, &place, scene) {
         Found::Here(file, directory) => (file, directory),
         // A runner without its file does nothing.
         Found::Nowhere => return,
         Found::TooFar => return code::opaque(&place, (Why::Budget, &task.file.written()), scene, facts),
     };
-    if task.runner.system == "npm"
+    if runner.system == "npm"
         && let Some(asked) = packages::asked_for(&place.run.argv, &task.verb)
     {
-        return in_packages(asked, &task, (&file, &directory), place, scene, facts);
+        return in_packages(asked, task, (&file, &directory), Rc::new(env), place, scene, progress);
     }
-    run(&task, file, directory, &env, place, scene, facts);
+    run(Recipe { task, file, directory, env: Rc::new(env), place }, scene, progress);
 }
 
-/// Runs the script in packages of the project. Packages that are not found are Opaque.
+fn runner_of(task: &Task) -> Option<&'static Runner> {
+    RUNNERS.iter().find(|runner| runner.system == task.system)
+}
+
+/// Leaves the script in packages of the project as work. Packages that are not found are Opaque.
 fn in_packages(
     asked: Packages,
-    task: &Task,
+    mut task: Task,
     (file, root): (&str, &str),
-    mut place: Place<'_>,
+    env: Rc<Vec<(String, Arg)>>,
+    mut place: Place,
     scene: &mut Scene<'_, '_, '_>,
-    facts: &mut Facts,
+    progress: &mut Progress,
 ) {
-    let env = code::environment_of(&place, scene);
     let Packages { names, is_all, script, written } = asked;
-    let mut task = task.clone();
     if let Some((verb, name)) = script {
         (task.verb, task.name) = (verb, name);
     }
@@ -187,7 +172,7 @@ fn in_packages(
         true => {
             let (found, is_over) = packages::all((file, root), scene);
             if is_over {
-                code::opaque(&place, (Why::Budget, &written), scene, facts);
+                code::opaque(&place, (Why::Budget, &written), scene, &mut progress.facts);
             }
             Some(found)
         }
@@ -196,23 +181,19 @@ fn in_packages(
     let Some(found) = found.filter(|found| !found.is_empty()) else {
         // The packages belong to the project, in any directory of it.
         place.file = Some(format!("{root}/**/package.json"));
-        return code::opaque(&place, (Why::File, &written), scene, facts);
+        return code::opaque(&place, (Why::File, &written), scene, &mut progress.facts);
     };
-    for (file, directory) in found {
-        run(&task, file, directory, &env, place.clone(), scene, facts);
-    }
+    progress.next.extend(found.into_iter().map(|(file, directory)| {
+        let (task, env, place) = (task.clone(), Rc::clone(&env), place.clone());
+        Next::Recipe(Box::new(Recipe { task, file, directory, env, place }))
+    }));
 }
 
-/// Adds the effects of a task whose file was found. `directory`: where it runs.
-fn run(
-    task: &Task,
-    file: String,
-    directory: String,
-    env: &[(String, Arg)],
-    mut place: Place<'_>,
-    scene: &mut Scene<'_, '_, '_>,
-    facts: &mut Facts,
-) {
+/// Adds the effects of a task whose file was found, up to the first shell text.
+pub(crate) fn run(recipe: Recipe, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
+    let Recipe { task, file, directory, env, mut place } = recipe;
+    let Some(runner) = runner_of(&task) else { return };
+    let facts = &mut progress.facts;
     // A task that runs itself does not end by itself. The cause of its end, and the changes until then, are unknown.
     let same = format!("{file} {directory} {task:?} {:?} {:?}", place.run.argv, place.run.env);
     if scene.open_tasks.contains(&same) || !scene.counts_program() {
@@ -226,47 +207,54 @@ fn run(
         verb: &task.verb,
         name: task.name.as_deref(),
         argv: &place.run.argv,
-        env,
+        env: &env,
         is_shown: task.is_shown,
         directory: &directory,
     };
-    let script = with_includes(text.to_string(), task, &wanted, &directory, scene);
+    let script = with_includes(text.to_string(), runner, &wanted, scene);
     place.file = Some(file);
     for (why, written) in &script.holes {
         code::opaque(&place, (*why, written), scene, facts);
     }
     let names = scene.names.clone();
-    if task.runner.system == "npm" {
+    if runner.system == "npm" {
         scene.names.put_first(&format!("{directory}/node_modules/.bin"));
         if let Some(shell) = packages::other_shell(&directory, scene).filter(|_| !script.texts.is_empty()) {
             return code::opaque(&place, (Why::Language, &shell), scene, facts);
         }
     }
     scene.open_tasks.push(same);
-    for text in &script.texts {
-        let mut start = code::started(&place, None, &[], scene);
-        start.cwd = Some(directory.clone());
-        start.env.extend(script.env.iter().cloned());
-        let mut found = analyse::walked(text, &start, scene);
-        found.items.iter_mut().for_each(unquoted);
-        code::commands(found, &place, scene, facts);
-    }
-    scene.open_tasks.pop();
-    scene.names = names;
+    let (texts, env) = (script.texts.into_iter(), script.env);
+    run_on(Box::new(RecipeTexts { texts, env, directory, place, names }), scene, progress);
+}
+
+/// Leaves the commands of the next shell text as work. After the last text, the task is closed.
+pub(crate) fn run_on(mut recipe: Box<RecipeTexts>, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
+    let Some(text) = recipe.texts.next() else {
+        scene.open_tasks.pop();
+        scene.names = recipe.names;
+        return;
+    };
+    let mut start = code::started(&recipe.place, None, &[], scene);
+    start.cwd = Some(recipe.directory.clone());
+    start.env.extend(recipe.env.iter().cloned());
+    let mut found = walk::text(&text, &start, scene);
+    found.items.iter_mut().for_each(unquoted);
+    code::commands(found, &recipe.place, progress);
+    progress.next.push(Next::RecipeTexts(recipe));
 }
 
 /// Reads a script, then reads it again with the files that it includes.
 fn with_includes(
     mut text: String,
-    task: &Task,
+    runner: &Runner,
     wanted: &Wanted<'_>,
-    directory: &str,
     scene: &mut Scene<'_, '_, '_>,
 ) -> Script {
     let mut holes = Vec::new();
     let mut seen: Vec<String> = Vec::new();
     loop {
-        let mut script = (task.runner.reads)(&text, wanted);
+        let mut script = (runner.reads)(&text, wanted);
         let new: Vec<String> = script.includes.iter().filter(|file| !seen.contains(file)).cloned().collect();
         let is_over = seen.len() + new.len() > INCLUDES_MAX;
         if new.is_empty() || is_over {
@@ -277,13 +265,13 @@ fn with_includes(
             return script;
         }
         for file in new {
-            match path::collapse(Some(directory), &file).map(|path| scripts::unchanged(&path, scene)) {
+            match path::collapse(Some(wanted.directory), &file).map(|path| scripts::unchanged(&path, scene)) {
                 Some(Ok(more)) => {
                     text.push('\n');
                     text.push_str(&more);
                 }
                 // An optional file that does not exist.
-                Some(Err(Why::File)) if is_missing(directory, &file, scene) => {}
+                Some(Err(Why::File)) if is_missing(wanted.directory, &file, scene) => {}
                 Some(Err(why)) => holes.push((why, file.clone())),
                 None => holes.push((Why::File, file.clone())),
             }
@@ -307,10 +295,10 @@ enum Found {
     TooFar,
 }
 
-fn find(task: &Task, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Found {
+fn find(task: &Task, runner: &Runner, place: &Place, scene: &mut Scene<'_, '_, '_>) -> Found {
     let (Some(written), Some(cwd)) = (task.file.as_str(), place.cwd.clone()) else { return Found::Nowhere };
-    let is_usual = task.runner.files.contains(&written);
-    let names = if is_usual { task.runner.files.to_vec() } else { vec![written] };
+    let is_usual = runner.files.contains(&written);
+    let names = if is_usual { runner.files.to_vec() } else { vec![written] };
     let mut here = cwd;
     for _ in 0..=PARENTS_MAX {
         for name in &names {
@@ -321,7 +309,7 @@ fn find(task: &Task, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> Found 
                 return Found::Here(path, here);
             }
         }
-        if !task.runner.climbs || here == "/" {
+        if !runner.climbs || here == "/" {
             return Found::Nowhere;
         }
         here = match here.rsplit_once('/') {
@@ -391,6 +379,3 @@ fn is_pattern(arg: &Arg) -> bool {
         && arg.written().chars().all(is_plain)
         && arg.prefix().starts_with(|first: char| first != '-')
 }
-
-/// A variable in shell text that represents an unknown value.
-pub(crate) const UNKNOWN: &str = "castellan_unknown_value";

@@ -5,15 +5,15 @@ use castellan_event::{Answer, Effect, EffectKind, FileKind, Guard, Query, Role, 
 use castellan_programs::{Arg, Piece};
 use castellan_shell::Stdin;
 
-use crate::code::{From, Program, SHELL};
 use crate::guard::{self, Guarded};
 use crate::handlers::manifest;
+use crate::language::SHELL;
 use crate::limits::{
     BYTES_PER_WORK, LINKS_MAX, WORK_OF_DESCENT, WORK_OF_EFFECT, WORK_OF_LINK, WORK_OF_PATH, WORK_OF_UNSURE,
 };
+use crate::next::{From, Left, Program, Task};
 use crate::overlay::Way;
 use crate::path::{self, Last, Located};
-use crate::recipes::{self, Task};
 use crate::scene::Scene;
 use crate::scope;
 use crate::slots::keeps_code;
@@ -56,16 +56,12 @@ pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) piped: bool,
     /// The walk follows the written contents: a redirect, or a program with known output.
     pub(crate) is_followed: bool,
-    /// Programs in other languages that the command runs. Their effects follow the command's own effects.
-    pub(crate) programs: Vec<Program>,
-    /// Files of the session that such a program may load, each with its language.
-    pub(crate) sources: Vec<(String, &'static str)>,
-    /// The script that is passed to the program of its first line, whatever the script's own name.
-    pub(crate) other: Option<String>,
+    /// The programs and tasks that the command runs.
+    pub(crate) left: Left,
+    /// The command that a handler found within the arguments. Its effects follow those of the handler.
+    pub(crate) inner: Option<Vec<Arg>>,
     /// Tasks are only shown: nothing runs except the code that runs when their file is read.
     pub(crate) shows_tasks: bool,
-    /// Tasks that the command runs, with their directories.
-    pub(crate) tasks: Vec<(Task, Option<String>)>,
     /// The script that contains the command, and its SHA-256.
     script: Option<(String, Option<String>)>,
 }
@@ -96,11 +92,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             is_shell: false,
             is_of_versions: false,
             is_followed: false,
-            programs: Vec::new(),
-            sources: Vec::new(),
-            other: None,
+            left: Left::default(),
+            inner: None,
             shows_tasks: false,
-            tasks: Vec::new(),
             script: None,
         }
     }
@@ -152,7 +146,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// Adds a program in another language that the command runs.
     pub(crate) fn program(&mut self, language: &str, from: From) {
-        self.programs.push(Program {
+        self.left.programs.push(Program {
             language: language.to_owned(),
             from,
             cwd: self.cwd.clone(),
@@ -165,12 +159,14 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         self.program(SHELL, From::Text(text));
     }
 
-    /// Adds a task of a file that the command runs, if castellan reads this kind of file.
+    /// Adds a task of a file that the command runs.
     pub(crate) fn task(&mut self, system: &str, verb: &str, name: Option<&str>, file: &str) {
-        if let Some(mut task) = recipes::task_of(system, verb, name, file).filter(|_| !self.remote) {
-            task.is_shown = self.shows_tasks;
-            self.tasks.push((task, self.cwd.clone()));
+        if self.remote {
+            return;
         }
+        let (system, verb, is_shown) = (system.to_owned(), verb.to_owned(), self.shows_tasks);
+        let task = Task { system, verb, file: Arg::known(file), name: name.map(str::to_owned), is_shown };
+        self.left.tasks.push((task, self.cwd.clone()));
     }
 
     /// Spends work. False if the work is used up.

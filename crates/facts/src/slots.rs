@@ -3,10 +3,10 @@
 use castellan_event::{Answer, Effect, EffectKind, FileKind, HostClass, Query, Role, Why};
 use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
 
-use crate::code::From;
 use crate::handlers;
 use crate::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use crate::loaded;
+use crate::next::From;
 use crate::path::is_stream;
 use crate::sink::Sink;
 use crate::sql;
@@ -76,7 +76,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Update => {
             sink.path(EffectKind::Read, arg);
             // A script that only has a formatter's name may write anything.
-            let is_layout = slot.detail == LAYOUT && sink.other.is_none();
+            let is_layout = slot.detail == LAYOUT && sink.left.other.is_none();
             let verb = is_layout.then(|| LAYOUT.to_owned());
             sink.path_effect(Effect { kind: EffectKind::Write, verb, ..Effect::default() }, arg);
         }

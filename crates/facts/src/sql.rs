@@ -5,8 +5,9 @@
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
 
-use crate::code::{From, SQL};
+use crate::language::SQL;
 use crate::limits::{SQL_BYTES_MAX, SQL_STATEMENTS_MAX, WORK_OF_SQL_BYTE};
+use crate::next::From;
 use crate::sink::Sink;
 
 mod client;

@@ -9,14 +9,13 @@ use std::rc::Rc;
 
 use castellan_event::{Call, Change, Effect, EffectKind, Facts, FileOrigin, Role, Why, sha256_hex};
 use castellan_programs::{Arg, Piece};
-use castellan_shell::{Files, program_within};
 
 use crate::limits::{SCRIPT_BYTES_MAX, WRITTEN_MAX, WRITTEN_TASKS_MAX};
 use crate::overlay::Overlay;
-use crate::recipes::UNKNOWN;
 use crate::scene::Scene;
 use crate::scripts::{self, Known};
-use crate::{analyse, path};
+use crate::walk::UNKNOWN;
+use crate::{driver, path, walk};
 use ways::Way;
 
 /// A file that the call writes.
@@ -191,13 +190,10 @@ fn known(file: &New, scene: &mut Scene<'_, '_, '_>) -> Known {
 
 /// Adds the effects of running a file in one way: the effects of its code, not the effect of starting it.
 fn run(way: &Way, file: &Known, cwd: Option<&str>, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
-    let start = analyse::start_in(way.cwd.as_deref().or(cwd).map(str::to_owned), scene);
-    let mut work = std::mem::take(&mut scene.work);
-    let mut read = |path: &str| scripts::text(path, scene);
-    let found = program_within(way.argv.clone(), None, &start, &mut work, Files::new(&mut read));
-    scene.work = work;
+    let start = walk::start_in(way.cwd.as_deref().or(cwd).map(str::to_owned), scene);
+    let found = walk::command_line(way.argv.clone(), None, &start, scene);
     let mut done = Facts::default();
-    analyse::found(&found, scene, &mut done);
+    driver::run(found, scene, &mut done);
     let offset = facts.written.commands.len();
     facts.written.commands.append(&mut done.commands);
     let is_of_file = |effect: &Effect| {

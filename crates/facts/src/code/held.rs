@@ -4,8 +4,9 @@ use castellan_event::Why;
 use castellan_programs::Arg;
 use castellan_shell::Stdin;
 
-use super::{Place, known};
+use super::known;
 use crate::missing;
+use crate::next::Place;
 use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
@@ -18,7 +19,7 @@ const STANDARD_INPUT: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 /// itself, so it can be compared after the call.
 pub(super) fn held(
     file: &Arg,
-    place: &Place<'_>,
+    place: &Place,
     is_kept: bool,
     scene: &mut Scene<'_, '_, '_>,
 ) -> Vec<Result<String, Why>> {

@@ -3,14 +3,7 @@
 use castellan_event::{Why, single_quoted};
 use toml::Value;
 
-/// The commands that `go generate` finds in a file.
-pub(crate) const GENERATED: &str = "go-generate";
-
-/// A `tox.ini`, of tox 4.
-pub(crate) const TOX: &str = "tox";
-
-/// A `.cargo/config.toml`, of Cargo 1.94.
-pub(crate) const CARGO: &str = "cargo-config";
+use crate::language::{CARGO, GENERATED, TOX};
 
 /// Returns true if a language is one of these files.
 pub(super) fn is_one(language: &str) -> bool {

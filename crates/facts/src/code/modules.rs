@@ -5,17 +5,18 @@ use castellan_languages::Language;
 use castellan_programs::Arg;
 use castellan_shell::Run;
 
-use super::{From, Place, Program, beside, language_of, language_of_files};
 use crate::handlers::manifest;
+use crate::language;
 use crate::memo;
+use crate::next::{From, Place, Program};
 use crate::path;
 use crate::scene::Scene;
 
 /// Returns the files of a module that `python -m` runs. Python looks in the working directory before its own.
 pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<Program> {
     let interpreter = run.argv.first().and_then(Arg::as_str).unwrap_or_default();
-    let language = language_of_files(interpreter.rsplit('/').next().unwrap_or_default());
-    let language = language.filter(|word| language_of(word) == Some(Language::Python));
+    let language = language::of_files(interpreter.rsplit('/').next().unwrap_or_default());
+    let language = language.filter(|word| language::of_word(word) == Some(Language::Python));
     let (Some(language), Some((name, behind)), true) =
         (language, module_of(&run.argv), run.remote.is_empty())
     else {
@@ -23,8 +24,7 @@ pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<P
     };
     let path = name.replace('.', "/");
     let files = [format!("{path}.py"), format!("{path}/__init__.py"), format!("{path}/__main__.py")];
-    let place = Place::of(run, 0, run.cwd.clone());
-    let found = files.into_iter().filter_map(|file| beside(&[file], &place, scene));
+    let found = files.into_iter().filter_map(|file| beside(&[file], run.cwd.as_deref(), scene));
     let program = |file| Program {
         language: language.to_owned(),
         from: From::File(Arg::known(file)),
@@ -64,7 +64,7 @@ fn module_of(argv: &[Arg]) -> Option<(&str, usize)> {
 pub(super) fn main_of(
     file: &Arg,
     language: Option<Language>,
-    place: &Place<'_>,
+    place: &Place,
     scene: &mut Scene<'_, '_, '_>,
 ) -> Option<Arg> {
     let path = file.as_str().filter(|_| place.run.remote.is_empty())?;
@@ -124,11 +124,46 @@ const OF_MODULES: &[&str] = &[
 ];
 
 /// Returns true if the project's manifest names the package of a module, and the session did not write that manifest.
-pub(super) fn is_declared(module: &str, place: &Place<'_>, scene: &mut Scene<'_, '_, '_>) -> bool {
+pub(super) fn is_declared(module: &str, place: &Place, scene: &mut Scene<'_, '_, '_>) -> bool {
     let parts = if module.starts_with('@') { 2 } else { 1 };
     let package: Vec<&str> = module.split('/').take(parts).collect();
     let directory =
         place.file.as_deref().and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
     let directory = directory.or(place.cwd.as_deref()).map(str::to_owned);
     directory.is_some_and(|directory| manifest::declares("npm", &package.join("/"), &directory, scene))
+}
+
+/// Returns the files of a module that a program loads by its name, relative to the program's directory.
+pub(super) fn files_of_module(module: &str, language: Language) -> Vec<String> {
+    match language {
+        Language::Python => {
+            let path = module.replace('.', "/");
+            vec![format!("{path}.py"), format!("{path}/__init__.py")]
+        }
+        Language::Lua => {
+            let path = module.replace('.', "/");
+            vec![format!("{path}.lua"), format!("{path}/init.lua")]
+        }
+        // A file in a directory that the program adds to its module path.
+        Language::Perl | Language::Ruby if module.starts_with('/') => vec![module.to_owned()],
+        // A bare name never means a file beside the program.
+        Language::JavaScript
+        | Language::Perl
+        | Language::Ruby
+        | Language::Php
+        | Language::PowerShell
+        | Language::Batch
+        | Language::AppleScript => Vec::new(),
+    }
+}
+
+/// Returns the first of these files that exists in a directory.
+pub(super) fn beside(
+    files: &[String],
+    directory: Option<&str>,
+    scene: &mut Scene<'_, '_, '_>,
+) -> Option<String> {
+    let directory = directory?;
+    let mut paths = files.iter().filter_map(|file| path::collapse(Some(directory), file));
+    paths.find(|path| scene.is_file_there(path))
 }

@@ -3,7 +3,8 @@
 
 use castellan_event::{Facts, Why};
 
-use super::{From, Place, Program, file_of, held, opaque};
+use super::{file_of, held, opaque};
+use crate::next::{From, Place, Program};
 use crate::scene::Scene;
 
 /// Languages whose files command another program that runs elsewhere or outlives the call.
@@ -27,7 +28,7 @@ pub(crate) fn is_plain(text: &str) -> bool {
 pub(super) fn add(
     program: &Program,
     word: &str,
-    mut place: Place<'_>,
+    mut place: Place,
     scene: &mut Scene<'_, '_, '_>,
     facts: &mut Facts,
 ) {

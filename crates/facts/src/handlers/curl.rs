@@ -7,7 +7,6 @@ use castellan_programs::{Arg, Invocation, Piece};
 use super::netcat::to_socket;
 use super::patch::given_text;
 use super::web;
-use crate::command;
 use crate::limits::LINES_MAX;
 use crate::sink::Sink;
 use crate::slots;
@@ -37,7 +36,8 @@ struct Group<'a> {
 /// Adds what each group does.
 pub(super) fn curl(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     if let Some(argv) = with_config(read, argv, sink) {
-        return command::again(&argv, sink);
+        sink.inner = Some(argv);
+        return;
     }
     let mut group = Group::default();
     let mut operands = read.operands.iter().peekable();

@@ -4,10 +4,10 @@
 use castellan_event::{Effect, EffectKind, Why};
 use castellan_programs::{Arg, Invocation};
 
-use crate::code::From;
-use crate::recipes::UNKNOWN;
+use crate::next::From;
 use crate::sink::Sink;
 use crate::slots::beside;
+use crate::walk::UNKNOWN;
 
 pub(super) fn find(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let depth = |depth: &Arg| matches!(depth.as_str(), Some("0" | "1"));

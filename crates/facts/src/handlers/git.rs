@@ -3,7 +3,6 @@
 use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation, Operand, Piece, Quoting, SlotRole, find, invoke};
 
-use crate::command;
 use crate::limits::GIT_ALIASES_MAX;
 use crate::sink::Sink;
 use crate::slots::is_standard_stream;
@@ -21,14 +20,12 @@ pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     let unknown = own_unknown(read);
     let Some(name) = unknown.and_then(|at| argv.get(at)).and_then(Arg::as_str) else { return };
     let alias = behind_alias(argv, sink);
-    if let Alias::Command(words) = &alias {
-        command::again(words, sink);
-    }
     sink.knows_subcommand = true;
     match alias {
         Alias::Shell(text) => sink.opaque(Role::Code, Why::File, &text),
-        // The command's effects are there by now; shell text that was given was found with the command.
-        Alias::Command(_) | Alias::Given => {}
+        Alias::Command(words) => sink.inner = Some(words),
+        // Shell text that was given was found with the command.
+        Alias::Given => {}
         Alias::Endless => sink.opaque(Role::Code, Why::Nesting, name),
         Alias::None => sink.add(Effect {
             kind: EffectKind::Execute,
@@ -112,7 +109,7 @@ pub(crate) fn each(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
 pub(crate) fn hub(_: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let git = std::iter::once(Arg::known("git"));
     let argv: Vec<Arg> = git.chain(argv.iter().skip(1).cloned()).collect();
-    command::again(&argv, sink);
+    sink.inner = Some(argv);
 }
 
 /// Branches are switched to, paths are overwritten; which it is depends on `--`, on options and on what is there.

@@ -4,7 +4,7 @@
 use castellan_event::{EffectKind, Role};
 use castellan_programs::{Arg, Invocation, Piece};
 
-use crate::code::From;
+use crate::next::From;
 use crate::path;
 use crate::sink::Sink;
 

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use castellan_event::{Answer, Effect, EffectKind, FileKind, FileOrigin, Query, Role, Scope, Why};
 use castellan_programs::{Arg, Invocation};
 
-use crate::code::From;
 use crate::declared;
 use crate::limits::PARENTS_MAX;
 use crate::memo::{self, Reader};
+use crate::next::From;
 use crate::scene::Scene;
 use crate::sink::Sink;
 use crate::slots::is_standard_stream;

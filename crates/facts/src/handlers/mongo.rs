@@ -4,7 +4,7 @@ use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation};
 use castellan_shell::Stdin;
 
-use crate::code::From;
+use crate::next::From;
 use crate::sink::Sink;
 use crate::slots;
 

@@ -3,7 +3,7 @@
 use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Invocation};
 
-use crate::code::From;
+use crate::next::From;
 use crate::sink::Sink;
 
 /// `osascript [-l LANGUAGE] -e LINE ... | FILE`

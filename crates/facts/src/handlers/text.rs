@@ -7,7 +7,7 @@ use castellan_programs::{Arg, Invocation, SlotRole};
 use castellan_shell::Stdin;
 
 use super::inline;
-use crate::code::From;
+use crate::next::From;
 use crate::sink::Sink;
 use crate::slots::{in_code, is_standard_stream};
 

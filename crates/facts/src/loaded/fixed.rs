@@ -8,8 +8,9 @@ use castellan_programs::{Arg, Invocation};
 use toml::Value;
 
 use super::{Pattern, is_loading};
-use crate::code::{CARGO, From, TOX};
+use crate::language::{CARGO, TOX};
 use crate::limits::{LOADED_FILES_MAX, LOOKED_DIRECTORIES_MAX, WORK_OF_PATH};
+use crate::next::From;
 use crate::overlay::Way;
 use crate::path;
 use crate::sink::Sink;

@@ -5,7 +5,8 @@ use castellan_event::{EffectKind, FileOrigin, Role, Scope, Why};
 use castellan_programs::{Arg, Invocation};
 
 use super::SOURCES;
-use crate::code::{CARGO, From, SHELL};
+use crate::language::{CARGO, SHELL};
+use crate::next::From;
 use crate::sink::Sink;
 use castellan_programs::base_name;
 

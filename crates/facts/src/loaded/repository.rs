@@ -6,13 +6,14 @@ use castellan_programs::{Arg, Invocation};
 
 use super::fixed::below;
 use super::is_loading;
-use crate::code::From;
-use crate::code::configured::{GIT, GIT_COMMON, GIT_HOOK, GIT_LINK, git_includes};
 use crate::handlers::of_files;
+use crate::language::{GIT, GIT_COMMON, GIT_HOOK, GIT_LINK};
 use crate::limits::{COMPONENTS_MAX, INCLUDES_MAX, LOADED_FILES_MAX};
+use crate::next::From;
 use crate::overlay::Way;
 use crate::path;
 use crate::scripts;
+use crate::settings::git_includes;
 use crate::sink::Sink;
 
 /// Programs that are git or start git in their directory, with the subcommands that do so (empty: all).

@@ -6,8 +6,8 @@ use castellan_programs::{Arg, Invocation};
 use super::fixed::{above, below};
 use super::repository::{is_file, is_of_session};
 use super::{Pattern, is_loading};
-use crate::code::From;
 use crate::limits::LOOKED_DIRECTORIES_MAX;
+use crate::next::From;
 use crate::path;
 use crate::sink::Sink;
 

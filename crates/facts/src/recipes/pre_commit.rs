@@ -4,7 +4,8 @@
 use castellan_event::Why;
 use serde_json::Value;
 
-use super::{Script, Wanted, yaml};
+use super::{Script, Wanted};
+use crate::yaml;
 
 /// Returns the commands of the requested hook, or of all hooks without a name.
 pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {

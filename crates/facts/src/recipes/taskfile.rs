@@ -7,8 +7,9 @@ use serde_json::Value;
 use castellan_event::{Why, matches_star};
 use castellan_programs::Arg;
 
-use super::{Script, UNKNOWN, Wanted, quoted, yaml};
+use super::{Script, UNKNOWN, Wanted, quoted};
 use crate::limits::TASKS_MAX;
+use crate::yaml;
 
 /// Values of variables; `None`: unknown.
 type Variables = BTreeMap<String, Option<String>>;

@@ -6,7 +6,7 @@ use castellan_programs::{Arg, Style, find};
 use castellan_shell::interpreter;
 use serde_json::Value as Json;
 
-use crate::code::language_of_files;
+use crate::language;
 use crate::limits::WRITTEN_TASKS_MAX;
 use castellan_programs::base_name;
 
@@ -147,7 +147,7 @@ fn is_same(first: &[&str], other: &[&str]) -> bool {
     let language = |words: &[&str]| {
         let name = base_name(words.first()?);
         let is_shell = find(name).is_some_and(|program| program.style == Style::Shell);
-        if is_shell { Some("shell") } else { language_of_files(name) }
+        if is_shell { Some("shell") } else { language::of_files(name) }
     };
     language(first).is_some_and(|language_of_first| language(other) == Some(language_of_first))
 }

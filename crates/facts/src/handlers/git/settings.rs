@@ -3,8 +3,8 @@
 use castellan_event::{Answer, Effect, EffectKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
-use crate::code::configured::{git_starts, git_text};
 use crate::loaded::repository::{self, config_file};
+use crate::settings::{git_starts, git_text};
 use crate::sink::Sink;
 
 /// Settings whose value is a file or directory with code: hooks, or more settings. So is `includeIf.CONDITION.path`.

@@ -5,11 +5,12 @@ use castellan_event::{EffectKind, Role, Why, matches_star};
 use castellan_programs::{Arg, Piece, Program, find, invoke};
 use castellan_shell::Run;
 
-use super::configured::{self, GIT};
-use super::{From, SHELL};
 use crate::handlers;
-use crate::loaded::repository;
+use crate::language::{GIT, SHELL};
+use crate::loaded::{repository, starts};
+use crate::next::From;
 use crate::path;
+use crate::settings;
 use crate::sink::Sink;
 
 /// Content of a variable.
@@ -83,7 +84,7 @@ pub(crate) fn inherited(run: &Run, model: Option<&Program>, sink: &mut Sink<'_, 
             continue;
         }
         let Some(holds) = holds(variable) else { continue };
-        let before = sink.programs.len();
+        let before = sink.left.programs.len();
         if let Some(number) = variable.strip_prefix(KEY) {
             let is_its = |name: &String| name.strip_prefix(VALUE) == Some(number);
             let set = variables.iter().rfind(|(name, _)| is_its(name)).map(|(_, value)| value);
@@ -91,7 +92,7 @@ pub(crate) fn inherited(run: &Run, model: Option<&Program>, sink: &mut Sink<'_, 
         }
         add(variable, holds, value, sink);
         // A later write changes the code in such a file.
-        if sink.programs.len() == before || sink.scene.overlay.is_empty() {
+        if sink.left.programs.len() == before || sink.scene.overlay.is_empty() {
             sink.scene.inherited.insert(known);
         }
     }
@@ -143,11 +144,11 @@ fn setting(name: &Arg, value: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(value) = value else { return };
     match (name.as_str(), value.as_str()) {
         (Some(name), Some(value)) => {
-            if let Some(one) = configured::git_starts(name, value) {
-                configured::start(GIT, one, None, sink);
+            if let Some(one) = settings::git_starts(name, value) {
+                starts::start(GIT, one, None, sink);
             }
         }
-        (Some(name), None) if configured::git_starts(name, "!").is_none() => {}
+        (Some(name), None) if settings::git_starts(name, "!").is_none() => {}
         _ => sink.opaque(Role::Code, value.why().or(name.why()).unwrap_or_default(), &value.written()),
     }
 }

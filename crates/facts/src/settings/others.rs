@@ -5,7 +5,7 @@ use castellan_event::{Why, matches_star};
 use serde_json::Value as Json;
 
 use super::Starts;
-use crate::recipes::yaml;
+use crate::yaml;
 
 /// Format of a program's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

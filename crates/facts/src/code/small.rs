@@ -1,0 +1,80 @@
+//! Shell text, database statements, settings, and code in the little languages of programs.
+
+use std::vec::IntoIter;
+
+use castellan_event::Why;
+use castellan_programs::{Arg, Does};
+
+use super::effects::{opaque, with_programs};
+use super::{commands, configured, known, lifted, started};
+use crate::language::{SHELL, SQL};
+use crate::next::{Next, Place, Progress};
+use crate::scene::Scene;
+use crate::{settings, slots, sql, walk};
+
+/// Adds the effects of a text in such a language.
+pub(super) fn add(
+    language: &str,
+    text: &str,
+    place: &Place,
+    scene: &mut Scene<'_, '_, '_>,
+    progress: &mut Progress,
+) {
+    if language == SHELL {
+        return walked(text, place, scene, progress);
+    }
+    if settings::is_one(language) {
+        return configured::add(language, text, place, scene, progress);
+    }
+    if lifted::is_one(language) {
+        return match lifted::shell(language, text) {
+            Ok(commands) => walked(&commands, place, scene, progress),
+            Err(why) => opaque(place, (why, language), scene, &mut progress.facts),
+        };
+    }
+    if let Some(system) = language.strip_prefix(SQL) {
+        let text = Arg::known(text);
+        return with_programs(place, scene, progress, |sink| sql::effects(system, &text, sink));
+    }
+    if let Some(found) = castellan_programs::code(language, &Arg::known(text)) {
+        does(language.to_owned(), found.into_iter(), place.clone(), scene, progress);
+    }
+}
+
+/// Adds the effects of code in a little language, up to the first that leaves work.
+pub(crate) fn does(
+    language: String,
+    mut found: IntoIter<Does>,
+    place: Place,
+    scene: &mut Scene<'_, '_, '_>,
+    progress: &mut Progress,
+) {
+    let before = progress.next.len();
+    while let Some(one) = found.next() {
+        match one {
+            Does::Shell(text) => shell(&text, &place, scene, progress),
+            Does::Read(_) | Does::Write(_) | Does::Execute(_) | Does::Unknown { .. } => {
+                with_programs(&place, scene, progress, |sink| slots::does(&language, one, sink));
+            }
+        }
+        if progress.next.len() > before {
+            return progress.next.push(Next::Does(language, found, place));
+        }
+    }
+}
+
+/// Walks shell text that a program at this place runs.
+pub(crate) fn shell(text: &Arg, place: &Place, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
+    match known(text) {
+        Ok(text) => walked(&text, place, scene, progress),
+        Err(why) => opaque(place, (why, &text.written()), scene, &mut progress.facts),
+    }
+}
+
+fn walked(text: &str, place: &Place, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
+    let mut start = started(place, None, &[], scene);
+    // The shell may read output of the program, or the rest of the program's input.
+    start.input = Some(Arg::unknown(Why::Input, "", false));
+    let found = walk::text(text, &start, scene);
+    commands(found, place, progress);
+}
