@@ -68,7 +68,7 @@ pub(crate) fn add(
     if language.is_none() && !is_small {
         return unread::add(&program, word, place, scene, &mut progress.facts);
     }
-    if !scene.counts_program() || place.depth > PROGRAM_DEPTH_MAX {
+    if !scene.budget.counts_program() || place.depth > PROGRAM_DEPTH_MAX {
         return opaque(&unread(&program, place), (Why::Nesting, word), scene, &mut progress.facts);
     }
     // The code that reads the argument adds the effects of a URL.
@@ -118,7 +118,7 @@ fn of_file(
     // A program loads each module once, and a file with data is not code.
     if place.depth > 0 && language == Some(Language::JavaScript) {
         let path = file.as_str().and_then(|path| path::collapse(place.cwd.as_deref(), path));
-        if path.is_some_and(|path| !scene.modules.insert((place.command, path))) {
+        if path.is_some_and(|path| !scene.files.modules.insert((place.command, path))) {
             return None;
         }
         if file.as_str().is_some_and(|path| path.ends_with(".json")) {

@@ -30,7 +30,7 @@ pub(crate) fn add(
     let at = facts.commands.len();
     let bytes: usize = run.argv.iter().chain(run.env.iter().map(|(_, value)| value)).map(Arg::len).sum();
     let units = 10 + (bytes / BYTES_PER_WORK) as u64;
-    if !scene.spend(units, None, &mut facts.effects) {
+    if !scene.budget.spend(units, None, &mut facts.effects) {
         return;
     }
     let before = facts.effects.len();
@@ -66,7 +66,8 @@ fn with_effects(
     sink.remote = !run.remote.is_empty();
     sink.stdin = run.stdin.clone();
     sink.piped = run.pipe_from.is_some();
-    sink.names_repository = names_repository(run) || sink.scene.exported.iter().any(|name| is_of_git(name));
+    sink.names_repository =
+        names_repository(run) || sink.scene.exports.names.iter().any(|name| is_of_git(name));
     sink.work_tree = work_tree(run);
     sink.comes_from(run.script.as_deref());
     for wrapper in run.wrappers.iter() {
@@ -75,7 +76,7 @@ fn with_effects(
     for (name, value) in &run.env {
         environment::effect(name, value, &mut sink);
     }
-    for text in std::mem::take(&mut sink.scene.exported_texts) {
+    for text in std::mem::take(&mut sink.scene.exports.texts) {
         sink.shell(text);
     }
     redirect::effects(&run.redirects, &mut sink);
@@ -158,7 +159,7 @@ fn installs(
     let own = effects.iter().skip(before).filter(|effect| is_install(effect));
     let systems: BTreeSet<String> = own.filter_map(|effect| effect.system.clone()).collect();
     for system in systems {
-        if !scene.spend(declared::work_of_installation(&system), Some(at), effects) {
+        if !scene.budget.spend(declared::work_of_installation(&system), Some(at), effects) {
             return;
         }
         let origin = declared::origin_of_installation(&system, cwd, scene);
@@ -281,17 +282,18 @@ fn resolve(name: &str, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Resolved {
         return sink.locate(&Arg::known(name)).path.map_or(Resolved::Unknown, Resolved::File);
     }
     let scene = &mut *sink.scene;
-    scene.names.resolve(name, &run.env, scene.world, &mut scene.work)
+    scene.names.resolve(name, &run.env, scene.world, &mut scene.budget.work)
 }
 
 /// Returns true if the agent may have created the program file in any call, and the analysis has not read it.
 fn is_shadowed(path: &str, place: Option<Scope>, scene: &Scene<'_, '_, '_>) -> bool {
-    if scene.read_scripts.contains(path) {
+    if scene.files.read.contains(path) {
         return false;
     }
     scene.overlay.has_written(path)
-        || scene.setting.written.contains(path)
-        || place != Some(Scope::System) && (scene.setting.written_is_full || scene.has_session_written(path))
+        || scene.session.setting.written.contains(path)
+        || place != Some(Scope::System)
+            && (scene.session.setting.written_is_full || scene.session.has_written(path))
 }
 
 /// Adds the effects of the program's arguments.

@@ -3,8 +3,8 @@
 use castellan_event::{FileOrigin, Scope};
 use castellan_programs::{Arg, find};
 
-use crate::handlers::manifest;
 use crate::limits::WORK_OF_PATH;
+use crate::manifests;
 use crate::path;
 use crate::scene::Scene;
 use castellan_programs::base_name;
@@ -69,7 +69,7 @@ pub(crate) fn is_put_there_by_session(word: &str, cwd: &str, scene: &Scene<'_, '
 
 /// Returns true if the project's manifest names the package that provides a program.
 pub(crate) fn has_package(program: &str, cwd: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
-    packages(program).iter().any(|package| manifest::declares("npm", package, cwd, scene))
+    packages(program).iter().any(|package| manifests::declares("npm", package, cwd, scene))
 }
 
 /// Returns true if an absolute path is a file of an installed package, the manifest beside it names the package, and
@@ -81,16 +81,16 @@ pub(crate) fn is_of_package(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let second = components.next().unwrap_or_default();
     if rest.contains("/node_modules/")
         || scene.origin_of(path, Some(Scope::Workspace)) != Some(FileOrigin::Repository)
-        || scene.is_changing(path)
+        || scene.session.is_changing(path)
     {
         return false;
     }
     match first {
         ".bin" => has_package(second, project, scene),
         scope if scope.starts_with('@') => {
-            manifest::declares("npm", &format!("{scope}/{second}"), project, scene)
+            manifests::declares("npm", &format!("{scope}/{second}"), project, scene)
         }
-        package => manifest::declares("npm", package, project, scene),
+        package => manifests::declares("npm", package, project, scene),
     }
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn origin_of_installation(
     let (_, first, others) = MANIFESTS.iter().find(|(name, _, _)| *name == system)?;
     let mut origin = |file: &str| {
         let path = format!("{}/{file}", cwd.trim_end_matches('/'));
-        let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
+        let located = path::locate(&Arg::known(path), None, &scene.session.places, scene.world);
         let path = located.path?;
         let is_there = scene.is_file_there(&path);
         is_there.then(|| scene.origin_of(&path, located.place)).flatten()

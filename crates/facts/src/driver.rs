@@ -104,15 +104,15 @@ fn set_variable(set: &Set, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
         scene.names.set_path(&set.value);
     }
     if set.exported {
-        scene.exported.insert(set.name.clone());
-        scene.exported_texts.extend(environment::run_by_a_shell(&set.name, &set.value));
-        scene.exported_compilers.remove(&set.name);
+        scene.exports.names.insert(set.name.clone());
+        scene.exports.texts.extend(environment::run_by_a_shell(&set.name, &set.value));
+        scene.exports.compilers.remove(&set.name);
         let compiler = set.value.as_str().filter(|value| COMPILERS.contains(value));
         if let Some(compiler) = compiler.filter(|_| matches!(set.name.as_str(), "CC" | "CXX")) {
-            scene.exported_compilers.insert(set.name.clone(), compiler.to_owned());
+            scene.exports.compilers.insert(set.name.clone(), compiler.to_owned());
         }
         if inherited::may_hold_code(&set.name) {
-            scene.exported_code.push((set.name.clone(), set.value.clone()));
+            scene.exports.code.push((set.name.clone(), set.value.clone()));
         }
     }
     if set.exported || set.name == "PATH" {

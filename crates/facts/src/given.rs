@@ -19,7 +19,7 @@ pub(crate) fn add(run: &Run, at: usize, before: usize, scene: &mut Scene<'_, '_,
     let mut sink = Sink::new(scene, &mut facts.effects, Some(at), run.cwd.clone());
     sink.comes_from(run.script.as_deref());
     for arg in run.argv.iter().skip(1) {
-        for path in paths(arg, sink.scene.places.home()) {
+        for path in paths(arg, sink.scene.session.places.home()) {
             sink.given(&path);
         }
     }

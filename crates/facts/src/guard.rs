@@ -10,7 +10,6 @@ use std::rc::Rc;
 use castellan_agents::{AgentId, HookFile, MANAGED_FOLDER, Place, directory_name, hook_files};
 use castellan_event::{Effect, EffectKind, Guard, path_components};
 
-use crate::handlers::container::BOUND;
 use crate::path::Places;
 use crate::scope;
 use pattern::{Pattern, Relation};
@@ -29,6 +28,9 @@ const OWN_NAMES: &[&str] = &[
     "pin.json",
     "self.yaml",
 ];
+
+/// The verb of a write that only a container may do.
+pub(crate) const BOUND: &str = "mount";
 
 /// The guarded files of a session.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use castellan_programs::{Arg, Invocation};
 mod ansible;
 mod build;
 mod cloud;
-pub(crate) mod container;
+mod container;
 mod curl;
 mod database;
 mod derived;
@@ -34,8 +34,6 @@ mod rsync;
 mod ssh;
 mod web;
 mod wget;
-
-pub(crate) use git::of_files;
 
 use crate::sink::Sink;
 

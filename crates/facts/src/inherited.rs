@@ -74,13 +74,13 @@ pub(crate) fn inherited(run: &Run, model: Option<&Program>, sink: &mut Sink<'_, 
     if sink.remote || run.argv.is_empty() || model.is_some_and(|model| model.builtin) {
         return;
     }
-    let exported = sink.scene.exported_code.iter();
+    let exported = sink.scene.exports.code.iter();
     let own = run.env.iter().filter(|(name, _)| may_hold_code(name));
     let variables: Vec<(String, Arg)> = exported.chain(own).cloned().collect();
     for (at, (variable, value)) in variables.iter().enumerate() {
         let is_last = !variables.iter().skip(at + 1).any(|(other, _)| other == variable);
         let known = format!("{variable} {} {:?}", value.written(), run.cwd);
-        if !is_last || sink.scene.inherited.contains(&known) {
+        if !is_last || sink.scene.exports.inherited.contains(&known) {
             continue;
         }
         let Some(holds) = holds(variable) else { continue };
@@ -93,7 +93,7 @@ pub(crate) fn inherited(run: &Run, model: Option<&Program>, sink: &mut Sink<'_, 
         add(variable, holds, value, sink);
         // A later write changes the code in such a file.
         if sink.left.programs.len() == before || sink.scene.overlay.is_empty() {
-            sink.scene.inherited.insert(known);
+            sink.scene.exports.inherited.insert(known);
         }
     }
 }

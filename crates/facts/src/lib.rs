@@ -5,6 +5,7 @@
 //! `slots` reads each argument by its role, `rows` adds the other rows of the model, `handlers` runs code where a table
 //! is not enough, and `told` classifies by the words of a command alone.
 
+mod changes;
 mod code;
 mod command;
 mod declared;
@@ -16,7 +17,9 @@ mod handlers;
 mod inherited;
 mod language;
 mod limits;
+mod little;
 mod loaded;
+mod manifests;
 mod mcp;
 mod memo;
 mod missing;
@@ -25,6 +28,7 @@ mod next;
 mod overlay;
 mod own_scripts;
 pub mod path;
+mod patterns;
 mod recipes;
 mod redirect;
 mod rows;
@@ -37,6 +41,7 @@ mod sink;
 mod slots;
 mod snapshot;
 mod sql;
+mod targets;
 mod texts;
 mod told;
 mod tools;
@@ -49,9 +54,9 @@ mod yaml;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use changes::{changes_tree, keeps_code};
 pub use command::is_version_control;
-pub use slots::keeps_code;
-pub use trees::{ANYWHERE_MARK, TREE_MARK, changes_tree, may_be_written};
+pub use patterns::{ANYWHERE_MARK, TREE_MARK, may_be_written};
 
 use castellan_event::{Call, Facts, Recorder};
 use castellan_shell::Found;
@@ -98,14 +103,14 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
         made.append(&mut found.written);
         driver::run(found, &mut scene, &mut facts);
     }
-    scene.allow_tool();
+    scene.budget.allow_tool();
     tools::effects(call, &mut scene, &mut facts);
     missing::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);
     facts.own_scripts = own_scripts::own_opaque_files(&facts, &mut scene);
     facts.changed_trees = trees::changed(&mut scene);
     written::add(call, &made, &mut scene, &mut facts);
-    (facts, scene.spent())
+    (facts, scene.budget.spent())
 }
 
 /// Returns the effects of a call whose shell text was already walked.

@@ -187,7 +187,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     let before: BTreeSet<String> =
         found_all.into_iter().filter(|file| !sink.has_itself_written(file)).collect();
     sink.left.sources.extend(sources(&before, &loaded, &patterns));
-    if loaded.len() > LOADED_FILES_MAX || sink.scene.setting.written_is_full {
+    if loaded.len() > LOADED_FILES_MAX || sink.scene.session.setting.written_is_full {
         sink.opaque(Role::Code, Why::Budget, name);
     }
     let known = loaded.iter().map(|(file, _)| file.clone()).collect();
@@ -231,10 +231,10 @@ pub(crate) fn source(
     scene: &mut Scene<'_, '_, '_>,
     progress: &mut Progress,
 ) {
-    if !scene.sources.insert(file.clone()) {
+    if !scene.files.sources.insert(file.clone()) {
         return;
     }
-    if scene.sources.len() > LOADED_FILES_MAX {
+    if scene.files.sources.len() > LOADED_FILES_MAX {
         return executed(&file, &place, scene, &mut progress.facts);
     }
     let from = From::File(Arg::known(file.as_str()));
@@ -243,9 +243,9 @@ pub(crate) fn source(
         file,
         place: place.clone(),
         facts: std::mem::take(&mut progress.facts),
-        is_over_told: scene.is_over_told,
+        is_over_told: scene.budget.is_over_told,
         overlay: scene.overlay.clone(),
-        ran: scene.ran.clone(),
+        ran: scene.files.ran.clone(),
     };
     progress.next.push(Next::Program(program, place));
     progress.next.push(Next::SourceEnd(Box::new(apart)));
@@ -255,9 +255,10 @@ pub(crate) fn source(
 pub(crate) fn source_end(apart: Apart, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
     let Apart { file, place, facts, is_over_told, overlay, ran } = apart;
     let own = std::mem::replace(&mut progress.facts, facts);
-    let is_known =
-        scene.is_over_told == is_over_told && own.commands.is_empty() && own.effects.iter().all(is_near);
-    (scene.is_over_told, scene.overlay, scene.ran) = (is_over_told, overlay, ran);
+    let is_known = scene.budget.is_over_told == is_over_told
+        && own.commands.is_empty()
+        && own.effects.iter().all(is_near);
+    (scene.budget.is_over_told, scene.overlay, scene.files.ran) = (is_over_told, overlay, ran);
     if !is_known {
         executed(&file, &place, scene, &mut progress.facts);
     }

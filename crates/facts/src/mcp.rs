@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::limits::MCP_VALUES_MAX;
 use crate::sink::Sink;
-use crate::{slots, told};
+use crate::{targets, told};
 
 /// Effects of a tool on its path arguments, by a word in the tool's name.
 const VERBS: &[(&str, &[EffectKind])] = &[
@@ -85,11 +85,11 @@ pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
             return sink.opaque(Role::Target, Why::Size, tool);
         }
         if is_url(text) {
-            slots::url(EffectKind::Connect, &Arg::known(text), sink);
+            targets::url(EffectKind::Connect, &Arg::known(text), sink);
         } else if is_path {
             // Most servers expand `~`.
             let text = match text.strip_prefix("~/") {
-                Some(rest) => format!("{}/{rest}", sink.scene.places.home()),
+                Some(rest) => format!("{}/{rest}", sink.scene.session.places.home()),
                 None => text.to_owned(),
             };
             for kind in kinds {

@@ -4,10 +4,10 @@
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope, Why};
 use castellan_programs::Arg;
 
+use crate::changes::changes_tree;
 use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
-use crate::trees::changes_tree;
 
 /// Programs that wait: a missing file may exist by the time that they end.
 const WAITERS: &[&str] =
@@ -16,28 +16,28 @@ const WAITERS: &[&str] =
 /// Returns why the content of a missing file at an absolute path is unknown. Something may create the file, unless it
 /// belongs to the project and no known change creates it.
 pub(crate) fn why(path: &str, scene: &mut Scene<'_, '_, '_>) -> Why {
-    let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
+    let located = path::locate(&Arg::known(path), None, &scene.session.places, scene.world);
     let is_plain = located.place == Some(Scope::Workspace) && located.scope == Some(Scope::Workspace);
-    let Some(real) = located.path.filter(|_| is_plain && !scene.setting.written_is_full) else {
+    let Some(real) = located.path.filter(|_| is_plain && !scene.session.setting.written_is_full) else {
         return Why::File;
     };
     let kind = scene.world.ask(Query::FileKind { path: real.clone() });
     let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing)));
     let is_made = scene.overlay.has_written(&real)
         || scene.overlay.follow(&real, true) != Way::Same
-        || scene.has_session_written(&real)
-        || scene.is_changing(&real);
+        || scene.session.has_written(&real)
+        || scene.session.is_changing(&real);
     if is_there || is_made {
         return Why::File;
     }
-    scene.missing.insert(real);
+    scene.files.missing.insert(real);
     Why::Missing
 }
 
 /// Runs after all effects of a call are found. If something in the call may create a missing file before or while it
 /// runs, its content is unknown.
 pub(crate) fn settle(scene: &Scene<'_, '_, '_>, facts: &mut Facts) {
-    if scene.missing.is_empty() {
+    if scene.files.missing.is_empty() {
         return;
     }
     let waits = |name: &String| WAITERS.contains(&name.as_str());
@@ -57,12 +57,13 @@ fn may_make(effect: &Effect, scene: &Scene<'_, '_, '_>) -> bool {
         EffectKind::Write | EffectKind::Link => path.is_none_or(|path| {
             let is_pattern = path.contains(['*', '?', '[', '{']);
             let below = format!("{}/", path.trim_end_matches('/'));
-            is_pattern || scene.missing.iter().any(|one| one == path || one.starts_with(&below))
+            is_pattern || scene.files.missing.iter().any(|one| one == path || one.starts_with(&below))
         }),
         EffectKind::Mutate | EffectKind::Destroy => changes_tree(effect),
         // A program without a model may write any path. A file that project code starts belongs to the project.
         EffectKind::Execute => {
-            let is_code = |path: &str| scene.missing.contains(path) || scene.ran.contains_key(path);
+            let is_code =
+                |path: &str| scene.files.missing.contains(path) || scene.files.ran.contains_key(path);
             effect.system.is_none() && effect.script_path.is_none() && !path.is_some_and(is_code)
         }
         EffectKind::Read

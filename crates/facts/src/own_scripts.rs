@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope, Why};
 use castellan_programs::Arg;
 
+use crate::changes::{changes_tree, keeps_code};
 use crate::overlay::Way;
 use crate::path;
+use crate::patterns::{ANYWHERE_MARK, OPEN, TREE_MARK, may_be_written, may_meet};
 use crate::scene::Scene;
-use crate::slots::keeps_code;
-use crate::trees::{ANYWHERE_MARK, OPEN, TREE_MARK, changes_tree, may_be_written, may_meet};
 
 /// Directories of installed packages: part of the project's directory, but not its own code.
 const INSTALLED: &[&str] = &["node_modules", "site-packages"];
@@ -44,10 +44,11 @@ pub(crate) fn own_opaque_files(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> 
         return BTreeSet::new();
     }
     files.retain(is_safe);
-    let workspace = scene.setting.workspace.trim_end_matches('/');
+    let workspace = scene.session.setting.workspace.trim_end_matches('/');
     let is_inside = |path: &str| path.strip_prefix(workspace).is_some_and(|rest| rest.starts_with('/'));
     // Downloaded data may be part of the output of a build.
-    let written: Vec<String> = scene.setting.written.iter().filter(|path| is_inside(path)).cloned().collect();
+    let written: Vec<String> =
+        scene.session.setting.written.iter().filter(|path| is_inside(path)).cloned().collect();
     let is_touched = !builds::are_plain_sources(&written, scene)
         || facts.effects.iter().any(|effect| effect.kind == EffectKind::Download)
         || others.iter().any(|effect| {
@@ -73,7 +74,7 @@ fn is_made_there(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     match scene.world.ask(Query::FileKind { path: file.to_owned() }) {
         Some(Answer::FileKind(FileKind::Missing)) => true,
         Some(Answer::FileKind(FileKind::File)) => {
-            let located = path::locate(&Arg::known(file), None, &scene.places, scene.world);
+            let located = path::locate(&Arg::known(file), None, &scene.session.places, scene.world);
             located.path.as_deref() == Some(file) && located.scope == Some(Scope::Workspace)
         }
         _ => false,
@@ -87,18 +88,18 @@ fn is_installed(file: &str) -> bool {
 /// Returns true if any file of the project may differ from the one that the user knows, if running code may come from
 /// the network, or if the input of code is unknown.
 fn is_any_strange(facts: &Facts, scene: &Scene<'_, '_, '_>) -> bool {
-    let workspace = scene.setting.workspace.trim_end_matches('/');
+    let workspace = scene.session.setting.workspace.trim_end_matches('/');
     // The project itself chose the downloads of its own code.
     let fetches = |effect: &Effect| {
         effect.script_path.is_none() && effect.kind == EffectKind::Download || changes_tree(effect)
     };
     workspace.is_empty()
         || scene.is_code_given_unknown
-        || scene.setting.written_is_full
+        || scene.session.setting.written_is_full
         || [TREE_MARK, ANYWHERE_MARK]
             .iter()
-            .any(|mark| scene.setting.written.contains(&format!("{workspace}/{mark}")))
-        || scene.setting.downloaded.iter().any(|path| path.starts_with(workspace))
+            .any(|mark| scene.session.setting.written.contains(&format!("{workspace}/{mark}")))
+        || scene.session.setting.downloaded.iter().any(|path| path.starts_with(workspace))
         || facts.effects.iter().any(fetches)
 }
 
@@ -121,7 +122,7 @@ fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     if file.contains(OPEN) && is_own_pattern(file, scene) {
         return true;
     }
-    let located = path::locate(&Arg::known(file), None, &scene.places, scene.world);
+    let located = path::locate(&Arg::known(file), None, &scene.session.places, scene.world);
     let is_plain = located.place == Some(Scope::Workspace) && located.scope == Some(Scope::Workspace);
     // The target of a link in the project may be anywhere.
     let Some(real) = located.path.filter(|real| is_plain && real == file) else { return false };
@@ -134,19 +135,19 @@ fn is_own(file: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
 fn is_own_pattern(pattern: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let known = pattern.find(OPEN).and_then(|at| pattern.get(..at)).and_then(|known| known.rsplit_once('/'));
     let Some((directory, _)) = known else { return false };
-    let located = path::locate(&Arg::known(directory), None, &scene.places, scene.world);
+    let located = path::locate(&Arg::known(directory), None, &scene.session.places, scene.world);
     let is_plain = located.place == Some(Scope::Workspace) && located.path.as_deref() == Some(directory);
     is_plain
         && !pattern.split('/').any(|part| part == "..")
         && !is_installed(pattern)
         && is_unchanged(directory, scene)
-        && !may_be_written(&scene.setting.written, pattern)
+        && !may_be_written(&scene.session.setting.written, pattern)
         && !scene.overlay.has_changed_around(directory)
 }
 
 /// Returns true if no call of the session has changed a path, and no running call may be changing it.
 fn is_unchanged(path: &str, scene: &Scene<'_, '_, '_>) -> bool {
-    !may_be_written(&scene.setting.written, path)
+    !may_be_written(&scene.session.setting.written, path)
         && scene.overlay.follow(path, true) == Way::Same
-        && !scene.is_changing(path)
+        && !scene.session.is_changing(path)
 }

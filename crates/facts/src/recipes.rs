@@ -196,7 +196,7 @@ pub(crate) fn run(recipe: Recipe, scene: &mut Scene<'_, '_, '_>, progress: &mut 
     let facts = &mut progress.facts;
     // A task that runs itself does not end by itself. The cause of its end, and the changes until then, are unknown.
     let same = format!("{file} {directory} {task:?} {:?} {:?}", place.run.argv, place.run.env);
-    if scene.open_tasks.contains(&same) || !scene.counts_program() {
+    if scene.open_tasks.contains(&same) || !scene.budget.counts_program() {
         return code::opaque(&place, (Why::Nesting, &file), scene, facts);
     }
     let text = match scripts::unchanged(&file, scene) {
@@ -305,7 +305,7 @@ fn find(task: &Task, runner: &Runner, place: &Place, scene: &mut Scene<'_, '_, '
             let Some(path) = path::collapse(Some(&here), name) else { return Found::Nowhere };
             let kind = scene.world.ask(Query::FileKind { path: path.clone() });
             let is_there = !matches!(kind, Some(Answer::FileKind(FileKind::Missing)));
-            if is_there || scene.overlay.has_written(&path) || scene.has_script(&path) {
+            if is_there || scene.overlay.has_written(&path) || scene.files.has_text(&path) {
                 return Found::Here(path, here);
             }
         }

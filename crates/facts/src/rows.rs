@@ -5,7 +5,7 @@ use castellan_programs::{Arg, EffectRow, Invocation, Program, Source};
 
 use crate::loaded;
 use crate::sink::Sink;
-use crate::slots::is_standard_stream;
+use crate::targets::is_standard_stream;
 
 /// Adds the effects of every row of the program and the subcommand whose condition holds.
 pub(crate) fn effects(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
@@ -29,7 +29,7 @@ fn effect(row: &EffectRow, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     };
     if !row.path.is_empty() {
         let path = match row.path.strip_prefix("~/") {
-            Some(rest) => format!("{}/{rest}", sink.scene.places.home()),
+            Some(rest) => format!("{}/{rest}", sink.scene.session.places.home()),
             None => row.path.to_owned(),
         };
         on_path(row, &path, &targets, sink);

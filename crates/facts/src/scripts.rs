@@ -9,22 +9,9 @@ use castellan_event::{
 use castellan_programs::Arg;
 use castellan_shell::Script;
 
-use crate::limits::SCRIPT_BYTES_MAX;
 use crate::overlay::Way;
 use crate::path;
-use crate::scene::Scene;
-
-#[derive(Debug, Clone)]
-pub(crate) struct Known {
-    /// The real path.
-    pub(crate) path: String,
-    /// SHA-256 of the contents, in hex.
-    pub(crate) sha256: Option<String>,
-    /// The contents, or the reason why they are unknown.
-    pub(crate) text: Result<Rc<str>, Why>,
-    /// The file begins like a program in machine code: no interpreter reads it.
-    pub(crate) is_of_machine: bool,
-}
+use crate::scene::{Known, Scene};
 
 /// Magic numbers of machine programs: ELF, Mach-O in both byte orders and for several machines, PE.
 const MACHINE: &[&[u8]] =
@@ -32,10 +19,10 @@ const MACHINE: &[&[u8]] =
 
 /// Returns the text of the file at this absolute path.
 pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>, Why> {
-    if let Some(known) = scene.scripts.get(path) {
+    if let Some(known) = scene.files.known.get(path) {
         return known.text.clone();
     }
-    let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
+    let located = path::locate(&Arg::known(path), None, &scene.session.places, scene.world);
     let mut known =
         Known { path: path.to_owned(), sha256: None, text: Err(Why::Unreadable), is_of_machine: false };
     if let Some(real) = located.path {
@@ -49,19 +36,19 @@ pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>,
         known.path = real;
     }
     let text = known.text.clone();
-    scene.scripts.insert(path.to_owned(), known);
+    scene.files.known.insert(path.to_owned(), known);
     text
 }
 
 /// True if a file is neither text nor machine code. When run by its path, such a file goes to an interpreter.
 pub(crate) fn is_strange_script(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     let is_text = text(path, scene) != Err(Why::Encoding);
-    !is_text && scene.scripts.get(path).is_none_or(|known| !known.is_of_machine)
+    !is_text && scene.files.known.get(path).is_none_or(|known| !known.is_of_machine)
 }
 
 /// Returns the text of a file that no earlier command of the call has changed.
 pub(crate) fn unchanged(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>, Why> {
-    let real = path::locate(&Arg::known(path), None, &scene.places, scene.world).path;
+    let real = path::locate(&Arg::known(path), None, &scene.session.places, scene.world).path;
     let is_changed = real
         .as_deref()
         .is_some_and(|real| scene.overlay.has_written(real) || scene.overlay.follow(real, true) != Way::Same);
@@ -74,9 +61,9 @@ pub(crate) fn unchanged(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<
 
 /// Records that a file runs. `path`: the path of the query. `is_made`: the call itself made the contents that run.
 pub(crate) fn runs(real: &str, path: &str, is_made: bool, scene: &mut Scene<'_, '_, '_>) {
-    let sha256 = scene.scripts.get(path).filter(|_| !is_made).and_then(|known| known.sha256.clone());
+    let sha256 = scene.files.known.get(path).filter(|_| !is_made).and_then(|known| known.sha256.clone());
     if sha256.is_some() || is_made {
-        scene.ran.insert(real.to_owned(), sha256);
+        scene.files.ran.insert(real.to_owned(), sha256);
     }
 }
 
@@ -87,7 +74,7 @@ pub(crate) fn all(made: &[(Rc<str>, Arg)], scene: &Scene<'_, '_, '_>) -> Vec<Scr
         let only = texts.next().flatten().filter(|_| texts.next().is_none());
         only.filter(|_| !scene.overlay.has_changed(path)).map(|text| sha256_hex(text.as_bytes()))
     };
-    let each = scene.ran.iter().map(|(path, sha256)| ScriptFile {
+    let each = scene.files.ran.iter().map(|(path, sha256)| ScriptFile {
         path: path.clone(),
         sha256: sha256.clone().or_else(|| in_the_end(path)),
         is_written: scene.overlay.has_written(path),
@@ -97,7 +84,7 @@ pub(crate) fn all(made: &[(Rc<str>, Arg)], scene: &Scene<'_, '_, '_>) -> Vec<Scr
 
 /// Reads the bytes of a file that no running call is changing.
 fn look(real: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Vec<u8>, Why> {
-    if scene.is_changing(real) {
+    if scene.session.is_changing(real) {
         return Err(Why::Changing);
     }
     match scene.world.ask(Query::FileKind { path: real.to_owned() }) {
@@ -113,8 +100,7 @@ fn look(real: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Vec<u8>, Why> {
     else {
         return Err(Why::Unreadable);
     };
-    scene.script_bytes = scene.script_bytes.saturating_add(bytes.len());
-    if scene.script_bytes > SCRIPT_BYTES_MAX { Err(Why::Size) } else { Ok(bytes) }
+    if scene.budget.counts_bytes(bytes.len()) { Ok(bytes) } else { Err(Why::Size) }
 }
 
 /// Converts bytes to text. Bytes that no shell accepts as text (a program, data) are an error.
@@ -125,7 +111,7 @@ fn code(bytes: Vec<u8>) -> Result<Rc<str>, Why> {
 
 /// Records that a file is run. If the call itself changes the file first, castellan has read another text than runs.
 pub(crate) fn checked(script: &Script, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
-    let located = path::locate(&Arg::known(&*script.path), None, &scene.places, scene.world);
+    let located = path::locate(&Arg::known(&*script.path), None, &scene.session.places, scene.world);
     let Some(real) = located.path else { return };
     let changed =
         if script.is_made { scene.overlay.has_changed(&real) } else { scene.overlay.has_written(&real) };
@@ -140,6 +126,6 @@ pub(crate) fn checked(script: &Script, scene: &mut Scene<'_, '_, '_>, facts: &mu
             ..Effect::default()
         });
     } else {
-        scene.read_scripts.insert(real);
+        scene.files.read.insert(real);
     }
 }

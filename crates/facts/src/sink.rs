@@ -5,8 +5,8 @@ use castellan_event::{Answer, Effect, EffectKind, FileKind, Guard, Query, Role, 
 use castellan_programs::{Arg, Piece};
 use castellan_shell::Stdin;
 
-use crate::guard::{self, Guarded};
-use crate::handlers::manifest;
+use crate::changes::{changes_tree, keeps_code};
+use crate::guard;
 use crate::language::SHELL;
 use crate::limits::{
     BYTES_PER_WORK, LINKS_MAX, WORK_OF_DESCENT, WORK_OF_EFFECT, WORK_OF_LINK, WORK_OF_PATH, WORK_OF_UNSURE,
@@ -16,8 +16,7 @@ use crate::overlay::Way;
 use crate::path::{self, Last, Located};
 use crate::scene::Scene;
 use crate::scope;
-use crate::slots::keeps_code;
-use crate::trees;
+use crate::{manifests, trees};
 
 mod unknown;
 
@@ -101,7 +100,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// Sets the script of the effects that follow. `file` is the path as the walk asked for it.
     pub(crate) fn comes_from(&mut self, file: Option<&str>) {
-        self.script = file.map(|file| match self.scene.scripts.get(file) {
+        self.script = file.map(|file| match self.scene.files.known.get(file) {
             Some(known) => (known.path.clone(), known.sha256.clone()),
             None => (file.to_owned(), None),
         });
@@ -126,7 +125,11 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             && !self.remote
             && !self.names_repository;
         let cwd = self.cwd.as_deref().filter(|_| is_here)?;
-        Some(if is_below(cwd, &self.scene.setting.workspace) { Scope::Workspace } else { Scope::Outside })
+        Some(if is_below(cwd, &self.scene.session.setting.workspace) {
+            Scope::Workspace
+        } else {
+            Scope::Outside
+        })
     }
 
     /// True if a program that takes commands from standard input takes them from a person. Commands from a pipe, a file
@@ -171,7 +174,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// Spends work. False if the work is used up.
     pub(crate) fn spend(&mut self, units: u64) -> bool {
-        self.scene.spend(units, self.command, self.effects)
+        self.scene.budget.spend(units, self.command, self.effects)
     }
 
     pub(crate) fn push(&mut self, effect: Effect) {
@@ -184,8 +187,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         let (script_path, script_sha256) =
             self.script.clone().map_or((None, None), |(path, hash)| (Some(path), hash));
         let (command, file) = (self.command, self.file);
-        let home_bytes = effect.path.as_deref().and_then(|path| scope::home_of(path, &self.scene.places));
-        let package = manifest::name_of_package(&effect);
+        let home_bytes =
+            effect.path.as_deref().and_then(|path| scope::home_of(path, &self.scene.session.places));
+        let package = manifests::name_of_package(&effect);
         let guard = self.guard_of(&effect).or_else(|| self.guard_of_tree(&effect));
         self.effects.push(Effect {
             guard,
@@ -206,9 +210,8 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             return None;
         }
         let called = effect.path.as_ref().and_then(|_| path::collapse(self.cwd.as_deref(), raw));
-        let Scene { guarded, places, world, .. } = &mut *self.scene;
-        let guarded = guarded.get_or_init(|| Guarded::of(places));
-        guarded.reached(effect, called.as_deref(), places, &mut |path| {
+        let Scene { session, world, .. } = &mut *self.scene;
+        session.guarded().reached(effect, called.as_deref(), &session.places, &mut |path| {
             let kind = world.ask(Query::FileKind { path });
             !matches!(kind, Some(Answer::FileKind(FileKind::Missing)))
         })
@@ -216,14 +219,15 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// Returns the part of the guard that version control may change in a work tree without naming files.
     fn guard_of_tree(&mut self, effect: &Effect) -> Option<Guard> {
-        if self.remote || !trees::changes_tree(effect) {
+        if self.remote || !changes_tree(effect) {
             return None;
         }
         let root = match self.work_tree.clone() {
             Some(tree) => self.locate(&tree).path,
             None if self.names_repository => self.cwd.clone(),
             None => {
-                let cwd = self.cwd.clone().filter(|cwd| !is_below(cwd, &self.scene.setting.workspace));
+                let cwd =
+                    self.cwd.clone().filter(|cwd| !is_below(cwd, &self.scene.session.setting.workspace));
                 cwd.map(|cwd| trees::root(cwd, self.scene))
             }
         };
@@ -322,7 +326,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         if kind == EffectKind::Write && self.kind_at(&located) == Some(FileKind::Fifo) {
             self.inject(&located);
         }
-        let changing = located.path.as_deref().filter(|path| self.scene.is_changing(path));
+        let changing = located.path.as_deref().filter(|path| self.scene.session.is_changing(path));
         let changing = changing.map(|_| Why::Changing);
         let Located { path, raw, scope, place, is_linked, why, about: _ } = located;
         self.push(Effect {
@@ -415,9 +419,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             return path::unknown(arg, Why::Budget);
         }
         if self.remote {
-            return path::elsewhere(arg, &self.scene.places);
+            return path::elsewhere(arg, &self.scene.session.places);
         }
-        let on_drive = self.has_drives && !self.scene.places.is_windows;
+        let on_drive = self.has_drives && !self.scene.session.places.is_windows;
         if let Some(located) = on_drive.then(|| path::on_drive(arg, self.scene.world, last)).flatten() {
             return located;
         }
@@ -436,17 +440,17 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             Way::Elsewhere(path) => path,
             Way::Endless => return located.without_end(),
         };
-        let (places, world) = (&self.scene.places, &mut *self.scene.world);
+        let (places, world) = (&self.scene.session.places, &mut *self.scene.world);
         let followed = path::find(&Arg::known(elsewhere), None, places, world, last);
         Located { raw: located.raw, is_linked: true, ..followed }
     }
 
     /// Stores the changes of version control in a work tree: anything below the repository may change.
     fn remember_tree(&mut self, effect: &Effect) {
-        if !trees::changes_tree(effect) || self.remote {
+        if !changes_tree(effect) || self.remote {
             return;
         }
-        let workspace = Some(self.scene.setting.workspace.as_str()).filter(|path| !path.is_empty());
+        let workspace = Some(self.scene.session.setting.workspace.as_str()).filter(|path| !path.is_empty());
         let here = self.cwd.as_deref();
         let inside = workspace.filter(|path| here.is_none_or(|here| is_below(here, path)));
         let Some(directory) = inside.or(here).map(str::to_owned) else { return };

@@ -1,25 +1,17 @@
 //! Effects of an invocation by the roles of its operands and option values.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, HostClass, Query, Role, Why};
-use castellan_programs::{Arg, Does, Invocation, Piece, Slot, SlotRole, code};
+use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_programs::{Arg, Invocation, Slot, SlotRole};
 
+use crate::changes::LAYOUT;
 use crate::handlers;
-use crate::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
+use crate::little::in_code;
 use crate::loaded;
 use crate::next::From;
 use crate::path::is_stream;
 use crate::sink::Sink;
 use crate::sql;
-use crate::url::{Host, Url};
-
-/// The verb of a write that only reformats a file, as formatters do: the code keeps its meaning.
-pub(crate) const LAYOUT: &str = "layout";
-
-/// True if a write keeps the code of a file: a reformat, or a setting of git that starts nothing.
-pub fn keeps_code(effect: &Effect) -> bool {
-    let verb = effect.verb.as_deref();
-    verb == Some(LAYOUT) || verb == Some("config") && effect.system.as_deref() == Some("git")
-}
+use crate::targets::{beside, host, is_directory, is_elsewhere, is_standard_stream, joined, remote, url};
 
 /// Adds the effects of every operand and option value.
 pub(crate) fn effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -148,51 +140,6 @@ fn execute(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     sink.path(EffectKind::Execute, arg);
 }
 
-/// `-` means standard input or output.
-pub(crate) fn is_standard_stream(arg: &Arg) -> bool {
-    arg.as_str() == Some("-")
-}
-
-/// Adds the effects of the code itself. The shell text that the code runs was found with the command.
-pub(crate) fn in_code(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
-    let Some(does) = code(language, arg) else {
-        sink.program(language, From::Text(arg.clone()));
-        return;
-    };
-    let is_unknown = does.iter().any(|one| matches!(one, Does::Unknown { .. }));
-    does.into_iter().for_each(|one| self::does(language, one, sink));
-    // The unknown part is only text here: in a pattern, a replacement, a literal.
-    if let Some(why) = arg.why().filter(|_| !is_unknown) {
-        sink.opaque(Role::Operand, why, &arg.written());
-    }
-}
-
-/// Adds one effect of code in a little language. The shell text that the code runs was found with the command.
-pub(crate) fn does(language: &str, one: Does, sink: &mut Sink<'_, '_, '_, '_>) {
-    match one {
-        Does::Shell(_) => {}
-        Does::Read(path) => sink.path(EffectKind::Read, &named_in(language, path, sink)),
-        Does::Write(path) => sink.path(EffectKind::Write, &named_in(language, path, sink)),
-        Does::Execute(path) => {
-            let path = named_in(language, path, sink);
-            sink.path(EffectKind::Execute, &path);
-            sink.program(language, From::File(path));
-        }
-        Does::Unknown { why, text } => sink.opaque(Role::Code, why, &text),
-    }
-}
-
-/// Resolves a path by the rules of the language: ex expands `~` and variables.
-fn named_in(language: &str, path: Arg, sink: &Sink<'_, '_, '_, '_>) -> Arg {
-    let Some(text) = path.as_str().filter(|_| language == "ex") else { return path };
-    let home = text.strip_prefix("~/").or_else(|| text.strip_prefix("$HOME/"));
-    match home {
-        Some(rest) => Arg::known(format!("{}/{rest}", sink.scene.places.home())),
-        None if text.contains(['$', '`']) => Arg::unknown(Why::Expansion, text, false),
-        None => path,
-    }
-}
-
 /// Adds the writes to a destination: each source by its name in a directory, else the destination itself.
 fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     // `-t` names a directory, otherwise the program does nothing.
@@ -264,171 +211,9 @@ const CONTENTS: &str = "contents";
 /// [`CONTENTS`], but only if the source ends in a slash.
 const CONTENTS_BEHIND_SLASH: &str = "slash";
 
-/// True if the path is a directory or is written like one.
-pub(crate) fn is_directory(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
-    let path = sink.locate(arg).path;
-    let kind = path.and_then(|path| sink.scene.world.ask(Query::FileKind { path }));
-    matches!(kind, Some(Answer::FileKind(FileKind::Directory)))
-        || arg.as_str().is_some_and(|text| text.ends_with('/'))
-}
-
-/// `directory/name`, for the last component of a source.
-pub(crate) fn joined(directory: &Arg, source: &Arg) -> Arg {
-    match source.as_str() {
-        Some(text) => {
-            let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            beside(directory, &Arg::known(name))
-        }
-        None => beside(directory, &Arg::from_pieces(last_component(source), source.splits())),
-    }
-}
-
-/// The pieces after the last written slash; all pieces if nothing follows a slash.
-fn last_component(source: &Arg) -> Vec<Piece> {
-    let pieces = source.pieces();
-    let name = |(at, piece): (usize, &Piece)| match piece {
-        Piece::Text(text) => text.rsplit_once('/').map(|(_, name)| (at, name.to_owned())),
-        Piece::Unknown { .. } => None,
-    };
-    match pieces.iter().enumerate().rev().find_map(name) {
-        Some((at, name)) if !name.is_empty() || at + 1 < pieces.len() => {
-            let rest = pieces.iter().skip(at + 1).cloned();
-            std::iter::once(Piece::Text(name)).chain(rest).collect()
-        }
-        _ => pieces.to_vec(),
-    }
-}
-
-/// `directory/path`
-pub(crate) fn beside(directory: &Arg, path: &Arg) -> Arg {
-    let slash = Piece::Text("/".to_owned());
-    let pieces = directory.pieces().iter().cloned().chain([slash]).chain(path.pieces().iter().cloned());
-    Arg::from_pieces(pieces, directory.splits() || path.splits())
-}
-
 fn link(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let source = read.operands.iter().find(|one| one.slot.role != SlotRole::Link);
     let target = source.map(|source| sink.locate(&source.arg));
     let target = target.map(|located| located.path.unwrap_or(located.raw));
     sink.path_effect(Effect { kind: EffectKind::Link, target, ..Effect::default() }, arg);
-}
-
-pub(crate) fn host(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
-    let written = arg.written();
-    let host = arg.as_str().map(|name| Host::parse(name.rsplit('@').next().unwrap_or_default()));
-    sink.add(Effect {
-        kind,
-        host_class: host.as_ref().map(|host| host.class),
-        host: host.map(|host| host.name),
-        target: Some(written.clone().into_owned()),
-        ..Effect::default()
-    });
-    if let Some(why) = arg.why() {
-        sink.opaque(Role::Target, why, &written);
-    } else if written.len() > HOST_BYTES_MAX {
-        sink.opaque(Role::Target, Why::Size, beginning(&written));
-    }
-}
-
-/// The first part of a long address, short enough to show to people.
-fn beginning(address: &str) -> &str {
-    address.get(..address.floor_char_boundary(80)).unwrap_or_default()
-}
-
-pub(crate) fn url(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
-    url_effect(Effect { kind, ..Effect::default() }, arg, sink);
-}
-
-/// Adds an effect on the machine of a URL. For a `file:` URL the file is read.
-pub(crate) fn url_effect(effect: Effect, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
-    let written = arg.written();
-    let url = Url::parse(&written);
-    if url.scheme.as_deref() == Some("file") && url.host.is_none() {
-        let path = written.trim_start().get("file:".len()..).unwrap_or_default();
-        let path = path.strip_prefix("//").unwrap_or(path);
-        sink.path(EffectKind::Read, &Arg::known(path));
-        return;
-    }
-    if arg.why().is_some() && arg.prefix().trim_start().starts_with("file:///") {
-        return sink.path(EffectKind::Read, &without_scheme(arg));
-    }
-    // The host of a partly unknown URL may differ from its known part. A shell pattern keeps its beginning when
-    // expanded and mostly stays unchanged (`localhost/a?b=c`): on this machine it sends nothing away.
-    let is_pattern = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
-    let is_here = url.class == HostClass::Loopback && has_whole_host(arg.prefix());
-    let has_host = is_here && arg.pieces().iter().all(is_pattern);
-    let is_known = arg.why().is_none() || has_host;
-    // Rules see neither the whole address nor such a long host.
-    let has_odd_host = url.host.is_some() && url.class == HostClass::Unknown;
-    let is_long = written.len() > if has_odd_host { HOST_BYTES_MAX } else { URL_BYTES_MAX };
-    if is_known && is_long {
-        sink.opaque(Role::Target, Why::Size, beginning(&written));
-    }
-    sink.add(Effect {
-        host: url.host.filter(|_| is_known),
-        host_class: is_known.then_some(url.class),
-        url: Some(if is_known { url.text } else { written.clone().into_owned() }),
-        ..effect
-    });
-    if let Some(why) = arg.why().filter(|_| !is_known) {
-        sink.opaque(Role::Target, why, &written);
-    }
-}
-
-/// The path of a `file:` URL.
-fn without_scheme(arg: &Arg) -> Arg {
-    let mut pieces = arg.pieces().to_vec();
-    if let Some(Piece::Text(first)) = pieces.first_mut() {
-        *first = first.trim_start().trim_start_matches("file://").to_owned();
-    }
-    Arg::from_pieces(pieces, arg.splits())
-}
-
-/// True if the known beginning of a URL contains the whole host.
-fn has_whole_host(prefix: &str) -> bool {
-    prefix.split_once("://").is_some_and(|(_, rest)| rest.contains(['/', '?', '#']))
-}
-
-fn is_elsewhere(arg: &Arg) -> bool {
-    let head = arg.prefix().split('/').next().unwrap_or_default();
-    arg.prefix().contains("://") || head.split_once(':').is_some_and(|(host, _)| !host.is_empty())
-}
-
-/// `[user@]host:path` is on another machine. Without a colon before the first slash it is a local path.
-pub(crate) fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
-    if arg.prefix().contains("://") {
-        return url(away, arg, sink);
-    }
-    let head = arg.prefix().split('/').next().unwrap_or_default();
-    match head.split_once(':') {
-        Some((host, _)) if is_elsewhere(arg) => {
-            let host = Host::parse(host.rsplit('@').next().unwrap_or_default());
-            let target = Some(arg.written().into_owned());
-            let host_class = Some(host.class);
-            sink.add(Effect { kind: away, host: Some(host.name), host_class, target, ..Effect::default() });
-        }
-        _ => sink.path(here, arg),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_copied_into_a_directory_keeps_its_name() {
-        let found = Piece::Unknown { why: Why::Glob, written: "{}".to_owned() };
-        let text = |text: &str| Piece::Text(text.to_owned());
-        for (source, expected) in [
-            (vec![text("src/main.c")], "build/main.c"),
-            (vec![text("src/")], "build/src"),
-            (vec![text("src/"), found.clone()], "build/{}"),
-            (vec![text("src/a-"), found.clone(), text(".c")], "build/a-{}.c"),
-            (vec![found.clone(), text("/x")], "build/x"),
-            (vec![found.clone(), text("/")], "build/{}/"),
-        ] {
-            let source = Arg::from_pieces(source, false);
-            assert_eq!(joined(&Arg::known("build"), &source).written(), expected);
-        }
-    }
 }

@@ -25,11 +25,11 @@ pub(crate) fn newest_definitions(
     let Some((agent, snapshots)) = agent.and_then(|agent| Some((agent, shell_snapshots(agent)?))) else {
         return Ok(Arc::default());
     };
-    let configured = scene.process.as_ref().and_then(|process| process.var(settings_variable(agent)));
+    let configured = scene.session.process.as_ref().and_then(|process| process.var(settings_variable(agent)));
     let folder = match configured {
         Some(folder) => folder.to_owned(),
-        None if scene.places.home().is_empty() => return Ok(Arc::default()),
-        None => format!("{}/{}", scene.places.home(), directory_name(agent)),
+        None if scene.session.places.home().is_empty() => return Ok(Arc::default()),
+        None => format!("{}/{}", scene.session.places.home(), directory_name(agent)),
     };
     if !folder.starts_with('/') {
         return Ok(Arc::default());

@@ -45,7 +45,7 @@ pub(crate) fn walked(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fac
             walked.push(program_within(argv, None, &start, &mut work, Files::new(&mut read)));
         }
     }
-    scene.allow_text(bytes, &work);
+    scene.budget.allow_text(bytes, &work);
     walked
 }
 
@@ -55,7 +55,7 @@ fn shells(call: &Call, scene: &Scene<'_, '_, '_>) -> &'static [Shell] {
     match variables {
         Some([]) if call.tool.kind == ToolKind::Shell => &[Shell::Bash],
         variables => {
-            let value = |name: &&str| scene.process.as_ref().and_then(|process| process.var(name));
+            let value = |name: &&str| scene.session.process.as_ref().and_then(|process| process.var(name));
             agent_shells(variables.unwrap_or_default().iter().find_map(value))
         }
     }

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::limits::MCP_VALUES_MAX;
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{mcp, slots};
+use crate::{mcp, targets};
 
 /// Adds the effects of the tool itself. The commands of shell text are found elsewhere.
 pub(crate) fn effects(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
@@ -53,11 +53,11 @@ fn of_file(kind: ToolKind, file: &FileTarget, sink: &mut Sink<'_, '_, '_, '_>) {
 
 fn web(input: &Json, sink: &mut Sink<'_, '_, '_, '_>) {
     match text_of(input, "url") {
-        Some(url) => slots::url(EffectKind::Download, &url, sink),
+        Some(url) => targets::url(EffectKind::Download, &url, sink),
         None if !in_prompt(input).is_empty() => {
             let urls = in_prompt(input);
             for url in urls.iter().take(MCP_VALUES_MAX) {
-                slots::url(EffectKind::Download, &Arg::known(*url), sink);
+                targets::url(EffectKind::Download, &Arg::known(*url), sink);
             }
             if urls.len() > MCP_VALUES_MAX {
                 sink.opaque(Role::Target, Why::Size, "prompt");

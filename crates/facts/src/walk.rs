@@ -12,10 +12,10 @@ pub(crate) const UNKNOWN: &str = "castellan_unknown_value";
 
 /// Walks a shell text.
 pub(crate) fn text(text: &str, start: &Start, scene: &mut Scene<'_, '_, '_>) -> Found {
-    let mut work = std::mem::take(&mut scene.work);
+    let mut work = std::mem::take(&mut scene.budget.work);
     let mut read = |path: &str| scripts::text(path, scene);
     let found = commands_within(text, start, &mut work, Files::new(&mut read));
-    scene.work = work;
+    scene.budget.work = work;
     found
 }
 
@@ -26,10 +26,10 @@ pub(crate) fn command_line(
     start: &Start,
     scene: &mut Scene<'_, '_, '_>,
 ) -> Found {
-    let mut work = std::mem::take(&mut scene.work);
+    let mut work = std::mem::take(&mut scene.budget.work);
     let mut read = |path: &str| scripts::text(path, scene);
     let found = program_within(argv, stdin, start, &mut work, Files::new(&mut read));
-    scene.work = work;
+    scene.budget.work = work;
     found
 }
 
@@ -37,8 +37,8 @@ pub(crate) fn command_line(
 pub(crate) fn start_in(cwd: Option<String>, scene: &Scene<'_, '_, '_>) -> Start {
     Start {
         cwd,
-        home: Some(scene.places.home().to_owned()).filter(|home| !home.is_empty()),
-        env: scene.process.as_ref().map(|process| process.env.clone()).unwrap_or_default(),
+        home: Some(scene.session.places.home().to_owned()).filter(|home| !home.is_empty()),
+        env: scene.session.process.as_ref().map(|process| process.env.clone()).unwrap_or_default(),
         shells: SH.to_vec(),
         ..Start::default()
     }

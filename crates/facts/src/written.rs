@@ -10,10 +10,10 @@ use std::rc::Rc;
 use castellan_event::{Call, Change, Effect, EffectKind, Facts, FileOrigin, Role, Why, sha256_hex};
 use castellan_programs::{Arg, Piece};
 
-use crate::limits::{SCRIPT_BYTES_MAX, WRITTEN_MAX, WRITTEN_TASKS_MAX};
+use crate::limits::{WRITTEN_MAX, WRITTEN_TASKS_MAX};
 use crate::overlay::Overlay;
-use crate::scene::Scene;
-use crate::scripts::{self, Known};
+use crate::scene::{Known, Scene};
+use crate::scripts;
 use crate::walk::UNKNOWN;
 use crate::{driver, path, walk};
 use ways::Way;
@@ -54,16 +54,16 @@ pub(crate) fn add(call: &Call, made: &[(Rc<str>, Arg)], scene: &mut Scene<'_, '_
     }
     // The call's changes are complete, and nothing is changing any more.
     scene.overlay = Overlay::default();
-    scene.is_over_told = false;
+    scene.budget.is_over_told = false;
     for (file, _, known) in &scripts {
-        scene.scripts.insert(file.path.clone(), known.clone());
+        scene.files.known.insert(file.path.clone(), known.clone());
     }
     let cwd = Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty());
     for (number, (file, ways, known)) in scripts.iter().enumerate() {
         let before = facts.written.effects.len();
         match (&known.text, number < WRITTEN_MAX) {
             (Ok(_), true) => {
-                scene.scripts.insert(file.path.clone(), known.clone());
+                scene.files.known.insert(file.path.clone(), known.clone());
                 let looked_at = ways.iter().take(WRITTEN_TASKS_MAX);
                 looked_at.for_each(|way| run(way, known, cwd.as_deref(), scene, facts));
                 let is_over = ways.len() > WRITTEN_TASKS_MAX;
@@ -166,7 +166,7 @@ fn of_kind(facts: &Facts, kind: EffectKind) -> impl Iterator<Item = &str> {
 
 /// The real path of a file. None for streams, which store nothing.
 fn real(path: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
-    let real = path::locate(&Arg::known(path), None, &scene.places, scene.world).path?;
+    let real = path::locate(&Arg::known(path), None, &scene.session.places, scene.world).path?;
     (!path::is_stream(&real)).then_some(real)
 }
 
@@ -175,11 +175,10 @@ fn known(file: &New, scene: &mut Scene<'_, '_, '_>) -> Known {
     let mut known =
         Known { path: file.real.clone(), sha256: None, text: file.text.clone(), is_of_machine: false };
     if let Ok(text) = &file.text {
-        scene.script_bytes = scene.script_bytes.saturating_add(text.len());
-        if scene.script_bytes > SCRIPT_BYTES_MAX {
-            known.text = Err(Why::Size);
-        } else {
+        if scene.budget.counts_bytes(text.len()) {
             known.sha256 = Some(sha256_hex(text.as_bytes()));
+        } else {
+            known.text = Err(Why::Size);
         }
         if text.contains('\0') {
             known.text = Err(Why::Encoding);

@@ -39,7 +39,7 @@ pub(super) fn held(
             Stdin::Inherited | Stdin::Text(_) | Stdin::File(_) => vec![Err(Why::Input)],
         };
     }
-    let real = path::locate(&Arg::known(path.as_str()), None, &scene.places, scene.world).path;
+    let real = path::locate(&Arg::known(path.as_str()), None, &scene.session.places, scene.world).path;
     let is_followed = !made.is_empty();
     let changed = real.as_deref().is_some_and(|real| {
         let changed = match (is_kept, is_followed) {
@@ -72,7 +72,7 @@ pub(super) fn held(
     };
     if let Some(real) = real.filter(|_| is_kept && texts.iter().all(Result::is_ok)) {
         scripts::runs(&real, &path, is_followed, scene);
-        scene.read_scripts.insert(real);
+        scene.files.read.insert(real);
     }
     texts
 }

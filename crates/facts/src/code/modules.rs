@@ -5,8 +5,8 @@ use castellan_languages::Language;
 use castellan_programs::Arg;
 use castellan_shell::Run;
 
-use crate::handlers::manifest;
 use crate::language;
+use crate::manifests;
 use crate::memo;
 use crate::next::{From, Place, Program};
 use crate::path;
@@ -130,7 +130,7 @@ pub(super) fn is_declared(module: &str, place: &Place, scene: &mut Scene<'_, '_,
     let directory =
         place.file.as_deref().and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
     let directory = directory.or(place.cwd.as_deref()).map(str::to_owned);
-    directory.is_some_and(|directory| manifest::declares("npm", &package.join("/"), &directory, scene))
+    directory.is_some_and(|directory| manifests::declares("npm", &package.join("/"), &directory, scene))
 }
 
 /// Returns the files of a module that a program loads by its name, relative to the program's directory.

@@ -77,7 +77,7 @@ pub(crate) fn script_texts(
     progress: &mut Progress,
 ) {
     let Some(text) = texts.next() else { return };
-    if !scene.counts_program() {
+    if !scene.budget.counts_program() {
         return opaque(&place, (Why::Nesting, &path), scene, &mut progress.facts);
     }
     let text = match text {

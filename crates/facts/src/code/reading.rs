@@ -16,7 +16,7 @@ use crate::language::of_word;
 use crate::next::{From, Items, Next, Place, Program, Progress, Reading};
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{environment, path, slots, sql, walk};
+use crate::{environment, path, sql, targets, walk};
 
 /// Adds the effects of a program from where its reading stopped, up to the next act that leaves work.
 pub(crate) fn read_on(mut reading: Box<Reading>, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
@@ -52,10 +52,10 @@ fn begin(
         Ok(text) => match language {
             Some(language) => {
                 let start = start(program, place, scene);
-                let Scene { world, program_work, .. } = scene;
+                let Scene { world, budget, .. } = scene;
                 let mut helper =
                     |sha256: &str, request: &[u8]| world.program(sha256, request, Answered::decode);
-                let found = read_once(language, &text, &start, program_work, &mut helper);
+                let found = read_once(language, &text, &start, &mut budget.programs, &mut helper);
                 (reading.modules, reading.acts) = (found.modules.into_iter(), found.acts.into_iter());
             }
             None => small::add(word, &text, place, scene, progress),
@@ -71,7 +71,7 @@ fn begin(
 
 fn start(program: &Program, place: &Place, scene: &Scene<'_, '_, '_>) -> castellan_languages::Start {
     let env = environment_of(place, scene);
-    let home = scene.places.home();
+    let home = scene.session.places.home();
     castellan_languages::Start {
         file: place.file.clone(),
         args: program.args.clone(),
@@ -212,8 +212,8 @@ fn on_operand(kind: EffectKind, on: &Operand, sink: &mut Sink<'_, '_, '_, '_>) {
     match on {
         Operand::Nothing => sink.add(Effect { kind, ..Effect::default() }),
         Operand::Path(path) => sink.path(kind, path),
-        Operand::Into { path, source } if slots::is_directory(path, sink) => {
-            sink.path(kind, &slots::joined(path, source));
+        Operand::Into { path, source } if targets::is_directory(path, sink) => {
+            sink.path(kind, &targets::joined(path, source));
         }
         Operand::Into { path, .. } => sink.path(kind, path),
         Operand::Link { path, to } => {
@@ -221,8 +221,8 @@ fn on_operand(kind: EffectKind, on: &Operand, sink: &mut Sink<'_, '_, '_, '_>) {
             let target = Some(target.path.unwrap_or(target.raw));
             sink.path_effect(Effect { kind, target, ..Effect::default() }, path);
         }
-        Operand::Host { host, .. } => slots::host(kind, host, sink),
-        Operand::Url(url) => slots::url(kind, url, sink),
+        Operand::Host { host, .. } => targets::host(kind, host, sink),
+        Operand::Url(url) => targets::url(kind, url, sink),
         Operand::Process(process) => sink.on(kind, "", "", Some(process)),
         Operand::System { system, verb } => sink.on(kind, system, verb, None),
     }

@@ -10,7 +10,7 @@ use super::{commands, configured, known, lifted, started};
 use crate::language::{SHELL, SQL};
 use crate::next::{Next, Place, Progress};
 use crate::scene::Scene;
-use crate::{settings, slots, sql, walk};
+use crate::{little, settings, sql, walk};
 
 /// Adds the effects of a text in such a language.
 pub(super) fn add(
@@ -54,7 +54,7 @@ pub(crate) fn does(
         match one {
             Does::Shell(text) => shell(&text, &place, scene, progress),
             Does::Read(_) | Does::Write(_) | Does::Execute(_) | Does::Unknown { .. } => {
-                with_programs(&place, scene, progress, |sink| slots::does(&language, one, sink));
+                with_programs(&place, scene, progress, |sink| little::does(&language, one, sink));
             }
         }
         if progress.next.len() > before {

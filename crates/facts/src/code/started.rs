@@ -37,10 +37,10 @@ pub(crate) fn started(
 
 /// Returns the environment of a command; the last value of a name applies.
 pub(crate) fn environment_of(place: &Place, scene: &Scene<'_, '_, '_>) -> Vec<(String, Arg)> {
-    let of_agent = scene.process.iter().flat_map(|process| &process.env);
+    let of_agent = scene.session.process.iter().flat_map(|process| &process.env);
     let known = of_agent.map(|(name, value)| (name.clone(), Arg::known(value.as_str())));
     // The order of commands and exports is unknown here, so an export may apply or not.
-    let exported = scene.exported.iter().map(|name| match scene.exported_compilers.get(name) {
+    let exported = scene.exports.names.iter().map(|name| match scene.exports.compilers.get(name) {
         Some(compiler) => (name.clone(), Arg::known(compiler.as_str())),
         None => (name.clone(), Arg::unknown(Why::Variable, format!("${name}"), true)),
     });

@@ -5,7 +5,7 @@ use castellan_event::{Effect, EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation, Operand, SlotRole, Used};
 
 use crate::sink::Sink;
-use crate::slots::{beside, is_standard_stream, remote};
+use crate::targets::{beside, is_standard_stream, remote};
 
 pub(super) fn tar(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let changes = ["-r", "-u", "-A", "--delete"].iter().any(|mode| read.given(mode));

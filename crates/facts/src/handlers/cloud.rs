@@ -6,7 +6,7 @@ use castellan_programs::{Arg, Invocation};
 
 use crate::limits::{CLOUD_TARGETS_MAX, CLOUD_WORDS_MAX};
 use crate::sink::Sink;
-use crate::{slots, told};
+use crate::{targets, told};
 use castellan_programs::base_name;
 
 use EffectKind::{Destroy, Elevate, Mutate, Publish, Query};
@@ -297,8 +297,8 @@ fn transfer(
                 let url = Some(last.written().into_owned());
                 sink.path_effect(Effect { kind: EffectKind::Upload, url, ..Effect::default() }, source);
             }
-            (false, _) => slots::url(EffectKind::Upload, last, sink),
-            (true, false) => slots::url(EffectKind::Download, source, sink),
+            (false, _) => targets::url(EffectKind::Upload, last, sink),
+            (true, false) => targets::url(EffectKind::Download, source, sink),
             (true, true) => sink.on(Mutate, system, verb, Some(last)),
         }
         if verb == "mv" && is_remote(source) {
@@ -320,12 +320,12 @@ fn transfer(
 
 /// Records the writes of a download from a cloud's store. A download into a directory keeps the name of each source.
 fn arrives(sources: &[&Arg], to: &Arg, is_whole: bool, sink: &mut Sink<'_, '_, '_, '_>) {
-    if is_whole || !slots::is_directory(to, sink) {
+    if is_whole || !targets::is_directory(to, sink) {
         let recursive = is_whole.then_some(true);
         return sink.path_effect(Effect { kind: EffectKind::Write, recursive, ..Effect::default() }, to);
     }
     for source in sources {
-        sink.path(EffectKind::Write, &slots::joined(to, source));
+        sink.path(EffectKind::Write, &targets::joined(to, source));
     }
 }
 
@@ -350,7 +350,7 @@ fn session(system: &str, args: &[&Arg], words: &[&str], sink: &mut Sink<'_, '_, 
         ["compute", "ssh", ..] | ["ssh", ..] | ["compute", "connect-to-serial-port", ..] => {
             let at = if words.first() == Some(&"compute") { 2 } else { 1 };
             let host = args.get(at).copied();
-            host.into_iter().for_each(|host| slots::host(EffectKind::Connect, host, sink));
+            host.into_iter().for_each(|host| targets::host(EffectKind::Connect, host, sink));
             // A command for it.
             let command = args.get(at + 1);
             command.into_iter().for_each(|one| sink.opaque(Role::Code, Why::Unsupported, &one.written()));
@@ -363,8 +363,8 @@ fn session(system: &str, args: &[&Arg], words: &[&str], sink: &mut Sink<'_, '_, 
             let Some((last, sources)) = args.get(2..).and_then(|rest| rest.split_last()) else {
                 return false;
             };
-            sources.iter().for_each(|one| slots::remote(EffectKind::Download, EffectKind::Read, one, sink));
-            slots::remote(EffectKind::Upload, EffectKind::Write, last, sink);
+            sources.iter().for_each(|one| targets::remote(EffectKind::Download, EffectKind::Read, one, sink));
+            targets::remote(EffectKind::Upload, EffectKind::Write, last, sink);
         }
         _ => return false,
     }
@@ -373,7 +373,7 @@ fn session(system: &str, args: &[&Arg], words: &[&str], sink: &mut Sink<'_, '_, 
 
 /// `aws configure`
 fn configure(words: &[&str], sink: &mut Sink<'_, '_, '_, '_>) {
-    let file = Arg::known(format!("{}/.aws/credentials", sink.scene.places.home()));
+    let file = Arg::known(format!("{}/.aws/credentials", sink.scene.session.places.home()));
     let asks = matches!(words.get(1), Some(&"get" | &"list" | &"list-profiles" | &"export-credentials"));
     sink.path(if asks { EffectKind::Read } else { EffectKind::Write }, &file);
 }

@@ -5,8 +5,9 @@ use castellan_event::{Effect, EffectKind, Role};
 use castellan_programs::{Arg, Invocation};
 
 use super::web;
+use crate::guard::BOUND;
 use crate::sink::Sink;
-use crate::slots;
+use crate::targets;
 
 /// Options with a value that takes down a wall of the container.
 const BREAKS: &[(&str, &[&str])] = &[
@@ -112,9 +113,6 @@ fn mount(value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
-/// What is said of a write that a container only may do.
-pub(crate) const BOUND: &str = "mount";
-
 /// A path of this machine that is seen inside, with everything below it.
 fn bound(path: &Arg, is_read_only: bool, sink: &mut Sink<'_, '_, '_, '_>) {
     let written = path.written();
@@ -134,7 +132,7 @@ fn bound(path: &Arg, is_read_only: bool, sink: &mut Sink<'_, '_, '_, '_>) {
 pub(super) fn build(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     for context in read.operands.iter().map(|operand| &operand.arg).take(1).filter_map(directory) {
         if context.prefix().contains("://") || context.prefix().starts_with("git@") {
-            slots::url(EffectKind::Download, &context, sink);
+            targets::url(EffectKind::Download, &context, sink);
         } else {
             let before = sink.recursive.replace(true);
             sink.path(EffectKind::Read, &context);

@@ -9,7 +9,7 @@ use super::patch::given_text;
 use super::web;
 use crate::limits::LINES_MAX;
 use crate::sink::Sink;
-use crate::slots;
+use crate::targets;
 
 /// What one group of options says.
 #[derive(Default)]
@@ -74,9 +74,9 @@ pub(super) fn curl(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
 fn with_config(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) -> Option<Vec<Arg>> {
     let used = read.options.iter().find(|used| used.option.flags.contains(&"--config"))?;
     let file = used.value.as_ref()?;
-    let text = given_text((!slots::is_standard_stream(file)).then_some(file), sink)?;
+    let text = given_text((!targets::is_standard_stream(file)).then_some(file), sink)?;
     let options = options_of(&text)?;
-    if !slots::is_standard_stream(file) {
+    if !targets::is_standard_stream(file) {
         sink.path(EffectKind::Read, file);
     }
     // Its value stands in it, or is the next argument.
@@ -182,7 +182,7 @@ impl Group<'_> {
             "--connect-to" | "--resolve" => {
                 let host = value.prefix().split(':').nth(2).unwrap_or_default();
                 if !host.is_empty() {
-                    slots::host(EffectKind::Connect, &Arg::known(host), sink);
+                    targets::host(EffectKind::Connect, &Arg::known(host), sink);
                 }
             }
             "--quote" => sink.on(EffectKind::Mutate, "ftp", "quote", Some(value)),
@@ -241,7 +241,7 @@ impl Group<'_> {
             if let Some(path) = web::local_file(url) {
                 sink.path(EffectKind::Read, &path);
             } else if self.head || method.as_deref() == Some("HEAD") {
-                slots::url(EffectKind::Connect, url, sink);
+                targets::url(EffectKind::Connect, url, sink);
             } else {
                 let changes = verb.is_some_and(|verb| web::changes(verb, sends));
                 web::exchange(url, verb.unwrap_or_default(), sends, changes, output.is_some(), sink);

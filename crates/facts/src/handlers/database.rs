@@ -5,7 +5,7 @@ use castellan_programs::{Arg, Invocation, SlotRole};
 use castellan_shell::Stdin;
 
 use crate::sink::Sink;
-use crate::{slots, sql};
+use crate::{sql, targets};
 
 /// A client that runs the statements it is given, or those on its standard input.
 pub(super) fn client(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -55,9 +55,9 @@ pub(super) fn address(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, 
     for arg in operands.chain(read.values("--dbname")) {
         let written = arg.written();
         if written.contains("://") {
-            slots::url(EffectKind::Connect, arg, sink);
+            targets::url(EffectKind::Connect, arg, sink);
         } else if let Some(host) = written.split_whitespace().find_map(|word| word.strip_prefix("host=")) {
-            slots::host(EffectKind::Connect, &Arg::known(host), sink);
+            targets::host(EffectKind::Connect, &Arg::known(host), sink);
         }
     }
     for used in &read.options {

@@ -6,7 +6,7 @@ use castellan_programs::{Arg, Invocation};
 
 use crate::next::From;
 use crate::sink::Sink;
-use crate::slots::beside;
+use crate::targets::beside;
 use crate::walk::UNKNOWN;
 
 pub(super) fn find(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {

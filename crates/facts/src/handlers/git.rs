@@ -4,15 +4,16 @@ use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation, Operand, Piece, Quoting, SlotRole, find, invoke};
 
 use crate::limits::GIT_ALIASES_MAX;
+use crate::loaded::repository::of_files;
 use crate::sink::Sink;
-use crate::slots::is_standard_stream;
+use crate::targets::is_standard_stream;
 
 mod pathspec;
 mod remote;
 mod settings;
 
 pub(crate) use remote::{clone, fetch, push};
-pub(crate) use settings::{config, of_files};
+pub(crate) use settings::config;
 
 /// Every subcommand without a handler of its own, and what is none: an alias or a program `git-NAME`.
 pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {

@@ -7,7 +7,7 @@ use castellan_shell::Stdin;
 
 use super::web;
 use crate::sink::Sink;
-use crate::slots;
+use crate::targets;
 
 /// Adds what the request does.
 pub(super) fn httpie(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -46,7 +46,7 @@ pub(super) fn httpie(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
     let default = if sends { "POST" } else { "GET" };
     let verb = method.as_deref().unwrap_or(default);
     if verb == "HEAD" {
-        slots::url(EffectKind::Connect, &url, sink);
+        targets::url(EffectKind::Connect, &url, sink);
         return;
     }
     let stores = read.given("--download") || read.given("--output");

@@ -5,7 +5,7 @@ use castellan_programs::{Arg, Attribute, Invocation, SlotRole};
 
 use super::web;
 use crate::sink::Sink;
-use crate::slots;
+use crate::targets;
 use crate::url::Host;
 
 use EffectKind::{Destroy, Mutate, Query};
@@ -120,7 +120,7 @@ pub(super) fn kubectl(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, 
     for file in files.filter(|file| file.as_str() != Some("-")) {
         let path = file.prefix().split_once('=').map_or(file.clone(), |(_, path)| Arg::known(path));
         if path.prefix().contains("://") {
-            slots::url(EffectKind::Download, &path, sink);
+            targets::url(EffectKind::Download, &path, sink);
         } else {
             sink.path(EffectKind::Read, &path);
         }
@@ -243,7 +243,8 @@ fn joined(operands: &[&Arg], is_plain: bool) -> Vec<Arg> {
 /// `kubectl config`: the file that is read or changed.
 fn configuration(operands: &[&Arg], read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let named = read.values("--kubeconfig").last().cloned();
-    let file = named.unwrap_or_else(|| Arg::known(format!("{}/.kube/config", sink.scene.places.home())));
+    let file =
+        named.unwrap_or_else(|| Arg::known(format!("{}/.kube/config", sink.scene.session.places.home())));
     let first = operands.first().and_then(|arg| arg.as_str()).unwrap_or_default();
     let asks = first.starts_with("get-") || matches!(first, "view" | "current-context" | "");
     sink.path(if asks { EffectKind::Read } else { EffectKind::Write }, &file);
@@ -262,7 +263,7 @@ pub(super) fn helm(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     let Some(chart) = operands.next() else { return };
     let start = chart.prefix();
     if start.contains("://") {
-        slots::url(EffectKind::Download, chart, sink);
+        targets::url(EffectKind::Download, chart, sink);
     } else if start.starts_with(['.', '/']) {
         web::named(chart).into_iter().for_each(|path| sink.path(EffectKind::Read, &path));
     }

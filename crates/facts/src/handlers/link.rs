@@ -4,7 +4,7 @@ use castellan_event::{Effect, EffectKind, Role};
 use castellan_programs::{Arg, Invocation, SlotRole};
 
 use crate::sink::Sink;
-use crate::slots::{is_directory, joined};
+use crate::targets::{is_directory, joined};
 
 pub(super) fn link(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let operands = read.operands.iter().filter(|one| one.slot.role == SlotRole::Special);

@@ -1,61 +1,28 @@
 //! Packages that are installed: whether the project's manifest declares them. A name that it does not declare may be
 //! anyone's.
 
-use std::rc::Rc;
-
-use castellan_event::{Answer, Effect, EffectKind, FileKind, FileOrigin, Query, Role, Scope, Why};
+use castellan_event::{Answer, Effect, EffectKind, FileKind, FileOrigin, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
 use crate::declared;
 use crate::limits::PARENTS_MAX;
-use crate::memo::{self, Reader};
+use crate::manifests;
 use crate::next::From;
-use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::slots::is_standard_stream;
-
-mod names;
-
-/// How the packages of one kind are named and declared.
-struct Manager {
-    system: &'static str,
-    /// Manifests that declare them, each with what reads it. Those of one directory count together.
-    manifests: &'static [(&'static str, Reader)],
-    /// What a specification names.
-    name: fn(&str) -> String,
-}
-
-const MANAGERS: &[Manager] = &[
-    Manager { system: "cargo", manifests: &[("Cargo.toml", names::of_toml)], name: names::before_at },
-    Manager { system: "composer", manifests: &[("composer.json", names::of_json)], name: names::of_composer },
-    Manager { system: "gem", manifests: &[("Gemfile", names::of_gemfile)], name: names::before_at },
-    Manager { system: "go", manifests: &[("go.mod", names::of_go_mod)], name: names::before_at },
-    Manager { system: "npm", manifests: &[("package.json", names::of_json)], name: names::before_at },
-    Manager {
-        system: "pip",
-        manifests: &[
-            ("Pipfile", names::of_toml),
-            ("pyproject.toml", names::of_toml),
-            ("requirements-dev.txt", names::of_requirements),
-            ("requirements.txt", names::of_requirements),
-        ],
-        name: names::of_requirement,
-    },
-];
+use crate::targets::is_standard_stream;
 
 /// Adds the effects of installing a package. `detail`: the package manager, and after a colon what is known without a
 /// manifest (`npm:global`).
 pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let (system, known) = detail.split_once(':').unwrap_or((detail, ""));
-    let manager = MANAGERS.iter().find(|manager| manager.system == system);
     let mut origin = None;
-    let verb = match (arg.as_str(), manager) {
-        (Some(text), _) if text.contains("://") || names::is_remote(text, system) => {
+    let verb = match (arg.as_str(), manifests::is_manager(system)) {
+        (Some(text), _) if text.contains("://") || manifests::is_remote(text, system) => {
             let url = Some(text.to_owned());
             sink.add(Effect { kind: EffectKind::Download, url, ..Effect::default() });
             "undeclared"
         }
-        (Some(text), _) if names::is_local(text) => {
+        (Some(text), _) if manifests::is_local(text) => {
             sink.path(EffectKind::Read, arg);
             let located = sink.locate(arg);
             let path = located.path.as_deref();
@@ -63,15 +30,15 @@ pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
             "local"
         }
         // A pattern of them.
-        (None, _) if arg.why() == Some(Why::Glob) && names::is_local(&arg.written()) => {
+        (None, _) if arg.why() == Some(Why::Glob) && manifests::is_local(&arg.written()) => {
             sink.path(EffectKind::Read, arg);
             let (system, target) = (Some(system.to_owned()), Some(arg.written().into_owned()));
             let verb = Some("local".to_owned());
             return sink.add(Effect { kind: EffectKind::Install, system, verb, target, ..Effect::default() });
         }
-        (_, None) if known.is_empty() => "system",
+        (_, false) if known.is_empty() => "system",
         (_, _) if !known.is_empty() => known,
-        (Some(text), Some(manager)) if is_declared(text, manager, sink) => "declared",
+        (Some(text), true) if is_declared(text, system, sink) => "declared",
         (Some(_) | None, _) => "undeclared",
     };
     // Of what was there before, the project's manifests say where it comes from.
@@ -84,85 +51,9 @@ pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
     sink.on(EffectKind::Install, system, verb, Some(arg));
 }
 
-/// The package of a registry that an install is of, as the registry compares names.
-pub(crate) fn name_of_package(effect: &Effect) -> Option<String> {
-    let (EffectKind::Install, Some(system), Some(spec)) = (effect.kind, &effect.system, &effect.target)
-    else {
-        return None;
-    };
-    let manager = MANAGERS.iter().find(|manager| manager.system == system)?;
-    let is_elsewhere = spec.contains("://") || names::is_remote(spec, system) || names::is_local(spec);
-    (!is_elsewhere).then(|| (manager.name)(spec)).filter(|name| !name.is_empty())
-}
-
-fn is_declared(spec: &str, manager: &Manager, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
-    let name = (manager.name)(spec);
+fn is_declared(spec: &str, system: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     let directory = sink.cwd.clone();
-    directory.is_some_and(|directory| named_by(manager, &name, &directory, sink.scene).is_some())
-}
-
-/// Whether the manifest of the project around a directory names a package, and the session did not write it.
-pub(crate) fn declares(system: &str, name: &str, directory: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
-    let manager = MANAGERS.iter().find(|manager| manager.system == system);
-    let manifest = manager.and_then(|manager| named_by(manager, name, directory, scene));
-    manifest.is_some_and(|path| {
-        let is_here = scene.setting.workspace.as_str();
-        let origin = scene.origin_of(&path, path.starts_with(is_here).then_some(Scope::Workspace));
-        origin == Some(FileOrigin::Repository) && !is_here.is_empty() && !scene.setting.written_is_full
-    })
-}
-
-/// The manifest of the innermost project around a directory that names a package.
-fn named_by(manager: &Manager, name: &str, directory: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
-    let mut directory = Some(directory);
-    for _ in 0..=PARENTS_MAX {
-        let here = directory?;
-        let mut is_project = false;
-        for (file, names) in manager.manifests {
-            let path = format!("{}/{file}", here.trim_end_matches('/'));
-            let Some(names) = named_in(&path, file, *names, scene) else { continue };
-            is_project = true;
-            // A module of Go holds many packages.
-            let holds = |one: &String| {
-                let rest = name.strip_prefix(one.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || manager.system == "go" && rest.starts_with('/'))
-            };
-            if names.iter().any(holds) {
-                return Some(path);
-            }
-        }
-        if is_project {
-            return None;
-        }
-        directory = parent(here);
-    }
-    None
-}
-
-/// The names that the manifest at a path declares; `None` where none is. What the world says of it is the same for all
-/// of a call.
-fn named_in(
-    path: &str,
-    file: &'static str,
-    read: Reader,
-    scene: &mut Scene<'_, '_, '_>,
-) -> Option<Rc<[String]>> {
-    if let Some(known) = scene.manifests.get(path) {
-        return known.clone();
-    }
-    let names = match scene.world.ask(Query::Contents { path: path.to_owned() }) {
-        Some(Answer::Contents(Some(bytes))) => {
-            Some(memo::names(file, &String::from_utf8_lossy(&bytes), read))
-        }
-        _ => None,
-    };
-    scene.manifests.insert(path.to_owned(), names.clone());
-    names
-}
-
-fn parent(directory: &str) -> Option<&str> {
-    let (above, name) = directory.rsplit_once('/')?;
-    (!name.is_empty()).then_some(if above.is_empty() { "/" } else { above })
+    directory.is_some_and(|directory| manifests::names_package(system, spec, &directory, sink.scene))
 }
 
 /// `npx`, `npm exec`, `bunx`: runs a program of a package, which is fetched when the project has none of that name.
@@ -274,7 +165,7 @@ pub(crate) fn composer_scripts(read: &Invocation, argv: &[Arg], sink: &mut Sink<
         _ => return,
     };
     if read.subcommand.first().is_some_and(|first| *first == "global") {
-        let home = sink.scene.places.home().to_owned();
+        let home = sink.scene.session.places.home().to_owned();
         return COMPOSER_GLOBAL
             .iter()
             .for_each(|file| sink.task("composer", verb, None, &format!("{home}/{file}")));
@@ -292,7 +183,7 @@ fn own_program(name: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
         if matches!(kind, Some(Answer::FileKind(FileKind::File))) {
             return Some(path);
         }
-        directory = parent(&here).map(str::to_owned);
+        directory = manifests::parent(&here).map(str::to_owned);
     }
     None
 }

@@ -6,7 +6,7 @@ use castellan_shell::Stdin;
 
 use crate::next::From;
 use crate::sink::Sink;
-use crate::slots;
+use crate::targets;
 
 /// Calls that lose data for good, blanks taken out, and what effects call them.
 const DESTROY: &[(&str, &str)] = &[
@@ -32,7 +32,7 @@ pub(super) fn mongo(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
             sink.path(EffectKind::Execute, &operand.arg);
             sink.program("javascript", From::File(operand.arg.clone()));
         } else if written.contains("://") || written.contains('/') {
-            slots::url(EffectKind::Connect, &operand.arg, sink);
+            targets::url(EffectKind::Connect, &operand.arg, sink);
         } else if operand.arg.why().is_some() {
             sink.opaque(Role::Operand, operand.arg.why().unwrap_or_default(), &written);
         }

@@ -6,7 +6,7 @@ use castellan_programs::{Arg, Invocation};
 use castellan_shell::Stdin;
 
 use crate::sink::Sink;
-use crate::slots;
+use crate::targets;
 
 /// What `nc` sends, and that its program obeys the other side.
 pub(super) fn netcat(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -138,7 +138,7 @@ pub(super) fn socat(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
             Kind::Connect => {
                 is_remote = true;
                 host = Some(first.written().into_owned());
-                slots::host(EffectKind::Connect, &first, sink);
+                targets::host(EffectKind::Connect, &first, sink);
             }
             Kind::Unix => to_socket(&first, sink),
             Kind::Write => {

@@ -7,7 +7,7 @@ use castellan_shell::Stdin;
 
 use crate::limits::PATCHED_FILES_MAX;
 use crate::sink::Sink;
-use crate::slots::is_standard_stream;
+use crate::targets::is_standard_stream;
 use crate::{path, scripts};
 
 /// `patch -pN < FILE`, `patch -pN -i FILE`: without a file to patch the patch names the files.

@@ -7,7 +7,7 @@ use castellan_shell::Stdin;
 
 use crate::limits::SQL_STATEMENTS_MAX;
 use crate::sink::Sink;
-use crate::slots;
+use crate::targets;
 
 /// Commands, with the second word where it matters, that lose data for good.
 const DESTROY: &[&str] = &[
@@ -171,7 +171,7 @@ fn command(args: &[&Arg], sink: &mut Sink<'_, '_, '_, '_>) {
             }
         }
         "REPLICAOF" | "SLAVEOF" | "MIGRATE" if second != "NO" => {
-            target.into_iter().for_each(|host| slots::host(EffectKind::Connect, host, sink));
+            target.into_iter().for_each(|host| targets::host(EffectKind::Connect, host, sink));
         }
         _ => {}
     }

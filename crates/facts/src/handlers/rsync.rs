@@ -4,7 +4,7 @@ use castellan_event::{Effect, EffectKind};
 use castellan_programs::{Arg, Invocation};
 
 use crate::sink::Sink;
-use crate::slots::beside;
+use crate::targets::beside;
 
 /// Options that remove what is only at the destination.
 const DELETES: [&str; 8] = [

@@ -8,7 +8,7 @@ use super::netcat::sent;
 use super::patch::given_text;
 use crate::limits::LINES_MAX;
 use crate::sink::Sink;
-use crate::slots;
+use crate::targets;
 use crate::url::Host;
 
 /// Settings after `-o` whose value is a file with code, or with more settings.
@@ -63,14 +63,14 @@ pub(super) fn sftp(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
             let file =
                 first.arg.strip_prefix(first.arg.prefix().split_inclusive(':').next().unwrap_or_default());
             let file = file.unwrap_or_else(|| first.arg.clone());
-            let is_into = slots::is_directory(&to.arg, sink);
-            let path = if is_into { slots::joined(&to.arg, &file) } else { to.arg.clone() };
+            let is_into = targets::is_directory(&to.arg, sink);
+            let path = if is_into { targets::joined(&to.arg, &file) } else { to.arg.clone() };
             sink.path(EffectKind::Write, &path);
         }
-        return slots::remote(EffectKind::Download, EffectKind::Connect, &first.arg, sink);
+        return targets::remote(EffectKind::Download, EffectKind::Connect, &first.arg, sink);
     }
-    slots::host(EffectKind::Connect, &first.arg, sink);
-    let batch = read.values("-b").next().filter(|file| !slots::is_standard_stream(file)).cloned();
+    targets::host(EffectKind::Connect, &first.arg, sink);
+    let batch = read.values("-b").next().filter(|file| !targets::is_standard_stream(file)).cloned();
     let is_text = batch.is_some() || !matches!(sink.stdin, Stdin::Inherited);
     if let Some(text) = if is_text { given_text(batch.as_ref(), sink) } else { None }
         && transfers(&text, &first.arg, sink)

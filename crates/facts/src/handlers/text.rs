@@ -7,9 +7,10 @@ use castellan_programs::{Arg, Invocation, SlotRole};
 use castellan_shell::Stdin;
 
 use super::inline;
+use crate::little::in_code;
 use crate::next::From;
 use crate::sink::Sink;
-use crate::slots::{in_code, is_standard_stream};
+use crate::targets::is_standard_stream;
 
 /// Files are read, or changed where `-i` is given. BSD's `-i` takes its suffix from the next argument, which GNU's
 /// would take for the script: an empty one, or one with a dot, is no script.

@@ -4,7 +4,7 @@ use castellan_event::{Effect, EffectKind};
 use castellan_programs::{Arg, Piece};
 
 use crate::sink::Sink;
-use crate::slots;
+use crate::targets;
 
 /// A URL with the scheme that the client would add.
 pub(super) fn with_scheme(arg: &Arg, scheme: &str) -> Arg {
@@ -64,12 +64,12 @@ pub(super) fn exchange(
         ..Effect::default()
     };
     if sends {
-        slots::url_effect(effect(EffectKind::Upload, None), url, sink);
+        targets::url_effect(effect(EffectKind::Upload, None), url, sink);
     }
     if changes {
-        slots::url_effect(effect(EffectKind::Mutate, Some("http")), url, sink);
+        targets::url_effect(effect(EffectKind::Mutate, Some("http")), url, sink);
     }
     if !sends && !changes || stores {
-        slots::url(EffectKind::Download, url, sink);
+        targets::url(EffectKind::Download, url, sink);
     }
 }

@@ -5,7 +5,7 @@ use castellan_programs::{Arg, Attribute, Invocation};
 
 use super::web;
 use crate::sink::Sink;
-use crate::slots;
+use crate::targets;
 
 /// Adds what each URL brings, and what goes there.
 pub(super) fn wget(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -30,7 +30,7 @@ pub(super) fn wget(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     for operand in &read.operands {
         let url = web::with_scheme(&operand.arg, "http");
         if read.given("--spider") {
-            slots::url(EffectKind::Connect, &url, sink);
+            targets::url(EffectKind::Connect, &url, sink);
             continue;
         }
         web::exchange(&url, verb, sends, changes, true, sink);
@@ -54,7 +54,7 @@ fn stored(url: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
         sink.path(EffectKind::Write, &directory);
         return;
     }
-    sink.path(EffectKind::Write, &slots::joined(&directory, &web::file_name(url)));
+    sink.path(EffectKind::Write, &targets::joined(&directory, &web::file_name(url)));
 }
 
 /// A line of `.wgetrc`: some name files and programs.

@@ -194,7 +194,7 @@ fn configurations(stem: &str) -> Vec<String> {
 fn directories(lies: Lies, read: &Invocation, cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Vec<String> {
     match lies {
         Lies::Here => vec![cwd.to_owned()],
-        Lies::Above => above(cwd, &sink.scene.setting.workspace),
+        Lies::Above => above(cwd, &sink.scene.session.setting.workspace),
         Lies::Named => named(read, cwd),
         Lies::Towards => {
             let begin = format!("{}/", cwd.trim_end_matches('/'));
@@ -260,7 +260,7 @@ fn named_builds(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
 
 /// Returns the innermost `Cargo.toml` from a directory up, and its directory. Cargo stops at an unreadable one.
 fn manifest(cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<(String, toml::Table)> {
-    let above = above(cwd, &sink.scene.setting.workspace);
+    let above = above(cwd, &sink.scene.session.setting.workspace);
     let mut read = above.into_iter().filter_map(|directory| {
         let path = below(&directory, "Cargo.toml");
         let Some(Answer::Contents(Some(bytes))) = sink.scene.world.ask(Query::Contents { path }) else {

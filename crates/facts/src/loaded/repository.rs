@@ -6,14 +6,13 @@ use castellan_programs::{Arg, Invocation};
 
 use super::fixed::below;
 use super::is_loading;
-use crate::handlers::of_files;
 use crate::language::{GIT, GIT_COMMON, GIT_HOOK, GIT_LINK};
 use crate::limits::{COMPONENTS_MAX, INCLUDES_MAX, LOADED_FILES_MAX};
 use crate::next::From;
 use crate::overlay::Way;
 use crate::path;
 use crate::scripts;
-use crate::settings::git_includes;
+use crate::settings::{git_includes, git_text};
 use crate::sink::Sink;
 
 /// Programs that are git or start git in their directory, with the subcommands that do so (empty: all).
@@ -140,7 +139,8 @@ fn around(sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(cwd) = sink.cwd.clone() else { return built(None, sink) };
     let is_changed = sink.scene.has_changes();
     let seen = format!("{} {cwd}", sink.scene.overlay.changes());
-    if !sink.scene.repositories.insert(seen) || !is_changed && top(&cwd, sink).as_deref() == Some(&cwd) {
+    if !sink.scene.files.repositories.insert(seen) || !is_changed && top(&cwd, sink).as_deref() == Some(&cwd)
+    {
         return;
     }
     let Some((directory, found)) = find(&cwd, sink) else { return };
@@ -155,12 +155,12 @@ fn around(sink: &mut Sink<'_, '_, '_, '_>) {
 /// Returns true if a named directory is among the files of the project, where users keep no repositories.
 fn is_hidden(path: &str, sink: &Sink<'_, '_, '_, '_>) -> bool {
     let inside =
-        path.strip_prefix(sink.scene.setting.workspace.as_str()).filter(|rest| rest.starts_with('/'));
+        path.strip_prefix(sink.scene.session.setting.workspace.as_str()).filter(|rest| rest.starts_with('/'));
     inside.is_some_and(|rest| !rest.split('/').any(|name| name == ".git"))
 }
 
 /// Returns the settings file of the repository in which the command works.
-pub(crate) fn config_file(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+fn config_file(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
     let cwd = sink.cwd.clone()?;
     let directory = match find(&cwd, sink)?.1 {
         Found::Repository { directory, .. } => directory,
@@ -171,6 +171,23 @@ pub(crate) fn config_file(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
         Found::Unknown => return None,
     };
     Some(below(&directory, "config"))
+}
+
+/// A setting in the repository's or the user's file.
+pub(crate) fn of_files(
+    section: &str,
+    sub: &str,
+    name: &str,
+    sink: &mut Sink<'_, '_, '_, '_>,
+) -> Option<String> {
+    let own = config_file(sink);
+    let home = format!("{}/.gitconfig", sink.scene.session.places.home());
+    own.into_iter().chain([home]).find_map(|path| {
+        let Some(Answer::Contents(Some(bytes))) = sink.scene.world.ask(Query::Contents { path }) else {
+            return None;
+        };
+        git_text(&String::from_utf8_lossy(&bytes), section, sub, name)
+    })
 }
 
 /// Returns the first directory, from `cwd` upwards, in which git finds a repository.
@@ -281,12 +298,12 @@ pub(crate) fn settings(path: &str, is_own: bool, sink: &mut Sink<'_, '_, '_, '_>
     if is_own || is_of_session(path, sink) {
         return program(GIT, path, sink);
     }
-    if !sink.scene.has_changes() || !sink.scene.repositories.insert(path.to_owned()) {
+    if !sink.scene.has_changes() || !sink.scene.files.repositories.insert(path.to_owned()) {
         return;
     }
     let Ok(text) = scripts::text(path, sink.scene) else { return };
     for included in git_includes(&text).into_iter().take(INCLUDES_MAX) {
-        let home = sink.scene.places.home();
+        let home = sink.scene.session.places.home();
         let included = match included.strip_prefix("~/") {
             Some(rest) => Some(format!("{home}/{rest}")),
             None => path::collapse(path.rsplit_once('/').map(|(directory, _)| directory), &included),
@@ -351,7 +368,7 @@ fn target(text: &str, file: Option<&str>) -> Option<String> {
 fn program(language: &str, path: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     let overlay = &sink.scene.overlay;
     let now = if overlay.has_written_on_way(path) { overlay.changes() } else { 0 };
-    if sink.scene.repositories.insert(format!("{language} {now} {path}")) {
+    if sink.scene.files.repositories.insert(format!("{language} {now} {path}")) {
         sink.program(language, From::File(Arg::known(path)));
     }
 }
@@ -359,9 +376,9 @@ fn program(language: &str, path: &str, sink: &mut Sink<'_, '_, '_, '_>) {
 /// Returns true if this call or an earlier one of the session has created the file, or may have done so.
 pub(super) fn is_of_session(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
     let scene = &mut *sink.scene;
-    let located = path::locate(&Arg::known(path), None, &scene.places, scene.world);
+    let located = path::locate(&Arg::known(path), None, &scene.session.places, scene.world);
     let Some(real) = located.path else { return true };
-    scene.overlay.has_put(&real) || scene.overlay.has_put(path) || scene.is_of_earlier_call(&real)
+    scene.overlay.has_put(&real) || scene.overlay.has_put(path) || scene.session.has_written_on_way(&real)
 }
 
 /// Returns true if the file exists when the call reaches it. Misses unread files that the call put into a directory.

@@ -69,11 +69,13 @@ pub(super) fn add(read: &Invocation, name: &str, sink: &mut Sink<'_, '_, '_, '_>
         let named =
             options.flat_map(|(_, option)| read.values(option)).chain(operand).filter_map(Arg::as_str);
         let named = named.filter_map(|directory| path::collapse(Some(&cwd), directory));
-        let directories: Vec<String> =
-            named.chain(above(&cwd, &sink.scene.setting.workspace)).take(LOOKED_DIRECTORIES_MAX).collect();
+        let directories: Vec<String> = named
+            .chain(above(&cwd, &sink.scene.session.setting.workspace))
+            .take(LOOKED_DIRECTORIES_MAX)
+            .collect();
         for (file, language) in *files {
             let paths: Vec<String> = match file.strip_prefix("~/") {
-                Some(rest) => vec![below(sink.scene.places.home(), rest)],
+                Some(rest) => vec![below(sink.scene.session.places.home(), rest)],
                 None => directories.iter().map(|directory| below(directory, file)).collect(),
             };
             for path in paths {

@@ -16,7 +16,7 @@ pub(crate) fn start(language: &str, one: Starts, file: Option<&str>, sink: &mut 
         let directory = file.and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
         let here = directory.or(sink.cwd.as_deref());
         match path.strip_prefix("~/") {
-            Some(rest) => Some(format!("{}/{rest}", sink.scene.places.home())),
+            Some(rest) => Some(format!("{}/{rest}", sink.scene.session.places.home())),
             None => path::collapse(here, path),
         }
     };

@@ -113,7 +113,7 @@ pub(super) fn other_shell(directory: &str, scene: &mut Scene<'_, '_, '_>) -> Opt
     if !scene.is_file_there(&file) {
         return None;
     }
-    let is_own = scene.overlay.has_written(&file) || scene.has_session_written(&file);
+    let is_own = scene.overlay.has_written(&file) || scene.session.has_written(&file);
     let Ok(text) = scripts::unchanged(&file, scene) else { return is_own.then_some(file) };
     let mut settings = text.lines().filter_map(|line| line.split_once('='));
     let (_, shell) = settings.find(|(name, _)| name.trim() == "script-shell")?;

@@ -7,7 +7,7 @@ use castellan_programs::Arg;
 use super::lex::{self, Token};
 use super::{System, shortened};
 use crate::sink::Sink;
-use crate::slots;
+use crate::targets;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Deed {
@@ -398,7 +398,7 @@ pub(super) fn files_and_programs(tokens: &[Token], system: System, sink: &mut Si
 /// Adds an effect on a file or on an address.
 fn named_by(text: &str, here: EffectKind, away: EffectKind, sink: &mut Sink<'_, '_, '_, '_>) {
     let name = Arg::known(text);
-    if text.contains("://") { slots::url(away, &name, sink) } else { sink.path(here, &name) }
+    if text.contains("://") { targets::url(away, &name, sink) } else { sink.path(here, &name) }
 }
 
 fn is_memory(path: &str) -> bool {

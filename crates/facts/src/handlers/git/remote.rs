@@ -4,6 +4,7 @@ use castellan_event::{Effect, EffectKind, HostClass, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece};
 
 use super::settings;
+use crate::loaded::repository;
 use crate::sink::Sink;
 use crate::url::{Host, Url};
 
@@ -141,7 +142,7 @@ fn transfer(kind: EffectKind, remote: Option<&Arg>, sink: &mut Sink<'_, '_, '_, 
     }
     let has_place = text.contains("://") || text.contains(':');
     let from_settings = remote.as_str().filter(|_| !has_place);
-    let url = from_settings.and_then(|name| settings::of_files("remote", name, "url", sink));
+    let url = from_settings.and_then(|name| repository::of_files("remote", name, "url", sink));
     if let Some(url) = url.as_deref().filter(|url| url.starts_with("ext::")) {
         sink.opaque(Role::Code, Why::Unsupported, url);
     }

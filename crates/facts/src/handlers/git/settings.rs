@@ -3,8 +3,8 @@
 use castellan_event::{Answer, Effect, EffectKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
-use crate::loaded::repository::{self, config_file};
-use crate::settings::{git_starts, git_text};
+use crate::loaded::repository;
+use crate::settings::git_starts;
 use crate::sink::Sink;
 
 /// Settings whose value is a file or directory with code: hooks, or more settings. So is `includeIf.CONDITION.path`.
@@ -132,7 +132,7 @@ fn file(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) -> Option<Arg> {
         return Some(Arg::known("/etc/gitconfig"));
     }
     if read.given("--global") {
-        return Some(Arg::known(format!("{}/.gitconfig", sink.scene.places.home())));
+        return Some(Arg::known(format!("{}/.gitconfig", sink.scene.session.places.home())));
     }
     if let Some(file) = read.values("-f").last() {
         return Some(file.clone());
@@ -148,21 +148,4 @@ pub(super) fn repository(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
         Some(Answer::Repository(top)) => top,
         _ => None,
     }
-}
-
-/// A setting in the repository's or the user's file.
-pub(crate) fn of_files(
-    section: &str,
-    sub: &str,
-    name: &str,
-    sink: &mut Sink<'_, '_, '_, '_>,
-) -> Option<String> {
-    let own = config_file(sink);
-    let home = format!("{}/.gitconfig", sink.scene.places.home());
-    own.into_iter().chain([home]).find_map(|path| {
-        let Some(Answer::Contents(Some(bytes))) = sink.scene.world.ask(Query::Contents { path }) else {
-            return None;
-        };
-        git_text(&String::from_utf8_lossy(&bytes), section, sub, name)
-    })
 }

@@ -23,7 +23,7 @@ const SECTIONS: &[&str] = &[
 ];
 
 /// A URL without a scheme, or the short form of a repository.
-pub(super) fn is_remote(spec: &str, system: &str) -> bool {
+pub(crate) fn is_remote(spec: &str, system: &str) -> bool {
     let schemes = ["git+", "github:", "gitlab:", "bitbucket:", "gist:", "git@", "hg+", "svn+"];
     schemes.iter().any(|scheme| spec.starts_with(scheme))
         || system == "npm"
@@ -33,7 +33,7 @@ pub(super) fn is_remote(spec: &str, system: &str) -> bool {
 }
 
 /// A directory or a file of this machine.
-pub(super) fn is_local(spec: &str) -> bool {
+pub(crate) fn is_local(spec: &str) -> bool {
     let starts = ["./", "../", "/", "~/", "file:", "link:"];
     let ends = [".tgz", ".whl", ".tar.gz", ".gem", ".deb", ".rpm", ".apk", ".zip", ".snap", ".flatpak"];
     matches!(spec, "." | "..")

@@ -1,0 +1,94 @@
+//! What an effect means for the files of a project: a change without file names, or one that keeps the code of a file.
+
+use castellan_event::{Effect, EffectKind};
+
+/// The verb of a write that only reformats a file, as formatters do: the code keeps its meaning.
+pub(crate) const LAYOUT: &str = "layout";
+
+/// True if a write keeps the code of a file: a reformat, or a setting of git that starts nothing.
+pub fn keeps_code(effect: &Effect) -> bool {
+    let verb = effect.verb.as_deref();
+    verb == Some(LAYOUT) || verb == Some("config") && effect.system.as_deref() == Some("git")
+}
+
+/// Verbs of each system, as in models, that change files of the work tree. Code that runs later may differ.
+const TREE_CHANGES: &[(&str, &[&str])] = &[
+    (
+        "git",
+        &[
+            "am",
+            "am-abort",
+            "apply",
+            "bisect",
+            "checkout",
+            "checkout-index",
+            "cherry-pick",
+            "cherry-pick-abort",
+            "clean",
+            "filter-branch",
+            "filter-repo",
+            "lfs",
+            "merge",
+            "merge-abort",
+            "mergetool",
+            "p4",
+            "pull",
+            "quiltimport",
+            "read-tree",
+            "rebase",
+            "rebase-abort",
+            "reset",
+            "restore",
+            "revert",
+            "revert-abort",
+            "sparse-checkout",
+            "stash",
+            "stash-apply",
+            "stash-branch",
+            "stash-pop",
+            "submodule",
+            "submodule-add",
+            "submodule-deinit",
+            "submodule-update",
+            "svn",
+            "switch",
+        ],
+    ),
+    ("hg", &["pull", "purge", "revert", "rollback", "strip", "update"]),
+    ("jj", &["abandon", "op", "op-abandon", "restore"]),
+    ("svn", &["cleanup", "revert", "update"]),
+];
+
+/// True if an effect changes files of a work tree without naming them. An effect without a verb may.
+pub fn changes_tree(effect: &Effect) -> bool {
+    let verbs = || {
+        let system = effect.system.as_deref()?;
+        TREE_CHANGES.iter().find(|(known, _)| *known == system).map(|(_, verbs)| verbs)
+    };
+    matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy)
+        && verbs().is_some_and(|verbs| effect.verb.as_deref().is_none_or(|verb| verbs.contains(&verb)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_a_tree_is_told_by_system_and_verb() {
+        let check = |kind, system: &str, verb: Option<&str>, expected: bool| {
+            let (system, verb) = (Some(system.to_owned()), verb.map(str::to_owned));
+            let effect = Effect { kind, system, verb, ..Effect::default() };
+            assert_eq!(changes_tree(&effect), expected, "{effect:?}");
+        };
+        check(EffectKind::Mutate, "git", Some("checkout"), true);
+        check(EffectKind::Destroy, "git", Some("reset"), true);
+        check(EffectKind::Mutate, "git", Some("submodule-update"), true);
+        check(EffectKind::Mutate, "git", None, true);
+        check(EffectKind::Mutate, "git", Some("commit"), false);
+        check(EffectKind::Query, "git", Some("checkout"), false);
+        check(EffectKind::Mutate, "hg", Some("update"), true);
+        check(EffectKind::Mutate, "hg", Some("push"), false);
+        check(EffectKind::Mutate, "svn", Some("update"), true);
+        check(EffectKind::Mutate, "npm", Some("update"), false);
+    }
+}
