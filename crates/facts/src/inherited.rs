@@ -71,7 +71,7 @@ fn holds(variable: &str) -> Option<Holds> {
 
 /// Adds the programs that a command runs because of its environment, each once for all commands that share it.
 pub(crate) fn inherited(run: &Run, model: Option<&Program>, sink: &mut Sink<'_, '_, '_, '_>) {
-    if sink.remote || run.argv.is_empty() || model.is_some_and(|model| model.builtin) {
+    if sink.setup.remote || run.argv.is_empty() || model.is_some_and(|model| model.builtin) {
         return;
     }
     let exported = sink.scene.exports.code.iter();

@@ -146,13 +146,13 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
         .filter(|loader| is_of(loader, name, read))
         .flat_map(|(_, _, patterns)| patterns.iter().copied().flatten())
         .collect();
-    if sink.remote {
+    if sink.setup.remote {
         return;
     }
     // A repository's settings apply even to a dry run.
     repository::add(read, name, sink);
     settings::add(read, name, sink);
-    if sink.dry {
+    if sink.mode.dry {
         return;
     }
     if name == "cargo" {

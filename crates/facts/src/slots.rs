@@ -15,18 +15,18 @@ use crate::targets::{beside, host, is_directory, is_elsewhere, is_standard_strea
 
 /// Adds the effects of every operand and option value.
 pub(crate) fn effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
-    let recursive = sink.recursive;
+    let recursive = sink.mode.recursive;
     for used in &read.options {
         let Some(value) = &used.value else { continue };
         let slot = used.option.slot;
         // A list of patterns is one file, even in a recursive search.
-        sink.recursive = recursive.map(|recursive| recursive && slot.role == SlotRole::Into);
+        sink.mode.recursive = recursive.map(|recursive| recursive && slot.role == SlotRole::Into);
         effect(slot, value, read, sink);
         if slot.role == SlotRole::Execute && slot.detail.is_empty() {
             loaded::named::add(value, sink);
         }
     }
-    sink.recursive = recursive;
+    sink.mode.recursive = recursive;
     for operand in &read.operands {
         if operand.slot.role == SlotRole::JoinedCode {
             let text = spaced(argv.get(operand.at..).unwrap_or_default());

@@ -6,6 +6,15 @@ use castellan_event::{Effect, EffectKind};
 use castellan_programs::{Arg, Invocation};
 use castellan_shell::Stdin;
 
+mod lexicon;
+mod words;
+
+use lexicon::{
+    CHANGES, DESTROYS, DESTROYS_TOGETHER, DISABLES, NO_RIGHTS, NO_SECRET, OFF, PROTECTIONS, RIGHTS, SECRETS,
+    SHOWS, SHOWS_SECRETS,
+};
+use words::words;
+
 use crate::limits::TOLD_WORDS_MAX;
 use crate::sink::Sink;
 use crate::sql;
@@ -42,228 +51,6 @@ impl Concern {
         }
     }
 }
-
-/// Words for permanent deletion, for programs without a model. Words that are also used for caches and rebuilt data
-/// (`clean`, `clear`, `prune`, `reset`) are excluded.
-const DESTROYS: &[&str] = &[
-    " assassinate ",
-    " decommission ",
-    " del ",
-    " delete ",
-    " deleteall ",
-    " deregister ",
-    " destroy ",
-    " drop ",
-    " erase ",
-    " expunge ",
-    " forget ",
-    " nuke ",
-    " obliterate ",
-    " purge ",
-    " removenode ",
-    " rm ",
-    " rmr ",
-    " teardown ",
-    " terminate ",
-    " truncate ",
-    " unregister ",
-    " wipe ",
-];
-
-/// Words for permanent deletion only in combination.
-const DESTROYS_TOGETHER: &[&str] = &[
-    " collection delete ",
-    " database reset ",
-    " migrate fresh ",
-    " migrate refresh ",
-    " migrate reset ",
-    " db reset ",
-    " namenode format ",
-    " site empty ",
-    " storage format ",
-    " clearsnapshot ",
-    " setup uninstall ",
-    " pool remove ",
-    " snapshot restore ",
-    " trash empty ",
-    " uninstall ",
-];
-
-/// Objects that give access rights.
-const RIGHTS: &[&str] = &[
-    " access add ",
-    " access entry ",
-    " access key ",
-    " account assignment ",
-    " account key ",
-    " acl ",
-    " add permission ",
-    " api key ",
-    " auth disable ",
-    " auth enable ",
-    " auth import ",
-    " authorization ",
-    " collaborator ",
-    " credential ",
-    " grant ",
-    " iam ",
-    " generate token ",
-    " iamidentitymapping ",
-    " invite ",
-    " key create ",
-    " key pair ",
-    " login profile ",
-    " member ",
-    " mfa ",
-    " password ",
-    " permission ",
-    " policy ",
-    " protection ",
-    " public key ",
-    " regenerate key ",
-    " revoke ",
-    " role ",
-    " role binding ",
-    " resource share ",
-    " service account ",
-    " ssh key ",
-    " token ",
-    " transfer ",
-    " user ",
-];
-
-/// Words that exclude a change of rights.
-const NO_RIGHTS: &[&str] = &[
-    " backup policy ",
-    " iam tag ",
-    " iam untag ",
-    " lifecycle policy ",
-    " login ",
-    " logout ",
-    " report ",
-    " retention policy ",
-    " scaling policy ",
-    " simulate ",
-    " snapshot policy ",
-    " test ",
-    " user data ",
-];
-
-/// Words for an actual change of rights, not only a mention; for programs without a model.
-const CHANGES: &[&str] = &[
-    " add ",
-    " assign ",
-    " attach ",
-    " change ",
-    " create ",
-    " delete ",
-    " disable ",
-    " enable ",
-    " generate token ",
-    " grant ",
-    " invite ",
-    " issue ",
-    " mod ",
-    " modify ",
-    " patch ",
-    " promote ",
-    " remove ",
-    " reset ",
-    " revoke ",
-    " rotate ",
-    " set ",
-    " update ",
-    " upsert ",
-    " useradd ",
-];
-
-/// Objects with a secret value.
-const SECRETS: &[&str] = &[
-    " access key ",
-    " api key ",
-    " connection ",
-    " connection string ",
-    " credential ",
-    " lockbox ",
-    " password ",
-    " private key ",
-    " secret ",
-    " token ",
-    " variable ",
-];
-
-/// Words that output the value of such an object.
-const SHOWS: &[&str] = &[
-    " backup ",
-    " cat ",
-    " decrypt ",
-    " dump ",
-    " export ",
-    " get ",
-    " print ",
-    " read ",
-    " reveal ",
-    " secret access ",
-    " show ",
-    " version access ",
-];
-
-/// Commands whose name alone means that they output secrets.
-const SHOWS_SECRETS: &[&str] = &[
-    " auth export ",
-    " initial password ",
-    " kms decrypt ",
-    " list publishing ",
-    " sm secret ",
-    " var get ",
-];
-
-/// Words of commands that output no value, or that are the usual login.
-const NO_SECRET: &[&str] = &[
-    " describe ",
-    " get credential ",
-    " get variable ",
-    " last used ",
-    " list ",
-    " login ",
-    " policy ",
-    " status ",
-    " variable get ",
-    " version list ",
-];
-
-/// Protections and records of data in option names.
-const PROTECTIONS: &[&str] = &[
-    " api termination ",
-    " audit ",
-    " backup ",
-    " backup retention ",
-    " deletion protection ",
-    " delete retention ",
-    " encryption ",
-    " logging ",
-    " point in time recovery ",
-    " point in time recovery specification ",
-    " protection ",
-    " purge protection ",
-    " soft delete ",
-    " termination protection ",
-    " versioning ",
-];
-
-/// Protections and records of data in command names.
-const DISABLES: &[&str] = &[
-    " alarm action ",
-    " backup job ",
-    " disable ",
-    " disable protection ",
-    " stop logging ",
-    " transfer lock ",
-    " versioning set off ",
-];
-
-/// Values that disable something.
-const OFF: &[&str] = &["0", "disable", "disabled", "false", "no", "none", "off", "optional", "suspended"];
 
 /// Adds the concerns of a client's command. `name` is the command's name in words.
 pub(crate) fn concerns(
@@ -307,7 +94,7 @@ pub(crate) fn unmodelled(program: &str, args: &[Arg], sink: &mut Sink<'_, '_, '_
     if is_help || said.clone().any(|arg| matches!(arg, "--help" | "--version" | "--dry-run")) {
         return;
     }
-    let input = match &sink.stdin {
+    let input = match &sink.setup.stdin {
         Stdin::Text(text) => text.as_str().map(str::to_owned),
         Stdin::Inherited | Stdin::File(_) => None,
     };
@@ -403,58 +190,4 @@ fn switches_off(argv: &[Arg]) -> bool {
                 || name.starts_with("disable-")
                 || inline.or(next).is_some_and(is_off))
     })
-}
-
-/// Splits a name into lower-case singular words with blanks around: `CreateAccessKeys` → ` create access key `.
-fn words(name: &str) -> String {
-    let mut words = String::from(" ");
-    let mut before = ' ';
-    for letter in name.chars() {
-        let begins = letter.is_ascii_uppercase() && before.is_ascii_lowercase();
-        if begins || !letter.is_ascii_alphanumeric() {
-            close(&mut words);
-        }
-        if letter.is_ascii_alphanumeric() {
-            words.push(letter.to_ascii_lowercase());
-        }
-        before = letter;
-    }
-    close(&mut words);
-    words
-}
-
-/// Ends a word and makes it singular.
-fn close(words: &mut String) {
-    if words.ends_with("policies") {
-        words.truncate(words.len() - "ies".len());
-        words.push('y');
-    }
-    let is_plural =
-        words.ends_with('s') && !["ss", "us", "is", " as", " os"].iter().any(|end| words.ends_with(end));
-    if is_plural {
-        words.pop();
-    }
-    if !words.ends_with(' ') {
-        words.push(' ');
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::words;
-
-    #[test]
-    fn names_are_taken_apart() {
-        let cases = [
-            ("CreateAccessKey", " create access key "),
-            ("secrets versions access", " secret version access "),
-            ("put-role-policies", " put role policy "),
-            ("pg:credentials:url", " pg credential url "),
-            ("redis status", " redis status "),
-            ("", " "),
-        ];
-        for (name, expected) in cases {
-            assert_eq!(words(name), expected, "{name}");
-        }
-    }
 }

@@ -14,14 +14,14 @@ pub(crate) fn effects(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fa
     let cwd = Some(call.agent.cwd.clone());
     for (at, file) in call.files.iter().enumerate() {
         let mut sink = Sink::new(scene, &mut facts.effects, None, cwd.clone());
-        sink.file = Some(at);
+        sink.source.file = Some(at);
         of_file(call.tool.kind, file, &mut sink);
     }
     let mut sink = Sink::new(scene, &mut facts.effects, None, cwd);
     match call.tool.kind {
         // A search without a path reads the working directory.
         ToolKind::Read if call.files.is_empty() => {
-            sink.recursive = Some(true);
+            sink.mode.recursive = Some(true);
             sink.path(EffectKind::Read, &Arg::known("."));
         }
         ToolKind::Web => web(&call.input, &mut sink),

@@ -28,7 +28,7 @@ pub(super) fn with_sink(
     add: impl FnOnce(&mut Sink<'_, '_, '_, '_>),
 ) {
     let mut sink = Sink::new(scene, &mut facts.effects, Some(place.command), place.cwd.clone());
-    sink.remote = !place.run.remote.is_empty();
+    sink.setup.remote = !place.run.remote.is_empty();
     sink.comes_from(place.file.as_deref().or(place.run.script.as_deref()));
     add(&mut sink);
 }

@@ -190,9 +190,9 @@ pub(crate) fn commands(mut found: Found, place: &Place, progress: &mut Progress)
 fn effect(what: What, sink: &mut Sink<'_, '_, '_, '_>) {
     match what {
         What::Effect { kind, on, recursive } => {
-            let before = sink.recursive.replace(recursive);
+            let before = sink.mode.recursive.replace(recursive);
             on_operand(kind, &on, sink);
-            sink.recursive = before;
+            sink.mode.recursive = before;
         }
         What::Sql { system, text } => sql::effects(&system, &text, sink),
         What::Variable { name, value } => match name.as_str() {

@@ -34,7 +34,7 @@ pub(super) fn ansible(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, 
     let short = name.rsplit('.').next().unwrap_or_default();
     let kind = if ASKS.contains(&short) { EffectKind::Query } else { EffectKind::Mutate };
     sink.on(kind, "ansible", short, hosts);
-    if RUNS.contains(&short) && !sink.dry {
+    if RUNS.contains(&short) && !sink.mode.dry {
         let text = read.values("--args").last().map(|text| text.written().into_owned());
         sink.opaque(Role::Code, Why::Unsupported, &text.unwrap_or_default());
     }

@@ -120,7 +120,7 @@ fn recipe(target: Option<&Arg>, read: &Invocation, sink: &mut Sink<'_, '_, '_, '
     let effect = Effect { kind: EffectKind::Execute, system, verb, target, ..Effect::default() };
     let file = read.values("-f").last().cloned().unwrap_or_else(|| Arg::known("Makefile"));
     // `$(shell ...)`, and lines with a plus, run even when commands are only shown.
-    sink.dry = false;
+    sink.mode.dry = false;
     sink.shows_tasks = read.is(Attribute::Dry);
     sink.path_effect(effect, &file);
 }
@@ -241,7 +241,7 @@ pub(crate) fn cmake(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
             if tool == "remove_directory"
                 || argv.iter().any(|arg| matches!(arg.as_str(), Some("-r" | "-rf" | "-R")))
             {
-                sink.recursive = Some(true);
+                sink.mode.recursive = Some(true);
             }
             files.into_iter().for_each(|file| sink.path(EffectKind::Delete, file));
         }

@@ -308,7 +308,7 @@ fn transfer(
         }
     }
     if !is_remote(last) && last.as_str() != Some("-") {
-        arrives(sources, last, is_whole || sink.recursive == Some(true), sink);
+        arrives(sources, last, is_whole || sink.mode.recursive == Some(true), sink);
         if removes {
             sink.path(EffectKind::Delete, last);
         }

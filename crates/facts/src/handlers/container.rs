@@ -119,13 +119,13 @@ fn bound(path: &Arg, is_read_only: bool, sink: &mut Sink<'_, '_, '_, '_>) {
     if SOCKETS.iter().any(|socket| written.ends_with(socket)) {
         sink.on(EffectKind::Elevate, "docker", "socket", Some(path));
     }
-    let before = sink.recursive.replace(true);
+    let before = sink.mode.recursive.replace(true);
     sink.path(EffectKind::Read, path);
     if !is_read_only {
         let verb = Some(BOUND.to_owned());
         sink.path_effect(Effect { kind: EffectKind::Write, verb, ..Effect::default() }, path);
     }
-    sink.recursive = before;
+    sink.mode.recursive = before;
 }
 
 /// What `build` sends to the engine, and what it writes; `import`.
@@ -134,9 +134,9 @@ pub(super) fn build(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
         if context.prefix().contains("://") || context.prefix().starts_with("git@") {
             targets::url(EffectKind::Download, &context, sink);
         } else {
-            let before = sink.recursive.replace(true);
+            let before = sink.mode.recursive.replace(true);
             sink.path(EffectKind::Read, &context);
-            sink.recursive = before;
+            sink.mode.recursive = before;
         }
     }
     read.values("--file").filter_map(web::named).for_each(|file| sink.path(EffectKind::Read, &file));

@@ -30,10 +30,10 @@ pub(super) fn client(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '
 
 /// What a client reads that was given no statements.
 pub(super) fn standard_input(system: &str, sink: &mut Sink<'_, '_, '_, '_>) {
-    match sink.stdin.clone() {
+    match sink.setup.stdin.clone() {
         Stdin::Text(text) => sql::effects(system, &text, sink),
         Stdin::File(file) => sql::file(system, &file, sink),
-        Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
+        Stdin::Inherited if sink.setup.piped => sink.opaque(Role::Code, Why::Input, ""),
         Stdin::Inherited => sink.on(EffectKind::Interactive, system, "", None),
     }
 }

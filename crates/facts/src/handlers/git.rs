@@ -39,7 +39,7 @@ pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
 /// `git rm --pathspec-from-file=FILE`: what is removed stands in a file.
 pub(crate) fn remove(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     git(read, argv, sink);
-    if sink.dry || read.given("--cached") {
+    if sink.mode.dry || read.given("--cached") {
         return;
     }
     for list in read.values("--pathspec-from-file") {

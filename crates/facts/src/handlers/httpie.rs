@@ -27,7 +27,7 @@ pub(super) fn httpie(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
         Some(port) => Arg::known(format!("{scheme}://localhost:{}", port.written())),
         None => web::with_scheme(url, scheme),
     };
-    let mut sends = read.given("--raw") || sink.piped && !read.given("--ignore-stdin");
+    let mut sends = read.given("--raw") || sink.setup.piped && !read.given("--ignore-stdin");
     for item in args.iter().skip(usize::from(has_method) + 1) {
         sends |= has_body(item);
         if let Some(file) = file(item) {
@@ -36,7 +36,7 @@ pub(super) fn httpie(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
             sink.path_effect(Effect { kind: EffectKind::Upload, url, ..Effect::default() }, &file);
         }
     }
-    if let Stdin::File(file) = sink.stdin.clone()
+    if let Stdin::File(file) = sink.setup.stdin.clone()
         && !read.given("--ignore-stdin")
     {
         let url = Some(url.written().into_owned());

@@ -208,9 +208,9 @@ fn singular(kind: &str) -> String {
 fn copied(operands: &[&Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     if let [from, to] = operands {
         copy(EffectKind::Download, EffectKind::Read, from, sink);
-        let before = sink.recursive.replace(true);
+        let before = sink.mode.recursive.replace(true);
         copy(EffectKind::Upload, EffectKind::Write, to, sink);
-        sink.recursive = before;
+        sink.mode.recursive = before;
     }
 }
 
@@ -223,9 +223,9 @@ fn copy(away: EffectKind, there: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, 
     let (target, host_class) = (Some(arg.written().into_owned()), Some(host.class));
     sink.add(Effect { kind: away, host: Some(host.name), host_class, target, ..Effect::default() });
     if let Some(path) = arg.strip_prefix(&format!("{pod}:")) {
-        let before = std::mem::replace(&mut sink.remote, true);
+        let before = std::mem::replace(&mut sink.setup.remote, true);
         sink.path(there, &path);
-        sink.remote = before;
+        sink.setup.remote = before;
     }
 }
 

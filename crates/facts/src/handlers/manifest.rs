@@ -123,7 +123,7 @@ pub(crate) fn script(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
 /// yarn and bun run them.
 pub(crate) fn lifecycle(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let is_without = |flag: &&str| read.given(flag);
-    if sink.dry || ["--ignore-scripts", "-g", "--location"].iter().any(is_without) {
+    if sink.mode.dry || ["--ignore-scripts", "-g", "--location"].iter().any(is_without) {
         return;
     }
     let name = read.command.name();
@@ -151,7 +151,7 @@ pub(crate) fn composer_scripts(read: &Invocation, argv: &[Arg], sink: &mut Sink<
         let effect = Effect { kind: EffectKind::Execute, system, verb, target, ..Effect::default() };
         return sink.path_effect(effect, &Arg::known(FILE));
     }
-    if read.given("--no-scripts") || sink.dry {
+    if read.given("--no-scripts") || sink.mode.dry {
         return;
     }
     let verb = match read.command.name() {

@@ -44,7 +44,7 @@ pub(super) fn mongo(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
     if has_code && !read.given("--shell") || read.given("--file") {
         return;
     }
-    match sink.stdin.clone() {
+    match sink.setup.stdin.clone() {
         Stdin::Text(text) => {
             calls(&text.written(), sink);
             sink.opaque(Role::Code, Why::Language, "javascript");
@@ -53,7 +53,7 @@ pub(super) fn mongo(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
             sink.path(EffectKind::Execute, &file);
             sink.program("javascript", From::File(file));
         }
-        Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
+        Stdin::Inherited if sink.setup.piped => sink.opaque(Role::Code, Why::Input, ""),
         Stdin::Inherited => sink.on(EffectKind::Interactive, "mongodb", "", None),
     }
 }

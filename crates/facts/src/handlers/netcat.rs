@@ -37,10 +37,10 @@ pub(super) fn to_socket(file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
 /// Standard input goes to the other side.
 pub(super) fn sent(host: Option<String>, sink: &mut Sink<'_, '_, '_, '_>) {
     let effect = Effect { kind: EffectKind::Upload, host, ..Effect::default() };
-    match sink.stdin.clone() {
+    match sink.setup.stdin.clone() {
         Stdin::File(file) => sink.path_effect(effect, &file),
         Stdin::Text(_) => sink.add(effect),
-        Stdin::Inherited if sink.piped => sink.add(effect),
+        Stdin::Inherited if sink.setup.piped => sink.add(effect),
         Stdin::Inherited => {}
     }
 }

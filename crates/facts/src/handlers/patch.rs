@@ -12,7 +12,7 @@ use crate::{path, scripts};
 
 /// `patch -pN < FILE`, `patch -pN -i FILE`: without a file to patch the patch names the files.
 pub(super) fn patch(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
-    if !read.operands.is_empty() || read.given("-o") || sink.dry {
+    if !read.operands.is_empty() || read.given("-o") || sink.mode.dry {
         return;
     }
     let input = read.values("-i").next().filter(|input| !is_standard_stream(input)).cloned();
@@ -54,7 +54,7 @@ pub(super) fn given_text(file: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) ->
 
 /// The same, with why it is not known: of a file that the call itself writes it is not.
 fn given(file: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) -> Result<String, Why> {
-    let redirected = match (&sink.stdin, file) {
+    let redirected = match (&sink.setup.stdin, file) {
         (Stdin::File(file), None) => Some(file.clone()),
         (Stdin::File(_) | Stdin::Inherited | Stdin::Text(_), _) => file.cloned(),
     };
@@ -65,14 +65,14 @@ fn given(file: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) -> Result<String, 
 
 /// The patch: what a file holds, or what is read.
 fn text(file: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) -> Result<String, Why> {
-    let file = match (file, &sink.stdin) {
+    let file = match (file, &sink.setup.stdin) {
         (Some(file), _) | (None, Stdin::File(file)) => file.clone(),
         (None, Stdin::Text(text)) => {
             return text.as_str().map(str::to_owned).ok_or(text.why().unwrap_or(Why::Input));
         }
         (None, Stdin::Inherited) => return Err(Why::Input),
     };
-    let known = file.as_str().filter(|_| !sink.remote);
+    let known = file.as_str().filter(|_| !sink.setup.remote);
     let known = known.and_then(|file| path::collapse(sink.cwd.as_deref(), file)).ok_or(Why::File)?;
     scripts::text(&known, sink.scene).map(|text| text.to_string()).map_err(|_| Why::File)
 }

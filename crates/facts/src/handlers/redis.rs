@@ -111,13 +111,13 @@ pub(super) fn redis(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
         command(&args, sink);
         return;
     }
-    match sink.stdin.clone() {
+    match sink.setup.stdin.clone() {
         Stdin::Text(text) => lines(&text, sink),
         Stdin::File(file) => {
             sink.path(EffectKind::Execute, &file);
             sink.opaque(Role::Code, Why::File, &file.written());
         }
-        Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
+        Stdin::Inherited if sink.setup.piped => sink.opaque(Role::Code, Why::Input, ""),
         Stdin::Inherited => sink.on(EffectKind::Interactive, "redis", "", None),
     }
 }

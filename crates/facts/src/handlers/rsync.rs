@@ -58,7 +58,7 @@ fn removed(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
         Some((host, _)) if !host.is_empty() => {
             let host = host.rsplit('@').next().unwrap_or_default().to_owned();
             let target = Some(arg.written().into_owned());
-            let recursive = sink.recursive;
+            let recursive = sink.mode.recursive;
             sink.add(Effect {
                 kind: EffectKind::Delete,
                 host: Some(host),

@@ -45,10 +45,10 @@ pub(super) fn ssh(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
     if !has_session {
         return;
     }
-    match sink.stdin.clone() {
+    match sink.setup.stdin.clone() {
         Stdin::Text(text) => sink.opaque(Role::Code, Why::Unsupported, &text.written()),
         Stdin::File(file) => sink.path(EffectKind::Execute, &file),
-        Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
+        Stdin::Inherited if sink.setup.piped => sink.opaque(Role::Code, Why::Input, ""),
         Stdin::Inherited => sink.on(EffectKind::Interactive, "ssh", "", Some(host)),
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn sftp(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     }
     targets::host(EffectKind::Connect, &first.arg, sink);
     let batch = read.values("-b").next().filter(|file| !targets::is_standard_stream(file)).cloned();
-    let is_text = batch.is_some() || !matches!(sink.stdin, Stdin::Inherited);
+    let is_text = batch.is_some() || !matches!(sink.setup.stdin, Stdin::Inherited);
     if let Some(text) = if is_text { given_text(batch.as_ref(), sink) } else { None }
         && transfers(&text, &first.arg, sink)
     {
@@ -80,10 +80,10 @@ pub(super) fn sftp(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     if read.given("-b") {
         return;
     }
-    match sink.stdin.clone() {
+    match sink.setup.stdin.clone() {
         Stdin::Text(text) => sink.opaque(Role::Code, Why::Language, &text.written()),
         Stdin::File(file) => sink.path(EffectKind::Execute, &file),
-        Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
+        Stdin::Inherited if sink.setup.piped => sink.opaque(Role::Code, Why::Input, ""),
         Stdin::Inherited => sink.on(EffectKind::Interactive, "sftp", "", Some(&first.arg)),
     }
 }

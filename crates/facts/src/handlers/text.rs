@@ -121,13 +121,13 @@ pub(super) fn ex(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) 
     if !is_batch {
         return;
     }
-    match sink.stdin.clone() {
+    match sink.setup.stdin.clone() {
         Stdin::Text(text) => sink.program("ex", From::Text(text)),
         Stdin::File(file) => {
             sink.path(EffectKind::Execute, &file);
             sink.program("ex", From::File(file));
         }
-        Stdin::Inherited if sink.piped => sink.opaque(Role::Code, Why::Input, ""),
+        Stdin::Inherited if sink.setup.piped => sink.opaque(Role::Code, Why::Input, ""),
         Stdin::Inherited => {}
     }
 }

@@ -49,7 +49,7 @@ const UNREAD: &[&str] = &[
 
 /// Adds a file that an option makes its program load, if the session wrote it. Other files are the project's.
 pub(crate) fn add(file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
-    if sink.remote || sink.dry {
+    if sink.setup.remote || sink.mode.dry {
         return;
     }
     let located = sink.locate(file);

@@ -10,7 +10,7 @@ use crate::scope::{DEVICE, UNC};
 pub(super) fn locate(text: &str, cwd: Option<&str>, places: &Places) -> Located {
     let raw = text.to_owned();
     let Some(names) = absolute(text).or_else(|| relative(text, cwd?)) else {
-        let hint = super::hint_after_dots(&text.split(['/', '\\']).collect::<Vec<_>>(), places);
+        let hint = super::partly::hint_after_dots(&text.split(['/', '\\']).collect::<Vec<_>>(), places);
         return Located::unknown(raw, Why::Dynamic, hint);
     };
     let folded: Vec<String> = names.iter().map(|name| places.comparable(name).into_owned()).collect();

@@ -1,9 +1,9 @@
 //! Unknown parts of an effect's target, and their role. This module must not know paths.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{Effect, EffectKind, Role, Scope, Why};
 use castellan_programs::{Arg, Piece};
 
-use super::{Sink, role_of};
+use super::Sink;
 
 /// Verbs that only add or remove a name and lose no data. Another command may supply the name.
 const LABELS: &[(&str, &str)] =
@@ -69,4 +69,25 @@ fn is_listener(written: &str) -> bool {
     };
     let names_port = |word: &&str| is_port(word) || is_port(word.trim_start_matches(['-', 't', 'n', 'i']));
     words.iter().any(names_port) && words.iter().all(|word| is_port(word) || is_option(word))
+}
+
+/// An unknown target is as important as the effect on it.
+pub(super) fn role_of(kind: EffectKind, scope: Option<Scope>) -> Role {
+    use EffectKind::{
+        Connect, Delete, Destroy, Download, Elevate, Environment, Execute, Inject, Install, Link, Mutate,
+        Permission, Publish, Read, Schedule, Service, Signal, Upload, Write,
+    };
+    match kind {
+        Execute => Role::Program,
+        Read if scope.is_none_or(|scope| scope > Scope::Vcs) => Role::Operand,
+        Read | Write | Delete | Link | Permission | Upload | Download | Connect | Install | Publish
+        | Mutate | Destroy | Signal | Service | Schedule | Inject | Environment | Elevate => Role::Target,
+        EffectKind::Interactive
+        | EffectKind::Listen
+        | EffectKind::Query
+        | EffectKind::Detach
+        | EffectKind::Spawn
+        | EffectKind::Mcp
+        | EffectKind::Opaque => Role::Operand,
+    }
 }

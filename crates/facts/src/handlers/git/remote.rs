@@ -29,7 +29,7 @@ pub(crate) fn push(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
         refs.push(Refspec { to: None, is_forced: false, is_deleted: false });
     }
     for one in refs {
-        sink.force = Some(is_forced || one.is_forced);
+        sink.mode.force = Some(is_forced || one.is_forced);
         let is_lost = is_forced || one.is_forced || one.is_deleted || read.given("--force-with-lease");
         let kind = if is_lost { EffectKind::Destroy } else { EffectKind::Mutate };
         let verb = if one.is_deleted { "push-delete" } else { "push" };
@@ -52,7 +52,7 @@ pub(crate) fn fetch(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_
         let is_copy = one.to.as_ref().is_none_or(|to| to.prefix().starts_with("refs/remotes/"));
         if !is_copy && !one.is_deleted {
             let kind = if is_forced { EffectKind::Destroy } else { EffectKind::Mutate };
-            sink.force = Some(is_forced);
+            sink.mode.force = Some(is_forced);
             sink.on(kind, "git", "fetch", one.to.as_ref());
         }
     }

@@ -1,0 +1,188 @@
+//! Effects on paths: an argument is located, through links that the call has made, and the effect gets the fields of the
+//! location.
+
+use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Scope, Why};
+use castellan_programs::{Arg, Piece};
+
+use super::unknown::role_of;
+use super::{Sink, happens_dry};
+use crate::limits::{BYTES_PER_WORK, LINKS_MAX, WORK_OF_DESCENT, WORK_OF_LINK, WORK_OF_PATH, WORK_OF_UNSURE};
+use crate::overlay::Way;
+use crate::path::{self, Last, Located};
+
+impl Sink<'_, '_, '_, '_> {
+    /// Adds an effect of this kind on the path in an argument.
+    pub(crate) fn path(&mut self, kind: EffectKind, arg: &Arg) {
+        self.path_effect(Effect { kind, ..Effect::default() }, arg);
+    }
+
+    /// Adds an effect on the path in an argument.
+    pub(crate) fn path_effect(&mut self, effect: Effect, arg: &Arg) {
+        let is_entry = matches!(effect.kind, EffectKind::Delete | EffectKind::Link);
+        let mut located = if is_entry { self.locate_entry(arg) } else { self.locate(arg) };
+        if effect.kind == EffectKind::Read && located.path.is_none() && self.is_surely_secret(arg) {
+            located.scope = Some(Scope::Secret);
+        }
+        if effect.kind == EffectKind::Execute && !self.mode.dry {
+            self.unless_file(&located);
+        }
+        self.located(effect, located);
+    }
+
+    /// True if every value of a path's unknown part makes it a secret: `config/$STAGE.secrets.yml`.
+    fn is_surely_secret(&mut self, arg: &Arg) -> bool {
+        if arg.as_str().is_some() {
+            return false;
+        }
+        // The unknown part may be a whole name before the secret's own name.
+        let named = |with: &str| {
+            let mut path = String::new();
+            for piece in arg.pieces() {
+                match piece {
+                    Piece::Text(text) if with.is_empty() => path += text.trim_start_matches(['.', '-', '_']),
+                    Piece::Text(text) => path += text,
+                    Piece::Unknown { .. } => path += with,
+                }
+            }
+            path
+        };
+        let mut is_secret = |path: String| self.locate(&Arg::known(path)).scope == Some(Scope::Secret);
+        is_secret(named("x")) || is_secret(named(""))
+    }
+
+    /// Adds an effect on a path that was already located.
+    pub(crate) fn located(&mut self, effect: Effect, located: Located) {
+        if self.mode.dry && !happens_dry(effect.kind) {
+            return;
+        }
+        // Streams store nothing, or the process has them open already.
+        let kind = effect.kind;
+        if located.path.as_deref().is_some_and(path::is_stream) {
+            // Code that a shell reads from a stream was found with the command.
+            let is_empty = located.path.as_deref() == Some("/dev/null");
+            if kind == EffectKind::Execute && !self.is_shell && !is_empty {
+                self.opaque(Role::Code, Why::Input, &located.raw);
+            }
+            return;
+        }
+        if kind == EffectKind::Execute && !self.setup.remote {
+            let Effect { system, verb, target, .. } = &effect;
+            if let Some(system) = system {
+                let verb = verb.as_deref().unwrap_or_default();
+                self.task(system, verb, target.as_deref(), &located.raw);
+            }
+        }
+        // This must precede `remember`: a deletion changes the origin.
+        let finds = [EffectKind::Execute, EffectKind::Read, EffectKind::Upload, EffectKind::Delete];
+        let origin = located.path.as_deref().filter(|_| finds.contains(&kind) && !self.setup.remote);
+        let origin = origin.and_then(|path| self.scene.origin_of(path, located.place));
+        self.remember(kind, &effect, &located);
+        if kind == EffectKind::Write && self.kind_at(&located) == Some(FileKind::Fifo) {
+            self.inject(&located);
+        }
+        let changing = located.path.as_deref().filter(|path| self.scene.session.is_changing(path));
+        let changing = changing.map(|_| Why::Changing);
+        let Located { path, raw, scope, place, is_linked, why, about: _ } = located;
+        self.push(Effect {
+            path,
+            path_raw: Some(raw.clone()),
+            is_linked,
+            scope,
+            place,
+            file_origin: origin,
+            recursive: effect.recursive.or(self.mode.recursive),
+            force: effect.force.or(self.mode.force),
+            ..effect
+        });
+        if let Some(why) = why.or(changing) {
+            // A path that is too long to locate may hide the file that is read. No real file has such a name.
+            let is_hidden = kind == EffectKind::Read && why == Why::Size;
+            let role = if is_hidden { Role::Target } else { role_of(kind, scope) };
+            self.opaque(role, why, &raw);
+        }
+    }
+
+    fn kind_at(&mut self, located: &Located) -> Option<FileKind> {
+        let path = located.path.clone().filter(|_| !self.setup.remote)?;
+        match self.scene.world.ask(Query::FileKind { path })? {
+            Answer::FileKind(kind) => Some(kind),
+            Answer::RealPath(_)
+            | Answer::Contents(_)
+            | Answer::Executable(_)
+            | Answer::Repository(_)
+            | Answer::Newest(_)
+            | Answer::Process(_) => None,
+        }
+    }
+
+    /// Adds an Opaque effect for code that is not in a regular file: an open descriptor, a FIFO, a device. For a shell,
+    /// such code by path was found with the command.
+    fn unless_file(&mut self, located: &Located) {
+        let path = located.path.as_deref();
+        let is_stream = path.is_some_and(path::is_stream);
+        let gives = |kind| matches!(kind, FileKind::Fifo | FileKind::Device | FileKind::Socket);
+        let is_given = match self.is_shell {
+            true => is_stream && path != Some("/dev/null"),
+            false => !is_stream && self.kind_at(located).is_some_and(gives),
+        };
+        if is_given {
+            self.opaque(Role::Code, Why::Input, &located.raw);
+        }
+    }
+
+    /// Adds an Inject effect for a write to a FIFO: another program reads the text and may run it as commands.
+    fn inject(&mut self, located: &Located) {
+        let (path, path_raw) = (located.path.clone(), Some(located.raw.clone()));
+        let verb = Some("fifo".to_owned());
+        self.push(Effect { kind: EffectKind::Inject, verb, path, path_raw, ..Effect::default() });
+    }
+
+    /// Locates an argument, through links that this call has made.
+    pub(crate) fn locate(&mut self, arg: &Arg) -> Located {
+        self.followed(arg, Last::Followed, true)
+    }
+
+    /// Locates an argument for an effect on the name itself: a final link is not followed.
+    fn locate_entry(&mut self, arg: &Arg) -> Located {
+        // `link/` means the link's target.
+        let through = arg.as_str().is_some_and(|text| text.ends_with('/'));
+        self.followed(arg, Last::Kept, through)
+    }
+
+    /// `through`: a final link that this call has made is followed.
+    fn followed(&mut self, arg: &Arg, last: Last, through: bool) -> Located {
+        let unsure = arg.pieces().iter().filter(|piece| matches!(piece, Piece::Unknown { .. })).count();
+        let bytes = arg.len() + self.cwd.as_ref().map_or(0, String::len);
+        let descends = arg.pieces().iter().any(|piece| piece.written().contains("**"));
+        let times = if descends { WORK_OF_DESCENT } else { 1 };
+        let units = WORK_OF_PATH + (bytes / BYTES_PER_WORK) as u64 + unsure as u64 * WORK_OF_UNSURE * times;
+        if !self.spend(units) {
+            return path::unknown(arg, Why::Budget);
+        }
+        if self.setup.remote {
+            return path::elsewhere(arg, &self.scene.session.places);
+        }
+        let on_drive = self.has_drives && !self.scene.session.places.is_windows;
+        if let Some(located) = on_drive.then(|| path::on_drive(arg, self.scene.world, last)).flatten() {
+            return located;
+        }
+        let located = self.scene.located(arg, self.cwd.as_deref(), last);
+        let way = located.path.as_deref().map_or(Way::Same, |path| self.scene.overlay.follow(path, through));
+        let followed = match way {
+            Way::Same => return located,
+            Way::Elsewhere(_) => 1,
+            Way::Endless => LINKS_MAX as u64,
+        };
+        if !self.spend(followed * WORK_OF_LINK) {
+            return path::unknown(arg, Why::Budget);
+        }
+        let elsewhere = match way {
+            Way::Same => return located,
+            Way::Elsewhere(path) => path,
+            Way::Endless => return located.without_end(),
+        };
+        let (places, world) = (&self.scene.session.places, &mut *self.scene.world);
+        let followed = path::find(&Arg::known(elsewhere), None, places, world, last);
+        Located { raw: located.raw, is_linked: true, ..followed }
+    }
+}
