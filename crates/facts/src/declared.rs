@@ -69,7 +69,7 @@ pub(crate) fn is_put_there_by_session(word: &str, cwd: &str, scene: &Scene<'_, '
 
 /// Returns true if the project's manifest names the package that provides a program.
 pub(crate) fn has_package(program: &str, cwd: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
-    packages(program).iter().any(|package| manifests::declares("npm", package, cwd, scene))
+    manifests::declares("npm", &packages(program), cwd, scene)
 }
 
 /// Returns true if an absolute path is a file of an installed package, the manifest beside it names the package, and
@@ -88,9 +88,9 @@ pub(crate) fn is_of_package(path: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
     match first {
         ".bin" => has_package(second, project, scene),
         scope if scope.starts_with('@') => {
-            manifests::declares("npm", &format!("{scope}/{second}"), project, scene)
+            manifests::declares("npm", &[format!("{scope}/{second}")], project, scene)
         }
-        package => manifests::declares("npm", package, project, scene),
+        package => manifests::declares("npm", &[package], project, scene),
     }
 }
 

@@ -1,9 +1,12 @@
 //! Layer L3: converts commands and tool inputs into effects on paths, hosts, packages, databases and processes. Reads
 //! the world only through the given [`Recorder`]. Must not know rules or verdicts.
 //!
-//! `scene` holds the state of one analysis. `command` converts one command into effects by the model of its program:
-//! `slots` reads each argument by its role, `rows` adds the other rows of the model, `handlers` runs code where a table
-//! is not enough, and `told` classifies by the words of a command alone.
+//! `texts` walks the call's shell text. `driver` works through the items of the walk: each step adds effects through
+//! `sink`, and leaves the programs, tasks and texts that it found as work (`next`). `scene` holds the state of the call.
+//!
+//! `command` converts one command by the model of its program: `slots` reads each argument by its role, `rows` adds the
+//! other rows of the model, `handlers` runs code where a table is not enough, and `told` classifies by the words of a
+//! command alone. `code` converts a program in another language, `recipes` a task of a file.
 
 mod changes;
 mod code;

@@ -8,7 +8,8 @@ pub(crate) mod repository;
 mod settings;
 pub(crate) mod starts;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
 
 use castellan_event::{Effect, EffectKind, Facts, Role, Scope, Why, matches_star};
 use castellan_programs::{Arg, Attribute, Invocation};
@@ -138,17 +139,28 @@ const JS_CONFIGURATIONS: &[Pattern] = &[
     ("gulpfile.*", "javascript"),
 ];
 
+/// Every program in one of the tables. Most commands run another program, and then the tables are not searched.
+static PROGRAMS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let own = LOADERS.iter().map(|(programs, ..)| *programs);
+    own.chain(fixed::programs())
+        .chain(repository::programs())
+        .chain(settings::programs())
+        .flatten()
+        .copied()
+        .collect()
+});
+
 /// Adds the files that the session wrote and that the program loads, in its directory and below.
 pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let name = argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
+    if sink.setup.remote || !PROGRAMS.contains(name) {
+        return;
+    }
     let patterns: Vec<&Pattern> = LOADERS
         .iter()
         .filter(|loader| is_of(loader, name, read))
         .flat_map(|(_, _, patterns)| patterns.iter().copied().flatten())
         .collect();
-    if sink.setup.remote {
-        return;
-    }
     // A repository's settings apply even to a dry run.
     repository::add(read, name, sink);
     settings::add(read, name, sink);

@@ -67,13 +67,19 @@ pub(crate) fn names_package(
     scene: &mut Scene<'_, '_, '_>,
 ) -> bool {
     manager_of(system)
-        .is_some_and(|manager| named_by(manager, &(manager.name)(spec), directory, scene).is_some())
+        .is_some_and(|manager| named_by(manager, &[(manager.name)(spec)], directory, scene).is_some())
 }
 
-/// Whether the manifest of the project around a directory names a package, and the session did not write it.
-pub(crate) fn declares(system: &str, name: &str, directory: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
+/// Returns true if the manifest of the project around a directory names one of these packages, and the session did not
+/// write it.
+pub(crate) fn declares(
+    system: &str,
+    names: &[impl AsRef<str>],
+    directory: &str,
+    scene: &mut Scene<'_, '_, '_>,
+) -> bool {
     let manager = manager_of(system);
-    let manifest = manager.and_then(|manager| named_by(manager, name, directory, scene));
+    let manifest = manager.and_then(|manager| named_by(manager, names, directory, scene));
     manifest.is_some_and(|path| {
         let is_here = scene.session.setting.workspace.as_str();
         let origin = scene.origin_of(&path, path.starts_with(is_here).then_some(Scope::Workspace));
@@ -83,8 +89,13 @@ pub(crate) fn declares(system: &str, name: &str, directory: &str, scene: &mut Sc
     })
 }
 
-/// The manifest of the innermost project around a directory that names a package.
-fn named_by(manager: &Manager, name: &str, directory: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
+/// Returns the manifest of the innermost project around a directory, if it names one of these packages.
+fn named_by(
+    manager: &Manager,
+    wanted: &[impl AsRef<str>],
+    directory: &str,
+    scene: &mut Scene<'_, '_, '_>,
+) -> Option<String> {
     let mut directory = Some(directory);
     for _ in 0..=PARENTS_MAX {
         let here = directory?;
@@ -94,11 +105,11 @@ fn named_by(manager: &Manager, name: &str, directory: &str, scene: &mut Scene<'_
             let Some(names) = named_in(&path, file, *names, scene) else { continue };
             is_project = true;
             // A module of Go holds many packages.
-            let holds = |one: &String| {
-                let rest = name.strip_prefix(one.as_str());
+            let is_of = |one: &String, wanted: &str| {
+                let rest = wanted.strip_prefix(one.as_str());
                 rest.is_some_and(|rest| rest.is_empty() || manager.system == "go" && rest.starts_with('/'))
             };
-            if names.iter().any(holds) {
+            if names.iter().any(|one| wanted.iter().any(|wanted| is_of(one, wanted.as_ref()))) {
                 return Some(path);
             }
         }

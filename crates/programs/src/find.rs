@@ -13,8 +13,8 @@ include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 /// Returns the model of the program of this name (no directory). Windows names end in `.exe`, in upper or lower case.
 pub fn find(name: &str) -> Option<&'static Program> {
     named(name).or_else(|| {
-        let lower = name.to_ascii_lowercase();
-        lower.strip_suffix(".exe").and_then(named)
+        let (stem, end) = name.split_at_checked(name.len().checked_sub(".exe".len())?)?;
+        if end.eq_ignore_ascii_case(".exe") { named(&stem.to_ascii_lowercase()) } else { None }
     })
 }
 

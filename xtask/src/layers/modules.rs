@@ -18,13 +18,11 @@ use paths::Mention;
 type Module = Vec<String>;
 
 /// Circles that stay: the parent module, the siblings in the circle, and the reason.
-const LISTED: &[(&str, &[&str], &str)] = &[
-    (
-        "shell",
-        &["builtins", "run", "walk"],
-        "a walk runs commands, and a command such as `eval` runs text that is walked",
-    ),
-];
+const LISTED: &[(&str, &[&str], &str)] = &[(
+    "shell",
+    &["builtins", "run", "walk"],
+    "a walk runs commands, and a command such as `eval` runs text that is walked",
+)];
 
 /// Returns each circle that is not listed, and each listed circle that is gone.
 pub(super) fn circles() -> anyhow::Result<Vec<String>> {

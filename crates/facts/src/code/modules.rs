@@ -14,14 +14,13 @@ use crate::scene::Scene;
 
 /// Returns the files of a module that `python -m` runs. Python looks in the working directory before its own.
 pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<Program> {
+    // Few commands have such an option, so the model is looked up last.
+    let module = module_of(&run.argv).filter(|_| run.remote.is_empty());
     let interpreter = run.argv.first().and_then(Arg::as_str).unwrap_or_default();
-    let language = language::of_files(interpreter.rsplit('/').next().unwrap_or_default());
-    let language = language.filter(|word| language::of_word(word) == Some(Language::Python));
-    let (Some(language), Some((name, behind)), true) =
-        (language, module_of(&run.argv), run.remote.is_empty())
-    else {
-        return Vec::new();
-    };
+    let language = || language::of_files(interpreter.rsplit('/').next().unwrap_or_default());
+    let is_python = |word: &&str| language::of_word(word) == Some(Language::Python);
+    let Some((name, behind)) = module else { return Vec::new() };
+    let Some(language) = language().filter(is_python) else { return Vec::new() };
     let path = name.replace('.', "/");
     let files = [format!("{path}.py"), format!("{path}/__init__.py"), format!("{path}/__main__.py")];
     let found = files.into_iter().filter_map(|file| beside(&[file], run.cwd.as_deref(), scene));
@@ -130,7 +129,7 @@ pub(super) fn is_declared(module: &str, place: &Place, scene: &mut Scene<'_, '_,
     let directory =
         place.file.as_deref().and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
     let directory = directory.or(place.cwd.as_deref()).map(str::to_owned);
-    directory.is_some_and(|directory| manifests::declares("npm", &package.join("/"), &directory, scene))
+    directory.is_some_and(|directory| manifests::declares("npm", &[package.join("/")], &directory, scene))
 }
 
 /// Returns the files of a module that a program loads by its name, relative to the program's directory.

@@ -108,6 +108,11 @@ const CONFIGURED: &[(&[&str], &[&str])] = &[
     (&["webpack", "webpack-cli"], &["webpack"]),
 ];
 
+/// Returns the programs of both tables.
+pub(super) fn programs() -> impl Iterator<Item = &'static [&'static str]> {
+    FILES.iter().map(|(programs, ..)| *programs).chain(CONFIGURED.iter().map(|(programs, _)| *programs))
+}
+
 /// Tools whose configuration may also be a hidden code file.
 const HIDDEN: &[&str] = &["babel", "eslint", "mocha", "prettier", "stylelint"];
 

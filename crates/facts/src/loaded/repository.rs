@@ -37,6 +37,11 @@ const CALLERS: &[(&[&str], &[&str])] = &[
     (&["starship"], &["prompt"]),
 ];
 
+/// Returns the programs of the table.
+pub(super) fn programs() -> impl Iterator<Item = &'static [&'static str]> {
+    CALLERS.iter().map(|(programs, _)| *programs)
+}
+
 /// Subcommands that also start git in another repository.
 const TRANSFERS: &[&str] = &["clone", "fetch", "ls-remote", "pull", "push", "submodule"];
 

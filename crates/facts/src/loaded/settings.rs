@@ -49,6 +49,11 @@ const SETTINGS: &[Settings] = &[
 const NAMED: &[(&[&str], &str, &str)] = &[(&["ssh", "scp", "sftp", "autossh"], "-F", "ssh-config")];
 const DIRECTORIES: &[(&[&str], &str)] = &[(&["hg", "chg"], "-R")];
 
+/// Returns the programs that read such a file.
+pub(super) fn programs() -> impl Iterator<Item = &'static [&'static str]> {
+    SETTINGS.iter().map(|(programs, ..)| *programs).chain(NAMED.iter().map(|(programs, ..)| *programs))
+}
+
 /// Programs whose first operand is such a directory.
 const OPERANDS: &[&str] = &["direnv"];
 
