@@ -12,7 +12,7 @@ mod reading;
 mod small;
 mod stands;
 mod started;
-pub(crate) mod unread;
+mod unread;
 
 pub(crate) use effects::opaque;
 pub(crate) use modules::module_programs;

@@ -9,7 +9,7 @@ use castellan_shell::{Found, Gap, Item, Script, Set};
 use crate::next::{Items, Next, Progress};
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, command, environment, given, inherited, loaded, missing, recipes, scripts};
+use crate::{code, command, environment, given, inherited, loaded, owner, recipes, scripts};
 
 /// Adds the effects of walked shell text, and of all that it runs.
 pub(crate) fn run(found: Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
@@ -90,7 +90,7 @@ fn of_script(why: Why, gap: &Gap, scripts: &[Script], scene: &mut Scene<'_, '_, 
         [] => why,
         files => files
             .iter()
-            .map(|file| missing::why(file, scene))
+            .map(|file| owner::why_missing(file, scene))
             .find(|one| *one == Why::File)
             .unwrap_or(Why::Missing),
     }

@@ -25,11 +25,10 @@ mod loaded;
 mod manifests;
 mod mcp;
 mod memo;
-mod missing;
 mod names;
 mod next;
 mod overlay;
-mod own_scripts;
+mod owner;
 pub mod path;
 mod patterns;
 mod recipes;
@@ -48,7 +47,6 @@ mod targets;
 mod texts;
 mod told;
 mod tools;
-mod trees;
 pub mod url;
 mod walk;
 mod written;
@@ -108,10 +106,10 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     }
     scene.budget.allow_tool();
     tools::effects(call, &mut scene, &mut facts);
-    missing::settle(&scene, &mut facts);
+    owner::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);
-    facts.own_scripts = own_scripts::own_opaque_files(&facts, &mut scene);
-    facts.changed_trees = trees::changed(&mut scene);
+    facts.own_scripts = owner::own_opaque_files(&facts, &mut scene);
+    facts.changed_trees = owner::changed(&mut scene);
     written::add(call, &made, &mut scene, &mut facts);
     (facts, scene.budget.spent())
 }

@@ -5,9 +5,9 @@ use castellan_programs::Arg;
 use castellan_shell::Stdin;
 
 use super::known;
-use crate::missing;
 use crate::next::Place;
 use crate::overlay::Way;
+use crate::owner;
 use crate::path;
 use crate::scene::Scene;
 use crate::scripts;
@@ -66,7 +66,7 @@ pub(super) fn held(
                 // The command that creates a directory also creates the files in it.
                 Why::Shadowed
             } else {
-                missing::why(&path, scene)
+                owner::why_missing(&path, scene)
             }
         })]
     };

@@ -5,24 +5,11 @@ use castellan_event::{Facts, Why};
 
 use super::{file_of, held, opaque};
 use crate::next::{From, Place, Program};
+use crate::owner::is_plain;
 use crate::scene::Scene;
 
 /// Languages whose files command another program that runs elsewhere or outlives the call.
 const ORDERS: &[&str] = &["hta", "keys", "redis-lua", "wsh"];
-
-/// Words, in lower case, with which programs of any language start others, delete, or reach outside of the project.
-const TELLING: &[&str] = &[
-    "##", ".aws", ".env", ".ssh", "/bin/", "/etc/", "/root", "`", "asm", "chmod", "chown", "curl", "delete",
-    "dlopen", "dlsym", "eval", "exec", "fork", "getenv", "home", "ioctl", "mmap", "nc ", "open3", "pipe",
-    "popen", "process", "remove", "rename", "rm ", "rm(", "rmdir", "rmtree", "run(", "runtime", "shell",
-    "signal", "socket", "spawn", "sudo", "syscall", "system", "truncate", "unlink", "wget", "~/",
-];
-
-/// Returns true if a program has none of these words.
-pub(crate) fn is_plain(text: &str) -> bool {
-    let text = text.to_lowercase();
-    !TELLING.iter().any(|telling| text.contains(telling))
-}
 
 /// Adds an Opaque effect: of the program's file, if it exists, is not in [`ORDERS`], and has none of these words.
 pub(super) fn add(

@@ -5,7 +5,7 @@ use castellan_event::{Answer, Effect, EffectKind, FileKind, Guard, Query};
 use super::{Sink, is_below};
 use crate::changes::changes_tree;
 use crate::scene::Scene;
-use crate::{guard, path, trees};
+use crate::{guard, owner, path};
 
 impl Sink<'_, '_, '_, '_> {
     /// Returns the part of the session's guard that an effect may change. Other machines' paths are not guarded.
@@ -33,7 +33,7 @@ impl Sink<'_, '_, '_, '_> {
             None => {
                 let cwd =
                     self.cwd.clone().filter(|cwd| !is_below(cwd, &self.scene.session.setting.workspace));
-                cwd.map(|cwd| trees::root(cwd, self.scene))
+                cwd.map(|cwd| owner::root(cwd, self.scene))
             }
         };
         self.guard_of(&Effect {

@@ -4,8 +4,8 @@
 use castellan_event::{Effect, EffectKind};
 use castellan_programs::Arg;
 
+use crate::owner;
 use crate::sink::Sink;
-use crate::trees;
 
 /// Adds a write to all that a pathspec stands for in the work tree.
 pub(super) fn written(spec: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
@@ -32,7 +32,7 @@ fn path(spec: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> Option<Arg> {
     let is_literal = magic.contains("literal") || magic.contains("glob");
     let pattern = if is_literal { rest.to_owned() } else { deep(rest) };
     let is_top = magic.contains("top") || magic.contains('/');
-    let root = sink.cwd.clone().filter(|_| is_top).map(|cwd| trees::root(cwd, sink.scene));
+    let root = sink.cwd.clone().filter(|_| is_top).map(|cwd| owner::root(cwd, sink.scene));
     Some(match root {
         Some(root) => Arg::known(format!("{root}/{pattern}").trim_end_matches('/')),
         None if pattern.is_empty() => Arg::known("."),

@@ -2,8 +2,8 @@
 
 use castellan_event::{Command, Effect, EffectKind, Facts, Scope};
 
-use crate::code::unread;
 use crate::limits::LOADED_FILES_MAX;
+use crate::owner::plain::is_plain as is_plain_text;
 use crate::scene::Scene;
 use crate::scripts;
 
@@ -47,7 +47,7 @@ pub(super) fn are_plain_sources(written: &[String], scene: &mut Scene<'_, '_, '_
         && written.iter().all(|path| {
             let is_source =
                 SOURCES.iter().any(|end| path.ends_with(end)) && !path.ends_with("CMakeLists.txt");
-            is_source && scripts::text(path, scene).is_ok_and(|text| unread::is_plain(&text))
+            is_source && scripts::text(path, scene).is_ok_and(|text| is_plain_text(&text))
         })
 }
 

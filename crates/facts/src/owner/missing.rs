@@ -15,7 +15,7 @@ const WAITERS: &[&str] =
 
 /// Returns why the content of a missing file at an absolute path is unknown. Something may create the file, unless it
 /// belongs to the project and no known change creates it.
-pub(crate) fn why(path: &str, scene: &mut Scene<'_, '_, '_>) -> Why {
+pub(crate) fn why_missing(path: &str, scene: &mut Scene<'_, '_, '_>) -> Why {
     let located = path::locate(&Arg::known(path), None, &scene.session.places, scene.world);
     let is_plain = located.place == Some(Scope::Workspace) && located.scope == Some(Scope::Workspace);
     let Some(real) = located.path.filter(|_| is_plain && !scene.session.setting.written_is_full) else {

@@ -1,0 +1,12 @@
+//! Whose code a call runs: the project's own files, files that are missing, and files that version control changes. Code
+//! is the project's own if neither this call nor an earlier one of the session has created or changed it.
+
+mod missing;
+mod own;
+mod plain;
+mod trees;
+
+pub(crate) use missing::{settle, why_missing};
+pub(crate) use own::own_opaque_files;
+pub(crate) use plain::is_plain;
+pub(crate) use trees::{changed, root};
