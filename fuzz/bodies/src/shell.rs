@@ -54,7 +54,7 @@ pub fn shell_accepts(bytes: &[u8]) {
     if parse(text, Shell::Bash, usize::MAX).0.holes.iter().any(|hole| is_limit(hole.why)) {
         return;
     }
-    let answer = bash.answer(text);
+    let Some(answer) = bash.answer(text) else { return };
     if answer.shell == answer.parser || bash.reason(text, answer).is_some() {
         return;
     }
