@@ -110,15 +110,10 @@ impl Parser<'_, '_> {
         let mut word = [0; KEYWORD_BYTES];
         let mut length = 0;
         let mut at = self.at;
-        while !ends_word(self.byte(at)) && !(length > 0 && self.leaves_brace(at)) {
+        while !(ends_word(self.byte(at)) || length > 0 && self.leaves_brace(at)) {
             *word.get_mut(length)? = self.byte(at)?;
             length += 1;
             at = self.joined(at + 1);
-        }
-        // zsh gives a `}` at the end of a word back: `{ if a; then b; fi}`.
-        if length > 1 && self.is_shell(&[Zsh]) && word.get(length - 1) == Some(&b'}') {
-            length -= 1;
-            at -= 1;
         }
         let word = word.get(..length)?;
         // `!(a)` is a pattern, and in zsh `if(a)`.
