@@ -2,7 +2,8 @@
 //! the world only through the given [`Recorder`]. Must not know rules or verdicts.
 //!
 //! `texts` walks the call's shell text. `driver` works through the items of the walk: each step adds effects through
-//! `sink`, and leaves the programs, tasks and texts that it found as work (`next`). `scene` holds the state of the call.
+//! `sink`, and leaves the programs, tasks and texts that it found as work (`next`). `scene` holds the state of the
+//! call.
 //!
 //! `command` converts one command by the model of its program: `slots` reads each argument by its role, `rows` adds the
 //! other rows of the model, `handlers` runs code where a table is not enough, and `told` classifies by the words of a

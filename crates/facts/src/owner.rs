@@ -1,5 +1,5 @@
-//! Whose code a call runs: the project's own files, files that are missing, and files that version control changes. Code
-//! is the project's own if neither this call nor an earlier one of the session has created or changed it.
+//! Owners of the code that a call runs: the project's own files, files that are missing, and files that version control
+//! changes. Code is the project's own if neither this call nor an earlier one of the session has created or changed it.
 
 mod missing;
 mod own;

@@ -1,5 +1,5 @@
-//! Paths and patterns of paths that earlier calls wrote, or that running calls may be changing: whether a file may be one
-//! of them.
+//! Paths and patterns of paths that earlier calls wrote, or that running calls may be changing: whether a file may be
+//! one of them.
 
 use std::collections::BTreeSet;
 

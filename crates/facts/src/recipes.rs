@@ -117,8 +117,8 @@ struct Script {
     env: Vec<(String, String)>,
 }
 
-/// Adds the effects of a task, if castellan reads its kind of file. `place.cwd`: the directory in which the command looks
-/// for its file.
+/// Adds the effects of a task, if castellan reads its kind of file. `place.cwd`: the directory in which the command
+/// looks for its file.
 pub(crate) fn add(task: &Task, place: Place, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
     let Some(runner) = runner_of(task) else { return };
     let facts = &mut progress.facts;

@@ -1,5 +1,5 @@
-//! [`Scene`]: the state for finding the effects of one call: the session, the world, the call's own earlier changes, and
-//! the remaining work. Each part is a type of its own; the methods here need several of them.
+//! [`Scene`]: the state for finding the effects of one call: the session, the world, the call's own earlier changes,
+//! and the remaining work. Each part is a type of its own; the methods here need several of them.
 
 mod budget;
 mod exports;

@@ -1,5 +1,5 @@
-//! Finds and walks the shell texts of a call: its command, and arguments of an MCP tool that are commands. Must not know
-//! effects.
+//! Finds and walks the shell texts of a call: its command, and arguments of an MCP tool that are commands. Must not
+//! know effects.
 
 use castellan_agents::{AgentId, is_posix_on_windows, shell_variables};
 use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind};
