@@ -134,16 +134,19 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
         return Made::Text(Text::default());
     }
     let is_own = match (state.options.shell, name) {
-        // Its format of an empty value is another.
         // `-e` and a second option are text.
         (Shell::Posix, "echo") => {
             let is_option = |arg: &Arg| arg.prefix().starts_with('-') && arg.as_str() != Some("-n");
             args.first().is_some_and(is_option)
                 || args.len() > 1 && args.iter().take(2).all(|arg| arg.prefix().starts_with('-'))
         }
-        (Shell::Ksh | Shell::Zsh, "printf") => {
-            args.first().is_some_and(|format| format.written().contains("%q"))
-        }
+        // Its format of an empty value is another.
+        (Shell::Ksh, "printf") => args.first().is_some_and(|format| format.written().contains("%q")),
+        // A value that is missing is empty.
+        (Shell::Zsh, "printf") => args.first().is_some_and(|format| {
+            let format = format.written();
+            format.contains("%q") && format.matches('%').count() >= args.len()
+        }),
         // `type` prints a sentence.
         (_, "type") => !args.iter().any(|arg| arg.prefix().starts_with('-')),
         // `command -v f` prints the name of a function.
