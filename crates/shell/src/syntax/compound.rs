@@ -7,10 +7,10 @@ use super::cursor::{Parse, Parser};
 use super::keywords::Keyword;
 use super::simple::plain_text;
 use super::word::Context;
-use crate::tree::{Arithmetic, Node, Script, Statement, Word};
+use crate::tree::{Arithmetic, Node, Redirect, Script, Statement, Word};
 
 /// Reads the rest of a compound command.
-type Reader<P> = fn(&mut P) -> Parse<Node>;
+pub(super) type Reader<P> = fn(&mut P) -> Parse<Node>;
 
 impl Parser<'_, '_> {
     /// Parses one command of a pipeline, with its redirects.
@@ -19,20 +19,30 @@ impl Parser<'_, '_> {
         self.count()?;
         let start = self.at;
         let Some(read) = self.compound_at()? else { return self.simple() };
+        self.compound(read, start, Vec::new())
+    }
+
+    /// The rest of a compound command; zsh also takes redirects before it.
+    pub(super) fn compound(
+        &mut self,
+        read: Reader<Self>,
+        start: usize,
+        mut redirects: Vec<Redirect>,
+    ) -> Parse<Statement> {
         let node = self.deeper(read)?;
-        let redirects = self.redirects()?;
+        redirects.extend(self.redirects()?);
         let mut statement = self.statement(node, start, false);
         statement.redirects = redirects;
         Ok(statement)
     }
 
     /// Returns the reader of the compound command at the position, which is after the reserved word then.
-    fn compound_at(&mut self) -> Parse<Option<Reader<Self>>> {
+    pub(super) fn compound_at(&mut self) -> Parse<Option<Reader<Self>>> {
         if self.peek() == Some(b'(') {
             return Ok(Some(Self::parenthesis));
         }
         let Some((keyword, after)) = self.keyword() else { return Ok(None) };
-        let readers: [(Keyword, Reader<Self>); 13] = [
+        let readers: [(Keyword, Reader<Self>); 14] = [
             (Keyword::Case, Self::case),
             (Keyword::Coproc, Self::coproc),
             (Keyword::For, Self::for_each),
@@ -44,12 +54,16 @@ impl Parser<'_, '_> {
             (Keyword::Open, Self::group),
             (Keyword::Select, Self::select),
             (Keyword::Test, Self::test),
+            (Keyword::Time, Self::time_command),
             (Keyword::Until, Self::until),
             (Keyword::While, Self::while_loop),
         ];
+        // In other shells, it begins a pipeline only: elsewhere it is the program. In zsh it is that after `time`.
+        if keyword == Keyword::Time && (self.in_time || !self.is_shell(&[Zsh])) {
+            return Ok(None);
+        }
         let Some((_, read)) = readers.into_iter().find(|(begins, _)| *begins == keyword) else {
-            // It begins a pipeline only: elsewhere it is the program.
-            return if keyword == Keyword::Time { Ok(None) } else { Err(Why::Syntax) };
+            return Err(Why::Syntax);
         };
         self.at = after;
         Ok(Some(read))
@@ -85,14 +99,29 @@ impl Parser<'_, '_> {
         let mut branches = Vec::new();
         loop {
             let condition = self.condition()?;
-            if branches.is_empty()
-                && self.is_shell(&[Zsh])
-                && self.keyword().is_none_or(|(word, _)| word != Keyword::Then)
-            {
-                return self.short_conditional(condition);
+            let has_then = self.eat_keyword(Keyword::Then);
+            let is_braced = !has_then && matches!(self.keyword(), Some((Keyword::Open, _)));
+            if self.peek().is_none() {
+                return Err(Why::Syntax);
             }
-            self.expect_keyword(Keyword::Then)?;
-            branches.push((condition, self.script()?));
+            let body = if has_then { self.script()? } else { self.short_body()? };
+            branches.push((condition, body));
+            if !has_then {
+                // Without `then`, a list in braces may have others after it, and a command none.
+                self.blanks();
+                let otherwise = match self.keyword() {
+                    Some((Keyword::Elif | Keyword::Else, _)) if !is_braced => return Err(Why::Syntax),
+                    Some((Keyword::Elif, _)) => None,
+                    Some((Keyword::Else, after)) => {
+                        self.at = after;
+                        Some(self.short_else()?)
+                    }
+                    _ => return Ok(Node::If { branches, otherwise: None }),
+                };
+                if otherwise.is_some() {
+                    return Ok(Node::If { branches, otherwise });
+                }
+            }
             if !self.eat_keyword(Keyword::Elif) {
                 break;
             }
@@ -180,7 +209,12 @@ impl Parser<'_, '_> {
     /// The names and words of a loop, and the newlines after them.
     fn loop_head(&mut self, has_more: bool) -> Parse<(Vec<String>, Option<Vec<Word>>)> {
         self.blanks();
-        let mut names = vec![plain_text(&self.word(Context::Command)?).ok_or(Why::Syntax)?];
+        let name = plain_text(&self.word(Context::Command)?).ok_or(Why::Syntax)?;
+        let is_name = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric() || !byte.is_ascii();
+        if self.is_shell(&[Zsh]) && !name.bytes().all(is_name) {
+            return Err(Why::Syntax);
+        }
+        let mut names = vec![name];
         self.more_names(&mut names, has_more)?;
         self.blanks();
         let mut words = None;
@@ -331,6 +365,9 @@ impl Parser<'_, '_> {
         let start = self.at;
         self.blanks();
         let from = self.at;
+        if self.closes_braces() {
+            return Err(Why::Syntax);
+        }
         let is_anonymous = self.is_shell(&[Zsh]) && matches!(self.keyword(), Some((Keyword::Open, _)));
         if is_anonymous {
             return self.anonymous(start);
@@ -377,13 +414,8 @@ impl Parser<'_, '_> {
             }
         }
         let is_alone = self.is_shell(&[Zsh]) && self.ends_list();
-        let statement = if is_alone {
-            self.statement(Node::Time(None), start, false)
-        } else if self.is_shell(&[Zsh]) && matches!(self.keyword(), Some((Keyword::Time, _))) {
-            self.deeper(Self::pipeline)?
-        } else {
-            self.command()?
-        };
+        let statement =
+            if is_alone { self.statement(Node::Time(None), start, false) } else { self.command()? };
         let is_definition = matches!(statement.node, Node::Function { .. });
         if is_definition && self.is_shell(&[Bash]) {
             return Err(Why::Syntax);

@@ -72,6 +72,8 @@ pub(super) struct Parser<'t, 's> {
     pub(super) substitutions: usize,
     /// In `${ ...; }`: its `}` needs no blank after it.
     pub(super) in_braces: bool,
+    /// After `time` of zsh.
+    pub(super) in_time: bool,
     pub(super) state: &'s mut State,
     /// The offset up to which the work is counted.
     counted: usize,
@@ -88,6 +90,7 @@ impl<'t, 's> Parser<'t, 's> {
             parens: Partners::default(),
             substitutions: 0,
             in_braces: false,
+            in_time: false,
             state,
             counted: 0,
             is_root,

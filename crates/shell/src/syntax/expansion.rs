@@ -239,6 +239,9 @@ impl Parser<'_, '_> {
         let start = self.at;
         let holes = self.state.holes.len();
         let mut parts = Parts::default();
+        if context == (Context::Operand { quoted: false }) {
+            self.equals_process(&mut parts)?;
+        }
         self.parts(context, &mut parts)?;
         if parts.is_doubtful {
             self.state.holes.truncate(holes);

@@ -1,7 +1,7 @@
 //! Here-documents: POSIX 2.7.4, bash "Here Documents". The body follows the line of its operator, so it is read at the
 //! newline, when the redirect is already in the tree; `fill` puts it there.
 
-use super::Shell::Bash;
+use super::Shell::{Bash, Ksh, Posix, Zsh};
 use super::cursor::{Parse, Parser};
 use super::pending::Pending;
 use super::source::{Copied, Source};
@@ -66,7 +66,7 @@ impl Parser<'_, '_> {
                 length = joined_line(rest, length);
             }
             let written = rest.get(..length).unwrap_or(rest);
-            if let Some(extra) = pending.closes(written, self.ends_with_paren()) {
+            if let Some(extra) = pending.closes(written, self.after_delimiter()) {
                 return (line, line + length - extra);
             }
             line += length.max(1);
@@ -75,8 +75,13 @@ impl Parser<'_, '_> {
     }
 
     /// bash ends a body in `$(...)` also before the parenthesis: `E)` (`make_cmd.c`, `make_here_document`).
-    fn ends_with_paren(&self) -> bool {
-        self.substitutions > 0 && self.is_shell(&[Bash])
+    /// ksh ends any body there.
+    fn after_delimiter(&self) -> fn(&str) -> bool {
+        match self.state.shell {
+            Bash if self.substitutions > 0 => |rest| rest.contains(')'),
+            Ksh => |rest| rest.starts_with(')'),
+            Bash | Posix | Zsh => |_| false,
+        }
     }
 
     fn body(&mut self, pending: &Pending, start: usize, end: usize) -> Parse<Vec<Part>> {

@@ -118,7 +118,7 @@ impl Parser<'_, '_> {
         let word = word.get(..length)?;
         // `!(a)` is a pattern, and in zsh `if(a)`.
         let is_pattern = match self.state.shell {
-            Zsh => self.byte(at) == Some(b'(') && self.byte(at + 1) != Some(b')'),
+            Zsh => self.begins_pattern(at),
             Ksh => self.byte(at) == Some(b'(') && word == b"!",
             Bash | Posix => false,
         };
@@ -151,7 +151,7 @@ impl Parser<'_, '_> {
     /// Moves after `in`, which every shell knows after the name of `for` and the word of `case`.
     pub(super) fn eat_in(&mut self) -> bool {
         match self.after("in") {
-            Some(after) if ends_word(self.byte(self.joined(after))) => {
+            Some(after) if ends_word(self.byte(self.joined(after))) && self.range_end_at(after).is_none() => {
                 self.at = after;
                 true
             }

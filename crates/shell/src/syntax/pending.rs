@@ -26,8 +26,8 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// Reports whether a line ends the body, with the number of its last bytes that do not belong to the delimiter.
-    pub(super) fn closes(&self, line: &str, with_paren: bool) -> Option<usize> {
+    /// `after` is true for what may be between the delimiter and the newline. Reports whether a line ends the body, with the number of its last bytes that do not belong to the delimiter.
+    pub(super) fn closes(&self, line: &str, after: fn(&str) -> bool) -> Option<usize> {
         let line = if self.strips_tabs { line.trim_start_matches('\t') } else { line };
         let rest = if line.contains("\\\n") && !self.is_quoted {
             // Written in several pieces, it can have nothing after it.
@@ -38,7 +38,7 @@ impl Pending {
         };
         match rest {
             "" | "\n" => Some(0),
-            rest if with_paren && rest.contains(')') => Some(rest.len()),
+            rest if after(rest) => Some(rest.len()),
             _ => None,
         }
     }

@@ -161,6 +161,8 @@ impl Parser<'_, '_> {
         match self.peek() {
             None | Some(b')') => false,
             Some(b'}') if self.in_braces => false,
+            Some(b'&') if self.is_shell(&[Zsh]) => self.second() == Some(b'>'),
+            Some(b'|') => !self.is_shell(&[Zsh]),
             Some(b';') => self.is_shell(&[Zsh, Ksh]) && !matches!(self.second(), Some(b';' | b'&' | b'|')),
             Some(_) => match self.keyword() {
                 Some((keyword, _)) => !CLOSERS.contains(&keyword),
@@ -181,8 +183,14 @@ impl Parser<'_, '_> {
             let Some(connector) = connector else {
                 return Ok(joined(before, last, |all| Node::Chain { all, connectors }));
             };
-            self.lines()?;
-            if self.is_shell(&[Zsh]) && !self.begins_command() {
+            self.lines_and_marks()?;
+            // zsh and ksh take an empty command, ksh before `;` only.
+            let is_empty = match self.state.shell {
+                Zsh => !self.begins_command() && self.peek() != Some(b'&'),
+                Ksh => self.peek() == Some(b';') && self.begins_command(),
+                Bash | Posix => false,
+            };
+            if is_empty {
                 return Ok(joined(before, last, |all| Node::Chain { all, connectors }));
             }
             connectors.push(connector);
@@ -198,7 +206,7 @@ impl Parser<'_, '_> {
         loop {
             self.blanks();
             self.count()?;
-            if self.eat_keyword(Keyword::Time) {
+            if !self.is_shell(&[Zsh]) && self.eat_keyword(Keyword::Time) {
                 let node = Node::Time(self.deeper(Self::timed)?.map(Box::new));
                 return Ok(self.statement(node, start, negated));
             }
@@ -211,7 +219,10 @@ impl Parser<'_, '_> {
             negated = !negated;
         }
         // `!` alone is a command that fails.
-        let is_alone = self.at > start && self.is_shell(&[Bash, Zsh, Ksh]) && self.ends_list();
+        let is_alone = self.at > start
+            && self.is_shell(&[Bash, Zsh, Ksh])
+            && self.ends_list()
+            && !self.begins_zsh_mark();
         if is_alone {
             return Ok(self.statement(Node::Time(None), start, negated));
         }
@@ -235,13 +246,19 @@ impl Parser<'_, '_> {
                 statement.negated |= negated;
                 return Ok(statement);
             }
-            self.lines()?;
+            self.lines_and_marks()?;
             before.push(last);
             let from = self.at;
-            let is_negated = self.is_shell(&[Ksh]) && self.eat_bang();
-            self.blanks();
-            let is_alone = is_negated && self.ends_list();
-            last = if is_alone { self.statement(Node::Time(None), from, false) } else { self.command()? };
+            let mut is_negated = false;
+            while self.is_shell(&[Ksh]) && self.eat_bang() {
+                is_negated = !is_negated;
+                self.blanks();
+            }
+            last = if self.at > from && self.ends_list() {
+                self.statement(Node::Time(None), from, false)
+            } else {
+                self.command()?
+            };
             last.negated |= is_negated;
         }
     }
@@ -253,7 +270,7 @@ impl Parser<'_, '_> {
     }
 
     /// The command of `time`; without any, the shell prints its own times.
-    fn timed(&mut self) -> Parse<Option<Statement>> {
+    pub(super) fn timed(&mut self) -> Parse<Option<Statement>> {
         // In zsh they are the command.
         let options: &[&str] = if self.is_shell(&[Zsh]) { &[] } else { &["-p", "--"] };
         for option in options {
@@ -263,7 +280,12 @@ impl Parser<'_, '_> {
             self.at = ends.unwrap_or(self.at);
         }
         self.blanks();
-        if self.ends_list() { Ok(None) } else { self.pipeline().map(Some) }
+        if self.ends_list() && !self.begins_zsh_mark() { Ok(None) } else { self.pipeline().map(Some) }
+    }
+
+    /// zsh takes `&` only after a command.
+    fn begins_zsh_mark(&mut self) -> bool {
+        self.is_shell(&[Zsh]) && self.peek() == Some(b'&') && self.second() != Some(b'&')
     }
 
     pub(super) fn ends_list(&mut self) -> bool {

@@ -43,6 +43,12 @@ enum Item {
     Word(Word),
 }
 
+impl Command {
+    fn has_only_redirects(&self) -> bool {
+        self.assignments.is_empty() && self.words.is_empty() && self.builtin.is_none()
+    }
+}
+
 impl Parser<'_, '_> {
     pub(super) fn simple(&mut self) -> Parse<Statement> {
         self.peek();
@@ -55,7 +61,15 @@ impl Parser<'_, '_> {
             let from = self.at;
             if let Some(redirect) = self.redirect()? {
                 command.redirects.push(redirect);
-            } else if self.ends_command() || self.ends_after_array(&command) {
+                if self.is_shell(&[Zsh]) && command.has_only_redirects() {
+                    self.blanks();
+                    if self.begins_command()
+                        && let Some(read) = self.compound_at()?
+                    {
+                        return self.compound(read, start, command.redirects);
+                    }
+                }
+            } else if self.ends_command() || self.ends_before_closer(&command) {
                 break;
             } else {
                 if let Some(mut statement) = self.function_after(&command, start)? {
@@ -84,19 +98,29 @@ impl Parser<'_, '_> {
     pub(super) fn ends_command(&mut self) -> bool {
         match self.peek() {
             None | Some(b'\n' | b';' | b'|' | b'&' | b')') => true,
-            // zsh closes a group with any word `}` (zshoptions, IGNORE_CLOSE_BRACES).
-            Some(b'}') => self.is_shell(&[Zsh]) && ends_word(self.second()),
-            Some(_) => false,
+            Some(_) => self.closes_braces(),
         }
     }
 
-    /// After assignments, zsh still knows reserved words: `do x=() done`.
-    fn ends_after_array(&mut self, command: &Command) -> bool {
-        self.is_shell(&[Zsh])
-            && command.words.is_empty()
-            && command.builtin.is_none()
-            && !command.assignments.is_empty()
-            && !self.begins_command()
+    /// zsh still knows reserved words after assignments and redirects, and ksh after a process: `do x=() done`, `do a <(b) done`.
+    fn ends_before_closer(&mut self, command: &Command) -> bool {
+        let knows_closers = match self.state.shell {
+            Zsh => {
+                command.words.is_empty()
+                    && command.builtin.is_none()
+                    && !(command.assignments.is_empty() && command.redirects.is_empty())
+            }
+            Ksh => {
+                let operand = command.operands.last().and_then(|operand| match operand {
+                    Operand::Word(word) => Some(word),
+                    Operand::Assignment(_) => None,
+                });
+                let last = operand.or(command.words.last()).and_then(|word| word.parts.last());
+                matches!(last, Some(Part::Process { .. }))
+            }
+            Bash | Posix => false,
+        };
+        knows_closers && !self.begins_command()
     }
 
     fn item(&mut self, command: &mut Command) -> Parse<()> {
@@ -155,6 +179,9 @@ impl Parser<'_, '_> {
         let context = if is_first { Context::Command } else { self.argument() };
         self.peek();
         let start = self.at;
+        if is_first && self.begins_positional_value() {
+            return Err(Why::Unsupported);
+        }
         let Some(name_end) = self.variable_end(start) else { return self.word(context).map(Item::Word) };
         let is_posix = self.is_shell(&[Posix]);
         let mut parts = Parts::default();
@@ -327,8 +354,8 @@ impl Parser<'_, '_> {
         is_closed
     }
 
-    /// In zsh, a `;` may be between `()` and the body.
-    pub(super) fn lines_before_body(&mut self) -> Parse<()> {
+    /// In zsh, a `;` may be where other shells take only newlines: `f();{a}`, `a|;b`.
+    pub(super) fn lines_and_marks(&mut self) -> Parse<()> {
         self.lines()?;
         while self.is_shell(&[Zsh]) && self.peek() == Some(b';') && self.second() != Some(b';') {
             self.at += 1;
@@ -356,7 +383,7 @@ impl Parser<'_, '_> {
         if self.is_shell(&[Posix]) && !names.first().is_some_and(is_name) {
             return Err(Why::Syntax);
         }
-        self.lines_before_body()?;
+        self.lines_and_marks()?;
         let body = if self.is_shell(&[Ksh]) && self.has_no_body() {
             let span = self.span_from(self.at);
             self.statement(Node::Group(Script { statements: Vec::new(), span }), self.at, false)

@@ -34,6 +34,7 @@ impl Parser<'_, '_> {
                 self.at = self.joined(self.at + 1);
                 self.double_quoted(parts)?;
             }
+            Some(b'$') if !quoted && self.begins_doubtful_pid() => self.doubtful_pid(parts)?,
             Some(_) if self.is_shell(&[Zsh]) => {
                 if !self.zsh_plain(quoted, parts)? {
                     self.text_dollar(quoted, parts);

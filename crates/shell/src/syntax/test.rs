@@ -41,7 +41,7 @@ impl Parser<'_, '_> {
                 open -= 1;
             }
             if open == 0 && self.eat("]]") {
-                let is_word = !ends_word(self.peek()) && !self.leaves_brace(self.at);
+                let is_word = !ends_word(self.peek()) && !self.closes_braces();
                 return if is_word { Err(Why::Syntax) } else { Ok(Node::Test(words)) };
             }
             if !self.eat("&&") && !self.eat("||") {
@@ -55,23 +55,64 @@ impl Parser<'_, '_> {
         if self.eats_unary() {
             self.lines()?;
             // zsh also takes `[[ -n ]]`.
-            if !(self.is_shell(&[Zsh]) && self.at_test_end()) {
+            let is_zsh = self.is_shell(&[Zsh]);
+            if is_zsh && let Some((_, after)) = self.binary().filter(|(sign, _)| matches!(*sign, "<" | ">")) {
+                self.at = after;
+                self.blanks();
+            }
+            let is_bang = is_zsh && matches!(self.keyword(), Some((Keyword::Bang, _)));
+            if is_bang {
+                return Err(Why::Syntax);
+            }
+            if !(is_zsh && (self.at_test_end() || matches!(self.peek(), Some(b'&' | b'|' | b')')))) {
                 words.push(self.operand_word(self.argument())?);
             }
-            return Ok(());
+            self.blanks();
+            return if is_zsh { self.more_operands(words) } else { Ok(()) };
         }
+        let start = self.at;
         words.push(self.operand_word(self.argument())?);
         self.blanks();
-        let operator = BINARY.iter().find_map(|sign| {
-            let after = self.after(sign)?;
-            let is_sign = matches!(*sign, "<" | ">") || ends_word(self.byte(self.joined(after)));
-            is_sign.then_some((*sign, after))
-        });
-        let Some((sign, after)) = operator else { return Ok(()) };
+        let operator = self.binary();
+        let Some((sign, after)) = operator else {
+            return if self.is_shell(&[Zsh]) { self.module_condition(start, words) } else { Ok(()) };
+        };
         self.at = after;
-        self.blanks();
+        if self.is_shell(&[Zsh]) {
+            self.lines()?
+        } else {
+            self.blanks()
+        }
         let context = if sign == "=~" { Context::Regex } else { self.argument() };
         words.push(self.operand_word(context)?);
+        Ok(())
+    }
+
+    /// Returns the operator at the position, and the offset after it.
+    fn binary(&self) -> Option<(&'static str, usize)> {
+        BINARY.iter().find_map(|sign| {
+            let after = self.after(sign)?;
+            let is_angle = matches!(*sign, "<" | ">");
+            let is_word = self.begins_process() || self.range_end().is_some();
+            let is_sign = (is_angle && !is_word) || ends_word(self.byte(self.joined(after)));
+            is_sign.then_some((*sign, after))
+        })
+    }
+
+    /// Conditions that modules of zsh may have, after the word from `start` on: `-name word...`, `word -name word`.
+    fn module_condition(&mut self, start: usize, words: &mut Vec<Word>) -> Parse<()> {
+        if self.joined_text(start, self.at).trim_end() == "-" {
+            return Err(Why::Syntax);
+        }
+        let is_known = self.byte(start) != Some(b'-') && self.peek() != Some(b'-');
+        if is_known { Ok(()) } else { self.more_operands(words) }
+    }
+
+    fn more_operands(&mut self, words: &mut Vec<Word>) -> Parse<()> {
+        while !self.at_test_end() && !ends_word(self.peek()) {
+            words.push(self.operand_word(self.argument())?);
+            self.blanks();
+        }
         Ok(())
     }
 

@@ -204,15 +204,39 @@ impl Parser<'_, '_> {
                     self.text_quotes(parts)?;
                 }
                 // An error in every shell.
-                b'\'' if context.is_open_expression() => return Err(Why::Syntax),
-                b'"' if context != Context::Body => self.double_quoted(parts)?,
+                b'\'' if context.is_open_expression() && !self.has_text_quotes(context) => {
+                    return Err(Why::Syntax);
+                }
+                b'"' if context != Context::Body && !self.has_text_quotes(context) => {
+                    self.double_quoted(parts)?
+                }
                 b'`' => self.backquoted(context, parts)?,
                 b'$' => self.dollar(context, parts)?,
-                b'<' | b'>' if !context.is_quoted() && self.begins_process() => self.process(parts)?,
+                b'<' | b'>' if self.has_processes(context) && self.begins_process() => {
+                    // To ksh, it is a word of its own: `rm<(a)-rf` has three.
+                    let is_word = context.is_word() && self.is_shell(&[Ksh]);
+                    if !is_word || parts.parts.is_empty() {
+                        self.process(parts)?;
+                    }
+                    if is_word {
+                        return Ok(());
+                    }
+                }
                 b'<' if context.is_word() && self.range_end().is_some() => self.range(parts),
                 _ => self.plain(context, parts, &mut nest),
             }
         }
+    }
+
+    /// In `${...}` of zsh, `<(` is text.
+    fn has_processes(&self, context: Context) -> bool {
+        let is_bare = context.is_word() || matches!(context, Context::Index { .. });
+        !context.is_quoted() && (is_bare || !self.is_shell(&[Zsh]))
+    }
+
+    /// In `$[...]` of zsh, quotes are text.
+    fn has_text_quotes(&self, context: Context) -> bool {
+        context == Context::Bracket && self.is_shell(&[Zsh])
     }
 
     /// Reads text up to the next byte that may be more. The byte at the position is text.
@@ -236,6 +260,7 @@ impl Parser<'_, '_> {
             | Context::Replacement { quoted: false }
             | Context::Pattern
             | Context::Removed
+            | Context::Offset { quoted: false }
                 if self.is_shell(&[Zsh]) && matches!(byte, b'{' | b'}') =>
             {
                 closes_pair(byte, (b'{', b'}'), &mut nest.braces)

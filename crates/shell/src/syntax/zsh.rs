@@ -6,6 +6,7 @@ use castellan_event::Why;
 use super::Shell::Zsh;
 use super::cursor::{Parse, Parser};
 use super::expansion::made;
+use super::keywords::ends_word;
 use super::word::{Context, Parts};
 use crate::tree::{Index, Operation, Parameter, Part, Word, ZshExpansion};
 
@@ -20,6 +21,10 @@ impl Parser<'_, '_> {
             let from = self.at;
             self.find(|byte| matches!(byte, b')' | b'\n')).filter(|byte| *byte == b')').ok_or(Why::Syntax)?;
             zsh.flags = self.text(from, self.at).to_owned();
+            if has_quotes_or_commands(&zsh.flags) {
+                self.at = from;
+                return Ok(None);
+            }
             self.at += 1;
         }
         zsh.signs.push_str(&self.signs());
@@ -158,10 +163,15 @@ impl Parser<'_, '_> {
 
     /// Returns the end of `<1-9>`, a pattern of numbers.
     pub(super) fn range_end(&self) -> Option<usize> {
-        if self.byte(self.at) != Some(b'<') || !self.is_shell(&[Zsh]) {
+        self.range_end_at(self.at)
+    }
+
+    /// Returns the end of a range that begins at an offset.
+    pub(super) fn range_end_at(&self, start: usize) -> Option<usize> {
+        if self.byte(start) != Some(b'<') || !self.is_shell(&[Zsh]) {
             return None;
         }
-        let mut at = self.digits_end(self.at + 1);
+        let mut at = self.digits_end(start + 1);
         if self.byte(at) != Some(b'-') {
             return None;
         }
@@ -210,6 +220,52 @@ impl Parser<'_, '_> {
         }
     }
 
+    /// zsh closes a group with any word `}` (zshoptions, IGNORE_CLOSE_BRACES), also with the one before another: `{a }}`.
+    pub(super) fn closes_braces(&mut self) -> bool {
+        if !self.is_shell(&[Zsh]) || self.peek() != Some(b'}') {
+            return false;
+        }
+        let next = self.joined(self.at + 1);
+        let at = if self.byte(next) == Some(b'}') { self.joined(next + 1) } else { next };
+        ends_word(self.byte(at)) && !self.begins_pattern(at)
+    }
+
+    /// `1=value` assigns a positional parameter, which the tree has no place for.
+    pub(super) fn begins_positional_value(&mut self) -> bool {
+        let start = self.at;
+        if !self.is_shell(&[Zsh]) {
+            return false;
+        }
+        self.at = self.digits_end(start);
+        let begins = self.at > start && self.begins_value();
+        self.at = start;
+        begins
+    }
+
+    /// Reports whether a word of zsh goes on with a pattern or process at an offset: `}(a)`, `}<1-2>`.
+    pub(super) fn begins_pattern(&self, at: usize) -> bool {
+        let is_group = self.byte(at) == Some(b'(') && self.byte(self.joined(at + 1)) != Some(b')');
+        let is_process =
+            matches!(self.byte(at), Some(b'<' | b'>')) && self.byte(self.joined(at + 1)) == Some(b'(');
+        self.is_shell(&[Zsh]) && (is_group || is_process || self.range_end_at(at).is_some())
+    }
+
+    pub(super) fn begins_doubtful_pid(&self) -> bool {
+        self.is_shell(&[Zsh]) && (self.after("$$(").is_some() || self.after("$${").is_some())
+    }
+
+    /// `$$(...)` and `$${...}`: zsh looks for the end as for one of `$(...)` or `${...}`. Then it takes the `$$` first, and fails.
+    pub(super) fn doubtful_pid(&mut self, parts: &mut Parts) -> Parse<()> {
+        let start = self.at;
+        let (holes, background) = (self.state.holes.len(), self.state.background);
+        self.at = self.joined(start + 1);
+        self.dollar(Context::Command, &mut Parts::default())?;
+        self.state.holes.truncate(holes);
+        self.state.background = background;
+        parts.push(Part::Hole(self.hole(Why::Unsupported, start)));
+        Ok(())
+    }
+
     /// `=(...)` at the beginning of a word: a file with the output.
     pub(super) fn equals_process(&mut self, parts: &mut Parts) -> Parse<()> {
         if self.is_shell(&[Zsh]) && self.after("=(").is_some() {
@@ -217,4 +273,10 @@ impl Parser<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// zsh looks for the end of the expansion before it knows flags: quotes and braces in them hide it. Their arguments may
+/// run commands: `${(r:$(a):)x}`.
+fn has_quotes_or_commands(flags: &str) -> bool {
+    flags.contains(['"', '\'', '`', '{', '}']) || flags.contains("$(") || flags.contains("$[")
 }

@@ -32,26 +32,15 @@ impl Parser<'_, '_> {
         Ok(Script { statements, span: self.span_from(start) })
     }
 
-    /// `if` without `then`: the condition ends with its brackets.
-    pub(super) fn short_conditional(&mut self, condition: Script) -> Parse<Node> {
-        if self.peek().is_none() {
-            return Err(Why::Syntax);
+    /// `else` after a list in braces: another one, or a list up to `fi`.
+    pub(super) fn short_else(&mut self) -> Parse<Script> {
+        self.lines()?;
+        if matches!(self.keyword(), Some((Keyword::Open, _))) {
+            return self.short_body();
         }
-        let mut branches = vec![(condition, self.short_body()?)];
-        let mut otherwise = None;
-        loop {
-            self.blanks();
-            if self.eat_keyword(Keyword::Elif) {
-                let condition = self.script()?;
-                branches.push((condition, self.short_body()?));
-            } else if self.eat_keyword(Keyword::Else) {
-                self.lines()?;
-                otherwise = Some(self.short_body()?);
-                return Ok(Node::If { branches, otherwise });
-            } else {
-                return Ok(Node::If { branches, otherwise });
-            }
-        }
+        let body = self.script()?;
+        self.expect_keyword(Keyword::Fi)?;
+        Ok(body)
     }
 
     /// The words of `for x (a b)`.
@@ -182,7 +171,7 @@ impl Parser<'_, '_> {
 
     /// A function without a name runs at once, with the words after it as its parameters. zsh also names it `(anon)`.
     pub(super) fn anonymous(&mut self, start: usize) -> Parse<Node> {
-        self.lines_before_body()?;
+        self.lines_and_marks()?;
         let body = Box::new(self.deeper(Self::command)?);
         let parts = vec![Part::Text { text: "(anon)".to_owned(), quoted: true }];
         let name = Word { parts, span: self.source.span(start, start) };
@@ -206,6 +195,14 @@ impl Parser<'_, '_> {
         let mut call = self.statement(node, start, false);
         call.redirects = redirects;
         Ok(Node::Group(Script { statements: vec![definition, call], span: self.span_from(start) }))
+    }
+
+    /// `time` begins a pipeline in any place of a command.
+    pub(super) fn time_command(&mut self) -> Parse<Node> {
+        self.in_time = true;
+        let timed = self.timed();
+        self.in_time = false;
+        Ok(Node::Time(timed?.map(Box::new)))
     }
 
     fn eat_word(&mut self, word: &str) -> bool {
