@@ -255,7 +255,7 @@ impl Parser<'_, '_> {
                 self.blanks();
             }
             last = if self.at > from && self.ends_list() {
-                self.statement(Node::Time(None), from, false)
+                self.statement(Node::Time(None), from, true)
             } else {
                 self.command()?
             };

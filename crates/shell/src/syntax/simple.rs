@@ -45,7 +45,10 @@ enum Item {
 
 impl Command {
     fn has_only_redirects(&self) -> bool {
-        self.assignments.is_empty() && self.words.is_empty() && self.builtin.is_none()
+        !self.redirects.is_empty()
+            && self.assignments.is_empty()
+            && self.words.is_empty()
+            && self.builtin.is_none()
     }
 }
 
@@ -61,17 +64,15 @@ impl Parser<'_, '_> {
             let from = self.at;
             if let Some(redirect) = self.redirect()? {
                 command.redirects.push(redirect);
-                if self.is_shell(&[Zsh]) && command.has_only_redirects() {
-                    self.blanks();
-                    if self.begins_command()
-                        && let Some(read) = self.compound_at()?
-                    {
-                        return self.compound(read, start, command.redirects);
-                    }
-                }
             } else if self.ends_command() || self.ends_before_closer(&command) {
                 break;
             } else {
+                if self.is_shell(&[Zsh])
+                    && command.has_only_redirects()
+                    && let Some(read) = self.compound_at()?
+                {
+                    return self.compound(read, start, command.redirects);
+                }
                 if let Some(mut statement) = self.function_after(&command, start)? {
                     statement.redirects.extend(command.redirects);
                     return Ok(statement);

@@ -94,7 +94,7 @@ impl Parser<'_, '_> {
             let after = self.after(sign)?;
             let is_angle = matches!(*sign, "<" | ">");
             let is_word = self.begins_process() || self.range_end().is_some();
-            let is_sign = (is_angle && !is_word) || ends_word(self.byte(self.joined(after)));
+            let is_sign = if is_angle { !is_word } else { ends_word(self.byte(self.joined(after))) };
             is_sign.then_some((*sign, after))
         })
     }

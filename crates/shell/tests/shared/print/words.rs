@@ -137,7 +137,9 @@ impl Printer {
                 break;
             }
         }
-        let is_bracket = depth != 0 && self.is_shell(&[Shell::Bash, Shell::Zsh]);
+        // In zsh, quotes are text in brackets only.
+        let has_quotes = text.contains(['\'', '"']) && self.is_shell(&[Shell::Zsh]);
+        let is_bracket = (depth != 0 || has_quotes) && self.is_shell(&[Shell::Bash, Shell::Zsh]);
         self.is_lost |= is_bracket && text.contains(']');
         self.put(&if is_bracket { format!("$[{text}]") } else { format!("$(({text}))") });
     }
@@ -200,7 +202,14 @@ impl Printer {
                     Substitute::Alternative => "+",
                     Substitute::Error => "?",
                 });
-                self.word(word, place);
+                match word.parts.split_first() {
+                    // Here, zsh has no other process.
+                    Some((Part::Process { body, .. }, rest)) if self.is_shell(&[Shell::Zsh]) => {
+                        self.commands("=(", body);
+                        self.word(&Word { parts: rest.to_vec(), span: word.span }, place);
+                    }
+                    _ => self.word(word, place),
+                }
             }
             Operation::Remove { suffix, longest, pattern } => {
                 let sign = if *suffix { "%" } else { "#" };
