@@ -173,7 +173,7 @@ pub fn serve_programs() -> io::Result<()> {
     }
 }
 
-/// Sets the limits of the kernel: memory, CPU time, no file, no core dump. The process ends with its daemon.
+/// Sets the limits of the kernel: memory, CPU time, no bytes in files, no core dump.
 fn limit_self() -> io::Result<()> {
     let limit =
         |resource, most: u64| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });

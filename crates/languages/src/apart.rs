@@ -67,6 +67,10 @@ fn read_apart(
     work: &mut Work,
     helper: &mut Helper<'_>,
 ) -> (Reading, End) {
+    // After a program that was given up, no other one waits for a helper.
+    if work.left() == 0 {
+        return (hole(), End::OutOfWork);
+    }
     let program = PartsHash::of([language.as_str(), text]).hex();
     let request = Request {
         version: VERSION,

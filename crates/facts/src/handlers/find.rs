@@ -37,8 +37,7 @@ pub(super) fn find(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
     }
 }
 
-/// What `forfiles` puts the file's name and what is known of it in place of; the longer of those that begin alike
-/// first.
+/// Variables that `forfiles` replaces by data of the file. A variable precedes those that are its prefixes.
 const OF_FILE: &[&str] =
     &["@relpath", "@path", "@fname", "@file", "@fsize", "@fdate", "@ftime", "@isdir", "@ext"];
 

@@ -41,7 +41,7 @@ pub(super) fn perl(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
     sink.program("perl", From::Text(Arg::from_pieces(program.pieces, false)));
 }
 
-/// What `-M` stands for: `Foo`, `-Foo`, `Foo=a,b`, `Foo qw(a b)`.
+/// Returns the code of `-M`: `Foo`, `-Foo`, `Foo=a,b`, `Foo qw(a b)`.
 fn used(module: &str) -> String {
     let (word, module) = module.strip_prefix('-').map_or(("use", module), |module| ("no", module));
     match module.split_once('=') {
@@ -173,7 +173,7 @@ pub(super) fn php(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
 /// The working directory.
 pub(super) const HERE: &str = ".";
 
-/// Where a program is told to look for modules, as far as that is known.
+/// Returns the known directories of modules, from `-I`.
 fn known_directories(read: &Invocation) -> Vec<&str> {
     read.values("-I").filter_map(Arg::as_str).collect()
 }

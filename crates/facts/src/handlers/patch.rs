@@ -47,12 +47,12 @@ pub(super) fn git_apply(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_
     }
 }
 
-/// What a file holds, or what the command reads without one, if that is known.
+/// Returns the contents of the file, or the command's input if there is no file. `None` for unknown text.
 pub(super) fn given_text(file: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
     given(file, sink).ok()
 }
 
-/// The same, with why it is not known: of a file that the call itself writes it is not.
+/// As [`given_text`], with the reason for unknown text. A file that the call itself writes has unknown text.
 fn given(file: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) -> Result<String, Why> {
     let redirected = match (&sink.setup.stdin, file) {
         (Stdin::File(file), None) => Some(file.clone()),

@@ -105,7 +105,7 @@ pub(super) fn jq(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     }
 }
 
-/// What stands for no file in place of vim's configuration.
+/// Values of `-u` and `-U` that name no file.
 const VIM_WITHOUT: &[&str] = &["DEFAULTS", "NONE", "NORC"];
 
 /// `vim -u FILE`; `ed`, `ex` and `vim -es` take commands from standard input.

@@ -79,6 +79,24 @@ fn a_helper_that_fails_leaves_one_hole_and_no_work() {
 }
 
 #[test]
+fn after_a_program_that_was_given_up_no_other_one_waits() {
+    let (mut work, mut requests) = (Work::default(), 0);
+    for name in ["c", "d", "e"] {
+        let text = long(&format!("import os\nos.remove('{name}')\n"));
+        let mut ask = |_: &str, _: &[u8]| {
+            requests += 1;
+            None
+        };
+        let reading = read_once(Language::Python, &text, &Start::default(), &mut work, &mut ask);
+        assert!(
+            matches!(reading.acts.as_slice(), [act] if matches!(act.what, What::Hole { .. })),
+            "{reading:?}"
+        );
+    }
+    assert_eq!(requests, 1);
+}
+
+#[test]
 fn bytes_that_are_no_request_have_no_answer() {
     for request in [&b""[..], b"x", b"{}", &[b'['; 100_000]] {
         assert_eq!(answer(request), None, "{request:?}");

@@ -16,8 +16,11 @@ use castellan_programs::base_name;
 /// Traps that run between commands.
 const BETWEEN: &[&str] = &["DEBUG", "ERR", "RETURN", "ZERR", "debug", "err", "return"];
 
-/// Builtins that set the variables among their arguments.
-const SETTING: &[&str] = &["read", "printf -v", "mapfile", "let ", "((", "for ", "getopts"];
+/// Builtins that set or unset the variables among their arguments.
+const SETTING: &[&str] = &["read", "printf -v", "mapfile", "let ", "((", "for ", "getopts", "unset"];
+
+/// Builtins that run code whose text may set any variable.
+const RUNNING: &[&str] = &["eval", "source", ". "];
 
 /// Returns the names of variables that code sets: `x=1`, and every name in code with a builtin that sets some.
 fn set_names(code: &str) -> Vec<&str> {
@@ -138,15 +141,23 @@ impl Walker<'_> {
     fn set_by_trap(&mut self, state: &mut State, code: &str) {
         let mut texts = vec![code.to_owned()];
         for (name, functions) in state.functions.iter() {
-            self.work.spend_bytes(code.len());
+            // Without work, the next statement is a gap.
+            if !self.work.spend_bytes(code.len()) {
+                break;
+            }
             if code.contains(&**name) {
                 texts.extend(functions.iter().flatten().map(|function| function.written().to_owned()));
             }
         }
         for text in texts {
             self.work.spend_bytes(text.len());
+            if RUNNING.iter().any(|builtin| text.contains(builtin)) {
+                state.forget_all(Why::Dynamic);
+            }
             for name in set_names(&text) {
-                self.work.spend(1);
+                if !self.work.spend(1) {
+                    return;
+                }
                 state.set(name, Value::Unknown(Why::Dynamic));
                 state.change(name, |variable| variable.attributes.changes = true);
             }

@@ -10,14 +10,19 @@ use crate::generated::Generator;
 /// Texts for each shell.
 const COUNT: u64 = 350;
 
-#[test]
-fn the_shells_agree_on_a_sample() {
-    // These seeds hardly ever change: tables would make another sample with each edit.
+/// Returns seeds that hardly ever change: tables would make another sample with each edit.
+pub(crate) fn fixed_seeds() -> Vec<String> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let paths = ["../../fuzz/corpus/shell", "../../fuzz/corpus/shell_parse"];
     let seeds = collected::texts(&paths.map(|path| root.join(path))).unwrap_or_default();
     let seeds: Vec<String> = seeds.into_iter().filter(|text| text.len() <= 300).collect();
     assert!(seeds.len() > 50, "{} seeds", seeds.len());
+    seeds
+}
+
+#[test]
+fn the_shells_agree_on_a_sample() {
+    let seeds = fixed_seeds();
     for name in ["bash", "zsh", "dash", "ksh"] {
         let Some(judge) = Judge::new(name).filter(Judge::is_installed) else { continue };
         let (mut accepted, mut unexplained) = (0, Vec::new());

@@ -57,7 +57,8 @@ impl Printer {
             }
             // `!` alone is a command that fails.
             Node::Time(None) if one.negated && self.is_shell(&[Shell::Bash, Shell::Ksh]) => {}
-            Node::Time(None) => self.put("time"),
+            // After a redirect, zsh still reads the word.
+            Node::Time(None) => return self.command(&[], redirects, |printer| printer.put("time")),
             Node::Time(Some(body)) => {
                 // zsh has no options.
                 self.put(if self.is_shell(&[Shell::Zsh]) { "time " } else { "time -- " });
