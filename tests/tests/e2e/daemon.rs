@@ -12,6 +12,7 @@ mod isolation;
 mod layers;
 mod life;
 mod log;
+mod long_programs;
 mod many_sessions;
 mod marks;
 mod odd_files;
