@@ -25,6 +25,10 @@ pub(crate) const HELPER_MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// only if peers are slow or calls wait for a person.
 pub(crate) const WORKERS_MAX: usize = 128;
 
+/// Stack of a thread that decides calls. A parser of others takes at most this for a program that is small enough to be
+/// read in the daemon. Only used pages take memory.
+pub(crate) const WORKER_STACK_BYTES: usize = 8 << 20;
+
 /// Idle threads to keep: two cores' worth, and one that waits in `accept`.
 pub(crate) const WORKERS_IDLE_MAX: usize = 4;
 

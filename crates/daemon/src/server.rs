@@ -17,8 +17,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::held::HeldCall;
 use crate::judge::{Holding, Judge, Outcome};
 use crate::limits::{
-    ACCEPT_PAUSE, FRAME_TIME, HOLD_GRACE, PAYLOAD_WAIT, REPLY_TIME, SHUTDOWN_TIME, WORKERS_IDLE_MAX,
-    WORKERS_MAX,
+    ACCEPT_PAUSE, FRAME_TIME, HOLD_GRACE, PAYLOAD_WAIT, REPLY_TIME, SHUTDOWN_TIME, WORKER_STACK_BYTES,
+    WORKERS_IDLE_MAX, WORKERS_MAX,
 };
 use crate::payloads::Payloads;
 use crate::peers::{AgentProcess, Peers};
@@ -62,8 +62,7 @@ impl Server {
         });
         server.add_worker()?;
         let of_held = Arc::clone(&server);
-        let answering =
-            std::thread::Builder::new().name("held".into()).spawn(move || of_held.answer_held())?;
+        let answering = worker("held").spawn(move || of_held.answer_held())?;
         *server.answering.lock().unwrap_or_else(PoisonError::into_inner) = Some(answering);
         Ok(server)
     }
@@ -86,7 +85,7 @@ impl Server {
         }
         let server = Arc::clone(self);
         self.idle.fetch_add(1, Ordering::SeqCst);
-        let spawned = std::thread::Builder::new().name("hook".into()).spawn(move || server.work());
+        let spawned = worker("hook").spawn(move || server.work());
         match spawned {
             Ok(_) => *workers += 1,
             Err(error) => {
@@ -222,6 +221,11 @@ impl Server {
             Mode::Monitor | Mode::Passthrough => send(stream, &Reply::default()),
         }
     }
+}
+
+/// A thread that decides calls.
+fn worker(name: &str) -> std::thread::Builder {
+    std::thread::Builder::new().name(name.into()).stack_size(WORKER_STACK_BYTES)
 }
 
 fn send(stream: &UnixStream, reply: &Reply) {
