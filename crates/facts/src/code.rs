@@ -3,7 +3,6 @@
 
 mod configured;
 mod effects;
-mod encoding;
 mod held;
 mod lifted;
 mod modules;

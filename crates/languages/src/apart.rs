@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::act::{Act, Reading, Start, What};
 use crate::language::Language;
-use crate::limits::{HERE_BYTES_MAX, STACK_BYTES};
+use crate::limits::STACK_BYTES;
 use crate::memo;
+use crate::parse::guard::Process;
 use crate::run::{End, run};
 use crate::work::Work;
 
@@ -45,7 +46,7 @@ impl Answered {
 }
 
 /// Reports the acts of a program text within work that several programs share, and reuses a recent reading of the same
-/// thread. A long text, or a text with long code in it, goes to the helper. If the helper is given up, the reading is one
+/// thread. A text that is not small ([`Process::reads`]), or a text with such code in it, goes to the helper. If the helper is given up, the reading is one
 /// `Hole`, and no work is left. Work of the helper is paid, and a reading that was given up is not kept.
 pub fn read_once(
     language: Language,
@@ -54,8 +55,8 @@ pub fn read_once(
     work: &mut Work,
     helper: &mut Helper<'_>,
 ) -> Reading {
-    memo::kept(language, text, start, work, |work| match run(language, text, start, work, HERE_BYTES_MAX) {
-        (_, End::TooLong) => read_apart(language, text, start, work, helper),
+    memo::kept(language, text, start, work, |work| match run(language, text, start, work, Process::Daemon) {
+        (_, End::Apart) => read_apart(language, text, start, work, helper),
         here => here,
     })
 }
@@ -109,7 +110,7 @@ fn answer_here(request: &[u8]) -> Option<Vec<u8>> {
     }
     let mut work = Work::with_left(request.left);
     let before = work.spent();
-    let (reading, end) = run(request.language, &request.text, &request.start, &mut work, usize::MAX);
+    let (reading, end) = run(request.language, &request.text, &request.start, &mut work, Process::Helper);
     let units = work.spent() - before;
     serde_json::to_vec(&Answered { version: VERSION, reading, units, is_whole: end == End::Whole }).ok()
 }

@@ -8,7 +8,7 @@ use crate::limits::{WORK_PER_PARSER_CALL, WORK_PER_PERL_CALL, WORK_PER_RUBY_CALL
 /// A supported language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Language {
-    /// Python 3.
+    /// Python 3, up to 3.14.
     Python,
     /// JavaScript as Node.js, Deno and Bun run it, `CommonJS` and modules.
     JavaScript,
@@ -41,11 +41,6 @@ impl Language {
         Language::Batch,
         Language::AppleScript,
     ];
-
-    /// castellan's own reader parses the language, not a parser of others.
-    pub(crate) const fn has_own_reader(self) -> bool {
-        matches!(self, Language::PowerShell | Language::Batch | Language::AppleScript)
-    }
 
     /// Text that the parser needs before code that has no opening of its own.
     pub(crate) const fn opening(self) -> &'static str {

@@ -40,7 +40,7 @@ pub fn read(language: Language, text: &str, start: &Start) -> Reading {
 
 /// Like [`read`], within work that several programs share. A part that the work does not cover gives a `Hole`.
 pub fn read_within(language: Language, text: &str, start: &Start, work: &mut Work) -> Reading {
-    run::run(language, text, start, work, usize::MAX).0
+    run::run(language, text, start, work, parse::guard::Process::Helper).0
 }
 
 /// Decodes the text of `PowerShell`'s `-EncodedCommand`: UTF-16 in base64. Returns `None` for any other text.

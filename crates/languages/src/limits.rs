@@ -6,6 +6,19 @@ pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a text for a parser of others in the daemon itself. A longer one goes to the helper process.
 pub(crate) const HERE_BYTES_MAX: usize = 4 << 10;
 
+/// Brackets, `<` and backticks in a text for ruff's parser in the daemon itself; others count only bytes. Real programs of
+/// that size have up to a hundred. Any such text took at most 7 ms.
+pub(crate) const HERE_OPENINGS_MAX: usize = 256;
+
+/// Stack for ruff's parser and its tree, per byte of text. The deepest text (`-` in a row) takes 128 bytes.
+pub(crate) const PARSER_STACK_PER_BYTE: usize = 256;
+
+/// Further stack for any text: the parser's own calls, and the levels of lowering ([`TREE_DEPTH_MAX`]).
+pub(crate) const PARSER_STACK_MIN: usize = 512 << 10;
+
+/// Units of work of ruff's parser per whole KiB of text: 10 to 15 µs, including lowering. The run pays for less.
+pub(crate) const PARSER_WORK_PER_KIB: u64 = 64;
+
 /// Stack of the thread that reads a program in the helper process. Only used pages take memory.
 pub(crate) const STACK_BYTES: usize = 64 << 20;
 

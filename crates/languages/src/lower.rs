@@ -19,28 +19,20 @@ mod python;
 mod ruby;
 
 pub(crate) use php::{class_name, function_name};
+pub(crate) use python::{python, span};
 
 pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
-    let mut lower = Lower {
-        text,
-        depth: 0,
-        nodes: 0,
-        jumps: 0,
-        scopes: vec![Names::default()],
-        perl: perl::Perl::default(),
-        ruby: ruby::Ruby::default(),
-        php: Default::default(),
-        lua: Vec::new(),
-    };
+    let mut lower = Lower::of(text);
     let tree = match language {
-        Language::Python => lower.python(root),
         Language::JavaScript => lower.javascript(root),
         Language::Perl => lower.perl(root),
         Language::Ruby => lower.ruby(root),
         Language::Php => lower.php(root),
         Language::Lua => lower.lua(root),
-        // These have readers of their own.
-        Language::PowerShell | Language::Batch | Language::AppleScript => Lower::nothing(root),
+        // These have readers of their own, or another parser.
+        Language::Python | Language::PowerShell | Language::Batch | Language::AppleScript => {
+            Lower::nothing(root)
+        }
     };
     if !root.has_error() {
         return tree;
@@ -96,6 +88,20 @@ struct Lower<'t> {
 }
 
 impl<'t> Lower<'t> {
+    fn of(text: &'t str) -> Lower<'t> {
+        Lower {
+            text,
+            depth: 0,
+            nodes: 0,
+            jumps: 0,
+            scopes: vec![Names::default()],
+            perl: perl::Perl::default(),
+            ruby: ruby::Ruby::default(),
+            php: Default::default(),
+            lua: Vec::new(),
+        }
+    }
+
     fn at(node: Parsed<'_>) -> Span {
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         (place(node.start_byte()), place(node.end_byte()))
@@ -118,12 +124,17 @@ impl<'t> Lower<'t> {
         if node.is_error() || node.is_missing() {
             return self.error(node);
         }
+        self.deeper_at(Self::at(node), lower)
+    }
+
+    /// Goes one level down at this place, within the limits.
+    fn deeper_at(&mut self, at: Span, lower: impl FnOnce(&mut Self) -> Node) -> Node {
         if self.depth >= TREE_DEPTH_MAX {
-            return self.hole(node, Why::Nesting);
+            return Node::new(at, Kind::Hole(Why::Nesting));
         }
         self.nodes += 1;
         if self.nodes > NODES_MIN + NODES_PER_BYTE * self.text.len() {
-            return self.hole(node, Why::Budget);
+            return Node::new(at, Kind::Hole(Why::Budget));
         }
         self.depth += 1;
         let lowered = lower(self);

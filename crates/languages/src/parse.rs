@@ -1,4 +1,4 @@
-//! Parses text into the common tree, within an amount of work. Only this module and `lower` use the parser's types.
+//! Parses text into the common tree, within an amount of work. Only this module and `lower` use the parsers' types.
 
 use std::ops::ControlFlow;
 
@@ -8,11 +8,14 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Point, Range, Tree};
 use crate::language::Language;
 use crate::limits::{
     BRACKETS_MAX, HEREDOCS_MAX, HTML_MARKS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN,
-    PARSER_CALLS_PER_KIB, TEXT_BYTES_MAX,
+    PARSER_CALLS_PER_KIB, PARSER_WORK_PER_KIB, TEXT_BYTES_MAX,
 };
 use crate::tree::{Kind, Node};
 use crate::work::Meter;
 use crate::{applescript, batch, lower, powershell};
+
+pub(crate) mod guard;
+mod python;
 
 /// Characters that end a line of JavaScript.
 const LINE_ENDS: &[char] = &['\n', '\r', '\u{2028}', '\u{2029}'];
@@ -60,26 +63,20 @@ fn returns_as_lines(language: Language, text: &str) -> Option<String> {
 fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
     let hole = |why| Node::new((0, end), Kind::Hole(why));
-    if text.len() > TEXT_BYTES_MAX {
-        return (hole(Why::Size), 0);
-    }
-    let last_end = text.rfind("*/").unwrap_or(0);
-    if text.get(last_end..).unwrap_or_default().matches("/*").count() > OPEN_COMMENTS_MAX {
-        return (hole(Why::Budget), 0);
-    }
-    if language == Language::Ruby && heredocs(text) > HEREDOCS_MAX {
-        return (hole(Why::Budget), 0);
-    }
-    if brackets(text) > BRACKETS_MAX {
-        return (hole(Why::Nesting), 0);
+    if let Some(why) = refused(language, text) {
+        return (hole(why), 0);
     }
     let grammar = match language {
-        Language::Python => tree_sitter_python::LANGUAGE,
         Language::JavaScript => tree_sitter_javascript::LANGUAGE,
         Language::Perl => ts_parser_perl::LANGUAGE,
         Language::Ruby => tree_sitter_ruby::LANGUAGE,
         Language::Php => tree_sitter_php::LANGUAGE_PHP,
         Language::Lua => tree_sitter_lua::LANGUAGE,
+        Language::Python => {
+            let work = PARSER_WORK_PER_KIB * (text.len() as u64 / 1024);
+            let tree = if work > work_max { Err(Why::Budget) } else { python::parse(text) };
+            return (tree.unwrap_or_else(hole), work.min(work_max));
+        }
         // These languages have hand-written readers.
         Language::PowerShell => return read_by(powershell::read, text, work_max),
         Language::Batch => return read_by(batch::read, text, work_max),
@@ -104,6 +101,23 @@ fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
         None => hole(Why::Budget),
     };
     (lowered, work)
+}
+
+/// Reason not to parse a text: its size, or signs that make a grammar's parser slow.
+fn refused(language: Language, text: &str) -> Option<Why> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Some(Why::Size);
+    }
+    if language == Language::Python {
+        return None;
+    }
+    let last_end = text.rfind("*/").unwrap_or(0);
+    let open_comments = text.get(last_end..).unwrap_or_default().matches("/*").count();
+    let is_slow = language == Language::Ruby && heredocs(text) > HEREDOCS_MAX;
+    if open_comments > OPEN_COMMENTS_MAX || is_slow {
+        return Some(Why::Budget);
+    }
+    (brackets(text) > BRACKETS_MAX).then_some(Why::Nesting)
 }
 
 /// Returns the lowered tree of JavaScript. An HTML comment, which only scripts have and the grammar reads as operators,

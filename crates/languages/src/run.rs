@@ -13,6 +13,7 @@ use crate::limits::{
     ACTS_MAX, BYTES_PER_WORK, CHOICES_MAX, NESTED_VALUES_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
     RUN_DEPTH_MAX, WORK_MIN, WORK_PER_BYTE,
 };
+use crate::parse::guard::Process;
 use crate::state::{Cell, State};
 use crate::table::Table;
 use crate::tree::{Function, Kind, Node, Span};
@@ -57,26 +58,26 @@ mod vim;
 
 pub(crate) use texts::{base64, utf16};
 
-/// Runs a program text within the work that is left. `parsed_bytes_max`: the longest text for a parser of others. The run
-/// ends at a longer one, and its work is not spent.
+/// Runs a program text within the work that is left. The run ends at a text that this process does not read, and its work
+/// is not spent.
 pub(crate) fn run(
     language: Language,
     text: &str,
     start: &Start,
     work: &mut Work,
-    parsed_bytes_max: usize,
+    process: Process,
 ) -> (Reading, End) {
     let mut machine = Machine::new(language, text, start, work.left());
-    machine.parsed_bytes_max = parsed_bytes_max;
+    machine.process = process;
     machine.program(text);
     machine.rest();
     machine.end();
-    let end = match (machine.is_too_long, machine.state.purse.is_over()) {
-        (true, _) => End::TooLong,
+    let end = match (machine.is_apart, machine.state.purse.is_over()) {
+        (true, _) => End::Apart,
         (false, true) => End::OutOfWork,
         (false, false) => End::Whole,
     };
-    if end != End::TooLong {
+    if end != End::Apart {
         work.spend(machine.state.purse.spent());
     }
     (Reading { acts: machine.acts, modules: machine.modules }, end)
@@ -88,8 +89,8 @@ pub(crate) enum End {
     Whole,
     /// The work was used up.
     OutOfWork,
-    /// A text was too long for a parser of others in this process.
-    TooLong,
+    /// Another process has to read a text.
+    Apart,
     /// The helper process did not answer.
     GivenUp,
 }
@@ -187,10 +188,9 @@ struct Machine<'s> {
     argv: Option<Value>,
     depth: usize,
     text_depth: usize,
-    /// Bytes of the longest text for a parser of others.
-    parsed_bytes_max: usize,
-    /// There was a longer text.
-    is_too_long: bool,
+    process: Process,
+    /// There was a text that this process does not read.
+    is_apart: bool,
 }
 
 impl<'s> Machine<'s> {
@@ -220,8 +220,8 @@ impl<'s> Machine<'s> {
             argv: None,
             depth: 0,
             text_depth: 0,
-            parsed_bytes_max: usize::MAX,
-            is_too_long: false,
+            process: Process::Helper,
+            is_apart: false,
         }
     }
 

@@ -11,7 +11,7 @@ use castellan_shell::{Found, Item, Origin};
 use super::effects::{opaque, with_programs, with_sink};
 use super::modules::{self, beside, files_of_module};
 use super::started::{environment_of, given, own_input, started};
-use super::{encoding, language_in, own, small};
+use super::{language_in, own, small};
 use crate::language::of_word;
 use crate::next::{From, Items, Next, Place, Program, Progress, Reading};
 use crate::scene::Scene;
@@ -46,9 +46,6 @@ fn begin(
     let word = language_in(program);
     let language = of_word(word);
     match text {
-        Ok(text) if language == Some(Language::Python) && !encoding::is_as_read(&text) => {
-            opaque(place, (Why::Encoding, &program.from.written()), scene, &mut progress.facts);
-        }
         Ok(text) => match language {
             Some(language) => {
                 let start = start(program, place, scene);

@@ -1,8 +1,8 @@
 //! What stands for characters in a literal.
 
-/// The text of a literal's inside; `None` for an escape that is not known. The escapes of Python and JavaScript are
-/// alike where it matters; an unknown one stays as it is in Python, `keeps`, and loses its backslash in JavaScript.
-pub(super) fn unescaped(inside: &str, keeps: bool) -> Option<String> {
+/// The text of a literal's inside; `None` for an escape without a character. An escape that means nothing loses its
+/// backslash.
+pub(super) fn unescaped(inside: &str) -> Option<String> {
     let mut text = String::with_capacity(inside.len());
     let mut rest = inside;
     while let Some((before, after)) = rest.split_once('\\') {
@@ -14,7 +14,6 @@ pub(super) fn unescaped(inside: &str, keeps: bool) -> Option<String> {
             'n' => text.push('\n'),
             't' => text.push('\t'),
             'r' => text.push('\r'),
-            'a' if keeps => text.push('\u{7}'),
             'b' => text.push('\u{8}'),
             'f' => text.push('\u{c}'),
             'v' => text.push('\u{b}'),
@@ -28,20 +27,13 @@ pub(super) fn unescaped(inside: &str, keeps: bool) -> Option<String> {
                 next = after;
             }
             'u' => text.push(code(&mut next, 4)?),
-            'U' if keeps => text.push(code(&mut next, 8)?),
-            'N' if keeps => return None,
             '0'..='7' => {
                 let digits = after.bytes().take(3).take_while(|byte| matches!(byte, b'0'..=b'7')).count();
                 let (code, after) = after.split_at_checked(digits)?;
                 text.push(char::from_u32(u32::from_str_radix(code, 8).ok()?)?);
                 next = after;
             }
-            other => {
-                if keeps {
-                    text.push('\\');
-                }
-                text.push(other);
-            }
+            other => text.push(other),
         }
         rest = next;
     }

@@ -10,7 +10,7 @@ use super::named::inline_data;
 use super::{Argument, Machine, Source};
 use crate::act::{Operand, What};
 use crate::language::Language;
-use crate::limits::{TEXT_BYTES_MAX, TEXT_DEPTH_MAX};
+use crate::limits::TEXT_DEPTH_MAX;
 use crate::parse::parse;
 use crate::tree::{Function, Kind, Node, Span};
 use crate::value::{Ref, Value};
@@ -31,10 +31,8 @@ impl Machine<'_> {
     }
 
     fn parsed(&mut self, text: &str) -> Node {
-        // A text over the limit of all texts is not parsed.
-        let is_long = text.len() > self.parsed_bytes_max && text.len() <= TEXT_BYTES_MAX;
-        if is_long && !self.language.has_own_reader() {
-            self.is_too_long = true;
+        if !self.process.reads(self.language, text) {
+            self.is_apart = true;
             self.state.purse.end();
             return Node::new((0, 0), Kind::Hole(Why::Size));
         }

@@ -26,6 +26,8 @@ fn a_helper_gives_the_same_reading_for_the_same_work() {
     for (text, expected) in [
         ("import os\nos.remove('a')\n".to_owned(), 0),
         (long("import os\nos.remove('a')\n"), 1),
+        // A short text with many openings.
+        (format!("import os\nos.remove('a')\n#{}\n", "(".repeat(300)), 1),
         // A short text builds a long one.
         (nested.to_owned(), 1),
         // Longer than any text that is parsed.

@@ -35,6 +35,10 @@ const EXEMPT: &[(&str, &str)] = &[
     ("BYTES_PER_WORK", PRICE),
     ("ENTRIES_COPIED_PER_WORK", PRICE),
     ("HERE_BYTES_MAX", "a longer text goes to the helper (apart)"),
+    ("HERE_OPENINGS_MAX", "a text with more goes to the helper (apart)"),
+    ("PARSER_STACK_MIN", STACK),
+    ("PARSER_STACK_PER_BYTE", STACK),
+    ("PARSER_WORK_PER_KIB", PRICE),
     ("STACK_BYTES", "the stack of a helper, whose end is a `Hole` (apart)"),
     ("KEPT_ACTS_MAX", "readings that are not kept are made again"),
     ("KEPT_WORK_MIN", "readings that are not kept are made again"),
@@ -46,6 +50,9 @@ const EXEMPT: &[(&str, &str)] = &[
     ("WORK_PER_RUBY_CALL", PRICE),
     ("WRITTEN_BYTES_MAX", "it cuts what people read; why a value is not known stays with it"),
 ];
+
+/// A text that takes more ends the process, and the test.
+const STACK: &str = "the stack of the deepest text (hostile)";
 
 /// Costs; the work that they use has a limit of its own.
 const PRICE: &str = "a price, no limit";
@@ -72,10 +79,13 @@ const ROWS: &[Row] = &[
     },
     Row {
         limits: &["BRACKETS_MAX"],
-        language: Language::Python,
+        language: Language::JavaScript,
         below: 5,
         beyond: 160,
-        text: |count| python(&format!("{}{}{}", "(".repeat(count), RM.trim(), ")".repeat(count))),
+        text: |count| {
+            let call = "require('child_process').execSync('rm -rf /')";
+            format!("{}{call}{}\n", "(".repeat(count), ")".repeat(count))
+        },
         ends: Ends::Hole(Why::Nesting),
     },
     Row {
@@ -83,7 +93,7 @@ const ROWS: &[Row] = &[
         language: Language::Python,
         below: 5,
         beyond: 130,
-        text: |count| python(&format!("{}{}{}", "(".repeat(count), RM.trim(), ")".repeat(count))),
+        text: |count| python(&format!("{}{}{}", "[".repeat(count), RM.trim(), "]".repeat(count))),
         ends: Ends::Hole(Why::Nesting),
     },
     Row {

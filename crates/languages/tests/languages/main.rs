@@ -3,5 +3,6 @@
 
 mod apart;
 mod cases;
+mod hostile;
 mod laws;
 mod limits;

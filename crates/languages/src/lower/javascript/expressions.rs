@@ -234,7 +234,7 @@ impl Lower<'_> {
         let at = Self::at(node);
         let written = self.text_of(node);
         let inside = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
-        match unescaped(inside, false) {
+        match unescaped(inside) {
             Some(text) => Node::text(at, &text),
             None => Node::new(at, Kind::Inert(vec![Self::nothing(node)])),
         }
@@ -249,7 +249,7 @@ impl Lower<'_> {
                 parts.extend(inner.into_iter().map(|one| self.js(one)));
                 continue;
             }
-            parts.push(match (child.kind(), unescaped(self.text_of(child), false)) {
+            parts.push(match (child.kind(), unescaped(self.text_of(child))) {
                 ("string_fragment" | "escape_sequence", Some(text)) => Node::text(at, &text),
                 ("string_fragment" | "escape_sequence", None) => {
                     Node::new(at, Kind::Inert(vec![Self::nothing(child)]))

@@ -121,6 +121,6 @@ fn escaped(raw: &str) -> Option<String> {
         "\\s" => Some(" ".to_owned()),
         "\\a" => Some("\u{7}".to_owned()),
         _ if raw.starts_with("\\c") || raw.starts_with("\\C") || raw.starts_with("\\M") => None,
-        _ => unescaped(raw, false),
+        _ => unescaped(raw),
     }
 }

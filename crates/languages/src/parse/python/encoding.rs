@@ -1,4 +1,4 @@
-//! The encoding that a Python file declares (PEP 263). In another encoding, Python reads a different text than
+//! The encoding that a Python program declares (PEP 263). In another encoding, Python reads a different text than
 //! castellan, which reads UTF-8. Must not know what a program does.
 
 /// Encodings in which ASCII bytes mean ASCII letters, and nothing else means one.

@@ -1,0 +1,68 @@
+//! The rule which texts the parser of others reads in the daemon itself. Such a parser may take time or stack that grows
+//! faster than the text. Must not know parsers.
+
+use crate::language::Language;
+use crate::limits::{HERE_BYTES_MAX, HERE_OPENINGS_MAX, TEXT_BYTES_MAX};
+
+/// The process that reads a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Process {
+    /// The daemon. Parsers of others read only small texts there.
+    Daemon,
+    /// The helper, which has limits of time, memory and stack.
+    Helper,
+}
+
+impl Process {
+    /// Reports whether the process reads this text. No parser reads a text over the limit of all texts.
+    pub(crate) fn reads(self, language: Language, text: &str) -> bool {
+        match self {
+            Process::Helper => true,
+            Process::Daemon => text.len() > TEXT_BYTES_MAX || is_small(language, text),
+        }
+    }
+}
+
+fn is_small(language: Language, text: &str) -> bool {
+    let openings_max = match language {
+        Language::Python => HERE_OPENINGS_MAX,
+        Language::JavaScript | Language::Perl | Language::Ruby | Language::Php | Language::Lua => usize::MAX,
+        // castellan's own readers bound their work and stack.
+        Language::PowerShell | Language::Batch | Language::AppleScript => return true,
+    };
+    text.len() <= HERE_BYTES_MAX && openings(text) <= openings_max
+}
+
+/// Counts what may open a level, also in literals and comments. A closing sign in a comment closes nothing, so the number
+/// of open levels would be no bound.
+fn openings(text: &str) -> usize {
+    text.bytes().filter(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<' | b'`')).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_small_texts_are_read_in_the_daemon() {
+        let check = |language, text: &str, expected| {
+            let begin: String = text.chars().take(20).collect();
+            assert_eq!(Process::Daemon.reads(language, text), expected, "{language} {begin:?}");
+            assert!(Process::Helper.reads(language, text), "{language} {begin:?}");
+        };
+        let times = |text: &str, count| text.repeat(count);
+        check(Language::Python, "", true);
+        check(Language::Python, &times("x", HERE_BYTES_MAX), true);
+        check(Language::Python, &times("x", HERE_BYTES_MAX + 1), false);
+        for opening in ["(", "[", "{", "<", "`"] {
+            check(Language::Python, &times(opening, HERE_OPENINGS_MAX), true);
+            check(Language::Python, &times(opening, HERE_OPENINGS_MAX + 1), false);
+        }
+        // A closing sign takes nothing away.
+        check(Language::Python, &times("# (\n)", HERE_OPENINGS_MAX + 1), false);
+        check(Language::Perl, &times("(", HERE_BYTES_MAX), true);
+        check(Language::Perl, &times("(", HERE_BYTES_MAX + 1), false);
+        check(Language::PowerShell, &times("(", HERE_BYTES_MAX + 1), true);
+        check(Language::Perl, &times("(", TEXT_BYTES_MAX + 1), true);
+    }
+}
