@@ -14,19 +14,25 @@
 
 mod ansi;
 mod arithmetic;
+mod assignment;
+mod case;
 mod compound;
+mod context;
 mod cursor;
 mod delimiter;
 mod expansion;
 mod expressions;
 mod fill;
+mod function;
 mod heredoc;
 mod keywords;
 mod ksh;
+mod loops;
 mod nesting;
 mod parens;
 mod partners;
 mod pending;
+mod quotes;
 mod redirect;
 mod script;
 mod simple;
@@ -37,13 +43,13 @@ mod word;
 mod zsh;
 mod zsh_commands;
 
+pub(crate) use arithmetic::assigned;
 use castellan_event::Why;
+use cursor::{Parser, State};
+use source::Source;
 
 use crate::limits::CUT_TEXT_BYTES_MAX;
 use crate::tree::{Arithmetic, Hole, Node, Parsed, Script, Span, Statement};
-pub(crate) use arithmetic::assigned;
-use cursor::{Parser, State};
-use source::Source;
 
 /// The shell that reads a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,7 +86,7 @@ pub(crate) fn expression(text: &str, shell: Shell) -> Option<Arithmetic> {
         return None;
     }
     let mut state = State::new(shell, usize::MAX, text.len());
-    let read = Parser::new(&Source::root(text), &mut state, true).expression(word::Context::Body);
+    let read = Parser::new(&Source::root(text), &mut state, true).expression(context::Context::Body);
     read.ok().filter(|read| read.tree.is_some() && state.holes.is_empty())
 }
 

@@ -6,11 +6,17 @@
 //! - Code after `exit` or `return` is still walked, in case the walk was wrong about the end of the shell. Such code
 //!   does not change the state elsewhere.
 
+mod aliases;
 mod assigning;
 mod compound;
 mod emit;
+mod exits;
 mod flow;
+mod loops;
+mod pipes;
+mod processes;
 mod prompts;
+mod readings;
 mod redirects;
 mod simple;
 mod zsh;
@@ -20,21 +26,24 @@ use std::rc::Rc;
 
 use castellan_event::{Role, Why};
 use castellan_programs::Arg;
+use emit::Items;
+use exits::Frame;
+pub(crate) use exits::Leave;
+use processes::FIRST_DESCRIPTOR;
+pub(crate) use processes::Reading;
 
 use crate::choices::Choices;
 use crate::files::Files;
 use crate::found::{Found, Gap, Item, Origin};
-use crate::limits::{DEPTH_MAX, PARSED_PER_WORK, TEXT_BYTES_MAX, WORK_OF_PARSING};
+use crate::limits::{DEPTH_MAX, TEXT_BYTES_MAX};
 use crate::run::Call;
 use crate::scope::{Scope, Source};
 use crate::start::Start;
 use crate::state::{Body, Descriptor, Function, Process, State, join};
-use crate::syntax::{Shell, parse};
+use crate::syntax::Shell;
 use crate::text::{Text, cut};
-use crate::tree::{Node, Parsed, Script, Span};
+use crate::tree::{Script, Span};
 use crate::work::Work;
-
-use emit::Items;
 
 /// Returns every command that a text would run. File contents are unknown.
 pub fn commands(text: &str, start: &Start) -> Found {
@@ -71,13 +80,6 @@ pub fn program_within(
     walker.items.found(state.written())
 }
 
-/// First descriptor for `<( )`. The numbers count down, as in bash.
-const FIRST_DESCRIPTOR: u32 = 63;
-/// Last descriptor in that range: `exec {name}<` also uses descriptors from 10 on.
-const LAST_DESCRIPTOR: u32 = 32;
-/// Further descriptors count up from here, so that no open descriptor is reused. No real text names such numbers.
-const FURTHER_DESCRIPTORS: u32 = 1 << 20;
-
 /// The walk of one text.
 #[derive(Debug)]
 pub(crate) struct Walker<'f> {
@@ -110,17 +112,6 @@ pub(crate) struct Walker<'f> {
     pub(crate) substituted: usize,
 }
 
-/// The progress of the commands of a `>( )`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
-    /// Not walked until the command that writes to it ends.
-    Waiting,
-    /// Kept open by `exec`: walked at each write.
-    Open,
-    /// Already walked.
-    Done,
-}
-
 /// The definition of a function.
 #[derive(Debug)]
 struct Definition {
@@ -132,24 +123,6 @@ struct Definition {
     /// The line of the definition: the shell expands the aliases of the body when it reads the line.
     line: u64,
     called: bool,
-}
-
-/// A construct that can be left early, with the states at those exits.
-#[derive(Debug)]
-struct Frame {
-    kind: Leave,
-    left: Vec<State>,
-}
-
-/// The kind of construct that is left early.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Leave {
-    /// A loop: `break`, `continue`.
-    Loop,
-    /// A function or a sourced text: `return`.
-    Function,
-    /// A shell: `exit`.
-    Shell,
 }
 
 impl<'f> Walker<'f> {
@@ -273,78 +246,6 @@ impl<'f> Walker<'f> {
         }
     }
 
-    /// Parses text as the current shell; adds a `Gap` for each part that the parser did not understand.
-    pub(crate) fn parsed(&mut self, scope: &Scope, shell: Shell, text: &str) -> Script {
-        let parsed = self.tree(shell, text);
-        self.holes(scope, &parsed, |_| true);
-        parsed.script
-    }
-
-    /// Walks the text of a scope once for each shell that reads it differently, and joins the states.
-    pub(crate) fn each_shell(
-        &mut self,
-        state: &mut State,
-        scope: &Scope,
-        shells: &[Shell],
-        mut walk: impl FnMut(&mut Self, &mut State, &Script),
-    ) {
-        let text = Rc::clone(&scope.source.text);
-        let mut readings: Vec<(Shell, Parsed)> = Vec::with_capacity(shells.len());
-        for shell in shells {
-            let parsed = self.tree(*shell, &text);
-            let is_like =
-                |(other, read): &(Shell, Parsed)| *read == parsed && acts_alike(*other, *shell, &text);
-            if !readings.iter().any(is_like) {
-                readings.push((*shell, parsed));
-            }
-        }
-        let is_whole = |parsed: &Parsed| parsed.holes.iter().all(|hole| hole.why != Why::Syntax);
-        let any_whole = readings.iter().any(|(_, parsed)| is_whole(parsed));
-        let before = (readings.len() > 1).then(|| self.fork(state));
-        let outer = state.options.is_other;
-        let mut after: Option<State> = None;
-        for (shell, parsed) in readings {
-            let is_other = any_whole && !is_whole(&parsed);
-            self.holes(scope, &parsed, |why| why != Why::Syntax || !is_other);
-            state.start_as(shell);
-            state.options.is_other = is_other;
-            walk(self, state, &parsed.script);
-            if let Some(before) = &before {
-                let next = self.fork(before);
-                let done = std::mem::replace(state, next);
-                match &mut after {
-                    Some(after) => self.joins(after, done),
-                    None => after = Some(done),
-                }
-            }
-        }
-        if let Some(after) = after {
-            *state = after;
-        }
-        state.options.is_other = outer;
-    }
-
-    fn tree(&mut self, shell: Shell, text: &str) -> Parsed {
-        let units = usize::try_from(self.work.left()).unwrap_or(usize::MAX);
-        let (parsed, parsed_units) = parse(text, shell, units.saturating_mul(PARSED_PER_WORK));
-        self.work.spend(WORK_OF_PARSING + (parsed_units / PARSED_PER_WORK) as u64);
-        self.items.background |= parsed.background;
-        parsed
-    }
-
-    /// Adds a `Gap` for each hole of a tree whose reason `reports` accepts. An error of syntax at the end of the text is
-    /// reported where the walk reaches it: after `exec` or `exit`, the shell does not read on.
-    fn holes(&mut self, scope: &Scope, parsed: &Parsed, reports: impl Fn(Why) -> bool) {
-        let last = match parsed.script.statements.last().map(|statement| &statement.node) {
-            Some(Node::Hole(hole)) if hole.why == Why::Syntax => Some(*hole),
-            Some(_) | None => None,
-        };
-        for hole in parsed.holes.iter().filter(|hole| Some(**hole) != last && reports(hole.why)) {
-            let written = scope.source.written(hole.span).to_owned();
-            self.gap(scope, Role::Code, hole.why, &written, hole.span);
-        }
-    }
-
     /// Adds a `Gap` at a span of the scope's text.
     pub(crate) fn gap(&mut self, scope: &Scope, role: Role, why: Why, written: &str, span: Span) {
         let script = scope.source.file.clone();
@@ -398,153 +299,6 @@ impl<'f> Walker<'f> {
         *state = join(one, other, &mut self.work);
     }
 
-    /// Walks a construct that can be left early, and joins the states of its exits. Returns true if there were any.
-    pub(crate) fn leaving(
-        &mut self,
-        kind: Leave,
-        state: &mut State,
-        walk: impl FnOnce(&mut Self, &mut State),
-    ) -> bool {
-        self.frames.push(Frame { kind, left: Vec::new() });
-        walk(self, state);
-        let Some(frame) = self.frames.pop() else { return false };
-        let was_left = !frame.left.is_empty();
-        for left in frame.left {
-            self.joins(state, left);
-        }
-        was_left
-    }
-
-    /// Walks one round of a loop. After an early exit the round may have been the last; adds that state to `ends`.
-    pub(crate) fn round(
-        &mut self,
-        state: &mut State,
-        ends: &mut Option<State>,
-        walk: impl FnOnce(&mut Self, &mut State),
-    ) {
-        if !self.leaving(Leave::Loop, state, walk) {
-            return;
-        }
-        let end = self.fork(state);
-        match ends {
-            Some(ends) => self.joins(ends, end),
-            None => *ends = Some(end),
-        }
-    }
-
-    /// Joins the early exits of a loop whose rounds were walked one by one.
-    pub(crate) fn end_rounds(&mut self, state: &mut State, ends: Option<State>) {
-        if let Some(ends) = ends {
-            self.joins(state, ends);
-        }
-    }
-
-    /// `exit`, `return`, `break`: later code does not run. `every`: possibly all enclosing loops end (`break 2`).
-    pub(crate) fn left(&mut self, kind: Leave, state: &mut State, every: bool) {
-        let floor = match kind {
-            Leave::Loop | Leave::Function => {
-                self.frames.iter().rposition(|frame| frame.kind == Leave::Shell).unwrap_or(0)
-            }
-            Leave::Shell => 0,
-        };
-        let Some(at) = self.frames.iter().rposition(|frame| frame.kind == kind) else { return };
-        if at < floor || state.ended {
-            return;
-        }
-        self.work.spend(8);
-        let mut copy = state.clone();
-        copy.status = None;
-        let outer = if every { floor } else { at };
-        for frame in self.frames.iter_mut().take(at + 1).skip(outer) {
-            if frame.kind == kind {
-                frame.left.push(copy.clone());
-            }
-        }
-        state.ended = true;
-    }
-
-    pub(crate) fn next_descriptor(&mut self) -> u32 {
-        let number = self.descriptor;
-        self.descriptor = match number {
-            LAST_DESCRIPTOR => FURTHER_DESCRIPTORS,
-            number if number < FURTHER_DESCRIPTORS => number - 1,
-            number => number.saturating_add(1),
-        };
-        number
-    }
-
-    /// Writes text to standard output.
-    pub(crate) fn deliver(&mut self, state: &mut State, scope: &Scope, text: &Text) {
-        if text.pieces().is_empty() {
-            return;
-        }
-        self.work.spend_bytes(text.len());
-        match state.descriptor(1) {
-            Descriptor::Collected(at) => state.collect(at, text),
-            Descriptor::Process(process) => {
-                state.collect(process.collected, text);
-                let reading = self.processes.get(process.number).map(|(_, reading)| *reading);
-                if matches!(reading, Some(Reading::Open)) {
-                    self.read_by(state, scope, &process);
-                }
-            }
-            Descriptor::Written(path) => state.written_to(&path, text),
-            Descriptor::Inherited | Descriptor::Input(_) | Descriptor::File(_) | Descriptor::Unknown => {}
-        }
-    }
-
-    /// Walks the commands of a `>( )` with their collected input.
-    fn read_by(&mut self, state: &State, scope: &Scope, process: &Rc<Process>) {
-        if !self.enter() {
-            let (span, source) = (process.body.span, Rc::clone(&process.source));
-            let written = source.written(span).to_owned();
-            self.gap(&Scope { source, ..scope.clone() }, Role::Code, Why::Nesting, &written, span);
-            return;
-        }
-        for text in state.collected_at(process.collected) {
-            let text = if text.pieces().is_empty() { Text::unknown(Why::Input, "") } else { text };
-            let mut inner = self.fork(state);
-            inner.set_descriptor(0, Descriptor::Input(Rc::new(text)));
-            inner.set_descriptor(1, Descriptor::Inherited);
-            let mut scope = scope.with_origin(Origin::Substitution);
-            scope.source = Rc::clone(&process.source);
-            scope.redirects = Rc::default();
-            self.shell(&mut inner, &scope, &process.body);
-        }
-        self.leave();
-    }
-
-    /// Walks the `>( )` of a command that has ended. `stay`: `exec` keeps them open.
-    pub(crate) fn end_processes(&mut self, from: usize, stay: bool, state: &State, scope: &Scope) {
-        for at in from..self.processes.len() {
-            let Some((process, reading)) = self.processes.get_mut(at) else { continue };
-            if *reading != Reading::Waiting {
-                continue;
-            }
-            *reading = if stay { Reading::Open } else { Reading::Done };
-            let process = Rc::clone(process);
-            if !stay {
-                self.read_by(state, scope, &process);
-            }
-        }
-    }
-
-    /// Walks, at the end of the text, each `>( )` that `exec` kept open and that received no known input.
-    fn open_processes(&mut self, state: &State, scope: &Scope) {
-        let open: Vec<Rc<Process>> = self
-            .processes
-            .iter()
-            .filter(|(_, reading)| *reading == Reading::Open)
-            .map(|(process, _)| Rc::clone(process))
-            .collect();
-        for process in open {
-            let written = state.collected_at(process.collected);
-            if written.iter().all(|text| text.pieces().is_empty()) {
-                self.read_by(state, scope, &process);
-            }
-        }
-    }
-
     /// Returns the position of the last command found.
     pub(crate) fn last_command(&self) -> Option<usize> {
         self.items.last_command()
@@ -558,25 +312,4 @@ impl<'f> Walker<'f> {
     pub(crate) fn item(&mut self, item: Item) {
         self.items.push(item);
     }
-}
-
-/// Reports whether two shells that read a text equally also run it equally.
-///
-/// * zsh has its own rules for values, patterns and `=` at the beginning of a word.
-/// * dash has no braces, but escapes in `echo`. Assignments before `:` last.
-fn acts_alike(one: Shell, other: Shell, text: &str) -> bool {
-    let is_zsh = [one, other].contains(&Shell::Zsh) && one != other;
-    let is_posix = [one, other].contains(&Shell::Posix) && one != other;
-    let has_braces = || text.contains('{') && (text.contains(',') || text.contains(".."));
-    let has_escapes = || text.contains('\\') && text.contains("echo");
-    let has_tilde = || {
-        text.contains('~') && text.contains(['=', '+', '-']) || text.contains("${@") || text.contains("${*")
-    };
-    let lasts = || text.contains('=') && [":", "eval", "exec", "."].iter().any(|name| has_word(text, name));
-    !(is_zsh && text.contains(['$', '`', '=', '*', '?', '[', '(', '~']))
-        && !(is_posix && (has_braces() || has_escapes() || has_tilde() || lasts()))
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    text.split([' ', '\t', '\n', ';', '&', '|', '(']).any(|one| one == word)
 }

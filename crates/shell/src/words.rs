@@ -3,32 +3,31 @@
 
 mod braces;
 mod changes;
+mod defaults;
+mod edits;
 mod fields;
 mod globs;
 mod hidden;
 mod operations;
 mod parameters;
 mod special;
+mod substitutions;
 mod tilde;
 mod zsh;
 
-use std::rc::Rc;
-
+use braces::Segment;
 use castellan_event::{Role, Why};
 use castellan_programs::Arg;
+use fields::{Bit, How, Splitting};
 
-use crate::found::Origin;
 use crate::limits::{BRACE_COPIES_MAX, BRACE_COPIES_PER_WORK};
 use crate::patterns::{Mark, Pattern};
 use crate::scope::Scope;
-use crate::state::{Descriptor, Process, State, Value};
+use crate::state::{State, Value};
 use crate::syntax::Shell;
 use crate::text::Text;
-use crate::tree::{AssignedValue, Assignment, Part, Script, Span, Word};
+use crate::tree::{AssignedValue, Assignment, Part, Span, Word};
 use crate::walk::{Leave, Walker};
-
-use braces::Segment;
-use fields::{Bit, How, Splitting};
 
 /// The positions of tilde expansion in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -332,67 +331,6 @@ impl Walker<'_> {
                 bits.push(Bit::Unknown { why: hole.why, written, quoted: false });
             }
         }
-    }
-
-    /// Returns the output of commands, without trailing newlines.
-    fn substitution(&mut self, state: &mut State, scope: &Scope, body: &Script) -> Text {
-        let written = || crate::text::cut(&format!("$({})", scope.source.written(body.span).trim()));
-        let texts = self.output_of(state, scope, body);
-        let text = match self.choices.choose(texts.len()) {
-            Some(at) => texts.into_iter().nth(at).unwrap_or_default().without_last_newlines(),
-            None => return Text::unknown(Why::Budget, written()),
-        };
-        match text.pieces() {
-            // A glob pattern is more precise than the source of the substitution.
-            [castellan_programs::Piece::Unknown { why, .. }] if *why != Why::Glob => {
-                Text::unknown(*why, written())
-            }
-            _ => text,
-        }
-    }
-
-    /// Walks commands in a copy of the shell and returns their possible outputs.
-    fn output_of(&mut self, state: &mut State, scope: &Scope, body: &Script) -> Vec<Text> {
-        let mut inner = self.fork(state);
-        inner.traps = Rc::default();
-        let at = inner.begin_collecting();
-        inner.set_descriptor(1, Descriptor::Collected(at));
-        let mut scope = scope.with_origin(Origin::Substitution);
-        scope.redirects = Rc::default();
-        scope.pipe_from = None;
-        scope.background = false;
-        self.leaving(Leave::Shell, &mut inner, |walker, inner| walker.script(inner, &scope, body));
-        self.run_traps(&mut inner, &scope);
-        state.status = inner.status;
-        self.substituted += 1;
-        inner.collected_at(at)
-    }
-
-    /// Walks `<( )` or `>( )` and returns its descriptor.
-    fn process(&mut self, state: &mut State, scope: &Scope, body: &Script, written: bool) -> u32 {
-        let number = self.next_descriptor();
-        let descriptor = if written {
-            let collected = state.begin_collecting();
-            let process = Rc::new(Process {
-                body: body.clone(),
-                source: Rc::clone(&scope.source),
-                collected,
-                number: self.processes.len(),
-            });
-            self.work.spend_bytes(scope.source.written(body.span).len());
-            self.processes.push((Rc::clone(&process), crate::walk::Reading::Waiting));
-            Descriptor::Process(process)
-        } else {
-            let status = state.status;
-            let texts = self.output_of(state, scope, body);
-            state.status = status;
-            match self.choices.choose(texts.len()) {
-                Some(at) => Descriptor::Input(Rc::new(texts.into_iter().nth(at).unwrap_or_default())),
-                None => Descriptor::Input(Rc::new(Text::unknown(Why::Budget, ""))),
-            }
-        };
-        state.set_descriptor(number, descriptor);
-        number
     }
 
     /// Returns the value of a variable. Selects one of several possible values for this reading of the command.

@@ -1,8 +1,9 @@
 //! Expressions: `$((...))`, `((...))`, `for ((...))`, `$[...]` (bash 6.5). This module must not know values.
 
+use super::context::Context;
 use super::cursor::{Parse, Parser};
 use super::expressions;
-use super::word::{Context, Parts};
+use super::word::Parts;
 use crate::tree::{Arithmetic, Part, Word};
 
 impl Parser<'_, '_> {

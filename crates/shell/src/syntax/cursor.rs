@@ -3,11 +3,10 @@
 
 use castellan_event::Why;
 
-use super::Shell;
-use super::partners;
 use super::partners::Partners;
 use super::pending::Heredocs;
 use super::source::Source;
+use super::{Shell, partners};
 use crate::limits::{CHEAP_BYTES_PER_WORK, PARSER_DEPTH_MAX, REPARSE_DEPTH_MAX, TEXT_BYTES_MAX};
 use crate::tree::{Hole, Span};
 

@@ -4,9 +4,10 @@ use castellan_event::Why;
 
 use super::Shell::{Bash, Ksh, Posix};
 use super::ansi;
+use super::context::Context;
 use super::cursor::{Parse, Parser};
 use super::keywords::ends_word;
-use super::word::{Context, Parts};
+use super::word::Parts;
 
 impl<'t> Parser<'t, '_> {
     /// Reads a delimiter. Also returns true if a part of it is quoted: then the body is not expanded.

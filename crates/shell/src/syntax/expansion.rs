@@ -3,8 +3,9 @@
 use castellan_event::Why;
 
 use super::Shell::{Bash, Ksh, Posix, Zsh};
+use super::context::Context;
 use super::cursor::{Parse, Parser};
-use super::word::{Context, Parts};
+use super::word::Parts;
 use crate::tree::{Index, Operation, Parameter, Part, ReplaceAt, Substitute, Word};
 
 /// The letters after `@` (bash 3.5.3).

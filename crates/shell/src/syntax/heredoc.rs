@@ -2,10 +2,11 @@
 //! newline, when the redirect is already in the tree; `fill` puts it there.
 
 use super::Shell::{Bash, Ksh, Posix, Zsh};
+use super::context::Context;
 use super::cursor::{Parse, Parser};
 use super::pending::Pending;
 use super::source::{Copied, Source};
-use super::word::{Context, Parts};
+use super::word::Parts;
 use crate::tree::{FdWord, Part, Redirect, RedirectKind, Span, Word};
 
 impl Parser<'_, '_> {

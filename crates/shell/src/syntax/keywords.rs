@@ -1,9 +1,10 @@
 //! Reserved words of each shell: bash "Reserved Words", POSIX 2.4, zshmisc "RESERVED WORDS", ksh "Commands".
 
+use castellan_event::Why;
+
 use super::Shell;
 use super::Shell::{Bash, Ksh, Posix, Zsh};
 use super::cursor::{Parse, Parser};
-use castellan_event::Why;
 
 /// A reserved word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

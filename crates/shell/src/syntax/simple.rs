@@ -4,10 +4,10 @@ use castellan_event::Why;
 
 use super::Shell;
 use super::Shell::{Bash, Ksh, Posix, Zsh};
+use super::context::Context;
 use super::cursor::{Parse, Parser};
-use super::keywords::ends_word;
-use super::word::{Context, Parts};
-use crate::tree::{AssignedValue, Assignment, Node, Operand, Part, Redirect, Script, Statement, Word};
+use super::word::Parts;
+use crate::tree::{AssignedValue, Assignment, Node, Operand, Part, Redirect, Statement, Word};
 
 /// Commands whose operands may be assignments, and the shells that have them as such.
 const DECLARATIONS: &[(&str, &[Shell])] = &[
@@ -29,7 +29,7 @@ pub(super) fn declaration(word: &str, shell: Shell) -> Option<&'static str> {
 
 /// The beginning of a simple command that is being read.
 #[derive(Debug, Default)]
-struct Command {
+pub(super) struct Command {
     assignments: Vec<Assignment>,
     words: Vec<Word>,
     operands: Vec<Operand>,
@@ -229,101 +229,6 @@ impl Parser<'_, '_> {
         Ok(Item::Assignment(Assignment { name, index, append, value, span: self.span_from(start) }))
     }
 
-    /// `=` or `+=`
-    pub(super) fn begins_value(&mut self) -> bool {
-        match self.peek() {
-            Some(b'=') => true,
-            Some(b'+') => self.second() == Some(b'=') && !self.is_shell(&[Posix]),
-            _ => false,
-        }
-    }
-
-    fn rest_of_word(&mut self, context: Context, mut parts: Parts, start: usize) -> Parse<Word> {
-        self.parts(context, &mut parts)?;
-        Ok(Word { parts: parts.parts, span: self.span_from(start) })
-    }
-
-    fn value(&mut self, context: Context) -> Parse<AssignedValue> {
-        if self.peek() != Some(b'(') || self.is_shell(&[Posix]) {
-            let start = self.at;
-            let context = if self.is_shell(&[Zsh]) { Context::Glob } else { context };
-            let mut parts = Parts::default();
-            self.equals_process(&mut parts)?;
-            return self.rest_of_word(context, parts, start).map(AssignedValue::Scalar);
-        }
-        let start = self.at;
-        self.at += 1;
-        if let Some(value) = self.compound_value(start)? {
-            return Ok(value);
-        }
-        let elements = self.deeper(Self::elements)?;
-        self.expect(")")?;
-        if self.is_shell(&[Bash]) && !ends_word(self.peek()) {
-            // A scalar after all: `(a)b`.
-            let rest = self.word(context)?;
-            let words = elements.into_iter().map(|(_, word)| (None, word)).chain([(None, rest)]).collect();
-            return Ok(AssignedValue::Scalar(self.unknown(AssignedValue::Array(words), start)));
-        }
-        Ok(AssignedValue::Array(elements))
-    }
-
-    /// The elements of `NAME=(...)`.
-    fn elements(&mut self) -> Parse<Vec<(Option<Word>, Word)>> {
-        let mut elements = Vec::new();
-        loop {
-            self.lines()?;
-            let start = self.at;
-            match self.peek() {
-                None => return Err(Why::Syntax),
-                Some(b')') => return Ok(elements),
-                Some(b';') if self.is_shell(&[Zsh]) => self.at += 1,
-                Some(b'[') => elements.push(self.keyed_element(start)?),
-                Some(b'(') if self.begins_inner_value() => elements.push((None, self.element()?)),
-                Some(_) => elements.push((None, self.word(self.argument())?)),
-            }
-            if self.at == start {
-                return Err(Why::Syntax);
-            }
-        }
-    }
-
-    /// The value of an element.
-    fn element(&mut self) -> Parse<Word> {
-        let start = self.at;
-        if !self.begins_inner_value() {
-            return self.word(self.argument());
-        }
-        let value = self.value(self.argument())?;
-        Ok(self.unknown(value, start))
-    }
-
-    /// `[key]=value`, or a pattern.
-    fn keyed_element(&mut self, start: usize) -> Parse<(Option<Word>, Word)> {
-        self.at += 1;
-        let mut parts = Parts::default();
-        // In zsh, it is a word like any other.
-        let blanks = !self.is_shell(&[Zsh]);
-        self.parts(Context::Index { blanks }, &mut parts)?;
-        let key = Word { parts: parts.parts, span: self.source.span(start + 1, self.at) };
-        let is_closed = self.eat("]");
-        if blanks && !is_closed {
-            return Err(Why::Syntax);
-        }
-        if is_closed && self.begins_value() {
-            self.eat("+");
-            self.expect("=")?;
-            return Ok((Some(key), self.element()?));
-        }
-        let mut parts = Parts::default();
-        parts.push_text("[", false);
-        key.parts.into_iter().for_each(|part| parts.append(part));
-        if is_closed {
-            parts.push_text("]", false);
-        }
-        let word = self.rest_of_word(self.argument(), parts, start)?;
-        Ok((None, word))
-    }
-
     /// Reads the function whose `()` are at the position. Its name is the only word; zsh also takes several or none,
     /// and redirects before.
     fn function_after(&mut self, command: &Command, start: usize) -> Parse<Option<Statement>> {
@@ -339,65 +244,6 @@ impl Parser<'_, '_> {
         }
         let names = command.words.iter().filter_map(plain_text).collect();
         self.function_body(names, start).map(Some)
-    }
-
-    /// Moves after the `()` of a function, which may have blanks between.
-    pub(super) fn begins_parameters(&mut self) -> bool {
-        let open = self.at;
-        self.at += 1;
-        while matches!(self.peek(), Some(b' ' | b'\t')) {
-            self.at += 1;
-        }
-        let is_closed = self.eat(")");
-        if !is_closed {
-            self.at = open;
-        }
-        is_closed
-    }
-
-    /// In zsh, a `;` may be where other shells take only newlines: `f();{a}`, `a|;b`.
-    pub(super) fn lines_and_marks(&mut self) -> Parse<()> {
-        self.lines()?;
-        while self.is_shell(&[Zsh]) && self.peek() == Some(b';') && self.second() != Some(b';') {
-            self.at += 1;
-            self.lines()?;
-        }
-        Ok(())
-    }
-
-    /// ksh takes a function without a body before a closer and some operators: `(f())`, `f() | a`.
-    fn has_no_body(&mut self) -> bool {
-        match self.peek() {
-            None => false,
-            Some(b'|') => true,
-            Some(b'&') => self.second() != Some(b'>'),
-            Some(_) => !self.begins_command(),
-        }
-    }
-
-    /// The body of a function, from the `)` on.
-    pub(super) fn function_body(&mut self, names: Vec<String>, start: usize) -> Parse<Statement> {
-        let is_name = |name: &String| {
-            !name.starts_with(|first: char| first.is_ascii_digit())
-                && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
-        };
-        if self.is_shell(&[Posix]) && !names.first().is_some_and(is_name) {
-            return Err(Why::Syntax);
-        }
-        self.lines_and_marks()?;
-        let body = if self.is_shell(&[Ksh]) && self.has_no_body() {
-            let span = self.span_from(self.at);
-            self.statement(Node::Group(Script { statements: Vec::new(), span }), self.at, false)
-        } else {
-            self.deeper(Self::command)?
-        };
-        // bash takes a compound command only; the other shells take any.
-        let is_simple =
-            matches!(body.node, Node::Simple { .. } | Node::Declare { .. } | Node::Function { .. });
-        if is_simple && self.is_shell(&[Bash]) {
-            return Err(Why::Syntax);
-        }
-        Ok(self.statement(Node::Function { names, body: Box::new(body) }, start, false))
     }
 }
 

@@ -4,9 +4,10 @@
 use castellan_event::Why;
 
 use super::Shell::{Bash, Ksh, Posix, Zsh};
+use super::context::Context;
 use super::cursor::{Parse, Parser};
 use super::source::{Copied, Source};
-use super::word::{Context, Parts};
+use super::word::Parts;
 use crate::tree::{Operation, Parameter, Part, Script};
 
 impl Parser<'_, '_> {

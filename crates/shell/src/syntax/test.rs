@@ -4,9 +4,9 @@
 use castellan_event::Why;
 
 use super::Shell::Zsh;
+use super::context::Context;
 use super::cursor::{Parse, Parser};
 use super::keywords::{Keyword, ends_word};
-use super::word::Context;
 use crate::tree::{Node, Word};
 
 /// Operators between two words.

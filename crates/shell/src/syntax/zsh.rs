@@ -4,10 +4,11 @@
 use castellan_event::Why;
 
 use super::Shell::Zsh;
+use super::context::Context;
 use super::cursor::{Parse, Parser};
 use super::expansion::made;
 use super::keywords::ends_word;
-use super::word::{Context, Parts};
+use super::word::Parts;
 use crate::tree::{Index, Operation, Parameter, Part, Word, ZshExpansion};
 
 /// Modifiers of a value: `$x:h` (zshexpn, "Modifiers").

@@ -5,10 +5,11 @@ use castellan_event::Why;
 
 use super::Shell::Zsh;
 use super::assigned;
+use super::context::Context;
 use super::cursor::{Parse, Parser};
 use super::keywords::{Keyword, ends_word};
 use super::simple::plain_text;
-use super::word::{Context, Parts};
+use super::word::Parts;
 use crate::tree::{Arithmetic, Node, Part, Script, Word};
 
 impl Parser<'_, '_> {

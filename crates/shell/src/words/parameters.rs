@@ -3,6 +3,7 @@
 use castellan_event::Why;
 
 use super::fields::Bit;
+use super::operations::Expanded;
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
 use crate::syntax::Shell;
@@ -66,7 +67,8 @@ impl Walker<'_> {
         if parameter.operation == Operation::Value && self.is_one_number(state, &name) {
             return self.bits_of(state, got, true, &written);
         }
-        self.operate(state, scope, parameter, (&name, &index), got, quoted, &written)
+        let expanded = Expanded { name: &name, index: &index, quoted, written: &written };
+        self.operate(state, scope, parameter, expanded, got)
     }
 
     /// `$?` and `$$` are numbers, so each is one word unless `IFS` contains digits.

@@ -8,6 +8,7 @@ use super::changes::{
     Flag, changed, character_of, flags, is_plain, joined, modified, pieces, unknown, unquoted, without,
 };
 use super::fields::{Bit, How};
+use super::operations::Expanded;
 use super::parameters::{At, Got};
 use crate::scope::Scope;
 use crate::state::{State, Value};
@@ -99,7 +100,8 @@ impl Walker<'_> {
             },
         };
         // Its bits would be split here: an operation has one value, but for lists.
-        let bits = self.operate(state, scope, parameter, (&name, &index), got.clone(), true, &written);
+        let expanded = Expanded { name: &name, index: &index, quoted: true, written: &written };
+        let bits = self.operate(state, scope, parameter, expanded, got.clone());
         match (&parameter.operation, got) {
             (Operation::Value, got) => got,
             (_, got @ Got::Many { .. }) => unknown(&got),
