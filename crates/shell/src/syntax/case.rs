@@ -3,8 +3,10 @@
 use castellan_event::Why;
 
 use super::Shell::{Bash, Ksh, Posix, Zsh};
+use super::context::Context;
 use super::cursor::{Parse, Parser};
 use super::keywords::Keyword;
+use super::word::Parts;
 use crate::tree::{Node, Word};
 
 impl Parser<'_, '_> {
@@ -15,13 +17,14 @@ impl Parser<'_, '_> {
         if self.at == start {
             return Err(Why::Syntax);
         }
-        self.lines()?;
+        self.lines_and_marks()?;
         // zsh and ksh also take braces.
         let is_braced = self.is_shell(&[Zsh, Ksh]) && self.eat_keyword(Keyword::Open);
         let end = if is_braced { Keyword::Close } else { Keyword::Esac };
         if !is_braced && !self.eat_in() {
             return Err(Why::Syntax);
         }
+        self.lines_and_marks()?;
         let mut arms = Vec::new();
         loop {
             self.lines()?;
@@ -63,9 +66,14 @@ impl Parser<'_, '_> {
                 self.blanks();
             }
             let start = self.at;
-            patterns.push(self.word(self.argument())?);
+            let pattern = if is_open && self.is_shell(&[Zsh]) {
+                self.spaced_pattern()?
+            } else {
+                self.word(self.argument())?
+            };
             let is_empty = self.at == start;
             self.blanks();
+            patterns.push(pattern);
             // zsh also matches nothing: `(a|)`.
             let may_be_empty =
                 self.is_shell(&[Zsh]) && (is_open || patterns.len() > 1 || self.peek() == Some(b'|'));
@@ -76,6 +84,25 @@ impl Parser<'_, '_> {
                 return Ok(patterns);
             }
             self.expect("|")?;
+        }
+    }
+
+    /// A pattern after the parenthesis of an arm, in zsh. Blanks belong to it: `(a *)`.
+    fn spaced_pattern(&mut self) -> Parse<Word> {
+        let start = self.at;
+        let mut parts = Parts::default();
+        loop {
+            let from = self.at;
+            self.parts(Context::Glob, &mut parts)?;
+            let end = self.at;
+            self.spaces();
+            if self.at == end || matches!(self.peek(), Some(b')' | b'|') | None) {
+                return Ok(Word { parts: parts.parts, span: self.source.span(start, end) });
+            }
+            if from == end {
+                return Err(Why::Syntax);
+            }
+            parts.push_text(" ", true);
         }
     }
 

@@ -181,8 +181,7 @@ impl Parser<'_, '_> {
         if self.closes_braces() {
             return Err(Why::Syntax);
         }
-        let is_anonymous = self.is_shell(&[Zsh]) && matches!(self.keyword(), Some((Keyword::Open, _)));
-        if is_anonymous {
+        if self.is_shell(&[Zsh]) && self.begins_anonymous() {
             return self.anonymous(start);
         }
         let mut names: Vec<String> = plain_text(&self.word(Context::Command)?).into_iter().collect();

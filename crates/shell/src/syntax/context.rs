@@ -76,6 +76,11 @@ impl Context {
         !self.is_quoted() || matches!(self, Context::Replacement { .. } | Context::QuotedPattern { .. })
     }
 
+    /// Reports whether `<1-9>` is a pattern of numbers.
+    pub(super) const fn has_ranges(self) -> bool {
+        self.is_word() || matches!(self, Context::Index { blanks: false })
+    }
+
     pub(super) const fn is_word(self) -> bool {
         matches!(self, Context::Command | Context::Glob | Context::Regex)
     }

@@ -222,6 +222,13 @@ impl<'t, 's> Parser<'t, 's> {
         }
     }
 
+    /// Moves after blanks, where a `#` begins no comment.
+    pub(super) fn spaces(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
     /// Moves after blanks, comments and newlines.
     pub(super) fn lines(&mut self) -> Parse<()> {
         loop {

@@ -11,9 +11,7 @@ impl Parser<'_, '_> {
     pub(super) fn begins_parameters(&mut self) -> bool {
         let open = self.at;
         self.at += 1;
-        while matches!(self.peek(), Some(b' ' | b'\t')) {
-            self.at += 1;
-        }
+        self.spaces();
         let is_closed = self.eat(")");
         if !is_closed {
             self.at = open;

@@ -112,6 +112,11 @@ impl Parser<'_, '_> {
         while !self.at_test_end() && !ends_word(self.peek()) {
             words.push(self.operand_word(self.argument())?);
             self.blanks();
+            // The second operand of a module's condition may be a pattern: `[[ -prefix 1 (a|b) ]]`.
+            if self.peek() == Some(b'(') {
+                words.push(self.operand_word(self.argument())?);
+                self.blanks();
+            }
         }
         Ok(())
     }

@@ -105,7 +105,7 @@ impl Parser<'_, '_> {
                         return Ok(());
                     }
                 }
-                b'<' if context.is_word() && self.range_end().is_some() => self.range(parts),
+                b'<' if context.has_ranges() && self.range_end().is_some() => self.range(parts),
                 _ => self.plain(context, parts, &mut nest),
             }
         }
@@ -176,6 +176,10 @@ impl Parser<'_, '_> {
             Context::Bracket => closes_bracket(byte, nest),
             Context::QuotedIndex => byte == b'"' || closes_bracket(byte, nest),
             Context::BracedIndex { .. } => byte == b'}' || closes_bracket(byte, nest),
+            // In zsh, the index is a part of the word: `a[(r)b c*]`.
+            Context::Index { blanks: false } if self.is_shell(&[Zsh]) => {
+                closes_bracket(byte, nest) || (byte != b']' && self.ends_word_at(Context::Glob, byte, nest))
+            }
             Context::Index { blanks } => {
                 (!blanks && super::keywords::ends_word(Some(byte)) && !self.begins_process())
                     || closes_bracket(byte, nest)

@@ -88,12 +88,22 @@ impl Parser<'_, '_> {
             if is_in || self.keyword().is_some() || ends_word(self.peek()) {
                 break;
             }
-            let end = self.name_end(self.at).filter(|end| ends_word(self.byte(*end)));
-            let end = end.ok_or(Why::Syntax)?;
+            let end = self.name_end(self.at).or_else(|| self.number_end(self.at));
+            let end = end.filter(|end| ends_word(self.byte(*end))).ok_or(Why::Syntax)?;
             names.push(self.joined_text(self.at, end));
             self.at = end;
         }
         Ok(())
+    }
+
+    /// Returns the offset after a positional parameter.
+    fn number_end(&self, start: usize) -> Option<usize> {
+        let mut at = self.joined(start);
+        self.byte(at).filter(u8::is_ascii_digit)?;
+        while self.byte(at).is_some_and(|byte| byte.is_ascii_digit()) {
+            at = self.joined(at + 1);
+        }
+        Some(at)
     }
 
     /// `function f g`: further names after the first, and what may be between them and the body.
@@ -168,6 +178,12 @@ impl Parser<'_, '_> {
         self.expect_keyword(Keyword::Close)?;
         statements.push(self.statement(Node::Group(last), from, false));
         Ok(Node::Group(Script { statements, span: self.span_from(start) }))
+    }
+
+    /// After `function`: a body without a name, `()` or a newline before it.
+    pub(super) fn begins_anonymous(&mut self) -> bool {
+        let is_open = self.peek() == Some(b'(') && self.begins_parameters();
+        is_open || self.peek() == Some(b'\n') || matches!(self.keyword(), Some((Keyword::Open, _)))
     }
 
     /// A function without a name runs at once, with the words after it as its parameters. zsh also names it `(anon)`.

@@ -127,6 +127,8 @@ impl Judge {
     fn said(&self, options: &[&str], text: &str) -> Option<String> {
         let mut asked = Command::new(self.program);
         asked.args(options).args(["-n", "-c", &format!("\n{text}")]).env_remove("ENV").env_remove("BASH_ENV");
+        // A shell that is killed leaves the file of its here-document in its folder.
+        asked.current_dir(std::env::temp_dir());
         let asked = asked.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = asked.spawn().ok()?;
         let mut messages = child.stderr.take()?;

@@ -7,6 +7,16 @@ use super::Printer;
 use super::words::Place;
 
 impl Printer {
+    /// The command after `coproc` or `time`. In zsh, it may be absent, also after a `!`.
+    fn rest(&mut self, body: &Statement) {
+        self.put(" ");
+        if body.node != Node::Time(None) || !self.is_shell(&[Shell::Zsh]) {
+            self.statement(body, &body.redirects);
+        } else if body.negated {
+            self.put("!");
+        }
+    }
+
     /// A statement with the given redirects in place of its own.
     pub(super) fn statement(&mut self, one: &Statement, redirects: &[Redirect]) {
         self.put(if one.negated { "! " } else { "" });
@@ -51,18 +61,23 @@ impl Printer {
                 self.statement(body, &body.redirects);
                 self.put(" |&");
             }
+            // In zsh, a redirect before the word is of the whole, and the command may be absent.
             Node::Coproc(body) => {
-                self.put("coproc ");
-                self.statement(body, &body.redirects);
+                return self.command(&[], redirects, |printer| {
+                    printer.put("coproc");
+                    printer.rest(body);
+                });
             }
             // `!` alone is a command that fails.
             Node::Time(None) if one.negated && self.is_shell(&[Shell::Bash, Shell::Ksh]) => {}
             // After a redirect, zsh still reads the word.
             Node::Time(None) => return self.command(&[], redirects, |printer| printer.put("time")),
             Node::Time(Some(body)) => {
-                // zsh has no options.
-                self.put(if self.is_shell(&[Shell::Zsh]) { "time " } else { "time -- " });
-                self.statement(body, &body.redirects);
+                return self.command(&[], redirects, |printer| {
+                    // zsh has no options.
+                    printer.put(if printer.is_shell(&[Shell::Zsh]) { "time" } else { "time --" });
+                    printer.rest(body);
+                });
             }
             Node::Test(words) => self.test(words),
             Node::Arithmetic(expression) => self.put(&format!("(({}))", expression.text)),
@@ -197,6 +212,8 @@ impl Printer {
             _ => self.put(&format!("function {names_text} ()")),
         }
         self.is_lost |= names_text.matches('(').count() > names_text.matches(')').count();
+        // zsh has no name of a descriptor before a command.
+        self.is_lost |= redirects.iter().any(|one| matches!(one.fd, Some(FdWord::Variable(_))));
         self.newline();
         self.statement(body, &body.redirects);
     }

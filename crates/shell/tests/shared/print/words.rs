@@ -38,7 +38,7 @@ impl Printer {
             self.part(part, place, after_dollar);
             after_dollar = matches!(part, Part::Text { text, quoted: false } if text.ends_with('$'));
         }
-        self.is_lost |= self.is_shell(&[Shell::Zsh]) && has_no_end(word);
+        self.is_lost |= self.is_shell(&[Shell::Zsh, Shell::Ksh]) && has_no_end(word);
     }
 
     fn part(&mut self, part: &Part, place: Place, after_dollar: bool) {
