@@ -21,6 +21,32 @@ use crate::walk::Walker;
 
 use value::Evaluation;
 
+/// Variables whose values the shells evaluate as integers.
+const INTEGERS: &[&str] = &[
+    "COLUMNS",
+    "EGID",
+    "ERRNO",
+    "EUID",
+    "FUNCNEST",
+    "GID",
+    "HISTCMD",
+    "HISTSIZE",
+    "KEYTIMEOUT",
+    "LINENO",
+    "LINES",
+    "LISTMAX",
+    "LOGCHECK",
+    "MAILCHECK",
+    "OPTIND",
+    "RANDOM",
+    "SAVEHIST",
+    "SECONDS",
+    "SHLVL",
+    "SRANDOM",
+    "TMOUT",
+    "UID",
+];
+
 impl Walker<'_> {
     /// Evaluates `$(( ))` or `(( ))`: walks its commands and changes its variables. Returns `None` for an unknown value.
     pub(crate) fn arithmetic(
@@ -57,6 +83,14 @@ impl Walker<'_> {
         }
     }
 
+    /// Walks the commands in the text of an index or an offset: the shell evaluates it even if it was quoted.
+    pub(crate) fn subscript(&mut self, state: &State, scope: &Scope, text: &str, span: Span) {
+        let index = format!("a[{text}]");
+        if runs_in_index(&index) {
+            self.reached(state, scope, vec![Text::known(index)], span);
+        }
+    }
+
     /// Walks the commands of values that an integer variable is about to get: each is an expression.
     pub(crate) fn evaluated_for(
         &mut self,
@@ -67,7 +101,10 @@ impl Walker<'_> {
         span: Span,
     ) {
         let meant = state.meant(name).and_then(|name| state.variable(&name));
-        if !meant.is_some_and(|variable| variable.attributes.integer) {
+        // The value of a reference without a target becomes its target, and the index in it is evaluated.
+        let is_reference = state.variable(name).is_some_and(|variable| variable.attributes.reference);
+        let is_integer = is_reference || meant.is_some_and(|variable| variable.attributes.integer);
+        if !is_integer && !INTEGERS.contains(&name) {
             return;
         }
         match value {

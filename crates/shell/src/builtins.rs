@@ -7,7 +7,7 @@ mod running;
 mod setting;
 mod zsh;
 
-use castellan_event::Why;
+use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
 use crate::run::Call;
@@ -56,6 +56,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("fc", method!(fc)),
     ("float", method!(declare_builtin)),
     ("functions", method!(functions)),
+    ("getln", method!(sets_any)),
     ("getopts", method!(getopts)),
     ("hash", method!(hash)),
     ("integer", method!(declare_builtin)),
@@ -78,6 +79,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("shift", method!(shift)),
     ("shopt", method!(shopt)),
     ("source", method!(source)),
+    ("sysread", method!(sets_any)),
     ("trap", method!(trap)),
     ("true", method!(succeeds)),
     ("typeset", method!(declare_builtin)),
@@ -85,7 +87,10 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("unset", method!(unset_builtin)),
     ("unsetopt", method!(setopt)),
     ("wait", method!(unchanging)),
+    ("zparseopts", method!(sets_any)),
     ("zpty", method!(zpty)),
+    ("zregexparse", method!(zregexparse)),
+    ("zstat", method!(sets_any)),
     ("zstyle", method!(zstyle)),
 ];
 
@@ -116,6 +121,41 @@ const EVALUATING: &[&str] = &[
     "[", "break", "continue", "exit", "float", "integer", "let", "print", "printf", "repeat", "return",
     "shift", "test", "typeset", "unset", "read", "local", "declare", "export", "readonly",
 ];
+
+/// Builtins that set a variable which an argument names.
+const SETTING: &[&str] = &[
+    "declare",
+    "export",
+    "float",
+    "getln",
+    "getopts",
+    "integer",
+    "local",
+    "mapfile",
+    "nameref",
+    "print",
+    "printf",
+    "read",
+    "readarray",
+    "readonly",
+    "set",
+    "strftime",
+    "stat",
+    "sysread",
+    "typeset",
+    "vared",
+    "zformat",
+    "zparseopts",
+    "zstat",
+];
+
+/// Reports whether an argument names a table whose elements are definitions: `functions[f]`, `r=BASH_ALIASES`.
+fn names_table(state: &State, arg: &Arg) -> bool {
+    let text = arg.written();
+    let is_element = text.split_once('[').is_some_and(|(name, _)| state.is_table(name));
+    let is_target = text.split_once('=').is_some_and(|(_, name)| state.is_table(name));
+    is_element || is_target || (state.options.shell == Shell::Zsh && text.as_ref() == "functions")
+}
 
 /// Returns true if a builtin prints variables, aliases or options. Unknown arguments may request that.
 pub(crate) fn lists(name: &str, arguments: &[Arg]) -> bool {
@@ -152,6 +192,12 @@ impl Walker<'_> {
     /// zsh and ksh evaluate the arguments of most builtins: `exit`, `[ x -eq 1 ]`, `printf %d`.
     pub(crate) fn indices(&mut self, state: &State, scope: &Scope, call: &Call, name: &str) {
         let args = call.arguments();
+        if SETTING.contains(&name) {
+            let table = args.iter().find(|arg| names_table(state, arg));
+            table
+                .into_iter()
+                .for_each(|arg| self.gap(scope, Role::Code, Why::Dynamic, &arg.written(), call.span));
+        }
         if matches!(state.options.shell, Shell::Zsh | Shell::Ksh) && EVALUATING.contains(&name) {
             let texts = args.iter().map(Text::from).collect();
             return self.reached(state, scope, texts, call.span);

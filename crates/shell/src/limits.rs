@@ -94,6 +94,9 @@ pub(crate) const TEXT_DEPTH_MAX: usize = 16;
 /// Possible values of a variable at one point of the text. More come from loops, and carry no information.
 pub(crate) const VALUES_MAX: usize = 8;
 
+/// Texts of a variable that a command's name may be. Few variables are commands, and few of these have several values.
+pub(crate) const PAST_VALUES_MAX: usize = 32;
+
 /// Readings of one command whose variables have several values.
 pub(crate) const CHOICES_MAX: usize = 16;
 

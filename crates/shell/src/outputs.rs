@@ -147,6 +147,14 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
             let format = format.written();
             format.contains("%q") && format.matches('%').count() >= args.len()
         }),
+        // `xpg_echo`
+        (Shell::Bash, "echo") => {
+            state.options.is_unmodelled && args.iter().any(|arg| arg.written().contains('\\'))
+        }
+        // The locale decides what a character is.
+        (_, "cut" | "fold" | "printf" | "rev" | "sed" | "tr") if !is_ascii(args, input) => {
+            name != "printf" && name != "sed" || args.iter().any(|arg| arg.written().contains(['.', '[']))
+        }
         // `type` prints a sentence.
         (_, "type") => !args.iter().any(|arg| arg.prefix().starts_with('-')),
         // `command -v f` prints the name of a function.
@@ -208,6 +216,7 @@ fn followed(args: &[Arg], state: &State) -> (Vec<Arg>, Option<Text>) {
                 | Descriptor::Process(_)
                 | Descriptor::File(_)
                 | Descriptor::Written(_)
+                | Descriptor::Script
                 | Descriptor::Unknown,
             ) => rest.push(arg.clone()),
             None => {
@@ -269,4 +278,8 @@ fn real(program: &str, args: &[&str], input: &str) -> Option<String> {
     let _ = child.stdin.take()?.write_all(input.as_bytes());
     let done = child.wait_with_output().ok()?;
     Some(String::from_utf8_lossy(&done.stdout).into_owned()).filter(|_| done.status.success())
+}
+
+fn is_ascii(args: &[Arg], input: Option<&Text>) -> bool {
+    args.iter().all(|arg| arg.written().is_ascii()) && input.is_none_or(|input| input.written().is_ascii())
 }

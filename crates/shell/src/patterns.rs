@@ -129,6 +129,11 @@ impl Pattern {
         if longest { begins.find(fits) } else { begins.rev().find(fits) }
     }
 
+    /// Reports whether only one text matches.
+    pub(crate) fn is_literal(&self) -> bool {
+        self.steps.iter().all(|step| matches!(step, Step::Char(_)))
+    }
+
     /// Returns the number of steps of one match attempt, for the budget.
     pub(crate) fn len(&self) -> usize {
         self.steps.len()

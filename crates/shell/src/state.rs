@@ -4,9 +4,11 @@
 mod descriptors;
 mod files;
 mod join;
+mod past;
 mod table;
 mod variables;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -54,6 +56,7 @@ pub(crate) struct State {
     pub(crate) traps: Rc<Vec<Trap>>,
     /// Values of variables since a trap that runs between commands was set; nothing without such a trap.
     pub(crate) passing: Option<Rc<BTreeMap<Rc<str>, Vec<Value>>>>,
+    past: Rc<RefCell<past::Past>>,
     /// Written files, by absolute path.
     pub(crate) files: Table<Held>,
     /// True if the last command succeeded; `None` if unknown.
@@ -100,6 +103,8 @@ pub(crate) struct Options {
     pub(crate) hidden_names: bool,
     /// `set +B`
     pub(crate) literal_braces: bool,
+    /// The text switched braces off: it may have failed to.
+    pub(crate) perhaps_braces: bool,
     /// True if aliases are expanded; `None` if unknown.
     pub(crate) aliases: Option<bool>,
     /// `set -a`
@@ -165,6 +170,12 @@ impl PartialEq for Trap {
 }
 
 impl Options {
+    /// Switches braces on, or perhaps off: a command that does so may fail.
+    pub(crate) fn set_braces(&mut self, on: bool) {
+        self.literal_braces = !on;
+        self.perhaps_braces |= !on;
+    }
+
     /// Returns the options with which a shell starts.
     fn of(shell: Shell, has_aliases: bool) -> Options {
         Options {
@@ -184,6 +195,7 @@ impl Options {
             literal_patterns: false,
             hidden_names: false,
             literal_braces: shell == Shell::Posix,
+            perhaps_braces: false,
             aliases: match (shell, !has_aliases) {
                 // `zsh -c` parses all of its text before it defines an alias.
                 (Shell::Bash | Shell::Zsh, true) => None,
@@ -243,6 +255,7 @@ impl State {
             collected: Rc::default(),
             traps: Rc::default(),
             passing: None,
+            past: Rc::default(),
             files: Table::default(),
             status: Some(true),
             ended: false,

@@ -191,6 +191,17 @@ pub struct Assignment {
     pub span: Span,
 }
 
+impl Assignment {
+    /// Reports whether the value has no expansions.
+    pub(crate) fn is_literal(&self) -> bool {
+        let is_text = |word: &Word| word.parts.iter().all(|part| matches!(part, Part::Text { .. }));
+        match &self.value {
+            AssignedValue::Scalar(word) => is_text(word),
+            AssignedValue::Array(elements) => elements.iter().all(|(_, word)| is_text(word)),
+        }
+    }
+}
+
 /// The right side of an assignment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AssignedValue {

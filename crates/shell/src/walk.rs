@@ -13,6 +13,7 @@ mod emit;
 mod exits;
 mod flow;
 mod loops;
+pub(crate) mod past;
 mod pipes;
 mod processes;
 mod prompts;
@@ -102,6 +103,8 @@ pub(crate) struct Walker<'f> {
     over: Option<Span>,
     /// True if an expansion of the current command may fail (`${!x}`, `${x?}`): then the command does not run.
     pub(crate) may_fail: bool,
+    /// A variable whose value is assumed while a word is expanded again.
+    pub(crate) assumed: Option<(Rc<str>, Text)>,
     /// The number of the complete line that is being walked. The shell expands the aliases of a line when it reads it.
     pub(crate) line: u64,
     /// Complete lines so far, of all texts.
@@ -143,6 +146,7 @@ impl<'f> Walker<'f> {
             frames: Vec::new(),
             over: None,
             may_fail: false,
+            assumed: None,
             line: 0,
             lines: 0,
             alias_lines: BTreeMap::new(),

@@ -55,7 +55,11 @@ impl Walker<'_> {
             self.work.spend(1);
             return vec![Arg::known(text)];
         }
-        let is_unclear = !state.options.literal_braces && braces::is_unclear(word, &scope.source);
+        let is_unclear = if state.options.literal_braces {
+            state.options.perhaps_braces && braces::has_brace(word)
+        } else {
+            braces::is_unclear(word, &scope.source)
+        };
         let literal = match is_unclear.then(|| self.choices.choose(2)) {
             None => state.options.literal_braces,
             Some(Some(choice)) => choice == 1,
@@ -136,7 +140,21 @@ impl Walker<'_> {
 
     /// Like [`Walker::text`], for the right side of an assignment.
     pub(crate) fn assigned(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Text {
-        let bits = self.word_bits(state, scope, word, Tilde::Assigned);
+        self.joined(state, scope, word, Tilde::Assigned)
+    }
+
+    /// Like [`Walker::text`], for a here-string.
+    pub(crate) fn here_string(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Text {
+        self.joined(state, scope, word, Tilde::First)
+    }
+
+    /// Expands a word that is not split.
+    fn joined(&mut self, state: &mut State, scope: &Scope, word: &Word, tilde: Tilde) -> Text {
+        let bits = self.word_bits(state, scope, word, tilde);
+        // `x=$*` joins by the first character of `IFS`.
+        if bits.contains(&Bit::Break) && self.separators(state).is_none_or(|all| !all.starts_with(' ')) {
+            return Text::unknown(Why::Expansion, scope.source.written(word.span));
+        }
         self.text_of(&bits)
     }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use castellan_event::Why;
+use castellan_event::{Role, Why};
 use castellan_programs::Arg;
 
 use crate::found::Origin;
@@ -37,9 +37,14 @@ impl Declared {
             let append = left.ends_with('+');
             let name = left.strip_suffix('+').unwrap_or(left);
             let value = arg.strip_prefix(left)?.strip_prefix("=")?;
+            // The key of `a[key]=value` is not parsed.
+            let (name, key) = match name.split_once('[') {
+                Some((array, _)) => (array, Some(None)),
+                None => (name, None),
+            };
             is_name(name).then(|| Declared::Assigned {
                 name: name.to_owned(),
-                key: None,
+                key,
                 append,
                 value: Value::Scalar(Text::from(&value)),
             })
@@ -64,6 +69,7 @@ struct Options {
     /// The name is that of a type, whose declarations it begins: `enum x=(a b)`, `typeset -T x=(...)` of ksh.
     types: bool,
     prints: bool,
+    ties: bool,
     /// An attribute that is not modelled changes each value.
     changes: bool,
 }
@@ -153,6 +159,11 @@ impl Walker<'_> {
         assigned: Option<(Option<Option<Key>>, bool, Value)>,
         span: Span,
     ) {
+        // zsh: `typeset -T` ties a text to an array. `select` evaluates its line for an integer `REPLY`.
+        let is_tied = options.ties && state.options.shell == Shell::Zsh;
+        if is_tied || (options.integer && name == "REPLY") {
+            self.gap(scope, Role::Code, Why::Unsupported, name, span);
+        }
         if options.types {
             state.functions.insert(name.into(), vec![Some(Rc::new(Function::unknown(Why::Unsupported)))]);
         }
@@ -177,21 +188,7 @@ impl Walker<'_> {
             self.evaluated(state, scope, text, span);
         }
         if options.reference == Some(true) {
-            if let Some((_, _, value)) = assigned {
-                // Sets the reference itself, not its target.
-                state.change(name, |variable| {
-                    variable.attributes.reference = true;
-                    variable.values = vec![value];
-                });
-            } else {
-                state.change(name, |variable| {
-                    variable.attributes.reference = true;
-                    if variable.values == [Value::Unknown(Why::Variable)] {
-                        variable.values = vec![Value::Unset];
-                    }
-                });
-            }
-            return;
+            return refer(state, name, assigned.map(|(_, _, value)| value));
         }
         state.change(name, |variable| {
             let attributes = &mut variable.attributes;
@@ -207,6 +204,14 @@ impl Walker<'_> {
         });
         match assigned {
             Some((key, append, value)) => {
+                self.evaluated_for(state, scope, name, &value, span);
+                if key.is_some() {
+                    // The key may be that of a definition.
+                    if state.is_table(name) {
+                        self.gap(scope, Role::Code, Why::Dynamic, name, span);
+                    }
+                    state.remember(name, &value);
+                }
                 self.assign_value(state, name, key, append, value);
             }
             None if options.array || options.keyed => {
@@ -277,6 +282,20 @@ impl Walker<'_> {
     }
 }
 
+/// Makes a variable a reference. Sets the reference itself, not its target.
+fn refer(state: &mut State, name: &str, value: Option<Value>) {
+    state.change(name, |variable| {
+        variable.attributes.reference = true;
+        match value {
+            Some(value) => variable.values = vec![value],
+            None if variable.values == [Value::Unknown(Why::Variable)] => {
+                variable.values = vec![Value::Unset]
+            }
+            None => {}
+        }
+    });
+}
+
 /// `unset 'functions[f]'` removes the function.
 fn undefine(state: &mut State, table: &str, key: &str) {
     match table {
@@ -309,6 +328,7 @@ impl Options {
                 'a' => self.array = on,
                 'A' => self.keyed = on,
                 'r' => self.readonly = on,
+                'T' if shell == Shell::Zsh => self.ties = on,
                 // `-F` of zsh and ksh makes numbers with a fraction.
                 'F' if matches!(shell, Shell::Zsh | Shell::Ksh) => self.changes = on,
                 'T' if shell == Shell::Ksh => self.types = on,

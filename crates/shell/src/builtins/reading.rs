@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use castellan_event::Why;
+use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Piece};
 
 use crate::found::Origin;
@@ -43,7 +43,8 @@ fn options(call: &Call, with_value: &[char]) -> Reading {
             continue;
         };
         let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
-            read.names.push(text.to_owned());
+            // zsh and ksh: `name?prompt`.
+            read.names.push(text.split('?').next().unwrap_or(text).to_owned());
             continue;
         };
         let mut rest = letters.chars();
@@ -103,6 +104,11 @@ impl Walker<'_> {
     pub(super) fn read(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
         let mut read = reading(state, &call);
+        let input = match read.descriptor.map(|number| state.descriptor(number)) {
+            Some(Descriptor::Input(text)) if read.partial => (*text).clone(),
+            Some(_) | None => Text::default(),
+        };
+        self.reads_script(state, scope, &call, read.descriptor);
         let (line, whole) = self.line(state, &read);
         state.status = whole;
         if read.unclear {
@@ -132,6 +138,7 @@ impl Walker<'_> {
                 Some((line, _)) => Value::Scalar(Text::known(line)),
                 None => Value::Scalar(unknown_line(&line)),
             };
+            self.evaluated_for(state, scope, "REPLY", &value, call.span);
             state.set("REPLY", value);
             return;
         }
@@ -151,7 +158,9 @@ impl Walker<'_> {
                 None => unknown_line(&line),
             };
             if is_name(&name) {
-                self.evaluated_for(state, scope, &name, &Value::Scalar(value.clone()), call.span);
+                // A part of the line is evaluated with `-n`; the whole has at least its commands.
+                let evaluated = if read.partial { &input } else { &value };
+                self.evaluated_for(state, scope, &name, &Value::Scalar(evaluated.clone()), call.span);
                 let mut values = vec![Value::Scalar(value)];
                 if may_end {
                     let absent = state.absent();
@@ -167,6 +176,20 @@ impl Walker<'_> {
         }
     }
 
+    /// Reports a command that reads a part of the text that the shell itself reads from its standard input: the shell
+    /// goes on in the middle of a line, or of a here-document.
+    pub(crate) fn reads_script(
+        &mut self,
+        state: &State,
+        scope: &Scope,
+        call: &Call,
+        descriptor: Option<u32>,
+    ) {
+        if descriptor.is_some_and(|number| matches!(state.descriptor(number), Descriptor::Script)) {
+            self.gap(scope, Role::Code, Why::Input, scope.source.written(call.span), call.span);
+        }
+    }
+
     /// Consumes the next line of a descriptor. Returns true if the line was complete.
     fn line(&mut self, state: &mut State, read: &Reading) -> (Text, Option<bool>) {
         let Some(number) = read.descriptor else { return (Text::unknown(Why::Input, "read"), None) };
@@ -177,6 +200,7 @@ impl Walker<'_> {
             | Descriptor::Collected(_)
             | Descriptor::Process(_)
             | Descriptor::Written(_)
+            | Descriptor::Script
             | Descriptor::Unknown => return (Text::unknown(Why::Input, "read"), None),
         };
         self.work.spend_bytes(text.len());
@@ -213,6 +237,7 @@ impl Walker<'_> {
         let with_value: Vec<char> = WITH_VALUE.iter().copied().filter(|one| *one != 't').collect();
         let read = options(&call, &with_value);
         let name = read.names.first().cloned().unwrap_or_else(|| "MAPFILE".to_owned());
+        self.reads_script(state, scope, &call, read.descriptor);
         let text = read.descriptor.map(|number| state.descriptor(number));
         let value = match text {
             Some(Descriptor::Input(text)) if !read.partial && !read.unclear => match text.as_str() {
@@ -248,6 +273,7 @@ impl Walker<'_> {
         if read.unclear {
             state.forget_all(Why::Input);
         } else {
+            self.evaluated_for(state, scope, &name, &value, call.span);
             state.set(&name, value);
         }
         if let Some(number) = read.descriptor
@@ -261,6 +287,9 @@ impl Walker<'_> {
     pub(super) fn getopts(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
         let name = call.arguments().get(1).and_then(Arg::as_str).map(str::to_owned);
+        for arg in call.arguments().iter().skip(2) {
+            self.evaluated_for(state, scope, "OPTARG", &Value::Scalar(Text::from(arg)), call.span);
+        }
         for name in name.as_deref().into_iter().chain(["OPTARG", "OPTIND"]) {
             state.set(name, Value::Unknown(Why::Parameter));
         }

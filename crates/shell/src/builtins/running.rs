@@ -222,7 +222,13 @@ impl Walker<'_> {
             state.status = Some(true);
             return;
         }
+        // A shell has the options of the shell whose name it is given.
+        let is_renamed =
+            at > 1 && call.argv.get(at).and_then(Arg::as_str).is_some_and(|name| name.ends_with("zsh"));
+        let outer = state.options;
+        state.options.starts_splitting |= is_renamed;
         self.peeled(state, scope, &call, at, false);
+        state.options.starts_splitting = outer.starts_splitting;
         self.leaves(Leave::Shell, state, false);
     }
 

@@ -9,10 +9,11 @@ use crate::limits::ENTRIES_PER_WORK;
 use crate::run::Call;
 use crate::scope::Scope;
 use crate::state::DIRECTORIES;
-use crate::state::{Key, State};
+use crate::state::{Key, State, Value};
 use crate::syntax::Shell;
 use crate::text::Text;
 use crate::walk::Walker;
+use crate::walk::past::PARAMETERS;
 
 /// The bash option for patterns that match hidden names.
 pub(crate) const DOTGLOB: &str = "dotglob";
@@ -55,15 +56,18 @@ impl Walker<'_> {
                     for letter in text.chars().skip(1) {
                         match letter {
                             'f' => state.options.literal_patterns = on,
-                            'B' => state.options.literal_braces = !on,
+                            'B' => state.options.set_braces(on),
                             'a' => state.options.export_all = on,
                             'y' if state.options.shell == Shell::Zsh => state.options.splits |= on,
                             'H' if on => self.expands_history(scope, &call),
+                            // Assignments after the command are its environment.
+                            'k' if on => self.gap(scope, Role::Code, Why::Unsupported, "-k", call.span),
                             'o' => {
                                 match arguments.get(at).and_then(Arg::as_str) {
                                     Some("noglob") => state.options.literal_patterns = on,
-                                    Some("braceexpand") => state.options.literal_braces = !on,
+                                    Some("braceexpand") => state.options.set_braces(on),
                                     Some("allexport") => state.options.export_all = on,
+                                    Some("posix") if on => state.options.aliases = None,
                                     Some("histexpand") if on => self.expands_history(scope, &call),
                                     Some(name) if state.options.shell == Shell::Zsh => {
                                         super::set_option(state, name, on);
@@ -85,6 +89,9 @@ impl Walker<'_> {
         if sets {
             let values = arguments.get(at..).unwrap_or_default();
             let certain = !values.iter().any(Arg::splits);
+            if state.hidden.is_empty() {
+                state.remember(PARAMETERS, &Value::array(values.iter().map(Text::from)));
+            }
             state.positionals = certain.then(|| Rc::new(values.iter().map(Text::from).collect()));
         }
         state.status = Some(true);
@@ -131,11 +138,30 @@ impl Walker<'_> {
         let mut on = None;
         for arg in call.arguments() {
             match arg.as_str() {
-                Some("-s") => on = Some(true),
-                Some("-u") => on = Some(false),
+                Some(letters) if letters.starts_with('-') => {
+                    on = letters
+                        .contains('s')
+                        .then_some(true)
+                        .or(letters.contains('u').then_some(false))
+                        .or(on);
+                }
+                // `-o`: the options of `set`.
+                Some("noglob") => state.options.literal_patterns &= on != Some(false),
+                Some("braceexpand") => state.options.set_braces(on == Some(true)),
                 Some("nocaseglob") => state.options.any_case = on == Some(true),
                 Some("lastpipe") => state.options.last_pipe = on == Some(true),
-                Some("expand_aliases") => state.options.aliases = on.or(state.options.aliases),
+                // Off, it is still on in the rest of the line.
+                Some("expand_aliases" | "posix") => {
+                    state.options.aliases = match on {
+                        Some(true) => on,
+                        Some(false) => None,
+                        None => state.options.aliases,
+                    };
+                }
+                Some("interactive_comments") if on == Some(false) => {
+                    self.gap(scope, Role::Code, Why::Unsupported, "interactive_comments", call.span);
+                }
+                Some("nocasematch" | "xpg_echo") => state.options.is_unmodelled = true,
                 Some(DOTGLOB) => state.options.hidden_names = on.unwrap_or(state.options.hidden_names),
                 Some(_) => {}
                 None => {
@@ -184,7 +210,14 @@ impl Walker<'_> {
         for arg in call.arguments() {
             match arg.as_str() {
                 Some("-a") => state.aliases = crate::state::Table::default(),
-                Some(name) => state.aliases.remove(name),
+                // The rest of the line still has the alias, and the command may fail.
+                Some(name) => {
+                    let mut bodies = vec![None];
+                    bodies.extend(
+                        state.aliases.get(name).into_iter().flatten().flatten().take(1).cloned().map(Some),
+                    );
+                    state.aliases.insert(name.into(), bodies);
+                }
                 None => {}
             }
         }
@@ -213,15 +246,21 @@ impl Walker<'_> {
                 }
             }
         }
-        match (option, rest.split_first()) {
-            (Some("-r"), _) => state.hashed = crate::state::Table::default(),
-            (Some("-d"), _) => rest.iter().filter_map(Arg::as_str).for_each(|name| state.hashed.remove(name)),
-            (Some("-p"), Some((path, names))) => {
-                for name in names.iter().filter_map(Arg::as_str) {
-                    state.hashed.insert(name.into(), vec![Some(Text::from(path))]);
+        let letters = option.filter(|option| option.starts_with('-')).unwrap_or_default();
+        if letters.contains('r') {
+            state.hashed = crate::state::Table::default();
+        }
+        match letters.split_once('p') {
+            Some((_, "")) => {
+                if let Some((path, names)) = rest.split_first() {
+                    remember_path(state, &Text::from(path), names);
                 }
             }
-            _ => {}
+            Some((_, path)) => remember_path(state, &Text::known(path), rest),
+            None if letters.contains('d') => {
+                rest.iter().filter_map(Arg::as_str).for_each(|name| state.hashed.remove(name));
+            }
+            None => {}
         }
         state.status = Some(true);
     }
@@ -241,9 +280,16 @@ impl Walker<'_> {
     fn forget_assigned(&mut self, state: &mut State, arg: &Arg) {
         match arg.prefix().split(|one: char| !one.is_ascii_alphanumeric() && one != '_').next() {
             Some(name) if crate::literals::is_name(name) => {
-                state.set(name, crate::state::Value::Unknown(Why::Arithmetic));
+                state.set(name, Value::Unknown(Why::Arithmetic));
             }
             Some(_) | None => state.forget_all(Why::Arithmetic),
         }
+    }
+}
+
+/// `hash -p PATH NAME...`
+fn remember_path(state: &mut State, path: &Text, names: &[Arg]) {
+    for name in names.iter().filter_map(Arg::as_str) {
+        state.hashed.insert(name.into(), vec![Some(path.clone())]);
     }
 }

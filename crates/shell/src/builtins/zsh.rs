@@ -17,7 +17,8 @@ use crate::text::Text;
 use crate::walk::Walker;
 
 /// Options whose effect on words is not modelled: with one, braces and arrays have unknown values.
-const UNMODELLED: &[&str] = &["rcexpandparam", "braceccl", "globsubst", "globassign", "histsubstpattern"];
+const UNMODELLED: &[&str] =
+    &["octalzeroes", "rcexpandparam", "braceccl", "globsubst", "globassign", "histsubstpattern"];
 
 impl Walker<'_> {
     /// `setopt`, `unsetopt`: an unknown name may be any option.
@@ -26,8 +27,9 @@ impl Walker<'_> {
         let on = call.argv.first().and_then(Arg::as_str) != Some("unsetopt");
         for arg in call.arguments() {
             match arg.as_str() {
-                Some(name) => set_option(state, name, on),
-                None => {
+                Some(name) if !name.starts_with(['-', '+']) => set_option(state, name, on),
+                // Letters, and patterns of names.
+                Some(_) | None => {
                     state.options.hidden_names = true;
                     state.options.splits = true;
                     state.options.is_unmodelled = true;
@@ -45,6 +47,10 @@ impl Walker<'_> {
             }
         }
         let at = call.arguments().iter().position(|arg| arg.as_str() == Some("-v"));
+        let is_joined = |arg: &Arg| has_letter(arg, 'v') && arg.as_str() != Some("-v");
+        if state.options.shell == Shell::Zsh && call.arguments().iter().any(is_joined) {
+            state.forget_all(Why::Dynamic);
+        }
         let Some(at) = at else { return self.program(state, scope, call, "print") };
         self.emit(state, scope, &call);
         // `print -v NAME` assigns its output.
@@ -62,6 +68,29 @@ impl Walker<'_> {
         state.status = Some(true);
     }
 
+    /// A builtin of a module of zsh that sets variables which its arguments name.
+    pub(super) fn sets_any(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        if state.options.shell == Shell::Zsh {
+            self.emit(state, scope, &call);
+            state.forget_all(Why::Dynamic);
+            state.status = None;
+        } else {
+            let name = call.argv.first().and_then(Arg::as_str).unwrap_or_default().to_owned();
+            self.program(state, scope, call, &name);
+        }
+    }
+
+    /// `zregexparse` runs the actions in its arguments: `{code}`.
+    pub(super) fn zregexparse(&mut self, state: &mut State, scope: &Scope, call: Call) {
+        self.emit(state, scope, &call);
+        let actions = call.arguments().iter().filter(|arg| arg.prefix().starts_with(['{', '-']));
+        for action in actions {
+            self.run_text(state, scope, &Text::from(action), Origin::Argument, call.span);
+        }
+        state.forget_most(Why::Dynamic);
+        state.status = None;
+    }
+
     /// `emulate SHELL`, and `emulate SHELL -c CODE`, where the options last as long as the code.
     pub(super) fn emulate(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
@@ -71,6 +100,10 @@ impl Walker<'_> {
             let is_zsh = shell.as_str() == Some("zsh");
             state.options.splits = !is_zsh;
             state.options.ksh_arrays = !is_zsh;
+            // Other options take the values that the shell has by itself, or those of `-o`.
+            state.options.literal_equals = false;
+            state.options.is_unmodelled |= call.arguments().iter().any(|arg| has_letter(arg, 'o'));
+            state.options.splits |= state.options.is_unmodelled;
         }
         if let Some(code) = code.and_then(|at| call.arguments().get(at + 1)) {
             self.run_text(state, scope, &Text::from(code), Origin::Argument, call.span);
@@ -273,7 +306,7 @@ pub(crate) fn set_option(state: &mut State, name: &str, on: bool) {
         "caseglob" => options.any_case = !on,
         "magicequalsubst" => options.magic_equals = on,
         "equals" => options.literal_equals = !on,
-        "ignorebraces" => options.literal_braces = on,
+        "ignorebraces" => options.set_braces(!on),
         "extendedglob" => options.extended_patterns = on,
         "glob" => options.literal_patterns = !on,
         name if UNMODELLED.contains(&name) => options.is_unmodelled = on,

@@ -22,6 +22,9 @@ impl Walker<'_> {
         let wanted =
             matches!(out, Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Written(_));
         let tee = outputs::Tee::of(name, &call.argv).filter(|_| scope.remote.is_empty());
+        if reads_some(name, call.arguments()) {
+            self.reads_script(state, scope, call, Some(0));
+        }
         if !wanted && tee.is_none() {
             state.status = if outputs::always_succeeds(name) { Some(true) } else { None };
             return;
@@ -34,6 +37,7 @@ impl Walker<'_> {
             | Descriptor::Process(_)
             | Descriptor::File(_)
             | Descriptor::Written(_)
+            | Descriptor::Script
             | Descriptor::Unknown => self.input(state),
         };
         if let Some(tee) = tee {
@@ -75,5 +79,18 @@ impl Walker<'_> {
         }
         self.deliver(state, scope, text);
         state.status = Some(true);
+    }
+}
+
+/// Reports whether a program may read a part of its standard input and leave the rest to others.
+fn reads_some(name: &str, arguments: &[Arg]) -> bool {
+    match name {
+        "dd" => !arguments.iter().any(|arg| arg.prefix().starts_with("if=")),
+        "head" => {
+            let is_file =
+                |arg: &Arg| !arg.prefix().starts_with(['-', '+']) && arg.prefix().parse::<u64>().is_err();
+            !arguments.iter().any(is_file)
+        }
+        _ => false,
     }
 }

@@ -110,6 +110,9 @@ fn read(argv: &[Arg]) -> Arguments {
                 'f' if text.starts_with('-') => read.skips_files = true,
                 letter if LETTERS_WITH_VALUE.contains(&letter) => {
                     let name = argv.get(at).map(Arg::as_str);
+                    let has_comments =
+                        !matches!(name, Some(Some("interactive_comments" | "xpg_echo" | "nocasematch")));
+                    read.unclear = read.unclear.or((!has_comments).then_some(at));
                     let names_it =
                         name.is_some_and(|name| name.is_none_or(|name| names_hidden(letter, name)));
                     read.hidden_names |= names_it && !text.starts_with('+');
@@ -163,7 +166,7 @@ impl Walker<'_> {
         let outer_name = std::mem::replace(&mut state.name, Rc::new(name));
         let outer = state.options;
         state.options.hidden_names |= arguments.hidden_names;
-        state.options.starts_splitting = arguments.splits;
+        state.options.starts_splitting |= arguments.splits;
         state.options.starts_literal = arguments.literal_braces;
         self.shell_operands(state, (scope, &inner), call, &arguments);
         state.options.hidden_names = outer.hidden_names;
@@ -232,7 +235,7 @@ impl Walker<'_> {
                 let mut child = self.child(state);
                 let certain = !arguments.iter().any(Arg::splits);
                 child.positionals = certain.then(|| Rc::new(arguments.iter().map(Text::from).collect()));
-                child.set_descriptor(0, Descriptor::Unknown);
+                child.set_descriptor(0, Descriptor::Script);
                 if code.as_str().is_none() {
                     self.unknown_output(state, scope, call, Why::Substitution);
                 }
@@ -251,6 +254,7 @@ impl Walker<'_> {
             Descriptor::Collected(_)
             | Descriptor::Process(_)
             | Descriptor::Written(_)
+            | Descriptor::Script
             | Descriptor::Unknown => {
                 self.gap(scope, Role::Code, Why::Input, "", call.span);
                 self.unknown_output(state, scope, call, Why::Substitution);

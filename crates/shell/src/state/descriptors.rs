@@ -26,6 +26,8 @@ pub(crate) enum Descriptor {
     File(Rc<Arg>),
     /// A file that is written, by absolute path.
     Written(Rc<str>),
+    /// The text that the shell itself reads.
+    Script,
     /// Closed or unknown.
     Unknown,
 }

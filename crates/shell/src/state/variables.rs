@@ -16,6 +16,48 @@ pub(crate) const DIRECTORIES: &str = "nameddirs";
 const ZSH_TABLES: &[&str] =
     &["aliases", "commands", "dis_aliases", "dis_functions", "functions", "galiases", "options", "saliases"];
 
+/// Variables that the shell goes on to change, so that a value of the text does not stay.
+const MOVED: &[&str] = &[
+    "_",
+    "BASHPID",
+    "BASH_COMMAND",
+    "BASH_SUBSHELL",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "FUNCNAME",
+    "HISTCMD",
+    "LINENO",
+    "PIPESTATUS",
+    "RANDOM",
+    "SECONDS",
+    "SRANDOM",
+];
+
+/// The same in zsh: results of matches, and pairs of a text and an array.
+const MOVED_BY_ZSH: &[&str] = &[
+    "CDPATH",
+    "FIGNORE",
+    "MAILPATH",
+    "MANPATH",
+    "MATCH",
+    "MBEGIN",
+    "MEND",
+    "PROMPT",
+    "PS1",
+    "PSVAR",
+    "cdpath",
+    "fignore",
+    "mailpath",
+    "manpath",
+    "match",
+    "mbegin",
+    "mend",
+    "pipestatus",
+    "prompt",
+    "psvar",
+    "status",
+];
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Variable {
     /// Possible values, at least one.
@@ -102,6 +144,15 @@ impl State {
         }
     }
 
+    /// Reports whether the shell changes a variable by itself after the text set it, or together with another one.
+    fn is_moved(&self, name: &str) -> bool {
+        match self.options.shell {
+            Shell::Bash => MOVED.contains(&name),
+            Shell::Zsh => MOVED.contains(&name) || MOVED_BY_ZSH.contains(&name),
+            Shell::Posix | Shell::Ksh => name == "_",
+        }
+    }
+
     /// Returns the value of a variable that is missing from the table.
     pub(crate) fn absent(&self) -> Value {
         self.absent.map_or(Value::Unset, Value::Unknown)
@@ -177,12 +228,18 @@ impl State {
         let exported = before.is_some_and(|variable| variable.exported) || self.options.export_all;
         let perhaps_exported = before.map_or(self.absent.is_some(), |variable| variable.perhaps_exported);
         let mut values: Vec<Value> = values.into_iter().map(|value| attributes.applied(value)).collect();
+        if self.is_moved(&name) {
+            values = vec![Value::Unknown(Why::Dynamic)];
+        }
         if attributes.readonly {
             // The assignment that made the variable read-only may not have run in every branch: keep the old values.
             values.extend(before.into_iter().flat_map(|variable| variable.values.iter().cloned()));
             values.dedup();
         }
         self.spent += self.variables.cost(&name);
+        if self.hidden.is_empty() {
+            values.iter().for_each(|value| self.remember(&name, value));
+        }
         if let Some(passing) = &mut self.passing {
             let earlier = before.map_or([].as_slice(), |variable| variable.values.as_slice());
             for value in earlier.iter().chain(&values) {

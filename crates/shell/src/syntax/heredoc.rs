@@ -14,7 +14,10 @@ impl Parser<'_, '_> {
     pub(super) fn heredoc(&mut self, fd: Option<FdWord>, start: usize) -> Parse<Redirect> {
         let strips_tabs = self.eat("-");
         self.blanks();
-        let (delimiter, is_quoted) = self.delimiter()?;
+        let (mut delimiter, is_quoted) = self.delimiter()?;
+        if strips_tabs && !self.is_shell(&[Posix]) {
+            delimiter = delimiter.trim_start_matches('\t').to_owned();
+        }
         let span = self.span_from(start);
         self.heredocs.open += 1;
         self.heredocs.pending.push(Pending { redirect: span.start, delimiter, is_quoted, strips_tabs });

@@ -26,7 +26,8 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// `after` is true for what may be between the delimiter and the newline. Reports whether a line ends the body, with the number of its last bytes that do not belong to the delimiter.
+    /// Reports whether a line ends the body, with the number of its last bytes that do not belong to the delimiter.
+    /// `after` is true for the text that may be between the delimiter and the newline.
     pub(super) fn closes(&self, line: &str, after: fn(&str) -> bool) -> Option<usize> {
         let line = if self.strips_tabs { line.trim_start_matches('\t') } else { line };
         let rest = if line.contains("\\\n") && !self.is_quoted {

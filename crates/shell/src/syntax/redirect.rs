@@ -65,8 +65,9 @@ impl Parser<'_, '_> {
         let from = self.at;
         let target = self.target()?;
         // bash, 3.6.4: `>&word` writes both outputs to a file, if the word is no descriptor.
-        let writes_both =
-            kind == RedirectKind::DuplicateOutput && fd.is_none() && !is_descriptor(&self.joined_text(from, self.at));
+        let writes_both = kind == RedirectKind::DuplicateOutput
+            && fd.is_none()
+            && !is_descriptor(&self.joined_text(from, self.at));
         let kind = if writes_both { RedirectKind::WriteBoth } else { kind };
         Ok(Some(Redirect { fd, kind, target, span: self.span_from(start) }))
     }

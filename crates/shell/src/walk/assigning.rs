@@ -48,6 +48,9 @@ impl Walker<'_> {
         let value = self.value(state, scope, assignment);
         let key = self.assigned_key(state, scope, assignment);
         let not_run = std::mem::take(&mut self.may_fail).then(|| self.failed(state));
+        if assignment.is_literal() && !state.hidden.is_empty() {
+            state.remember(&assignment.name, &value);
+        }
         self.evaluated_for(state, scope, &assignment.name, &value, assignment.span);
         self.defines(state, scope, assignment, key.as_ref().and_then(Option::as_ref), &value);
         self.assign_value(state, &assignment.name, key, assignment.append, value);
@@ -55,6 +58,9 @@ impl Walker<'_> {
             self.joins(state, not_run);
         }
         self.run_by_shell(state, scope, &assignment.name, assignment.span);
+        if state.options.shell == Shell::Zsh {
+            self.assigned_by_zsh(state, scope, assignment);
+        }
         if stays {
             self.report_set(state, scope, &assignment.name, assignment.span);
         }
@@ -102,11 +108,18 @@ impl Walker<'_> {
                     self.work.spend(elements.len() as u64);
                 }
                 let integer = state.variable(name).is_some_and(|variable| variable.attributes.integer);
+                let value = match (&before, value) {
+                    // zsh adds an element.
+                    (Value::Array(_), Value::Scalar(text)) if state.options.shell == Shell::Zsh => {
+                        Value::array([text])
+                    }
+                    (_, value) => value,
+                };
                 state.set(name, appended(before, value, integer));
             }
             (None, Value::Scalar(text)) => {
-                // `x=1` on an array sets its first element.
-                if matches!(self.pick(state, name), Value::Array(_)) {
+                // `x=1` on an array sets its first element; in zsh, it replaces the array.
+                if state.options.shell != Shell::Zsh && matches!(self.pick(state, name), Value::Array(_)) {
                     self.set_element(state, name, Key::Number(0), text, false);
                     return;
                 }

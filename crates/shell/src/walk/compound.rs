@@ -113,6 +113,9 @@ impl Walker<'_> {
                 let evaluates = EVALUATING.iter().any(|operator| written.contains(operator));
                 self.readings(state, |walker, state| {
                     for word in words {
+                        if state.options.shell == Shell::Zsh {
+                            walker.qualifiers(state, scope, word);
+                        }
                         let text = walker.text(state, scope, word);
                         if evaluates {
                             walker.evaluated(state, scope, &text, word.span);

@@ -57,7 +57,11 @@ impl<'f> Walker<'f> {
                 }
             }
             Descriptor::Written(path) => state.written_to(&path, text),
-            Descriptor::Inherited | Descriptor::Input(_) | Descriptor::File(_) | Descriptor::Unknown => {}
+            Descriptor::Inherited
+            | Descriptor::Input(_)
+            | Descriptor::File(_)
+            | Descriptor::Script
+            | Descriptor::Unknown => {}
         }
     }
 

@@ -2,9 +2,12 @@
 //! tracing shell, the other prompts to interactive shells. This module must not know who sets them.
 
 use super::Walker;
+use castellan_event::{Role, Why};
+
 use crate::found::Origin;
 use crate::scope::Scope;
 use crate::state::{State, Value};
+use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{Node, Span, Statement};
 
@@ -16,6 +19,10 @@ const PROMPTS: &[&str] = &[
 impl Walker<'_> {
     /// Walks the code that the shell will run from a variable that was just set.
     pub(crate) fn run_by_shell(&mut self, state: &State, scope: &Scope, name: &str, span: Span) {
+        if state.options.shell == Shell::Zsh && matches!(name, "histchars" | "HISTCHARS") {
+            // The third character is that of comments.
+            self.gap(scope, Role::Code, Why::Unsupported, name, span);
+        }
         let prompts = PROMPTS.contains(&name);
         if !prompts && name != "PROMPT_COMMAND" {
             return;

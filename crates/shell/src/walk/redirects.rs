@@ -57,7 +57,7 @@ impl Walker<'_> {
         let targets: Vec<Arg> = match kind {
             RedirectKind::Heredoc => vec![self.document(state, scope, &redirect.target).to_arg()],
             RedirectKind::HereString => {
-                let mut text = self.text(state, scope, &redirect.target);
+                let mut text = self.here_string(state, scope, &redirect.target);
                 text.push_str("\n");
                 vec![text.to_arg()]
             }
@@ -232,6 +232,7 @@ impl Walker<'_> {
             Descriptor::Collected(_)
             | Descriptor::Process(_)
             | Descriptor::Written(_)
+            | Descriptor::Script
             | Descriptor::Unknown => None,
         }
     }

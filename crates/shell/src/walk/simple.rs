@@ -45,7 +45,8 @@ impl Walker<'_> {
     ) {
         let first_process = self.processes.len();
         let substituted = self.substituted;
-        let argv: Vec<Arg> = words.iter().flat_map(|word| self.fields(state, scope, word)).collect();
+        let fields: Vec<Vec<Arg>> = words.iter().map(|word| self.fields(state, scope, word)).collect();
+        let argv = fields.concat();
         let is_rejected = |piece: &Piece| matches!(piece, Piece::Unknown { why: Why::Syntax, .. });
         if state.options.is_other && argv.iter().flat_map(Arg::pieces).any(is_rejected) {
             return self.end_processes(first_process, false, state, scope);
@@ -70,6 +71,8 @@ impl Walker<'_> {
             self.end_processes(first_process, false, state, scope);
             return;
         }
+        let past = self.past_calls(state, scope, words, &fields, &call);
+        let before_call = (!past.is_empty()).then(|| self.fork(state));
         let before = self.prefixed(state, scope, assignments, &mut call);
         let before = if keeps_assignments(state.options.shell, &call) { Vec::new() } else { before };
         let stays = call.argv.len() == 1 && call.argv.first().and_then(Arg::as_str) == Some("exec");
@@ -78,6 +81,9 @@ impl Walker<'_> {
         self.command(state, scope, call);
         if let Some(not_run) = not_run {
             self.joins(state, not_run);
+        }
+        for (mut inside, call) in before_call.into_iter().cycle().zip(past) {
+            self.command(&mut inside, scope, call);
         }
         for (name, variable) in before {
             match variable {
@@ -125,6 +131,9 @@ impl Walker<'_> {
                         state.change(&assignment.name, |variable| variable.attributes.keyed = true);
                     }
                     let value = self.value(state, scope, assignment);
+                    if assignment.is_literal() && !state.hidden.is_empty() {
+                        state.remember(&assignment.name, &value);
+                    }
                     let key = self.assigned_key(state, scope, assignment);
                     match before {
                         Some(before) => state.variables.insert(assignment.name.as_str().into(), before),
@@ -207,7 +216,7 @@ impl Walker<'_> {
             Descriptor::Input(text) => Stdin::Text(text.to_arg()),
             Descriptor::File(path) => Stdin::File((*path).clone()),
             Descriptor::Written(path) => Stdin::File(Arg::known(&*path)),
-            Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Unknown => {
+            Descriptor::Collected(_) | Descriptor::Process(_) | Descriptor::Script | Descriptor::Unknown => {
                 Stdin::Text(Arg::unknown(Why::Input, "", false))
             }
         };

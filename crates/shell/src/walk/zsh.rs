@@ -11,7 +11,7 @@ use crate::scope::Scope;
 use crate::state::{Key, State, Value};
 use crate::syntax::Shell;
 use crate::text::Text;
-use crate::tree::{Assignment, Part, Span, Word};
+use crate::tree::{AssignedValue, Assignment, Part, Span, Word};
 
 /// Builtins of the module `zsh/files`: each does what the program does.
 const OF_FILES: &str = "zf_";
@@ -66,6 +66,13 @@ impl Walker<'_> {
         for code in codes {
             inner.set("REPLY", Value::Unknown(Why::Glob));
             self.run_text(&mut inner, scope, &Text::known(code), Origin::Argument, word.span);
+        }
+    }
+
+    /// Walks the code of a pattern in a value: with `GLOB_ASSIGN`, the value is a word.
+    pub(super) fn assigned_by_zsh(&mut self, state: &State, scope: &Scope, assignment: &Assignment) {
+        if let AssignedValue::Scalar(word) = &assignment.value {
+            self.qualifiers(state, scope, word);
         }
     }
 

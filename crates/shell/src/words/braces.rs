@@ -234,9 +234,9 @@ fn choices<'a>(
 #[expect(clippy::option_option, reason = "no range and one that is too large are different answers")]
 fn range<'a>(atoms: &[Atom<'a>], from: usize, to: usize) -> Option<Option<Made<'a>>> {
     if to.saturating_sub(from) > BRACES_RANGE_MAX {
-        let between = atoms.get(from..to)?;
-        let dots = |pair: &[Atom<'_>]| matches!(pair, [Atom::Char('.'), Atom::Char('.')]);
-        return between.windows(2).any(dots).then_some(None);
+        // A brace inside ends the search at once, so nested braces cost no more than their length.
+        let may_be = |atom: &Atom<'_>| matches!(atom, Atom::Char(one) if one.is_ascii_alphanumeric() || matches!(one, '+' | '-' | '.'));
+        return atoms.get(from..to)?.iter().all(may_be).then_some(None);
     }
     let mut text = String::new();
     for atom in atoms.get(from..to)? {

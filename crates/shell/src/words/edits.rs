@@ -28,7 +28,8 @@ fn too_much(text: &[char], pattern: &Pattern) -> bool {
 
 pub(super) fn removed(text: &str, pattern: &Pattern, suffix: bool, longest: bool) -> Option<String> {
     let chars: Vec<char> = text.chars().collect();
-    if too_much(&chars, pattern) {
+    let is_clear = text.is_ascii() || pattern.is_literal();
+    if too_much(&chars, pattern) || !is_clear {
         return None;
     }
     let rest = if suffix {
@@ -41,7 +42,8 @@ pub(super) fn removed(text: &str, pattern: &Pattern, suffix: bool, longest: bool
 
 pub(super) fn replaced(text: &str, pattern: &Pattern, replacement: &str, at: ReplaceAt) -> Option<String> {
     let chars: Vec<char> = text.chars().collect();
-    if too_much(&chars, pattern) || replacement.contains('&') {
+    let is_clear = text.is_ascii() || pattern.is_literal();
+    if too_much(&chars, pattern) || !is_clear || replacement.contains('&') {
         return None;
     }
     // bash versions differ on matches in an empty text.

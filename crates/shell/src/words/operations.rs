@@ -36,6 +36,11 @@ impl Walker<'_> {
         got: Got,
     ) -> Vec<Bit> {
         let Expanded { name, quoted, written, .. } = expanded;
+        // One element of a list is assumed: any part of the list may be that element.
+        let is_list = matches!(expanded.index, At::Each | At::Joined);
+        if is_list && self.assumed.as_ref().is_some_and(|(assumed, _)| **assumed == *name) {
+            return self.bits_of(state, got, quoted, written);
+        }
         let made = match &parameter.operation {
             Operation::Value | Operation::Keys | Operation::Names => got,
             Operation::Length => length_of(&got),
@@ -53,7 +58,7 @@ impl Walker<'_> {
                 let replacement = replacement.unwrap_or_default();
                 // An empty value matches some patterns of zsh and ksh.
                 let is_odd = matches!(state.options.shell, Shell::Zsh | Shell::Ksh) && is_empty(&got);
-                let got = if is_odd { unknown_from(got) } else { got };
+                let got = if is_odd || state.options.is_unmodelled { unknown_from(got) } else { got };
                 self.charge_comparisons(&got, pattern.as_ref());
                 self.each(got, written, |text| replaced(text, pattern.as_ref()?, replacement.as_str()?, *at))
             }
@@ -66,9 +71,9 @@ impl Walker<'_> {
                 })
             }
             Operation::Slice { offset, length } => {
-                let offset = self.text(state, scope, offset);
+                let offset = self.subscripted(state, scope, offset);
                 let offset = offset.as_str().and_then(|text| self.number(state, scope, text));
-                let length = length.as_ref().map(|word| self.text(state, scope, word));
+                let length = length.as_ref().map(|word| self.subscripted(state, scope, word));
                 let length = match &length {
                     None => Some(None),
                     Some(text) => text.as_str().and_then(|text| self.number(state, scope, text)).map(Some),
@@ -87,6 +92,15 @@ impl Walker<'_> {
             }
         };
         self.bits_of(state, made, quoted, written)
+    }
+
+    /// Expands a word that the shell evaluates, and walks the commands that its quotes did not hide.
+    fn subscripted(&mut self, state: &mut State, scope: &Scope, word: &Word) -> Text {
+        let text = self.text(state, scope, word);
+        if let Some(known) = text.as_str() {
+            self.subscript(state, scope, known, word.span);
+        }
+        text
     }
 
     /// Expands the words of an operation, because their commands run even if the result is unknown.
@@ -168,6 +182,10 @@ impl Walker<'_> {
                 Got::Many { values: values.get(begin..end).unwrap_or_default().to_vec(), joined }
             }
             Got::Unset | Got::One(_) | Got::Unknown { .. } => self.each(got, written, |text| {
+                // The locale decides what a character is.
+                if !text.is_ascii() {
+                    return None;
+                }
                 let count = text.chars().count();
                 let Some((begin, end)) = bounds(count, offset, length) else { return Some(String::new()) };
                 Some(text.chars().take(end).skip(begin).collect())
@@ -207,6 +225,11 @@ impl Walker<'_> {
     pub(crate) fn set_element(&mut self, state: &mut State, name: &str, key: Key, text: Text, append: bool) {
         let mut elements = match self.pick(state, name) {
             Value::Array(elements) => (*elements).clone(),
+            // zsh replaces a character.
+            Value::Scalar(_) if state.options.shell == Shell::Zsh => {
+                state.set(name, Value::Unknown(Why::Expansion));
+                return;
+            }
             Value::Scalar(text) => std::iter::once((Key::Number(0), text)).collect(),
             Value::Unset => std::collections::BTreeMap::default(),
             // The environment has no arrays, and none of these.
@@ -243,8 +266,8 @@ fn length_of(got: &Got) -> Got {
         Got::Unset => Got::One(Text::known("0")),
         Got::Many { values, .. } => Got::One(Text::known(values.len().to_string())),
         Got::One(text) => match text.as_str() {
-            Some(known) => Got::One(Text::known(known.chars().count().to_string())),
-            None => Got::Unknown { why: Why::Expansion, several: false },
+            Some(known) if known.is_ascii() => Got::One(Text::known(known.len().to_string())),
+            Some(_) | None => Got::Unknown { why: Why::Expansion, several: false },
         },
         Got::Unknown { why, .. } => Got::Unknown { why: *why, several: false },
     }

@@ -1,6 +1,6 @@
 //! Parameters: the value of `$x`, `${x[1]}`, `$@`, `${!x}`, before any operation. This module must not know operations.
 
-use castellan_event::Why;
+use castellan_event::{Role, Why};
 
 use super::fields::Bit;
 use super::operations::Expanded;
@@ -8,8 +8,9 @@ use crate::scope::Scope;
 use crate::state::{Key, State, Value};
 use crate::syntax::Shell;
 use crate::text::Text;
-use crate::tree::{Index, Operation, Parameter, Span, Word};
+use crate::tree::{Index, Operation, Parameter, Span, Substitute, Word};
 use crate::walk::Walker;
+use crate::walk::past::PARAMETERS;
 
 /// The value of a parameter.
 #[derive(Debug, Clone)]
@@ -52,6 +53,9 @@ impl Walker<'_> {
             let got = self.names_or_keys(state, parameter);
             return self.bits_of(state, got, quoted, &written);
         }
+        if let Operation::Substitute { kind: Substitute::Assign, .. } = parameter.operation {
+            self.assigns_table(state, scope, parameter);
+        }
         let Some((name, index)) = self.named(state, scope, parameter) else {
             self.may_fail = true;
             let got = Got::Unknown { why: Why::Variable, several: false };
@@ -69,6 +73,14 @@ impl Walker<'_> {
         }
         let expanded = Expanded { name: &name, index: &index, quoted, written: &written };
         self.operate(state, scope, parameter, expanded, got)
+    }
+
+    /// Reports `${functions[f]:=code}`: the element is a definition.
+    pub(super) fn assigns_table(&mut self, state: &mut State, scope: &Scope, parameter: &Parameter) {
+        if state.is_table(&parameter.name) {
+            self.gap(scope, Role::Code, Why::Dynamic, scope.source.written(parameter.span), parameter.span);
+            state.forget_most(Why::Dynamic);
+        }
     }
 
     /// `$?` and `$$` are numbers, so each is one word unless `IFS` contains digits.
@@ -163,6 +175,7 @@ impl Walker<'_> {
         if keyed {
             return Some(Key::Name(text.to_owned()));
         }
+        self.subscript(state, scope, text, word.span);
         if state.options.shell == Shell::Zsh && text.contains(',') {
             // A range of elements.
             self.reached(state, scope, vec![Text::known(text)], word.span);
@@ -189,6 +202,12 @@ impl Walker<'_> {
     }
 
     pub(super) fn look_up(&mut self, state: &mut State, name: &str, index: &At) -> Got {
+        if let Some((assumed, text)) = &self.assumed
+            && (state.meant(name).as_ref() == Some(assumed)
+                || &**assumed == PARAMETERS && name.starts_with(|one: char| one.is_ascii_digit()))
+        {
+            return Got::One(text.clone());
+        }
         if let Some(got) = self.special(state, name, index) {
             return got;
         }
@@ -222,11 +241,11 @@ impl Walker<'_> {
                 Got::Many { values: elements.values().cloned().collect(), joined: true }
             }
             (Value::Scalar(text), At::Range(first, last)) => match text.as_str() {
-                Some(known) => {
+                Some(known) if known.is_ascii() => {
                     let chars: Vec<char> = known.chars().collect();
                     Got::One(Text::known(ranged(&chars, *first, *last).iter().collect::<String>()))
                 }
-                None => Got::Unknown { why: Why::Expansion, several },
+                Some(_) | None => Got::Unknown { why: Why::Expansion, several },
             },
             (Value::Array(elements), At::Range(first, last)) => {
                 let values: Vec<Text> = elements.values().cloned().collect();
@@ -354,7 +373,9 @@ fn ranged<T>(all: &[T], first: i64, last: i64) -> &[T] {
 
 /// zsh: an index of a text is that of a character.
 fn character(text: &Text, at: i64) -> Got {
-    let Some(known) = text.as_str() else { return Got::Unknown { why: Why::Expansion, several: false } };
+    let Some(known) = text.as_str().filter(|text| text.is_ascii()) else {
+        return Got::Unknown { why: Why::Expansion, several: false };
+    };
     let one = usize::try_from(at).ok().and_then(|at| known.chars().nth(at));
     one.map_or(Got::Unset, |one| Got::One(Text::known(one.to_string())))
 }

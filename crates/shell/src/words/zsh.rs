@@ -13,7 +13,7 @@ use super::parameters::{At, Got};
 use crate::scope::Scope;
 use crate::state::{State, Value};
 use crate::text::Text;
-use crate::tree::{Index, Operation, Parameter, Part, Word, ZshExpansion};
+use crate::tree::{Index, Operation, Parameter, Part, Substitute, Word, ZshExpansion};
 use crate::walk::Walker;
 
 impl Walker<'_> {
@@ -70,6 +70,10 @@ impl Walker<'_> {
         zsh: &ZshExpansion,
     ) -> Got {
         let written = Self::written(scope, parameter.span, &parameter.name);
+        let assigns = matches!(parameter.operation, Operation::Substitute { kind: Substitute::Assign, .. });
+        if assigns || zsh.operation.is_some() {
+            self.assigns_table(state, scope, parameter);
+        }
         let (name, index, got) = match &zsh.nested {
             Some(word) => {
                 let bits = self.word_bits(state, scope, word, super::Tilde::Nowhere);
@@ -119,6 +123,7 @@ impl Walker<'_> {
     ) -> Got {
         let Some(word) = operation else { return got };
         let written = self.text(state, scope, word);
+        self.subscript(state, scope, &written.written(), word.span);
         if let Some(value) = written.to_arg().strip_prefix("::=") {
             let text = Text::from(&value);
             state.set(name, Value::Scalar(text.clone()));

@@ -69,6 +69,16 @@ pub(super) const ROWS: &[Row] = &[
         ends: Ends::Nowhere,
     },
     Row {
+        limits: &["PAST_VALUES_MAX"],
+        below: 3,
+        beyond: 40,
+        text: |count| {
+            let values = times(count, |at| format!("x=v{at}; "));
+            format!("{values}x=rm; x=ls; $x -rf /\n")
+        },
+        ends: Ends::Hole(Role::Program, Why::Budget),
+    },
+    Row {
         limits: &["CHOICES_MAX"],
         below: 1,
         beyond: 6,

@@ -156,7 +156,7 @@ pub(super) const ROWS: &[Row] = &[
         below: 3,
         beyond: 4_200,
         text: |count| {
-            let set = times(count, |at| char::from_u32(0x400 + at as u32).into_iter().collect());
+            let set = times(count, |at| (at % 10).to_string());
             format!("echo 'sm -rf /' | tr '{set}s' '{set}r' | sh\n")
         },
         ends: Ends::Hole(Role::Code, Why::Substitution),

@@ -1,0 +1,177 @@
+//! Commands whose name is the value of a variable. This module must not know commands.
+//!
+//! The walk computes one value, or a few, for each point of a text. Shells have many ways to leave a variable as it was:
+//! a redirect that fails, a read-only name, a builtin that rejects its options. So such a name may also be any other text
+//! that the variable had. Only names of commands are read in this way: a script gives its arguments new values all the
+//! time.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use castellan_event::{Role, Why};
+use castellan_programs::{Arg, base_name};
+
+use super::Walker;
+use crate::limits::PAST_VALUES_MAX;
+use crate::run::Call;
+use crate::scope::Scope;
+use crate::state::{State, Value, Variable};
+use crate::text::Text;
+use crate::tree::{Index, Operation, Part, Word};
+
+const IFS: &str = "IFS";
+
+/// The name of all positional parameters.
+pub(crate) const PARAMETERS: &str = "@";
+
+/// Commands that run their operand, or read it as code.
+const LEADING: &[&str] = &[
+    "-",
+    "bash",
+    "builtin",
+    "command",
+    "dash",
+    "doas",
+    "env",
+    "eval",
+    "exec",
+    "ksh",
+    "nice",
+    "nocorrect",
+    "noglob",
+    "nohup",
+    "sh",
+    "sudo",
+    "time",
+    "xargs",
+    "zsh",
+];
+
+impl Walker<'_> {
+    /// Returns the calls that a command may be if the variables in its name have other values that they had.
+    pub(super) fn past_calls(
+        &mut self,
+        state: &State,
+        scope: &Scope,
+        words: &[Word],
+        fields: &[Vec<Arg>],
+        call: &Call,
+    ) -> Vec<Call> {
+        let mut calls: Vec<Call> = Vec::new();
+        for at in leading(words, fields) {
+            let Some(word) = words.get(at) else { continue };
+            for name in self.named_in(state, word) {
+                let mut texts = state.past(&name);
+                if &*name == IFS && !texts.is_empty() {
+                    texts.push(Text::known(" \t\n"));
+                }
+                if texts.len() > PAST_VALUES_MAX {
+                    let written = scope.source.written(word.span).to_owned();
+                    self.gap(scope, Role::Program, Why::Budget, &written, word.span);
+                }
+                for text in texts {
+                    // An unknown value has its report where the command has its usual one.
+                    let Some(argv) = self.assuming(state, scope, (&name, text), word, at, fields) else {
+                        continue;
+                    };
+                    if argv != call.argv && calls.iter().all(|one| one.argv != argv) {
+                        calls.push(call.with(argv));
+                    }
+                }
+            }
+        }
+        calls
+    }
+
+    /// Returns the arguments of a command if a variable in one of its words has a given text; nothing if they are not
+    /// known.
+    fn assuming(
+        &mut self,
+        state: &State,
+        scope: &Scope,
+        (name, text): (&Rc<str>, Text),
+        word: &Word,
+        at: usize,
+        fields: &[Vec<Arg>],
+    ) -> Option<Vec<Arg>> {
+        let mut trial = self.fork(state);
+        if &**name == IFS {
+            trial.set(IFS, Value::Scalar(text.clone()));
+        }
+        let outer = self.assumed.replace((Rc::clone(name), text));
+        let changed = self.fields(&mut trial, scope, word);
+        self.assumed = outer;
+        let (before, after) = fields.split_at(at);
+        let rest = after.iter().skip(1).flatten();
+        let is_known = changed.iter().all(|arg| arg.as_str().is_some()) && !self.work.is_over();
+        is_known.then(|| before.iter().flatten().chain(&changed).chain(rest).cloned().collect())
+    }
+
+    /// Returns the variables in a word, and those that their values name.
+    fn named_in(&mut self, state: &State, word: &Word) -> BTreeSet<Rc<str>> {
+        let mut names = BTreeSet::from([Rc::from(IFS)]);
+        let mut add = |name: &str| {
+            let meant = state.meant(name).unwrap_or_else(|| name.into());
+            names.insert(meant);
+        };
+        for part in &word.parts {
+            let Part::Parameter { parameter, .. } = part else { continue };
+            let has_elements = |variable: &Rc<Variable>| {
+                variable.values.iter().any(|value| matches!(value, Value::Array(_)))
+            };
+            let is_list = state.has_zsh_arrays()
+                && parameter.index.is_none()
+                && state.variable(&parameter.name).is_some_and(has_elements);
+            // `"${a[@]}"` and `"$@"` are whole commands.
+            let is_whole = matches!(parameter.index, Some(Index::Each | Index::Joined))
+                || matches!(parameter.name.as_str(), "@" | "*")
+                || is_list;
+            if is_whole && parameter.operation == Operation::Value {
+                continue;
+            }
+            add(&parameter.name);
+            if parameter.name.starts_with(|one: char| one.is_ascii_digit()) {
+                add(PARAMETERS);
+            }
+            let nested = parameter.zsh.as_ref().and_then(|zsh| zsh.nested.as_ref());
+            let nested = nested.into_iter().flat_map(|word| &word.parts);
+            for part in nested {
+                if let Part::Parameter { parameter, .. } = part {
+                    add(&parameter.name);
+                }
+            }
+            let referred = state.variable(&parameter.name).filter(|variable| variable.attributes.reference);
+            let referred = referred.into_iter().flat_map(|variable| &variable.values);
+            let referred = referred.filter_map(|value| match value {
+                Value::Scalar(text) => Some(text.clone()),
+                Value::Array(_) | Value::Unset | Value::Unknown(_) => None,
+            });
+            let values: Vec<Text> = state.past(&parameter.name).into_iter().chain(referred).collect();
+            self.work.spend(1 + values.len() as u64);
+            for text in values.iter().filter_map(Text::as_str) {
+                let end = text.find(|one: char| !one.is_alphanumeric() && one != '_').unwrap_or(text.len());
+                text.get(..end).filter(|name| !name.is_empty()).into_iter().for_each(&mut add);
+            }
+        }
+        names
+    }
+}
+
+/// Returns the numbers of the words that may name the command: the first, and those after wrappers and their options.
+fn leading(words: &[Word], fields: &[Vec<Arg>]) -> Vec<usize> {
+    let mut found = Vec::new();
+    for (at, (word, args)) in words.iter().zip(fields).enumerate() {
+        if word.parts.iter().any(|part| matches!(part, Part::Parameter { .. })) {
+            found.push(at);
+        }
+        let leads = |arg: &Arg| {
+            arg.as_str().is_some_and(|text| {
+                LEADING.contains(&base_name(text)) || text.starts_with('-') || text.contains('=')
+            })
+        };
+        if !args.iter().all(leads) {
+            break;
+        }
+    }
+    found
+}
