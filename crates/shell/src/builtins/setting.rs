@@ -116,6 +116,12 @@ impl Walker<'_> {
 
     pub(super) fn shift(&mut self, state: &mut State, scope: &Scope, call: Call) {
         self.emit(state, scope, &call);
+        // zsh also takes names of arrays.
+        let names =
+            call.arguments().iter().filter_map(Arg::as_str).filter(|name| crate::literals::is_name(name));
+        for name in names.filter(|_| state.options.shell == Shell::Zsh).collect::<Vec<_>>() {
+            state.set(name, Value::Unknown(Why::Expansion));
+        }
         let count = match call.arguments() {
             [] => Some(1),
             [one] => one.as_str().and_then(|text| text.parse::<usize>().ok()),

@@ -42,8 +42,6 @@ const MOVED_BY_ZSH: &[&str] = &[
     "MATCH",
     "MBEGIN",
     "MEND",
-    "PROMPT",
-    "PS1",
     "PSVAR",
     "cdpath",
     "fignore",
@@ -53,7 +51,6 @@ const MOVED_BY_ZSH: &[&str] = &[
     "mbegin",
     "mend",
     "pipestatus",
-    "prompt",
     "psvar",
     "status",
 ];

@@ -211,7 +211,10 @@ impl Walker<'_> {
                 }
                 ('a', got) => got,
                 ('q', Got::One(text)) if is_plain(&text) => Got::One(text),
-                ('#', Got::One(text)) => character_of(&text),
+                // zsh converts the elements before it joins them.
+                ('#', Got::One(text)) if flags.iter().all(|(letter, _)| *letter != 'j') => {
+                    character_of(&text)
+                }
                 ('L', Got::One(text)) => changed(&text, str::to_lowercase),
                 ('U', Got::One(text)) => changed(&text, str::to_uppercase),
                 (_, got) => unknown(&got),
