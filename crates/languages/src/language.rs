@@ -10,7 +10,7 @@ use crate::limits::{WORK_PER_PARSER_CALL, WORK_PER_PERL_CALL, WORK_PER_RUBY_CALL
 pub enum Language {
     /// Python 3, up to 3.14.
     Python,
-    /// JavaScript as Node.js, Deno and Bun run it, `CommonJS` and modules.
+    /// JavaScript and TypeScript as Node.js, Deno and Bun run them, `CommonJS` and modules.
     JavaScript,
     /// Perl 5.
     Perl,

@@ -10,13 +10,23 @@ pub(crate) const HERE_BYTES_MAX: usize = 4 << 10;
 /// that size have up to a hundred. Any such text took at most 7 ms.
 pub(crate) const HERE_OPENINGS_MAX: usize = 256;
 
+/// The same limits for oxc's parser, whose time grows faster: any such text took at most 25 ms in all modes.
+/// Three of four real texts of that size are below it.
+pub(crate) const JAVASCRIPT_HERE_BYTES_MAX: usize = 2 << 10;
+/// See [`JAVASCRIPT_HERE_BYTES_MAX`].
+pub(crate) const JAVASCRIPT_HERE_OPENINGS_MAX: usize = 64;
+
+/// Stack for oxc's parser, per byte of text. The deepest text (`(` in a row) takes 1 KiB in a
+/// build for tests.
+pub(crate) const JAVASCRIPT_STACK_PER_BYTE: usize = 2 << 10;
+
 /// Stack for ruff's parser and its tree, per byte of text. The deepest text (`-` in a row) takes 128 bytes.
 pub(crate) const PARSER_STACK_PER_BYTE: usize = 256;
 
 /// Further stack for any text: the parser's own calls, and the levels of lowering ([`TREE_DEPTH_MAX`]).
 pub(crate) const PARSER_STACK_MIN: usize = 512 << 10;
 
-/// Units of work of ruff's parser per whole KiB of text: 10 to 15 µs, including lowering. The run pays for less.
+/// Units of work of ruff's and oxc's parser per whole KiB of text: 10 to 15 µs, including lowering. The run pays for less.
 pub(crate) const PARSER_WORK_PER_KIB: u64 = 64;
 
 /// Stack of the thread that reads a program in the helper process. Only used pages take memory.
@@ -83,7 +93,7 @@ pub(crate) const WORK_MIN: u64 = 30_000;
 pub(crate) const WORK_PER_BYTE: u64 = 2;
 
 /// Units for all programs of one call together, including parsing: about 20 ms. An unpaid step of a run is not done, so
-/// the run never exceeds the limit. Parsing may exceed it by one callback call for each of two grammars. A hand-written
+/// the run never exceeds the limit. Parsing may exceed it by one callback call. A hand-written
 /// reader may exceed it by one look at the rest of the text, and by the few nodes of each open level
 /// ([`TREE_DEPTH_MAX`]).
 pub(crate) const WORK_MAX: u64 = 100_000;
@@ -135,10 +145,6 @@ pub(crate) const TEXT_DEPTH_MAX: usize = 5;
 
 /// Bytes of the text shown for a `Hole` or an unknown part.
 pub(crate) const WRITTEN_BYTES_MAX: usize = 80;
-
-/// HTML comment marks in JavaScript that are looked up in the tree, in time proportional to the text. Few programs have
-/// any.
-pub(crate) const HTML_MARKS_MAX: usize = 64;
 
 /// Minimum cost of a cached reading, some 50 µs: faster readings are not worth the space.
 pub(crate) const KEPT_WORK_MIN: u64 = 250;

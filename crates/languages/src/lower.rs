@@ -18,21 +18,23 @@ mod php;
 mod python;
 mod ruby;
 
+pub(crate) use javascript::javascript;
 pub(crate) use php::{class_name, function_name};
 pub(crate) use python::{python, span};
 
 pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
     let mut lower = Lower::of(text);
     let tree = match language {
-        Language::JavaScript => lower.javascript(root),
         Language::Perl => lower.perl(root),
         Language::Ruby => lower.ruby(root),
         Language::Php => lower.php(root),
         Language::Lua => lower.lua(root),
         // These have readers of their own, or another parser.
-        Language::Python | Language::PowerShell | Language::Batch | Language::AppleScript => {
-            Lower::nothing(root)
-        }
+        Language::Python
+        | Language::JavaScript
+        | Language::PowerShell
+        | Language::Batch
+        | Language::AppleScript => Lower::nothing(root),
     };
     if !root.has_error() {
         return tree;

@@ -7,30 +7,16 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Point, Range, Tree};
 
 use crate::language::Language;
 use crate::limits::{
-    BRACKETS_MAX, HEREDOCS_MAX, HTML_MARKS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN,
-    PARSER_CALLS_PER_KIB, PARSER_WORK_PER_KIB, TEXT_BYTES_MAX,
+    BRACKETS_MAX, HEREDOCS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
+    PARSER_WORK_PER_KIB, TEXT_BYTES_MAX,
 };
 use crate::tree::{Kind, Node};
 use crate::work::Meter;
 use crate::{applescript, batch, lower, powershell};
 
 pub(crate) mod guard;
+mod javascript;
 mod python;
-
-/// Characters that end a line of JavaScript.
-const LINE_ENDS: &[char] = &['\n', '\r', '\u{2028}', '\u{2029}'];
-
-/// Nodes of JavaScript in which no comment begins.
-const AS_TEXT: &[&str] = &[
-    "string",
-    "string_fragment",
-    "template_string",
-    "comment",
-    "regex",
-    "regex_pattern",
-    "jsx_text",
-    "hash_bang_line",
-];
 
 /// Parses a program within units of work, and returns the tree and the units used. A text that is too long or takes too
 /// much work gives one `Hole`. A wrong part gives a `Hole` at its place.
@@ -61,22 +47,16 @@ fn returns_as_lines(language: Language, text: &str) -> Option<String> {
 }
 
 fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
-    let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    let hole = |why| Node::new((0, end), Kind::Hole(why));
     if let Some(why) = refused(language, text) {
-        return (hole(why), 0);
+        return (hole(text, why), 0);
     }
     let grammar = match language {
-        Language::JavaScript => tree_sitter_javascript::LANGUAGE,
         Language::Perl => ts_parser_perl::LANGUAGE,
         Language::Ruby => tree_sitter_ruby::LANGUAGE,
         Language::Php => tree_sitter_php::LANGUAGE_PHP,
         Language::Lua => tree_sitter_lua::LANGUAGE,
-        Language::Python => {
-            let work = PARSER_WORK_PER_KIB * (text.len() as u64 / 1024);
-            let tree = if work > work_max { Err(Why::Budget) } else { python::parse(text) };
-            return (tree.unwrap_or_else(hole), work.min(work_max));
-        }
+        Language::Python => return read_at_price(python::parse, text, work_max),
+        Language::JavaScript => return read_at_price(javascript::parse, text, work_max),
         // These languages have hand-written readers.
         Language::PowerShell => return read_by(powershell::read, text, work_max),
         Language::Batch => return read_by(batch::read, text, work_max),
@@ -85,20 +65,9 @@ fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
     let ranges = if language == Language::Perl { short_lines(text) } else { Vec::new() };
     let per_call = language.work_per_parser_call();
     let (tree, work) = tree(&grammar.into(), text, &ranges, (work_max, per_call));
-    let is_wrong = tree.as_ref().is_none_or(|tree| tree.root_node().has_error());
-    if language == Language::JavaScript && (is_wrong || calls_with_types(text)) {
-        let grammar = tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into();
-        let (typed, more) = self::tree(&grammar, text, &[], (work_max.saturating_sub(work), per_call));
-        let typed = typed.filter(|typed| !typed.root_node().has_error());
-        if let Some(tree) = typed.or(tree) {
-            return (javascript(text, &tree), work + more);
-        }
-        return (hole(Why::Budget), work + more);
-    }
     let lowered = match tree {
-        Some(tree) if language == Language::JavaScript => javascript(text, &tree),
         Some(tree) => lower::lower(language, text, tree.root_node()),
-        None => hole(Why::Budget),
+        None => hole(text, Why::Budget),
     };
     (lowered, work)
 }
@@ -108,7 +77,7 @@ fn refused(language: Language, text: &str) -> Option<Why> {
     if text.len() > TEXT_BYTES_MAX {
         return Some(Why::Size);
     }
-    if language == Language::Python {
+    if matches!(language, Language::Python | Language::JavaScript) {
         return None;
     }
     let last_end = text.rfind("*/").unwrap_or(0);
@@ -118,54 +87,6 @@ fn refused(language: Language, text: &str) -> Option<Why> {
         return Some(Why::Budget);
     }
     (brackets(text) > BRACKETS_MAX).then_some(Why::Nesting)
-}
-
-/// Returns the lowered tree of JavaScript. An HTML comment, which only scripts have and the grammar reads as operators,
-/// gives a `Hole`.
-fn javascript(text: &str, tree: &Tree) -> Node {
-    let root = tree.root_node();
-    let lowered = lower::lower(Language::JavaScript, text, root);
-    let is_code = |at: usize, size: usize| {
-        let node = root.descendant_for_byte_range(at, at + size);
-        // The grammar does not know that a carriage return ends an HTML comment.
-        node.is_none_or(|node| match node.kind() {
-            "html_comment" => text.get(node.byte_range()).is_none_or(|text| text.contains('\r')),
-            kind => !AS_TEXT.contains(&kind),
-        })
-    };
-    // The look-up takes time, so a mark after many others is reported without it.
-    let is_comment = |place: usize, at: usize, mark: &str| place >= HTML_MARKS_MAX || is_code(at, mark.len());
-    let mut opens = text.match_indices("<!--").enumerate();
-    let opens = opens.find(|(place, (at, mark))| is_comment(*place, *at, mark));
-    let closes = || {
-        let begins = |at: usize| {
-            let before = text.get(..at).unwrap_or_default();
-            let before =
-                before.trim_end_matches(|one: char| one.is_whitespace() && !LINE_ENDS.contains(&one));
-            before.is_empty() || before.ends_with(LINE_ENDS) || before.ends_with("*/")
-        };
-        let mut closes = text.match_indices("-->").filter(|(at, _)| begins(*at)).enumerate();
-        closes.find(|(place, (at, mark))| is_comment(*place, *at, mark))
-    };
-    let Some((_, (at, comment))) = opens.or_else(closes) else { return lowered };
-    let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    let hole = Node::new((place(at), place(at + comment.len())), Kind::Hole(Why::Unsupported));
-    Node::new(lowered.at, Kind::Sequence(vec![hole, lowered]))
-}
-
-/// Reports whether a comparison in JavaScript may be a call in TypeScript: `f<T>(x)`.
-fn calls_with_types(text: &str) -> bool {
-    let mut parts = text.split('>');
-    let mut before = parts.next().unwrap_or_default();
-    let mut has_open = before.contains('<');
-    for part in parts {
-        if has_open && !before.ends_with('=') && part.trim_start().starts_with(['(', '`']) {
-            return true;
-        }
-        has_open |= part.contains('<');
-        before = part;
-    }
-    false
 }
 
 /// Returns the parser's tree, or `None` if it takes too much work, and the work used. `work`: the limit, and the units
@@ -194,13 +115,25 @@ fn tree(
     (tree, calls * per_call)
 }
 
+/// Reads a text by a parser whose work is known from the size of the text.
+fn read_at_price(reader: fn(&str) -> Result<Node, Why>, text: &str, work_max: u64) -> (Node, u64) {
+    let work = PARSER_WORK_PER_KIB * (text.len() as u64 / 1024);
+    let tree = if work > work_max { Err(Why::Budget) } else { reader(text) };
+    (tree.unwrap_or_else(|why| hole(text, why)), work.min(work_max))
+}
+
+/// The whole text is not understood.
+fn hole(text: &str, why: Why) -> Node {
+    let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    Node::new((0, end), Kind::Hole(why))
+}
+
 /// Reads a text by a hand-written reader.
 fn read_by(reader: fn(&str, &Meter) -> Node, text: &str, work_max: u64) -> (Node, u64) {
     let meter = Meter::of(work_max);
     let tree = reader(text, &meter);
     if meter.is_over() {
-        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        return (Node::new((0, end), Kind::Hole(Why::Budget)), meter.units());
+        return (hole(text, Why::Budget), meter.units());
     }
     (tree, meter.units())
 }

@@ -344,7 +344,10 @@ fn a_report_ends_with_one_change() {
         let home = story.home().with_variable("COLUMNS", columns.into());
         let shown = run(&home, &since).stdout;
         let (_, end) = shown.rsplit_once("\n\n").unwrap();
-        assert!(shown.lines().all(|line| line.chars().count() <= columns.parse().unwrap()), "{shown}");
+        assert!(
+            shown.lines().all(|line| line.chars().count() <= columns.parse::<usize>().unwrap()),
+            "{shown}"
+        );
         end.to_owned()
     };
     let mut habits = Story::default();

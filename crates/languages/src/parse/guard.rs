@@ -2,7 +2,10 @@
 //! faster than the text. Must not know parsers.
 
 use crate::language::Language;
-use crate::limits::{HERE_BYTES_MAX, HERE_OPENINGS_MAX, TEXT_BYTES_MAX};
+use crate::limits::{
+    HERE_BYTES_MAX, HERE_OPENINGS_MAX, JAVASCRIPT_HERE_BYTES_MAX, JAVASCRIPT_HERE_OPENINGS_MAX,
+    TEXT_BYTES_MAX,
+};
 
 /// The process that reads a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,13 +27,14 @@ impl Process {
 }
 
 fn is_small(language: Language, text: &str) -> bool {
-    let openings_max = match language {
-        Language::Python => HERE_OPENINGS_MAX,
-        Language::JavaScript | Language::Perl | Language::Ruby | Language::Php | Language::Lua => usize::MAX,
+    let (bytes_max, openings_max) = match language {
+        Language::Python => (HERE_BYTES_MAX, HERE_OPENINGS_MAX),
+        Language::JavaScript => (JAVASCRIPT_HERE_BYTES_MAX, JAVASCRIPT_HERE_OPENINGS_MAX),
+        Language::Perl | Language::Ruby | Language::Php | Language::Lua => (HERE_BYTES_MAX, usize::MAX),
         // castellan's own readers bound their work and stack.
         Language::PowerShell | Language::Batch | Language::AppleScript => return true,
     };
-    text.len() <= HERE_BYTES_MAX && openings(text) <= openings_max
+    text.len() <= bytes_max && openings(text) <= openings_max
 }
 
 /// Counts what may open a level, also in literals and comments. A closing sign in a comment closes nothing, so the number
@@ -60,6 +64,10 @@ mod tests {
         }
         // A closing sign takes nothing away.
         check(Language::Python, &times("# (\n)", HERE_OPENINGS_MAX + 1), false);
+        check(Language::JavaScript, &times("x", JAVASCRIPT_HERE_BYTES_MAX), true);
+        check(Language::JavaScript, &times("x", JAVASCRIPT_HERE_BYTES_MAX + 1), false);
+        check(Language::JavaScript, &times("`", JAVASCRIPT_HERE_OPENINGS_MAX), true);
+        check(Language::JavaScript, &times("/*(\n)*/", JAVASCRIPT_HERE_OPENINGS_MAX + 1), false);
         check(Language::Perl, &times("(", HERE_BYTES_MAX), true);
         check(Language::Perl, &times("(", HERE_BYTES_MAX + 1), false);
         check(Language::PowerShell, &times("(", HERE_BYTES_MAX + 1), true);

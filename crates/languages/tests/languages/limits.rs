@@ -36,6 +36,9 @@ const EXEMPT: &[(&str, &str)] = &[
     ("ENTRIES_COPIED_PER_WORK", PRICE),
     ("HERE_BYTES_MAX", "a longer text goes to the helper (apart)"),
     ("HERE_OPENINGS_MAX", "a text with more goes to the helper (apart)"),
+    ("JAVASCRIPT_HERE_BYTES_MAX", "a longer text goes to the helper (apart)"),
+    ("JAVASCRIPT_HERE_OPENINGS_MAX", "a text with more goes to the helper (apart)"),
+    ("JAVASCRIPT_STACK_PER_BYTE", STACK),
     ("PARSER_STACK_MIN", STACK),
     ("PARSER_STACK_PER_BYTE", STACK),
     ("PARSER_WORK_PER_KIB", PRICE),
@@ -79,13 +82,10 @@ const ROWS: &[Row] = &[
     },
     Row {
         limits: &["BRACKETS_MAX"],
-        language: Language::JavaScript,
+        language: Language::Lua,
         below: 5,
         beyond: 160,
-        text: |count| {
-            let call = "require('child_process').execSync('rm -rf /')";
-            format!("{}{call}{}\n", "(".repeat(count), ")".repeat(count))
-        },
+        text: |count| format!("x = {}os.execute('rm -rf /'){}\n", "(".repeat(count), ")".repeat(count)),
         ends: Ends::Hole(Why::Nesting),
     },
     Row {
@@ -169,24 +169,11 @@ const ROWS: &[Row] = &[
     },
     Row {
         limits: &["OPEN_COMMENTS_MAX"],
-        language: Language::JavaScript,
+        language: Language::Lua,
         below: 3,
         beyond: 120,
-        text: |count| {
-            format!("x='{}';\nrequire('child_process').execSync('rm -rf /')\n", "/* ".repeat(count))
-        },
+        text: |count| format!("x='{}'\n{RM}", "/* ".repeat(count)).replace("system", "execute"),
         ends: Ends::Hole(Why::Budget),
-    },
-    Row {
-        limits: &["HTML_MARKS_MAX"],
-        language: Language::JavaScript,
-        below: 3,
-        beyond: 80,
-        text: |count| {
-            let marks = "var a='<!--';\n".repeat(count);
-            format!("{marks}require('child_process').execSync('rm -rf /')\n")
-        },
-        ends: Ends::Hole(Why::Unsupported),
     },
     Row {
         limits: &["ERRORS_MAX"],

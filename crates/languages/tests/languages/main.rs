@@ -4,5 +4,6 @@
 mod apart;
 mod cases;
 mod hostile;
+mod hostile_javascript;
 mod laws;
 mod limits;

@@ -1,41 +1,112 @@
-//! Functions, classes, and what values are given to.
+//! Declarations, functions and classes.
 
 use std::rc::Rc;
 
-use castellan_event::Why;
-use tree_sitter::Node as Parsed;
+use oxc_ast::ast::{
+    ArrowFunctionBody, ArrowFunctionExpression, BindingIdentifier, Class as Defined, ClassElement,
+    Declaration, Decorator, FormalParameter, FormalParameters, Function as Written, MethodDefinition,
+    PropertyKey,
+};
 
 use super::super::{Lower, Names};
-use crate::tree::{Class, Function, Kind, Node, Parameter, Rest};
+use super::{nothing, span};
+use crate::tree::{Class, Function, Kind, Node, Parameter, Rest, Span};
 
 impl Lower<'_> {
-    pub(super) fn js_function(&mut self, node: Parsed<'_>, has_this: bool) -> Node {
-        let at = Self::at(node);
-        self.scopes.push(Names::default());
-        let given = match (node.child_by_field_name("parameters"), node.child_by_field_name("parameter")) {
-            (Some(list), _) => Self::children(list),
-            (None, Some(one)) => vec![one],
-            (None, None) => Vec::new(),
-        };
-        let given: Vec<Parsed<'_>> = given.into_iter().filter(|one| !Self::ts_is_this(*one)).collect();
-        let kept: Vec<Node> = given.iter().filter_map(|one| self.ts_kept(*one)).collect();
-        let mut decorators = Vec::new();
-        let mut parameters = Vec::new();
-        for one in given {
-            decorators.extend(self.ts_decorators(one));
-            parameters.push(self.js_parameter(one));
+    pub(super) fn js_declaration(&mut self, node: &Declaration<'_>) -> Node {
+        let at = span(node);
+        // Types have no effect. A declaration without a value is elsewhere.
+        if node.declare() {
+            return nothing(at);
         }
-        let body = match node.child_by_field_name("body") {
-            Some(body) if body.kind() == "statement_block" => {
-                let parts = self.js_statements(body);
-                Node::new(Self::at(body), Kind::Sequence(kept.into_iter().chain(parts).collect()))
+        match node {
+            Declaration::VariableDeclaration(one) => self.js_variables(one),
+            Declaration::FunctionDeclaration(one) if one.body.is_none() => nothing(at),
+            Declaration::FunctionDeclaration(one) => {
+                self.js_named(at, one.id.as_ref(), |lower| lower.js_function(one))
             }
-            Some(body) => {
-                let value = self.js(body);
+            Declaration::ClassDeclaration(one) => {
+                self.js_named(at, one.id.as_ref(), |lower| lower.js_class(one))
+            }
+            Declaration::TSTypeAliasDeclaration(_)
+            | Declaration::TSInterfaceDeclaration(_)
+            | Declaration::TSExternalModuleDeclaration(_) => nothing(at),
+            Declaration::TSEnumDeclaration(one) => self.ts_enum(one),
+            Declaration::TSNamespaceDeclaration(one) => self.ts_namespace(one),
+            // In JavaScript this is a name and a block.
+            Declaration::TSGlobalDeclaration(one) => self.js_block(at, &one.body.body),
+            Declaration::TSImportEqualsDeclaration(one) => self.ts_import(one),
+        }
+    }
+
+    /// Gives a name its function or class. A declaration without a name is for others, who may call it.
+    pub(super) fn js_named(
+        &mut self,
+        at: Span,
+        name: Option<&BindingIdentifier<'_>>,
+        define: impl FnOnce(&mut Self) -> Node,
+    ) -> Node {
+        let Some(name) = name else {
+            let value = define(self);
+            return Node::new(at, Kind::Call(nothing(at).into(), vec![value]));
+        };
+        let name = self.declare(&name.name);
+        let value = define(self);
+        Node::assign(at, Node::name(at, &name), value)
+    }
+
+    /// A function that sees its own name.
+    pub(super) fn js_function_expression(&mut self, node: &Written<'_>) -> Node {
+        if node.id.is_none() {
+            return self.js_function(node);
+        }
+        let at = span(node);
+        self.js_scope(at, |lower| lower.js_named(at, node.id.as_ref(), |lower| lower.js_function(node)))
+    }
+
+    pub(super) fn js_function(&mut self, node: &Written<'_>) -> Node {
+        let at = span(node);
+        self.js_callable(at, true, &node.params, |lower| match &node.body {
+            Some(body) => lower.js_body(span(&**body), &body.directives, &body.statements),
+            None => nothing(at),
+        })
+    }
+
+    pub(super) fn js_arrow(&mut self, node: &ArrowFunctionExpression<'_>) -> Node {
+        self.js_callable(span(node), false, &node.params, |lower| match &node.body {
+            ArrowFunctionBody::FunctionBody(body) => {
+                lower.js_body(span(&**body), &body.directives, &body.statements)
+            }
+            value => {
+                let at = span(value);
+                let value = value.as_expression().map_or_else(|| nothing(at), |value| lower.js(value));
                 Node::new(value.at, Kind::Return(Some(value.into())))
             }
-            None => Self::nothing(node),
-        };
+        })
+    }
+
+    fn js_callable(
+        &mut self,
+        at: Span,
+        has_this: bool,
+        given: &FormalParameters<'_>,
+        body: impl FnOnce(&mut Self) -> Node,
+    ) -> Node {
+        self.scopes.push(Names::default());
+        let mut kept: Vec<Node> = given.items.iter().filter_map(Self::ts_kept).collect();
+        let mut decorators = Vec::new();
+        let mut parameters = Vec::new();
+        for one in &given.items {
+            decorators.extend(self.js_decorators(&one.decorators));
+            parameters.push(self.js_parameter(one));
+        }
+        if let Some(rest) = &given.rest {
+            decorators.extend(self.js_decorators(&rest.decorators));
+            let target = self.js_binding(&rest.rest.argument, false);
+            parameters.push(Parameter { target, default: None, rest: Rest::List });
+        }
+        kept.push(body(self));
+        let body = Node::new(at, Kind::Sequence(kept));
         let locals = self.locals();
         let function = Function { parameters, locals, body, has_this, takes_self: false };
         let function = Node::new(at, Kind::Function(Rc::new(function)));
@@ -45,217 +116,91 @@ impl Lower<'_> {
         Node::new(at, Kind::Sequence(decorators.into_iter().chain([function]).collect()))
     }
 
-    fn js_parameter(&mut self, node: Parsed<'_>) -> Parameter {
-        match node.kind() {
-            "assignment_pattern" => {
-                let default = node.child_by_field_name("right").map(|one| self.js(one));
-                let target = match node.child_by_field_name("left") {
-                    Some(left) => self.js_binding(left, false),
-                    None => self.hole(node, Why::Syntax),
-                };
-                Parameter { target, default, rest: Rest::One }
-            }
-            "rest_pattern" => {
-                let target = match Self::children(node).first() {
-                    Some(inner) => self.js_binding(*inner, false),
-                    None => self.hole(node, Why::Syntax),
-                };
-                Parameter { target, default: None, rest: Rest::List }
-            }
-            "required_parameter" | "optional_parameter" => self.ts_parameter(node),
-            _ => Parameter { target: self.js_binding(node, false), default: None, rest: Rest::One },
-        }
+    fn js_parameter(&mut self, node: &FormalParameter<'_>) -> Parameter {
+        let default = node.initializer.as_ref().map(|value| self.js(value));
+        Parameter { target: self.js_binding(&node.pattern, false), default, rest: Rest::One }
     }
 
-    pub(super) fn js_class(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let mut bases = Vec::new();
-        for child in Self::children(node) {
-            match child.kind() {
-                "class_heritage" => bases.extend(self.js_bases(child)),
-                "decorator" => bases.push(Node::new(at, Kind::Inert(vec![self.js_decorator(child)]))),
-                _ => {}
-            }
-        }
+    pub(super) fn js_class(&mut self, node: &Defined<'_>) -> Node {
+        let at = span(node);
+        let decorators = self.js_decorators(&node.decorators);
+        let mut bases: Vec<Node> =
+            decorators.into_iter().map(|one| Node::new(at, Kind::Inert(vec![one]))).collect();
+        bases.extend(node.heritage_expression().map(|base| self.js(base)));
         self.scopes.push(Names { is_class: true, ..Names::default() });
-        let mut parts = Vec::new();
-        for member in node.child_by_field_name("body").map(Self::children).unwrap_or_default() {
-            parts.push(self.js_member(member));
-        }
+        let parts = node.body.body.iter().map(|member| self.js_member_of_class(member)).collect();
         let locals = self.locals();
         let body = Node::new(at, Kind::Sequence(parts));
         Node::new(at, Kind::Class(Rc::new(Class { bases, locals, body })))
     }
 
-    fn js_bases(&mut self, heritage: Parsed<'_>) -> Vec<Node> {
-        let clauses = Self::children(heritage).into_iter().filter(|one| one.kind() != "implements_clause");
-        clauses.map(|one| self.js(one)).collect()
+    /// The results of decorators are called with the decorated part.
+    fn js_decorators(&mut self, decorators: &[Decorator<'_>]) -> Vec<Node> {
+        let called = decorators.iter().map(|one| {
+            let inner = self.js(&one.expression);
+            let at = inner.at;
+            Node::new(at, Kind::Call(inner.into(), vec![nothing(at)]))
+        });
+        called.collect()
     }
 
-    pub(super) fn js_decorator(&mut self, node: Parsed<'_>) -> Node {
-        match Self::children(node).first() {
-            Some(inner) => self.js(*inner),
-            None => self.hole(node, Why::Syntax),
-        }
+    fn js_member_of_class(&mut self, node: &ClassElement<'_>) -> Node {
+        let at = span(node);
+        let (decorators, key, is_computed, value) = match node {
+            ClassElement::StaticBlock(one) => return self.js_block(at, &one.body),
+            ClassElement::TSIndexSignature(_) => return nothing(at),
+            ClassElement::MethodDefinition(one) if one.value.body.is_none() => return nothing(at),
+            ClassElement::MethodDefinition(one) => {
+                let decorators = self.js_decorators(&one.decorators);
+                (decorators, &one.key, one.computed, self.js_method(one))
+            }
+            ClassElement::PropertyDefinition(one) => {
+                let decorators = self.js_decorators(&one.decorators);
+                (decorators, &one.key, one.computed, self.js_optional(at, one.value.as_ref()))
+            }
+            ClassElement::AccessorProperty(one) => {
+                let decorators = self.js_decorators(&one.decorators);
+                (decorators, &one.key, one.computed, self.js_optional(at, one.value.as_ref()))
+            }
+        };
+        let member = self.js_named_member(at, key, is_computed, value);
+        Node::new(at, Kind::Sequence(decorators.into_iter().chain([member]).collect()))
     }
 
-    /// A method. One that runs when the member is read stands for what it gives as well.
-    pub(super) fn js_method(&mut self, node: Parsed<'_>) -> Node {
-        let made = self.js_function(node, true);
-        let mut cursor = node.walk();
-        let is_getter = node.children(&mut cursor).any(|child| child.kind() == "get");
-        let Kind::Function(function) = &made.kind else { return made };
-        if !is_getter {
-            return made;
-        }
-        let at = made.at;
-        let again = Node::new(at, Kind::Function(Rc::clone(function)));
-        Node::new(at, Kind::Either(vec![again, Node::new(at, Kind::Call(made.into(), Vec::new()))]))
-    }
-
-    fn js_member(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        match node.kind() {
-            "method_definition" => {
-                let decorators = self.ts_decorators(node);
-                let function = self.js_method(node);
-                let key = node.child_by_field_name("name");
-                let member = self.js_named_member(node, key, function);
-                Node::new(at, Kind::Sequence(decorators.into_iter().chain([member]).collect()))
-            }
-            "field_definition" => {
-                let value = match node.child_by_field_name("value") {
-                    Some(value) => self.js(value),
-                    None => Self::nothing(node),
-                };
-                let key = node.child_by_field_name("property");
-                let decorators = self.ts_decorators(node);
-                let member = self.js_named_member(node, key, value);
-                Node::new(at, Kind::Sequence(decorators.into_iter().chain([member]).collect()))
-            }
-            "class_static_block" => {
-                let body = node.child_by_field_name("body");
-                self.js_optional(body, node)
-            }
-            "decorator" => Node::new(at, Kind::Inert(vec![self.js_decorator(node)])),
-            _ => self.ts_member(node),
-        }
+    fn js_method(&mut self, node: &MethodDefinition<'_>) -> Node {
+        let function = self.js_function(&node.value);
+        if node.kind.is_get() { getter(function) } else { function }
     }
 
     /// A member whose name is computed may have any.
-    pub(super) fn js_named_member(&mut self, node: Parsed<'_>, key: Option<Parsed<'_>>, value: Node) -> Node {
-        let at = Self::at(node);
-        let Some(key) = key else { return value };
-        if key.kind() == "computed_property_name" {
-            let key = Self::children(key).first().map(|one| self.js(*one));
-            let nothing = Node::new(at, Kind::Constant);
-            let call = Node::new(at, Kind::Call(nothing.into(), vec![value]));
-            return Node::new(at, Kind::Sequence(key.into_iter().chain([call]).collect()));
-        }
-        let name = self.declare(self.text_of(key).trim_matches(['\'', '"']));
-        Node::assign(at, Node::name(at, &name), value)
-    }
-
-    /// Names that a declaration makes.
-    pub(super) fn js_binding(&mut self, node: Parsed<'_>, is_var: bool) -> Node {
-        self.deeper(node, |lower| lower.js_pattern(node, Some(is_var)))
-    }
-
-    /// What an assignment gives a value to.
-    pub(super) fn js_target(&mut self, node: Parsed<'_>) -> Node {
-        self.deeper(node, |lower| lower.js_pattern(node, None))
-    }
-
-    fn js_inner(&mut self, node: Parsed<'_>, declares: Option<bool>) -> Node {
-        self.deeper(node, |lower| lower.js_pattern(node, declares))
-    }
-
-    fn js_pattern(&mut self, node: Parsed<'_>, declares: Option<bool>) -> Node {
-        let at = Self::at(node);
-        match node.kind() {
-            "identifier" | "shorthand_property_identifier_pattern" | "undefined" => {
-                let name = self.text_of(node);
-                match declares {
-                    Some(true) => Node::name(at, &self.declare_outside(name)),
-                    Some(false) => Node::name(at, &self.declare(name)),
-                    None => Node::name(at, name),
-                }
+    fn js_named_member(&mut self, at: Span, key: &PropertyKey<'_>, is_computed: bool, value: Node) -> Node {
+        let name = match key {
+            PropertyKey::PrivateIdentifier(name) => Some(private(&name.name)),
+            other => other.static_name().map(String::from),
+        };
+        match name.filter(|_| !is_computed) {
+            Some(name) => {
+                let name = self.declare(&name);
+                Node::assign(at, Node::name(at, &name), value)
             }
-            "array_pattern" | "array" => {
-                let targets = self
-                    .js_elements(node)
-                    .into_iter()
-                    .map(|one| match one {
-                        Some(one) => self.js_inner(one, declares),
-                        None => Self::nothing(node),
-                    })
-                    .collect();
-                Node::new(at, Kind::List(targets))
+            None => {
+                let key = self.js_key(key);
+                let call = Node::new(at, Kind::Call(nothing(at).into(), vec![value]));
+                Node::new(at, Kind::Sequence(vec![key, call]))
             }
-            "object_pattern" | "object" => {
-                let entries = Self::children(node)
-                    .into_iter()
-                    .map(|one| self.js_pattern_entry(one, declares))
-                    .collect();
-                Node::new(at, Kind::Map(entries))
-            }
-            "assignment_pattern" | "object_assignment_pattern" => {
-                let default = self.js_field(node, "right");
-                let target = match node.child_by_field_name("left") {
-                    Some(left) => self.js_inner(left, declares),
-                    None => self.hole(node, Why::Syntax),
-                };
-                Node::new(at, Kind::Or(vec![target, default]))
-            }
-            "rest_pattern" | "spread_element" => match Self::children(node).first() {
-                Some(inner) => {
-                    let inner = self.js_inner(*inner, declares);
-                    Node::new(at, Kind::Spread(inner.into()))
-                }
-                None => self.hole(node, Why::Syntax),
-            },
-            "parenthesized_expression" => match Self::children(node).first() {
-                Some(inner) => self.js_inner(*inner, declares),
-                None => self.hole(node, Why::Syntax),
-            },
-            _ => self.js(node),
         }
     }
+}
 
-    /// The key, and what its value is given to.
-    fn js_pattern_entry(&mut self, node: Parsed<'_>, declares: Option<bool>) -> (Node, Node) {
-        let at = Self::at(node);
-        match node.kind() {
-            "pair_pattern" | "pair" => {
-                let key = self.js_key(node.child_by_field_name("key"), node);
-                let target = match node.child_by_field_name("value") {
-                    Some(value) => self.js_inner(value, declares),
-                    None => self.hole(node, Why::Syntax),
-                };
-                (key, target)
-            }
-            "rest_pattern" | "spread_element" => (self.js_inner(node, declares), Self::nothing(node)),
-            "object_assignment_pattern" => {
-                let name = node.child_by_field_name("left").map(|one| self.text_of(one)).unwrap_or_default();
-                (Node::text(at, name), self.js_inner(node, declares))
-            }
-            _ => (Node::text(at, self.text_of(node)), self.js_inner(node, declares)),
-        }
-    }
+/// A method that runs when the member is read is the value that it returns as well.
+pub(super) fn getter(made: Node) -> Node {
+    let at = made.at;
+    let Kind::Function(function) = &made.kind else { return made };
+    let again = Node::new(at, Kind::Function(Rc::clone(function)));
+    Node::new(at, Kind::Either(vec![again, Node::new(at, Kind::Call(made.into(), Vec::new()))]))
+}
 
-    pub(super) fn js_key(&mut self, key: Option<Parsed<'_>>, around: Parsed<'_>) -> Node {
-        match key {
-            None => self.hole(around, Why::Syntax),
-            Some(key) => match key.kind() {
-                "property_identifier" | "private_property_identifier" => {
-                    Node::text(Self::at(key), self.text_of(key))
-                }
-                "computed_property_name" => match Self::children(key).first() {
-                    Some(inner) => self.js(*inner),
-                    None => self.hole(key, Why::Syntax),
-                },
-                _ => self.js(key),
-            },
-        }
-    }
+/// The name of a private member, in the class and where it is read.
+pub(super) fn private(name: &str) -> String {
+    format!("#{name}")
 }
