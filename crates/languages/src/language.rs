@@ -3,7 +3,7 @@
 use castellan_event::Why;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{WORK_PER_PARSER_CALL, WORK_PER_PERL_CALL, WORK_PER_RUBY_CALL};
+use crate::limits::{WORK_PER_PARSER_CALL, WORK_PER_PERL_CALL};
 
 /// A supported language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub enum Language {
     JavaScript,
     /// Perl 5.
     Perl,
-    /// Ruby 3.
+    /// Ruby, up to 4.1.
     Ruby,
     /// PHP 8, with features of 5 and 7.
     Php,
@@ -125,9 +125,9 @@ impl Language {
     pub(crate) const fn work_per_parser_call(self) -> u64 {
         match self {
             Language::Perl => WORK_PER_PERL_CALL,
-            Language::Ruby => WORK_PER_RUBY_CALL,
             Language::Python
             | Language::JavaScript
+            | Language::Ruby
             | Language::Php
             | Language::Lua
             | Language::PowerShell

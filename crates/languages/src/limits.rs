@@ -6,8 +6,8 @@ pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a text for a parser of others in the daemon itself. A longer one goes to the helper process.
 pub(crate) const HERE_BYTES_MAX: usize = 4 << 10;
 
-/// Brackets, `<` and backticks in a text for ruff's parser in the daemon itself; others count only bytes. Real programs of
-/// that size have up to a hundred. Any such text took at most 7 ms.
+/// Brackets, `<` and backticks in a text for the parsers of Python, Ruby and PHP in the daemon itself; others count only
+/// bytes. Real programs of that size have up to a hundred. Any such text took at most 13 ms, of Prism.
 pub(crate) const HERE_OPENINGS_MAX: usize = 256;
 
 /// The same limits for oxc's parser, whose time grows faster: any such text took at most 25 ms in all modes.
@@ -20,13 +20,15 @@ pub(crate) const JAVASCRIPT_HERE_OPENINGS_MAX: usize = 64;
 /// build for tests.
 pub(crate) const JAVASCRIPT_STACK_PER_BYTE: usize = 2 << 10;
 
-/// Stack for ruff's parser and its tree, per byte of text. The deepest text (`-` in a row) takes 128 bytes.
-pub(crate) const PARSER_STACK_PER_BYTE: usize = 256;
+/// Stack for the other parsers and their trees, per byte of text. The deepest texts (`-` or `!` in a row) take 128
+/// and 400 bytes. Prism ends at 10,000 levels.
+pub(crate) const PARSER_STACK_PER_BYTE: usize = 512;
 
-/// Further stack for any text: the parser's own calls, and the levels of lowering ([`TREE_DEPTH_MAX`]).
-pub(crate) const PARSER_STACK_MIN: usize = 512 << 10;
+/// Further stack for any text: the parser's own calls (512 levels of PHP take 2 MiB), and the levels of lowering
+/// ([`TREE_DEPTH_MAX`]).
+pub(crate) const PARSER_STACK_MIN: usize = 4 << 20;
 
-/// Units of work of ruff's and oxc's parser per whole KiB of text: 10 to 15 µs, including lowering. The run pays for less.
+/// Units of work of these parsers per whole KiB of text: 10 to 15 µs, including lowering. The run pays for less.
 pub(crate) const PARSER_WORK_PER_KIB: u64 = 64;
 
 /// Stack of the thread that reads a program in the helper process. Only used pages take memory.
@@ -44,14 +46,16 @@ pub(crate) const PARSER_CALLS_MIN: u64 = 100;
 /// Units of work per callback call, including lowering the tree: ten to twenty µs.
 pub(crate) const WORK_PER_PARSER_CALL: u64 = 100;
 
-/// The same for Perl and Ruby, whose scanners do more per call: up to 32 and 25 µs.
+/// The same for Perl, whose scanner does more per call: up to 32 µs.
 pub(crate) const WORK_PER_PERL_CALL: u64 = 150;
-/// See [`WORK_PER_PERL_CALL`].
-pub(crate) const WORK_PER_RUBY_CALL: u64 = 125;
 
 /// Levels of the tree that are read. Real programs reach about forty. Each takes some hundred bytes of stack, more in a
 /// run.
 pub(crate) const TREE_DEPTH_MAX: usize = 120;
+
+/// Levels of a PHP program in which the names that it declares are looked for. The parser nests 512 levels, but prefixes
+/// (`!!!`) without an end.
+pub(crate) const SURVEY_DEPTH_MAX: usize = 600;
 
 /// Visited nodes of the tree per byte of text. Real programs have less than one per byte. An expression that changes a
 /// value in place is visited twice, which doubles with each nesting level.
@@ -62,10 +66,6 @@ pub(crate) const NODES_MIN: usize = 1_000;
 
 /// Decorators of one definition, and clauses of one comprehension: each is a level of the tree. Real ones have a few.
 pub(crate) const LAYERS_MAX: usize = 20;
-
-/// Here-documents, or text that may begin one, in a Ruby program. The scanner copies the open ones with each token, and
-/// a wrong text opens many: 300 took a third of a second. Real programs have a few.
-pub(crate) const HEREDOCS_MAX: usize = 60;
 
 /// Bytes of a Perl line that form one range for the scanner, which returns to the start of the range at each token.
 /// Real lines are shorter. Each range costs the parser a step at each token.

@@ -10,28 +10,29 @@ use crate::language::Language;
 use crate::limits::{ERRORS_MAX, NODES_MIN, NODES_PER_BYTE, TREE_DEPTH_MAX};
 use crate::tree::{Kind, Node, Span};
 
-mod escapes;
 mod javascript;
 mod lua;
+mod numbers;
 mod perl;
 mod php;
 mod python;
 mod ruby;
 
 pub(crate) use javascript::javascript;
-pub(crate) use php::{class_name, function_name};
+pub(crate) use php::{class_name, function_name, php};
 pub(crate) use python::{python, span};
+pub(crate) use ruby::ruby;
 
 pub(crate) fn lower(language: Language, text: &str, root: Parsed<'_>) -> Node {
     let mut lower = Lower::of(text);
     let tree = match language {
         Language::Perl => lower.perl(root),
-        Language::Ruby => lower.ruby(root),
-        Language::Php => lower.php(root),
         Language::Lua => lower.lua(root),
         // These have readers of their own, or another parser.
         Language::Python
         | Language::JavaScript
+        | Language::Ruby
+        | Language::Php
         | Language::PowerShell
         | Language::Batch
         | Language::AppleScript => Lower::nothing(root),

@@ -7,7 +7,7 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Point, Range, Tree};
 
 use crate::language::Language;
 use crate::limits::{
-    BRACKETS_MAX, HEREDOCS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
+    BRACKETS_MAX, LINE_PART_BYTES, OPEN_COMMENTS_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
     PARSER_WORK_PER_KIB, TEXT_BYTES_MAX,
 };
 use crate::tree::{Kind, Node};
@@ -16,15 +16,13 @@ use crate::{applescript, batch, lower, powershell};
 
 pub(crate) mod guard;
 mod javascript;
+mod php;
 mod python;
+mod ruby;
 
 /// Parses a program within units of work, and returns the tree and the units used. A text that is too long or takes too
 /// much work gives one `Hole`. A wrong part gives a `Hole` at its place.
 pub(crate) fn parse(language: Language, text: &str, work_max: u64) -> (Node, u64) {
-    // The grammar only finds the end mark of a here-document before a line end.
-    if language == Language::Ruby && text.contains("<<") && !text.ends_with('\n') {
-        return parsed(language, &format!("{text}\n"), work_max);
-    }
     match returns_as_lines(language, text) {
         Some(text) => parsed(language, &text, work_max),
         None => parsed(language, text, work_max),
@@ -52,11 +50,11 @@ fn parsed(language: Language, text: &str, work_max: u64) -> (Node, u64) {
     }
     let grammar = match language {
         Language::Perl => ts_parser_perl::LANGUAGE,
-        Language::Ruby => tree_sitter_ruby::LANGUAGE,
-        Language::Php => tree_sitter_php::LANGUAGE_PHP,
         Language::Lua => tree_sitter_lua::LANGUAGE,
         Language::Python => return read_at_price(python::parse, text, work_max),
         Language::JavaScript => return read_at_price(javascript::parse, text, work_max),
+        Language::Ruby => return read_at_price(ruby::parse, text, work_max),
+        Language::Php => return read_at_price(php::parse, text, work_max),
         // These languages have hand-written readers.
         Language::PowerShell => return read_by(powershell::read, text, work_max),
         Language::Batch => return read_by(batch::read, text, work_max),
@@ -77,13 +75,12 @@ fn refused(language: Language, text: &str) -> Option<Why> {
     if text.len() > TEXT_BYTES_MAX {
         return Some(Why::Size);
     }
-    if matches!(language, Language::Python | Language::JavaScript) {
+    if matches!(language, Language::Python | Language::JavaScript | Language::Ruby | Language::Php) {
         return None;
     }
     let last_end = text.rfind("*/").unwrap_or(0);
     let open_comments = text.get(last_end..).unwrap_or_default().matches("/*").count();
-    let is_slow = language == Language::Ruby && heredocs(text) > HEREDOCS_MAX;
-    if open_comments > OPEN_COMMENTS_MAX || is_slow {
+    if open_comments > OPEN_COMMENTS_MAX {
         return Some(Why::Budget);
     }
     (brackets(text) > BRACKETS_MAX).then_some(Why::Nesting)
@@ -157,12 +154,6 @@ fn short_lines(text: &str) -> Vec<Range> {
     }
     parts.push(Range { start_byte: start.0, end_byte: text.len(), start_point: start.1, end_point: point });
     parts
-}
-
-/// Counts the possible beginnings of here-documents: `<<A`, `<<~A`, `<<'A'`.
-fn heredocs(text: &str) -> usize {
-    let begins = |rest: &str| rest.starts_with(|one: char| one.is_alphabetic() || "_~-\"'`".contains(one));
-    text.match_indices("<<").filter(|(at, _)| text.get(at + 2..).is_some_and(begins)).count()
 }
 
 /// Returns the largest number of open brackets; includes brackets in literals.

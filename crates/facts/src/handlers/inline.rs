@@ -1,7 +1,7 @@
 //! Programs that are made of several arguments: pieces of text, modules, and the loop over lines that an option puts
 //! around them.
 
-use castellan_event::{EffectKind, Role};
+use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece};
 
 use crate::next::From;
@@ -53,6 +53,14 @@ fn used(module: &str) -> String {
 /// `ruby -rfoo -ne TEXT -e TEXT`
 pub(super) fn ruby(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let mut program = Program::default();
+    let texts = read.values("-e");
+    if ["-n", "-p"].iter().any(|flag| read.given(flag)) && read.given("-e") {
+        program.text("#!ruby -n\n");
+    }
+    // Ruby begins at a later line of the file.
+    if read.given("-x") {
+        sink.opaque(Role::Code, Why::Unsupported, "-x");
+    }
     if read.given("-r") || read.given("-e") {
         for library in read.values("-I") {
             program.arg("$:.unshift '", library, "'\n");
@@ -70,16 +78,8 @@ pub(super) fn ruby(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
             }
         }
     }
-    let mut texts = read.values("-e").peekable();
-    let loops = ["-n", "-p"].iter().any(|flag| read.given(flag)) && texts.peek().is_some();
-    if loops {
-        program.text("while gets\n");
-    }
     for (at, text) in texts.enumerate() {
         program.arg(if at > 0 { "\n" } else { "" }, text, "");
-    }
-    if loops {
-        program.text("\nend");
     }
     program.run("ruby", sink);
 }

@@ -77,6 +77,11 @@ const THERE: &[(&str, There)] = &[
             "#!/bin/sh\nrm -rf /w/a\nexec perl -x \"$0\" \"$@\"\n#!/usr/bin/perl\nunlink '/w/b';\n__END__\nx\n",
         ),
     ),
+    (
+        "/w/shell-ruby",
+        Text("#!/bin/sh\nexec ruby -x \"$0\" \"$@\"\n#!/usr/bin/env ruby\nFile.delete('/w/b')\n__END__\n)\n"),
+    ),
+    ("/w/rake", Text("#!/usr/bin/env rake\nFile.delete('/w/b')\n")),
     ("/w/zip-python", Bytes(b"#!/usr/bin/env python3\nPK\x03\x04\x14\0\0\0\x08\0__main__.py\x9b\xcc")),
     ("/w/pdf-shell", Text("%PDF-1.4\nrm -rf /w/a\n%%EOF\n")),
     ("/w/pdf-bytes", Bytes(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\nrm -rf /w/a\n")),
@@ -202,6 +207,18 @@ fn a_file_of_two_languages_is_what_runs_it() {
     for text in ["perl shell-perl", "perl -x shell-perl"] {
         assert!(shown(text, &Machine(THERE)).contains("opaque syntax"), "{text}");
     }
+}
+
+#[test]
+fn options_and_the_first_line_say_where_ruby_begins() {
+    check("ruby shell-ruby", "opaque unsupported");
+    check("ruby -x shell-ruby", "opaque unsupported");
+    check("ruby rake", "delete /w/b");
+    check("ruby -x rake", "opaque unsupported; delete /w/b");
+    check("ruby -ne 'BEGIN { File.delete(%q(/w/b)) }; next if /x/; print' f", "delete /w/b");
+    check("ruby -lpe '$_.upcase!; File.delete(%q(/w/b)) if $. > 1' f", "delete /w/b");
+    check("ruby -rset -ne 'x = Set.new' -e 'File.delete(%q(/w/b))' f", "delete /w/b");
+    check("ruby -e 'BEGIN { File.delete(%q(/w/b)) }; while gets; BEGIN { 1 }; end'", "opaque syntax");
 }
 
 #[test]

@@ -1,8 +1,11 @@
-//! PHP, as `tree-sitter-php` 0.25 reads it. Variables keep their `$`, functions are in small letters, classes begin
+//! PHP 8, as `php-rs-parser` 0.28 reads it. Variables keep their `$`, functions are in small letters, classes begin
 //! with a capital and constants with `#`, so that each has its own names; `/` stands between the parts of a name.
 
 use castellan_event::Why;
-use tree_sitter::Node as Parsed;
+use php_ast::{
+    Block, ConstItem, DeclareStmt, Expr, ExprKind, ForStmt, ForeachStmt, IfStmt, NamespaceBody,
+    NamespaceDecl, Program, StaticVar, Stmt, StmtKind, SwitchStmt, TryCatchStmt,
+};
 
 use super::Lower;
 use crate::tree::{Kind, Loop, Node, Span};
@@ -11,264 +14,281 @@ mod calls;
 mod definitions;
 mod expressions;
 mod names;
-mod texts;
 
 pub(super) use names::Surroundings;
 pub(crate) use names::{class_name, function_name};
 
-impl Lower<'_> {
-    pub(super) fn php(&mut self, root: Parsed<'_>) -> Node {
-        self.php_survey(root);
-        let parts = self.php_statements(root);
-        Node::new(Self::at(root), Kind::Sequence(parts))
-    }
+/// Returns the common tree of a program.
+pub(crate) fn php(text: &str, program: &Program<'_, '_>) -> Node {
+    let mut lower = Lower::of(text);
+    let at = span(program.span);
+    let survey = lower.php_survey(program);
+    let mut parts = lower.php_statements(&program.stmts);
+    parts.extend(survey.is_break().then(|| hole(at, Why::Nesting)));
+    Node::new(at, Kind::Sequence(parts))
+}
 
+impl Lower<'_> {
     /// Statements in order, but what has its name from the beginning first, for each namespace.
-    fn php_statements(&mut self, node: Parsed<'_>) -> Vec<Node> {
-        let children = Self::children(node);
+    fn php_statements(&mut self, all: &[Stmt<'_, '_>]) -> Vec<Node> {
         let mut parts = Vec::new();
-        let begins = |child: &Parsed<'_>| {
-            child.kind() == "namespace_definition" && child.child_by_field_name("body").is_none()
-        };
-        let mut left = children.as_slice();
+        let mut left = all;
         while let Some((first, rest)) = left.split_first() {
-            let end = rest.iter().position(begins).unwrap_or(rest.len());
+            let end = rest.iter().position(|one| begun(one).is_some()).unwrap_or(rest.len());
             let (segment, after) = rest.split_at_checked(end).unwrap_or((rest, &[]));
-            if begins(first) {
-                self.php_namespace(*first);
+            if begun(first).is_some() {
+                self.php.names.observe_stmt(first);
             }
-            let own = std::iter::once(first).chain(segment).copied().filter(|child| !begins(child));
-            parts.extend(self.php_segment(own.collect()));
+            parts.extend(self.php_segment(std::iter::once(first).chain(segment).collect()));
             left = after;
         }
         parts
     }
 
-    fn php_segment<'p>(&mut self, children: Vec<Parsed<'p>>) -> Vec<Node> {
-        for child in children.iter().filter(|child| child.kind() == "namespace_use_declaration") {
-            self.php_uses(*child);
+    fn php_segment(&mut self, all: Vec<&Stmt<'_, '_>>) -> Vec<Node> {
+        for one in all.iter().filter(|one| matches!(one.kind, StmtKind::Use(_))) {
+            self.php.names.observe_stmt(one);
         }
         let (functions, others): (Vec<_>, Vec<_>) =
-            children.into_iter().partition(|child| child.kind() == "function_definition");
+            all.into_iter().partition(|one| matches!(one.kind, StmtKind::Function(_)));
         let (classes, others): (Vec<_>, Vec<_>) =
-            others.into_iter().partition(|child| definitions::is_class(child.kind()));
-        let classes = self.php_in_order(classes);
-        functions.into_iter().chain(classes).chain(others).map(|child| self.php_statement(child)).collect()
+            others.into_iter().partition(|one| definitions::class_of(one).is_some());
+        let classes = definitions::in_order(classes);
+        functions.into_iter().chain(classes).chain(others).map(|one| self.php_statement(one)).collect()
     }
 
-    fn php_statement(&mut self, node: Parsed<'_>) -> Node {
-        self.deeper(node, |lower| lower.php_statement_of(node))
+    fn php_statement(&mut self, node: &Stmt<'_, '_>) -> Node {
+        self.deeper_at(span(node.span), |lower| lower.php_statement_of(node))
     }
 
-    fn php_optional(&mut self, node: Option<Parsed<'_>>, around: Parsed<'_>) -> Node {
-        node.map_or_else(|| Self::nothing(around), |node| self.php_statement(node))
+    fn php_block(&mut self, block: &Block<'_, '_>) -> Node {
+        let parts = self.php_statements(&block.stmts);
+        Node::new(span(block.span), Kind::Sequence(parts))
     }
 
-    fn php_statement_of(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let kind = match node.kind() {
-            "expression_statement" => Kind::Sequence(self.php_all(node)),
-            "echo_statement" | "exit_statement" => Kind::Inert(self.php_all(node)),
-            "compound_statement" | "colon_block" | "declare_statement" => {
-                Kind::Sequence(self.php_statements(node))
-            }
-            "if_statement" => return self.php_branch(node),
-            "while_statement" | "do_statement" => {
-                let condition = self.php_field(node, "condition");
-                let body = self.php_optional(node.child_by_field_name("body"), node);
-                let parts =
-                    if node.kind() == "do_statement" { vec![body, condition] } else { vec![condition, body] };
+    fn php_statement_of(&mut self, node: &Stmt<'_, '_>) -> Node {
+        let at = span(node.span);
+        if let Some(class) = definitions::class_of(node) {
+            return self.php_named_class(at, &class);
+        }
+        let kind = match &node.kind {
+            StmtKind::Expression(value) => Kind::Sequence(vec![self.php_expression(value)]),
+            StmtKind::Echo(values) => Kind::Inert(self.php_all(values.iter())),
+            StmtKind::Block(block) => return self.php_block(block),
+            StmtKind::Declare(one) => return self.php_declare(at, one),
+            StmtKind::If(one) => return self.php_branch(at, one),
+            StmtKind::While(one) => {
+                let parts = vec![self.php_expression(&one.condition), self.php_statement(one.body)];
                 return repeated(at, Node::new(at, Kind::Sequence(parts)));
             }
-            "for_statement" => return self.php_for(node),
-            "foreach_statement" => return self.php_for_each(node),
-            "switch_statement" => return self.php_switch(node),
-            "try_statement" => return self.php_try(node),
-            "return_statement" => {
-                self.jumps += 1;
-                Kind::Return(Self::children(node).first().map(|value| self.php_expression(*value).into()))
+            StmtKind::DoWhile(one) => {
+                let parts = vec![self.php_statement(one.body), self.php_expression(&one.condition)];
+                return repeated(at, Node::new(at, Kind::Sequence(parts)));
             }
-            "break_statement" | "continue_statement" => {
+            StmtKind::For(one) => return self.php_for(at, one),
+            StmtKind::Foreach(one) => return self.php_for_each(at, one),
+            StmtKind::Switch(one) => return self.php_switch(at, one),
+            StmtKind::TryCatch(one) => return self.php_try(at, one),
+            StmtKind::Return(value) => {
+                self.jumps += 1;
+                Kind::Return(value.map(|value| self.php_expression(value).into()))
+            }
+            StmtKind::Throw(value) => {
+                self.jumps += 1;
+                Kind::Inert(vec![self.php_expression(value)])
+            }
+            StmtKind::Break(_) | StmtKind::Continue(_) => {
                 self.jumps += 1;
                 Kind::Constant
             }
-            "global_declaration" => {
-                for name in Self::children(node) {
-                    let name = self.text_of(name);
-                    if let Some(scope) = self.scopes.iter_mut().rev().find(|scope| !scope.is_block) {
-                        scope.outer.insert(name.into());
-                    }
-                }
-                Kind::Constant
+            StmtKind::Global(names) => return self.php_global(at, names),
+            StmtKind::StaticVar(names) => return self.php_static(at, names),
+            StmtKind::Unset(targets) => {
+                let unset = |target| Node::assign(at, target, nothing(at));
+                Kind::Sequence(targets.iter().map(|one| unset(self.php_target(one))).collect())
             }
-            "function_static_declaration" => return self.php_static(node),
-            "unset_statement" => {
-                let targets = Self::children(node).into_iter().map(|one| self.php_target(one));
-                let targets: Vec<Node> = targets.collect();
-                let unset = |target| Node::assign(at, target, Node::new(at, Kind::Constant));
-                Kind::Sequence(targets.into_iter().map(unset).collect())
-            }
-            "const_declaration" => return self.php_constants(node),
-            "function_definition" => return self.php_named_function(node),
-            kind if definitions::is_class(kind) => return self.php_named_class(node),
-            "namespace_definition" => {
-                let before = self.php_namespace(node);
-                let body = self.php_optional(node.child_by_field_name("body"), node);
-                self.php.leave(before);
-                return body;
-            }
-            "namespace_use_declaration"
-            | "empty_statement"
-            | "php_tag"
-            | "php_end_tag"
-            | "text"
-            | "declare_directive"
-            | "named_label_statement" => Kind::Constant,
-            "goto_statement" => Kind::Hole(Why::Unsupported),
-            _ => return self.php_expression(node),
+            StmtKind::Const(items) => return self.php_constants(at, items),
+            StmtKind::Function(one) => return self.php_named_function(at, one),
+            StmtKind::Namespace(one) => return self.php_namespace(at, node, one),
+            StmtKind::InlineHtml(text) if has_tag(text) => Kind::Hole(Why::Unsupported),
+            StmtKind::Use(_)
+            | StmtKind::Nop
+            | StmtKind::InlineHtml(_)
+            | StmtKind::HaltCompiler(_)
+            | StmtKind::Label(_) => Kind::Constant,
+            // The parser reports the error, too.
+            StmtKind::Error => Kind::Constant,
+            _ => Kind::Hole(Why::Unsupported),
         };
         Node::new(at, kind)
     }
 
-    fn php_static(&mut self, node: Parsed<'_>) -> Node {
-        let mut parts = Vec::new();
-        for one in Self::children(node) {
-            let at = Self::at(one);
-            let Some(name) = one.child_by_field_name("name") else { continue };
-            let value = match one.child_by_field_name("value") {
-                Some(value) => self.php_expression(value),
-                None => Self::nothing(one),
-            };
+    fn php_namespace(&mut self, at: Span, node: &Stmt<'_, '_>, namespace: &NamespaceDecl<'_, '_>) -> Node {
+        let NamespaceBody::Braced(block) = &namespace.body else { return nothing(at) };
+        let before = self.php.names.clone();
+        self.php.names.observe_stmt(node);
+        let body = self.php_block(block);
+        self.php.names = before;
+        body
+    }
+
+    fn php_declare(&mut self, at: Span, node: &DeclareStmt<'_, '_>) -> Node {
+        if node.directives.iter().any(|(name, _)| name.eq_ignore_ascii_case("encoding")) {
+            return hole(at, Why::Encoding);
+        }
+        node.body.map_or_else(|| nothing(at), |body| self.php_statement(body))
+    }
+
+    fn php_global(&mut self, at: Span, names: &[Expr<'_, '_>]) -> Node {
+        for one in names {
+            let ExprKind::Variable(name) = &one.kind else { return hole(at, Why::Dynamic) };
+            if let Some(scope) = self.scopes.iter_mut().rev().find(|scope| !scope.is_block) {
+                scope.outer.insert(format!("${}", name.as_str()).into());
+            }
+        }
+        nothing(at)
+    }
+
+    fn php_static(&mut self, at: Span, names: &[StaticVar<'_, '_>]) -> Node {
+        let one = |one: &StaticVar<'_, '_>| {
+            let value = one.default.as_ref().map_or_else(|| nothing(at), |value| self.php_expression(value));
             // What a call before left there is not known.
             let value = Node::new(at, Kind::Or(vec![value, unknown(at)]));
-            parts.push(Node::assign(at, self.php_target(name), value));
-        }
-        Node::new(Self::at(node), Kind::Sequence(parts))
+            let name = self.declare_outside(&variable(&one.name));
+            Node::assign(at, Node::name(at, &name), value)
+        };
+        Node::new(at, Kind::Sequence(names.iter().map(one).collect()))
+    }
+
+    fn php_constants(&mut self, at: Span, items: &[ConstItem<'_, '_>]) -> Node {
+        let parts = items.iter().map(|one| self.php_constant_given(&one.name, &one.value)).collect();
+        Node::new(at, Kind::Sequence(parts))
     }
 
     /// Conditions first, then one of the bodies. `else if` lies inside: it is gone through here.
-    fn php_branch(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let mut conditions = Vec::new();
-        let mut bodies = Vec::new();
-        let mut left = Some(node);
-        let mut has_else = false;
-        while let Some(branch) = left.take() {
-            conditions.push(self.php_field(branch, "condition"));
-            bodies.push(self.php_optional(branch.child_by_field_name("body"), branch));
-            for clause in Self::fields(branch, "alternative") {
-                let body = clause.child_by_field_name("body");
-                if clause.kind() == "else_if_clause" {
-                    conditions.push(self.php_field(clause, "condition"));
-                    bodies.push(self.php_optional(body, clause));
-                    continue;
-                }
-                match body {
-                    Some(body) if body.kind() == "if_statement" => left = Some(body),
-                    body => {
-                        has_else = true;
-                        bodies.push(self.php_optional(body, clause));
-                    }
-                }
+    fn php_branch(&mut self, at: Span, node: &IfStmt<'_, '_>) -> Node {
+        let (mut conditions, mut bodies) = (Vec::new(), Vec::new());
+        let mut left = node;
+        let last = loop {
+            conditions.push(self.php_expression(&left.condition));
+            bodies.push(self.php_statement(left.then_branch));
+            for clause in left.elseif_branches.iter() {
+                conditions.push(self.php_expression(&clause.condition));
+                bodies.push(self.php_statement(&clause.body));
             }
-        }
-        if !has_else {
-            bodies.push(Self::nothing(node));
-        }
-        let conditions = Node::new(at, Kind::Or(conditions));
-        Node::new(at, Kind::Sequence(vec![conditions, Node::new(at, Kind::Either(bodies))]))
+            match left.else_branch {
+                Some(Stmt { kind: StmtKind::If(inner), .. }) => left = inner,
+                last => break last,
+            }
+        };
+        bodies.push(last.map_or_else(|| nothing(at), |body| self.php_statement(body)));
+        branch(at, conditions, bodies)
     }
 
-    fn php_for(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let first = Self::fields(node, "initialize").into_iter().map(|one| self.php_expression(one));
-        let first: Vec<Node> = first.collect();
-        let mut parts = Vec::new();
-        for name in ["condition", "body", "update"] {
-            for one in Self::fields(node, name) {
-                parts.push(self.php_statement(one));
-            }
-        }
-        let body = repeated(at, Node::new(at, Kind::Sequence(parts)));
-        Node::new(at, Kind::Sequence(first.into_iter().chain([body]).collect()))
+    fn php_for(&mut self, at: Span, node: &ForStmt<'_, '_>) -> Node {
+        let mut parts = self.php_all(node.init.iter());
+        let mut inside = self.php_all(node.condition.iter());
+        inside.push(self.php_statement(node.body));
+        inside.extend(self.php_all(node.update.iter()));
+        parts.push(repeated(at, Node::new(at, Kind::Sequence(inside))));
+        Node::new(at, Kind::Sequence(parts))
     }
 
-    fn php_for_each(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let children = Self::children(node);
-        let body = node.child_by_field_name("body");
-        let mut heads = children.into_iter().filter(|child| Some(*child) != body);
-        let (Some(list), Some(each)) = (heads.next(), heads.next()) else { return self.error(node) };
-        let mut over = self.php_expression(list);
-        let mut bound = each;
-        let mut target = None;
-        if each.kind() == "pair" {
-            let parts = Self::children(each);
-            let [key, value] = parts.as_slice() else { return self.error(each) };
-            let key = self.php_target(*key);
-            bound = *value;
-            let value = self.php_target(*value);
-            let entries = Node::name(at, "array.entries");
-            over = Node::new(at, Kind::Call(entries.into(), vec![over]));
-            target = Some(Node::new(at, Kind::List(vec![key, value])));
+    fn php_for_each(&mut self, at: Span, node: &ForeachStmt<'_, '_>) -> Node {
+        let mut over = self.php_expression(&node.expr);
+        let key = node.key.as_ref().map(|key| self.php_target(key));
+        let mut target = self.php_target(&node.value);
+        if let Some(key) = key {
+            over = expressions::library(at, "array.entries", vec![over]);
+            target = Node::new(at, Kind::List(vec![key, target]));
         }
-        let target = target.unwrap_or_else(|| self.php_target(each));
         let before = self.jumps;
-        let mut body = body.map_or_else(|| Self::nothing(node), |body| self.php_statement(body));
-        if bound.kind() == "by_ref" {
+        let mut body = self.php_statement(node.body);
+        if node.by_ref {
             // What the name is given goes into the array, to an element that is not told.
-            let value = self.php_expression(bound);
-            let of = self.php_target(list);
+            let value = self.php_expression(&node.value);
+            let of = self.php_target(&node.expr);
             let element = Node::new(at, Kind::Index(of.into(), unknown(at).into()));
             let changed = Node::assign(at, element, value);
             body = Node::new(at, Kind::Sequence(vec![body, changed]));
         }
         let jumps = self.jumps > before;
-        let one = Loop { over: Some((target, over)), body, jumps, collects: false };
-        Node::new(at, Kind::Loop(Box::new(one)))
+        Node::new(at, Kind::Loop(Box::new(Loop { over: Some((target, over)), body, jumps, collects: false })))
     }
 
     /// Each case may run, and what is behind it too.
-    fn php_switch(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let mut parts = vec![self.php_field(node, "condition")];
-        for case in node.child_by_field_name("body").map(Self::children).unwrap_or_default() {
-            let test = case.child_by_field_name("value");
-            parts.extend(test.map(|test| self.php_expression(test)));
-            let body = Self::children(case).into_iter().filter(|child| Some(*child) != test);
-            let body: Vec<Node> = body.map(|child| self.php_statement(child)).collect();
-            let body = Node::new(Self::at(case), Kind::Sequence(body));
-            parts.push(Node::new(Self::at(case), Kind::Either(vec![Self::nothing(case), body])));
+    fn php_switch(&mut self, at: Span, node: &SwitchStmt<'_, '_>) -> Node {
+        let mut parts = vec![self.php_expression(&node.expr)];
+        for case in node.body.cases.iter() {
+            let at = span(case.span);
+            parts.extend(case.value.as_ref().map(|test| self.php_expression(test)));
+            let body = case.body.iter().map(|one| self.php_statement(one)).collect();
+            let body = Node::new(at, Kind::Sequence(body));
+            parts.push(Node::new(at, Kind::Either(vec![nothing(at), body])));
         }
         Node::new(at, Kind::Try(vec![Node::new(at, Kind::Sequence(parts))]))
     }
 
-    fn php_try(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let mut parts = vec![self.php_optional(node.child_by_field_name("body"), node)];
-        for clause in Self::children(node) {
-            let body = clause.child_by_field_name("body");
-            match clause.kind() {
-                "catch_clause" => {
-                    let name = clause.child_by_field_name("name").map(|name| self.php_target(name));
-                    let error = name.map(|name| Node::assign(at, name, unknown(at)));
-                    let body = self.php_optional(body, clause);
-                    let body = Node::new(at, Kind::Sequence(error.into_iter().chain([body]).collect()));
-                    parts.push(Node::new(at, Kind::Either(vec![Self::nothing(clause), body])));
-                }
-                "finally_clause" => parts.push(self.php_optional(body, clause)),
-                _ => {}
-            }
+    fn php_try(&mut self, at: Span, node: &TryCatchStmt<'_, '_>) -> Node {
+        let mut parts = vec![self.php_block(node.body)];
+        for clause in node.catches.iter() {
+            let at = span(clause.span);
+            let name = clause.var.as_ref().map(|name| self.declare_outside(&variable(name)));
+            let error = name.map(|name| Node::assign(at, Node::name(at, &name), unknown(at)));
+            let body = self.php_block(clause.body);
+            let body = Node::new(at, Kind::Sequence(error.into_iter().chain([body]).collect()));
+            parts.push(Node::new(at, Kind::Either(vec![nothing(at), body])));
         }
+        parts.extend(node.finally.map(|last| self.php_block(last)));
         Node::new(at, Kind::Try(parts))
     }
 }
 
+/// The namespace that begins at a statement and has no braces.
+fn begun<'n, 'a, 's>(node: &'n Stmt<'a, 's>) -> Option<&'n NamespaceDecl<'a, 's>> {
+    match &node.kind {
+        StmtKind::Namespace(one) if matches!(one.body, NamespaceBody::Simple) => Some(one),
+        _ => None,
+    }
+}
+
+fn has_tag(text: &str) -> bool {
+    let text = text.to_ascii_lowercase().replace("<?xml", "");
+    let is_script = || {
+        text.split("<script").skip(1).any(|tag| tag.split('>').next().is_some_and(|tag| tag.contains("php")))
+    };
+    text.contains("<?") || text.contains("<%") || is_script()
+}
+
+/// The parser's place of a node.
+fn span(at: php_ast::Span) -> Span {
+    (at.start, at.end)
+}
+
+/// The name of a variable in the tree.
+fn variable(name: &php_ast::Ident<'_>) -> String {
+    format!("${}", name.as_str().unwrap_or_default())
+}
+
+fn nothing(at: Span) -> Node {
+    Node::new(at, Kind::Constant)
+}
+
+fn hole(at: Span, why: Why) -> Node {
+    Node::new(at, Kind::Hole(why))
+}
+
 /// Data of which nothing is known.
 fn unknown(at: Span) -> Node {
-    Node::new(at, Kind::Inert(vec![Node::new(at, Kind::Constant)]))
+    Node::new(at, Kind::Inert(vec![nothing(at)]))
 }
 
 fn repeated(at: Span, body: Node) -> Node {
     Node::new(at, Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })))
+}
+
+/// All conditions run, then one of the bodies.
+fn branch(at: Span, conditions: Vec<Node>, bodies: Vec<Node>) -> Node {
+    let conditions = Node::new(at, Kind::Or(conditions));
+    Node::new(at, Kind::Sequence(vec![conditions, Node::new(at, Kind::Either(bodies))]))
 }

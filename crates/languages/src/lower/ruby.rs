@@ -1,286 +1,242 @@
-//! Ruby, as `tree-sitter-ruby` 0.23 reads it.
+//! Ruby 4.1, as `ruby-prism` 2.1 reads it.
 //!
 //! Local variables have their names, constants theirs, `A::B` in whole; functions are called as `name()`, whoever has
 //! them. A block is a function that is given as the argument `&`. Every function of the program takes its object first.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use castellan_event::Why;
-use tree_sitter::Node as Parsed;
+use ruby_prism::{ConstantId, ConstantPathNode, Integer, Location, Node as Parsed, NodeList, RangeNode};
 
 use super::Lower;
-use crate::tree::{Kind, Loop, Node, Span};
+use crate::tree::{Kind, Node, Span};
 
+/// Takes the first branch whose kind the node has.
+macro_rules! by_kind {
+    ($node:expr; $($kind:ident $one:pat => $then:expr,)* _ => $other:expr $(,)?) => {
+        $(if let Some($one) = $node.$kind() { $then } else)* { $other }
+    };
+}
+
+mod assignments;
 mod calls;
+mod control;
 mod definitions;
-mod expressions;
 mod texts;
 
-/// What is known of a whole program before it is gone through, and of where it is being read.
+/// What is known of the part of the program that is being read.
 #[derive(Debug, Default)]
 pub(super) struct Ruby {
-    /// The bodies of here-documents, by where their marks begin.
-    bodies: HashMap<usize, (usize, usize)>,
     /// Names of methods that have been given a value.
     methods: HashSet<Rc<str>>,
-    /// Variables of each function and block around, and whether it sees those outside of it.
-    known: Vec<(HashSet<Rc<str>>, bool)>,
     /// How many classes and modules are around.
     classes: usize,
 }
 
+/// Returns the common tree of a program.
+pub(crate) fn ruby(text: &str, program: &Parsed<'_>) -> Node {
+    Lower::of(text).rb(program)
+}
+
 impl Lower<'_> {
-    pub(super) fn ruby(&mut self, root: Parsed<'_>) -> Node {
-        self.rb_survey(root);
-        self.ruby.known.push((HashSet::new(), false));
-        let body = self.rb_body(root);
-        self.ruby.known.pop();
-        body
+    fn rb(&mut self, node: &Parsed<'_>) -> Node {
+        self.deeper_at(span(&node.location()), |lower| lower.rb_value(node))
     }
 
-    fn rb_survey(&mut self, root: Parsed<'_>) {
-        let (mut marks, mut bodies) = (Vec::new(), Vec::new());
-        let mut cursor = root.walk();
-        loop {
-            let node = cursor.node();
-            match node.kind() {
-                "heredoc_beginning" => marks.push(node.start_byte()),
-                "heredoc_body" => bodies.push((node.start_byte(), node.end_byte())),
-                _ => {}
-            }
-            if cursor.goto_first_child() {
-                continue;
-            }
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    if marks.len() == bodies.len() {
-                        self.ruby.bodies = marks.into_iter().zip(bodies).collect();
-                    }
-                    return;
-                }
-            }
-        }
+    fn rb_all(&mut self, nodes: &NodeList<'_>) -> Vec<Node> {
+        nodes.iter().map(|one| self.rb(&one)).collect()
     }
 
-    /// Statements, and what handles their errors.
-    fn rb_body(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let mut parts = Vec::new();
-        let mut handlers = Vec::new();
-        let mut last = Vec::new();
-        let mut is_tried = false;
-        for child in Self::children(node) {
-            match child.kind() {
-                "rescue" => {
-                    is_tried = true;
-                    handlers.push(self.rb_rescue(child));
-                }
-                "ensure" => {
-                    is_tried = true;
-                    last.push(self.rb_body(child));
-                }
-                "else" => parts.push(self.rb_body(child)),
-                "uninterpreted" => break,
-                _ => parts.push(self.rb(child)),
-            }
-        }
-        let mut body = match parts.pop() {
-            Some(only) if parts.is_empty() => only,
-            last => {
-                parts.extend(last);
-                Node::new(at, Kind::Sequence(parts))
-            }
+    /// Variables and literals.
+    fn rb_value(&mut self, node: &Parsed<'_>) -> Node {
+        let at = span(&node.location());
+        let kind = by_kind! { node;
+            as_local_variable_read_node one => return self.rb_variable(at, text(&one.name())),
+            as_instance_variable_read_node one => return self.rb_variable(at, text(&one.name())),
+            as_class_variable_read_node one => return self.rb_variable(at, text(&one.name())),
+            as_global_variable_read_node one => return self.rb_variable(at, text(&one.name())),
+            as_constant_read_node one => return self.rb_variable(at, text(&one.name())),
+            as_numbered_reference_read_node _ => return Node::name(at, self.rb_written(at)),
+            as_back_reference_read_node _ => return Node::name(at, self.rb_written(at)),
+            as_it_local_variable_read_node _ => return Node::name(at, "it"),
+            as_self_node _ => return Node::name(at, "self"),
+            as_constant_path_node one => return self.rb_path(&one),
+            as_integer_node one => whole(&one.value()).map_or(Kind::Constant, Kind::Number),
+            as_true_node _ => Kind::Number(1),
+            as_false_node _ => Kind::Number(0),
+            as_nil_node _ => Kind::Constant,
+            as_float_node _ => Kind::Constant,
+            as_rational_node _ => Kind::Constant,
+            as_imaginary_node _ => Kind::Constant,
+            as_source_encoding_node _ => Kind::Constant,
+            as_source_line_node _ => Kind::Constant,
+            // It is looked at, and not run.
+            as_defined_node _ => Kind::Constant,
+            as_source_file_node _ => return function_call(at, "__FILE__", Vec::new()),
+            as_array_node one => Kind::List(self.rb_all(&one.elements())),
+            as_hash_node one => return self.rb_entries(at, &one.elements()),
+            as_keyword_hash_node one => return self.rb_entries(at, &one.elements()),
+            as_range_node one => return self.rb_range(&one),
+            as_flip_flop_node one => {
+                let ends = [one.left(), one.right()].into_iter().flatten();
+                Kind::Inert(ends.map(|end| self.rb(&end)).collect())
+            },
+            as_implicit_node one => return self.rb(&one.value()),
+            _ => return self.rb_text(node).unwrap_or_else(|| self.rb_operation(node)),
         };
-        if is_tried {
-            handlers.insert(0, Self::nothing(node));
-            let mut tried = vec![body, Node::new(at, Kind::Either(handlers))];
-            tried.extend(last);
-            body = Node::new(at, Kind::Try(tried));
-        }
-        body
+        Node::new(at, kind)
     }
 
-    fn rb_rescue(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let mut parts = Vec::new();
-        if let Some(name) =
-            node.child_by_field_name("variable").and_then(|one| Self::children(one).first().copied())
-        {
-            let target = self.rb_target(name);
-            parts.push(Node::assign(at, target, Self::rb_unknown(at)));
+    /// Calls, definitions and assignments.
+    fn rb_operation(&mut self, node: &Parsed<'_>) -> Node {
+        let at = span(&node.location());
+        by_kind! { node;
+            as_call_node one => self.rb_call(&one),
+            as_super_node one => {
+                let given = self.rb_arguments(one.arguments(), one.block());
+                function_call(at, "super", given)
+            },
+            as_forwarding_super_node one => {
+                let block = one.block().map(|block| block.as_node());
+                let given = self.rb_arguments(None, block);
+                Node::new(at, Kind::Inert(vec![function_call(at, "super", given)]))
+            },
+            as_yield_node one => {
+                let given = self.rb_arguments(one.arguments(), None);
+                Node::new(at, Kind::Call(Node::name(at, "&").into(), given))
+            },
+            as_splat_node one => self.rb_spread(at, "*", one.expression()),
+            as_assoc_splat_node one => self.rb_spread(at, "**", one.value()),
+            as_forwarding_arguments_node _ => self.rb_spread(at, "...", None),
+            as_and_node one => self.rb_condition(&one.as_node()),
+            as_or_node one => self.rb_condition(&one.as_node()),
+            as_def_node one => self.rb_method(&one),
+            as_lambda_node one => self.rb_function(at, definitions::block(one.parameters()), one.body(), false),
+            as_class_node one => self.rb_class(at, &one.constant_path(), one.superclass(), one.body()),
+            as_module_node one => self.rb_class(at, &one.constant_path(), None, one.body()),
+            as_singleton_class_node one => {
+                let of = self.rb(&one.expression());
+                let body = self.rb_body(at, one.body());
+                Node::new(at, Kind::Sequence(vec![of, body]))
+            },
+            as_alias_method_node one => self.rb_alias(at, &one.new_name(), &one.old_name()),
+            as_alias_global_variable_node _ => nothing(at),
+            as_undef_node _ => nothing(at),
+            _ => self.rb_assignment(node).unwrap_or_else(|| self.rb_control(node)),
         }
-        parts.extend(node.child_by_field_name("body").map(|body| self.rb_body(body)));
-        Node::new(at, Kind::Sequence(parts))
     }
 
-    /// Conditions first, then one of the bodies. `elsif` lies inside: it is gone through here.
-    fn rb_branch(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let mut conditions = Vec::new();
-        let mut bodies = Vec::new();
-        let mut left = Some(node);
-        while let Some(branch) = left.take() {
-            if branch.kind() == "else" {
-                bodies.push(self.rb_body(branch));
-                break;
-            }
-            conditions.push(self.rb_field(branch, "condition"));
-            bodies.push(self.rb_optional(branch.child_by_field_name("consequence"), branch));
-            left = branch.child_by_field_name("alternative");
-            match left {
-                Some(other) if !matches!(other.kind(), "elsif" | "else") => {
-                    bodies.push(self.rb(other));
-                    break;
+    fn rb_spread(&mut self, at: Span, unnamed: &str, of: Option<Parsed<'_>>) -> Node {
+        let of = of.map_or_else(|| Node::name(at, unnamed), |of| self.rb(&of));
+        Node::new(at, Kind::Spread(of.into()))
+    }
+
+    /// A variable or constant. An object has the variable of an instance; outside of classes it is one of the program.
+    fn rb_variable(&self, at: Span, name: &str) -> Node {
+        let is_of_instance = name.starts_with('@') && !name.starts_with("@@");
+        if is_of_instance && self.ruby.classes > 0 {
+            return Node::new(at, Kind::Member(Node::name(at, "self").into(), name.into()));
+        }
+        Node::name(at, name)
+    }
+
+    /// `A::B`
+    fn rb_path(&mut self, node: &ConstantPathNode<'_>) -> Node {
+        let at = span(&node.location());
+        if let Some(name) = constant(&node.as_node()) {
+            return Node::name(at, &name);
+        }
+        let name = node.name().map(|name| text(&name)).unwrap_or_default();
+        let of = node.parent().map_or_else(|| nothing(at), |of| self.rb(&of));
+        Node::new(at, Kind::Member(of.into(), name.into()))
+    }
+
+    fn rb_range(&mut self, node: &RangeNode<'_>) -> Node {
+        let at = span(&node.location());
+        match [node.left(), node.right()].map(|end| end.map(|end| self.rb(&end))) {
+            [Some(begin), Some(mut end)] => {
+                if node.is_exclude_end() {
+                    end = Node::new(at, Kind::Add(vec![end, Node::new(at, Kind::Number(-1))]));
                 }
-                Some(_) => {}
-                None => bodies.push(Self::nothing(branch)),
+                function_call(at, "..", vec![begin, end])
             }
-        }
-        let conditions = Node::new(at, Kind::Or(conditions));
-        Node::new(at, Kind::Sequence(vec![conditions, Node::new(at, Kind::Either(bodies))]))
-    }
-
-    fn rb_modifier(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let condition = self.rb_field(node, "condition");
-        let body = self.rb_field(node, "body");
-        match node.kind() {
-            "while_modifier" | "until_modifier" => {
-                repeated(at, Node::new(at, Kind::Sequence(vec![condition, body])))
-            }
-            _ => {
-                let bodies = vec![Self::nothing(node), body];
-                Node::new(at, Kind::Sequence(vec![condition, Node::new(at, Kind::Either(bodies))]))
-            }
+            [begin, end] => Node::new(at, Kind::Inert(begin.into_iter().chain(end).collect())),
         }
     }
 
-    fn rb_loop(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        if node.kind() == "for" {
-            let over = node.child_by_field_name("value").and_then(|one| Self::children(one).first().copied());
-            let over = self.rb_optional(over, node);
-            let target = match node.child_by_field_name("pattern") {
-                Some(pattern) => self.rb_target(pattern),
-                None => self.error(node),
-            };
-            let body = self.rb_optional(node.child_by_field_name("body"), node);
-            let one = Loop { over: Some((target, over)), body, jumps: true, collects: false };
-            return Node::new(at, Kind::Loop(Box::new(one)));
-        }
-        let condition = self.rb_field(node, "condition");
-        let body = self.rb_optional(node.child_by_field_name("body"), node);
-        repeated(at, Node::new(at, Kind::Sequence(vec![condition, body])))
+    fn rb_entries(&mut self, at: Span, elements: &NodeList<'_>) -> Node {
+        let entry = |one: Parsed<'_>| match one.as_assoc_node() {
+            Some(pair) => (self.rb(&pair.key()), self.rb(&pair.value())),
+            None => (self.rb(&one), nothing(at)),
+        };
+        Node::new(at, Kind::Map(elements.iter().map(entry).collect()))
     }
 
-    fn rb_case(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let value = node.child_by_field_name("value");
-        let mut parts: Vec<Node> = value.map(|value| self.rb(value)).into_iter().collect();
-        let mut bodies = Vec::new();
-        let mut has_else = false;
-        for child in Self::children(node).into_iter().filter(|child| Some(*child) != value) {
-            match child.kind() {
-                "when" => {
-                    for pattern in Self::fields(child, "pattern").into_iter().flat_map(Self::children) {
-                        parts.push(self.rb(pattern));
-                    }
-                    bodies.push(self.rb_optional(child.child_by_field_name("body"), child));
-                }
-                "in_clause" => {
-                    let mut inside: Vec<Node> = child
-                        .child_by_field_name("pattern")
-                        .map(|pattern| self.rb_pattern(pattern, value))
-                        .into_iter()
-                        .collect();
-                    inside.push(self.rb_optional(child.child_by_field_name("body"), child));
-                    bodies.push(Node::new(at, Kind::Sequence(inside)));
-                }
-                "else" => {
-                    has_else = true;
-                    bodies.push(self.rb_body(child));
-                }
-                _ => parts.push(self.rb(child)),
-            }
-        }
-        if !has_else {
-            bodies.push(Self::nothing(node));
-        }
-        let conditions = Node::new(at, Kind::Inert(parts));
-        Node::new(at, Kind::Sequence(vec![conditions, Node::new(at, Kind::Either(bodies))]))
-    }
-
-    /// What a pattern names may be any part of the value.
-    fn rb_pattern(&mut self, node: Parsed<'_>, value: Option<Parsed<'_>>) -> Node {
-        let at = Self::at(node);
-        let mut parts = Vec::new();
-        let mut left = vec![node];
-        while let Some(one) = left.pop() {
-            if matches!(one.kind(), "identifier" | "hash_key_symbol") {
-                let name = self.rb_declare(self.text_of(one));
-                parts.push(Node::assign(at, Node::name(at, &name), Self::rb_unknown(at)));
-            }
-            left.extend(Self::children(one));
-        }
-        if let Some(value) = value {
-            // A part of it may act.
-            let value = self.rb(value);
-            parts.push(Node::new(at, Kind::Call(Self::nothing(node).into(), vec![value])));
-        }
-        Node::new(at, Kind::Sequence(parts))
-    }
-
-    fn rb_optional(&mut self, node: Option<Parsed<'_>>, around: Parsed<'_>) -> Node {
-        match node {
-            Some(node) if matches!(node.kind(), "then" | "do" | "body_statement" | "block_body") => {
-                self.deeper(node, |lower| lower.rb_body(node))
-            }
-            Some(node) => self.rb(node),
-            None => Self::nothing(around),
-        }
-    }
-
-    fn rb_field(&mut self, node: Parsed<'_>, name: &str) -> Node {
-        match node.child_by_field_name(name) {
-            Some(child) => self.rb(child),
-            None => self.hole(node, Why::Syntax),
-        }
-    }
-
-    /// Data of which nothing is known.
-    fn rb_unknown(at: Span) -> Node {
-        Node::new(at, Kind::Inert(vec![Node::new(at, Kind::Constant)]))
-    }
-
-    /// Whether a name is a local variable here.
-    fn rb_is_local(&self, name: &str) -> bool {
-        for (names, sees_outside) in self.ruby.known.iter().rev() {
-            if names.contains(name) {
-                return true;
-            }
-            if !sees_outside {
-                return false;
-            }
-        }
-        false
-    }
-
-    /// A name gets a value here: that of a variable around, or a new one.
-    fn rb_declare(&mut self, name: &str) -> Rc<str> {
-        if self.rb_is_local(name) { name.into() } else { self.rb_own(name) }
-    }
-
-    /// A variable of the function or block itself.
-    fn rb_own(&mut self, name: &str) -> Rc<str> {
-        let name = self.declare(name);
-        if let Some((names, _)) = self.ruby.known.last_mut() {
-            names.insert(Rc::clone(&name));
-        }
-        name
+    fn rb_written(&self, at: Span) -> &str {
+        self.text.get(at.0 as usize..at.1 as usize).unwrap_or_default()
     }
 }
 
-fn repeated(at: Span, body: Node) -> Node {
-    Node::new(at, Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })))
+/// The parser's place of a node.
+fn span(at: &Location<'_>) -> Span {
+    (at.start(), at.end())
+}
+
+fn text<'p>(name: &ConstantId<'p>) -> &'p str {
+    std::str::from_utf8(name.as_slice()).unwrap_or_default()
+}
+
+/// The name of a constant, `A::B` in whole.
+fn constant(node: &Parsed<'_>) -> Option<String> {
+    let mut names = Vec::new();
+    let mut left = Some(
+        node.as_constant_read_node()
+            .map(|one| one.as_node())
+            .or_else(|| Some(node.as_constant_path_node()?.as_node()))?,
+    );
+    while let Some(one) = left {
+        left = by_kind! { one;
+            as_constant_read_node one => {
+                names.push(text(&one.name()));
+                None
+            },
+            as_constant_path_node one => {
+                names.push(text(&one.name()?));
+                one.parent()
+            },
+            _ => return None,
+        };
+    }
+    names.reverse();
+    Some(names.join("::"))
+}
+
+fn whole(value: &Integer<'_>) -> Option<i64> {
+    let (is_negative, digits) = value.to_u32_digits();
+    let (low, high) = match digits {
+        [low] => (*low, 0),
+        [low, high] => (*low, *high),
+        _ => return None,
+    };
+    let value = i64::try_from(u64::from(high) << 32 | u64::from(low)).ok()?;
+    Some(if is_negative { -value } else { value })
+}
+
+fn nothing(at: Span) -> Node {
+    Node::new(at, Kind::Constant)
+}
+
+fn hole(at: Span, why: Why) -> Node {
+    Node::new(at, Kind::Hole(why))
+}
+
+/// Data of which nothing is known.
+fn unknown(at: Span) -> Node {
+    Node::new(at, Kind::Inert(vec![nothing(at)]))
+}
+
+/// A call without an object: a method of the program, or of all objects.
+fn function_call(at: Span, name: &str, arguments: Vec<Node>) -> Node {
+    Node::new(at, Kind::Call(Node::name(at, &format!("{name}()")).into(), arguments))
 }

@@ -28,9 +28,9 @@ impl Process {
 
 fn is_small(language: Language, text: &str) -> bool {
     let (bytes_max, openings_max) = match language {
-        Language::Python => (HERE_BYTES_MAX, HERE_OPENINGS_MAX),
+        Language::Python | Language::Ruby | Language::Php => (HERE_BYTES_MAX, HERE_OPENINGS_MAX),
         Language::JavaScript => (JAVASCRIPT_HERE_BYTES_MAX, JAVASCRIPT_HERE_OPENINGS_MAX),
-        Language::Perl | Language::Ruby | Language::Php | Language::Lua => (HERE_BYTES_MAX, usize::MAX),
+        Language::Perl | Language::Lua => (HERE_BYTES_MAX, usize::MAX),
         // castellan's own readers bound their work and stack.
         Language::PowerShell | Language::Batch | Language::AppleScript => return true,
     };
@@ -59,8 +59,10 @@ mod tests {
         check(Language::Python, &times("x", HERE_BYTES_MAX), true);
         check(Language::Python, &times("x", HERE_BYTES_MAX + 1), false);
         for opening in ["(", "[", "{", "<", "`"] {
-            check(Language::Python, &times(opening, HERE_OPENINGS_MAX), true);
-            check(Language::Python, &times(opening, HERE_OPENINGS_MAX + 1), false);
+            for language in [Language::Python, Language::Ruby, Language::Php] {
+                check(language, &times(opening, HERE_OPENINGS_MAX), true);
+                check(language, &times(opening, HERE_OPENINGS_MAX + 1), false);
+            }
         }
         // A closing sign takes nothing away.
         check(Language::Python, &times("# (\n)", HERE_OPENINGS_MAX + 1), false);

@@ -11,12 +11,12 @@ fn python(text: &str) -> Reading {
     reading
 }
 
-pub(super) fn holes(reading: &Reading) -> Vec<Why> {
+pub(crate) fn holes(reading: &Reading) -> Vec<Why> {
     let why = |what: &What| if let What::Hole { why, .. } = what { Some(*why) } else { None };
     reading.acts.iter().filter_map(|act| why(&act.what)).collect()
 }
 
-pub(super) fn has_command(reading: &Reading) -> bool {
+pub(crate) fn has_command(reading: &Reading) -> bool {
     reading.acts.iter().any(|act| matches!(&act.what, What::Shell { .. }))
 }
 

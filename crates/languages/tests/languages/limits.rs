@@ -42,6 +42,7 @@ const EXEMPT: &[(&str, &str)] = &[
     ("PARSER_STACK_MIN", STACK),
     ("PARSER_STACK_PER_BYTE", STACK),
     ("PARSER_WORK_PER_KIB", PRICE),
+    ("SURVEY_DEPTH_MAX", STACK),
     ("STACK_BYTES", "the stack of a helper, whose end is a `Hole` (apart)"),
     ("KEPT_ACTS_MAX", "readings that are not kept are made again"),
     ("KEPT_WORK_MIN", "readings that are not kept are made again"),
@@ -50,7 +51,6 @@ const EXEMPT: &[(&str, &str)] = &[
     ("SPREAD_WORK", PRICE),
     ("WORK_PER_PARSER_CALL", PRICE),
     ("WORK_PER_PERL_CALL", PRICE),
-    ("WORK_PER_RUBY_CALL", PRICE),
     ("WRITTEN_BYTES_MAX", "it cuts what people read; why a value is not known stays with it"),
 ];
 
@@ -150,14 +150,6 @@ const ROWS: &[Row] = &[
             python(&format!("[{} {}]\n", RM.trim(), times(count, |at| format!("for x{at} in [1] "))))
         },
         ends: Ends::Hole(Why::Nesting),
-    },
-    Row {
-        limits: &["HEREDOCS_MAX"],
-        language: Language::Ruby,
-        below: 3,
-        beyond: 80,
-        text: |count| format!("{}system('rm -rf /')\n", times(count, |at| format!("x=<<A{at}\nls\nA{at}\n"))),
-        ends: Ends::Hole(Why::Budget),
     },
     Row {
         limits: &["LINE_PART_BYTES"],

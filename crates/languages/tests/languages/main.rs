@@ -5,5 +5,7 @@ mod apart;
 mod cases;
 mod hostile;
 mod hostile_javascript;
+mod hostile_php;
+mod hostile_ruby;
 mod laws;
 mod limits;

@@ -4,7 +4,7 @@ use castellan_event::Why;
 use tree_sitter::Node as Parsed;
 
 use super::super::Lower;
-use super::super::escapes::number;
+use super::super::numbers::number;
 use super::with_topic;
 use crate::tree::{Kind, Loop, Node, Span};
 

@@ -1,13 +1,14 @@
 //! Calls of functions and methods, and new objects.
 
 use castellan_event::Why;
-use tree_sitter::Node as Parsed;
+use php_ast::{Arg, ArgKind, BinaryOp, CallableCreateKind, Expr, ExprKind, NewExpr, UnaryPrefixOp};
 
 use super::super::Lower;
+use super::definitions::class_like;
 use super::expressions::library;
-use super::names::constant;
-use super::unknown;
-use crate::tree::{Kind, Node};
+use super::names::{defined, written};
+use super::{hole, nothing, span, unknown};
+use crate::tree::{Kind, Node, Span};
 
 /// Functions that change these of their arguments.
 const CHANGING: &[(&str, &[usize])] = &[
@@ -68,93 +69,99 @@ const SORTING: &[&str] = &[
     "shuffle",
 ];
 
-/// Functions whose argument is not read before it is there.
-const ASKING: &[&str] = &["isset", "empty"];
-
 impl Lower<'_> {
-    pub(super) fn php_call(&mut self, node: Parsed<'_>) -> Node {
-        let Some(function) = node.child_by_field_name("function") else { return self.error(node) };
-        let given = self.php_given(node);
-        if !matches!(function.kind(), "name" | "qualified_name" | "relative_name") {
-            let callee = self.php_expression(function);
-            return match self.php_arguments(&given) {
-                Some(arguments) => {
-                    let all = std::iter::once(callee).chain(arguments).collect();
-                    let call = library(node, "call_user_func", all);
-                    let changed: Vec<usize> =
-                        if self.php.is_any_changing { (0..given.len()).collect() } else { Vec::new() };
-                    self.php_changed(node, call, &given, &changed)
+    /// Calls, functions and new objects.
+    pub(super) fn php_called(&mut self, node: &Expr<'_, '_>) -> Node {
+        let at = span(node.span);
+        match &node.kind {
+            ExprKind::FunctionCall(one) => self.php_call(at, one.name, Some(&one.args)),
+            ExprKind::MethodCall(one) | ExprKind::NullsafeMethodCall(one) => {
+                let of = self.php_expression(one.object);
+                self.php_method(at, of, one.method, Some(&one.args))
+            }
+            ExprKind::StaticMethodCall(one) => {
+                self.php_static_method(at, one.class, one.method, Some(&one.args))
+            }
+            ExprKind::StaticMethodCallDynamic(one) => {
+                self.php_static_method(at, one.class, one.method, Some(&one.args))
+            }
+            ExprKind::CallableCreate(one) => match &one.kind {
+                CallableCreateKind::Function(function) => self.php_call(at, function, None),
+                CallableCreateKind::Method { object, method }
+                | CallableCreateKind::NullsafeMethod { object, method } => {
+                    let of = self.php_expression(object);
+                    self.php_method(at, of, method, None)
                 }
-                None => callee,
-            };
+                CallableCreateKind::StaticMethod { class, method } => {
+                    self.php_static_method(at, class, method, None)
+                }
+                _ => hole(at, Why::Unsupported),
+            },
+            ExprKind::New(one) => self.php_new(at, one),
+            ExprKind::Closure(one) => self.php_closure(at, one),
+            ExprKind::ArrowFunction(one) => self.php_arrow_function(at, one),
+            _ => hole(at, Why::Unsupported),
         }
-        let name = self.php.function(self.text_of(function));
-        let Some(arguments) = self.php_arguments(&given) else {
-            return Node::name(Self::at(function), &name);
-        };
-        if let Some(special) = self.php_special(node, &name, &given) {
+    }
+
+    /// A call, or without arguments the function itself.
+    fn php_call(&mut self, at: Span, function: &Expr<'_, '_>, given: Option<&[Arg<'_, '_>]>) -> Node {
+        if written(function).is_none() {
+            let callee = self.php_expression(function);
+            let Some(given) = given else { return callee };
+            let all = std::iter::once(callee).chain(self.php_arguments(given)).collect();
+            let call = library(at, "call_user_func", all);
+            let changed = if self.php.is_any_changing { (0..given.len()).collect() } else { Vec::new() };
+            return self.php_changed(at, call, given, &changed);
+        }
+        let name = self.php.function(function);
+        let Some(given) = given else { return Node::name(at, &name) };
+        if let Some(special) = self.php_special(at, &name, given) {
             return special;
         }
-        let call = library(node, &name, arguments);
+        let arguments = self.php_arguments(given);
+        let call = library(at, &name, arguments);
         let own = self.php.changing.get(name.rsplit('/').next().unwrap_or_default()).cloned();
         let known = CHANGING.iter().find(|(own, _)| *own == name).map(|(_, places)| places.to_vec());
-        self.php_changed(node, call, &given, &own.or(known).unwrap_or_default())
+        self.php_changed(at, call, given, &own.or(known).unwrap_or_default())
     }
 
-    /// The arguments as they stand.
-    fn php_given<'p>(&self, node: Parsed<'p>) -> Vec<Parsed<'p>> {
-        let list = node.child_by_field_name("arguments");
-        let list =
-            list.or_else(|| Self::children(node).into_iter().find(|child| child.kind() == "arguments"));
-        list.map(Self::children).unwrap_or_default()
+    fn php_arguments(&mut self, given: &[Arg<'_, '_>]) -> Vec<Node> {
+        given.iter().map(|one| self.php_argument(one)).collect()
     }
 
-    /// The arguments of a call; `None` for `f(...)`, which is the function itself.
-    fn php_arguments(&mut self, given: &[Parsed<'_>]) -> Option<Vec<Node>> {
-        if given.iter().any(|one| one.kind() == "variadic_placeholder") {
-            return None;
-        }
-        Some(given.iter().map(|one| self.php_argument(*one)).collect())
-    }
-
-    fn php_argument(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let name = node.child_by_field_name("name").map(|name| self.text_of(name));
-        let value = Self::children(node).last().copied();
-        let is_spread = value.is_some_and(|value| value.kind() == "variadic_unpacking");
-        let value = match value {
+    fn php_argument(&mut self, node: &Arg<'_, '_>) -> Node {
+        let at = span(node.span);
+        let value = match node.value() {
             Some(value) => self.php_expression(value),
-            None => self.error(node),
+            None => hole(at, Why::Unsupported),
         };
-        match name {
-            Some(name) => Node::new(at, Kind::Keyword(name.into(), value.into())),
-            None if is_spread => Node::new(at, Kind::Spread(value.into())),
-            None => value,
+        match (&node.name, &node.kind) {
+            (Some(name), _) => Node::new(at, Kind::Keyword(name.join_parts().into(), value.into())),
+            (None, ArgKind::Spread(_)) => Node::new(at, Kind::Spread(value.into())),
+            (None, _) => value,
         }
     }
 
     /// A call, after which these of its arguments are not known.
-    fn php_changed(&mut self, node: Parsed<'_>, call: Node, given: &[Parsed<'_>], places: &[usize]) -> Node {
-        let at = Self::at(node);
-        let mut targets = Vec::new();
-        for place in places {
-            let value = given.get(*place).and_then(|one| Self::children(*one).last().copied());
-            let is_target = |value: &Parsed<'_>| {
-                matches!(
-                    value.kind(),
-                    "variable_name"
-                        | "dynamic_variable_name"
-                        | "subscript_expression"
-                        | "by_ref"
-                        | "member_access_expression"
-                        | "scoped_property_access_expression"
-                )
-            };
-            if let Some(value) = value.filter(is_target) {
-                let target = self.php_target(value);
-                targets.push(Node::assign(at, target, unknown(at)));
-            }
-        }
+    fn php_changed(&mut self, at: Span, call: Node, given: &[Arg<'_, '_>], places: &[usize]) -> Node {
+        let is_target = |value: &&Expr<'_, '_>| {
+            matches!(
+                value.kind,
+                ExprKind::Variable(_)
+                    | ExprKind::VariableVariable(_)
+                    | ExprKind::ArrayAccess(_)
+                    | ExprKind::PropertyAccess(_)
+                    | ExprKind::StaticPropertyAccess(_)
+                    | ExprKind::StaticPropertyAccessDynamic { .. }
+            )
+        };
+        let values = places.iter().filter_map(|place| given.get(*place)?.value()).filter(is_target);
+        let unset = |value| {
+            let target = self.php_target(value);
+            Node::assign(at, target, unknown(at))
+        };
+        let targets: Vec<Node> = values.map(unset).collect();
         if targets.is_empty() {
             return call;
         }
@@ -165,40 +172,31 @@ impl Lower<'_> {
     }
 
     /// Functions that are part of the language, or change what they are given.
-    fn php_special(&mut self, node: Parsed<'_>, name: &str, given: &[Parsed<'_>]) -> Option<Node> {
-        let at = Self::at(node);
-        let value = |place: usize| given.get(place).and_then(|one| Self::children(*one).last().copied());
+    fn php_special(&mut self, at: Span, name: &str, given: &[Arg<'_, '_>]) -> Option<Node> {
+        let value = |place: usize| given.get(place).and_then(|one| one.value());
         if SORTING.contains(&name) {
             let list = self.php_expression(value(0)?);
             let sort = Node::new(at, Kind::Member(list.into(), "sort".into()));
             let mut parts = vec![Node::new(at, Kind::Call(sort.into(), Vec::new()))];
             if name.starts_with('u') {
                 let compare = self.php_expression(value(1)?);
-                parts.push(library(node, "register.callback", vec![compare]));
+                parts.push(library(at, "register.callback", vec![compare]));
             }
             return Some(Node::new(at, Kind::Sequence(parts)));
-        }
-        if ASKING.contains(&name) {
-            let parts = given.iter().map(|one| self.php_argument(*one)).collect();
-            return Some(Node::new(at, Kind::Inert(parts)));
         }
         match name {
             "compact" => {
                 let mut entries = Vec::new();
                 for one in given {
-                    let inner = Self::children(*one).last().copied()?;
-                    if inner.kind() != "string" {
-                        return None;
-                    }
-                    let key = self.php_plain(inner);
-                    let Kind::Text(text) = &key.kind else { return None };
+                    let ExprKind::String(text) = &one.value()?.kind else { return None };
+                    let text = text.to_str()?;
                     let variable = Node::name(at, &self.declare_outside(&format!("${text}")));
-                    entries.push((key, variable));
+                    entries.push((Node::text(at, text), variable));
                 }
                 Some(Node::new(at, Kind::Map(entries)))
             }
             "define" => {
-                let declared = constant(self.php_defined(node)?);
+                let declared = defined(given)?;
                 let value = self.php_expression(value(1)?);
                 Some(Node::assign(at, Node::name(at, &declared), value))
             }
@@ -208,18 +206,18 @@ impl Lower<'_> {
                 Some(Node::new(at, Kind::Index(Node::name(at, "arguments").into(), index.into())))
             }
             "array_push" | "array_pop" | "array_shift" | "array_unshift" => {
-                self.php_on_array(node, name, given)
+                self.php_on_array(at, name, given)
             }
             "parse_str" if given.len() == 1 => {
                 let text = self.php_expression(value(0)?);
-                Some(library(node, "extract", vec![text]))
+                Some(library(at, "extract", vec![text]))
             }
             "assert" => {
                 let first = value(0)?;
                 let text = self.php_expression(first);
-                Some(match self.is_condition(first) {
+                Some(match is_condition(first) {
                     true => Node::new(at, Kind::Inert(vec![text])),
-                    false => library(node, "assert", vec![text]),
+                    false => library(at, "assert", vec![text]),
                 })
             }
             _ => None,
@@ -227,14 +225,14 @@ impl Lower<'_> {
     }
 
     /// Functions that change the array which is their first argument.
-    fn php_on_array(&mut self, node: Parsed<'_>, name: &str, given: &[Parsed<'_>]) -> Option<Node> {
-        let at = Self::at(node);
-        let array = Self::children(*given.first()?).last().copied()?;
+    fn php_on_array(&mut self, at: Span, name: &str, given: &[Arg<'_, '_>]) -> Option<Node> {
+        let (array, more) = given.split_first()?;
+        let array = array.value()?;
         if name == "array_push" {
             let mut parts = Vec::new();
-            for one in given.iter().skip(1) {
-                let value = self.php_argument(*one);
-                let end = Node::new(at, Kind::Spread(Self::nothing(node).into()));
+            for one in more {
+                let value = self.php_argument(one);
+                let end = Node::new(at, Kind::Spread(nothing(at).into()));
                 let array = self.php_target(array);
                 parts.push(Node::assign(at, Node::new(at, Kind::Index(array.into(), end.into())), value));
             }
@@ -246,151 +244,119 @@ impl Lower<'_> {
             _ => "unshift",
         };
         let array = self.php_expression(array);
-        let more = given.iter().skip(1).map(|one| self.php_argument(*one)).collect();
+        let more = self.php_arguments(more);
         let method = Node::new(at, Kind::Member(array.into(), method.into()));
         Some(Node::new(at, Kind::Call(method.into(), more)))
     }
 
-    /// Whether what is asserted is no text.
-    fn is_condition(&self, node: Parsed<'_>) -> bool {
-        match node.kind() {
-            "binary_expression" => node
-                .child_by_field_name("operator")
-                .is_none_or(|one| !matches!(one.kind(), "." | "??" | "^" | "|" | "&")),
-            "unary_op_expression" => !self.text_of(node).starts_with('~'),
-            "boolean" | "integer" | "null" => true,
-            "function_call_expression" => {
-                let name =
-                    node.child_by_field_name("function").map(|one| self.text_of(one)).unwrap_or_default();
-                name.starts_with("is_")
-                    || matches!(
-                        name,
-                        "isset"
-                            | "empty"
-                            | "in_array"
-                            | "count"
-                            | "function_exists"
-                            | "class_exists"
-                            | "array_key_exists"
-                            | "defined"
-                    )
-            }
-            _ => false,
-        }
-    }
-
-    pub(super) fn php_method(&mut self, node: Parsed<'_>) -> Node {
-        let of = self.php_field(node, "object");
-        self.php_method_of(node, of)
-    }
-
-    fn php_method_of(&mut self, node: Parsed<'_>, of: Node) -> Node {
-        let at = Self::at(node);
-        let given = self.php_given(node);
-        let arguments = self.php_arguments(&given);
-        let Some(name) = node.child_by_field_name("name") else { return self.error(node) };
-        if name.kind() != "name" {
+    fn php_method(&mut self, at: Span, of: Node, name: &Expr<'_, '_>, given: Option<&[Arg<'_, '_>]>) -> Node {
+        let arguments = given.map(|given| self.php_arguments(given));
+        let ExprKind::Identifier(name) = &name.kind else {
             let name = self.php_expression(name);
             let pair = Node::new(at, Kind::List(vec![of, name]));
             return match arguments {
                 Some(arguments) => {
-                    library(node, "call_user_func", std::iter::once(pair).chain(arguments).collect())
+                    library(at, "call_user_func", std::iter::once(pair).chain(arguments).collect())
                 }
                 None => pair,
             };
-        }
-        let name = self.text_of(name).to_ascii_lowercase();
+        };
+        let name = name.to_ascii_lowercase();
         let member = Node::new(at, Kind::Member(of.into(), name.as_str().into()));
-        let Some(arguments) = arguments else { return member };
+        let (Some(arguments), Some(given)) = (arguments, given) else { return member };
         let call = Node::new(at, Kind::Call(member.into(), arguments));
         let changed = self.php.changing.get(&name).cloned().unwrap_or_default();
-        self.php_changed(node, call, &given, &changed)
+        self.php_changed(at, call, given, &changed)
     }
 
-    pub(super) fn php_static_method(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let Some(scope) = node.child_by_field_name("scope") else { return self.error(node) };
-        let is_relative = scope.kind() == "relative_scope";
+    fn php_static_method(
+        &mut self,
+        at: Span,
+        class: &Expr<'_, '_>,
+        name: &Expr<'_, '_>,
+        given: Option<&[Arg<'_, '_>]>,
+    ) -> Node {
         let has_object = self.php.around.last().is_some_and(|around| !around.is_static);
-        let word = self.text_of(scope).to_ascii_lowercase();
-        if is_relative && has_object && word == "parent" {
-            return self.php_of_parent(node);
+        let word = written(class).filter(|_| has_object).unwrap_or_default().to_ascii_lowercase();
+        match (word.as_str(), &name.kind) {
+            ("parent", ExprKind::Identifier(name)) => self.php_of_parent(at, class, name, given),
+            ("parent" | "self" | "static", _) => self.php_method(at, Node::name(at, "this"), name, given),
+            _ => {
+                let of = self.php_class_of(class);
+                self.php_method(at, of, name, given)
+            }
         }
-        if is_relative && has_object {
-            return self.php_method_of(node, Node::name(at, "this"));
-        }
-        let of = self.php_scope(node);
-        self.php_method_of(node, of)
     }
 
     /// `parent::method()` works on the same object.
-    fn php_of_parent(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let base = self.php_scope(node);
-        let given = self.php_given(node);
-        let name = node.child_by_field_name("name").map(|one| self.text_of(one)).unwrap_or_default();
+    fn php_of_parent(
+        &mut self,
+        at: Span,
+        class: &Expr<'_, '_>,
+        name: &str,
+        given: Option<&[Arg<'_, '_>]>,
+    ) -> Node {
+        let base = self.php_class_of(class);
         let name = name.to_ascii_lowercase();
         let method = match name.as_str() {
             "__construct" => base,
             _ => Node::new(at, Kind::Member(base.into(), name.as_str().into())),
         };
-        let bound = library(node, "parent.method", vec![method, Node::name(at, "this")]);
-        match self.php_arguments(&given) {
-            Some(arguments) => Node::new(at, Kind::Call(bound.into(), arguments)),
+        let bound = library(at, "parent.method", vec![method, Node::name(at, "this")]);
+        match given {
+            Some(given) => Node::new(at, Kind::Call(bound.into(), self.php_arguments(given))),
             None => bound,
         }
     }
 
-    /// What stands before `::`.
-    pub(super) fn php_scope(&mut self, node: Parsed<'_>) -> Node {
-        match node.child_by_field_name("scope") {
-            Some(scope) => self.php_class_of(scope),
-            None => self.hole(node, Why::Syntax),
+    /// What stands before `::`, or behind `new`.
+    pub(super) fn php_class_of(&mut self, node: &Expr<'_, '_>) -> Node {
+        let at = span(node.span);
+        if written(node).is_some() {
+            return Node::name(at, self.php.class_in(node).as_deref().unwrap_or("this"));
         }
+        // A text is the name of a class.
+        let of = self.php_expression(node);
+        library(at, "class.named", vec![of])
     }
 
-    pub(super) fn php_class_of(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        match node.kind() {
-            "name" | "qualified_name" | "relative_name" | "relative_scope" => match self.php_class_text(node)
-            {
-                Some(name) => Node::name(at, &name),
-                None => Node::name(at, "this"),
-            },
-            // A text is the name of a class.
-            _ => {
-                let of = self.php_expression(node);
-                library(node, "class.named", vec![of])
-            }
-        }
-    }
-
-    /// The name of a class; `None` for the one around if it has none.
-    pub(super) fn php_class_text(&self, node: Parsed<'_>) -> Option<String> {
-        let written = self.text_of(node);
-        let around = self.php.around.last();
-        match written.to_ascii_lowercase().as_str() {
-            "self" | "static" => around.and_then(|around| around.name.clone()),
-            "parent" => around.and_then(|around| around.base.clone()),
-            _ => Some(self.php.class(written)),
-        }
-    }
-
-    pub(super) fn php_new(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let given = self.php_given(node);
-        let children = Self::children(node);
-        let Some(class) = children.iter().find(|child| child.kind() != "arguments") else {
-            return self.error(node);
+    fn php_new(&mut self, at: Span, node: &NewExpr<'_, '_>) -> Node {
+        let of = match &node.class.kind {
+            ExprKind::AnonymousClass(class) => self.php_class(at, &class_like(class), None),
+            _ => self.php_class_of(node.class),
         };
-        if class.kind() == "anonymous_class" {
-            let given = self.php_given(*class);
-            let arguments = self.php_arguments(&given).unwrap_or_default();
-            let of = self.php_class(*class, None);
-            return Node::new(at, Kind::New(of.into(), arguments));
-        }
-        let of = self.php_class_of(*class);
-        let arguments = self.php_arguments(&given).unwrap_or_default();
+        let arguments = self.php_arguments(&node.args);
         Node::new(at, Kind::New(of.into(), arguments))
+    }
+}
+
+/// Whether what is asserted is no text.
+fn is_condition(node: &Expr<'_, '_>) -> bool {
+    match &node.kind {
+        ExprKind::Binary(one) => !matches!(
+            one.op,
+            BinaryOp::Concat
+                | BinaryOp::BitwiseXor
+                | BinaryOp::BitwiseOr
+                | BinaryOp::BitwiseAnd
+                | BinaryOp::Pipe
+        ),
+        ExprKind::UnaryPrefix(one) => one.op != UnaryPrefixOp::BitwiseNot,
+        ExprKind::Bool(_) | ExprKind::Int(_) | ExprKind::Null | ExprKind::Isset(_) | ExprKind::Empty(_) => {
+            true
+        }
+        ExprKind::FunctionCall(one) => written(one.name).is_some_and(|name| {
+            name.starts_with("is_")
+                || matches!(
+                    name.as_str(),
+                    "in_array"
+                        | "count"
+                        | "function_exists"
+                        | "class_exists"
+                        | "array_key_exists"
+                        | "defined"
+                )
+        }),
+        _ => false,
     }
 }

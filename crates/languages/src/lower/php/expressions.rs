@@ -1,400 +1,357 @@
-//! Expressions.
+//! Expressions, and what values are given to.
 
 use castellan_event::Why;
-use tree_sitter::Node as Parsed;
+use php_ast::{
+    ArrayElement, ArrayElementKind, AssignExpr, AssignOp, BinaryExpr, BinaryOp, ByteStr, CastKind, Expr,
+    ExprKind, MagicConstKind, MatchExpr, StringPart, UnaryPrefixExpr, UnaryPrefixOp,
+};
 
 use super::super::Lower;
-use super::super::escapes::number;
-use super::names::constant;
-use super::unknown;
-use crate::tree::{Kind, Node};
+use super::names::{constant, written};
+use super::{branch, hole, nothing, span, unknown};
+use crate::tree::{Kind, Node, Span};
 
 /// Variables that are the same everywhere.
 const SUPERGLOBALS: &[&str] =
     &["$GLOBALS", "$_SERVER", "$_GET", "$_POST", "$_FILES", "$_COOKIE", "$_SESSION", "$_REQUEST", "$_ENV"];
 
 impl Lower<'_> {
-    pub(super) fn php_expression(&mut self, node: Parsed<'_>) -> Node {
-        self.deeper(node, |lower| lower.php_expression_of(node))
+    pub(super) fn php_expression(&mut self, node: &Expr<'_, '_>) -> Node {
+        self.deeper_at(span(node.span), |lower| lower.php_value(node))
     }
 
-    pub(super) fn php_field(&mut self, node: Parsed<'_>, name: &str) -> Node {
-        match node.child_by_field_name(name) {
-            Some(child) => self.php_expression(child),
-            None => self.hole(node, Why::Syntax),
-        }
+    pub(super) fn php_all<'n, 's: 'a, 'a: 'n>(
+        &mut self,
+        all: impl IntoIterator<Item = &'n Expr<'a, 's>>,
+    ) -> Vec<Node> {
+        all.into_iter().map(|one| self.php_expression(one)).collect()
     }
 
-    pub(super) fn php_all(&mut self, node: Parsed<'_>) -> Vec<Node> {
-        Self::children(node).into_iter().map(|one| self.php_expression(one)).collect()
-    }
-
-    fn php_only(&mut self, node: Parsed<'_>) -> Node {
-        match Self::children(node).last() {
-            Some(inner) => self.php_expression(*inner),
-            None => Self::nothing(node),
-        }
-    }
-
-    fn php_expression_of(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let kind = match node.kind() {
-            "variable_name" => return self.php_variable(node),
-            "dynamic_variable_name" => return self.php_named_variable(node),
-            "name" | "qualified_name" | "relative_name" => return self.php_constant(node),
-            "string" => return self.php_plain(node),
-            "encapsed_string" => return self.php_parts(node),
-            "heredoc" | "nowdoc" => return self.php_heredoc(node),
-            "integer" => match integer(self.text_of(node)) {
-                Some(number) => Kind::Number(number),
-                None => Kind::Constant,
-            },
-            "boolean" if self.text_of(node).eq_ignore_ascii_case("true") => Kind::Number(1),
-            "float" | "boolean" | "null" | "argument_placeholder" => Kind::Constant,
-            "expression_statement"
-            | "parenthesized_expression"
-            | "error_suppression_expression"
-            | "argument"
-            | "variadic_unpacking" => return self.php_only(node),
-            "by_ref" => return self.php_only(node),
-            "sequence_expression" => Kind::Sequence(self.php_all(node)),
-            "assignment_expression" => return self.php_assignment(node),
-            "reference_assignment_expression" => return self.php_alias(node),
-            "augmented_assignment_expression" => return self.php_augmented(node),
-            "update_expression" => return self.php_update(node),
-            "binary_expression" => return self.php_binary(node),
-            "unary_op_expression" => return self.php_unary(node),
-            "cast_expression" => return self.php_cast(node),
-            "conditional_expression" => return self.php_conditional(node),
-            "match_expression" => return self.php_match(node),
-            "subscript_expression" => return self.php_subscript(node),
-            "member_access_expression" | "nullsafe_member_access_expression" => {
-                let of = self.php_field(node, "object");
-                return self.php_property(node, of);
+    /// Names, literals and what is made of them.
+    fn php_value(&mut self, node: &Expr<'_, '_>) -> Node {
+        let at = span(node.span);
+        let kind = match &node.kind {
+            ExprKind::Variable(name) => return self.php_variable(at, name),
+            ExprKind::VariableVariable(name) => {
+                let name = self.php_expression(name);
+                Kind::Index(library(at, "get_defined_vars", Vec::new()).into(), name.into())
             }
-            "scoped_property_access_expression" => {
-                let of = self.php_scope(node);
-                return self.php_property(node, of);
+            ExprKind::Identifier(_) | ExprKind::Name(_) => {
+                return self.php_constant(at, &written(node).unwrap_or_default());
             }
-            "class_constant_access_expression" => return self.php_class_constant(node),
-            "function_call_expression" => return self.php_call(node),
-            "member_call_expression" | "nullsafe_member_call_expression" => return self.php_method(node),
-            "scoped_call_expression" => return self.php_static_method(node),
-            "object_creation_expression" => return self.php_new(node),
-            "clone_expression" => return library(node, "clone", vec![self.php_only(node)]),
-            "array_creation_expression" => return self.php_array(node),
-            "anonymous_function" | "arrow_function" => return self.php_function(node, false),
-            "include_expression"
-            | "include_once_expression"
-            | "require_expression"
-            | "require_once_expression" => {
-                let path = self.php_only(node);
-                return library(node, "include", vec![path]);
+            ExprKind::MagicConst(one) => return self.php_magic(at, *one),
+            ExprKind::String(text) => return piece(at, text),
+            ExprKind::Nowdoc { value, .. } => return Node::text(at, value),
+            ExprKind::InterpolatedString(parts) | ExprKind::Heredoc { parts, .. } => {
+                return self.php_parts(at, parts);
             }
-            "shell_command_expression" => {
-                let text = self.php_parts(node);
-                return library(node, "shell_exec", vec![text]);
+            ExprKind::ShellExec(parts) => return library(at, "shell_exec", vec![self.php_parts(at, parts)]),
+            ExprKind::Int(number) => Kind::Number(*number),
+            ExprKind::Bool(true) => Kind::Number(1),
+            ExprKind::Bool(false) | ExprKind::Float(_) | ExprKind::Null | ExprKind::Omit => Kind::Constant,
+            ExprKind::Parenthesized(inner) | ExprKind::ErrorSuppress(inner) => {
+                return self.php_expression(inner);
             }
-            "print_intrinsic" | "throw_expression" => {
-                self.jumps += usize::from(node.kind() == "throw_expression");
-                Kind::Inert(self.php_all(node))
+            ExprKind::Array(elements) => return self.php_array(at, elements),
+            ExprKind::ArrayAccess(one) => {
+                let of = self.php_expression(one.array);
+                let Some(index) = one.index else { return of };
+                Kind::Index(of.into(), self.php_expression(index).into())
             }
-            "yield_expression" => {
-                self.jumps += 1;
-                let value = Self::children(node).last().copied();
-                Kind::Yield(value.map(|value| self.php_only_of(value).into()))
+            ExprKind::PropertyAccess(one) | ExprKind::NullsafePropertyAccess(one) => {
+                let of = self.php_expression(one.object);
+                return self.php_property(at, of, one.property);
             }
-            _ => Kind::Hole(Why::Unsupported),
+            ExprKind::StaticPropertyAccess(one) => {
+                let of = self.php_class_of(one.class);
+                return self.php_property(at, of, one.member);
+            }
+            ExprKind::StaticPropertyAccessDynamic { class, member } => {
+                let of = self.php_class_of(class);
+                let member =
+                    if let ExprKind::VariableVariable(inner) = &member.kind { inner } else { member };
+                return self.php_property(at, of, member);
+            }
+            ExprKind::ClassConstAccess(one) => return self.php_class_constant(at, one.class, one.member),
+            ExprKind::ClassConstAccessDynamic { class, member } => {
+                Kind::Inert(self.php_all([*class, *member]))
+            }
+            _ => return self.php_computed(node),
         };
         Node::new(at, kind)
     }
 
+    /// Operators, assignments and what leaves an expression.
+    fn php_computed(&mut self, node: &Expr<'_, '_>) -> Node {
+        let at = span(node.span);
+        let kind = match &node.kind {
+            ExprKind::Assign(one) => return self.php_assignment(at, one),
+            ExprKind::Binary(one) => return self.php_binary(node, one),
+            ExprKind::UnaryPrefix(one) => return self.php_unary(at, one),
+            ExprKind::UnaryPostfix(one) => return self.php_counted(at, one.operand),
+            ExprKind::Ternary(one) => {
+                let condition = self.php_expression(one.condition);
+                match one.then_expr {
+                    Some(body) => {
+                        let bodies = self.php_all([body, one.else_expr]);
+                        Kind::Sequence(vec![condition, Node::new(at, Kind::Either(bodies))])
+                    }
+                    None => Kind::Or(vec![condition, self.php_expression(one.else_expr)]),
+                }
+            }
+            ExprKind::NullCoalesce(one) => Kind::Or(self.php_all([one.left, one.right])),
+            ExprKind::Cast(to, value) => {
+                let value = self.php_expression(value);
+                match to {
+                    CastKind::String => Kind::Join(vec![value]),
+                    CastKind::Array => return library(at, "array.cast", vec![value]),
+                    _ => Kind::Inert(vec![value]),
+                }
+            }
+            ExprKind::Match(one) => return self.php_match(at, one),
+            ExprKind::Clone(inner) => return library(at, "clone", vec![self.php_expression(inner)]),
+            ExprKind::CloneWith(inner, changes) => {
+                let changes = self.php_expression(changes);
+                let clone = library(at, "clone", vec![self.php_expression(inner)]);
+                Kind::Sequence(vec![changes, clone])
+            }
+            ExprKind::Include(_, path) => return library(at, "include", vec![self.php_expression(path)]),
+            ExprKind::Eval(text) => return library(at, "eval", vec![self.php_expression(text)]),
+            ExprKind::Isset(values) => Kind::Inert(self.php_all(values.iter())),
+            ExprKind::Print(value) | ExprKind::Empty(value) => Kind::Inert(vec![self.php_expression(value)]),
+            ExprKind::Exit(value) => {
+                Kind::Inert(value.map(|value| self.php_expression(value)).into_iter().collect())
+            }
+            ExprKind::Throw(value) => {
+                self.jumps += 1;
+                Kind::Inert(vec![self.php_expression(value)])
+            }
+            ExprKind::Yield(one) => {
+                self.jumps += 1;
+                let key = one.key.map(|key| self.php_expression(key));
+                let value = one.value.map(|value| self.php_expression(value).into());
+                let yielded = Node::new(at, Kind::Yield(value));
+                Kind::Sequence(key.into_iter().chain([yielded]).collect())
+            }
+            // The parser reports the error, too.
+            ExprKind::Error => return unknown(at),
+            _ => return self.php_called(node),
+        };
+        Node::new(at, kind)
+    }
+
+    /// The parts of `"text $x"`, of a heredoc, or of what stands in backticks.
+    fn php_parts(&mut self, at: Span, parts: &[StringPart<'_, '_>]) -> Node {
+        let part = |one: &StringPart<'_, '_>| match one {
+            StringPart::Literal(text) => piece(at, text),
+            StringPart::Expr(value) => self.php_expression(value),
+            _ => unknown(at),
+        };
+        Node::new(at, Kind::Join(parts.iter().map(part).collect()))
+    }
+
     /// `$x++`
-    fn php_update(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let before = self.php_field(node, "argument");
-        let Some(target) = node.child_by_field_name("argument") else { return before };
-        let target = self.php_target(target);
+    fn php_counted(&mut self, at: Span, operand: &Expr<'_, '_>) -> Node {
+        let before = self.php_expression(operand);
+        let target = self.php_target(operand);
         Node::assign(at, target, Node::new(at, Kind::Inert(vec![before])))
     }
 
-    fn php_only_of(&mut self, node: Parsed<'_>) -> Node {
-        match node.kind() {
-            "array_element_initializer" => self.php_only(node),
-            _ => self.php_expression(node),
-        }
-    }
-
-    fn php_variable(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let name = self.text_of(node);
+    fn php_variable(&mut self, at: Span, name: &str) -> Node {
+        let name = format!("${name}");
         if name == "$this" {
             return Node::name(at, "this");
         }
-        if !SUPERGLOBALS.contains(&name) {
-            self.declare_outside(name);
+        if !SUPERGLOBALS.contains(&name.as_str()) {
+            self.declare_outside(&name);
         }
-        Node::name(at, name)
+        Node::name(at, &name)
     }
 
-    /// `$$name`, `${'name'}`
-    fn php_named_variable(&mut self, node: Parsed<'_>) -> Node {
-        let inner = Self::children(node);
-        let Some(inner) = inner.first() else { return self.error(node) };
-        let name = match inner.kind() {
-            // In a text: `${name}`.
-            "name" => {
-                return Node::name(
-                    Self::at(node),
-                    &self.declare_outside(&format!("${}", self.text_of(*inner))),
-                );
-            }
-            _ => self.php_expression(*inner),
-        };
-        let names = library(node, "get_defined_vars", Vec::new());
-        Node::new(Self::at(node), Kind::Index(names.into(), name.into()))
-    }
-
-    fn php_constant(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let name = self.text_of(node);
+    fn php_constant(&mut self, at: Span, name: &str) -> Node {
         match name.trim_start_matches('\\') {
             "PHP_EOL" => Node::text(at, "\n"),
             "DIRECTORY_SEPARATOR" => Node::text(at, "/"),
             "PATH_SEPARATOR" => Node::text(at, ":"),
-            "__DIR__" => Node::name(at, "__dir__"),
-            "__FILE__" => Node::name(at, "__file__"),
             "PHP_BINARY" => Node::text(at, "php"),
             option if option.starts_with("CURLOPT_") => Node::text(at, option),
-            "STDIN" | "STDOUT" | "STDERR" => Node::new(at, Kind::Constant),
-            "__NAMESPACE__" => Node::text(at, self.php.own("").trim_end_matches('\\')),
-            "__CLASS__" => match self.php.around.last().and_then(|around| around.name.clone()) {
-                Some(name) => Node::text(at, &name),
-                None => unknown(at),
-            },
+            "STDIN" | "STDOUT" | "STDERR" => nothing(at),
             _ if self.php.has_constant(name) => Node::name(at, &constant(name)),
             _ => unknown(at),
         }
     }
 
-    fn php_assignment(&mut self, node: Parsed<'_>) -> Node {
-        let value = self.php_field(node, "right");
-        let Some(target) = node.child_by_field_name("left") else { return value };
-        Node::assign(Self::at(node), self.php_target(target), value)
+    fn php_magic(&mut self, at: Span, constant: MagicConstKind) -> Node {
+        match constant {
+            MagicConstKind::Dir => Node::name(at, "__dir__"),
+            MagicConstKind::File => Node::name(at, "__file__"),
+            MagicConstKind::Namespace => Node::text(at, self.php.names.namespace().unwrap_or_default()),
+            MagicConstKind::Class => match self.php.around.last().and_then(|around| around.name.as_deref()) {
+                Some(name) => Node::text(at, name),
+                None => unknown(at),
+            },
+            _ => unknown(at),
+        }
     }
 
-    /// `$a = &$b`: from here on both are one, which is not followed.
-    fn php_alias(&mut self, node: Parsed<'_>) -> Node {
-        let assigned = self.php_assignment(node);
-        let is_new = node.child_by_field_name("right").is_some_and(|right| {
+    fn php_assignment(&mut self, at: Span, node: &AssignExpr<'_, '_>) -> Node {
+        let AssignExpr { target, op, value, by_ref, .. } = node;
+        let right = self.php_expression(value);
+        let right = match op {
+            AssignOp::Assign => right,
+            op => {
+                let parts = vec![self.php_expression(target), right];
+                Node::new(
+                    at,
+                    match op {
+                        AssignOp::Concat => Kind::Join(parts),
+                        AssignOp::Plus => Kind::Add(parts),
+                        AssignOp::Coalesce => Kind::Or(parts),
+                        _ => Kind::Inert(parts),
+                    },
+                )
+            }
+        };
+        let target = self.php_target(target);
+        let assigned = Node::assign(at, target, right);
+        let is_new = || {
             matches!(
-                right.kind(),
-                "function_call_expression"
-                    | "member_call_expression"
-                    | "scoped_call_expression"
-                    | "object_creation_expression"
-                    | "array_creation_expression"
+                value.kind,
+                ExprKind::FunctionCall(_)
+                    | ExprKind::MethodCall(_)
+                    | ExprKind::StaticMethodCall(_)
+                    | ExprKind::StaticMethodCallDynamic(_)
+                    | ExprKind::New(_)
+                    | ExprKind::Array(_)
             )
-        });
-        if is_new {
+        };
+        if !by_ref || is_new() {
             return assigned;
         }
-        let hole = self.hole(node, Why::Unsupported);
-        Node::new(Self::at(node), Kind::Sequence(vec![hole, assigned]))
+        // `$a = &$b`: from here on both are one, which is not followed.
+        Node::new(at, Kind::Sequence(vec![hole(at, Why::Unsupported), assigned]))
     }
 
-    fn php_augmented(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let right = self.php_field(node, "right");
-        let Some(left) = node.child_by_field_name("left") else { return right };
-        let before = self.php_expression(left);
-        let value = match self.php_operator(node) {
-            ".=" => Kind::Join(vec![before, right]),
-            "+=" => Kind::Add(vec![before, right]),
-            "??=" => Kind::Or(vec![before, right]),
-            _ => Kind::Inert(vec![before, right]),
-        };
-        Node::assign(at, self.php_target(left), Node::new(at, value))
-    }
-
-    fn php_operator<'p>(&self, node: Parsed<'p>) -> &'p str {
-        node.child_by_field_name("operator").map(|one| one.kind()).unwrap_or_default()
-    }
-
-    /// The operands of operators that lie deep inside each other.
-    fn php_chain(&mut self, node: Parsed<'_>, operators: &[&str]) -> Vec<Node> {
-        let mut operands = Vec::new();
-        let mut left = node;
-        while left.kind() == node.kind() && operators.contains(&self.php_operator(left)) {
-            operands.extend(left.child_by_field_name("right"));
-            match left.child_by_field_name("left") {
-                Some(next) => left = next,
-                None => break,
-            }
+    /// The operands of operators that lie deep inside each other on the left.
+    fn php_operands(&mut self, node: &Expr<'_, '_>, is_same: impl Fn(BinaryOp) -> bool) -> Vec<Node> {
+        let (mut left, mut right) = (node, Vec::new());
+        while let ExprKind::Binary(one) = &left.kind
+            && is_same(one.op)
+        {
+            right.push(one.right);
+            left = one.left;
         }
-        operands.push(left);
-        operands.into_iter().rev().map(|one| self.php_expression(one)).collect()
+        self.php_all(std::iter::once(left).chain(right.into_iter().rev()))
     }
 
-    fn php_binary(&mut self, node: Parsed<'_>) -> Node {
-        let kind = match self.php_operator(node) {
-            "." => Kind::Join(self.php_chain(node, &["."])),
-            "+" => Kind::Add(self.php_chain(node, &["+"])),
-            "??" => Kind::Or(vec![self.php_field(node, "left"), self.php_field(node, "right")]),
-            "&&" | "||" | "and" | "or" => {
-                let parts = self.php_chain(node, &["&&", "||", "and", "or"]);
-                Kind::Inert(vec![Node::new(Self::at(node), Kind::Or(parts))])
-            }
-            "instanceof" => Kind::Inert(vec![self.php_field(node, "left")]),
-            other => {
-                let other = [other];
-                Kind::Inert(self.php_chain(node, &other))
-            }
+    fn php_binary(&mut self, node: &Expr<'_, '_>, one: &BinaryExpr<'_, '_>) -> Node {
+        let at = span(node.span);
+        let is_condition = |op| {
+            matches!(
+                op,
+                BinaryOp::BooleanAnd | BinaryOp::BooleanOr | BinaryOp::LogicalAnd | BinaryOp::LogicalOr
+            )
         };
-        Node::new(Self::at(node), kind)
-    }
-
-    fn php_unary(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let argument = self.php_only(node);
-        let minus = self.text_of(node).starts_with('-');
-        match argument.kind {
-            Kind::Number(number) if minus => Node::new(at, Kind::Number(number.saturating_neg())),
-            _ => Node::new(at, Kind::Inert(vec![argument])),
-        }
-    }
-
-    fn php_cast(&mut self, node: Parsed<'_>) -> Node {
-        let value = self.php_field(node, "value");
-        let to = node.child_by_field_name("type").map(|one| self.text_of(one)).unwrap_or_default();
-        let kind = match to.trim().to_ascii_lowercase().as_str() {
-            "string" | "binary" => Kind::Join(vec![value]),
-            "array" => return library(node, "array.cast", vec![value]),
-            _ => Kind::Inert(vec![value]),
-        };
-        Node::new(Self::at(node), kind)
-    }
-
-    fn php_conditional(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let condition = self.php_field(node, "condition");
-        let other = self.php_field(node, "alternative");
-        let kind = match node.child_by_field_name("body") {
-            Some(body) => {
-                let bodies = vec![self.php_expression(body), other];
-                Kind::Sequence(vec![condition, Node::new(at, Kind::Either(bodies))])
+        let kind = match one.op {
+            BinaryOp::Concat => Kind::Join(self.php_operands(node, |op| op == BinaryOp::Concat)),
+            BinaryOp::Add => Kind::Add(self.php_operands(node, |op| op == BinaryOp::Add)),
+            op if is_condition(op) => {
+                let parts = self.php_operands(node, is_condition);
+                Kind::Inert(vec![Node::new(at, Kind::Or(parts))])
             }
-            None => Kind::Or(vec![condition, other]),
+            BinaryOp::Instanceof => {
+                let class = Some(one.right).filter(|class| written(class).is_none());
+                Kind::Inert(self.php_all(std::iter::once(one.left).chain(class)))
+            }
+            // `value |> function`
+            BinaryOp::Pipe => {
+                let (value, function) = (self.php_expression(one.left), self.php_expression(one.right));
+                return library(at, "call_user_func", vec![function, value]);
+            }
+            op => Kind::Inert(self.php_operands(node, |other| other == op)),
         };
         Node::new(at, kind)
     }
 
-    fn php_match(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let mut conditions = vec![self.php_field(node, "condition")];
-        let mut bodies = Vec::new();
-        for arm in node.child_by_field_name("body").map(Self::children).unwrap_or_default() {
-            if let Some(tests) = arm.child_by_field_name("conditional_expressions") {
-                conditions.extend(self.php_all(tests));
-            }
-            bodies.push(self.php_field(arm, "return_expression"));
+    fn php_unary(&mut self, at: Span, node: &UnaryPrefixExpr<'_, '_>) -> Node {
+        if matches!(node.op, UnaryPrefixOp::PreIncrement | UnaryPrefixOp::PreDecrement) {
+            return self.php_counted(at, node.operand);
         }
-        let conditions = Node::new(at, Kind::Or(conditions));
-        Node::new(at, Kind::Sequence(vec![conditions, Node::new(at, Kind::Either(bodies))]))
+        let operand = self.php_expression(node.operand);
+        match operand.kind {
+            Kind::Number(number) if node.op == UnaryPrefixOp::Negate => {
+                Node::new(at, Kind::Number(number.saturating_neg()))
+            }
+            _ => Node::new(at, Kind::Inert(vec![operand])),
+        }
     }
 
-    fn php_subscript(&mut self, node: Parsed<'_>) -> Node {
-        let children = Self::children(node);
-        let Some((of, index)) = children.split_first() else { return self.error(node) };
-        let of = self.php_expression(*of);
-        match index.first() {
-            Some(index) => {
-                let index = self.php_expression(*index);
-                Node::new(Self::at(node), Kind::Index(of.into(), index.into()))
-            }
-            None => of,
+    fn php_match(&mut self, at: Span, node: &MatchExpr<'_, '_>) -> Node {
+        let mut conditions = vec![self.php_expression(node.subject)];
+        let mut bodies = Vec::new();
+        for arm in node.arms.iter() {
+            conditions.extend(self.php_all(arm.conditions.iter().flat_map(|tests| tests.iter())));
+            bodies.push(self.php_expression(&arm.body));
         }
+        branch(at, conditions, bodies)
     }
 
     /// `->name`, `::$name`, `->{name}`
-    fn php_property(&mut self, node: Parsed<'_>, of: Node) -> Node {
-        let at = Self::at(node);
-        let Some(name) = node.child_by_field_name("name") else { return of };
-        let is_scoped = node.kind() == "scoped_property_access_expression";
-        let kind = match name.kind() {
-            "name" => Kind::Member(of.into(), format!("${}", self.text_of(name)).into()),
-            "variable_name" if is_scoped => Kind::Member(of.into(), self.text_of(name).into()),
-            _ => {
-                let name = self.php_expression(name);
-                let name = Node::new(at, Kind::Join(vec![Node::text(at, "$"), name]));
-                Kind::Index(of.into(), name.into())
-            }
-        };
-        Node::new(at, kind)
+    fn php_property(&mut self, at: Span, of: Node, name: &Expr<'_, '_>) -> Node {
+        if let ExprKind::Identifier(name) = &name.kind {
+            return Node::new(at, Kind::Member(of.into(), format!("${}", name.as_str()).into()));
+        }
+        let name = self.php_expression(name);
+        let name = Node::new(at, Kind::Join(vec![Node::text(at, "$"), name]));
+        Node::new(at, Kind::Index(of.into(), name.into()))
     }
 
-    fn php_class_constant(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let children = Self::children(node);
-        let [of, name] = children.as_slice() else { return unknown(at) };
-        let is_class = matches!(of.kind(), "name" | "qualified_name" | "relative_name" | "relative_scope");
-        if self.text_of(*name).eq_ignore_ascii_case("class") {
-            return match (is_class, self.php_class_text(*of)) {
-                (true, Some(name)) => Node::text(at, &name),
-                _ => unknown(at),
-            };
+    fn php_class_constant(&mut self, at: Span, class: &Expr<'_, '_>, name: &Expr<'_, '_>) -> Node {
+        let (Some(class_name), Some(name)) = (written(class), written(name)) else {
+            return Node::new(at, Kind::Inert(self.php_all([class, name])));
+        };
+        if name.eq_ignore_ascii_case("class") {
+            return self.php.class_in(class).map_or_else(|| unknown(at), |name| Node::text(at, &name));
         }
-        if !is_class || !self.php.has_constant(self.text_of(*name)) {
+        if !self.php.has_constant(&name) {
             return unknown(at);
         }
         // The class itself has no value yet.
-        if of.kind() == "relative_scope" && self.php.around.last().is_some_and(|around| around.is_near) {
-            return Node::name(at, &constant(self.text_of(*name)));
+        let is_own = ["self", "static", "parent"].iter().any(|own| class_name.eq_ignore_ascii_case(own));
+        if is_own && self.php.around.last().is_some_and(|around| around.is_near) {
+            return Node::name(at, &constant(&name));
         }
-        let of = self.php_class_of(*of);
-        Node::new(at, Kind::Member(of.into(), constant(self.text_of(*name)).into()))
+        let of = self.php_class_of(class);
+        Node::new(at, Kind::Member(of.into(), constant(&name).into()))
     }
 
     /// A list; with keys, each element has one.
-    fn php_array(&mut self, node: Parsed<'_>) -> Node {
-        let at = Self::at(node);
-        let children = Self::children(node);
-        let is_keyed = children.iter().any(|child| Self::children(*child).len() > 1);
-        let mut values = Vec::new();
-        let mut entries = Vec::new();
+    fn php_array(&mut self, at: Span, elements: &[ArrayElement<'_, '_>]) -> Node {
+        let is_keyed = elements.iter().any(|one| one.key.is_some());
+        let (mut values, mut entries) = (Vec::new(), Vec::new());
         let mut next = 0;
-        for child in children {
-            let parts = Self::children(child);
-            let hole = parts
-                .last()
-                .filter(|one| one.kind() == "by_ref")
-                .map(|one| self.hole(*one, Why::Unsupported));
-            match parts.as_slice() {
-                [spread] if spread.kind() == "variadic_unpacking" => {
-                    let inner = self.php_expression(*spread);
-                    let inner = Node::new(Self::at(child), Kind::Spread(inner.into()));
-                    if is_keyed { entries.push((inner, Self::nothing(child))) } else { values.push(inner) }
+        for one in elements {
+            let key = one.key.as_ref().map(|key| self.php_expression(key));
+            let value = self.php_expression(one.value());
+            match (&one.kind, key) {
+                (ArrayElementKind::Spread(_), _) => {
+                    let inner = Node::new(span(one.span), Kind::Spread(value.into()));
+                    if is_keyed { entries.push((inner, nothing(at))) } else { values.push(inner) }
                 }
-                [key, value] => {
-                    let key = self.php_expression(*key);
+                (_, Some(key)) => {
                     if let Kind::Number(number) = key.kind {
                         next = number.saturating_add(1);
                     }
-                    entries.push((key, self.php_expression(*value)));
+                    entries.push((key, value));
                 }
-                [value] => {
-                    let value = self.php_expression(*value);
-                    if is_keyed {
-                        entries.push((Node::text(at, &next.to_string()), value));
-                        next = next.saturating_add(1);
-                    } else {
-                        values.push(value);
-                    }
+                (_, None) if is_keyed => {
+                    entries.push((Node::text(at, &next.to_string()), value));
+                    next = next.saturating_add(1);
                 }
-                _ => {}
+                (_, None) => values.push(value),
             }
-            if let Some(hole) = hole {
-                values.push(hole);
+            if one.is_by_ref() {
+                values.push(hole(span(one.span), Why::Unsupported));
             }
         }
         if !is_keyed {
@@ -403,20 +360,48 @@ impl Lower<'_> {
         let map = Node::new(at, Kind::Map(entries));
         Node::new(at, Kind::Sequence(values.into_iter().chain([map]).collect()))
     }
+
+    /// What an assignment gives a value to.
+    pub(super) fn php_target(&mut self, node: &Expr<'_, '_>) -> Node {
+        let at = span(node.span);
+        self.deeper_at(at, |lower| match &node.kind {
+            ExprKind::Array(elements) => lower.php_list_target(at, elements),
+            ExprKind::Parenthesized(inner) => lower.php_target(inner),
+            ExprKind::Omit => nothing(at),
+            ExprKind::ArrayAccess(one) => {
+                let of = lower.php_target(one.array);
+                let index = match one.index {
+                    Some(index) => lower.php_expression(index),
+                    // A new element at the end.
+                    None => Node::new(at, Kind::Spread(nothing(at).into())),
+                };
+                Node::new(at, Kind::Index(of.into(), index.into()))
+            }
+            _ => lower.php_value(node),
+        })
+    }
+
+    /// `[$a, , $b]` or `['k' => $a]`: a target for each place, or for each key.
+    fn php_list_target(&mut self, at: Span, elements: &[ArrayElement<'_, '_>]) -> Node {
+        let (mut targets, mut entries) = (Vec::new(), Vec::new());
+        for one in elements {
+            let key = one.key.as_ref().map(|key| self.php_expression(key));
+            let target = self.php_target(one.value());
+            match key {
+                Some(key) => entries.push((key, target)),
+                None => targets.push(target),
+            }
+        }
+        Node::new(at, if entries.is_empty() { Kind::List(targets) } else { Kind::Map(entries) })
+    }
+}
+
+/// A text that is no UTF-8 is not known.
+fn piece(at: Span, text: &ByteStr<'_, '_>) -> Node {
+    text.to_str().map_or_else(|| unknown(at), |text| Node::text(at, text))
 }
 
 /// A call of something that every program has.
-pub(super) fn library(node: Parsed<'_>, name: &str, arguments: Vec<Node>) -> Node {
-    let at = Lower::at(node);
+pub(super) fn library(at: Span, name: &str, arguments: Vec<Node>) -> Node {
     Node::new(at, Kind::Call(Node::name(at, name).into(), arguments))
-}
-
-fn integer(written: &str) -> Option<i64> {
-    let digits: String = written.chars().filter(|c| *c != '_').collect();
-    match digits.strip_prefix('0') {
-        Some(octal) if !octal.is_empty() && octal.bytes().all(|byte| byte.is_ascii_digit()) => {
-            i64::from_str_radix(octal, 8).ok()
-        }
-        _ => number(&digits),
-    }
 }

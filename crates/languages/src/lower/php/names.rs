@@ -1,19 +1,23 @@
 //! What names mean: namespaces, what they are abbreviated to, and what the text declares.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 
-use tree_sitter::Node as Parsed;
+use php_ast::resolve::{NameContext, NameResolver, ResolvedName, SpecialClass};
+use php_ast::visitor::{Visitor, walk_class_member, walk_enum_member, walk_expr, walk_stmt};
+use php_ast::{
+    Arg, ClassMember, ClassMemberKind, EnumMember, EnumMemberKind, Expr, ExprKind, Name, NameKind, Param,
+    Program, Stmt, StmtKind,
+};
 
 use super::super::Lower;
+use crate::limits::SURVEY_DEPTH_MAX;
 
 /// What surrounds a place in a program.
 #[derive(Debug, Default)]
 pub(in super::super) struct Surroundings {
-    /// Its parts with `/` between them and after the last; empty for none.
-    namespace: String,
-    /// Names that `use` gives to classes, functions and constants.
-    classes: HashMap<String, String>,
-    functions: HashMap<String, String>,
+    /// The namespace, and what `use` abbreviates.
+    pub(super) names: NameResolver,
     /// Functions and constants that the text declares.
     declared: HashSet<String>,
     /// Functions and methods that may change their arguments.
@@ -35,10 +39,6 @@ pub(super) struct Around {
     pub(super) is_near: bool,
 }
 
-/// What a namespace that begins replaces.
-#[derive(Debug)]
-pub(super) struct Outer(String, HashMap<String, String>, HashMap<String, String>);
-
 /// How a class is named in the tree and in tables, by its whole name.
 pub(crate) fn class_name(written: &str) -> String {
     let name = function_name(written);
@@ -51,38 +51,73 @@ pub(crate) fn function_name(written: &str) -> String {
     written.trim_start_matches('\\').replace('\\', "/").to_ascii_lowercase()
 }
 
-impl Surroundings {
-    pub(super) fn leave(&mut self, outer: Outer) {
-        (self.namespace, self.classes, self.functions) = (outer.0, outer.1, outer.2);
-    }
+/// How a constant is named in the tree, by the last part of its name.
+pub(super) fn constant(written: &str) -> String {
+    format!("#{}", written.rsplit('\\').next().unwrap_or_default())
+}
 
+/// The text of a name in an expression.
+pub(super) fn written(node: &Expr<'_, '_>) -> Option<String> {
+    match &node.kind {
+        ExprKind::Identifier(name) => Some(name.as_str().to_owned()),
+        ExprKind::Name(name) => Some(name.to_string_repr().into_owned()),
+        _ => None,
+    }
+}
+
+/// The name in `define('NAME', ...)`.
+pub(super) fn defined(given: &[Arg<'_, '_>]) -> Option<String> {
+    match &given.first()?.value()?.kind {
+        ExprKind::String(name) => name.to_str().map(constant),
+        _ => None,
+    }
+}
+
+impl Surroundings {
     /// The name of what is declared here.
     pub(super) fn own(&self, name: &str) -> String {
-        format!("{}{name}", self.namespace)
+        self.names.namespace().map_or_else(|| name.to_owned(), |namespace| format!("{namespace}\\{name}"))
     }
 
-    pub(super) fn class(&self, written: &str) -> String {
-        let name = match written.strip_prefix('\\') {
-            Some(whole) => whole.to_owned(),
-            None => self.full(written, &self.classes),
-        };
-        class_name(&name)
+    /// The name of a class; `None` for the one around if it has none.
+    pub(super) fn class(&self, name: &Name<'_, '_>) -> Option<String> {
+        self.class_of(self.names.resolve_name(name, NameContext::Class))
     }
 
-    pub(super) fn function(&self, written: &str) -> String {
-        if let Some(whole) = written.strip_prefix('\\') {
-            return function_name(whole);
+    /// The same for an expression that is a name.
+    pub(super) fn class_in(&self, node: &Expr<'_, '_>) -> Option<String> {
+        self.class_of(self.resolved(node, NameContext::Class))
+    }
+
+    fn class_of(&self, name: ResolvedName) -> Option<String> {
+        let around = self.around.last();
+        match name {
+            ResolvedName::Fqn(name) => Some(class_name(&name)),
+            ResolvedName::Special(SpecialClass::Parent) => around.and_then(|around| around.base.clone()),
+            _ => around.and_then(|around| around.name.clone()),
         }
-        if written.contains('\\') {
-            return function_name(&self.full(written, &self.classes));
+    }
+
+    pub(super) fn function(&self, node: &Expr<'_, '_>) -> String {
+        match self.resolved(node, NameContext::Function) {
+            ResolvedName::Fqn(name) => function_name(&name),
+            // Without one of the namespace it is the global one.
+            ResolvedName::Fallback { namespaced, global } => {
+                let own = function_name(&namespaced);
+                if self.declared.contains(&own) { own } else { function_name(&global) }
+            }
+            _ => function_name(&written(node).unwrap_or_default()),
         }
-        let name = written.to_ascii_lowercase();
-        if let Some(used) = self.functions.get(&name) {
-            return function_name(used);
+    }
+
+    fn resolved(&self, node: &Expr<'_, '_>, context: NameContext) -> ResolvedName {
+        match &node.kind {
+            ExprKind::Name(name) => self.names.resolve_name(name, context),
+            ExprKind::Identifier(name) => {
+                self.names.resolve(context, NameKind::Unqualified, &[name.as_str()])
+            }
+            _ => ResolvedName::Error,
         }
-        let own = function_name(&self.own(&name));
-        // Without one of the namespace it is the global one.
-        if self.declared.contains(&own) { own } else { name }
     }
 
     /// Whether the text declares a constant.
@@ -90,136 +125,134 @@ impl Surroundings {
         self.declared.contains(&constant(name))
     }
 
-    fn full(&self, written: &str, used: &HashMap<String, String>) -> String {
-        let (first, rest) = written.split_once('\\').unwrap_or((written, ""));
-        if first.eq_ignore_ascii_case("namespace") && !rest.is_empty() {
-            return self.own(rest);
-        }
-        match used.get(&first.to_ascii_lowercase()) {
-            Some(full) if rest.is_empty() => full.clone(),
-            Some(full) => format!("{full}\\{rest}"),
-            None => self.own(written),
-        }
-    }
-}
-
-/// How a constant is named in the tree, by the last part of its name.
-pub(super) fn constant(written: &str) -> String {
-    format!("#{}", written.rsplit(['\\', '/']).next().unwrap_or_default())
-}
-
-impl Lower<'_> {
-    /// Goes through the whole tree for what is declared.
-    pub(super) fn php_survey(&mut self, root: Parsed<'_>) {
-        let mut cursor = root.walk();
-        let mut namespace = String::new();
-        loop {
-            let node = cursor.node();
-            match node.kind() {
-                "namespace_definition" => namespace = self.php_namespace_name(node),
-                "function_definition" => {
-                    let name = node.child_by_field_name("name").map(|one| self.text_of(one));
-                    let name = name.unwrap_or_default();
-                    self.php.declared.insert(function_name(&format!("{namespace}{name}")));
-                    self.php_changing(node, name);
-                }
-                "method_declaration" => {
-                    let name = node.child_by_field_name("name").map(|one| self.text_of(one));
-                    self.php_changing(node, name.unwrap_or_default());
-                }
-                "anonymous_function" | "arrow_function" => self.php_changing(node, ""),
-                "const_element" => {
-                    let name = Self::children(node).first().map(|one| self.text_of(*one));
-                    self.php.declared.insert(constant(name.unwrap_or_default()));
-                }
-                "function_call_expression" => {
-                    if let Some(name) = self.php_defined(node) {
-                        self.php.declared.insert(constant(name));
-                    }
-                }
-                _ => {}
-            }
-            if cursor.goto_first_child() {
-                continue;
-            }
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// The name in `define('NAME', ...)`.
-    pub(super) fn php_defined(&self, node: Parsed<'_>) -> Option<&str> {
-        let name = node.child_by_field_name("function").map(|one| self.text_of(one))?;
-        if !name.trim_start_matches('\\').eq_ignore_ascii_case("define") {
-            return None;
-        }
-        let first = Self::children(node.child_by_field_name("arguments")?).into_iter().next()?;
-        Some(self.text_of(first).trim_matches(['\'', '"']))
-    }
-
-    fn php_changing(&mut self, node: Parsed<'_>, name: &str) {
-        let parameters = node.child_by_field_name("parameters").map(Self::children).unwrap_or_default();
-        let places = parameters.iter().enumerate().filter(|(_, one)| {
-            one.child_by_field_name("reference_modifier").is_some()
-                || one.child_by_field_name("name").is_some_and(|name| name.kind() == "by_ref")
-        });
+    fn add_changing(&mut self, parameters: &[Param<'_, '_>], name: &str) {
+        let places = parameters.iter().enumerate().filter(|(_, one)| one.by_ref);
         let places: Vec<usize> = places.map(|(at, _)| at).collect();
         if places.is_empty() {
             return;
         }
         if name.is_empty() {
-            self.php.is_any_changing = true;
+            self.is_any_changing = true;
         } else {
-            self.php.changing.entry(name.to_ascii_lowercase()).or_default().extend(places);
+            self.changing.entry(name.to_ascii_lowercase()).or_default().extend(places);
         }
     }
+}
 
-    fn php_namespace_name(&self, node: Parsed<'_>) -> String {
-        let name = node.child_by_field_name("name").map(|one| self.text_of(one)).unwrap_or_default();
-        if name.is_empty() { String::new() } else { format!("{name}\\") }
+impl Lower<'_> {
+    /// Goes through the whole tree for what is declared, as deep as it may.
+    pub(super) fn php_survey(&mut self, program: &Program<'_, '_>) -> ControlFlow<TooDeep> {
+        let mut survey = Survey { found: &mut self.php, names: NameResolver::new(), depth: 0 };
+        survey.visit_program(program)
     }
+}
 
-    /// A namespace begins.
-    pub(super) fn php_namespace(&mut self, node: Parsed<'_>) -> Outer {
-        let name = self.php_namespace_name(node);
-        Outer(
-            std::mem::replace(&mut self.php.namespace, name),
-            std::mem::take(&mut self.php.classes),
-            std::mem::take(&mut self.php.functions),
-        )
+/// There are more than [`SURVEY_DEPTH_MAX`] levels.
+pub(super) struct TooDeep;
+
+/// A visit of all nodes. A chain, which the parser reads in a loop, is no level.
+struct Survey<'f> {
+    found: &'f mut Surroundings,
+    names: NameResolver,
+    depth: usize,
+}
+
+impl Survey<'_> {
+    fn deeper(&mut self, walk: impl FnOnce(&mut Self) -> ControlFlow<TooDeep>) -> ControlFlow<TooDeep> {
+        if self.depth >= SURVEY_DEPTH_MAX {
+            return ControlFlow::Break(TooDeep);
+        }
+        self.depth += 1;
+        walk(self)?;
+        self.depth -= 1;
+        ControlFlow::Continue(())
     }
+}
 
-    /// `use A\B as C, D;` and `use A\{B, C};`
-    pub(super) fn php_uses(&mut self, node: Parsed<'_>) {
-        let mut prefix = String::new();
-        let of_all = node.child_by_field_name("type").map(|one| one.kind());
-        let mut left: Vec<Parsed<'_>> = Self::children(node);
-        left.reverse();
-        while let Some(one) = left.pop() {
-            match one.kind() {
-                "namespace_name" => prefix = format!("{}\\", self.text_of(one)),
-                "namespace_use_group" => left.extend(Self::children(one).into_iter().rev()),
-                "namespace_use_clause" => {
-                    let alias = one.child_by_field_name("alias");
-                    let Some(name) = Self::children(one).into_iter().find(|child| Some(*child) != alias)
-                    else {
-                        continue;
-                    };
-                    let full = format!("{prefix}{}", self.text_of(name).trim_start_matches('\\'));
-                    let last = full.rsplit('\\').next().unwrap_or_default();
-                    let short = alias.map_or(last, |alias| self.text_of(alias)).to_ascii_lowercase();
-                    let kind = one.child_by_field_name("type").map(|one| one.kind()).or(of_all);
-                    match kind {
-                        Some("function") => self.php.functions.insert(short, full),
-                        Some("const") => None,
-                        _ => self.php.classes.insert(short, full),
-                    };
-                }
-                _ => {}
+impl<'arena, 'src> Visitor<'arena, 'src> for Survey<'_> {
+    type Break = TooDeep;
+
+    fn visit_stmt(&mut self, node: &Stmt<'arena, 'src>) -> ControlFlow<Self::Break> {
+        self.names.observe_stmt(node);
+        match &node.kind {
+            StmtKind::Function(one) => {
+                let name = one.name.as_str().unwrap_or_default();
+                let whole = self.names.namespace().map(|namespace| format!("{namespace}\\{name}"));
+                self.found.declared.insert(function_name(whole.as_deref().unwrap_or(name)));
+                self.found.add_changing(&one.params, name);
             }
+            StmtKind::Const(items) => {
+                let names = items.iter().filter_map(|one| one.name.as_str());
+                self.found.declared.extend(names.map(constant));
+            }
+            _ => {}
+        }
+        self.deeper(|survey| walk_stmt(survey, node))
+    }
+
+    fn visit_class_member(&mut self, node: &ClassMember<'arena, 'src>) -> ControlFlow<Self::Break> {
+        match &node.kind {
+            ClassMemberKind::Method(one) => {
+                self.found.add_changing(&one.params, one.name.as_str().unwrap_or_default());
+            }
+            ClassMemberKind::ClassConst(one) => {
+                self.found.declared.extend(one.name.as_str().map(constant));
+            }
+            _ => {}
+        }
+        walk_class_member(self, node)
+    }
+
+    fn visit_enum_member(&mut self, node: &EnumMember<'arena, 'src>) -> ControlFlow<Self::Break> {
+        match &node.kind {
+            EnumMemberKind::Method(one) => {
+                self.found.add_changing(&one.params, one.name.as_str().unwrap_or_default());
+            }
+            EnumMemberKind::ClassConst(one) => {
+                self.found.declared.extend(one.name.as_str().map(constant));
+            }
+            _ => {}
+        }
+        walk_enum_member(self, node)
+    }
+
+    fn visit_expr(&mut self, node: &Expr<'arena, 'src>) -> ControlFlow<Self::Break> {
+        let mut left = node;
+        loop {
+            left = match &left.kind {
+                ExprKind::Binary(one) => {
+                    self.visit_expr(one.right)?;
+                    one.left
+                }
+                ExprKind::ArrayAccess(one) => {
+                    one.index.map_or(ControlFlow::Continue(()), |index| self.visit_expr(index))?;
+                    one.array
+                }
+                ExprKind::PropertyAccess(one) | ExprKind::NullsafePropertyAccess(one) => {
+                    self.visit_expr(one.property)?;
+                    one.object
+                }
+                ExprKind::MethodCall(one) | ExprKind::NullsafeMethodCall(one) => {
+                    self.visit_expr(one.method)?;
+                    one.args.iter().try_for_each(|given| self.visit_arg(given))?;
+                    one.object
+                }
+                ExprKind::FunctionCall(one) => {
+                    let is_define = written(one.name)
+                        .is_some_and(|name| name.trim_start_matches('\\').eq_ignore_ascii_case("define"));
+                    self.found.declared.extend(defined(&one.args).filter(|_| is_define));
+                    one.args.iter().try_for_each(|given| self.visit_arg(given))?;
+                    one.name
+                }
+                kind => {
+                    match kind {
+                        ExprKind::Closure(one) => self.found.add_changing(&one.params, ""),
+                        ExprKind::ArrowFunction(one) => self.found.add_changing(&one.params, ""),
+                        _ => {}
+                    }
+                    return self.deeper(|survey| walk_expr(survey, left));
+                }
+            };
         }
     }
 }
