@@ -7,6 +7,7 @@ mod defaults;
 mod edits;
 mod fields;
 mod globs;
+mod got;
 mod hidden;
 mod operations;
 mod parameters;

@@ -3,7 +3,7 @@
 use castellan_event::Why;
 use castellan_programs::Quoting;
 
-use super::parameters::Got;
+use super::got::Got;
 use crate::text::Text;
 
 /// A flag of `${(flags)x}` with its argument: `s:,:`.

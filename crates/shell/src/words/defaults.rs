@@ -4,8 +4,7 @@
 use castellan_event::Why;
 
 use super::fields::Bit;
-use super::operations::Expanded;
-use super::parameters::{At, Got};
+use super::got::{At, Expanded, Got};
 use crate::scope::Scope;
 use crate::state::{State, Value};
 use crate::syntax::Shell;

@@ -5,7 +5,7 @@ use castellan_event::{Why, single_quoted};
 
 use super::edits::{bounds, cased, removed, replaced, why_of_changed};
 use super::fields::Bit;
-use super::parameters::{At, Got};
+use super::got::{At, Expanded, Got};
 use crate::limits::{COMPARISONS_MAX, COMPARISONS_PER_WORK};
 use crate::literals::ansi_quoted;
 use crate::patterns::Pattern;
@@ -15,16 +15,6 @@ use crate::syntax::Shell;
 use crate::text::Text;
 use crate::tree::{Operation, Parameter, Word};
 use crate::walk::Walker;
-
-/// An expansion: its parameter, and its place in the text.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Expanded<'a> {
-    pub(super) name: &'a str,
-    pub(super) index: &'a At,
-    /// In double quotes.
-    pub(super) quoted: bool,
-    pub(super) written: &'a str,
-}
 
 impl Walker<'_> {
     pub(super) fn operate(

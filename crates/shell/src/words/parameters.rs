@@ -3,7 +3,7 @@
 use castellan_event::{Role, Why};
 
 use super::fields::Bit;
-use super::operations::Expanded;
+use super::got::{At, Expanded, Got};
 use crate::scope::Scope;
 use crate::state::{Key, State, Value};
 use crate::syntax::Shell;
@@ -11,30 +11,6 @@ use crate::text::Text;
 use crate::tree::{Index, Operation, Parameter, Span, Substitute, Word};
 use crate::walk::Walker;
 use crate::walk::past::PARAMETERS;
-
-/// The value of a parameter.
-#[derive(Debug, Clone)]
-pub(super) enum Got {
-    /// Unset.
-    Unset,
-    /// A single text.
-    One(Text),
-    /// Several texts: `$@`, `${a[@]}`; `joined` for `$*` and `${a[*]}`.
-    Many { values: Vec<Text>, joined: bool },
-    /// Any value. `several`: even in quotes it may be no argument, or several.
-    Unknown { why: Why, several: bool },
-}
-
-impl Got {
-    /// Returns the known values.
-    pub(super) fn texts(&self) -> Vec<Text> {
-        match self {
-            Got::One(text) => vec![text.clone()],
-            Got::Many { values, .. } => values.clone(),
-            Got::Unset | Got::Unknown { .. } => Vec::new(),
-        }
-    }
-}
 
 impl Walker<'_> {
     /// Expands a parameter with its operation.
@@ -336,19 +312,6 @@ impl Walker<'_> {
             }
         }
     }
-}
-
-/// The selected element of an array.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum At {
-    /// No index.
-    Whole,
-    Each,
-    Joined,
-    Key(Key),
-    /// zsh: `[first,last]`, each from 1, or from the end below 0.
-    Range(i64, i64),
-    Unknown,
 }
 
 /// Returns the spelling of a variable with an unknown outer value and a fallback from the text:

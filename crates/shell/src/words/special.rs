@@ -2,7 +2,7 @@
 
 use castellan_event::Why;
 
-use super::parameters::{At, Got};
+use super::got::{At, Got};
 use crate::limits::ENTRIES_PER_WORK;
 use crate::state::{Key, State};
 use crate::syntax::Shell;

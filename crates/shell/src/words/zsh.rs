@@ -8,8 +8,7 @@ use super::changes::{
     Flag, changed, character_of, flags, is_plain, joined, modified, pieces, unknown, unquoted, without,
 };
 use super::fields::{Bit, How};
-use super::operations::Expanded;
-use super::parameters::{At, Got};
+use super::got::{At, Expanded, Got};
 use crate::scope::Scope;
 use crate::state::{State, Value};
 use crate::text::Text;
