@@ -48,7 +48,8 @@ const INTEGERS: &[&str] = &[
 ];
 
 impl Walker<'_> {
-    /// Evaluates `$(( ))` or `(( ))`: walks its commands and changes its variables. Returns `None` for an unknown value.
+    /// Evaluates `$(( ))` or `(( ))`: walks its commands and changes its variables. Returns `None` for an unknown
+    /// value.
     pub(crate) fn arithmetic(
         &mut self,
         state: &mut State,

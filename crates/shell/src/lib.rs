@@ -1,11 +1,11 @@
 //! L2: finds every command that a shell text would run, through quotes, expansions, substitutions, wrappers, functions
 //! and text that the shell runs in turn. The crate reports every part that it does not understand as a [`Gap`].
 //!
-//! `syntax` parses the text to a `tree` as one of four shells. The other modules walk the tree as that shell would, with
-//! values instead of processes, and return [`Found`]. `walk` follows
-//! statements, `words` expands words, `run` resolves commands, `builtins` models those of the shell. `outputs` computes
-//! output of programs, and `state` holds the state of the shell at one point. The crate must not know files: the
-//! crate `facts` handles the effects of a program's arguments.
+//! `syntax` parses the text to a `tree` as one of four shells. The other modules walk the tree as that shell would,
+//! with values instead of processes, and return [`Found`]. `walk` follows statements, `words` expands words, `run`
+//! resolves commands, `builtins` models those of the shell. `outputs` computes output of programs, and `state` holds
+//! the state of the shell at one point. The crate must not know files: the crate `facts` handles the effects of a
+//! program's arguments.
 
 mod arithmetic;
 mod builtins;

@@ -15,11 +15,12 @@ pub(crate) const PARSER_DEPTH_MAX: usize = 40;
 /// on the stack.
 pub(crate) const REPARSE_DEPTH_MAX: u32 = 6;
 
-/// Bytes of a comment or a quoted here-document per unit of the parser's work: the parser only compares and copies them.
+/// Bytes of a comment or a quoted here-document per unit of the parser's work: the parser only compares and copies
+/// them.
 pub(crate) const CHEAP_BYTES_PER_WORK: usize = 16;
 
-/// Bytes read ahead to tell `((` expressions from subshells, per byte of the text. Ordinary text needs less than one: only
-/// a search that finds no end is repeated. At least [`PARENS_BYTES_MIN`].
+/// Bytes read ahead to tell `((` expressions from subshells, per byte of the text. Ordinary text needs less than one:
+/// only a search that finds no end is repeated. At least [`PARENS_BYTES_MIN`].
 pub(crate) const PARENS_FACTOR_MAX: usize = 2;
 
 /// See [`PARENS_FACTOR_MAX`].

@@ -269,7 +269,8 @@ impl Walker<'_> {
     }
 }
 
-/// Returns the name of a program in an unknown directory, which is found by the same lookup: `$(which rm)`, `=rm` of zsh.
+/// Returns the name of a program in an unknown directory, which is found by the same lookup: `$(which rm)`, `=rm` of
+/// zsh.
 pub(crate) fn looked_up(arg: &Arg) -> Option<&str> {
     let [Piece::Unknown { why: Why::Unresolved, .. }, Piece::Text(tail)] = arg.pieces() else { return None };
     tail.strip_prefix('/').filter(|name| !name.contains('/'))

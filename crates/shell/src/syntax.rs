@@ -5,8 +5,9 @@
 //! in comments name their sections). The laws, for every text:
 //!
 //! * No panic. The depth of recursion is at most [`PARSER_DEPTH_MAX`](crate::limits::PARSER_DEPTH_MAX).
-//! * Work is linear. A byte is read once where it is written, and once more for each text that the shell itself makes of
-//!   other text: backquotes and here-documents (`heredoc`, `substitution`). Only `parens` reads ahead, with a memory.
+//! * Work is linear. A byte is read once where it is written, and once more for each text that the shell itself makes
+//!   of other text: backquotes and here-documents (`heredoc`, `substitution`). Only `parens` reads ahead, with a
+//!   memory.
 //! * A part that the parser cannot read is a [`Hole`], never a guess.
 //! * A shell runs the complete lines before a syntax error. So the tree has the statements of these lines, and one hole
 //!   from the line with the error to the end. Parentheses that are too deep are a hole of their own, if their end is

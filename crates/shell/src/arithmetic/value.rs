@@ -1,5 +1,5 @@
-//! [`Evaluation`]: the value of the tree of an expression. An unknown operand makes the whole value unknown. This module
-//! must not know text, but for the values of variables.
+//! [`Evaluation`]: the value of the tree of an expression. An unknown operand makes the whole value unknown. This
+//! module must not know text, but for the values of variables.
 
 use super::plain;
 use crate::limits::ARITHMETIC_DEPTH_MAX;

@@ -1,5 +1,5 @@
-//! Builtins that only zsh and ksh have, or that mean more there: `setopt`, `emulate`, `autoload`, `zstyle`, `print -P`. This
-//! module must not know words.
+//! Builtins that only zsh and ksh have, or that mean more there: `setopt`, `emulate`, `autoload`, `zstyle`,
+//! `print -P`. This module must not know words.
 
 use std::rc::Rc;
 

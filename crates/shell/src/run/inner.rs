@@ -1,5 +1,5 @@
-//! Commands inside of a program: wrappers, options and operands that are commands. This module must not know the shell's
-//! syntax.
+//! Commands inside of a program: wrappers, options and operands that are commands. This module must not know the
+//! shell's syntax.
 
 use std::rc::Rc;
 

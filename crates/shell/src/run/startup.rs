@@ -1,5 +1,5 @@
-//! Files and code that a shell runs when it starts: `BASH_ENV`, `ENV`, `.bashrc`, `.zshenv`. This module must not know the
-//! arguments of shells.
+//! Files and code that a shell runs when it starts: `BASH_ENV`, `ENV`, `.bashrc`, `.zshenv`. This module must not
+//! know the arguments of shells.
 
 use castellan_programs::Arg;
 

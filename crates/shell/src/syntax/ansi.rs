@@ -1,7 +1,7 @@
 //! The content of `$'...'` (bash 3.1.2.4, zshmisc "QUOTING", ksh "Quoting"). This module must not know the parser.
 //!
-//! The shells agree on the escapes of C. They differ in unknown escapes, which keep their backslash in bash only, and in
-//! the names of control characters.
+//! The shells agree on the escapes of C. They differ in unknown escapes, which keep their backslash in bash only, and
+//! in the names of control characters.
 
 use super::Shell;
 use super::Shell::{Bash, Ksh, Zsh};

@@ -1,7 +1,7 @@
 //! Puts the bodies of here-documents into the tree. This module must not know how they are read.
 //!
-//! A body follows the line of its redirect. When the parser reads it, the redirect is somewhere in the statements of that
-//! line. Each text does this once, at its end, if it has here-documents.
+//! A body follows the line of its redirect. When the parser reads it, the redirect is somewhere in the statements of
+//! that line. Each text does this once, at its end, if it has here-documents.
 
 use super::cursor::Parser;
 use crate::tree::{

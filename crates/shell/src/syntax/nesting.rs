@@ -1,9 +1,10 @@
 //! The end of parentheses that are too deep to be read. This module must not build nodes.
 //!
-//! The parser gives up at a depth. Then the innermost `(...)`, `$(...)` or `<(...)` around the position is a hole, if its
-//! `)` is certain without a tree: every reading of the text between must have the same parentheses. Text with a sign that
-//! might hide or add one (a here-document, a comment, `case`, a quote in an expression) has no certain end. Other
-//! constructs end at a word, which only a parser tells from an argument. In both cases the rest of the text is the hole.
+//! The parser gives up at a depth. Then the innermost `(...)`, `$(...)` or `<(...)` around the position is a hole, if
+//! its `)` is certain without a tree: every reading of the text between must have the same parentheses. Text with a
+//! sign that might hide or add one (a here-document, a comment, `case`, a quote in an expression) has no certain end.
+//! Other constructs end at a word, which only a parser tells from an argument. In both cases the rest of the text is
+//! the hole.
 
 use castellan_event::Why;
 

@@ -1,8 +1,9 @@
 //! Whether `((` begins an expression or two subshells. This module must not build nodes.
 //!
-//! bash, ksh and zsh look for the `)` of the second `(`. The text between is an expression if another `)` follows, and
-//! commands otherwise (bash `parse.y`, `parse_dparen`). The search reads ahead. It remembers the partner of each `(` that
-//! it passes in [`Partners`](super::partners::Partners), so that an inner `((` needs no search of its own: nesting does not multiply the work.
+//! bash, ksh and zsh look for the `)` of the second `(`. The text between is an expression if another `)` follows,
+//! and commands otherwise (bash `parse.y`, `parse_dparen`). The search reads ahead. It remembers the partner of each
+//! `(` that it passes in [`Partners`](super::partners::Partners), so that an inner `((` needs no search of its own:
+//! nesting does not multiply the work.
 
 use super::cursor::{Parse, Parser};
 use super::keywords::ends_word;
@@ -85,7 +86,8 @@ impl Parser<'_, '_> {
             }
             at += 1;
         }
-        // Without the partner, nothing is known about the parentheses after a misleading quote: they are searched again.
+        // Without the partner, nothing is known about the parentheses after a misleading quote: they are searched
+        // again.
         let end = if stack.is_empty() { at } else { open + 1 };
         self.parens.read = (open, end);
         self.state.parens_spare = self.state.parens_spare.saturating_sub(at - open);

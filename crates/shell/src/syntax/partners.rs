@@ -13,8 +13,8 @@ pub(super) struct Partners {
     pub(super) read: (usize, usize),
 }
 
-/// Returns the number of bytes that all searches of one call may read: a search that a misleading quote or comment leads
-/// to the end of the text finds nothing, and the next one starts anew.
+/// Returns the number of bytes that all searches of one call may read: a search that a misleading quote or comment
+/// leads to the end of the text finds nothing, and the next one starts anew.
 pub(super) fn spare(bytes: usize) -> usize {
     bytes.saturating_mul(PARENS_FACTOR_MAX).max(PARENS_BYTES_MIN)
 }

@@ -136,8 +136,8 @@ impl Parser<'_, '_> {
         self.is_shell(&[Bash, Ksh])
     }
 
-    /// Reports whether the word from `start` to the position is `{name[...]}` before a redirect, with an index that may run
-    /// commands. It is no word then, and the tree has no place for the index.
+    /// Reports whether the word from `start` to the position is `{name[...]}` before a redirect, with an index that
+    /// may run commands. It is no word then, and the tree has no place for the index.
     pub(super) fn is_element_descriptor(&self, start: usize) -> bool {
         self.byte(start) == Some(b'{')
             && self.has_element_descriptors()

@@ -33,8 +33,8 @@ impl Parser<'_, '_> {
         let mut line = self.mark(&statements);
         let mut statement = line;
         if let Err(why) = self.complete_lines(&mut statements, &mut line, &mut statement) {
-            // A shell runs a line only if it can read the whole line. Over a limit of castellan, the first statements of
-            // the line run; but then their here-documents may be in the part that is not read.
+            // A shell runs a line only if it can read the whole line. Over a limit of castellan, the first statements
+            // of the line run; but then their here-documents may be in the part that is not read.
             let is_limit = matches!(why, Why::Nesting | Why::Budget | Why::Size);
             let mark = if is_limit && self.heredocs.open == 0 { statement } else { line };
             statements.truncate(mark.statements);
@@ -263,8 +263,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `!` before a command. In ksh and zsh, `!(a)` is a pattern. In `!(a)` bash has a pattern with `extglob`, which scripts do not set, and a subshell
-    /// without. The subshell has all commands of both.
+    /// `!` before a command. In ksh and zsh, `!(a)` is a pattern. In `!(a)` bash has a pattern with `extglob`, which
+    /// scripts do not set, and a subshell without. The subshell has all commands of both.
     fn eat_bang(&mut self) -> bool {
         self.eat_keyword(Keyword::Bang)
     }

@@ -103,7 +103,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// zsh still knows reserved words after assignments and redirects, and ksh after a process: `do x=() done`, `do a <(b) done`.
+    /// zsh still knows reserved words after assignments and redirects, and ksh after a process: `do x=() done`,
+    /// `do a <(b) done`.
     fn ends_before_closer(&mut self, command: &Command) -> bool {
         let knows_closers = match self.state.shell {
             Zsh => {

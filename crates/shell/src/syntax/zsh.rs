@@ -133,8 +133,8 @@ impl Parser<'_, '_> {
         Ok(true)
     }
 
-    /// Reads `[...]` after a parameter without braces. It ends with the word or the quotes, also without its `]`. Then it
-    /// is text.
+    /// Reads `[...]` after a parameter without braces. It ends with the word or the quotes, also without its `]`.
+    /// Then it is text.
     fn plain_index(&mut self, quoted: bool) -> Parse<(Option<Index>, Vec<Part>)> {
         if self.peek() != Some(b'[') {
             return Ok((None, Vec::new()));
@@ -221,7 +221,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// zsh closes a group with any word `}` (zshoptions, IGNORE_CLOSE_BRACES), also with the one before another: `{a }}`.
+    /// zsh closes a group with any word `}` (zshoptions, IGNORE_CLOSE_BRACES), also with the one before another:
+    /// `{a }}`.
     pub(super) fn closes_braces(&mut self) -> bool {
         if !self.is_shell(&[Zsh]) || self.peek() != Some(b'}') {
             return false;
@@ -255,7 +256,8 @@ impl Parser<'_, '_> {
         self.is_shell(&[Zsh]) && (self.after("$$(").is_some() || self.after("$${").is_some())
     }
 
-    /// `$$(...)` and `$${...}`: zsh looks for the end as for one of `$(...)` or `${...}`. Then it takes the `$$` first, and fails.
+    /// `$$(...)` and `$${...}`: zsh looks for the end as for one of `$(...)` or `${...}`. Then it takes the `$$`
+    /// first, and fails.
     pub(super) fn doubtful_pid(&mut self, parts: &mut Parts) -> Parse<()> {
         let start = self.at;
         let (holes, background) = (self.state.holes.len(), self.state.background);

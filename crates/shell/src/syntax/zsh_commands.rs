@@ -1,5 +1,5 @@
-//! Commands that only zsh has: `foreach`, `repeat`, `always`, short forms of loops and of `if`, functions without a name
-//! (zshmisc, "COMPLEX COMMANDS" and "ALTERNATE FORMS FOR COMPLEX COMMANDS").
+//! Commands that only zsh has: `foreach`, `repeat`, `always`, short forms of loops and of `if`, functions without a
+//! name (zshmisc, "COMPLEX COMMANDS" and "ALTERNATE FORMS FOR COMPLEX COMMANDS").
 
 use castellan_event::Why;
 
@@ -150,8 +150,8 @@ impl Parser<'_, '_> {
         Ok(Node::ArithmeticFor { first: Arithmetic::default(), condition, step: Arithmetic::default(), body })
     }
 
-    /// `{ ... } always { ... }`: both lists run, the second also after a `return` or `break` in the first. Then the first
-    /// is a branch that may be taken, and nothing is known of its variables.
+    /// `{ ... } always { ... }`: both lists run, the second also after a `return` or `break` in the first. Then the
+    /// first is a branch that may be taken, and nothing is known of its variables.
     pub(super) fn always(&mut self, body: Script, start: usize) -> Parse<Node> {
         self.blanks();
         let is_always = self.is_shell(&[Zsh]) && self.eat_word("always");

@@ -1,9 +1,9 @@
 //! Commands whose name is the value of a variable. This module must not know commands.
 //!
-//! The walk computes one value, or a few, for each point of a text. Shells have many ways to leave a variable as it was:
-//! a redirect that fails, a read-only name, a builtin that rejects its options. So such a name may also be any other text
-//! that the variable had. Only names of commands are read in this way: a script gives its arguments new values all the
-//! time.
+//! The walk computes one value, or a few, for each point of a text. Shells have many ways to leave a variable as it
+//! was: a redirect that fails, a read-only name, a builtin that rejects its options. So such a name may also be any
+//! other text that the variable had. Only names of commands are read in this way: a script gives its arguments new
+//! values all the time.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Differences of zsh in commands and statements: precommand modifiers, a path in `=rm`, code in glob qualifiers, tables
-//! whose elements are definitions. This module must not know expansions.
+//! Differences of zsh in commands and statements: precommand modifiers, a path in `=rm`, code in glob qualifiers,
+//! tables whose elements are definitions. This module must not know expansions.
 
 use castellan_event::{Role, Why};
 

@@ -235,7 +235,8 @@ fn choices<'a>(
 fn range<'a>(atoms: &[Atom<'a>], from: usize, to: usize) -> Option<Option<Made<'a>>> {
     if to.saturating_sub(from) > BRACES_RANGE_MAX {
         // A brace inside ends the search at once, so nested braces cost no more than their length.
-        let may_be = |atom: &Atom<'_>| matches!(atom, Atom::Char(one) if one.is_ascii_alphanumeric() || matches!(one, '+' | '-' | '.'));
+        let may_be =
+            |atom: &Atom<'_>| matches!(atom, Atom::Char('+' | '-' | '.' | '0'..='9' | 'a'..='z' | 'A'..='Z'));
         return atoms.get(from..to)?.iter().all(may_be).then_some(None);
     }
     let mut text = String::new();

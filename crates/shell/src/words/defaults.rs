@@ -1,5 +1,5 @@
-//! `${x-word}`, `${x:=word}`, `${x+word}`, `${x?word}`: the value or the word. This module must not know the source of the
-//! value.
+//! `${x-word}`, `${x:=word}`, `${x+word}`, `${x?word}`: the value or the word. This module must not know the source
+//! of the value.
 
 use castellan_event::Why;
 

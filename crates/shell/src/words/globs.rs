@@ -1,5 +1,5 @@
-//! Patterns of zsh with parentheses and ranges (zshexpn, "Glob Operators" and "Glob Qualifiers"), as patterns of bash. This
-//! module must not know words.
+//! Patterns of zsh with parentheses and ranges (zshexpn, "Glob Operators" and "Glob Qualifiers"), as patterns of
+//! bash. This module must not know words.
 
 use crate::syntax::Shell;
 

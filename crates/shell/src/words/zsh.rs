@@ -1,5 +1,5 @@
-//! Expansions that only zsh has: `$=x`, `${(e)x}`, `${${x}:h}` (zshexpn). A part that changes the value in a way that is
-//! not modelled makes it unknown. This module must not know commands.
+//! Expansions that only zsh has: `$=x`, `${(e)x}`, `${${x}:h}` (zshexpn). A part that changes the value in a way that
+//! is not modelled makes it unknown. This module must not know commands.
 
 use castellan_event::{Role, Why};
 use castellan_programs::{Arg, Quoting};
