@@ -52,15 +52,16 @@ const BANNED: &[(&str, &str)] = &[
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
+    workspace_members: BTreeSet<String>,
 }
 
 #[derive(Deserialize)]
 struct Package {
+    id: String,
     name: String,
     version: String,
     license: Option<String>,
     source: Option<String>,
-    manifest_path: String,
     dependencies: Vec<Dependency>,
 }
 
@@ -80,10 +81,10 @@ pub(crate) fn check() -> anyhow::Result<()> {
         .output()
         .context("cargo metadata cannot be started")?;
     ensure!(output.status.success(), "cargo metadata failed");
-    let packages = serde_json::from_slice::<Metadata>(&output.stdout)
-        .context("cargo metadata in another form")?
-        .packages;
-    let mut wrong: Vec<String> = packages.iter().flat_map(faults).collect();
+    let Metadata { packages, workspace_members } =
+        serde_json::from_slice(&output.stdout).context("cargo metadata in another form")?;
+    let mut wrong: Vec<String> =
+        packages.iter().flat_map(|package| faults(package, &workspace_members)).collect();
     wrong.extend(repeated(&packages));
     ensure!(wrong.is_empty(), "dependencies:\n  {}", wrong.join("\n  "));
     let foreign = packages.iter().filter(|package| package.source.is_some()).count();
@@ -91,7 +92,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn faults(package: &Package) -> Vec<String> {
+fn faults(package: &Package, members: &BTreeSet<String>) -> Vec<String> {
     let Package { name, version, .. } = package;
     let mut faults = Vec::new();
     if let Some((_, reason)) = BANNED.iter().find(|(banned, _)| banned == name) {
@@ -100,7 +101,10 @@ fn faults(package: &Package) -> Vec<String> {
     match &package.source {
         Some(source) if source != REGISTRY => faults.push(format!("{name} {version} comes from {source}")),
         Some(_) => {}
-        None if is_below(&package.manifest_path, "third_party") => {}
+        None if !members.contains(&package.id) => {
+            faults
+                .push(format!("{name} {version} comes from a path outside of the workspace: {}", package.id));
+        }
         None => {
             faults.extend(package.dependencies.iter().filter_map(|dependency| unpinned(name, dependency)))
         }
@@ -146,30 +150,27 @@ fn repeated(packages: &[Package]) -> Vec<String> {
         .collect()
 }
 
-fn is_below(manifest: &str, folder: &str) -> bool {
-    manifest.split('/').any(|part| part == folder)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn package(licence: Option<&str>, source: Option<&str>, name: &str) -> Package {
         Package {
+            id: format!("path+file:///w/{name}#1.0.0"),
             name: name.to_owned(),
             version: "1.0.0".to_owned(),
             license: licence.map(str::to_owned),
             source: source.map(str::to_owned),
-            manifest_path: "/x/Cargo.toml".to_owned(),
             dependencies: Vec::new(),
         }
     }
 
     #[test]
     fn faults_are_found() {
+        let members = BTreeSet::from(["path+file:///w/ours#1.0.0".to_owned()]);
         let check = |licence, source, name, expected: usize| {
             assert_eq!(
-                faults(&package(licence, source, name)).len(),
+                faults(&package(licence, source, name), &members).len(),
                 expected,
                 "{licence:?} {source:?} {name}"
             );
@@ -184,6 +185,9 @@ mod tests {
         check(Some("made up"), Some(REGISTRY), "x", 1);
         check(None, Some(REGISTRY), "x", 1);
         check(Some("MIT"), Some("git+https://example.com/x"), "x", 1);
+        check(Some("MIT"), Some("registry+https://example.com/index"), "x", 1);
+        check(Some("MIT"), None, "ours", 0);
+        check(Some("MIT"), None, "copied", 1);
         check(Some("MIT"), Some(REGISTRY), "tokio", 1);
     }
 

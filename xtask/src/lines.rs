@@ -15,9 +15,6 @@ use crate::root;
 const DATA: &[&str] =
     &["toml", "yaml", "yml", "txt", "cases", "json", "jsonl", "bash", "zsh", "fish", "snap"];
 
-/// Code of others. Its lines are counted as code, because the project maintains it.
-const OTHERS: &str = "third_party";
-
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Count {
     code: i64,
@@ -122,7 +119,7 @@ fn is_counted(path: &str) -> bool {
 fn group(path: &str) -> String {
     let mut names = path.split('/');
     match (names.next(), names.next(), names.next()) {
-        (Some(first @ ("crates" | OTHERS)), Some(second), Some(_)) => format!("{first}/{second}"),
+        (Some(first @ "crates"), Some(second), Some(_)) => format!("{first}/{second}"),
         (Some(first), _, _) => first.to_owned(),
         (None, _, _) => String::new(),
     }

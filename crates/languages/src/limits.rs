@@ -6,8 +6,7 @@ pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a text for a parser of others in the daemon itself. A longer one goes to the helper process.
 pub(crate) const HERE_BYTES_MAX: usize = 4 << 10;
 
-/// Brackets, `<` and backticks in a text for the parsers of Python, Ruby and PHP in the daemon itself; others count only
-/// bytes. Real programs of that size have up to a hundred. Any such text took at most 13 ms, of Prism.
+/// Brackets, `<` and backticks in a text for the parsers of Python, Ruby and PHP in the daemon itself. Real programs of that size have up to a hundred. Any such text took at most 13 ms, of Prism.
 pub(crate) const HERE_OPENINGS_MAX: usize = 256;
 
 /// The same limits for oxc's parser, whose time grows faster: any such text took at most 25 ms in all modes.
@@ -37,16 +36,17 @@ pub(crate) const STACK_BYTES: usize = 64 << 20;
 /// Brackets that are open at once. Real programs have about ten. The parser's work after an error grows with them.
 pub(crate) const BRACKETS_MAX: usize = 150;
 
-/// Parser callback calls per KiB of text, one for every hundred parser operations. Real programs need seven to twenty.
+/// Callback calls of tree-sitter per KiB of text, one for every hundred steps. A step that recovers from an error may take
+/// longer as the text grows; the helper process bounds that.
 pub(crate) const PARSER_CALLS_PER_KIB: u64 = 28;
 
 /// Callback calls that any text may use.
 pub(crate) const PARSER_CALLS_MIN: u64 = 100;
 
-/// Units of work per callback call, including lowering the tree: ten to twenty µs.
+/// Units of work per callback call, including lowering the tree: ten to twenty µs in correct text.
 pub(crate) const WORK_PER_PARSER_CALL: u64 = 100;
 
-/// The same for Perl, whose scanner does more per call: up to 32 µs.
+/// The same for Perl, whose scanner does more per call: up to 32 µs in correct text.
 pub(crate) const WORK_PER_PERL_CALL: u64 = 150;
 
 /// Levels of the tree that are read. Real programs reach about forty. Each takes some hundred bytes of stack, more in a

@@ -23,16 +23,25 @@ mod ruby;
 /// Parses a program within units of work, and returns the tree and the units used. A text that is too long or takes too
 /// much work gives one `Hole`. A wrong part gives a `Hole` at its place.
 pub(crate) fn parse(language: Language, text: &str, work_max: u64) -> (Node, u64) {
-    match returns_as_lines(language, text) {
+    match with_line_ends(language, text) {
         Some(text) => parsed(language, &text, work_max),
         None => parsed(language, text, work_max),
     }
 }
 
-/// Replaces lone carriage returns by newlines, in languages where they end a line and the reader does not know that.
-fn returns_as_lines(language: Language, text: &str) -> Option<String> {
-    let ends_lines = matches!(language, Language::Python | Language::PowerShell | Language::AppleScript);
-    if !ends_lines || !text.contains('\r') {
+/// Returns the text with the line ends that its parser needs, or `None` if it has them.
+fn with_line_ends(language: Language, text: &str) -> Option<String> {
+    match language {
+        Language::Python | Language::PowerShell | Language::AppleScript => returns_as_lines(text),
+        // In a here-document without an end, the grammar's scanner waits for a newline, even after the end of the text.
+        Language::Perl => (!text.ends_with('\n')).then(|| format!("{text}\n")),
+        Language::JavaScript | Language::Ruby | Language::Php | Language::Lua | Language::Batch => None,
+    }
+}
+
+/// Replaces lone carriage returns by newlines, for readers that do not know that these end a line.
+fn returns_as_lines(text: &str) -> Option<String> {
+    if !text.contains('\r') {
         return None;
     }
     let mut letters = text.chars().peekable();

@@ -38,6 +38,10 @@ impl World for Machine {
             })),
         })
     }
+
+    fn program(&self, _sha256: &str, request: &[u8]) -> Option<Vec<u8>> {
+        castellan_languages::answer(request)
+    }
 }
 
 fn effects(text: &str) -> Vec<Effect> {

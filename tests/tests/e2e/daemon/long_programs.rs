@@ -1,4 +1,4 @@
-//! Long programs, which a helper process of the daemon reads.
+//! Programs that a helper process of the daemon reads: long ones, and each of Perl and Lua.
 
 use std::fs;
 
@@ -47,7 +47,11 @@ fn helpers(daemon: Pid) -> Vec<Pid> {
 fn judged(home: &Home, name: &str, code: &str) -> anyhow::Result<String> {
     let file = home.workspace().join(name);
     fs::write(&file, format!("{code}\n# {}\n", "x".repeat(6_000)))?;
-    let mut call = bash(&format!("python3 {name}"));
+    judged_call(home, &format!("python3 {name}"))
+}
+
+fn judged_call(home: &Home, command: &str) -> anyhow::Result<String> {
+    let mut call = bash(command);
     call["cwd"] = home.workspace().to_string_lossy().as_ref().into();
     let done = judge(home, &call)?;
     let message = ["marked", "unknown"].into_iter().find(|word| done.stdout.contains(word));
@@ -80,5 +84,24 @@ fn a_helper_reads_long_programs_and_may_fail() -> anyhow::Result<()> {
     })?;
     assert_eq!(judged(&home, "crash.py", "print(4)")?, "deny unknown");
     assert_eq!(judged(&home, "after.py", "print(5)")?, "defer -");
+    Ok(())
+}
+
+#[test]
+fn a_helper_reads_each_program_of_perl_and_lua() -> anyhow::Result<()> {
+    let home = Home::with_castellan("perl-programs", ALONE, RULES)?;
+    let daemon = home.start_daemon()?;
+    assert_eq!(judged_call(&home, "python3 -c 'print(1)'")?, "defer -");
+    assert_eq!(helpers(daemon), [], "a helper for a short program");
+    assert_eq!(judged_call(&home, "perl -e 'print 1'")?, "defer -");
+    let [helper] = helpers(daemon)[..] else { anyhow::bail!("not one helper") };
+    assert_eq!(judged_call(&home, "perl -e 'unlink 1; open(F, \">/srv/mark\")'")?, "deny marked");
+    assert_eq!(judged_call(&home, "lua -e 'io.open(\"/srv/mark\", \"w\")'")?, "deny marked");
+    assert_eq!(helpers(daemon), [helper]);
+
+    // tree-sitter takes seconds for such a text, and calls back too seldom to be ended.
+    fs::write(home.workspace().join("slow.lua"), "a b ".repeat(15_000))?;
+    assert_eq!(judged_call(&home, "lua slow.lua")?, "deny unknown");
+    assert_eq!(judged_call(&home, "perl -e 'print 2'")?, "defer -");
     Ok(())
 }
