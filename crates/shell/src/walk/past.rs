@@ -1,9 +1,9 @@
-//! Commands whose name is the value of a variable. This module must not know commands.
+//! Commands whose name, or whose precious target, is the value of a variable.
 //!
 //! The walk computes one value, or a few, for each point of a text. Shells have many ways to leave a variable as it
 //! was: a redirect that fails, a read-only name, a builtin that rejects its options. So such a name may also be any
-//! other text that the variable had. Only names of commands are read in this way: a script gives its arguments new
-//! values all the time.
+//! other text that the variable had. A script gives its arguments new values all the time, so arguments are read in
+//! this way only if a program that deletes or overwrites may get a home or the root directory.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -35,17 +35,26 @@ const LEADING: &[&str] = &[
     "env",
     "eval",
     "exec",
+    "find",
+    "flock",
     "ksh",
     "nice",
     "nocorrect",
     "noglob",
     "nohup",
+    "setsid",
+    "stdbuf",
+    "timeout",
     "sh",
     "sudo",
     "time",
     "xargs",
     "zsh",
 ];
+
+/// Programs that delete or overwrite their operands.
+const CHANGING: &[&str] =
+    &["chmod", "chown", "dd", "find", "mv", "rm", "rmdir", "rsync", "shred", "srm", "truncate", "unlink"];
 
 impl Walker<'_> {
     /// Returns the calls that a command may be if the variables in its name have other values that they had.
@@ -58,7 +67,11 @@ impl Walker<'_> {
         call: &Call,
     ) -> Vec<Call> {
         let mut calls: Vec<Call> = Vec::new();
-        for at in leading(words, fields) {
+        let (leading, end) = leading(words, fields);
+        let changes = fields.iter().take(end).flatten().filter_map(Arg::as_str).any(is_changing);
+        let targets = if changes { end..words.len() } else { 0..0 };
+        let targets = targets.filter(|at| words.get(*at).is_some_and(has_parameter));
+        for (at, is_target) in leading.into_iter().map(|at| (at, false)).chain(targets.map(|at| (at, true))) {
             let Some(word) = words.get(at) else { continue };
             for name in self.named_in(state, word) {
                 let mut texts = state.past(&name);
@@ -68,6 +81,9 @@ impl Walker<'_> {
                 if texts.len() > PAST_VALUES_MAX {
                     let written = scope.source.written(word.span).to_owned();
                     self.gap(scope, Role::Program, Why::Budget, &written, word.span);
+                }
+                if is_target {
+                    texts.retain(|text| is_precious(state, text));
                 }
                 for text in texts {
                     // An unknown value has its report where the command has its usual one.
@@ -157,21 +173,52 @@ impl Walker<'_> {
     }
 }
 
-/// Returns the numbers of the words that may name the command: the first, and those after wrappers and their options.
-fn leading(words: &[Word], fields: &[Vec<Arg>]) -> Vec<usize> {
+/// Returns the numbers of the words with variables that may name the command, and the number of the word after it. The
+/// name is the first word, or one after wrappers, their options, and the values of these.
+fn leading(words: &[Word], fields: &[Vec<Arg>]) -> (Vec<usize>, usize) {
     let mut found = Vec::new();
+    let mut is_code = false;
+    let mut is_value = false;
     for (at, (word, args)) in words.iter().zip(fields).enumerate() {
-        if word.parts.iter().any(|part| matches!(part, Part::Parameter { .. })) {
+        if has_parameter(word) {
             found.push(at);
         }
-        let leads = |arg: &Arg| {
-            arg.as_str().is_some_and(|text| {
-                LEADING.contains(&base_name(text)) || text.starts_with('-') || text.contains('=')
-            })
+        let texts: Option<Vec<&str>> = args.iter().map(Arg::as_str).collect();
+        let texts = texts.unwrap_or_default();
+        is_code |= texts.first() == Some(&"eval");
+        let is_option = |text: &&str| text.starts_with('-');
+        let leads = |text: &&str| {
+            LEADING.contains(&base_name(text)) || is_option(text) || text.contains('=') || is_number(text)
         };
-        if !args.iter().all(leads) {
-            break;
+        if !(is_code || is_value && at > 1 || !texts.is_empty() && texts.iter().all(leads) || args.is_empty())
+        {
+            return (found, at + 1);
         }
+        is_value = texts.last().is_some_and(is_option);
     }
-    found
+    (found, words.len())
+}
+
+fn has_parameter(word: &Word) -> bool {
+    word.parts.iter().any(|part| matches!(part, Part::Parameter { .. }))
+}
+
+/// Reports whether text is a number, a duration or a bound: `nice -n 5`, `timeout 5s`.
+fn is_number(text: &str) -> bool {
+    text.starts_with(|one: char| one.is_ascii_digit()) && text.chars().all(|one| one.is_ascii_alphanumeric())
+}
+
+fn is_changing(text: &str) -> bool {
+    CHANGING.contains(&base_name(text))
+}
+
+/// Reports whether a text is a home or the root directory, one above a home, or all files of one.
+fn is_precious(state: &State, text: &Text) -> bool {
+    let Some(path) = text.as_str() else { return false };
+    let path = path.strip_suffix('*').unwrap_or(path).trim_end_matches('/');
+    let home = state.home.as_deref().unwrap_or_default();
+    matches!(path, "~" | "/home" | "/root")
+        || home.starts_with(path)
+            && text.as_str() != Some("")
+            && (path.is_empty() || home.len() == path.len() || home.as_bytes().get(path.len()) == Some(&b'/'))
 }
