@@ -187,6 +187,7 @@ impl Walker<'_> {
     pub(crate) fn program(&mut self, state: &mut State, scope: &Scope, call: Call, name: &str) {
         let base = base_name(name);
         state.status = None;
+        self.changes_files(state, scope, &call, base);
         if !shells(base).is_empty() {
             self.shell_program(state, scope, &call, base);
             return;

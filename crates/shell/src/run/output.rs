@@ -82,6 +82,48 @@ impl Walker<'_> {
     }
 }
 
+/// Programs that write to their last operand.
+const TO_LAST: &[&str] = &["cp", "install", "link", "ln", "mv", "rsync", "uniq"];
+
+/// Programs that write to files which any of their arguments names, and the sign in an argument that they do so.
+const TO_NAMED: &[(&str, &str)] = &[
+    ("awk", ">"),
+    ("dd", "of="),
+    ("find", "-f"),
+    ("gawk", ">"),
+    ("gsed", "-i"),
+    ("gsed", "w"),
+    ("mawk", ">"),
+    ("perl", "-i"),
+    ("perl", "-pi"),
+    ("sed", "-i"),
+    ("sed", "w"),
+    ("shuf", "-o"),
+    ("sort", "-o"),
+    ("truncate", ""),
+];
+
+impl Walker<'_> {
+    /// Records the files with known contents that a program may change.
+    pub(super) fn changes_files(&mut self, state: &mut State, scope: &Scope, call: &Call, base: &str) {
+        let is_last = TO_LAST.contains(&base);
+        let args = call.arguments();
+        let has = |sign: &str| args.iter().any(|arg| arg.written().contains(sign));
+        let writes = || TO_NAMED.iter().any(|(name, sign)| *name == base && has(sign));
+        if !scope.remote.is_empty() || !(is_last || writes()) {
+            return;
+        }
+        let first = if is_last { args.len().saturating_sub(1) } else { 0 };
+        let args = args.get(first..).unwrap_or_default();
+        let names: Vec<String> = args.iter().map(|arg| arg.written().into_owned()).collect();
+        self.work.spend_bytes(names.iter().map(String::len).sum());
+        state.change_files(|path| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            names.iter().any(|written| written.contains(name))
+        });
+    }
+}
+
 /// Reports whether a program may read a part of its standard input and leave the rest to others.
 fn reads_some(name: &str, arguments: &[Arg]) -> bool {
     match name {

@@ -62,6 +62,19 @@ impl State {
         told.collect()
     }
 
+    /// Records that a program may have changed each file whose path `is_changed` accepts: its contents are no longer
+    /// certain.
+    pub(crate) fn change_files(&mut self, is_changed: impl Fn(&str) -> bool) {
+        let paths: Vec<Rc<str>> = self.files.iter().map(|(path, _)| Rc::clone(path)).collect();
+        for path in paths.iter().filter(|path| is_changed(path)) {
+            let mut held = self.files.get(path).cloned().unwrap_or_default();
+            if !held.contains(&None) {
+                held.push(None);
+                self.files.insert(Rc::clone(path), held);
+            }
+        }
+    }
+
     /// Returns the contents that the text wrote to a file, if exactly one content is possible.
     pub(crate) fn certainly_held(&self, path: &str) -> Option<Text> {
         match self.files.get(&self.absolute(path)?)?.as_slice() {

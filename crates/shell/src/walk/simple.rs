@@ -148,6 +148,8 @@ impl Walker<'_> {
         let mut call = Call::new(argv, statement.span);
         let (redirects, saved) = self.redirects(state, scope, &statement.redirects);
         call.redirects = redirects;
+        // The shell does not declare anything if it cannot open a file.
+        let not_run = (!call.redirects.is_empty()).then(|| self.failed(state));
         let before = self.prefixed(state, scope, assignments, &mut call);
         drop(before);
         // A function may have the name of the builtin.
@@ -160,6 +162,9 @@ impl Walker<'_> {
             if crate::builtins::lists(builtin, call.arguments()) {
                 self.unknown_output(state, scope, &call, Why::Substitution);
             }
+        }
+        if let Some(not_run) = not_run {
+            self.joins(state, not_run);
         }
         Self::restore(state, saved);
         self.end_processes(first_process, false, state, scope);
