@@ -220,15 +220,15 @@ impl Walker<'_> {
                     Piece::Unknown { why, written } => left.push_unknown(*why, written),
                 }
             }
-            state.set_descriptor(number, Descriptor::Input(Rc::new(left)));
+            state.consume(number, Rc::new(left));
             return (Text::known(line), Some(true));
         }
         if text.as_str().is_some() && !read.partial {
-            state.set_descriptor(number, Descriptor::Input(Rc::default()));
+            state.consume(number, Rc::default());
             return ((*text).clone(), Some(false));
         }
         let any = unknown_line(&text);
-        state.set_descriptor(number, Descriptor::Input(Rc::new(any.clone())));
+        state.consume(number, Rc::new(any.clone()));
         (any, None)
     }
 
@@ -279,7 +279,7 @@ impl Walker<'_> {
         if let Some(number) = read.descriptor
             && matches!(state.descriptor(number), Descriptor::Input(_))
         {
-            state.set_descriptor(number, Descriptor::Input(Rc::default()));
+            state.consume(number, Rc::default());
         }
         state.status = Some(true);
     }

@@ -66,6 +66,33 @@ impl State {
         }
     }
 
+    /// Takes over the inputs that a subshell has read. The rest of standard input is known; another descriptor may have
+    /// been opened anew there.
+    pub(crate) fn share_inputs(&mut self, inner: &State) {
+        if Rc::ptr_eq(&self.descriptors, &inner.descriptors) {
+            return;
+        }
+        for (number, descriptor) in Rc::make_mut(&mut self.descriptors) {
+            let Descriptor::Input(text) = descriptor else { continue };
+            let Some(Descriptor::Input(rest)) = inner.descriptors.get(number) else { continue };
+            if *number == 0 {
+                *text = Rc::clone(rest);
+            } else if !Rc::ptr_eq(text, rest) {
+                *text = Rc::new(Text::unknown(Why::Input, ""));
+            }
+        }
+    }
+
+    /// Leaves the rest of an input that a command has read. Copies of a descriptor share one position.
+    pub(crate) fn consume(&mut self, number: u32, rest: Rc<Text>) {
+        let before = self.descriptor(number);
+        let Descriptor::Input(before) = before else { return };
+        let is_copy = |one: &Descriptor| matches!(one, Descriptor::Input(text) if Rc::ptr_eq(text, &before));
+        for descriptor in Rc::make_mut(&mut self.descriptors).values_mut().filter(|one| is_copy(one)) {
+            *descriptor = Descriptor::Input(Rc::clone(&rest));
+        }
+    }
+
     pub(crate) fn set_descriptor(&mut self, number: u32, descriptor: Descriptor) {
         self.spent += self.descriptors.len() as u64 / ENTRIES_PER_WORK;
         Rc::make_mut(&mut self.descriptors).insert(number, descriptor);

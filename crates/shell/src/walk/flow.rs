@@ -7,7 +7,7 @@ use castellan_event::{Role, Why};
 use super::{Leave, Walker};
 use crate::limits::TRAPS_MAX;
 use crate::scope::Scope;
-use crate::state::{Descriptor, State, Trap};
+use crate::state::{State, Trap};
 use crate::syntax::Shell;
 use crate::tree::{Connector, Node, Script, Statement, Word};
 
@@ -129,17 +129,12 @@ impl Walker<'_> {
     /// Copies from a subshell the state shared with the shell: output, consumed input, written files and status.
     pub(crate) fn absorb(&mut self, state: &mut State, inner: State) {
         self.take_traps(state, &inner);
+        state.share_inputs(&inner);
         let count = state.collected.len();
         if !Rc::ptr_eq(&state.collected, &inner.collected) {
             let mut collected = inner.collected;
             Rc::make_mut(&mut collected).truncate(count);
             state.collected = collected;
-        }
-        if let (Descriptor::Input(_), Some(Descriptor::Input(rest))) =
-            (state.descriptor(0), inner.descriptors.get(&0))
-        {
-            let rest = Rc::clone(rest);
-            state.set_descriptor(0, Descriptor::Input(rest));
         }
         state.files = inner.files;
         state.status = inner.status;

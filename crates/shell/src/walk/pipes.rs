@@ -81,9 +81,12 @@ impl Walker<'_> {
 
     /// Like [`Walker::absorb`], but the consumed input came from a separate pipe.
     fn absorb_output(&mut self, state: &mut State, inner: State) {
-        let descriptors = Rc::clone(&state.descriptors);
+        let own = state.descriptors.get(&0).cloned();
         self.absorb(state, inner);
-        state.descriptors = descriptors;
+        match own {
+            Some(own) => state.set_descriptor(0, own),
+            None => drop(Rc::make_mut(&mut state.descriptors).remove(&0)),
+        }
     }
 }
 
