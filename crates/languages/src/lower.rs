@@ -149,8 +149,8 @@ impl<'t> Lower<'t> {
         self.hole(node, Why::Syntax)
     }
 
-    /// The named children without what may stand anywhere: comments, the bodies of here-documents. What does not parse
-    /// may be told as such, too, and stays.
+    /// Returns the named children without comments and the bodies of here-documents, which the grammar allows anywhere.
+    /// Errors stay: the grammar may mark them as such children, too.
     fn children<'p>(node: Parsed<'p>) -> Vec<Parsed<'p>> {
         let mut cursor = node.walk();
         let children = node.named_children(&mut cursor);

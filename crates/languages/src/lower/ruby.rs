@@ -25,7 +25,7 @@ mod control;
 mod definitions;
 mod texts;
 
-/// What is known of the part of the program that is being read.
+/// Facts about the part of the program that the reader is in.
 #[derive(Debug, Default)]
 pub(super) struct Ruby {
     /// Names of methods that have been given a value.

@@ -1,5 +1,5 @@
-//! The rule which texts the parser of others reads in the daemon itself. Such a parser may take time or stack that grows
-//! faster than the text. Must not know parsers.
+//! The texts that the daemon parses itself. The time or stack of a foreign parser may grow faster than the text. This
+//! module must not know parsers.
 
 use crate::language::Language;
 use crate::limits::{

@@ -56,18 +56,31 @@ const SHAPES: &[(&str, &str, &str, &str)] = &[
     ("", "`", "", ""),
 ];
 
-/// A text is read, or reports that it was not; the command after it is not lost in silence.
-#[test]
-fn hostile_shapes_are_read_or_reported() {
-    for (begin, unit, middle, end) in SHAPES {
-        for bytes in [100, 4 << 10, 60 << 10, 1 << 20] {
+/// Sizes of hostile texts in bytes.
+pub(crate) const SIZES: [usize; 4] = [100, 4 << 10, 60 << 10, 1 << 20];
+
+/// A text is read, or reports that it was not; the command after it is not lost in silence. A shape has a beginning, a unit
+/// that is repeated up to each size, a middle, and an end for each unit.
+pub(crate) fn check_shapes(
+    shapes: &[(&str, &str, &str, &str)],
+    sizes: &[usize],
+    (before, after): (&str, &str),
+    read: impl Fn(&str) -> Reading,
+) {
+    for (begin, unit, middle, end) in shapes {
+        for bytes in sizes {
             let count = bytes / (unit.len() + end.len());
-            let text = format!("{begin}{}{middle}{}\n{RM}\n", unit.repeat(count), end.repeat(count));
-            let reading = python(&text);
+            let (units, ends) = (unit.repeat(count), end.repeat(count));
+            let reading = read(&format!("{before}{begin}{units}{middle}{ends}{after}"));
             let is_reported = has_command(&reading) || !holes(&reading).is_empty();
             assert!(is_reported, "{begin:?} {unit:?} {bytes}: {reading:?}");
         }
     }
+}
+
+#[test]
+fn hostile_shapes_are_read_or_reported() {
+    check_shapes(SHAPES, &SIZES, ("", &format!("\n{RM}\n")), python);
 }
 
 /// Nothing is silent because Python reads the bytes in another way.

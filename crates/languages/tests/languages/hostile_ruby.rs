@@ -2,7 +2,7 @@
 use castellan_event::Why;
 use castellan_languages::{Language, Reading, Start, What, read};
 
-use super::hostile::{has_command, holes};
+use super::hostile::{SIZES, check_shapes, has_command, holes};
 
 const RM: &str = "system('rm -rf /')";
 
@@ -63,18 +63,9 @@ const SHAPES: &[(&str, &str, &str, &str)] = &[
     ("", "rescue ", "", ""),
 ];
 
-/// A text is read, or reports that it was not; the command after it is not lost in silence.
 #[test]
 fn hostile_shapes_are_read_or_reported() {
-    for (begin, unit, middle, end) in SHAPES {
-        for bytes in [100, 4 << 10, 60 << 10, 1 << 20] {
-            let count = bytes / (unit.len() + end.len());
-            let text = format!("{begin}{}{middle}{}\n{RM}\n", unit.repeat(count), end.repeat(count));
-            let reading = ruby(&text);
-            let is_reported = has_command(&reading) || !holes(&reading).is_empty();
-            assert!(is_reported, "{begin:?} {unit:?} {bytes}: {reading:?}");
-        }
-    }
+    check_shapes(SHAPES, &SIZES, ("", &format!("\n{RM}\n")), ruby);
 }
 
 /// Nothing is silent because Ruby reads the bytes in another way.

@@ -15,6 +15,7 @@ use super::Walker;
 use crate::limits::PAST_VALUES_MAX;
 use crate::run::Call;
 use crate::scope::Scope;
+use crate::shells::shells;
 use crate::state::{State, Value, Variable};
 use crate::text::Text;
 use crate::tree::{Index, Operation, Part, Word};
@@ -35,7 +36,6 @@ const LEADING: &[&str] = &[
     "env",
     "eval",
     "exec",
-    "find",
     "flock",
     "ksh",
     "nice",
@@ -74,16 +74,13 @@ impl Walker<'_> {
         for (at, is_target) in leading.into_iter().map(|at| (at, false)).chain(targets.map(|at| (at, true))) {
             let Some(word) = words.get(at) else { continue };
             for name in self.named_in(state, word) {
-                let mut texts = state.past(&name);
+                let mut texts = if is_target { state.precious_past(&name) } else { state.past(&name) };
                 if &*name == IFS && !texts.is_empty() {
                     texts.push(Text::known(" \t\n"));
                 }
                 if texts.len() > PAST_VALUES_MAX {
                     let written = scope.source.written(word.span).to_owned();
                     self.gap(scope, Role::Program, Why::Budget, &written, word.span);
-                }
-                if is_target {
-                    texts.retain(|text| is_precious(state, text));
                 }
                 for text in texts {
                     // An unknown value has its report where the command has its usual one.
@@ -179,8 +176,9 @@ fn leading(words: &[Word], fields: &[Vec<Arg>]) -> (Vec<usize>, usize) {
     let mut found = Vec::new();
     let mut is_code = false;
     let mut is_value = false;
+    let mut is_script = false;
     for (at, (word, args)) in words.iter().zip(fields).enumerate() {
-        if has_parameter(word) {
+        if has_parameter(word) && !is_script {
             found.push(at);
         }
         let texts: Option<Vec<&str>> = args.iter().map(Arg::as_str).collect();
@@ -195,6 +193,10 @@ fn leading(words: &[Word], fields: &[Vec<Arg>]) -> (Vec<usize>, usize) {
             return (found, at + 1);
         }
         is_value = texts.last().is_some_and(is_option);
+        // The file that a shell reads names no command; the text of `-c` does.
+        let is_shell = texts.iter().any(|text| !shells(base_name(text)).is_empty());
+        let is_text = texts.iter().any(|text| is_option(text) && text.contains('c'));
+        is_script = (is_script || is_shell) && !is_text;
     }
     (found, words.len())
 }
@@ -210,15 +212,4 @@ fn is_number(text: &str) -> bool {
 
 fn is_changing(text: &str) -> bool {
     CHANGING.contains(&base_name(text))
-}
-
-/// Reports whether a text is a home or the root directory, one above a home, or all files of one.
-fn is_precious(state: &State, text: &Text) -> bool {
-    let Some(path) = text.as_str() else { return false };
-    let path = path.strip_suffix('*').unwrap_or(path).trim_end_matches('/');
-    let home = state.home.as_deref().unwrap_or_default();
-    matches!(path, "~" | "/home" | "/root")
-        || home.starts_with(path)
-            && text.as_str() != Some("")
-            && (path.is_empty() || home.len() == path.len() || home.as_bytes().get(path.len()) == Some(&b'/'))
 }

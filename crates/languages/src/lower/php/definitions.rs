@@ -181,7 +181,7 @@ impl Lower<'_> {
         Node::new(at, Kind::Function(Rc::new(function)))
     }
 
-    /// What a function takes from where it is made: parameters that no call gives, with what they are then.
+    /// Returns the variables that a closure captures, as parameters with values that no call gives.
     fn php_captured(&mut self, node: &ClosureExpr<'_, '_>) -> Vec<Parameter> {
         let mut parameters = Vec::new();
         for one in node.use_vars.iter() {

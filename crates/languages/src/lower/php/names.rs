@@ -1,4 +1,4 @@
-//! What names mean: namespaces, what they are abbreviated to, and what the text declares.
+//! Meanings of names: namespaces, their abbreviations, and the declarations of the text.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
