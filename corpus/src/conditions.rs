@@ -60,20 +60,16 @@ impl Conditions {
 
 #[cfg(test)]
 mod tests {
-    use castellan_event::{Command, Effect, EffectKind, Scope};
+    use castellan_event::{Command, Effect, EffectKind, LocatedFile, Scope};
 
     use super::*;
     use crate::call::shell_call;
 
     fn facts() -> Facts {
         let rm = Command { name: Some("rm".into()), ..Command::default() };
-        let delete = Effect {
-            command: Some(0),
-            kind: EffectKind::Delete,
-            scope: Some(Scope::Root),
-            path: Some("/".into()),
-            ..Effect::default()
-        };
+        let (path, scope) = (Some("/".into()), Some(Scope::Root));
+        let file = LocatedFile { path, scope, ..LocatedFile::default() };
+        let delete = Effect { command: Some(0), ..Effect::on_file(EffectKind::Delete, file) };
         let opaque = Effect { command: Some(0), ..Effect::default() };
         Facts { commands: vec![rm], effects: vec![delete, opaque], ..Facts::default() }
     }

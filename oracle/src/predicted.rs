@@ -73,14 +73,14 @@ impl Said {
 fn said(effect: &Effect) -> Said {
     Said {
         command: effect.command,
-        kind: effect.kind.to_string(),
-        path: effect.path.clone(),
-        host: effect.host.clone(),
-        system: effect.system.clone(),
-        verb: effect.verb.clone(),
-        target: effect.target.clone(),
-        recursive: effect.recursive == Some(true),
-        role: effect.role.map(|role| role.to_string()),
-        why: effect.why.map(|why| why.to_string()),
+        kind: effect.kind().to_string(),
+        path: effect.path().map(str::to_owned),
+        host: effect.host().map(str::to_owned),
+        system: effect.system().map(str::to_owned),
+        verb: effect.verb().map(str::to_owned),
+        target: effect.target().map(str::to_owned),
+        recursive: effect.is_recursive(),
+        role: effect.role().map(|role| role.to_string()),
+        why: effect.why().map(|why| why.to_string()),
     }
 }

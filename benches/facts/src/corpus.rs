@@ -101,10 +101,10 @@ pub(crate) fn items(file: &str) -> anyhow::Result<Vec<Item>> {
 fn count_opaque(facts: &Facts, reasons: &mut BTreeMap<(Role, Why), usize>) -> usize {
     let mut commands = BTreeSet::new();
     let mut without = 0;
-    for effect in facts.effects.iter().filter(|effect| effect.kind == EffectKind::Opaque) {
-        let role = effect.role.unwrap_or_default();
+    for effect in facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Opaque) {
+        let role = effect.role().unwrap_or_default();
         if matches!(role, Role::Program | Role::Code) {
-            *reasons.entry((role, effect.why.unwrap_or_default())).or_default() += 1;
+            *reasons.entry((role, effect.why().unwrap_or_default())).or_default() += 1;
             match effect.command {
                 Some(command) => drop(commands.insert(command)),
                 None => without += 1,
@@ -205,14 +205,13 @@ mod tests {
 
     #[test]
     fn a_command_counts_once_and_its_reasons_each() {
-        let opaque =
-            |command, role, why| Effect { command, role: Some(role), why: Some(why), ..Effect::default() };
+        let opaque = |command, role, why| Effect { command, ..Effect::opaque(role, why, None) };
         let effects = vec![
             opaque(Some(0), Role::Program, Why::Variable),
             opaque(Some(0), Role::Code, Why::Input),
             opaque(Some(1), Role::Target, Why::Variable),
             opaque(None, Role::Code, Why::Budget),
-            Effect { command: Some(2), kind: EffectKind::Read, ..Effect::default() },
+            Effect { command: Some(2), ..Effect::of(EffectKind::Read) },
         ];
         let mut reasons = BTreeMap::new();
         assert_eq!(count_opaque(&Facts { effects, ..Facts::default() }, &mut reasons), 2);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::Context;
 use castellan_corpus::shell_call;
-use castellan_event::{Command, EffectKind, Facts};
+use castellan_event::{Command, Facts};
 
 use crate::analysis;
 use crate::corpus::Item;
@@ -36,8 +36,8 @@ fn describe(facts: &Facts, text: &mut String) -> std::fmt::Result {
     for command in &facts.commands {
         writeln!(text, "  > {}", line(command))?;
     }
-    for effect in facts.effects.iter().filter(|effect| effect.kind == EffectKind::Opaque) {
-        let (role, why) = (effect.role.unwrap_or_default(), effect.why.unwrap_or_default());
+    for effect in facts.effects.iter().filter(|effect| effect.is_opaque()) {
+        let (role, why) = (effect.role().unwrap_or_default(), effect.why().unwrap_or_default());
         let of = effect.command.and_then(|at| facts.commands.get(at)).map_or("", |command| &command.line);
         writeln!(text, "  ? {role}: {why}: {of}")?;
     }

@@ -1,6 +1,6 @@
 //! The command fails for missing facts, false alarms and an untrue list.
 
-use castellan_event::{Command, Effect, EffectKind, Scope};
+use castellan_event::{Command, Effect, EffectKind, LocatedFile, Operation, Scope};
 use serde_json::{Value as Json, json};
 
 use super::*;
@@ -8,7 +8,9 @@ use super::*;
 /// Returns facts with one command and one effect.
 fn one(name: &str, kind: EffectKind, scope: Option<Scope>) -> Facts {
     let command = Command { name: Some(name.to_owned()), ..Command::default() };
-    let effect = Effect { command: Some(0), kind, scope, recursive: Some(true), ..Effect::default() };
+    let file = LocatedFile { scope, ..LocatedFile::default() };
+    let op = Operation { recursive: Some(true), ..Operation::of(kind) };
+    let effect = Effect { command: Some(0), op, ..Effect::on_file(kind, file) };
     Facts { commands: vec![command], effects: vec![effect], ..Facts::default() }
 }
 

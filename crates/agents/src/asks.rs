@@ -116,8 +116,8 @@ fn is_given(input: &Json, key: &str) -> bool {
 /// True if an understood effect concerns no file. Reads matter, too: the client also checks the source of a copy
 /// (measured: `cp .mcp.json copy`).
 fn is_apart_from_files(effect: &Effect) -> bool {
-    let has_path = effect.path.is_some() || effect.path_raw.is_some() || needs_path(effect.kind);
-    !effect.is_opaque() && !effect.is_linked && !has_path
+    let has_path = effect.located().is_some() || needs_path(effect.kind());
+    !effect.is_opaque() && !has_path
 }
 
 /// True for effects on a file: without a path the file is unknown.

@@ -195,28 +195,27 @@ impl Explaining<'_> {
 
     fn effect(&self, effect: &Effect) -> ExplainedEffect {
         let word = |word: &str| Some(word.to_owned());
-        let Effect { path, path_raw, host, url, system, verb, target, script_path, script_sha256, .. } =
-            effect.clone();
+        let sha256 = effect.script.as_ref().and_then(|script| script.sha256.clone());
         ExplainedEffect {
-            kind: effect.kind.as_str().to_owned(),
-            path,
-            path_raw,
-            host,
-            url,
-            system,
-            verb,
-            target,
-            script_path,
-            script_sha256,
-            file_origin: effect.file_origin.and_then(|origin| word(origin.as_str())),
-            host_class: effect.host_class.and_then(|class| word(class.as_str())),
-            scope: effect.scope.and_then(|scope| word(scope.as_str())),
-            place: effect.place.and_then(|place| word(place.as_str())),
-            guard: effect.guard.and_then(|guard| word(guard.as_str())),
-            recursive: effect.recursive,
-            force: effect.force,
-            role: effect.role.and_then(|role| word(role.as_str())),
-            why: effect.why.and_then(|why| word(why.as_str())),
+            kind: effect.kind().as_str().to_owned(),
+            path: effect.path().and_then(word),
+            path_raw: effect.path_raw().and_then(word),
+            host: effect.host().and_then(word),
+            url: effect.url().and_then(word),
+            system: effect.system().and_then(word),
+            verb: effect.verb().and_then(word),
+            target: effect.target().and_then(word),
+            script_path: effect.script_path().and_then(word),
+            script_sha256: sha256,
+            file_origin: effect.file_origin().and_then(|origin| word(origin.as_str())),
+            host_class: effect.host_class().and_then(|class| word(class.as_str())),
+            scope: effect.scope().and_then(|scope| word(scope.as_str())),
+            place: effect.place().and_then(|place| word(place.as_str())),
+            guard: effect.guard().and_then(|guard| word(guard.as_str())),
+            recursive: effect.op.recursive,
+            force: effect.op.force,
+            role: effect.role().and_then(|role| word(role.as_str())),
+            why: effect.why().and_then(|why| word(why.as_str())),
             rules: self.fired(|row| row.effect().is_some_and(|of| std::ptr::eq(of, effect))),
         }
     }

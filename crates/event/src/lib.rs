@@ -8,6 +8,7 @@
 mod access;
 mod call;
 mod code;
+mod effect;
 mod effect_text;
 mod facts;
 mod field;
@@ -23,6 +24,7 @@ mod row;
 mod session;
 mod star;
 mod verdict;
+mod vocabulary;
 mod word;
 mod world;
 
@@ -31,10 +33,8 @@ pub use call::{
     Agent, Call, Change, FileTarget, IntakeProblem, Override, PatchOp, Replacement, Tool, ToolKind,
 };
 pub use code::Code;
-pub use facts::{
-    Command, Effect, EffectKind, Facts, FileOrigin, Guard, HostClass, Role, Scope, ScriptFile, When, Why,
-    Written,
-};
+pub use effect::{Doubt, Effect, LocatedFile, Object, Operation, Remote, ScriptId};
+pub use facts::{Command, Facts, ScriptFile, Written};
 pub use field::{FieldArg, FieldDef, FieldType, Level};
 pub use finding::{Exemption, Finding, Layer};
 pub use hash::{PartsHash, sha256_hex};
@@ -48,5 +48,6 @@ pub use row::{CallRow, FIELDS, Row, Value, field_index, rows};
 pub use session::{Mark, Session};
 pub use star::matches_star;
 pub use verdict::{Mode, Verdict};
+pub use vocabulary::{EffectKind, FileOrigin, Guard, HostClass, Role, Scope, When, Why};
 pub use word::{UnknownWord, from_word};
 pub use world::{Answer, Answers, FileKind, Process, Query, Recorder, World};

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 
 use crate::call::{Call, FileTarget};
-use crate::facts::{Command, Effect, Facts};
+use crate::effect::Effect;
+use crate::facts::{Command, Facts};
 use crate::field::Level;
 use crate::net::Net;
 use crate::session::Session;
@@ -75,12 +76,22 @@ pub struct CallRow<'a> {
     session: &'a Session,
     real_cwd: &'a str,
     file: Option<RowFile<'a>>,
-    /// The command, with its position in the facts.
-    command: Option<(usize, &'a Command)>,
-    effect: Option<&'a Effect>,
-    /// The effect belongs to a file that the call writes, when the file is run later.
-    is_written: bool,
+    part: Part<'a>,
 }
+
+/// The part of the facts that a row describes.
+#[derive(Debug, Clone, Copy)]
+enum Part<'a> {
+    Call,
+    Command(Placed<'a>),
+    /// An effect, and the command that has it.
+    Effect(&'a Effect, Option<Placed<'a>>),
+    /// An effect of a file that the call writes, when the file is run later.
+    Written(&'a Effect, Option<Placed<'a>>),
+}
+
+/// A command with its position in its list.
+type Placed<'a> = (usize, &'a Command);
 
 /// One of the call's files.
 #[derive(Debug, Clone, Copy)]
@@ -117,8 +128,7 @@ pub fn rows<'a>(
     let Some(real_cwd) = real_cwd.filter(|_| missing.is_empty()) else {
         return Err(missing);
     };
-    let whole =
-        CallRow { call, session, real_cwd, file: None, command: None, effect: None, is_written: false };
+    let whole = CallRow { call, session, real_cwd, file: None, part: Part::Call };
     let files: Vec<CallRow<'a>> = files
         .into_iter()
         .enumerate()
@@ -130,19 +140,23 @@ pub fn rows<'a>(
     // Shell text with a patch has both: a row for the text, and a row for each file of the patch.
     let text = (files.is_empty() || call.command.is_some()).then_some(whole);
     let commands = facts.commands.iter().enumerate();
-    let commands = commands.map(|command| CallRow { command: Some(command), ..whole });
-    let effects = facts.effects.iter().map(|effect| {
-        let command = effect.command.and_then(|at| facts.commands.get(at).map(|command| (at, command)));
-        let of = effect.file.and_then(|at| files.get(at)).copied().unwrap_or(whole);
-        CallRow { command, effect: Some(effect), ..of }
+    let commands = commands.map(|command| CallRow { part: Part::Command(command), ..whole });
+    let of_file = |effect: &Effect| effect.file.and_then(|at| files.get(at)).copied().unwrap_or(whole);
+    let effects = facts.effects.iter().map(|effect| CallRow {
+        part: Part::Effect(effect, placed(effect, &facts.commands)),
+        ..of_file(effect)
     });
-    let written = facts.written.effects.iter().map(|effect| {
-        let commands = &facts.written.commands;
-        let command = effect.command.and_then(|at| commands.get(at).map(|command| (at, command)));
-        let of = effect.file.and_then(|at| files.get(at)).copied().unwrap_or(whole);
-        CallRow { command, effect: Some(effect), is_written: true, ..of }
+    let written = facts.written.effects.iter().map(|effect| CallRow {
+        part: Part::Written(effect, placed(effect, &facts.written.commands)),
+        ..of_file(effect)
     });
     Ok(text.into_iter().chain(files.iter().copied()).chain(commands).chain(effects).chain(written).collect())
+}
+
+/// Returns the command that has an effect.
+fn placed<'a>(effect: &Effect, commands: &'a [Command]) -> Option<Placed<'a>> {
+    let at = effect.command?;
+    Some((at, commands.get(at)?))
 }
 
 impl Row for CallRow<'_> {
@@ -151,18 +165,21 @@ impl Row for CallRow<'_> {
         match field.read {
             Read::Call(read) => read(self),
             Read::Keyed(read) => read(self, arg.unwrap_or_default()),
-            Read::Command(read) => self.command.map_or(Value::Absent, |(_, command)| read(command)),
-            Read::Effect(read) => self.effect.map_or(Value::Absent, read),
-            Read::Written(read) => self.effect.filter(|_| self.is_written).map_or(Value::Absent, read),
+            Read::Command(read) => self.command().map_or(Value::Absent, |(_, command)| read(command)),
+            Read::Effect(read) => self.effect().map_or(Value::Absent, read),
+            Read::Written(read) => match self.part {
+                Part::Written(effect, _) => read(effect),
+                Part::Call | Part::Command(_) | Part::Effect(..) => Value::Absent,
+            },
         }
     }
 
     fn level(&self) -> Level {
-        match (self.command, self.effect) {
-            (_, Some(_)) if self.is_written => Level::Written,
-            (_, Some(_)) => Level::Effect,
-            (Some(_), None) => Level::Command,
-            (None, None) => Level::Call,
+        match self.part {
+            Part::Call => Level::Call,
+            Part::Command(_) => Level::Command,
+            Part::Effect(..) => Level::Effect,
+            Part::Written(..) => Level::Written,
         }
     }
 
@@ -171,7 +188,8 @@ impl Row for CallRow<'_> {
         match of {
             Level::Call => Some(self.file.map_or(0, |file| file.at + 1)),
             Level::Command => {
-                Some(self.command.map_or(0, |(at, _)| (at + 1) * 2 + usize::from(self.is_written)))
+                let is_written = matches!(self.part, Part::Written(..));
+                Some(self.command().map_or(0, |(at, _)| (at + 1) * 2 + usize::from(is_written)))
             }
             Level::Effect | Level::Written => None,
         }
@@ -192,12 +210,19 @@ impl<'a> CallRow<'a> {
     /// Returns the command that the row describes or belongs to, with its position in the facts. For a row of level
     /// [`Level::Written`], the position is in the commands of [`Facts::written`].
     pub fn command(&self) -> Option<(usize, &'a Command)> {
-        self.command
+        match self.part {
+            Part::Call => None,
+            Part::Command(command) => Some(command),
+            Part::Effect(_, command) | Part::Written(_, command) => command,
+        }
     }
 
     /// Returns the effect that the row describes.
     pub fn effect(&self) -> Option<&'a Effect> {
-        self.effect
+        match self.part {
+            Part::Call | Part::Command(_) => None,
+            Part::Effect(effect, _) | Part::Written(effect, _) => Some(effect),
+        }
     }
 
     fn mcp(&self) -> Option<&'a (String, String)> {

@@ -2,9 +2,9 @@
 #![cfg(test)]
 
 use castellan_event::{
-    Agent, Answer, Answers, Call, Change, Command, Effect, EffectKind, FIELDS, Facts, FieldType, FileOrigin,
-    FileTarget, Guard, HostClass, Mark, PatchOp, Query, Role, Row, Scope, Session, Tool, ToolKind, Value,
-    Why, Written, field_index, rows,
+    Agent, Answer, Answers, Call, Change, Command, Doubt, Effect, EffectKind, FIELDS, Facts, FieldType,
+    FileOrigin, FileTarget, Guard, HostClass, Level, LocatedFile, Mark, Object, Operation, PatchOp, Query,
+    Remote, Role, Row, Scope, ScriptId, Session, Tool, ToolKind, Value, Why, Written, field_index, rows,
 };
 use serde_json::json;
 
@@ -59,32 +59,34 @@ fn full_facts() -> Facts {
         remote: word(),
         ..Command::default()
     };
-    let effect = Effect {
-        command: Some(0),
-        kind: EffectKind::Write,
+    let file = LocatedFile {
         path: word(),
-        path_raw: word(),
+        raw: "x".to_owned(),
+        is_linked: false,
         home_bytes: Some(0),
         scope: Some(Scope::Secret),
         place: Some(Scope::Home),
         guard: Some(Guard::Hooks),
-        file_origin: Some(FileOrigin::Downloaded),
-        host: word(),
-        host_class: Some(HostClass::Private),
-        url: word(),
-        recursive: Some(true),
-        force: Some(true),
+        origin: Some(FileOrigin::Downloaded),
+        sent_to: Some(Remote { host: word(), class: Some(HostClass::Private), url: word() }),
+        doubt: Some(Doubt { role: Some(Role::Target), why: Why::Variable }),
+    };
+    let op = Operation {
+        kind: EffectKind::Write,
         system: word(),
         verb: word(),
         target: word(),
-        package: word(),
-        role: Some(Role::Target),
-        why: Some(Why::Variable),
-        script_path: word(),
-        script_sha256: word(),
-        ..Effect::default()
+        recursive: Some(true),
+        force: Some(true),
     };
-    let written = Written { commands: vec![command.clone()], effects: vec![effect.clone()] };
+    let script = ScriptId { path: "x".to_owned(), sha256: word() };
+    let effect =
+        Effect { command: Some(0), file: None, script: Some(script.into()), op, object: Object::Target };
+    let object = Object::Package { name: word(), origin: None };
+    let package = Effect { object, ..Effect::of(EffectKind::Install) };
+    let package = Effect { command: Some(0), ..package };
+    let effect = Effect { object: Object::File(Box::new(file)), ..effect };
+    let written = Written { commands: vec![command.clone()], effects: vec![package, effect.clone()] };
     Facts { commands: vec![command], effects: vec![effect], written, ..Facts::default() }
 }
 
@@ -109,9 +111,11 @@ fn every_field_of_the_table_has_a_value_of_its_type() {
     let (facts, session) =
         (full_facts(), Session { marks: [("m".to_owned(), Mark { count: 2, at_ms: 5 })].into(), now_ms: 9 });
     let rows = rows(&call, &facts, &session, &answers).unwrap();
-    let row = rows.last().unwrap();
+    let written: Vec<_> = rows.iter().rev().filter(|row| row.level() == Level::Written).collect();
     for (index, field) in FIELDS.iter().enumerate() {
-        match (row.value(index, Some("m")), field.ty, field.list) {
+        let mut values = written.iter().map(|row| row.value(index, Some("m")));
+        let value = values.find(|value| *value != Value::Absent).unwrap_or(Value::Absent);
+        match (value, field.ty, field.list) {
             (Value::Text(_), FieldType::Text, false)
             | (Value::U64(_), FieldType::U64, false)
             | (Value::Bool(_), FieldType::Bool, false)
@@ -121,7 +125,7 @@ fn every_field_of_the_table_has_a_value_of_its_type() {
         let coarser = rows.iter().filter(|row| row.level() < field.level);
         assert!(coarser.into_iter().all(|row| row.value(index, None) == Value::Absent), "{}", field.name);
     }
-    assert_eq!(row.value(FIELDS.len(), None), Value::Absent);
+    assert_eq!(written[0].value(FIELDS.len(), None), Value::Absent);
 }
 
 #[test]
@@ -172,7 +176,7 @@ fn commands_and_effects_are_joined_to_the_call_from_the_left() {
     let call = patch();
     let answers = answer_all(&call);
     let (session, mut facts) = (Session::default(), full_facts());
-    facts.effects.push(Effect { file: Some(1), kind: EffectKind::Delete, ..Effect::default() });
+    facts.effects.push(Effect { file: Some(1), ..Effect::of(EffectKind::Delete) });
     let rows = rows(&call, &facts, &session, &answers).unwrap();
     let seen: Vec<String> = rows
         .iter()
@@ -198,9 +202,10 @@ fn commands_and_effects_are_joined_to_the_call_from_the_left() {
         "command  x -",
         "effect  x write",
         "effect /x/b\0.rs - delete",
+        "written  x install",
         "written  x write",
     ];
     assert_eq!(seen, expected);
     let files: Vec<_> = rows.iter().map(|row| row.file()).collect();
-    assert_eq!(files, [Some(0), Some(1), None, None, Some(1), None]);
+    assert_eq!(files, [Some(0), Some(1), None, None, Some(1), None, None]);
 }

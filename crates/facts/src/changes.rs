@@ -1,14 +1,14 @@
 //! What an effect means for the files of a project: a change without file names, or one that keeps the code of a file.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{EffectKind, Operation};
 
 /// The verb of a write that only reformats a file, as formatters do: the code keeps its meaning.
 pub(crate) const LAYOUT: &str = "layout";
 
 /// True if a write keeps the code of a file: a reformat, or a setting of git that starts nothing.
-pub fn keeps_code(effect: &Effect) -> bool {
-    let verb = effect.verb.as_deref();
-    verb == Some(LAYOUT) || verb == Some("config") && effect.system.as_deref() == Some("git")
+pub fn keeps_code(op: &Operation) -> bool {
+    let verb = op.verb.as_deref();
+    verb == Some(LAYOUT) || verb == Some("config") && op.system.as_deref() == Some("git")
 }
 
 /// Verbs of each system, as in models, that change files of the work tree. Code that runs later may differ.
@@ -60,13 +60,13 @@ const TREE_CHANGES: &[(&str, &[&str])] = &[
 ];
 
 /// True if an effect changes files of a work tree without naming them. An effect without a verb may.
-pub fn changes_tree(effect: &Effect) -> bool {
+pub fn changes_tree(op: &Operation) -> bool {
     let verbs = || {
-        let system = effect.system.as_deref()?;
+        let system = op.system.as_deref()?;
         TREE_CHANGES.iter().find(|(known, _)| *known == system).map(|(_, verbs)| verbs)
     };
-    matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy)
-        && verbs().is_some_and(|verbs| effect.verb.as_deref().is_none_or(|verb| verbs.contains(&verb)))
+    matches!(op.kind, EffectKind::Mutate | EffectKind::Destroy)
+        && verbs().is_some_and(|verbs| op.verb.as_deref().is_none_or(|verb| verbs.contains(&verb)))
 }
 
 #[cfg(test)]
@@ -77,8 +77,8 @@ mod tests {
     fn what_changes_a_tree_is_told_by_system_and_verb() {
         let check = |kind, system: &str, verb: Option<&str>, expected: bool| {
             let (system, verb) = (Some(system.to_owned()), verb.map(str::to_owned));
-            let effect = Effect { kind, system, verb, ..Effect::default() };
-            assert_eq!(changes_tree(&effect), expected, "{effect:?}");
+            let op = Operation { system, verb, ..Operation::of(kind) };
+            assert_eq!(changes_tree(&op), expected, "{op:?}");
         };
         check(EffectKind::Mutate, "git", Some("checkout"), true);
         check(EffectKind::Destroy, "git", Some("reset"), true);

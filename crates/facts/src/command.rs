@@ -44,7 +44,7 @@ pub(crate) fn add(
     if origin::fetches(own, &run) {
         origin::downloads(own, scene);
     }
-    if run.script.is_none() && own.iter().any(|effect| effect.kind == EffectKind::Execute) {
+    if run.script.is_none() && own.iter().any(|effect| effect.kind() == EffectKind::Execute) {
         scene.is_code_given_unknown |= is_open(&run);
     }
     facts.commands.push(command);

@@ -1,6 +1,6 @@
 //! Environment variables that change programs: the code they load, the files they read, the servers they trust.
 
-use castellan_event::{Effect, EffectKind, matches_star};
+use castellan_event::{EffectKind, Operation, matches_star};
 use castellan_programs::Arg;
 
 use crate::limits::WORK_OF_EFFECT;
@@ -217,11 +217,11 @@ pub(crate) fn effect(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
         return;
     }
     let Some((_, verb)) = VARIABLES.iter().find(|(pattern, _)| matches_star(pattern, name)) else { return };
-    sink.add(Effect {
+    sink.add(Operation {
         kind: EffectKind::Environment,
         verb: Some((*verb).to_owned()),
         target: Some(format!("{name}={}", value.written())),
-        ..Effect::default()
+        ..Operation::default()
     });
     if let Some(text) = run_by_a_shell(name, value) {
         sink.shell(text);

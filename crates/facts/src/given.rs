@@ -1,7 +1,7 @@
 //! Guarded files among the arguments of an Opaque program. Such a program may do anything to a file that it receives:
 //! as an argument, behind the `=` of an argument or behind the letter of an option. Must not know programs.
 
-use castellan_event::{Effect, EffectKind, Facts, Role, Why};
+use castellan_event::{Doubt, Effect, EffectKind, Facts, LocatedFile, Object, Operation, Role, Why};
 use castellan_programs::{Arg, Piece};
 use castellan_shell::Run;
 
@@ -27,10 +27,11 @@ pub(crate) fn add(run: &Run, at: usize, before: usize, scene: &mut Scene<'_, '_,
 
 /// Returns true if an effect means that a program or code runs with unknown use of its arguments.
 fn may_do_anything(effect: &Effect) -> bool {
-    let is_program =
-        effect.kind == EffectKind::Execute && effect.system.is_none() && effect.why != Some(Why::Language);
+    let is_program = effect.kind() == EffectKind::Execute
+        && effect.system().is_none()
+        && effect.why() != Some(Why::Language);
     let is_opaque = effect.is_opaque()
-        && (matches!(effect.role, Some(Role::Program | Role::Code)) || effect.why == Some(Why::Flag));
+        && (matches!(effect.role(), Some(Role::Program | Role::Code)) || effect.why() == Some(Why::Flag));
     is_program || is_opaque
 }
 
@@ -60,19 +61,11 @@ impl Sink<'_, '_, '_, '_> {
     /// Adds an Opaque effect if a path that an Opaque program receives is guarded.
     fn given(&mut self, arg: &Arg) {
         let located = self.locate(arg);
-        let effect = Effect {
-            kind: EffectKind::Opaque,
-            role: Some(Role::Target),
-            why: Some(Why::Unsupported),
-            target: Some(located.raw.clone()),
-            path: located.path,
-            path_raw: Some(located.raw),
-            scope: located.scope,
-            place: located.place,
-            ..Effect::default()
-        };
-        if self.guard_of(&effect).is_some() {
-            self.push(effect);
+        let op = Operation { target: Some(located.raw.clone()), ..Operation::of(EffectKind::Opaque) };
+        let file = self.file(&op, located);
+        if file.guard.is_some() {
+            let doubt = Some(Doubt { role: Some(Role::Target), why: Why::Unsupported });
+            self.push(op, Object::File(Box::new(LocatedFile { doubt, ..file })));
         }
     }
 }

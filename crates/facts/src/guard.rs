@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use castellan_agents::{AgentId, HookFile, MANAGED_FOLDER, Place, directory_name, hook_files};
-use castellan_event::{Effect, EffectKind, Guard, path_components};
+use castellan_event::{EffectKind, Guard, Operation, path_components};
 
 use crate::path::Places;
 use crate::scope;
@@ -54,6 +54,17 @@ struct File {
     is_deep: bool,
     /// It belongs to the project: here only a pattern reaches it, and only if the file exists.
     is_optional: bool,
+}
+
+/// A path in the forms in which a guarded file is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Named<'p> {
+    /// The path, symlinks resolved; `None` if it is unknown.
+    pub(crate) real: Option<&'p str>,
+    /// The path as written.
+    pub(crate) raw: &'p str,
+    /// The absolute path as written, symlinks kept; used if the real path is known.
+    pub(crate) called: Option<&'p str>,
 }
 
 /// How much an effect changes at its path.
@@ -112,26 +123,25 @@ impl Guarded {
         Guarded { files, anywhere, heads }
     }
 
-    /// Returns the guard that an effect may change. `called`: the absolute path as written, symlinks kept; used if the
-    /// effect's path is known. For an unknown path, its known names are matched. `is_there`: reports if a file exists
-    /// at an absolute path; called for few.
+    /// Returns the guard that an operation on a path may change. For an unknown path, its known names are matched.
+    /// `is_there`: reports if a file exists at an absolute path; called for few.
     pub(crate) fn reached(
         &self,
-        effect: &Effect,
-        called: Option<&str>,
+        op: &Operation,
+        path: Named<'_>,
         places: &Places,
         is_there: &mut dyn FnMut(String) -> bool,
     ) -> Option<Guard> {
-        let Some(real) = effect.path.as_deref() else {
-            let raw = places.comparable(effect.path_raw.as_deref()?);
+        let Some(real) = path.real else {
+            let raw = places.comparable(path.raw);
             let pattern = Pattern::of(&raw);
-            return self.named(&pattern, reach(effect, pattern.ends_open())?);
+            return self.named(&pattern, reach(op, pattern.ends_open())?);
         };
-        let mut paths = std::iter::once(real).chain(called.filter(|called| *called != real));
+        let mut paths = std::iter::once(real).chain(path.called.filter(|called| *called != real));
         paths.find_map(|path| {
             let path = places.comparable(path);
             let pattern = Pattern::of(&path);
-            let reach = reach(effect, pattern.ends_open())?;
+            let reach = reach(op, pattern.ends_open())?;
             self.at(&pattern, reach, is_there).or_else(|| self.named(&pattern, reach))
         })
     }
@@ -205,18 +215,18 @@ pub(crate) fn changes(kind: EffectKind) -> bool {
     matches!(kind, Write | Delete | Link | Permission | Opaque)
 }
 
-/// Returns how much an effect changes at its path; `None` if nothing. `is_pattern`: a pattern selects the file.
-fn reach(effect: &Effect, is_pattern: bool) -> Option<Reach> {
-    match (effect.kind, effect.recursive) {
+/// Returns how much an operation changes at its path; `None` if nothing. `is_pattern`: a pattern selects the file.
+fn reach(op: &Operation, is_pattern: bool) -> Option<Reach> {
+    match (op.kind, op.recursive) {
         // A container that mounts a whole home may leave its hidden directories alone.
-        (EffectKind::Write, _) if effect.verb.as_deref() == Some(BOUND) => Some(Reach::Entry),
+        (EffectKind::Write, _) if op.verb.as_deref() == Some(BOUND) => Some(Reach::Entry),
         (EffectKind::Write | EffectKind::Permission, Some(true)) | (EffectKind::Link, _) => Some(Reach::Tree),
         (EffectKind::Write, _) => Some(Reach::File),
         // Files below a directory cannot be read if nobody may enter the directory.
-        (EffectKind::Permission, _) if access::may_lock(effect) => Some(Reach::Tree),
+        (EffectKind::Permission, _) if access::may_lock(op) => Some(Reach::Tree),
         (EffectKind::Permission | EffectKind::Opaque, _) => Some(Reach::Entry),
         // Such a delete removes only the files among the pattern's matches.
-        (EffectKind::Delete, Some(false)) if is_pattern && effect.verb.is_none() => Some(Reach::File),
+        (EffectKind::Delete, Some(false)) if is_pattern && op.verb.is_none() => Some(Reach::File),
         (EffectKind::Delete, _) => Some(Reach::Tree),
         _ => None,
     }
@@ -237,9 +247,10 @@ mod tests {
             stand_ins: vec![("/data/claude".to_owned(), ".claude".to_owned())],
             ..Places::default()
         };
-        let effect = Effect { kind, recursive, path: Some(path.to_owned()), ..Effect::default() };
+        let op = Operation { recursive, ..Operation::of(kind) };
+        let named = Named { real: Some(path), raw: path, called: None };
         let mut is_there = |path: String| path == "/home/u/app/.claude/settings.json";
-        let found = Guarded::of(&places).reached(&effect, None, &places, &mut is_there);
+        let found = Guarded::of(&places).reached(&op, named, &places, &mut is_there);
         assert_eq!(found, expected, "{kind} {path}, recursive {recursive:?}");
     }
 

@@ -284,16 +284,19 @@ fn executed(file: &str, place: &Place, scene: &mut Scene<'_, '_, '_>, facts: &mu
 
 /// Returns true for an effect that is normal for a project's code.
 fn is_near(effect: &Effect) -> bool {
-    let is_in =
-        |scopes: &[Scope]| effect.path.is_some() && effect.scope.is_some_and(|scope| scopes.contains(&scope));
-    match effect.kind {
+    let is_in = |scopes: &[Scope]| {
+        effect.path().is_some() && effect.scope().is_some_and(|scope| scopes.contains(&scope))
+    };
+    match effect.kind() {
         EffectKind::Read => is_in(&[Scope::Workspace, Scope::Temporary, Scope::System]),
         EffectKind::Write => is_in(&[Scope::Workspace, Scope::Temporary]),
-        EffectKind::Delete => is_in(&[Scope::Workspace, Scope::Temporary]) && effect.recursive != Some(true),
+        EffectKind::Delete => {
+            is_in(&[Scope::Workspace, Scope::Temporary]) && effect.op.recursive != Some(true)
+        }
         // A package that the manifest declares.
-        EffectKind::Execute => effect.path.is_none() && effect.why == Some(Why::Unresolved),
-        EffectKind::Opaque => effect.role == Some(Role::Operand),
-        EffectKind::Query => effect.host.is_none() && effect.url.is_none(),
+        EffectKind::Execute => effect.path().is_none() && effect.why() == Some(Why::Unresolved),
+        EffectKind::Opaque => effect.role() == Some(Role::Operand),
+        EffectKind::Query => effect.host().is_none() && effect.url().is_none(),
         EffectKind::Link
         | EffectKind::Permission
         | EffectKind::Interactive

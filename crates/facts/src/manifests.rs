@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use castellan_event::{Answer, Effect, EffectKind, FileOrigin, Query, Scope};
+use castellan_event::{Answer, EffectKind, FileOrigin, Operation, Query, Scope};
 
 use crate::limits::PARENTS_MAX;
 use crate::memo::{self, Reader};
@@ -49,9 +49,8 @@ fn manager_of(system: &str) -> Option<&'static Manager> {
 }
 
 /// The package of a registry that an install is of, as the registry compares names.
-pub(crate) fn name_of_package(effect: &Effect) -> Option<String> {
-    let (EffectKind::Install, Some(system), Some(spec)) = (effect.kind, &effect.system, &effect.target)
-    else {
+pub(crate) fn name_of_package(op: &Operation) -> Option<String> {
+    let (EffectKind::Install, Some(system), Some(spec)) = (op.kind, &op.system, &op.target) else {
         return None;
     };
     let manager = manager_of(system)?;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{EffectKind, Operation, Remote};
 use castellan_shell::FoundRedirect;
 use castellan_shell::tree::RedirectKind;
 
@@ -31,13 +31,8 @@ pub(crate) fn effects(redirects: &[Rc<FoundRedirect>], sink: &mut Sink<'_, '_, '
                 Some((host, _)) => {
                     let (host, target) = (Host::parse(host), Some(written.clone().into_owned()));
                     let host_class = Some(host.class);
-                    sink.add(Effect {
-                        kind: away(*kind),
-                        host: Some(host.name),
-                        host_class,
-                        target,
-                        ..Effect::default()
-                    });
+                    let to = Remote { host: Some(host.name), class: host_class, url: None };
+                    sink.add_remote(Operation { target, ..Operation::of(away(*kind)) }, to);
                 }
                 None => {
                     sink.is_followed = redirect.kind != RedirectKind::ReadWrite;

@@ -1,6 +1,6 @@
 //! Effects from the rows of a program's model, in addition to those of its argument slots.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{EffectKind, Operation};
 use castellan_programs::{Arg, EffectRow, Invocation, Program, Source};
 
 use crate::loaded;
@@ -55,7 +55,7 @@ fn on_path(row: &EffectRow, path: &str, targets: &[&Arg], sink: &mut Sink<'_, '_
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let target = Some(target.written().into_owned());
         let (system, verb) = (text(row.system), text(row.verb));
-        sink.path_effect(Effect { kind: row.kind, system, verb, target, ..Effect::default() }, &path);
+        sink.path_effect(Operation { kind: row.kind, system, verb, target, ..Operation::default() }, &path);
     }
 }
 
@@ -67,11 +67,11 @@ fn one(row: &EffectRow, target: Option<&Arg>, is_path: bool, sink: &mut Sink<'_,
                 && is_standard_stream(arg) => {}
         Some(arg) if is_path => {
             let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-            let effect = Effect {
+            let effect = Operation {
                 kind: row.kind,
                 system: text(row.system),
                 verb: text(row.verb),
-                ..Effect::default()
+                ..Operation::default()
             };
             sink.path_effect(effect, arg);
         }

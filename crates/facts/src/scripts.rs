@@ -3,9 +3,7 @@
 
 use std::rc::Rc;
 
-use castellan_event::{
-    Answer, Effect, EffectKind, Facts, FileKind, Query, Role, Scope, ScriptFile, Why, sha256_hex,
-};
+use castellan_event::{Answer, Effect, Facts, FileKind, Query, Role, Scope, ScriptFile, Why, sha256_hex};
 use castellan_programs::Arg;
 use castellan_shell::Script;
 
@@ -118,13 +116,8 @@ pub(crate) fn checked(script: &Script, scene: &mut Scene<'_, '_, '_>, facts: &mu
     let changed = changed || scene.overlay.follow(&real, true) != Way::Same;
     runs(&real, &script.path, changed || script.is_made, scene);
     if changed {
-        facts.effects.push(Effect {
-            kind: EffectKind::Opaque,
-            role: Some(Role::Code),
-            why: Some(Why::Shadowed),
-            target: Some(script.path.to_string()),
-            ..Effect::default()
-        });
+        let text = Some(script.path.to_string());
+        facts.effects.push(Effect::opaque(Role::Code, Why::Shadowed, text));
     } else {
         scene.files.read.insert(real);
     }

@@ -30,9 +30,11 @@ impl SecretReads {
     /// Stores a command if one of its effects reads a secret.
     pub(crate) fn add(&mut self, run: &Run, effects: &[Effect]) {
         let is_secret = |effect: &&Effect| {
-            effect.kind == EffectKind::Read && matches!(effect.scope, Some(Scope::Secret | Scope::Castellan))
+            effect.kind() == EffectKind::Read
+                && matches!(effect.scope(), Some(Scope::Secret | Scope::Castellan))
         };
-        let paths = effects.iter().filter(is_secret).filter_map(|effect| effect.path_raw.clone());
+        let paths =
+            effects.iter().filter(is_secret).filter_map(|effect| effect.path_raw().map(str::to_owned));
         let mut written: Vec<String> = paths.collect();
         if written.is_empty() {
             return;

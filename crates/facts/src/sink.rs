@@ -1,7 +1,9 @@
 //! [`Sink`]: collects the effects of one command. A sink locates paths, adds the fields that all effects of the command
 //! share, and adds an Opaque effect for each path that it could not locate.
 
-use castellan_event::{Effect, EffectKind, Scope, Why};
+use std::sync::Arc;
+
+use castellan_event::{Effect, EffectKind, Object, Operation, Remote, Scope, ScriptId, Why};
 use castellan_programs::Arg;
 use castellan_shell::Stdin;
 
@@ -10,12 +12,13 @@ use crate::limits::{BYTES_PER_WORK, WORK_OF_EFFECT};
 use crate::manifests;
 use crate::next::{From, Left, Program, Task};
 use crate::scene::Scene;
-use crate::scope;
 
 mod guarded;
 mod paths;
 mod remember;
 mod unknown;
+
+pub(crate) use paths::About;
 
 pub(crate) struct Sink<'f, 's, 'w, 'r> {
     pub(crate) scene: &'f mut Scene<'s, 'w, 'r>,
@@ -50,8 +53,8 @@ pub(crate) struct Source {
     command: Option<usize>,
     /// Index of the file in the call, for an effect of the tool itself.
     pub(crate) file: Option<usize>,
-    /// The script that contains the command, and its SHA-256.
-    script: Option<(String, Option<String>)>,
+    /// The script that contains the command.
+    script: Option<Arc<ScriptId>>,
 }
 
 /// How the command is started.
@@ -107,28 +110,48 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// Sets the script of the effects that follow. `file` is the path as the walk asked for it.
     pub(crate) fn comes_from(&mut self, file: Option<&str>) {
-        self.source.script = file.map(|file| match self.scene.files.known.get(file) {
-            Some(known) => (known.path.clone(), known.sha256.clone()),
-            None => (file.to_owned(), None),
+        self.source.script = file.map(|file| {
+            Arc::new(match self.scene.files.known.get(file) {
+                Some(known) => ScriptId { path: known.path.clone(), sha256: known.sha256.clone() },
+                None => ScriptId { path: file.to_owned(), sha256: None },
+            })
         });
     }
 
-    /// Adds an effect without a path.
-    pub(crate) fn add(&mut self, effect: Effect) {
-        if effect.kind == EffectKind::Interactive && !self.is_prompt(effect.system.as_deref()) {
+    /// Adds an operation without a path.
+    pub(crate) fn add(&mut self, op: Operation) {
+        self.add_on(op, Object::Target);
+    }
+
+    /// Adds an operation on another machine, or over the network.
+    pub(crate) fn add_remote(&mut self, op: Operation, remote: Remote) {
+        self.add_on(op, Object::Remote(Box::new(remote)));
+    }
+
+    /// Adds an operation on an object that is not a path of this machine.
+    pub(crate) fn add_on(&mut self, op: Operation, object: Object) {
+        if op.kind == EffectKind::Interactive && !self.is_prompt(op.system.as_deref()) {
             return;
         }
-        if self.mode.dry && !happens_dry(effect.kind) {
-            return;
+        if !self.mode.dry || happens_dry(op.kind) {
+            let object = if object == Object::Target { self.object_of(&op) } else { object };
+            self.push(op, object);
         }
-        let place = effect.place.or_else(|| self.place_of_repository(&effect));
-        self.push(Effect { place, ..effect });
+    }
+
+    /// Returns the object that the words of an operation name: a repository, or a package.
+    fn object_of(&mut self, op: &Operation) -> Object {
+        if op.kind == EffectKind::Install {
+            return Object::Package { name: manifests::name_of_package(op), origin: None };
+        }
+        let (place, guard) = (self.place_of_repository(op), self.guard_of_tree(op));
+        if place.is_none() && guard.is_none() { Object::Target } else { Object::Repository { place, guard } }
     }
 
     /// The place of the repository that git changes or queries: the directory where git runs.
-    fn place_of_repository(&self, effect: &Effect) -> Option<Scope> {
-        let is_here = effect.system.as_deref() == Some("git")
-            && matches!(effect.kind, EffectKind::Query | EffectKind::Mutate | EffectKind::Destroy)
+    fn place_of_repository(&self, op: &Operation) -> Option<Scope> {
+        let is_here = op.system.as_deref() == Some("git")
+            && matches!(op.kind, EffectKind::Query | EffectKind::Mutate | EffectKind::Destroy)
             && !self.setup.remote
             && !self.setup.names_repository;
         let cwd = self.cwd.as_deref().filter(|_| is_here)?;
@@ -184,43 +207,32 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         self.scene.budget.spend(units, self.source.command, self.effects)
     }
 
-    pub(crate) fn push(&mut self, effect: Effect) {
-        let kept = [&effect.path, &effect.path_raw, &effect.target, &effect.url];
-        let bytes: usize = kept.into_iter().flatten().map(String::len).sum();
-        if !self.spend(WORK_OF_EFFECT + (bytes / BYTES_PER_WORK) as u64) {
-            return;
+    pub(crate) fn push(&mut self, op: Operation, object: Object) {
+        let effect = Effect {
+            command: self.source.command,
+            file: self.source.file,
+            script: self.source.script.clone(),
+            op,
+            object,
+        };
+        let kept = [effect.path(), effect.path_raw(), effect.target(), effect.url()];
+        let bytes: usize = kept.into_iter().flatten().map(str::len).sum();
+        if self.spend(WORK_OF_EFFECT + (bytes / BYTES_PER_WORK) as u64) {
+            self.remember_tree(&effect);
+            self.effects.push(effect);
         }
-        self.remember_tree(&effect);
-        let (script_path, script_sha256) =
-            self.source.script.clone().map_or((None, None), |(path, hash)| (Some(path), hash));
-        let (command, file) = (self.source.command, self.source.file);
-        let home_bytes =
-            effect.path.as_deref().and_then(|path| scope::home_of(path, &self.scene.session.places));
-        let package = manifests::name_of_package(&effect);
-        let guard = self.guard_of(&effect).or_else(|| self.guard_of_tree(&effect));
-        self.effects.push(Effect {
-            guard,
-            command,
-            file,
-            home_bytes,
-            package,
-            script_path,
-            script_sha256,
-            ..effect
-        });
     }
 
     /// Adds an effect of this kind on a target that is not a path.
     pub(crate) fn on(&mut self, kind: EffectKind, system: &str, verb: &str, target: Option<&Arg>) {
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        self.add(Effect {
+        self.add(Operation {
             kind,
             system: text(system),
             verb: text(verb),
             target: target.map(|arg| arg.written().into_owned()),
             recursive: self.mode.recursive,
             force: self.mode.force,
-            ..Effect::default()
         });
         if let Some(arg) = target {
             self.unless_known((kind, system, verb), arg);
@@ -229,7 +241,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// True if the command, as far as it was analysed, changes a system.
     pub(crate) fn has_changed_a_system(&self) -> bool {
-        let changes = |effect: &Effect| matches!(effect.kind, EffectKind::Mutate | EffectKind::Destroy);
+        let changes = |effect: &Effect| matches!(effect.kind(), EffectKind::Mutate | EffectKind::Destroy);
         // The command's own effects are the last ones.
         self.effects.iter().rev().take_while(|effect| effect.command == self.source.command).any(changes)
     }
@@ -237,7 +249,7 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
     /// True if the command itself, as far as it was analysed, writes a path.
     pub(crate) fn has_itself_written(&self, path: &str) -> bool {
         let mut own = self.effects.iter().rev().take_while(|effect| effect.command == self.source.command);
-        own.any(|effect| effect.kind == EffectKind::Write && effect.path.as_deref() == Some(path))
+        own.any(|effect| effect.kind() == EffectKind::Write && effect.path() == Some(path))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Effects of an invocation by the roles of its operands and option values.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{EffectKind, Operation, Role, Why};
 use castellan_programs::{Arg, Invocation, Slot, SlotRole};
 
 use crate::changes::LAYOUT;
@@ -56,7 +56,7 @@ fn write(slot: Slot, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     }
     // The walk follows the program's output if it knows the file's name.
     sink.is_followed = slot.detail == "input" && arg.as_str().is_some();
-    sink.path_effect(Effect { kind: EffectKind::Write, recursive: tree(slot), ..Effect::default() }, arg);
+    sink.path_effect(Operation { recursive: tree(slot), ..Operation::of(EffectKind::Write) }, arg);
     sink.is_followed = false;
 }
 
@@ -70,18 +70,15 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
             // A script that only has a formatter's name may write anything.
             let is_layout = slot.detail == LAYOUT && sink.left.other.is_none();
             let verb = is_layout.then(|| LAYOUT.to_owned());
-            sink.path_effect(Effect { kind: EffectKind::Write, verb, ..Effect::default() }, arg);
+            sink.path_effect(Operation { verb, ..Operation::of(EffectKind::Write) }, arg);
         }
         SlotRole::Delete => {
-            sink.path_effect(
-                Effect { kind: EffectKind::Delete, recursive: tree(slot), ..Effect::default() },
-                arg,
-            );
+            sink.path_effect(Operation { recursive: tree(slot), ..Operation::of(EffectKind::Delete) }, arg);
         }
         SlotRole::Move => {
             sink.path(EffectKind::Read, arg);
             let verb = Some("move".to_owned());
-            sink.path_effect(Effect { kind: EffectKind::Delete, verb, ..Effect::default() }, arg);
+            sink.path_effect(Operation { verb, ..Operation::of(EffectKind::Delete) }, arg);
         }
         SlotRole::Into => into(arg, read, sink),
         SlotRole::Permission => sink.path(EffectKind::Permission, arg),
@@ -215,5 +212,5 @@ fn link(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let source = read.operands.iter().find(|one| one.slot.role != SlotRole::Link);
     let target = source.map(|source| sink.locate(&source.arg));
     let target = target.map(|located| located.path.unwrap_or(located.raw));
-    sink.path_effect(Effect { kind: EffectKind::Link, target, ..Effect::default() }, arg);
+    sink.path_effect(Operation { target, ..Operation::of(EffectKind::Link) }, arg);
 }

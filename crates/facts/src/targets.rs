@@ -1,7 +1,7 @@
 //! Effects on what an argument names besides a path: hosts, URLs, files of other machines. The paths that programs make
 //! of a directory and a source. Must not know models.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, HostClass, Query, Role, Why};
+use castellan_event::{Answer, EffectKind, FileKind, HostClass, Operation, Query, Remote, Role, Why};
 use castellan_programs::{Arg, Piece};
 
 use crate::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
@@ -58,13 +58,9 @@ pub(crate) fn beside(directory: &Arg, path: &Arg) -> Arg {
 pub(crate) fn host(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let written = arg.written();
     let host = arg.as_str().map(|name| Host::parse(name.rsplit('@').next().unwrap_or_default()));
-    sink.add(Effect {
-        kind,
-        host_class: host.as_ref().map(|host| host.class),
-        host: host.map(|host| host.name),
-        target: Some(written.clone().into_owned()),
-        ..Effect::default()
-    });
+    let op = Operation { target: Some(written.clone().into_owned()), ..Operation::of(kind) };
+    let class = host.as_ref().map(|host| host.class);
+    sink.add_remote(op, Remote { host: host.map(|host| host.name), class, url: None });
     if let Some(why) = arg.why() {
         sink.opaque(Role::Target, why, &written);
     } else if written.len() > HOST_BYTES_MAX {
@@ -78,11 +74,11 @@ fn beginning(address: &str) -> &str {
 }
 
 pub(crate) fn url(kind: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
-    url_effect(Effect { kind, ..Effect::default() }, arg, sink);
+    url_effect(Operation::of(kind), arg, sink);
 }
 
 /// Adds an effect on the machine of a URL. For a `file:` URL the file is read.
-pub(crate) fn url_effect(effect: Effect, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+pub(crate) fn url_effect(op: Operation, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let written = arg.written();
     let url = Url::parse(&written);
     if url.scheme.as_deref() == Some("file") && url.host.is_none() {
@@ -106,12 +102,12 @@ pub(crate) fn url_effect(effect: Effect, arg: &Arg, sink: &mut Sink<'_, '_, '_, 
     if is_known && is_long {
         sink.opaque(Role::Target, Why::Size, beginning(&written));
     }
-    sink.add(Effect {
+    let to = Remote {
         host: url.host.filter(|_| is_known),
-        host_class: is_known.then_some(url.class),
+        class: is_known.then_some(url.class),
         url: Some(if is_known { url.text } else { written.clone().into_owned() }),
-        ..effect
-    });
+    };
+    sink.add_remote(op, to);
     if let Some(why) = arg.why().filter(|_| !is_known) {
         sink.opaque(Role::Target, why, &written);
     }
@@ -146,8 +142,8 @@ pub(crate) fn remote(away: EffectKind, here: EffectKind, arg: &Arg, sink: &mut S
         Some((host, _)) if is_elsewhere(arg) => {
             let host = Host::parse(host.rsplit('@').next().unwrap_or_default());
             let target = Some(arg.written().into_owned());
-            let host_class = Some(host.class);
-            sink.add(Effect { kind: away, host: Some(host.name), host_class, target, ..Effect::default() });
+            let to = Remote { host: Some(host.name), class: Some(host.class), url: None };
+            sink.add_remote(Operation { target, ..Operation::of(away) }, to);
         }
         _ => sink.path(here, arg),
     }

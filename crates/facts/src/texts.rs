@@ -2,7 +2,7 @@
 //! know effects.
 
 use castellan_agents::{AgentId, is_posix_on_windows, shell_variables};
-use castellan_event::{Call, Effect, EffectKind, Facts, Role, ToolKind};
+use castellan_event::{Call, Effect, Facts, Role, ToolKind};
 use castellan_programs::Arg;
 use castellan_shell::{Files, Found, Shell, Work, agent_shells, commands_within, program_within};
 
@@ -20,13 +20,10 @@ pub(crate) fn walked(call: &Call, scene: &mut Scene<'_, '_, '_>, facts: &mut Fac
                 (start.aliases, start.functions) =
                     (definitions.aliases.clone(), definitions.functions.clone())
             }
-            Err(why) => facts.effects.push(Effect {
-                kind: EffectKind::Opaque,
-                role: Some(Role::Program),
-                why: Some(why),
-                target: Some("the agent's shell snapshot".to_owned()),
-                ..Effect::default()
-            }),
+            Err(why) => {
+                let text = Some("the agent's shell snapshot".to_owned());
+                facts.effects.push(Effect::opaque(Role::Program, why, text));
+            }
         }
     }
     let own = call.command.iter().map(String::as_str);

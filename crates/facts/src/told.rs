@@ -2,7 +2,7 @@
 //! which have thousands of commands, and for programs without a model. Source: the naming rules of AWS, gcloud and az;
 //! nearly all other clients follow them. This module knows words and no program; a rule decides how much they matter.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{EffectKind, Operation};
 use castellan_programs::{Arg, Invocation};
 use castellan_shell::Stdin;
 
@@ -105,7 +105,7 @@ pub(crate) fn unmodelled(program: &str, args: &[Arg], sink: &mut Sink<'_, '_, '_
     let name = name.join(" ");
     let words = words(&name);
     if has(&words, DESTROYS) || has(&words, DESTROYS_TOGETHER) {
-        sink.add(effect(EffectKind::Destroy, PROGRAM, &name, Some(program)));
+        sink.add(operation(EffectKind::Destroy, PROGRAM, &name, Some(program)));
     }
     if changes_rights(&words) {
         add(Concern::Rights, PROGRAM, &name, sink);
@@ -125,7 +125,7 @@ pub(crate) fn tool(server: &str, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
 /// Adds the destroying statements of a text. Other statements add nothing: the program's use of the text is unknown.
 pub(crate) fn statements(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     if let Some((verb, target)) = sql::destroyed(text, sink) {
-        sink.add(effect(EffectKind::Destroy, "sql", &verb, target.as_deref()));
+        sink.add(operation(EffectKind::Destroy, "sql", &verb, target.as_deref()));
     }
 }
 
@@ -142,16 +142,16 @@ fn has(words: &str, terms: &[&str]) -> bool {
 }
 
 fn add(concern: Concern, system: &str, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
-    sink.add(effect(concern.kind(), system, concern.verb(), Some(name)));
+    sink.add(operation(concern.kind(), system, concern.verb(), Some(name)));
 }
 
-fn effect(kind: EffectKind, system: &str, verb: &str, target: Option<&str>) -> Effect {
-    Effect {
+fn operation(kind: EffectKind, system: &str, verb: &str, target: Option<&str>) -> Operation {
+    Operation {
         kind,
         system: Some(system.to_owned()),
         verb: Some(verb.to_owned()),
         target: target.map(str::to_owned),
-        ..Effect::default()
+        ..Operation::default()
     }
 }
 

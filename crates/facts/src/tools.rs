@@ -1,6 +1,6 @@
 //! Effects of tools other than the shell. This module must not know an agent's payload.
 
-use castellan_event::{Call, Effect, EffectKind, Facts, FileTarget, PatchOp, Role, ToolKind, Why};
+use castellan_event::{Call, EffectKind, Facts, FileTarget, Operation, PatchOp, Role, ToolKind, Why};
 use castellan_programs::Arg;
 use serde_json::Value as Json;
 
@@ -65,11 +65,11 @@ fn web(input: &Json, sink: &mut Sink<'_, '_, '_, '_>) {
         }
         None => {
             let query = text_of(input, "query");
-            sink.add(Effect {
+            sink.add(Operation {
                 kind: EffectKind::Query,
                 system: Some("web".to_owned()),
                 target: query.map(|query| query.written().into_owned()),
-                ..Effect::default()
+                ..Operation::default()
             });
         }
     }

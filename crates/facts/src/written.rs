@@ -6,8 +6,9 @@ mod ways;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use castellan_event::{Call, Change, Effect, EffectKind, Facts, FileOrigin, Role, Why, sha256_hex};
+use castellan_event::{Call, Change, Effect, EffectKind, Facts, FileOrigin, Role, ScriptId, Why, sha256_hex};
 use castellan_programs::{Arg, Piece};
 
 use crate::limits::{WRITTEN_MAX, WRITTEN_TASKS_MAX};
@@ -133,11 +134,11 @@ fn unknown(files: &[New], facts: &Facts) -> Vec<New> {
         let command = effect.command.and_then(|at| facts.commands.get(at));
         command.is_none_or(|command| command.remote.is_none())
     };
-    let writes = facts.effects.iter().filter(|effect| effect.kind == EffectKind::Write && is_here(effect));
+    let writes = facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Write && is_here(effect));
     for effect in writes {
-        let Some(real) = effect.path.as_deref().filter(|real| ways::is_named(real)) else { continue };
+        let Some(real) = effect.path().filter(|real| ways::is_named(real)) else { continue };
         if files.iter().all(|file| file.real != real) && is_left(real, facts) {
-            let is_fetched = effect.file_origin == Some(FileOrigin::Downloaded);
+            let is_fetched = effect.file_origin() == Some(FileOrigin::Downloaded);
             unknown.insert(real, if is_fetched { Why::Network } else { Why::File });
         }
     }
@@ -154,14 +155,14 @@ fn unknown(files: &[New], facts: &Facts) -> Vec<New> {
 /// True if the call does not delete the file after writing it.
 fn is_left(real: &str, facts: &Facts) -> bool {
     let last = |kind| {
-        let is_it = |effect: &Effect| effect.kind == kind && effect.path.as_deref() == Some(real);
+        let is_it = |effect: &Effect| effect.kind() == kind && effect.path() == Some(real);
         facts.effects.iter().rposition(is_it)
     };
     last(EffectKind::Write) >= last(EffectKind::Delete)
 }
 
 fn of_kind(facts: &Facts, kind: EffectKind) -> impl Iterator<Item = &str> {
-    facts.effects.iter().filter(move |effect| effect.kind == kind).filter_map(|effect| effect.path.as_deref())
+    facts.effects.iter().filter(move |effect| effect.kind() == kind).filter_map(|effect| effect.path())
 }
 
 /// The real path of a file. None for streams, which store nothing.
@@ -195,27 +196,21 @@ fn run(way: &Way, file: &Known, cwd: Option<&str>, scene: &mut Scene<'_, '_, '_>
     driver::run(found, scene, &mut done);
     let offset = facts.written.commands.len();
     facts.written.commands.append(&mut done.commands);
-    let is_of_file = |effect: &Effect| {
-        effect.script_path.is_some() || effect.is_opaque() && effect.role == Some(Role::Code)
-    };
+    let is_of_file =
+        |effect: &Effect| effect.script.is_some() || effect.is_opaque() && effect.role() == Some(Role::Code);
     for mut effect in done.effects.into_iter().filter(is_of_file) {
         effect.command = effect.command.map(|at| at + offset);
-        if effect.script_path.is_none() {
-            (effect.script_path, effect.script_sha256) = (Some(file.path.clone()), file.sha256.clone());
-        }
+        effect.script.get_or_insert_with(|| script_of(file));
         facts.written.effects.push(effect);
     }
 }
 
+fn script_of(file: &Known) -> Arc<ScriptId> {
+    Arc::new(ScriptId { path: file.path.clone(), sha256: file.sha256.clone() })
+}
+
 /// Returns the Opaque effect for unknown code.
 fn opaque(why: Why, file: &Known) -> Effect {
-    Effect {
-        kind: EffectKind::Opaque,
-        role: Some(Role::Code),
-        why: Some(why),
-        target: Some(file.path.clone()),
-        script_path: Some(file.path.clone()),
-        script_sha256: file.sha256.clone(),
-        ..Effect::default()
-    }
+    let part = Effect::opaque(Role::Code, why, Some(file.path.clone()));
+    Effect { script: Some(script_of(file)), ..part }
 }

@@ -43,9 +43,9 @@ pub(crate) fn of_asking(facts: &Facts) -> Option<String> {
 
 /// Returns the kind and target of an effect, if known.
 fn target(effect: &Effect) -> Option<String> {
-    if effect.kind == EffectKind::Opaque {
+    if effect.kind() == EffectKind::Opaque {
         return None;
     }
-    let what = [&effect.path, &effect.host, &effect.target].into_iter().flatten().next()?;
-    Some(format!("does {} {what}", effect.kind.as_str()))
+    let what = [effect.path(), effect.host(), effect.target()].into_iter().flatten().next()?;
+    Some(format!("does {} {what}", effect.kind().as_str()))
 }

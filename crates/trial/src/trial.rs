@@ -146,8 +146,8 @@ fn change(machine: &mut Machine, judged: &Judged) {
             machine.put(&lexical_path(&judged.call.agent.cwd, &file.path), There::Text(text.clone()));
         }
     }
-    let written = judged.facts.effects.iter().filter(|effect| effect.kind == EffectKind::Write);
-    for path in written.filter_map(|effect| effect.path.as_deref()) {
+    let written = judged.facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Write);
+    for path in written.filter_map(|effect| effect.path()) {
         let kind = machine.answer(&Query::FileKind { path: path.to_owned() });
         if kind == Some(Answer::FileKind(FileKind::Missing)) {
             machine.put(path, There::Unknown);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{
-    Agent, Answer, Answers, Call, Change, Command, Effect, FIELDS, Facts, FileTarget, Layer, Query, Recorder,
-    Scope, Session, Tool, ToolKind, Verdict, World, Written, rows,
+    Agent, Answer, Answers, Call, Change, Command, Effect, FIELDS, Facts, FileTarget, Layer, LocatedFile,
+    Object, Operation, Query, Recorder, Scope, Session, Tool, ToolKind, Verdict, World, Written, rows,
 };
 use castellan_policy::{LayerRules, Policy, Settings, State, drive};
 use castellan_rules::{Options, Plain, Source, load};
@@ -146,15 +146,17 @@ fn a_command(choices: &mut Choices<'_>) -> Command {
 
 fn an_effect(choices: &mut Choices<'_>) -> Effect {
     let path = choices.word(&["", "/etc/passwd", "/tmp/a"]);
-    Effect {
-        command: choices.flip().then_some(0),
-        kind: choices.word(&["read", "delete", "opaque"]).parse().unwrap_or_default(),
+    let command = choices.flip().then_some(0);
+    let kind = choices.word(&["read", "delete", "opaque"]).parse().unwrap_or_default();
+    let file = LocatedFile {
         path: (!path.is_empty()).then(|| path.to_owned()),
-        path_raw: choices.flip().then(|| path.to_owned()),
+        raw: path.to_owned(),
         scope: choices.flip().then_some(Scope::Home),
-        recursive: choices.flip().then(|| choices.flip()),
-        ..Effect::default()
-    }
+        ..LocatedFile::default()
+    };
+    let op = Operation { recursive: choices.flip().then(|| choices.flip()), ..Operation::of(kind) };
+    let object = if choices.flip() { Object::File(Box::new(file)) } else { Object::Target };
+    Effect { command, op, object, ..Effect::default() }
 }
 
 /// Checks that the engine and the plain evaluator report the same on every row.

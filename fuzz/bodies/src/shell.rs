@@ -84,7 +84,7 @@ pub fn shell(bytes: &[u8]) {
     let facts = find(&call, &world);
     hold(&call, &facts);
     assert_eq!(facts, find(&call, &world), "other facts of {command:?}");
-    let is_opaque = |why| facts.effects.iter().any(|effect| effect.is_opaque() && effect.why == why);
+    let is_opaque = |why| facts.effects.iter().any(|effect| effect.is_opaque() && effect.why() == why);
     assert!(!command.contains('\0') || is_opaque(Some(Why::Encoding)), "a NUL in {command:?} is not told");
     if let Some(hole) = first_hole(command) {
         assert!(is_opaque(Some(hole)), "a hole in {command:?} is not told: {facts:?}");
@@ -102,7 +102,7 @@ pub(crate) fn hold(call: &Call, facts: &Facts) {
     for effect in &facts.effects {
         assert!(effect.command.is_none_or(|at| at < facts.commands.len()), "{effect:?} of no command");
         assert!(effect.file.is_none_or(|at| at < call.files.len()), "{effect:?} of no file");
-        let is_explained = effect.role.is_some() && effect.why.is_some();
+        let is_explained = effect.role().is_some() && effect.why().is_some();
         assert!(!effect.is_opaque() || is_explained, "{effect:?} does not say why");
     }
     let Some(text) = &call.command else { return };

@@ -52,7 +52,7 @@ pub fn sql(bytes: &[u8]) {
         let found = Found { items: vec![Item::Command(run)], ..Found::default() };
         let facts = effects_of(&found, &shell_call(text), &Setting::default(), &mut Recorder::new(&Nothing));
         let destroys = ["DROP TABLE a", "TRUNCATE a", "DELETE FROM a"].contains(&text.trim());
-        let is_seen = facts.effects.iter().any(|effect| effect.kind.as_str() == "destroy");
+        let is_seen = facts.effects.iter().any(|effect| effect.kind().as_str() == "destroy");
         assert!(is_seen || !destroys, "{program}: {text}");
     }
 }

@@ -1,4 +1,6 @@
-use castellan_event::{Agent, Change, Command, FileTarget, Role};
+use castellan_event::{
+    Agent, Change, Command, Effect, EffectKind, FileTarget, LocatedFile, Object, Role, Why,
+};
 use serde_json::json;
 
 use super::*;
@@ -22,7 +24,8 @@ fn call(agent: AgentId, mode: &str, name: &str) -> Call {
 
 fn writes(path: &str) -> Facts {
     let path = Some(path.to_owned());
-    let effect = Effect { kind: EffectKind::Write, path: path.clone(), path_raw: path, ..Effect::default() };
+    let file = LocatedFile { path, ..LocatedFile::default() };
+    let effect = Effect::on_file(EffectKind::Write, file);
     Facts { effects: vec![effect], ..Facts::default() }
 }
 
@@ -122,7 +125,8 @@ fn any_file_may_be_an_objection() {
         "/dev/shm/x",
     ] {
         for kind in [EffectKind::Read, EffectKind::Write, EffectKind::Delete, EffectKind::Execute] {
-            let effects = vec![Effect { kind, path: Some(path.to_owned()), ..Effect::default() }];
+            let file = LocatedFile { path: Some(path.to_owned()), ..LocatedFile::default() };
+            let effects = vec![Effect::on_file(kind, file)];
             check("bypassPermissions", MEASURED, &Facts { effects, ..Facts::default() }, false);
         }
     }
@@ -130,7 +134,7 @@ fn any_file_may_be_an_objection() {
 
 #[test]
 fn an_effect_is_apart_from_files_only_where_all_of_it_is_known() {
-    let pushed = Effect { kind: EffectKind::Destroy, ..Effect::default() };
+    let pushed = Effect::of(EffectKind::Destroy);
     let check = |change: fn(&mut Effect), expected| {
         let mut effect = pushed.clone();
         change(&mut effect);
@@ -138,11 +142,10 @@ fn an_effect_is_apart_from_files_only_where_all_of_it_is_known() {
         check("bypassPermissions", MEASURED, &facts, expected);
     };
     check(|_| {}, true);
-    check(|effect| effect.path_raw = Some("$X".to_owned()), false);
-    check(|effect| effect.is_linked = true, false);
-    check(|effect| effect.kind = EffectKind::Write, false);
-    check(|effect| effect.kind = EffectKind::Link, false);
-    check(|effect| (effect.kind, effect.role) = (EffectKind::Opaque, Some(Role::Target)), false);
+    check(|effect| effect.object = Object::File(Box::default()), false);
+    check(|effect| effect.op.kind = EffectKind::Write, false);
+    check(|effect| effect.op.kind = EffectKind::Link, false);
+    check(|effect| *effect = Effect::opaque(Role::Target, Why::Variable, None), false);
 }
 
 #[test]

@@ -21,22 +21,21 @@ pub(crate) fn begun<'c>(call: &'c Call, number: u64, facts: Facts, workspace: &s
 
 /// Returns the paths that the call may write: a later call may run these files.
 fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
-    let writes = facts
-        .effects
-        .iter()
-        .filter(|effect| matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Download));
+    let writes = facts.effects.iter().filter(|effect| {
+        matches!(effect.kind(), EffectKind::Write | EffectKind::Link | EffectKind::Download)
+    });
     let writes =
-        writes.filter(|effect| !keeps_code(effect) && !is_whole_tree(effect, &facts.commands, workspace));
-    let mut paths: BTreeSet<String> = writes.filter_map(|effect| effect.path.clone()).collect();
+        writes.filter(|effect| !keeps_code(&effect.op) && !is_whole_tree(effect, &facts.commands, workspace));
+    let mut paths: BTreeSet<String> = writes.filter_map(|effect| effect.path().map(str::to_owned)).collect();
     // A write to an unknown place may change any file. Writes by the project's own code are excluded.
-    let is_own = |effect: &Effect| {
-        effect.script_path.as_ref().is_some_and(|script| facts.own_scripts.contains(script))
-    };
+    let is_own =
+        |effect: &Effect| effect.script_path().is_some_and(|script| facts.own_scripts.contains(script));
     // A file that cannot be read contains the names of the files that a patch changes.
-    let is_unread = |effect: &Effect| effect.role == Some(Role::Target) && effect.why == Some(Why::File);
+    let is_unread = |effect: &Effect| effect.role() == Some(Role::Target) && effect.why() == Some(Why::File);
     let is_anywhere = |effect: &Effect| {
-        let is_write = matches!(effect.kind, EffectKind::Write | EffectKind::Link) && effect.path.is_none();
-        (is_write || is_unread(effect)) && !keeps_code(effect) && !is_own(effect)
+        let is_write =
+            matches!(effect.kind(), EffectKind::Write | EffectKind::Link) && effect.path().is_none();
+        (is_write || is_unread(effect)) && !keeps_code(&effect.op) && !is_own(effect)
     };
     let anywhere = facts.effects.iter().any(is_anywhere).then_some((workspace, ANYWHERE_MARK));
     // Version control does not report the files that it changes.
@@ -49,17 +48,17 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
 /// Reports whether version control changes the whole workspace except its own settings. The tree's mark covers that.
 fn is_whole_tree(effect: &Effect, commands: &[Command], workspace: &str) -> bool {
     let command = effect.command.and_then(|command| commands.get(command));
-    effect.path.as_deref() == Some(workspace)
-        && effect.file_origin != Some(FileOrigin::Downloaded)
+    effect.path() == Some(workspace)
+        && effect.file_origin() != Some(FileOrigin::Downloaded)
         && command.and_then(|command| command.name.as_deref()).is_some_and(is_version_control)
 }
 
 /// Returns the written files that come from the network.
 fn downloaded(facts: &Facts) -> BTreeSet<String> {
     let fetched = facts.effects.iter().filter(|effect| {
-        effect.kind == EffectKind::Write && effect.file_origin == Some(FileOrigin::Downloaded)
+        effect.kind() == EffectKind::Write && effect.file_origin() == Some(FileOrigin::Downloaded)
     });
-    fetched.filter_map(|effect| effect.path.clone()).collect()
+    fetched.filter_map(|effect| effect.path().map(str::to_owned)).collect()
 }
 
 /// Reports whether the call may continue after the agent's turn. Reasons: the agent's own option, `&`, a wrapper such
@@ -67,6 +66,6 @@ fn downloaded(facts: &Facts) -> BTreeSet<String> {
 pub(super) fn in_background(call: &Call, facts: &Facts) -> bool {
     call.in_background
         || !call.agent.subagent_id.is_empty()
-        || facts.effects.iter().any(|effect| effect.kind == EffectKind::Detach)
+        || facts.effects.iter().any(|effect| effect.kind() == EffectKind::Detach)
         || facts.commands.iter().any(|command| command.background || !command.wrappers.is_empty())
 }

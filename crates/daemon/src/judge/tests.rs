@@ -418,7 +418,7 @@ fn a_call_is_in_the_background_when_the_agent_does_not_wait_for_it() {
         in_background,
         ..shell_call(json!({}))
     };
-    let detached = Effect { kind: EffectKind::Detach, ..Effect::default() };
+    let detached = Effect::of(EffectKind::Detach);
     let cases = [
         (false, "", vec![], false),
         (true, "", vec![], true),

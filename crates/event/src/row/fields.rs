@@ -5,8 +5,10 @@ use std::borrow::Cow;
 
 use super::{CallRow, Row as _, Value};
 use crate::call::PatchOp;
-use crate::facts::{Command, Effect, EffectKind, FileOrigin, Guard, HostClass, Role, Scope, When, Why};
+use crate::effect::Effect;
+use crate::facts::Command;
 use crate::field::{FieldArg, FieldDef, FieldType, Level};
+use crate::vocabulary::{EffectKind, FileOrigin, Guard, HostClass, Role, Scope, When, Why};
 
 /// Every field of source `coding_agent`. The position in this table is the index that [`crate::Row::value`] takes.
 pub static FIELDS: &[FieldDef<'static>] = &definitions();
@@ -179,10 +181,10 @@ pub(super) const TABLE: &[Field] = &[
         |command| Value::optional(command.remote.as_deref()),
     ),
     effect(word("fx.kind", EffectKind::WORDS, "read, write, delete, connect, ... or opaque"), |effect| {
-        Value::text(effect.kind.as_str())
+        Value::text(effect.kind().as_str())
     }),
-    effect(text("fx.path", "path with symlinks resolved"), |effect| Value::optional(effect.path.as_deref())),
-    effect(text("fx.path_raw", "path as written"), |effect| Value::optional(effect.path_raw.as_deref())),
+    effect(text("fx.path", "path with symlinks resolved"), |effect| Value::optional(effect.path())),
+    effect(text("fx.path_raw", "path as written"), |effect| Value::optional(effect.path_raw())),
     effect(
         text("fx.home_path", "path below the home of a user, as seen from that home; / is the home itself"),
         |effect| Value::optional(effect.home_path()),
@@ -193,11 +195,11 @@ pub(super) const TABLE: &[Field] = &[
             Scope::WORDS,
             "most sensitive kind of the path: secret, startup, ..., else fx.place",
         ),
-        |effect| Value::optional(effect.scope.map(Scope::as_str)),
+        |effect| Value::optional(effect.scope().map(Scope::as_str)),
     ),
     effect(
         word("fx.place", Scope::WORDS, "location of the path: workspace, home, system, temporary, ..."),
-        |effect| Value::optional(effect.place.map(Scope::as_str)),
+        |effect| Value::optional(effect.place().map(Scope::as_str)),
     ),
     effect(
         word(
@@ -205,40 +207,40 @@ pub(super) const TABLE: &[Field] = &[
             Guard::WORDS,
             "part of the guard (castellan or hooks) that the path, its pattern or a file below it may be; for changes, and for programs without a model",
         ),
-        |effect| Value::optional(effect.guard.map(Guard::as_str)),
+        |effect| Value::optional(effect.guard().map(Guard::as_str)),
     ),
     effect(
         word("fx.file_origin", FileOrigin::WORDS, "origin of the file: downloaded, written or repository"),
-        |effect| Value::optional(effect.file_origin.map(FileOrigin::as_str)),
+        |effect| Value::optional(effect.file_origin().map(FileOrigin::as_str)),
     ),
-    effect(text("fx.host", "host"), |effect| Value::optional(effect.host.as_deref())),
+    effect(text("fx.host", "host"), |effect| Value::optional(effect.host())),
     effect(
         word(
             "fx.host_class",
             HostClass::WORDS,
             "class of the host: loopback, private, metadata, public or unknown",
         ),
-        |effect| Value::optional(effect.host_class.map(HostClass::as_str)),
+        |effect| Value::optional(effect.host_class().map(HostClass::as_str)),
     ),
-    effect(text("fx.url", "URL"), |effect| Value::optional(effect.url.as_deref())),
+    effect(text("fx.url", "URL"), |effect| Value::optional(effect.url())),
     effect(truth("fx.recursive", "true if the effect includes everything below a directory"), |effect| {
-        effect.recursive.map_or(Value::Absent, Value::Bool)
+        effect.op.recursive.map_or(Value::Absent, Value::Bool)
     }),
     effect(truth("fx.force", "true if the command neither asks nor stops at an error"), |effect| {
-        effect.force.map_or(Value::Absent, Value::Bool)
+        effect.op.force.map_or(Value::Absent, Value::Bool)
     }),
     effect(text("fx.system", "system that the effect changes, such as postgres or aws"), |effect| {
-        Value::optional(effect.system.as_deref())
+        Value::optional(effect.system())
     }),
-    effect(text("fx.verb", "action on that system"), |effect| Value::optional(effect.verb.as_deref())),
-    effect(text("fx.target", "object of that action"), |effect| Value::optional(effect.target.as_deref())),
+    effect(text("fx.verb", "action on that system"), |effect| Value::optional(effect.verb())),
+    effect(text("fx.target", "object of that action"), |effect| Value::optional(effect.target())),
     effect(
         text(
             "fx.package",
             "package that an install takes from a registry: its name as the registry compares names, without \
              version and alias",
         ),
-        |effect| Value::optional(effect.package.as_deref()),
+        |effect| Value::optional(effect.package()),
     ),
     effect(
         text("fx.what", "for messages: path, address or target, else its location; always present"),
@@ -250,16 +252,16 @@ pub(super) const TABLE: &[Field] = &[
     ),
     effect(
         word("fx.role", Role::WORDS, "role of an Opaque part: program, target, code, operand or tool"),
-        |effect| Value::optional(effect.role.map(Role::as_str)),
+        |effect| Value::optional(effect.role().map(Role::as_str)),
     ),
     effect(word("fx.why", Why::WORDS, "reason why castellan did not understand an Opaque part"), |effect| {
-        Value::optional(effect.why.map(Why::as_str))
+        Value::optional(effect.why().map(Why::as_str))
     }),
     effect(text("script.path", "script file that causes the effect"), |effect| {
-        Value::optional(effect.script_path.as_deref())
+        Value::optional(effect.script_path())
     }),
     effect(text("script.sha256", "SHA-256 of script.path"), |effect| {
-        Value::optional(effect.script_sha256.as_deref())
+        Value::optional(effect.script.as_ref().and_then(|script| script.sha256.as_deref()))
     }),
     written(
         word(

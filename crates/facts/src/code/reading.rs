@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{Doubt, EffectKind, Object, Operation, Role, Why};
 use castellan_languages::{Act, Answered, Language, Operand, What, read_once};
 use castellan_programs::Arg;
 use castellan_shell::{Found, Item, Origin};
@@ -135,9 +135,9 @@ fn inner(language: Language, file: Arg, place: &Place, progress: &mut Progress) 
 
 /// Adds a module of a package that the project declares. It may do anything, but the project chose it.
 fn installed(name: &str, place: &Place, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
-    let (target, why) = (Some(name.to_owned()), Some(Why::Unresolved));
     with_sink(place, scene, &mut progress.facts, |sink| {
-        sink.add(Effect { kind: EffectKind::Execute, target, why, ..Effect::default() });
+        let op = Operation { target: Some(name.to_owned()), ..Operation::of(EffectKind::Execute) };
+        sink.add_on(op, Object::Unknown(Doubt { role: None, why: Why::Unresolved }));
     });
 }
 
@@ -207,7 +207,7 @@ fn effect(what: What, sink: &mut Sink<'_, '_, '_, '_>) {
 
 fn on_operand(kind: EffectKind, on: &Operand, sink: &mut Sink<'_, '_, '_, '_>) {
     match on {
-        Operand::Nothing => sink.add(Effect { kind, ..Effect::default() }),
+        Operand::Nothing => sink.add(Operation::of(kind)),
         Operand::Path(path) => sink.path(kind, path),
         Operand::Into { path, source } if targets::is_directory(path, sink) => {
             sink.path(kind, &targets::joined(path, source));
@@ -216,7 +216,7 @@ fn on_operand(kind: EffectKind, on: &Operand, sink: &mut Sink<'_, '_, '_, '_>) {
         Operand::Link { path, to } => {
             let target = sink.locate(to);
             let target = Some(target.path.unwrap_or(target.raw));
-            sink.path_effect(Effect { kind, target, ..Effect::default() }, path);
+            sink.path_effect(Operation { kind, target, ..Operation::default() }, path);
         }
         Operand::Host { host, .. } => targets::host(kind, host, sink),
         Operand::Url(url) => targets::url(kind, url, sink),

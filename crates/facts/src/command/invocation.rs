@@ -1,12 +1,12 @@
 //! The effects of a command's arguments by the model of its program, and those of the wrappers around it.
 
-use castellan_event::{Command, Effect, EffectKind, Role, Scope, Why};
+use castellan_event::{Command, EffectKind, Operation, Role, Scope, Why};
 use castellan_programs::{Arg, Attribute, Invocation, Program, Style, base_name, find, invoke};
 use castellan_shell::Run;
 
 use super::program::is_put_there_by_tools;
 use crate::limits::{BYTES_PER_WORK, WORK_OF_ARGUMENT};
-use crate::sink::{Mode, Sink};
+use crate::sink::{About, Mode, Sink};
 use crate::{handlers, loaded, rows, slots};
 
 /// Adds the effects of the program's arguments.
@@ -47,8 +47,8 @@ fn lies_elsewhere(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     if located.path.is_some() && !matches!(located.place, Some(Scope::System | Scope::Home)) {
         let target = Some(name.written().into_owned());
         let is_known = located.path.as_deref().is_some_and(is_put_there_by_tools);
-        let why = (!is_known).then_some(Why::Language);
-        sink.located(Effect { kind: EffectKind::Execute, target, why, ..Effect::default() }, located);
+        let about = About { unread: (!is_known).then_some(Why::Language), ..About::default() };
+        sink.located(Operation { target, ..Operation::of(EffectKind::Execute) }, about, located);
     }
 }
 

@@ -13,8 +13,8 @@ use crate::scene::Scene;
 /// from such a command.
 pub(super) fn fetches(effects: &[Effect], run: &Run) -> bool {
     let is_fetched = |effect: &Effect| {
-        effect.kind == EffectKind::Download
-            || effect.kind == EffectKind::Read && effect.file_origin == Some(FileOrigin::Downloaded)
+        effect.kind() == EffectKind::Download
+            || effect.kind() == EffectKind::Read && effect.file_origin() == Some(FileOrigin::Downloaded)
     };
     let is_given = |arg: &Arg| arg.why() == Some(Why::Network);
     let input = matches!(&run.stdin, Stdin::Text(text) if is_given(text));
@@ -33,25 +33,25 @@ pub(super) fn installs(
     effects: &mut Vec<Effect>,
 ) {
     let Some(cwd) = cwd else { return };
-    let is_install = |effect: &Effect| effect.kind == EffectKind::Install && effect.file_origin.is_none();
+    let is_install = |effect: &Effect| effect.kind() == EffectKind::Install && effect.file_origin().is_none();
     let own = effects.iter().skip(before).filter(|effect| is_install(effect));
-    let systems: BTreeSet<String> = own.filter_map(|effect| effect.system.clone()).collect();
+    let systems: BTreeSet<String> = own.filter_map(|effect| effect.system().map(str::to_owned)).collect();
     for system in systems {
         if !scene.budget.spend(declared::work_of_installation(&system), Some(at), effects) {
             return;
         }
         let origin = declared::origin_of_installation(&system, cwd, scene);
         let own = effects.iter_mut().skip(before).filter(|effect| is_install(effect));
-        own.filter(|effect| effect.system.as_deref() == Some(&system))
-            .for_each(|effect| effect.file_origin = origin);
+        own.filter(|effect| effect.system() == Some(&system))
+            .for_each(|effect| effect.set_file_origin(origin));
     }
 }
 
 /// Sets the origin of the files that such a command writes.
 pub(super) fn downloads(effects: &mut [Effect], scene: &mut Scene<'_, '_, '_>) {
-    for effect in effects.iter_mut().filter(|effect| effect.kind == EffectKind::Write) {
-        effect.file_origin = Some(FileOrigin::Downloaded);
-        if let Some(path) = &effect.path {
+    for effect in effects.iter_mut().filter(|effect| effect.kind() == EffectKind::Write) {
+        effect.set_file_origin(Some(FileOrigin::Downloaded));
+        if let Some(path) = effect.path() {
             scene.overlay.download(path);
         }
     }

@@ -1,13 +1,13 @@
 //! The program file of a command: where it is, and whether it is the known program of its name.
 
-use castellan_event::{Effect, EffectKind, Role, Scope, Why};
+use castellan_event::{Doubt, EffectKind, Object, Operation, Role, Scope, Why};
 use castellan_programs::{Arg, Program, Style, base_name, find};
 use castellan_shell::{Origin, Run};
 
 use crate::code::Own;
 use crate::names::Resolved;
 use crate::scene::Scene;
-use crate::sink::Sink;
+use crate::sink::{About, Sink};
 use crate::{code, declared, scripts};
 
 /// Adds the effect of running the program file; returns its path. A program without a model has an `execute` effect. A
@@ -31,8 +31,8 @@ pub(super) fn effects(
     }
     let Resolved::File(path) = resolved else {
         if model.is_none() {
-            let effect = unmodelled(name, model, run, sink);
-            sink.add(Effect { why: Some(Why::Unresolved), ..effect });
+            let op = unmodelled(name, model, run, sink);
+            sink.add_on(op, Object::Unknown(Doubt { role: None, why: Why::Unresolved }));
         }
         return None;
     };
@@ -54,20 +54,20 @@ pub(super) fn effects(
         sink.opaque(Role::Program, Why::Shadowed, &path);
     }
     if model.is_none() || !is_installed {
-        let effect = unmodelled(name, model, run, sink);
+        let op = unmodelled(name, model, run, sink);
         let located = sink.scene.program(&path).clone();
-        sink.located(effect, located);
+        sink.located(op, About::default(), located);
     }
     Some(path)
 }
 
 /// Returns the `execute` effect of a program without a model, or of a program in a directory that anybody may write.
-fn unmodelled(name: &str, model: Option<&Program>, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Effect {
+fn unmodelled(name: &str, model: Option<&Program>, run: &Run, sink: &mut Sink<'_, '_, '_, '_>) -> Operation {
     let is_declared = model.is_none()
         && !sink.setup.remote
         && declared::is_declared(name, &run.argv, run.cwd.as_deref(), sink.scene);
     let verb = is_declared.then(|| declared::DECLARED.to_owned());
-    Effect { kind: EffectKind::Execute, target: Some(name.to_owned()), verb, ..Effect::default() }
+    Operation { target: Some(name.to_owned()), verb, ..Operation::of(EffectKind::Execute) }
 }
 
 /// Returns true for a file in a directory where tools install programs, and for build wrappers in a project.

@@ -1,14 +1,14 @@
 //! [`may_lock`]: reports if a change of permissions may lock the owner out. Must not know the directory's content.
 
-use castellan_event::Effect;
+use castellan_event::Operation;
 
 /// Letters that select the owner in a clause of `chmod`; a clause without letters selects everybody.
 const OWNERS: &[char] = &['u', 'a'];
 
 /// Reports whether the owner of a directory may no longer enter it. An unknown mode may be any.
-pub(super) fn may_lock(effect: &Effect) -> bool {
-    let mode = effect.target.as_deref();
-    match effect.verb.as_deref() {
+pub(super) fn may_lock(op: &Operation) -> bool {
+    let mode = op.target.as_deref();
+    match op.verb.as_deref() {
         Some("chmod") => mode.is_none_or(mode_locks),
         Some("setfacl") => mode.is_none_or(list_locks),
         // Effects of code do not store a numeric mode.
@@ -54,8 +54,8 @@ mod tests {
     fn a_mode_that_keeps_the_owner_out_is_told_from_others() {
         let check = |verb: &str, mode: &str, expected: bool| {
             let text = |text: &str| Some(text.to_owned());
-            let effect = Effect { verb: text(verb), target: text(mode), ..Effect::default() };
-            assert_eq!(may_lock(&effect), expected, "{verb} {mode}");
+            let op = Operation { verb: text(verb), target: text(mode), ..Operation::default() };
+            assert_eq!(may_lock(&op), expected, "{verb} {mode}");
         };
         for mode in [
             "000", "0", "077", "600", "0600", "u-x", "-x", "a-rwx", "u=", "=", "u=rw,g=x", "-rwx", "$M",

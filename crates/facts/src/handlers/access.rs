@@ -1,6 +1,6 @@
 //! `chmod`, `chown`, `chattr`, `setfacl` and the like: which mode, owner or list a path is given.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{EffectKind, Operation, Role, Why};
 use castellan_programs::{Arg, Invocation, SlotRole, Takes};
 
 use crate::sink::Sink;
@@ -13,8 +13,7 @@ pub(super) fn access(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
     let given = given(read, argv);
     for operand in read.operands.iter().filter(|one| one.slot.role == SlotRole::Special) {
         let verb = Some(read.program.name().to_owned());
-        let effect =
-            Effect { kind: EffectKind::Permission, verb, target: given.clone(), ..Effect::default() };
+        let effect = Operation { verb, target: given.clone(), ..Operation::of(EffectKind::Permission) };
         sink.path_effect(effect, &operand.arg);
     }
     if let Some(list) = read.values("--restore").next() {

@@ -1,7 +1,7 @@
 //! Programs that pack and unpack: which files go into an archive, and where those go that come out of it. What an
 //! archive holds is not known: whatever comes out may lie anywhere below the directory.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{EffectKind, Operation, Role, Why};
 use castellan_programs::{Arg, Invocation, Operand, SlotRole, Used};
 
 use crate::sink::Sink;
@@ -58,10 +58,10 @@ fn packed(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let removes = read.given("--remove-files");
     let is_lost = read.values("-f").last().is_some_and(|file| file.as_str() == Some("/dev/null"));
     each(read, sink, |arg, sink| {
-        sink.path_effect(Effect { kind: EffectKind::Read, recursive, ..Effect::default() }, arg);
+        sink.path_effect(Operation { recursive, ..Operation::of(EffectKind::Read) }, arg);
         if removes {
             let verb = (!is_lost).then(|| "move".to_owned());
-            sink.path_effect(Effect { kind: EffectKind::Delete, verb, recursive, ..Effect::default() }, arg);
+            sink.path_effect(Operation { verb, recursive, ..Operation::of(EffectKind::Delete) }, arg);
         }
     });
     if let Some(list) = read.values("-T").next() {
@@ -94,10 +94,7 @@ fn unpacked(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
 
 /// Everything below may be written.
 fn below_directory(directory: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
-    sink.path_effect(
-        Effect { kind: EffectKind::Write, recursive: Some(true), ..Effect::default() },
-        directory,
-    );
+    sink.path_effect(Operation { recursive: Some(true), ..Operation::of(EffectKind::Write) }, directory);
 }
 
 pub(super) fn cpio(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -230,7 +227,7 @@ pub(super) fn compress(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_,
         }
         if removes {
             let verb = Some("move".to_owned());
-            sink.path_effect(Effect { kind: EffectKind::Delete, verb, ..Effect::default() }, &source);
+            sink.path_effect(Operation { verb, ..Operation::of(EffectKind::Delete) }, &source);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! make's variables and targets, a compiler's inputs and outputs, and the small tools inside cmake.
 
-use castellan_event::{Effect, EffectKind, Role, Why, matches_star, single_quoted};
+use castellan_event::{EffectKind, Operation, Role, Why, matches_star, single_quoted};
 use castellan_programs::{Arg, Attribute, Invocation, Piece};
 
 use crate::loaded;
@@ -117,7 +117,7 @@ fn recipe(target: Option<&Arg>, read: &Invocation, sink: &mut Sink<'_, '_, '_, '
     let text = |text: &str| Some(text.to_owned());
     let target = target.map(|target| target.written().into_owned());
     let (system, verb) = (text("make"), text("run"));
-    let effect = Effect { kind: EffectKind::Execute, system, verb, target, ..Effect::default() };
+    let effect = Operation { system, verb, target, ..Operation::of(EffectKind::Execute) };
     let file = read.values("-f").last().cloned().unwrap_or_else(|| Arg::known("Makefile"));
     // `$(shell ...)`, and lines with a plus, run even when commands are only shown.
     sink.mode.dry = false;

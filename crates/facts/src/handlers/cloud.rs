@@ -1,7 +1,7 @@
 //! Clients of clouds and of hosting services: what a command does by its words. Source: the naming rules of AWS, gcloud
 //! and az, which nearly all others follow.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{EffectKind, Operation, Remote, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
 use crate::limits::{CLOUD_TARGETS_MAX, CLOUD_WORDS_MAX};
@@ -295,7 +295,7 @@ fn transfer(
             (false, true) if source.as_str() != Some("-") => {
                 sink.path(EffectKind::Read, source);
                 let url = Some(last.written().into_owned());
-                sink.path_effect(Effect { kind: EffectKind::Upload, url, ..Effect::default() }, source);
+                sink.sent(Remote { url, ..Remote::default() }, source);
             }
             (false, _) => targets::url(EffectKind::Upload, last, sink),
             (true, false) => targets::url(EffectKind::Download, source, sink),
@@ -322,7 +322,7 @@ fn transfer(
 fn arrives(sources: &[&Arg], to: &Arg, is_whole: bool, sink: &mut Sink<'_, '_, '_, '_>) {
     if is_whole || !targets::is_directory(to, sink) {
         let recursive = is_whole.then_some(true);
-        return sink.path_effect(Effect { kind: EffectKind::Write, recursive, ..Effect::default() }, to);
+        return sink.path_effect(Operation { recursive, ..Operation::of(EffectKind::Write) }, to);
     }
     for source in sources {
         sink.path(EffectKind::Write, &targets::joined(to, source));

@@ -1,7 +1,7 @@
 //! `docker run` and `docker build`: what of this machine a container gets. Sources: the manuals of Docker 28 and Podman
 //! 5.
 
-use castellan_event::{Effect, EffectKind, Role};
+use castellan_event::{EffectKind, Operation, Role};
 use castellan_programs::{Arg, Invocation};
 
 use super::web;
@@ -123,7 +123,7 @@ fn bound(path: &Arg, is_read_only: bool, sink: &mut Sink<'_, '_, '_, '_>) {
     sink.path(EffectKind::Read, path);
     if !is_read_only {
         let verb = Some(BOUND.to_owned());
-        sink.path_effect(Effect { kind: EffectKind::Write, verb, ..Effect::default() }, path);
+        sink.path_effect(Operation { verb, ..Operation::of(EffectKind::Write) }, path);
     }
     sink.mode.recursive = before;
 }
@@ -157,7 +157,7 @@ pub(super) fn build(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_
         let is_file =
             written.split(',').any(|field| matches!(field, "type=tar" | "type=oci" | "type=docker"));
         let recursive = (!is_file).then_some(true);
-        let written_to = Effect { kind: EffectKind::Write, recursive, ..Effect::default() };
+        let written_to = Operation { recursive, ..Operation::of(EffectKind::Write) };
         match file {
             Some(file) if file != "-" => sink.path_effect(written_to, &Arg::known(file)),
             None if !written.contains('=') && written != "-" => sink.path_effect(written_to, output),

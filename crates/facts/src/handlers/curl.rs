@@ -1,7 +1,7 @@
 //! `curl`: which files go to which URLs, and what comes back into which files. Options between two `--next` belong
 //! together. Source: the manual of curl 8.10.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{EffectKind, Remote, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece};
 
 use super::netcat::to_socket;
@@ -233,7 +233,7 @@ impl Group<'_> {
         for file in &self.files {
             sink.path(EffectKind::Read, file);
             let url = self.urls.first().map(|url| url.written().into_owned());
-            sink.path_effect(Effect { kind: EffectKind::Upload, url, ..Effect::default() }, file);
+            sink.sent(Remote { url, ..Remote::default() }, file);
         }
         for (number, url) in self.urls.iter().enumerate() {
             let output = self.outputs.get(number).copied();

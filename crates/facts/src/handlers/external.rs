@@ -1,6 +1,6 @@
 //! Programs whose subcommands may be programs of their own: `cargo fuzz` runs `cargo-fuzz`, `gh dash` runs `gh-dash`.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{EffectKind, Operation};
 use castellan_programs::{Arg, Invocation};
 
 use crate::sink::Sink;
@@ -11,5 +11,5 @@ pub(crate) fn external(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, 
     let Some(name) = unknown.and_then(|at| argv.get(at)).and_then(Arg::as_str) else { return };
     sink.knows_subcommand = true;
     let target = Some(format!("{}-{name}", read.program.name()));
-    sink.add(Effect { kind: EffectKind::Execute, target, ..Effect::default() });
+    sink.add(Operation { target, ..Operation::of(EffectKind::Execute) });
 }

@@ -1,7 +1,7 @@
 //! `find`: where it looks, and what it deletes itself. What it runs was found with the command. `forfiles`, its like on
 //! Windows.
 
-use castellan_event::{Effect, EffectKind, Why};
+use castellan_event::{EffectKind, Operation, Why};
 use castellan_programs::{Arg, Invocation};
 
 use crate::next::From;
@@ -13,11 +13,11 @@ pub(super) fn find(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
     let depth = |depth: &Arg| matches!(depth.as_str(), Some("0" | "1"));
     let recursive = Some(!read.values("-maxdepth").any(depth));
     for start in read.operands.iter().map(|one| &one.arg).chain(read.values("-f")) {
-        sink.path_effect(Effect { kind: EffectKind::Read, recursive, ..Effect::default() }, start);
+        sink.path_effect(Operation { recursive, ..Operation::of(EffectKind::Read) }, start);
     }
     if read.operands.is_empty() && !read.given("-f") && !read.given("-files0-from") {
         let here = Arg::known(".");
-        sink.path_effect(Effect { kind: EffectKind::Read, recursive, ..Effect::default() }, &here);
+        sink.path_effect(Operation { recursive, ..Operation::of(EffectKind::Read) }, &here);
     }
     // Down to 1 is what stands in the start, and the start itself if it may be a directory that is found.
     let one_deep = read.values("-maxdepth").any(|depth| depth.as_str() == Some("1"));
@@ -25,7 +25,7 @@ pub(super) fn find(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, 
     for used in read.options.iter().filter(|used| matches!(used.flag, "-delete" | "-rm")) {
         for found in read.found(argv, used.at) {
             let recursive = Some(found.is_all && recursive == Some(true));
-            let delete = Effect { kind: EffectKind::Delete, recursive, ..Effect::default() };
+            let delete = Operation { recursive, ..Operation::of(EffectKind::Delete) };
             if found.is_all && one_deep {
                 let any = Arg::unknown(Why::Glob, "*", false);
                 sink.path_effect(delete.clone(), &beside(&found.arg, &any));

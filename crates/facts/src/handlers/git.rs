@@ -1,6 +1,6 @@
 //! git, where its own grammar of operands decides: aliases, branches or paths, revisions with paths in them.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
+use castellan_event::{Answer, EffectKind, FileKind, Operation, Query, Role, Why};
 use castellan_programs::{Arg, Invocation, Operand, Piece, Quoting, SlotRole, find, invoke};
 
 use crate::limits::GIT_ALIASES_MAX;
@@ -28,10 +28,10 @@ pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
         // Shell text that was given was found with the command.
         Alias::Given => {}
         Alias::Endless => sink.opaque(Role::Code, Why::Nesting, name),
-        Alias::None => sink.add(Effect {
+        Alias::None => sink.add(Operation {
             kind: EffectKind::Execute,
             target: Some(format!("git-{name}")),
-            ..Effect::default()
+            ..Operation::default()
         }),
     }
 }

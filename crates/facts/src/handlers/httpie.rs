@@ -1,7 +1,7 @@
 //! HTTPie and xh: `[METHOD] URL [ITEM...]`, where an item is part of the body, of the query, or a header. Source: the
 //! manuals of HTTPie 3 and xh 0.23.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{EffectKind, Remote};
 use castellan_programs::{Arg, Invocation};
 use castellan_shell::Stdin;
 
@@ -33,14 +33,14 @@ pub(super) fn httpie(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
         if let Some(file) = file(item) {
             sink.path(EffectKind::Read, &file);
             let url = Some(url.written().into_owned());
-            sink.path_effect(Effect { kind: EffectKind::Upload, url, ..Effect::default() }, &file);
+            sink.sent(Remote { url, ..Remote::default() }, &file);
         }
     }
     if let Stdin::File(file) = sink.setup.stdin.clone()
         && !read.given("--ignore-stdin")
     {
         let url = Some(url.written().into_owned());
-        sink.path_effect(Effect { kind: EffectKind::Upload, url, ..Effect::default() }, &file);
+        sink.sent(Remote { url, ..Remote::default() }, &file);
         sends = true;
     }
     let default = if sends { "POST" } else { "GET" };

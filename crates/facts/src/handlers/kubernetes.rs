@@ -1,6 +1,6 @@
 //! `kubectl` and `helm`: what is done to which resource. Sources: the reference of kubectl 1.32 and of Helm 3.16.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{EffectKind, Operation, Remote};
 use castellan_programs::{Arg, Attribute, Invocation, SlotRole};
 
 use super::web;
@@ -221,7 +221,8 @@ fn copy(away: EffectKind, there: EffectKind, arg: &Arg, sink: &mut Sink<'_, '_, 
     };
     let host = Host::parse(pod.rsplit('/').next().unwrap_or_default());
     let (target, host_class) = (Some(arg.written().into_owned()), Some(host.class));
-    sink.add(Effect { kind: away, host: Some(host.name), host_class, target, ..Effect::default() });
+    let to = Remote { host: Some(host.name), class: host_class, url: None };
+    sink.add_remote(Operation { target, ..Operation::of(away) }, to);
     if let Some(path) = arg.strip_prefix(&format!("{pod}:")) {
         let before = std::mem::replace(&mut sink.setup.remote, true);
         sink.path(there, &path);

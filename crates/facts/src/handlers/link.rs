@@ -1,6 +1,6 @@
 //! `ln`, and `cp` where it makes links instead of copies: which paths lead to which.
 
-use castellan_event::{Effect, EffectKind, Role};
+use castellan_event::{EffectKind, Operation, Role};
 use castellan_programs::{Arg, Invocation, SlotRole};
 
 use crate::sink::Sink;
@@ -45,7 +45,7 @@ fn one(source: &Arg, link: &Arg, relative: bool, sink: &mut Sink<'_, '_, '_, '_>
     let located = sink.locate(source);
     sink.cwd = before;
     let target = located.path.unwrap_or(located.raw);
-    sink.path_effect(Effect { kind: EffectKind::Link, target: Some(target), ..Effect::default() }, link);
+    sink.path_effect(Operation { target: Some(target), ..Operation::of(EffectKind::Link) }, link);
     if let Some(why) = located.why {
         sink.opaque(Role::Target, why, &source.written());
     }

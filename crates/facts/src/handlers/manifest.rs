@@ -1,7 +1,9 @@
 //! Packages that are installed: whether the project's manifest declares them. A name that it does not declare may be
 //! anyone's.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, FileOrigin, Query, Role, Why};
+use castellan_event::{
+    Answer, EffectKind, FileKind, FileOrigin, Object, Operation, Query, Remote, Role, Why,
+};
 use castellan_programs::{Arg, Invocation};
 
 use crate::declared;
@@ -19,7 +21,7 @@ pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
     let verb = match (arg.as_str(), manifests::is_manager(system)) {
         (Some(text), _) if text.contains("://") || manifests::is_remote(text, system) => {
             let url = Some(text.to_owned());
-            sink.add(Effect { kind: EffectKind::Download, url, ..Effect::default() });
+            sink.add_remote(Operation::of(EffectKind::Download), Remote { url, ..Remote::default() });
             "undeclared"
         }
         (Some(text), _) if manifests::is_local(text) => {
@@ -34,7 +36,7 @@ pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
             sink.path(EffectKind::Read, arg);
             let (system, target) = (Some(system.to_owned()), Some(arg.written().into_owned()));
             let verb = Some("local".to_owned());
-            return sink.add(Effect { kind: EffectKind::Install, system, verb, target, ..Effect::default() });
+            return sink.add(Operation { system, verb, target, ..Operation::of(EffectKind::Install) });
         }
         (_, false) if known.is_empty() => "system",
         (_, _) if !known.is_empty() => known,
@@ -45,8 +47,9 @@ pub(crate) fn package(detail: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) 
     if origin == Some(FileOrigin::Downloaded) {
         let text = |text: &str| Some(text.to_owned());
         let (system, verb, target) = (text(system), text(verb), text(&arg.written()));
-        let kind = EffectKind::Install;
-        return sink.add(Effect { kind, system, verb, target, file_origin: origin, ..Effect::default() });
+        let op = Operation { system, verb, target, ..Operation::of(EffectKind::Install) };
+        let name = manifests::name_of_package(&op);
+        return sink.add_on(op, Object::Package { name, origin });
     }
     sink.on(EffectKind::Install, system, verb, Some(arg));
 }
@@ -115,7 +118,7 @@ pub(crate) fn script(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
     }
     let target = Some(script.written().into_owned());
     let (system, verb) = (Some("npm".to_owned()), Some("run".to_owned()));
-    let effect = Effect { kind: EffectKind::Execute, system, verb, target, ..Effect::default() };
+    let effect = Operation { system, verb, target, ..Operation::of(EffectKind::Execute) };
     sink.path_effect(effect, &Arg::known("package.json"));
 }
 
@@ -148,7 +151,7 @@ pub(crate) fn composer_scripts(read: &Invocation, argv: &[Arg], sink: &mut Sink<
         sink.knows_subcommand = true;
         let text = |text: &str| Some(text.to_owned());
         let (system, verb, target) = (text("composer"), text("run"), Some(script.written().into_owned()));
-        let effect = Effect { kind: EffectKind::Execute, system, verb, target, ..Effect::default() };
+        let effect = Operation { system, verb, target, ..Operation::of(EffectKind::Execute) };
         return sink.path_effect(effect, &Arg::known(FILE));
     }
     if read.given("--no-scripts") || sink.mode.dry {

@@ -1,7 +1,7 @@
 //! `nc` and `socat`: what goes over a connection, and programs that the other side talks to. Sources: the manuals of
 //! ncat 7.9, OpenBSD netcat and socat 1.8.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{EffectKind, Operation, Remote, Role, Why};
 use castellan_programs::{Arg, Invocation};
 use castellan_shell::Stdin;
 
@@ -31,17 +31,16 @@ pub(super) fn telnet(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '
 /// A connection to a socket that is a file.
 pub(super) fn to_socket(file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let (system, target) = (Some("unix".to_owned()), Some(file.written().into_owned()));
-    sink.path_effect(Effect { kind: EffectKind::Connect, system, target, ..Effect::default() }, file);
+    sink.path_effect(Operation { system, target, ..Operation::of(EffectKind::Connect) }, file);
 }
 
 /// Standard input goes to the other side.
 pub(super) fn sent(host: Option<String>, sink: &mut Sink<'_, '_, '_, '_>) {
-    let effect = Effect { kind: EffectKind::Upload, host, ..Effect::default() };
+    let to = Remote { host, ..Remote::default() };
     match sink.setup.stdin.clone() {
-        Stdin::File(file) => sink.path_effect(effect, &file),
-        Stdin::Text(_) => sink.add(effect),
-        Stdin::Inherited if sink.setup.piped => sink.add(effect),
-        Stdin::Inherited => {}
+        Stdin::File(file) => sink.sent(to, &file),
+        Stdin::Inherited if !sink.setup.piped => {}
+        Stdin::Text(_) | Stdin::Inherited => sink.add_remote(Operation::of(EffectKind::Upload), to),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `rsync`: what is removed on either side.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{EffectKind, Operation, Remote};
 use castellan_programs::{Arg, Invocation};
 
 use crate::sink::Sink;
@@ -58,14 +58,9 @@ fn removed(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
         Some((host, _)) if !host.is_empty() => {
             let host = host.rsplit('@').next().unwrap_or_default().to_owned();
             let target = Some(arg.written().into_owned());
-            let recursive = sink.mode.recursive;
-            sink.add(Effect {
-                kind: EffectKind::Delete,
-                host: Some(host),
-                target,
-                recursive,
-                ..Effect::default()
-            });
+            let op =
+                Operation { target, recursive: sink.mode.recursive, ..Operation::of(EffectKind::Delete) };
+            sink.add_remote(op, Remote { host: Some(host), ..Remote::default() });
         }
         _ => sink.path(EffectKind::Delete, arg),
     }

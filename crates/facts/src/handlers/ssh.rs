@@ -1,6 +1,6 @@
 //! `ssh`, `sftp`: sessions on other machines, and on this one by a detour.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{EffectKind, Operation, Remote, Role, Why};
 use castellan_programs::{Arg, Invocation, Quoting, SlotRole};
 use castellan_shell::Stdin;
 
@@ -109,24 +109,17 @@ fn transfers(text: &str, host: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
         let name = command(words).unwrap_or_default();
         let mut operands =
             words.iter().skip(1).filter(|word| !word.starts_with('-')).map(|word| Arg::known(word.as_str()));
-        let (host_class, host) = (Some(host.class), Some(host.name.clone()));
+        let to = Remote { host: Some(host.name.clone()), class: Some(host.class), url: None };
         match name.as_str() {
             "put" | "mput" => {
                 let Some(file) = operands.next() else { continue };
                 sink.path(EffectKind::Read, &file);
-                let upload = Effect { kind: EffectKind::Upload, host, host_class, ..Effect::default() };
-                sink.path_effect(upload, &file);
+                sink.sent(to, &file);
             }
             "get" | "mget" => {
                 let Some(file) = operands.next() else { continue };
                 let target = Some(file.written().into_owned());
-                sink.add(Effect {
-                    kind: EffectKind::Download,
-                    host,
-                    host_class,
-                    target,
-                    ..Effect::default()
-                });
+                sink.add_remote(Operation { target, ..Operation::of(EffectKind::Download) }, to);
                 let name =
                     file.as_str().and_then(|file| file.rsplit('/').next()).unwrap_or_default().to_owned();
                 sink.path(EffectKind::Write, &operands.next().unwrap_or_else(|| Arg::known(name)));

@@ -1,6 +1,6 @@
 //! What clients of the web share: URLs without a scheme, what a method does, what a download is stored as.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{EffectKind, Operation};
 use castellan_programs::{Arg, Piece};
 
 use crate::sink::Sink;
@@ -57,17 +57,17 @@ pub(super) fn exchange(
     stores: bool,
     sink: &mut Sink<'_, '_, '_, '_>,
 ) {
-    let effect = |kind, system: Option<&str>| Effect {
+    let op = |kind, system: Option<&str>| Operation {
         kind,
         system: system.map(str::to_owned),
         verb: (!verb.is_empty()).then(|| verb.to_owned()),
-        ..Effect::default()
+        ..Operation::default()
     };
     if sends {
-        targets::url_effect(effect(EffectKind::Upload, None), url, sink);
+        targets::url_effect(op(EffectKind::Upload, None), url, sink);
     }
     if changes {
-        targets::url_effect(effect(EffectKind::Mutate, Some("http")), url, sink);
+        targets::url_effect(op(EffectKind::Mutate, Some("http")), url, sink);
     }
     if !sends && !changes || stores {
         targets::url(EffectKind::Download, url, sink);

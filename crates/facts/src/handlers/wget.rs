@@ -1,6 +1,6 @@
 //! `wget`: what comes into which files, and what is sent. Source: the manual of GNU Wget 1.21.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{EffectKind, Operation, Remote, Role, Why};
 use castellan_programs::{Arg, Attribute, Invocation};
 
 use super::web;
@@ -13,7 +13,7 @@ pub(super) fn wget(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     for file in read.values("--post-file").chain(read.values("--body-file")).filter_map(web::named) {
         sink.path(EffectKind::Read, &file);
         let url = first.as_ref().map(|url| url.written().into_owned());
-        sink.path_effect(Effect { kind: EffectKind::Upload, url, ..Effect::default() }, &file);
+        sink.sent(Remote { url, ..Remote::default() }, &file);
     }
     for setting in read.values("--execute") {
         startup(setting, sink);
@@ -47,7 +47,7 @@ fn stored(url: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let directory = read.values("--directory-prefix").last().cloned().unwrap_or_else(|| Arg::known("."));
     // The path of the URL is made again below the directory.
     if read.given("--force-directories") {
-        let effect = Effect { kind: EffectKind::Write, recursive: Some(true), ..Effect::default() };
+        let effect = Operation { recursive: Some(true), ..Operation::of(EffectKind::Write) };
         return sink.path_effect(effect, &directory);
     }
     if read.is(Attribute::Recursive) || read.given("--page-requisites") {

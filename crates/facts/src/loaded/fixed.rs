@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Why};
+use castellan_event::{Answer, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 use toml::Value;
 
@@ -166,8 +166,7 @@ pub(super) fn add(read: &Invocation, name: &str, known: &BTreeSet<String>, sink:
         let file = Arg::known(path);
         match unread {
             Some(why) => {
-                let why = Some(why);
-                sink.path_effect(Effect { kind: EffectKind::Execute, why, ..Effect::default() }, &file);
+                sink.unread(why, &file);
             }
             None => sink.program(language, From::File(file)),
         }

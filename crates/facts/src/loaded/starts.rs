@@ -1,6 +1,6 @@
 //! Programs that the settings of other programs start. Must not know the formats of settings.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{EffectKind, Operation, Role, Why};
 use castellan_programs::Arg;
 
 use super::repository;
@@ -39,7 +39,7 @@ pub(crate) fn start(language: &str, one: Starts, file: Option<&str>, sink: &mut 
         Starts::Tree(directory) => {
             let (kind, recursive) = (EffectKind::Write, Some(true));
             let directory = beside(&directory, sink).unwrap_or(directory);
-            let effect = Effect { kind, recursive, ..Effect::default() };
+            let effect = Operation { kind, recursive, ..Operation::default() };
             sink.path_effect(effect, &Arg::known(directory));
         }
         Starts::Unknown(text) => sink.opaque(Role::Code, Why::Unsupported, &text),

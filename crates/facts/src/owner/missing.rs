@@ -44,27 +44,27 @@ pub(crate) fn settle(scene: &Scene<'_, '_, '_>, facts: &mut Facts) {
     let may_wait =
         facts.commands.iter().any(|command| command.background || command.name.as_ref().is_some_and(waits));
     if may_wait || facts.effects.iter().any(|effect| may_make(effect, scene)) {
-        let missing = facts.effects.iter_mut().filter(|effect| effect.why == Some(Why::Missing));
-        missing.for_each(|effect| effect.why = Some(Why::File));
+        let missing = facts.effects.iter_mut().filter(|effect| effect.why() == Some(Why::Missing));
+        missing.for_each(|effect| effect.set_why(Why::File));
     }
 }
 
 /// Returns true if an effect may create one of the missing files.
 fn may_make(effect: &Effect, scene: &Scene<'_, '_, '_>) -> bool {
-    let path = effect.path.as_deref();
-    match effect.kind {
+    let path = effect.path();
+    match effect.kind() {
         EffectKind::Download | EffectKind::Install | EffectKind::Inject => true,
         EffectKind::Write | EffectKind::Link => path.is_none_or(|path| {
             let is_pattern = path.contains(['*', '?', '[', '{']);
             let below = format!("{}/", path.trim_end_matches('/'));
             is_pattern || scene.files.missing.iter().any(|one| one == path || one.starts_with(&below))
         }),
-        EffectKind::Mutate | EffectKind::Destroy => changes_tree(effect),
+        EffectKind::Mutate | EffectKind::Destroy => changes_tree(&effect.op),
         // A program without a model may write any path. A file that project code starts belongs to the project.
         EffectKind::Execute => {
             let is_code =
                 |path: &str| scene.files.missing.contains(path) || scene.files.ran.contains_key(path);
-            effect.system.is_none() && effect.script_path.is_none() && !path.is_some_and(is_code)
+            effect.system().is_none() && effect.script_path().is_none() && !path.is_some_and(is_code)
         }
         EffectKind::Read
         | EffectKind::Delete

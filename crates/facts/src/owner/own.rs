@@ -28,38 +28,40 @@ pub(crate) fn own_opaque_files(facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> 
         return BTreeSet::new();
     }
     let opaque = facts.effects.iter().filter(|effect| effect.is_opaque());
-    let mut files: BTreeSet<String> = opaque.filter_map(|effect| effect.script_path.clone()).collect();
+    let mut files: BTreeSet<String> =
+        opaque.filter_map(|effect| effect.script_path().map(str::to_owned)).collect();
     files.retain(|file| is_own(file, scene));
     // Output of the project's own code belongs to the project. Output of another running file does not.
     let changes: Vec<&Effect> = facts.effects.iter().filter(|effect| changes_files(effect)).collect();
-    let scripts: BTreeSet<&String> =
-        changes.iter().filter_map(|effect| effect.script_path.as_ref()).collect();
-    let own: BTreeSet<&String> = scripts.into_iter().filter(|file| is_own(file, scene)).collect();
-    let others =
-        changes.iter().filter(|effect| !effect.script_path.as_ref().is_some_and(|file| own.contains(file)));
+    let scripts: BTreeSet<&str> = changes.iter().filter_map(|effect| effect.script_path()).collect();
+    let own: BTreeSet<&str> = scripts.into_iter().filter(|file| is_own(file, scene)).collect();
+    let others = changes.iter().filter(|effect| !effect.script_path().is_some_and(|file| own.contains(file)));
     let others: Vec<&&Effect> = others.collect();
     // A file that another one changes may in turn change others.
-    let is_safe = |file: &String| !others.iter().any(|effect| may_change(effect, file));
+    let is_safe = |file: &str| !others.iter().any(|effect| may_change(effect, file));
     if !own.iter().all(|file| is_safe(file)) {
         return BTreeSet::new();
     }
-    files.retain(is_safe);
+    files.retain(|file| is_safe(file));
     let workspace = scene.session.setting.workspace.trim_end_matches('/');
     let is_inside = |path: &str| path.strip_prefix(workspace).is_some_and(|rest| rest.starts_with('/'));
     // Downloaded data may be part of the output of a build.
     let written: Vec<String> =
         scene.session.setting.written.iter().filter(|path| is_inside(path)).cloned().collect();
     let is_touched = !builds::are_plain_sources(&written, scene)
-        || facts.effects.iter().any(|effect| effect.kind == EffectKind::Download)
+        || facts.effects.iter().any(|effect| effect.kind() == EffectKind::Download)
         || others.iter().any(|effect| {
             let is_around = |path: &str| format!("{workspace}/").starts_with(path);
-            effect.path.as_deref().is_none_or(|path| is_inside(path) || is_around(path))
+            effect.path().is_none_or(|path| is_inside(path) || is_around(path))
                 && !builds::makes(effect, facts, workspace)
         });
-    let made = facts.effects.iter().filter(|effect| effect.is_opaque() && effect.why == Some(Why::Shadowed));
+    let made =
+        facts.effects.iter().filter(|effect| effect.is_opaque() && effect.why() == Some(Why::Shadowed));
     if !is_touched && made.clone().next().is_some() {
         // The target of a typed command names the file that it runs.
-        let file = |effect: &Effect| effect.script_path.clone().or_else(|| effect.target.clone());
+        let file = |effect: &Effect| {
+            effect.script_path().map(str::to_owned).or_else(|| effect.target().map(str::to_owned))
+        };
         files.extend(
             made.filter_map(file)
                 .filter(|file| is_inside(file) && !is_installed(file) && is_made_there(file, scene)),
@@ -91,7 +93,7 @@ fn is_any_strange(facts: &Facts, scene: &Scene<'_, '_, '_>) -> bool {
     let workspace = scene.session.setting.workspace.trim_end_matches('/');
     // The project itself chose the downloads of its own code.
     let fetches = |effect: &Effect| {
-        effect.script_path.is_none() && effect.kind == EffectKind::Download || changes_tree(effect)
+        effect.script_path().is_none() && effect.kind() == EffectKind::Download || changes_tree(&effect.op)
     };
     workspace.is_empty()
         || scene.is_code_given_unknown
@@ -105,12 +107,13 @@ fn is_any_strange(facts: &Facts, scene: &Scene<'_, '_, '_>) -> bool {
 
 /// Returns true if an effect creates or changes files.
 fn changes_files(effect: &Effect) -> bool {
-    matches!(effect.kind, EffectKind::Write | EffectKind::Link | EffectKind::Delete) && !keeps_code(effect)
+    matches!(effect.kind(), EffectKind::Write | EffectKind::Link | EffectKind::Delete)
+        && !keeps_code(&effect.op)
 }
 
 /// Returns true if such an effect may change a file: by its path, a directory above, a pattern or an unknown path.
 fn may_change(effect: &Effect, file: &str) -> bool {
-    effect.path.as_deref().is_none_or(|path| {
+    effect.path().is_none_or(|path| {
         let path = path.trim_end_matches('/');
         may_meet(path, file)
             || file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

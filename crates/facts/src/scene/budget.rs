@@ -1,6 +1,6 @@
 //! [`Budget`]: the work that the analysis of a call may still do.
 
-use castellan_event::{Effect, EffectKind, Role, Why};
+use castellan_event::{Effect, Role, Why};
 use castellan_shell::Work;
 
 use crate::Spent;
@@ -69,13 +69,8 @@ impl Budget {
             return true;
         }
         if !std::mem::replace(&mut self.is_over_told, true) {
-            effects.push(Effect {
-                command,
-                kind: EffectKind::Opaque,
-                role: Some(Role::Code),
-                why: Some(Why::Budget),
-                ..Effect::default()
-            });
+            let part = Effect::opaque(Role::Code, Why::Budget, None);
+            effects.push(Effect { command, ..part });
         }
         false
     }

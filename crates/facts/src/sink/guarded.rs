@@ -1,6 +1,6 @@
 //! The part of the session's guard that an effect may change.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Guard, Query};
+use castellan_event::{Answer, EffectKind, FileKind, Guard, Operation, Query};
 
 use super::{Sink, is_below};
 use crate::changes::changes_tree;
@@ -8,23 +8,24 @@ use crate::scene::Scene;
 use crate::{guard, owner, path};
 
 impl Sink<'_, '_, '_, '_> {
-    /// Returns the part of the session's guard that an effect may change. Other machines' paths are not guarded.
-    pub(crate) fn guard_of(&mut self, effect: &Effect) -> Option<Guard> {
-        let raw = effect.path_raw.as_deref().filter(|_| !self.setup.remote)?;
-        if !guard::changes(effect.kind) {
+    /// Returns the part of the session's guard that an operation on a path may change. `raw`: the path as written.
+    /// Other machines' paths are not guarded.
+    pub(super) fn guard_of(&mut self, op: &Operation, real: Option<&str>, raw: &str) -> Option<Guard> {
+        if self.setup.remote || !guard::changes(op.kind) {
             return None;
         }
-        let called = effect.path.as_ref().and_then(|_| path::collapse(self.cwd.as_deref(), raw));
+        let called = real.and_then(|_| path::collapse(self.cwd.as_deref(), raw));
         let Scene { session, world, .. } = &mut *self.scene;
-        session.guarded().reached(effect, called.as_deref(), &session.places, &mut |path| {
+        let path = guard::Named { real, raw, called: called.as_deref() };
+        session.guarded().reached(op, path, &session.places, &mut |path| {
             let kind = world.ask(Query::FileKind { path });
             !matches!(kind, Some(Answer::FileKind(FileKind::Missing)))
         })
     }
 
     /// Returns the part of the guard that version control may change in a work tree without naming files.
-    pub(super) fn guard_of_tree(&mut self, effect: &Effect) -> Option<Guard> {
-        if self.setup.remote || !changes_tree(effect) {
+    pub(super) fn guard_of_tree(&mut self, op: &Operation) -> Option<Guard> {
+        if self.setup.remote || !changes_tree(op) {
             return None;
         }
         let root = match self.setup.work_tree.clone() {
@@ -36,12 +37,8 @@ impl Sink<'_, '_, '_, '_> {
                 cwd.map(|cwd| owner::root(cwd, self.scene))
             }
         };
-        self.guard_of(&Effect {
-            kind: EffectKind::Write,
-            recursive: Some(true),
-            path_raw: root.clone(),
-            path: Some(root?),
-            ..Effect::default()
-        })
+        let root = root?;
+        let write = Operation { recursive: Some(true), ..Operation::of(EffectKind::Write) };
+        self.guard_of(&write, Some(&root), &root)
     }
 }

@@ -1,7 +1,9 @@
 //! Effects on paths: an argument is located, through links that the call has made, and the effect gets the fields of the
 //! location.
 
-use castellan_event::{Answer, Effect, EffectKind, FileKind, Query, Role, Scope, Why};
+use castellan_event::{
+    Answer, Doubt, EffectKind, FileKind, LocatedFile, Object, Operation, Query, Remote, Role, Scope, Why,
+};
 use castellan_programs::{Arg, Piece};
 
 use super::unknown::role_of;
@@ -9,24 +11,50 @@ use super::{Sink, happens_dry};
 use crate::limits::{BYTES_PER_WORK, LINKS_MAX, WORK_OF_DESCENT, WORK_OF_LINK, WORK_OF_PATH, WORK_OF_UNSURE};
 use crate::overlay::Way;
 use crate::path::{self, Last, Located};
+use crate::scope;
+
+/// What is known of an operation on a file besides the file's location.
+#[derive(Debug, Default)]
+pub(crate) struct About {
+    /// The machine that gets the file.
+    pub(crate) sent_to: Option<Remote>,
+    /// The reason why the file is not read.
+    pub(crate) unread: Option<Why>,
+}
 
 impl Sink<'_, '_, '_, '_> {
     /// Adds an effect of this kind on the path in an argument.
     pub(crate) fn path(&mut self, kind: EffectKind, arg: &Arg) {
-        self.path_effect(Effect { kind, ..Effect::default() }, arg);
+        self.path_effect(Operation::of(kind), arg);
     }
 
-    /// Adds an effect on the path in an argument.
-    pub(crate) fn path_effect(&mut self, effect: Effect, arg: &Arg) {
-        let is_entry = matches!(effect.kind, EffectKind::Delete | EffectKind::Link);
+    /// Adds an operation on the path in an argument.
+    pub(crate) fn path_effect(&mut self, op: Operation, arg: &Arg) {
+        self.path_about(op, About::default(), arg);
+    }
+
+    /// Adds an upload of the file in an argument.
+    pub(crate) fn sent(&mut self, to: Remote, arg: &Arg) {
+        let about = About { sent_to: Some(to), ..About::default() };
+        self.path_about(Operation::of(EffectKind::Upload), about, arg);
+    }
+
+    /// Adds the start of a file that is not read.
+    pub(crate) fn unread(&mut self, why: Why, arg: &Arg) {
+        let about = About { unread: Some(why), ..About::default() };
+        self.path_about(Operation::of(EffectKind::Execute), about, arg);
+    }
+
+    fn path_about(&mut self, op: Operation, about: About, arg: &Arg) {
+        let is_entry = matches!(op.kind, EffectKind::Delete | EffectKind::Link);
         let mut located = if is_entry { self.locate_entry(arg) } else { self.locate(arg) };
-        if effect.kind == EffectKind::Read && located.path.is_none() && self.is_surely_secret(arg) {
+        if op.kind == EffectKind::Read && located.path.is_none() && self.is_surely_secret(arg) {
             located.scope = Some(Scope::Secret);
         }
-        if effect.kind == EffectKind::Execute && !self.mode.dry {
+        if op.kind == EffectKind::Execute && !self.mode.dry {
             self.unless_file(&located);
         }
-        self.located(effect, located);
+        self.located(op, about, located);
     }
 
     /// True if every value of a path's unknown part makes it a secret: `config/$STAGE.secrets.yml`.
@@ -50,13 +78,13 @@ impl Sink<'_, '_, '_, '_> {
         is_secret(named("x")) || is_secret(named(""))
     }
 
-    /// Adds an effect on a path that was already located.
-    pub(crate) fn located(&mut self, effect: Effect, located: Located) {
-        if self.mode.dry && !happens_dry(effect.kind) {
+    /// Adds an operation on a path that was already located.
+    pub(crate) fn located(&mut self, op: Operation, about: About, located: Located) {
+        if self.mode.dry && !happens_dry(op.kind) {
             return;
         }
         // Streams store nothing, or the process has them open already.
-        let kind = effect.kind;
+        let kind = op.kind;
         if located.path.as_deref().is_some_and(path::is_stream) {
             // Code that a shell reads from a stream was found with the command.
             let is_empty = located.path.as_deref() == Some("/dev/null");
@@ -66,7 +94,7 @@ impl Sink<'_, '_, '_, '_> {
             return;
         }
         if kind == EffectKind::Execute && !self.setup.remote {
-            let Effect { system, verb, target, .. } = &effect;
+            let Operation { system, verb, target, .. } = &op;
             if let Some(system) = system {
                 let verb = verb.as_deref().unwrap_or_default();
                 self.task(system, verb, target.as_deref(), &located.raw);
@@ -76,30 +104,33 @@ impl Sink<'_, '_, '_, '_> {
         let finds = [EffectKind::Execute, EffectKind::Read, EffectKind::Upload, EffectKind::Delete];
         let origin = located.path.as_deref().filter(|_| finds.contains(&kind) && !self.setup.remote);
         let origin = origin.and_then(|path| self.scene.origin_of(path, located.place));
-        self.remember(kind, &effect, &located);
+        self.remember(&op, &located);
         if kind == EffectKind::Write && self.kind_at(&located) == Some(FileKind::Fifo) {
             self.inject(&located);
         }
         let changing = located.path.as_deref().filter(|path| self.scene.session.is_changing(path));
         let changing = changing.map(|_| Why::Changing);
-        let Located { path, raw, scope, place, is_linked, why, about: _ } = located;
-        self.push(Effect {
-            path,
-            path_raw: Some(raw.clone()),
-            is_linked,
-            scope,
-            place,
-            file_origin: origin,
-            recursive: effect.recursive.or(self.mode.recursive),
-            force: effect.force.or(self.mode.force),
-            ..effect
-        });
-        if let Some(why) = why.or(changing) {
+        let (recursive, force) = (op.recursive.or(self.mode.recursive), op.force.or(self.mode.force));
+        let op = Operation { recursive, force, ..op };
+        let (raw, scope, why) = (located.raw.clone(), located.scope, located.why.or(changing));
+        let file = self.file(&op, located);
+        let doubt = about.unread.map(|why| Doubt { role: None, why });
+        let file = LocatedFile { origin, sent_to: about.sent_to, doubt, ..file };
+        self.push(op, Object::File(Box::new(file)));
+        if let Some(why) = why {
             // A path that is too long to locate may hide the file that is read. No real file has such a name.
             let is_hidden = kind == EffectKind::Read && why == Why::Size;
             let role = if is_hidden { Role::Target } else { role_of(kind, scope) };
             self.opaque(role, why, &raw);
         }
+    }
+
+    /// Builds the object of an operation on a path, with the part of the guard that the operation reaches.
+    pub(crate) fn file(&mut self, op: &Operation, located: Located) -> LocatedFile {
+        let guard = self.guard_of(op, located.path.as_deref(), &located.raw);
+        let Located { path, raw, scope, place, is_linked, why: _, about: _ } = located;
+        let home_bytes = path.as_deref().and_then(|path| scope::home_of(path, &self.scene.session.places));
+        LocatedFile { path, raw, is_linked, home_bytes, scope, place, guard, ..LocatedFile::default() }
     }
 
     fn kind_at(&mut self, located: &Located) -> Option<FileKind> {
@@ -132,9 +163,10 @@ impl Sink<'_, '_, '_, '_> {
 
     /// Adds an Inject effect for a write to a FIFO: another program reads the text and may run it as commands.
     fn inject(&mut self, located: &Located) {
-        let (path, path_raw) = (located.path.clone(), Some(located.raw.clone()));
-        let verb = Some("fifo".to_owned());
-        self.push(Effect { kind: EffectKind::Inject, verb, path, path_raw, ..Effect::default() });
+        let op = Operation { verb: Some("fifo".to_owned()), ..Operation::of(EffectKind::Inject) };
+        let file =
+            LocatedFile { path: located.path.clone(), raw: located.raw.clone(), ..LocatedFile::default() };
+        self.push(op, Object::File(Box::new(file)));
     }
 
     /// Locates an argument, through links that this call has made.

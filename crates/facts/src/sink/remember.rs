@@ -1,6 +1,6 @@
 //! Changes that effects make to the state for later commands of the call.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{Effect, EffectKind, Operation};
 
 use super::{Sink, is_below};
 use crate::changes::{changes_tree, keeps_code};
@@ -9,22 +9,23 @@ use crate::path::{self, Located};
 impl Sink<'_, '_, '_, '_> {
     /// Stores the changes of version control in a work tree: anything below the repository may change.
     pub(super) fn remember_tree(&mut self, effect: &Effect) {
-        if !changes_tree(effect) || self.setup.remote {
+        if !changes_tree(&effect.op) || self.setup.remote {
             return;
         }
         let workspace = Some(self.scene.session.setting.workspace.as_str()).filter(|path| !path.is_empty());
         let here = self.cwd.as_deref();
         let inside = workspace.filter(|path| here.is_none_or(|here| is_below(here, path)));
         let Some(directory) = inside.or(here).map(str::to_owned) else { return };
-        if effect.verb.is_some() {
+        if effect.op.verb.is_some() {
             self.scene.overlay.change_below(&directory);
         }
         self.scene.changed_trees.insert(directory);
     }
 
-    pub(super) fn remember(&mut self, kind: EffectKind, effect: &Effect, located: &Located) {
+    pub(super) fn remember(&mut self, op: &Operation, located: &Located) {
+        let kind = op.kind;
         let Some(path) = &located.path else { return };
-        if keeps_code(effect) {
+        if keeps_code(op) {
             return;
         }
         // A pattern may mean every path that matches it.
@@ -38,13 +39,13 @@ impl Sink<'_, '_, '_, '_> {
         if kind == EffectKind::Delete {
             self.scene.overlay.remove(path);
         }
-        let is_deep = effect.recursive.or(self.mode.recursive) == Some(true);
+        let is_deep = op.recursive.or(self.mode.recursive) == Some(true);
         if kind == EffectKind::Write && is_deep && !self.is_of_versions {
             self.scene.overlay.put_below(path);
         } else if kind == EffectKind::Delete || kind == EffectKind::Write && is_deep {
             self.scene.overlay.change_below(path);
         }
-        match (kind, &effect.target) {
+        match (kind, &op.target) {
             (EffectKind::Write, _) => {
                 let name = path::collapse(self.cwd.as_deref(), &located.raw);
                 self.scene.overlay.write(path, name.filter(|_| self.is_followed));

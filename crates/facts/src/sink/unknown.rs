@@ -1,6 +1,6 @@
 //! Unknown parts of an effect's target, and their role. This module must not know paths.
 
-use castellan_event::{Effect, EffectKind, Role, Scope, Why};
+use castellan_event::{Doubt, EffectKind, Object, Operation, Role, Scope, Why};
 use castellan_programs::{Arg, Piece};
 
 use super::Sink;
@@ -15,14 +15,8 @@ const TAGS: &[(&str, &str)] = &[("docker", "build"), ("docker", "tag")];
 impl Sink<'_, '_, '_, '_> {
     pub(crate) fn opaque(&mut self, role: Role, why: Why, written: &str) {
         let target = (!written.is_empty()).then(|| written.to_owned());
-        let effect = Effect {
-            kind: EffectKind::Opaque,
-            role: Some(role),
-            why: Some(why),
-            target,
-            ..Effect::default()
-        };
-        self.push(effect);
+        let op = Operation { target, ..Operation::of(EffectKind::Opaque) };
+        self.push(op, Object::Unknown(Doubt { role: Some(role), why }));
     }
 
     pub(super) fn unless_known(&mut self, (kind, system, verb): (EffectKind, &str, &str), arg: &Arg) {

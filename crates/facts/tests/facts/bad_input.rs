@@ -52,9 +52,9 @@ fn effects(text: &str) -> Vec<Effect> {
 
 /// `KIND PATH` or `KIND NAME`, then the reason. For Opaque effects the role and the reason.
 fn shown(effect: &Effect) -> String {
-    let what = effect.path.as_deref().or(effect.path_raw.as_deref()).or(effect.target.as_deref());
-    let what = if effect.is_opaque() { effect.role.map(Role::as_str) } else { what };
-    let words = [Some(effect.kind.as_str()), what, effect.why.map(Why::as_str)];
+    let what = effect.path().or(effect.path_raw()).or(effect.target());
+    let what = if effect.is_opaque() { effect.role().map(Role::as_str) } else { what };
+    let words = [Some(effect.kind().as_str()), what, effect.why().map(Why::as_str)];
     words.into_iter().flatten().map(short).collect::<Vec<_>>().join(" ")
 }
 

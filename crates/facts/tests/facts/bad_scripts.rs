@@ -95,14 +95,14 @@ fn shown(text: &str, world: &dyn World) -> String {
     let facts = analyse(&call::shell("codex", text), &setting, &mut Recorder::new(world));
     let mut lines: Vec<String> = Vec::new();
     for effect in &facts.effects {
-        let what = if effect.is_opaque() && matches!(effect.role, Some(Role::Code | Role::Program)) {
-            effect.why.map(Why::as_str)
-        } else if effect.kind == EffectKind::Delete {
-            effect.path.as_deref()
+        let what = if effect.is_opaque() && matches!(effect.role(), Some(Role::Code | Role::Program)) {
+            effect.why().map(Why::as_str)
+        } else if effect.kind() == EffectKind::Delete {
+            effect.path()
         } else {
             continue;
         };
-        let line = format!("{} {}", effect.kind, what.unwrap_or("?"));
+        let line = format!("{} {}", effect.kind(), what.unwrap_or("?"));
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -307,7 +307,7 @@ fn what_is_read_again_counts_once() {
 fn a_task_that_runs_itself_is_looked_through_once() {
     let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
     let facts = analyse(&call::shell("codex", "npm run c"), &setting, &mut Recorder::new(&Machine(THERE)));
-    let deleted = facts.effects.iter().filter(|effect| effect.kind == EffectKind::Delete);
+    let deleted = facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Delete);
     assert_eq!(deleted.count(), 1);
 }
 

@@ -35,8 +35,8 @@ impl World for Machine {
 fn shown(call: &Call) -> Vec<String> {
     let facts = analyse(call, &Setting::default(), &mut Recorder::new(&Machine));
     let shown = facts.effects.iter().map(|effect| {
-        let on = effect.path.as_ref().or(effect.path_raw.as_ref()).or(effect.target.as_ref());
-        format!("{} {}", effect.kind, on.map_or("", |on| on.as_str()))
+        let on = effect.path().or(effect.path_raw()).or(effect.target());
+        format!("{} {}", effect.kind(), on.unwrap_or_default())
     });
     shown.collect()
 }
@@ -88,11 +88,11 @@ fn paths_with_a_drive_are_not_in_a_workspace_without_one() {
         let call = of_tool("claude_code", tool, "/w", text);
         let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
         let facts = analyse(&call, &setting, &mut Recorder::new(&Machine));
-        let deleted = facts.effects.iter().filter(|effect| effect.kind == EffectKind::Delete);
+        let deleted = facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Delete);
         let shown: Vec<String> = deleted
             .map(|effect| {
-                let place = effect.place.map_or("?".to_owned(), |place| place.to_string());
-                format!("{} {place}", effect.path.as_deref().unwrap_or("?"))
+                let place = effect.place().map_or("?".to_owned(), |place| place.to_string());
+                format!("{} {place}", effect.path().unwrap_or("?"))
             })
             .collect();
         assert_eq!(shown, *expected, "{text}");

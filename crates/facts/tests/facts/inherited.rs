@@ -30,11 +30,11 @@ fn shown(text: &str) -> String {
     let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
     let facts = analyse(&call::shell("codex", text), &setting, &mut Recorder::new(&Machine(THERE)));
     let lines = facts.effects.iter().filter_map(|effect| {
-        if effect.kind == EffectKind::Delete {
-            return Some(format!("delete {}", effect.path.as_deref().unwrap_or("?")));
+        if effect.kind() == EffectKind::Delete {
+            return Some(format!("delete {}", effect.path().unwrap_or("?")));
         }
-        let is_code = effect.is_opaque() && matches!(effect.role, Some(Role::Code | Role::Program));
-        is_code.then(|| format!("opaque {}", effect.why.map(Why::as_str).unwrap_or("?")))
+        let is_code = effect.is_opaque() && matches!(effect.role(), Some(Role::Code | Role::Program));
+        is_code.then(|| format!("opaque {}", effect.why().map(Why::as_str).unwrap_or("?")))
     });
     lines.collect::<Vec<_>>().join("; ")
 }

@@ -113,25 +113,27 @@ fn facts(given: &Given) -> Facts {
 fn holds(expected: &Expected, facts: &Facts) -> bool {
     let mut effects = facts.effects.iter();
     let is_hole = |effect: &castellan_event::Effect, role: Role, why: Why| {
-        effect.is_opaque() && effect.role == Some(role) && effect.why == Some(why)
+        effect.is_opaque() && effect.role() == Some(role) && effect.why() == Some(why)
     };
     match expected {
         Hole(role, why) => effects.any(|effect| is_hole(effect, *role, *why)),
         WrittenHole(role, why) => facts.written.effects.iter().any(|effect| is_hole(effect, *role, *why)),
-        Effect(kind) => effects.any(|effect| effect.kind == *kind),
-        Reads(scope) => effects.any(|effect| effect.kind == EffectKind::Read && effect.scope == Some(*scope)),
-        Host(class) => effects.any(|effect| effect.host_class == Some(*class)),
+        Effect(kind) => effects.any(|effect| effect.kind() == *kind),
+        Reads(scope) => {
+            effects.any(|effect| effect.kind() == EffectKind::Read && effect.scope() == Some(*scope))
+        }
+        Host(class) => effects.any(|effect| effect.host_class() == Some(*class)),
         NotOfRepository => effects.any(|effect| {
-            effect.is_opaque() && effect.role != Some(Role::Operand)
-                || effect.file_origin == Some(FileOrigin::Written)
+            effect.is_opaque() && effect.role() != Some(Role::Operand)
+                || effect.file_origin() == Some(FileOrigin::Written)
         }),
     }
 }
 
 fn shown(effect: &castellan_event::Effect) -> String {
-    let on = effect.target.as_deref().or(effect.path.as_deref()).unwrap_or_default();
+    let on = effect.target().or(effect.path()).unwrap_or_default();
     let on: String = on.chars().take(60).collect();
-    format!("{:?} {:?} {:?} {on}", effect.kind, effect.role, effect.why)
+    format!("{:?} {:?} {:?} {on}", effect.kind(), effect.role(), effect.why())
 }
 
 #[test]
@@ -154,7 +156,7 @@ fn of_a_session_that_wrote_more_than_is_kept_any_file_may_be() {
     let origin = |is_full| {
         let files = [("/w/x.sh".to_owned(), "echo\n".to_owned())].into();
         let given = Given { command: "bash x.sh".to_owned(), files, is_full, ..Given::default() };
-        facts(&given).effects.iter().find_map(|effect| effect.file_origin)
+        facts(&given).effects.iter().find_map(|effect| effect.file_origin())
     };
     assert_eq!(origin(false), Some(FileOrigin::Repository));
     assert_eq!(origin(true), Some(FileOrigin::Written));

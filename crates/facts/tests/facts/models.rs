@@ -121,34 +121,34 @@ fn stdin(argv: &mut Vec<Arg>) -> Stdin {
 
 /// Kind, path, and the other fields in a fixed order.
 fn dump(effect: &Effect) -> String {
-    let mut text = effect.kind.to_string();
+    let mut text = effect.kind().to_string();
     let short = |path: &str| {
         let path = path.strip_prefix("/w/").unwrap_or(path);
         if path.contains(' ') { format!("{path:?}") } else { path.to_owned() }
     };
-    match (&effect.path, &effect.path_raw) {
+    match (effect.path(), effect.path_raw()) {
         (Some(path), _) => write!(text, " {}", short(path)).unwrap(),
         (None, Some(raw)) => write!(text, " ?{}", short(raw)).unwrap(),
         (None, None) => {}
     }
     let keys = [
-        ("target", effect.target.as_deref().map(short)),
-        ("host", effect.host.clone()),
+        ("target", effect.target().map(short)),
+        ("host", effect.host().map(str::to_owned)),
         (
             "class",
-            effect.host_class.filter(|class| *class != HostClass::Public).map(|class| class.to_string()),
+            effect.host_class().filter(|class| *class != HostClass::Public).map(|class| class.to_string()),
         ),
-        ("url", effect.url.clone()),
-        ("system", effect.system.clone()),
-        ("verb", effect.verb.clone()),
-        ("role", effect.role.map(|role| role.to_string())),
-        ("why", effect.why.map(|why| why.to_string())),
-        ("scope", effect.scope.filter(|scope| *scope != Scope::Workspace).map(|scope| scope.to_string())),
+        ("url", effect.url().map(str::to_owned)),
+        ("system", effect.system().map(str::to_owned)),
+        ("verb", effect.verb().map(str::to_owned)),
+        ("role", effect.role().map(|role| role.to_string())),
+        ("why", effect.why().map(|why| why.to_string())),
+        ("scope", effect.scope().filter(|scope| *scope != Scope::Workspace).map(|scope| scope.to_string())),
     ];
     for (key, value) in keys.into_iter().filter_map(|(key, value)| Some((key, value?))) {
         write!(text, " {key}={value}").unwrap();
     }
-    for (word, said) in [("recursive", effect.recursive), ("force", effect.force)] {
+    for (word, said) in [("recursive", effect.op.recursive), ("force", effect.op.force)] {
         if said == Some(true) {
             write!(text, " {word}").unwrap();
         }

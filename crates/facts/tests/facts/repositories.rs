@@ -86,16 +86,16 @@ fn shown(text: &str, written: &str) -> String {
     let facts = analyse(&call::shell("codex", text), &setting, &mut Recorder::new(&Machine(THERE)));
     let mut lines = BTreeSet::new();
     for effect in &facts.effects {
-        let path = effect.path.clone().unwrap_or_default();
+        let path = effect.path().map(str::to_owned).unwrap_or_default();
         if effect.is_opaque() {
-            let (role, why) = (effect.role.map_or("", Role::as_str), effect.why.map_or("", Why::as_str));
+            let (role, why) = (effect.role().map_or("", Role::as_str), effect.why().map_or("", Why::as_str));
             lines.insert(format!("opaque {role} {why}"));
-        } else if effect.kind == EffectKind::Delete {
+        } else if effect.kind() == EffectKind::Delete {
             lines.insert(format!("delete {path}"));
-        } else if effect.kind == EffectKind::Write && !path.starts_with("/w") {
+        } else if effect.kind() == EffectKind::Write && !path.starts_with("/w") {
             lines.insert(format!("write {path}"));
-        } else if effect.kind == EffectKind::Destroy {
-            lines.insert(format!("destroy {}", effect.verb.clone().unwrap_or_default()));
+        } else if effect.kind() == EffectKind::Destroy {
+            lines.insert(format!("destroy {}", effect.verb().map(str::to_owned).unwrap_or_default()));
         }
     }
     if lines.is_empty() { "-".to_owned() } else { lines.into_iter().collect::<Vec<_>>().join("; ") }

@@ -17,18 +17,17 @@ fn shown(text: &str, setting: &Setting) -> String {
     let mut lines = BTreeSet::new();
     for effect in &facts.effects {
         let what = if effect.is_opaque() {
-            let (role, why) = (effect.role.map_or("", Role::as_str), effect.why.map_or("", Why::as_str));
+            let (role, why) = (effect.role().map_or("", Role::as_str), effect.why().map_or("", Why::as_str));
             format!("{role} {why}")
-        } else if effect.kind == EffectKind::Delete {
-            effect.path.clone().unwrap_or_default()
-        } else if effect.kind == EffectKind::Download {
-            effect.url.clone().unwrap_or_default()
+        } else if effect.kind() == EffectKind::Delete {
+            effect.path().map(str::to_owned).unwrap_or_default()
+        } else if effect.kind() == EffectKind::Download {
+            effect.url().map(str::to_owned).unwrap_or_default()
         } else {
             continue;
         };
-        assert!(effect.script_sha256.is_none() || effect.script_path.is_some());
-        let script = effect.script_path.as_ref().map(|path| format!(" in {path}")).unwrap_or_default();
-        lines.insert(format!("{} {what}{script}", effect.kind));
+        let script = effect.script_path().map(|path| format!(" in {path}")).unwrap_or_default();
+        lines.insert(format!("{} {what}{script}", effect.kind()));
     }
     lines.into_iter().collect::<Vec<_>>().join("; ")
 }
@@ -126,8 +125,8 @@ fn what_a_tool_loads_by_its_name_is_read_whoever_wrote_it() {
     let ran = |text: &str| {
         let setting = Setting { workspace: "/w".to_owned(), ..Setting::default() };
         let facts = analyse(&call::shell("codex", text), &setting, &mut Recorder::new(&Machine(THERE)));
-        let unread = facts.effects.into_iter().filter(|effect| effect.why == Some(Why::Language));
-        unread.filter_map(|effect| effect.path).collect::<Vec<_>>()
+        let unread = facts.effects.into_iter().filter(|effect| effect.why() == Some(Why::Language));
+        unread.filter_map(|effect| effect.path().map(str::to_owned)).collect::<Vec<_>>()
     };
     assert_eq!(ran("cd crates/a && cargo test"), ["/w/crates/a/build.rs"]);
     assert_eq!(ran("cargo test"), ["/w/crates/a/build.rs"]);
@@ -487,8 +486,8 @@ fn what_earlier_calls_wrote_is_read_and_what_is_changing_is_not() {
 fn what_comes_from_the_network_is_known_by_it() {
     let origins = |text: &str, setting: &Setting| {
         let facts = analyse(&call::shell("codex", text), setting, &mut Recorder::new(&Machine(THERE)));
-        let runs = facts.effects.iter().filter(|effect| effect.kind == EffectKind::Execute);
-        runs.map(|effect| effect.file_origin.map_or("none", |origin| origin.as_str()))
+        let runs = facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Execute);
+        runs.map(|effect| effect.file_origin().map_or("none", |origin| origin.as_str()))
             .collect::<Vec<_>>()
             .join(" ")
     };

@@ -62,11 +62,11 @@ fn shown(agent: &str, snapshot: Option<&'static str>, text: &str) -> String {
     let names = facts.commands.iter().filter_map(|command| command.name.clone());
     let effects = facts.effects.iter().filter_map(|effect| {
         if effect.is_opaque() {
-            let (role, why) = (effect.role.map_or("", Role::as_str), effect.why.map_or("", Why::as_str));
+            let (role, why) = (effect.role().map_or("", Role::as_str), effect.why().map_or("", Why::as_str));
             return Some(format!("opaque {role} {why}"));
         }
-        let path = effect.path.as_deref().unwrap_or("?");
-        (effect.kind == EffectKind::Delete).then(|| format!("delete {path}"))
+        let path = effect.path().unwrap_or("?");
+        (effect.kind() == EffectKind::Delete).then(|| format!("delete {path}"))
     });
     names.chain(effects).collect::<Vec<_>>().join(", ")
 }

@@ -25,15 +25,15 @@ fn shown(effects: &[Effect]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for effect in effects {
         let what = if effect.is_opaque() {
-            effect.why.filter(|_| effect.role == Some(Role::Code)).map(Why::as_str)
-        } else if effect.kind == EffectKind::Delete {
-            effect.path.as_deref()
+            effect.why().filter(|_| effect.role() == Some(Role::Code)).map(Why::as_str)
+        } else if effect.kind() == EffectKind::Delete {
+            effect.path()
         } else {
-            effect.url.as_deref().filter(|_| effect.kind == EffectKind::Download)
+            effect.url().filter(|_| effect.kind() == EffectKind::Download)
         };
         let Some(what) = what else { continue };
-        let file = effect.script_path.as_deref().map(|path| format!(" in {path}")).unwrap_or_default();
-        lines.push(format!("{} {what}{file}", effect.kind));
+        let file = effect.script_path().map(|path| format!(" in {path}")).unwrap_or_default();
+        lines.push(format!("{} {what}{file}", effect.kind()));
     }
     lines.dedup();
     lines.join("; ")
@@ -158,9 +158,12 @@ fn there_is_an_end_to_what_is_looked_at() {
     let facts = analyse(&call, &Setting::default(), &mut Recorder::new(&Machine(FILES)));
     for number in 0..40 {
         let file = format!("/w/{number}.sh");
-        let of_file = |effect: &&Effect| effect.script_path.as_deref() == Some(file.as_str());
+        let of_file = |effect: &&Effect| effect.script_path() == Some(file.as_str());
         let effect = facts.written.effects.iter().find(of_file).expect("each file is told of");
-        assert!(effect.kind == EffectKind::Delete || effect.why == Some(Why::Budget), "{file}: {effect:?}");
+        assert!(
+            effect.kind() == EffectKind::Delete || effect.why() == Some(Why::Budget),
+            "{file}: {effect:?}"
+        );
         assert_eq!(effect.file, Some(number));
     }
     // An expensive text is not analysed to its end, and this is reported.
@@ -169,6 +172,6 @@ fn there_is_an_end_to_what_is_looked_at() {
     call.files.truncate(1);
     call.files[0].change = long;
     let facts = analyse(&call, &Setting::default(), &mut Recorder::new(&Machine(FILES)));
-    let is_over = |effect: &Effect| effect.why == Some(Why::Budget);
+    let is_over = |effect: &Effect| effect.why() == Some(Why::Budget);
     assert!(facts.written.effects.iter().any(is_over) && !facts.effects.iter().any(is_over));
 }

@@ -75,7 +75,7 @@ fn is_elsewhere(row: &CallRow<'_>) -> bool {
 
 fn of_effect(effect: &Effect) -> AccessLevel {
     use AccessLevel::{FullAccess, ReadOnly, WorkspaceWrite};
-    match effect.kind {
+    match effect.kind() {
         EffectKind::Read | EffectKind::Query => ReadOnly,
         EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission => {
             of_place(effect)
@@ -83,11 +83,11 @@ fn of_effect(effect: &Effect) -> AccessLevel {
         // A repository in the workspace is part of it; any other system is not.
         EffectKind::Mutate | EffectKind::Destroy => of_place(effect),
         EffectKind::Connect | EffectKind::Download => WorkspaceWrite,
-        EffectKind::Upload if effect.host_class == Some(HostClass::Loopback) => WorkspaceWrite,
-        EffectKind::Listen if effect.host_class == Some(HostClass::Loopback) => WorkspaceWrite,
+        EffectKind::Upload if effect.host_class() == Some(HostClass::Loopback) => WorkspaceWrite,
+        EffectKind::Listen if effect.host_class() == Some(HostClass::Loopback) => WorkspaceWrite,
         // castellan judges a sub-agent's own calls. It may not judge those of an agent that a command starts.
         EffectKind::Spawn if effect.command.is_none() => ReadOnly,
-        EffectKind::Opaque if effect.role == Some(Role::Operand) => ReadOnly,
+        EffectKind::Opaque if effect.role() == Some(Role::Operand) => ReadOnly,
         EffectKind::Upload
         | EffectKind::Listen
         | EffectKind::Execute
@@ -109,8 +109,10 @@ fn of_effect(effect: &Effect) -> AccessLevel {
 
 /// The level for a change of the workspace or of temporary files, unless other programs read instructions there.
 fn of_place(effect: &Effect) -> AccessLevel {
-    let is_near = matches!(effect.place, Some(Scope::Workspace | Scope::Temporary));
-    let is_plain =
-        matches!(effect.scope, None | Some(Scope::Workspace | Scope::Temporary | Scope::Secret | Scope::Vcs));
+    let is_near = matches!(effect.place(), Some(Scope::Workspace | Scope::Temporary));
+    let is_plain = matches!(
+        effect.scope(),
+        None | Some(Scope::Workspace | Scope::Temporary | Scope::Secret | Scope::Vcs)
+    );
     if is_near && is_plain { AccessLevel::WorkspaceWrite } else { AccessLevel::FullAccess }
 }

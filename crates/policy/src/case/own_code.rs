@@ -156,17 +156,17 @@ impl<'r> OwnCode<'r> {
         let read = || ran.iter().filter(is_read).map(|file| file.path.as_str());
         let commands: BTreeMap<usize, &Command> = rows.iter().filter_map(CallRow::command).collect();
         let is_harmless = |path: &&str| {
-            let mut own = effects().filter(|effect| effect.script_path.as_deref() == Some(path));
+            let mut own = effects().filter(|effect| effect.script_path() == Some(path));
             own.all(|effect| is_safe(effect) || is_declared_module(effect, &commands))
         };
         // All tasks of a JSON manifest are known. In other files only the found tasks are known.
         let manifests = read().filter(|path| path.ends_with(".json"));
-        let scripts = effects().filter_map(|effect| effect.script_path.as_deref()).chain(manifests).collect();
+        let scripts = effects().filter_map(|effect| effect.script_path()).chain(manifests).collect();
         let tools = effects().filter(|effect| is_old(effect)).filter_map(|effect| {
-            let system = effect.system.as_deref()?;
+            let system = effect.system()?;
             // Arguments after a task's name go to the task.
             let is_open = RUNNERS.contains(&system);
-            let is_open = is_open || tool(system, effect.verb.as_deref())?.given == Given::Open;
+            let is_open = is_open || tool(system, effect.verb())?.given == Given::Open;
             Some((effect.command?, is_open))
         });
         OwnCode {
@@ -180,17 +180,15 @@ impl<'r> OwnCode<'r> {
 
     /// Reports whether an effect only runs the project's own code or installs dependencies that the project declares.
     pub(crate) fn runs(&self, effect: &Effect) -> bool {
-        match (&self.scripts, effect.kind) {
+        match (&self.scripts, effect.kind()) {
             (Some(scripts), EffectKind::Execute) => self.executes(effect, scripts),
             (Some(_), EffectKind::Install) => {
-                let is_declared = effect.verb.as_deref().is_some_and(|verb| DECLARED.contains(&verb));
+                let is_declared = effect.verb().is_some_and(|verb| DECLARED.contains(&verb));
                 is_declared
-                    && effect.file_origin == Some(FileOrigin::Repository)
+                    && effect.file_origin() == Some(FileOrigin::Repository)
                     && self.is_given(effect, |given| given.are_plain())
             }
-            (Some(_), EffectKind::Environment) => {
-                effect.target.as_deref().is_some_and(variables::is_harmless)
-            }
+            (Some(_), EffectKind::Environment) => effect.target().is_some_and(variables::is_harmless),
             (Some(_), EffectKind::Write | EffectKind::Mutate) => self.sets_git(effect),
             (Some(_) | None, _) => false,
         }
@@ -208,10 +206,10 @@ impl<'r> OwnCode<'r> {
             SETTINGS.contains(name) && command.env.is_empty()
         };
         let is_file = |path: &str| path.ends_with("/.git/config");
-        let is_here = effect.place == Some(Scope::Workspace)
-            && (effect.kind != EffectKind::Write || effect.path.as_deref().is_some_and(is_file));
-        effect.system.as_deref() == Some("git")
-            && effect.verb.as_deref() == Some("config")
+        let is_here = effect.place() == Some(Scope::Workspace)
+            && (effect.kind() != EffectKind::Write || effect.path().is_some_and(is_file));
+        effect.system() == Some("git")
+            && effect.verb() == Some("config")
             && is_here
             && command
                 .is_some_and(|command| is_setting(command) && self.is_given(effect, |given| given.are_here()))
@@ -225,32 +223,32 @@ impl<'r> OwnCode<'r> {
 
     /// Reports whether the session wrote the file that runs, without a download, and its effects are all safe.
     pub(crate) fn is_harmless(&self, effect: &Effect) -> bool {
-        effect.place == Some(Scope::Workspace)
-            && effect.scope == Some(Scope::Workspace)
-            && effect.file_origin == Some(FileOrigin::Written)
-            && effect.path.as_deref().is_some_and(|path| self.harmless.contains(path))
+        effect.place() == Some(Scope::Workspace)
+            && effect.scope() == Some(Scope::Workspace)
+            && effect.file_origin() == Some(FileOrigin::Written)
+            && effect.path().is_some_and(|path| self.harmless.contains(path))
     }
 
     /// Reports whether a parsed program runs whose effects are all safe. Excludes shell scripts, because their effects
     /// depend on more than their text.
     fn is_program(&self, effect: &Effect) -> bool {
-        effect.path.as_deref().is_some_and(|path| {
+        effect.path().is_some_and(|path| {
             self.harmless.contains(path) && PROGRAMS.iter().any(|ending| path.ends_with(ending))
         })
     }
 
     fn executes(&self, effect: &Effect, scripts: &BTreeSet<&str>) -> bool {
         // The effects of this code are unknown.
-        if matches!(effect.why, Some(Why::Language | Why::Shadowed)) {
+        if matches!(effect.why(), Some(Why::Language | Why::Shadowed)) {
             return false;
         }
         let is_old = is_old(effect);
-        let is_read = || effect.path.as_deref().is_some_and(|path| scripts.contains(path));
-        match (effect.system.as_deref(), &effect.script_path) {
+        let is_read = || effect.path().is_some_and(|path| scripts.contains(path));
+        match (effect.system(), effect.script_path()) {
             (Some(system), _) if RUNNERS.contains(&system) => {
                 is_old && is_read() && self.is_given(effect, |given| given.are_harmless())
             }
-            (Some(system), _) => match tool(system, effect.verb.as_deref()).filter(|_| is_old) {
+            (Some(system), _) => match tool(system, effect.verb()).filter(|_| is_old) {
                 Some(Tool { given: Given::Open, .. }) => self.is_given(effect, |given| given.stay_inside()),
                 Some(Tool { given: Given::Exact, .. }) => {
                     self.is_given(effect, |given| given.stay_inside() && !given.name_programs())
@@ -259,7 +257,7 @@ impl<'r> OwnCode<'r> {
                     given.are_plain() && !given.name_programs() && !given.are_orders()
                 }),
                 Some(Tool { given: Given::Task, .. }) => {
-                    let is_task = effect.target.as_deref().is_some_and(|target| TASKS.contains(&target));
+                    let is_task = effect.target().is_some_and(|target| TASKS.contains(&target));
                     is_task && self.is_given(effect, |given| given.are_plain() && !given.name_programs())
                 }
                 None => false,
@@ -267,11 +265,11 @@ impl<'r> OwnCode<'r> {
             // A program by name or a file, in a task or script of the project.
             (None, Some(_)) => {
                 let is_own = is_old || of_package(effect) || self.is_harmless(effect);
-                is_own || effect.file_origin.is_none() && is_by_name(effect)
+                is_own || effect.file_origin().is_none() && is_by_name(effect)
             }
             // A command line by a person or an agent.
-            (None, None) if effect.verb.as_deref() == Some("declared") => {
-                let is_installed = matches!(effect.place, None | Some(Scope::System | Scope::Home));
+            (None, None) if effect.verb() == Some("declared") => {
+                let is_installed = matches!(effect.place(), None | Some(Scope::System | Scope::Home));
                 (of_package(effect) || is_installed) && self.is_given(effect, |given| given.are_plain())
             }
             // Modules that a tool loads, the file of the tool, or the file of a package's program.
@@ -279,7 +277,7 @@ impl<'r> OwnCode<'r> {
                 let of_tool = effect.command.is_some_and(|command| self.tools.contains_key(&command));
                 // A parsed program whose effects are all safe.
                 let is_known = || is_old && self.is_program(effect);
-                let is_named = effect.path.as_deref().is_some_and(|path| path.contains("/.bin/"));
+                let is_named = effect.path().is_some_and(|path| path.contains("/.bin/"));
                 let is_own = is_old && of_tool || of_package(effect) && (of_tool || !is_named) || is_known();
                 (is_own || of_tool && self.is_harmless(effect))
                     && self.is_given(effect, |given| given.stay_inside())
@@ -291,39 +289,39 @@ impl<'r> OwnCode<'r> {
     /// pass; arguments after a task's name go to the task.
     fn is_given(&self, effect: &Effect, are_fine: fn(&Arguments<'_>) -> bool) -> bool {
         let command = effect.command.and_then(|command| self.commands.get(&command));
-        effect.script_path.is_some()
+        effect.script_path().is_some()
             || command.is_some_and(|command| are_fine(&Arguments { command, cwd: self.cwd }))
     }
 }
 
 /// Reports whether a workspace file runs that is older than the session and gives no instructions to other programs.
 fn is_old(effect: &Effect) -> bool {
-    effect.kind == EffectKind::Execute
-        && effect.place == Some(Scope::Workspace)
-        && effect.scope == Some(Scope::Workspace)
-        && effect.file_origin == Some(FileOrigin::Repository)
+    effect.kind() == EffectKind::Execute
+        && effect.place() == Some(Scope::Workspace)
+        && effect.scope() == Some(Scope::Workspace)
+        && effect.file_origin() == Some(FileOrigin::Repository)
 }
 
 /// Reports whether a file of an installed package runs that the session has not changed.
 fn of_package(effect: &Effect) -> bool {
-    effect.place == Some(Scope::Workspace)
-        && matches!(effect.scope, Some(Scope::Workspace | Scope::Hijack))
-        && effect.file_origin == Some(FileOrigin::Repository)
-        && effect.path.as_deref().is_some_and(|path| path.contains("/node_modules/"))
+    effect.place() == Some(Scope::Workspace)
+        && matches!(effect.scope(), Some(Scope::Workspace | Scope::Hijack))
+        && effect.file_origin() == Some(FileOrigin::Repository)
+        && effect.path().is_some_and(|path| path.contains("/node_modules/"))
 }
 
 /// Reports whether a package is loaded that the project's manifest declares. False for a program that was not found.
 fn is_declared_module(effect: &Effect, commands: &BTreeMap<usize, &Command>) -> bool {
     let command = effect.command.and_then(|command| commands.get(&command));
-    let is_program = command.is_none_or(|command| command.name == effect.target);
-    let is_module = effect.path.is_none() && effect.why == Some(Why::Unresolved);
-    effect.kind == EffectKind::Execute && is_module && !is_program
+    let is_program = command.is_none_or(|command| command.name.as_deref() == effect.target());
+    let is_module = effect.path().is_none() && effect.why() == Some(Why::Unresolved);
+    effect.kind() == EffectKind::Execute && is_module && !is_program
 }
 
 /// Reports whether the machine's own program of that name or a declared module runs, and no file given by path.
 fn is_by_name(effect: &Effect) -> bool {
-    let is_bare = effect.target.as_deref().is_some_and(|name| !name.contains('/'));
-    is_bare || effect.path.is_none() || effect.place == Some(Scope::System)
+    let is_bare = effect.target().is_some_and(|name| !name.contains('/'));
+    is_bare || effect.path().is_none() || effect.place() == Some(Scope::System)
 }
 
 fn tool(system: &str, verb: Option<&str>) -> Option<&'static Tool> {

@@ -29,18 +29,19 @@ impl<'r> OwnParts<'r> {
         }
         let command = |effect: &Effect| facts.commands.get(effect.command?);
         let fetches_data = |effect: &Effect| {
-            let file = effect.script_path.as_ref().filter(|file| facts.own_scripts.contains(*file));
-            effect.kind == EffectKind::Download && file.is_some_and(|file| !is_shell_text(file))
+            let file = effect.script_path().filter(|file| facts.own_scripts.contains(*file));
+            effect.kind() == EffectKind::Download && file.is_some_and(|file| !is_shell_text(file))
         };
         let is_grave = |effect: &&Effect| {
             is_grave(effect) && !fetches_data(effect)
                 || command(effect).is_some_and(|command| is_reported(command, effect))
         };
         let grave = effects().filter(is_grave).filter_map(|effect| effect.command).collect();
-        let fetches = |effect: &&Effect| effect.kind == EffectKind::Download;
-        let fetching = effects().filter(fetches).filter_map(|effect| effect.script_path.clone()).collect();
+        let fetches = |effect: &&Effect| effect.kind() == EffectKind::Download;
+        let fetching =
+            effects().filter(fetches).filter_map(|effect| effect.script_path().map(str::to_owned)).collect();
         let deletes = |effect: &&Effect| {
-            matches!(effect.kind, EffectKind::Delete | EffectKind::Permission | EffectKind::Destroy)
+            matches!(effect.kind(), EffectKind::Delete | EffectKind::Permission | EffectKind::Destroy)
         };
         let deleting = effects().filter(deletes).filter_map(|effect| effect.command).collect();
         OwnParts { files: Some(&facts.own_scripts), grave, deleting, fetching }
@@ -49,11 +50,11 @@ impl<'r> OwnParts<'r> {
     /// Reports whether an Opaque part belongs to the project and is of a kind that is left to it.
     pub(crate) fn has(&self, effect: &Effect) -> bool {
         let Some(files) = self.files else { return false };
-        let (Some(file), Some(role)) = (file_of(effect, files), effect.role) else { return false };
+        let (Some(file), Some(role)) = (file_of(effect, files), effect.role()) else { return false };
         let is_grave = effect.command.is_some_and(|command| self.grave.contains(&command));
         let is_fetched = role != Role::Target && self.fetching.contains(file);
         // Output of the project's own code belongs to the project while nothing else changes files of the project.
-        let is_made = effect.why == Some(Why::Shadowed);
+        let is_made = effect.why() == Some(Why::Shadowed);
         let is_untouched = || files.iter().any(|one| holds(one, file));
         let is_its = !is_made || role != Role::Target && is_untouched();
         let is_left = || is_left(file, role, effect) || self.is_version(effect);
@@ -65,10 +66,9 @@ impl OwnParts<'_> {
     /// Reports whether a file is written whose name begins in the project and ends in a command's output
     /// (`app-$(cat VERSION).tgz`). No output leads elsewhere, because no directory has the beginning of the name.
     fn is_version(&self, effect: &Effect) -> bool {
-        let is_output = matches!(effect.why, Some(Why::Substitution | Why::File));
+        let is_output = matches!(effect.why(), Some(Why::Substitution | Why::File));
         let deletes = effect.command.is_none_or(|command| self.deleting.contains(&command));
-        let begins =
-            effect.target.as_deref().and_then(|target| target.split_once("$(")).map(|(known, _)| known);
+        let begins = effect.target().and_then(|target| target.split_once("$(")).map(|(known, _)| known);
         let is_name = |known: &str| {
             let is_plain = |one: char| one.is_ascii_alphanumeric() || "_-./".contains(one);
             known.chars().all(is_plain)
@@ -79,7 +79,7 @@ impl OwnParts<'_> {
                 && !known.starts_with('/')
                 && known.split('/').all(|part| part != "..")
         };
-        effect.role == Some(Role::Target) && is_output && !deletes && begins.is_some_and(is_name)
+        effect.role() == Some(Role::Target) && is_output && !deletes && begins.is_some_and(is_name)
     }
 }
 
@@ -89,12 +89,9 @@ fn holds(all: &str, file: &str) -> bool {
 }
 
 /// The file of a part. For the call's own text: the program that the project's own code creates in this call.
-fn file_of<'e>(effect: &'e Effect, files: &BTreeSet<String>) -> Option<&'e String> {
-    let is_made = effect.why == Some(Why::Shadowed) && effect.role != Some(Role::Target);
-    effect
-        .script_path
-        .as_ref()
-        .or_else(|| effect.target.as_ref().filter(|file| is_made && files.contains(*file)))
+fn file_of<'e>(effect: &'e Effect, files: &BTreeSet<String>) -> Option<&'e str> {
+    let is_made = effect.why() == Some(Why::Shadowed) && effect.role() != Some(Role::Target);
+    effect.script_path().or_else(|| effect.target().filter(|file| is_made && files.contains(*file)))
 }
 
 /// Reports whether a part of the call itself is Opaque. Excludes globs, because they match existing files, and options,
@@ -102,7 +99,7 @@ fn file_of<'e>(effect: &'e Effect, files: &BTreeSet<String>) -> Option<&'e Strin
 fn is_open(effect: &Effect, files: &BTreeSet<String>) -> bool {
     effect.is_opaque()
         && file_of(effect, files).is_none()
-        && !matches!(effect.why, Some(Why::Glob | Why::Flag | Why::Unsupported))
+        && !matches!(effect.why(), Some(Why::Glob | Why::Flag | Why::Unsupported))
 }
 
 /// Reports whether a command of the call gives the project's code an argument of several words, which may be code. Also
@@ -110,7 +107,7 @@ fn is_open(effect: &Effect, files: &BTreeSet<String>) -> bool {
 fn is_reported(command: &Command, effect: &Effect) -> bool {
     let is_text = |arg: &String| arg.contains(char::is_whitespace) || arg.contains('(');
     let is_master = command.name.as_deref().is_some_and(|name| MASTERS.contains(&name));
-    is_master || effect.script_path.is_none() && command.args.iter().any(is_text)
+    is_master || effect.script_path().is_none() && command.args.iter().any(is_text)
 }
 
 /// Programs whose files contain commands for another system and are no programs of the project.
@@ -136,10 +133,10 @@ const MASTERS: &[&str] = &[
 /// Reports whether an effect reads a secret, sends or fetches something or gains rights. The Opaque parts of such a
 /// command are not left to the project.
 fn is_grave(effect: &Effect) -> bool {
-    match effect.kind {
+    match effect.kind() {
         EffectKind::Upload | EffectKind::Download | EffectKind::Publish | EffectKind::Elevate => true,
         EffectKind::Read => {
-            matches!(effect.scope, Some(Scope::Castellan | Scope::Secret | Scope::Agent))
+            matches!(effect.scope(), Some(Scope::Castellan | Scope::Secret | Scope::Agent))
         }
         EffectKind::Write
         | EffectKind::Delete
@@ -244,11 +241,10 @@ const IN_PROGRAM: &[(Role, &[Why])] = &[
 ];
 
 fn is_left(file: &str, role: Role, effect: &Effect) -> bool {
-    let why = effect.why.unwrap_or_default();
+    let why = effect.why().unwrap_or_default();
     let table = if is_shell_text(file) { IN_SHELL } else { IN_PROGRAM };
     let is_run_or_made = matches!(role, Role::Program | Role::Target);
-    let has_default =
-        is_run_or_made && why == Why::Variable && effect.target.as_deref().is_some_and(says_what_else);
+    let has_default = is_run_or_made && why == Why::Variable && effect.target().is_some_and(says_what_else);
     has_default || table.iter().any(|(one, whys)| *one == role && whys.contains(&why))
 }
 

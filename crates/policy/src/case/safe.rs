@@ -5,23 +5,23 @@ use castellan_event::{Effect, EffectKind, Scope};
 /// Reports whether an effect reads no secret, changes only the workspace or temporary files, and sends nothing.
 pub(crate) fn is_safe(effect: &Effect) -> bool {
     // The contents of a directory tree are unknown.
-    let is_tree = effect.recursive == Some(true);
-    match effect.kind {
+    let is_tree = effect.is_recursive();
+    match effect.kind() {
         EffectKind::Read | EffectKind::Delete | EffectKind::Permission if is_tree => false,
-        EffectKind::Read => effect.path.is_some() && is_plain(effect.scope, READABLE),
+        EffectKind::Read => effect.path().is_some() && is_plain(effect.scope(), READABLE),
         // Text that a task of the project writes there belongs to the project.
         EffectKind::Write
-            if effect.script_path.is_none() && effect.path.as_deref().is_some_and(says_what_is_installed) =>
+            if effect.script_path().is_none() && effect.path().is_some_and(says_what_is_installed) =>
         {
             false
         }
         EffectKind::Write | EffectKind::Delete | EffectKind::Permission => {
-            effect.path.is_some() && is_plain(effect.scope, CHANGEABLE)
+            effect.path().is_some() && is_plain(effect.scope(), CHANGEABLE)
         }
         EffectKind::Mutate if !is_ordinary(effect) => false,
         EffectKind::Query if is_of_machine(effect) => true,
         // Only for the repository in the workspace; other systems have no place.
-        EffectKind::Query | EffectKind::Mutate => is_plain(effect.place, CHANGEABLE),
+        EffectKind::Query | EffectKind::Mutate => is_plain(effect.place(), CHANGEABLE),
         EffectKind::Spawn => effect.command.is_none(),
         // These depend on the other effects of the call.
         EffectKind::Execute | EffectKind::Opaque => false,
@@ -47,8 +47,8 @@ pub(crate) fn is_safe(effect: &Effect) -> bool {
 
 /// Reports whether a query is about the project's own data and is answered on this machine.
 fn is_of_machine(effect: &Effect) -> bool {
-    let asked = (effect.system.as_deref().unwrap_or_default(), effect.verb.as_deref().unwrap_or_default());
-    effect.host.is_none() && effect.url.is_none() && ASKED.contains(&asked)
+    let asked = (effect.system().unwrap_or_default(), effect.verb().unwrap_or_default());
+    effect.host().is_none() && effect.url().is_none() && ASKED.contains(&asked)
 }
 
 /// Systems and their queries.
@@ -57,8 +57,7 @@ const ASKED: &[(&str, &str)] = &[("cargo", "show"), ("coverage", "")];
 /// Reports whether a git operation is common and can be undone. Excludes operations that import unreviewed content (a
 /// patch), change where git looks or what it runs, or lose history.
 fn is_ordinary(effect: &Effect) -> bool {
-    effect.system.as_deref() != Some("git")
-        || effect.verb.as_deref().is_some_and(|verb| ORDINARY.contains(&verb))
+    effect.system() != Some("git") || effect.verb().is_some_and(|verb| ORDINARY.contains(&verb))
 }
 
 const ORDINARY: &[&str] = &[

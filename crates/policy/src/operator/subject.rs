@@ -23,11 +23,11 @@ pub(super) fn is_matched(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home
         }
         (Content::Path(path), Level::Effect) => row.effect().is_some_and(|effect| {
             is_access(&pattern.tool, effect)
-                && (paths_of(effect).any(|one| may_be(path, one, effect.recursive == Some(true), homes))
+                && (paths_of(effect).any(|one| may_be(path, one, effect.is_recursive(), homes))
                     || is_above(path, effect, row.real_cwd()))
         }),
         (Content::Host(host), Level::Effect) => {
-            row.effect().and_then(|effect| effect.host.as_deref()).is_some_and(|name| {
+            row.effect().and_then(|effect| effect.host()).is_some_and(|name| {
                 is_host(host, name) || is_host(&HostPattern { is_domain: true, ..host.clone() }, name)
             })
         }
@@ -46,7 +46,7 @@ pub(super) fn is_covered(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home
         }),
         Content::Path(path) => row.effect().is_some_and(|effect| {
             is_access(&pattern.tool, effect)
-                && effect.kind != EffectKind::Link
+                && effect.kind() != EffectKind::Link
                 && is_plain_row(row)
                 && path_of(effect).is_some_and(|one| match path.from {
                     // Matches only below the working directory, because nobody chose the names above it.
@@ -56,8 +56,8 @@ pub(super) fn is_covered(pattern: &Pattern, call: &Call, row: &CallRow<'_>, home
                 })
         }),
         Content::Host(host) => row.effect().is_some_and(|effect| {
-            let fetches = matches!(effect.kind, EffectKind::Connect | EffectKind::Download);
-            fetches && is_plain_row(row) && effect.host.as_deref().is_some_and(|name| is_host(host, name))
+            let fetches = matches!(effect.kind(), EffectKind::Connect | EffectKind::Download);
+            fetches && is_plain_row(row) && effect.host().is_some_and(|name| is_host(host, name))
         }),
     }
 }
@@ -94,7 +94,7 @@ fn is_patch(tool: &ToolPattern, call: &Call) -> bool {
 fn is_access(tool: &ToolPattern, effect: &Effect) -> bool {
     match tool {
         // A link gives its target another name.
-        ToolPattern::Read => matches!(effect.kind, EffectKind::Read | EffectKind::Link),
+        ToolPattern::Read => matches!(effect.kind(), EffectKind::Read | EffectKind::Link),
         ToolPattern::Shell
         | ToolPattern::Change
         | ToolPattern::Web
@@ -104,16 +104,19 @@ fn is_access(tool: &ToolPattern, effect: &Effect) -> bool {
 }
 
 fn is_change(effect: &Effect) -> bool {
-    matches!(effect.kind, EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission)
+    matches!(
+        effect.kind(),
+        EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission
+    )
 }
 
 fn path_of(effect: &Effect) -> Option<&str> {
-    effect.path.as_deref().or(effect.path_raw.as_deref())
+    effect.path().or(effect.path_raw())
 }
 
 /// Every path of an effect, including the target of a link.
 fn paths_of(effect: &Effect) -> impl Iterator<Item = &str> {
-    let target = effect.target.as_deref().filter(|_| effect.kind == EffectKind::Link);
+    let target = effect.target().filter(|_| effect.kind() == EffectKind::Link);
     path_of(effect).into_iter().chain(target)
 }
 
@@ -129,7 +132,7 @@ fn is_path(pattern: &PathPattern, path: &str, home: Option<&str>) -> bool {
 /// Reports whether a change of a whole tree includes the path of the pattern, from the working directory on. The names
 /// elsewhere in the tree are unknown. A search in a tree does not match every name that may be in it.
 fn is_above(pattern: &PathPattern, effect: &Effect, cwd: &str) -> bool {
-    let is_tree = pattern.from == PathFrom::Anywhere && effect.recursive == Some(true) && is_change(effect);
+    let is_tree = pattern.from == PathFrom::Anywhere && effect.is_recursive() && is_change(effect);
     let whole = || format!("{}/{}", cwd.trim_end_matches('/'), pattern.glob);
     is_tree && paths_of(effect).any(|path| may_meet(&whole(), path, true))
 }
@@ -186,7 +189,7 @@ fn is_plain_row(row: &CallRow<'_>) -> bool {
 /// Reports whether a command's words describe an effect completely. A script file, a pipe or a here-document may define
 /// the effect instead. Redirects are not among the words, so the whole text must not contain one.
 fn is_said(call: &Call, command: &Command, effect: &Effect) -> bool {
-    effect.script_path.is_none()
+    effect.script_path().is_none()
         && command.pipe_from.is_none()
         && command.origin == TEXT
         && !has_redirect(call.command.as_deref().unwrap_or_default())

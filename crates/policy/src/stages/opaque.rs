@@ -12,7 +12,7 @@ pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let (settings, rows) = (case.settings(), reading.rows());
     let with_missing = settings.minds_missing_code();
     let counts = |effect: &Effect| {
-        let is_meant = with_missing || effect.why != Some(Why::Missing);
+        let is_meant = with_missing || effect.why() != Some(Why::Missing);
         counts(effect) && is_meant && !reading.own_parts.has(effect)
     };
     let parts: Vec<(usize, &Effect)> = rows
@@ -21,8 +21,8 @@ pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
         .filter_map(|(position, row)| Some((position, row.effect().filter(|effect| counts(effect))?)))
         .collect();
     let Some((_, first)) = parts.first() else { return Found::default() };
-    let (role, why) = (first.role.map_or("part", Role::as_str), first.why.unwrap_or_default());
-    let written = first.target.as_deref().unwrap_or_default();
+    let (role, why) = (first.role().map_or("part", Role::as_str), first.why().unwrap_or_default());
+    let written = first.target().unwrap_or_default();
     let more = match parts.len() - 1 {
         0 => String::new(),
         more => format!(", and {more} more"),
@@ -38,7 +38,7 @@ pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
 
 fn counts(effect: &Effect) -> bool {
     effect.is_opaque()
-        && match effect.role {
+        && match effect.role() {
             // The role is unknown, so the part may be anything.
             None | Some(Role::Program | Role::Target | Role::Code) => true,
             // Tools have their own stage.

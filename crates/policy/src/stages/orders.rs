@@ -14,15 +14,15 @@ pub(super) fn unknown_orders(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let effects = || rows.iter().filter_map(CallRow::effect);
     let takes_orders = |command: Option<usize>| {
         let mut own =
-            effects().filter(|effect| effect.command == command && effect.kind == EffectKind::Write);
-        own.find_map(|effect| effect.path.as_deref().filter(|path| is_of_orders(path)))
+            effects().filter(|effect| effect.command == command && effect.kind() == EffectKind::Write);
+        own.find_map(|effect| effect.path().filter(|path| is_of_orders(path)))
     };
     let found = rows.iter().enumerate().find_map(|(position, row)| {
         let effect = row.effect().filter(|effect| is_unknown(effect))?;
         Some((position, effect, takes_orders(effect.command)?))
     });
     let Some((position, effect, path)) = found else { return Found::default() };
-    let written = effect.target.as_deref().unwrap_or_default();
+    let written = effect.target().unwrap_or_default();
     let verdict = settings.opaque_verdict(case.state.headless).verdict();
     let finding = Finding::new(verdict, Code::Opaque, "unknown text (")
         .with_value(written)
@@ -36,9 +36,9 @@ pub(super) fn unknown_orders(case: &Case<'_>, reading: &Reading<'_>) -> Found {
 fn is_unknown(effect: &Effect) -> bool {
     let of_words =
         [Why::Variable, Why::Parameter, Why::Substitution, Why::Expansion, Why::Dynamic, Why::Input];
-    effect.kind == EffectKind::Opaque
-        && effect.role == Some(Role::Operand)
-        && effect.why.is_some_and(|why| of_words.contains(&why))
+    effect.kind() == EffectKind::Opaque
+        && effect.role() == Some(Role::Operand)
+        && effect.why().is_some_and(|why| of_words.contains(&why))
 }
 
 fn is_of_orders(path: &str) -> bool {

@@ -40,16 +40,16 @@ fn is_known(call: &Call) -> bool {
 /// is known. A program that a task of the project starts belongs to the project.
 fn is_untouched(rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
     let is_strange = |effect: &Effect| {
-        effect.kind == EffectKind::Execute
-            && matches!(effect.file_origin, Some(FileOrigin::Downloaded | FileOrigin::Written))
+        effect.kind() == EffectKind::Execute
+            && matches!(effect.file_origin(), Some(FileOrigin::Downloaded | FileOrigin::Written))
             && !own_code.is_harmless(effect)
     };
     let effects = || rows.iter().filter_map(CallRow::effect);
     let opaque: Vec<&str> =
-        effects().filter(|effect| effect.is_opaque()).filter_map(|effect| effect.target.as_deref()).collect();
+        effects().filter(|effect| effect.is_opaque()).filter_map(|effect| effect.target()).collect();
     let is_unknown = |effect: &Effect| {
-        let is_named = |target: &String| opaque.iter().any(|one| *one == target);
-        effect.kind == EffectKind::Execute && effect.target.as_ref().is_some_and(is_named)
+        let is_named = |target: &str| opaque.contains(&target);
+        effect.kind() == EffectKind::Execute && effect.target().is_some_and(is_named)
     };
     !effects().any(|effect| is_strange(effect) || is_unknown(effect))
 }
@@ -159,8 +159,8 @@ const OUTPUT_ENDINGS: &[&str] =
 /// deletes inside the project, or the path has a usual name of build output. Never the working directory or a directory
 /// above it.
 fn is_of_output(effect: &Effect, cwd: &str) -> bool {
-    let is_inside = effect.place == Some(Scope::Workspace) && effect.scope == Some(Scope::Workspace);
-    let Some(path) = effect.path.as_deref().filter(|_| effect.kind == EffectKind::Delete && is_inside) else {
+    let is_inside = effect.place() == Some(Scope::Workspace) && effect.scope() == Some(Scope::Workspace);
+    let Some(path) = effect.path().filter(|_| effect.kind() == EffectKind::Delete && is_inside) else {
         return false;
     };
     let Some(below) = path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/')) else { return false };
@@ -173,24 +173,24 @@ fn is_of_output(effect: &Effect, cwd: &str) -> bool {
     };
     let is_named = below.split('/').any(is_output);
     let is_whole = below.split('/').next().is_none_or(|first| first.trim_matches(['*', '.', '?']).is_empty());
-    !is_whole && (is_named || effect.script_path.is_some())
+    !is_whole && (is_named || effect.script_path().is_some())
 }
 
 /// Reports whether an operand of a harmless command is only known at run time and does not become a file's contents. An
 /// unknown option may change the effect; in a task of the project the option is the project's own.
 fn is_plain_operand(effect: &Effect, rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
-    if effect.kind != EffectKind::Opaque || effect.role != Some(Role::Operand) {
+    if effect.kind() != EffectKind::Opaque || effect.role() != Some(Role::Operand) {
         return false;
     }
     let makes_a_file = || {
         let mut same =
             rows.iter().filter_map(CallRow::effect).filter(|other| other.command == effect.command);
-        same.any(|other| other.kind == EffectKind::Write)
+        same.any(|other| other.kind() == EffectKind::Write)
     };
-    match effect.why {
+    match effect.why() {
         // Each matching file has its own effect.
         Some(Why::Glob) => true,
-        Some(Why::Flag) => effect.script_path.is_some() || own_code.has_open_options(effect),
+        Some(Why::Flag) => effect.script_path().is_some() || own_code.has_open_options(effect),
         Some(
             Why::Variable
             | Why::Parameter

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Call, Command, Effect, EffectKind, Facts, Layer, Role, ToolKind, Verdict, Written};
+use castellan_event::{
+    Call, Command, Doubt, Effect, EffectKind, Facts, Layer, Object, Role, ToolKind, Verdict, Why, Written,
+};
 use castellan_policy::{AllowOrDefer, Settings};
 use proptest::prelude::*;
 
@@ -12,13 +14,11 @@ use crate::support::{bash, call, judge, layered, policy, rule};
 type Effects = [(Option<usize>, Option<usize>, &'static str)];
 
 fn facts(commands: &[&Command], effects: &Effects) -> Facts {
-    let effect = |(command, file, kind): &(Option<usize>, Option<usize>, &str)| Effect {
-        command: *command,
-        file: *file,
-        kind: kind.parse().unwrap(),
-        // For an Opaque part: a role that does not ask by itself.
-        role: Some(Role::Operand),
-        ..Effect::default()
+    let effect = |(command, file, kind): &(Option<usize>, Option<usize>, &str)| {
+        // An Opaque part has a role that does not ask by itself.
+        let doubt = Doubt { role: Some(Role::Operand), why: Why::Unsupported };
+        let object = Object::Unknown(doubt);
+        Effect { command: *command, file: *file, object, ..Effect::of(kind.parse().unwrap()) }
     };
     Facts {
         commands: commands.iter().copied().cloned().collect(),
@@ -198,7 +198,7 @@ fn any_facts() -> impl Strategy<Value = Facts> {
         },
     );
     let effect = (prop::option::of(0..3usize), prop::sample::select(vec!["read", "write", OPAQUE]))
-        .prop_map(|(command, kind)| Effect { command, kind: kind.parse().unwrap(), ..Effect::default() });
+        .prop_map(|(command, kind)| Effect { command, ..Effect::of(kind.parse().unwrap()) });
     (prop::collection::vec(command, 0..3), prop::collection::vec(effect, 0..4))
         .prop_map(|(commands, effects)| Facts { commands, effects, ..Facts::default() })
 }
@@ -236,7 +236,7 @@ proptest! {
         let policy = policy(&text(&picked), AllowOrDefer::Defer);
         let before = judge(&call, &facts, &policy).verdict;
         let mut more = facts;
-        more.effects.push(Effect { command, kind: EffectKind::Opaque, ..Effect::default() });
+        more.effects.push(Effect { command, ..Effect::of(EffectKind::Opaque) });
         let after = judge(&call, &more, &policy).verdict;
         prop_assert!(after != Verdict::Allow);
         prop_assert!(after >= before || before == Verdict::Allow);

@@ -1,6 +1,6 @@
 //! Denial keys: the same attempt in other words has the same key, another attempt has another.
 
-use castellan_event::{Command, Effect, EffectKind, Facts, Layer, Mode, Recorder, Role};
+use castellan_event::{Command, Effect, EffectKind, Facts, Layer, LocatedFile, Mode, Recorder, Role, Why};
 use castellan_policy::{Profile, Settings, drive};
 
 use crate::support::{Lexical, bash, layered, rule, state};
@@ -11,8 +11,15 @@ fn facts(effects: &[(EffectKind, &str)], words: &[&str]) -> Facts {
         words.split_first().map_or((None, Vec::new()), |(name, rest)| (Some(name.clone()), rest.to_vec()));
     let effect = |(kind, path): &(EffectKind, &str)| {
         let path = (!path.is_empty()).then(|| (*path).to_owned());
-        let role = (*kind == EffectKind::Opaque).then_some(Role::Program);
-        Effect { command: Some(0), kind: *kind, path_raw: path.clone(), path, role, ..Effect::default() }
+        let effect = match (kind, path) {
+            (EffectKind::Opaque, text) => Effect::opaque(Role::Program, Why::Unsupported, text),
+            (kind, Some(path)) => {
+                let file = LocatedFile { raw: path.clone(), path: Some(path), ..LocatedFile::default() };
+                Effect::on_file(*kind, file)
+            }
+            (kind, None) => Effect::of(*kind),
+        };
+        Effect { command: Some(0), ..effect }
     };
     let command = Command { name, operands, line: "x".to_owned(), ..Command::default() };
     Facts { commands: vec![command], effects: effects.iter().map(effect).collect(), ..Facts::default() }

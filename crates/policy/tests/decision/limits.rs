@@ -7,7 +7,8 @@ mod listed;
 use std::cell::Cell;
 
 use castellan_event::{
-    Answer, Code, Command, Effect, EffectKind, Facts, Layer, Mode, Query, Recorder, Scope, Verdict, World,
+    Answer, Code, Command, Effect, EffectKind, Facts, Layer, LocatedFile, Mode, Query, Recorder, Scope,
+    Verdict, World,
 };
 use castellan_policy::{AllowOrDefer, Operator, RequestId, Settings, drive};
 
@@ -76,14 +77,9 @@ fn a_long_message_is_cut_with_a_mark_and_the_request_stays() {
 #[test]
 fn many_targets_crowd_out_no_rule() {
     let delete = |number: usize| {
-        let path = Some(format!("/w/{number}"));
-        Effect {
-            command: Some(0),
-            kind: EffectKind::Delete,
-            path_raw: path.clone(),
-            path,
-            ..Effect::default()
-        }
+        let path = format!("/w/{number}");
+        let file = LocatedFile { raw: path.clone(), path: Some(path), ..LocatedFile::default() };
+        Effect { command: Some(0), ..Effect::on_file(EffectKind::Delete, file) }
     };
     let facts = Facts {
         commands: vec![Command { line: "x".to_owned(), ..Command::default() }],
@@ -136,14 +132,9 @@ fn a_subcommand_is_found_among_many_words_like_it() {
 #[test]
 fn a_pattern_of_a_shell_that_is_too_long_may_mean_anything() {
     let path = format!("/w/{}*", "[ab]".repeat(200));
-    let effect = Effect {
-        command: Some(0),
-        kind: EffectKind::Read,
-        path_raw: Some(path.clone()),
-        path: Some(path),
-        place: Some(Scope::Workspace),
-        ..Effect::default()
-    };
+    let place = Some(Scope::Workspace);
+    let file = LocatedFile { raw: path.clone(), path: Some(path), place, ..LocatedFile::default() };
+    let effect = Effect { command: Some(0), ..Effect::on_file(EffectKind::Read, file) };
     let facts = Facts {
         commands: vec![Command { line: "x".to_owned(), ..Command::default() }],
         effects: vec![effect],

@@ -1,6 +1,6 @@
 //! Messages about decisions: for the person at the agent's prompt, for the agent's model, and for the user.
 
-use castellan_event::{Effect, EffectKind, Facts, Mode, Recorder, Role};
+use castellan_event::{Effect, Facts, Mode, Recorder, Role, Why};
 use castellan_policy::{AllowOrDefer, agent_text, drive, user_text};
 
 use crate::support::{Lexical, bash, judge, policy, rule, state};
@@ -115,7 +115,7 @@ fn a_path_of_dots_is_shown_whole() {
 fn a_part_without_a_name_is_called_a_part() {
     for (target, named) in [(Some("$X"), "$X"), (Some(""), "a part"), (None, "a part")] {
         let target = target.map(str::to_owned);
-        let part = Effect { kind: EffectKind::Opaque, role: Some(Role::Code), target, ..Effect::default() };
+        let part = Effect::opaque(Role::Code, Why::Unsupported, target);
         let facts = Facts { effects: vec![part], ..Facts::default() };
         let decision = judge(&bash("x"), &facts, &policy("", AllowOrDefer::Defer));
         let question = agent_text(&decision, state(Mode::Enforce, true).next_request);

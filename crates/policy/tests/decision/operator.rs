@@ -1,12 +1,13 @@
 //! The operator's short rules: syntax and limits of allows. `castellan check` has the tests with real commands.
 
 use castellan_event::{
-    Call, Change, Command, Effect, EffectKind, Facts, FileTarget, Layer, PatchOp, Scope, ToolKind, Verdict,
+    Call, Change, Command, Effect, EffectKind, Facts, FileTarget, Layer, LocatedFile, PatchOp, Remote, Scope,
+    ToolKind, Verdict,
 };
 use castellan_policy::{Operator, Policy, Settings};
 use proptest::prelude::*;
 
-use crate::support::{bash, call, judge, layered, rule};
+use crate::support::{bash, call, judge, layered, rule, script};
 
 fn operator(deny: &[&str], ask: &[&str], allow: &[&str]) -> Operator {
     let [deny, ask, allow] =
@@ -105,13 +106,10 @@ fn a_patch_in_shell_text_is_an_edit() {
 fn an_allow_covers_what_the_words_say_and_lifts_what_asks() {
     let ask = rule("ask git", "cmd.name = git", "coding_agent_ask");
     let deny = rule("no git", "cmd.name = git", "coding_agent_deny");
-    let effect = |path: &str| Effect {
-        command: Some(0),
-        kind: EffectKind::Write,
-        path: Some(format!("/w/{path}")),
-        path_raw: Some(path.to_owned()),
-        place: Some(Scope::Workspace),
-        ..Effect::default()
+    let effect = |path: &str| {
+        let (raw, place) = (path.to_owned(), Some(Scope::Workspace));
+        let file = LocatedFile { path: Some(format!("/w/{path}")), raw, place, ..LocatedFile::default() };
+        Effect { command: Some(0), ..Effect::on_file(EffectKind::Write, file) }
     };
     let check_text = |text: &str, command: Command, effects: Vec<Effect>, rules: &str, expected| {
         let facts = Facts { commands: vec![command], effects, ..Facts::default() };
@@ -135,14 +133,14 @@ fn an_allow_covers_what_the_words_say_and_lifts_what_asks() {
     check_text("git add out 2>&1x", add(), vec![effect("out")], &ask, Verdict::Ask);
     check_text("git add out 2>&1", add(), vec![effect("out")], &ask, Verdict::Allow);
     // The words do not describe the effects of a file with code, or a command's input.
-    let of_script = Effect { script_path: Some("/w/x".to_owned()), ..effect("out") };
+    let of_script = Effect { script: script("/w/x"), ..effect("out") };
     check(add(), vec![of_script], &ask, Verdict::Ask);
     check(Command { pipe_from: Some("cat".to_owned()), ..add() }, vec![effect("out")], &ask, Verdict::Ask);
     check(command("git addx"), vec![], &ask, Verdict::Ask);
     check(Command { wrappers: vec!["sudo".to_owned()], ..add() }, vec![], &ask, Verdict::Ask);
     check(Command { env: vec!["GIT_DIR=/x".to_owned()], ..add() }, vec![], &ask, Verdict::Ask);
     check(Command { remote: Some("host".to_owned()), ..add() }, vec![], &ask, Verdict::Ask);
-    let opaque = Effect { command: Some(0), kind: EffectKind::Opaque, ..Effect::default() };
+    let opaque = Effect { command: Some(0), ..Effect::of(EffectKind::Opaque) };
     check(add(), vec![opaque], &ask, Verdict::Ask);
 }
 
@@ -169,13 +167,11 @@ fn any_facts() -> impl Strategy<Value = Facts> {
     let effect = (prop::option::of(0..2usize), kind, prop::sample::select(vec!["/w/x", "/etc/x"]));
     (prop::collection::vec(words, 0..3), prop::collection::vec(effect, 0..3)).prop_map(
         |(commands, effects)| {
-            let effect = |(command, kind, path): (Option<usize>, EffectKind, &str)| Effect {
-                command,
-                kind,
-                path: Some(path.to_owned()),
-                path_raw: Some(path.to_owned()),
-                host: Some("x.org".to_owned()),
-                ..Effect::default()
+            let effect = |(command, kind, path): (Option<usize>, EffectKind, &str)| {
+                let sent_to = Some(Remote { host: Some("x.org".to_owned()), ..Remote::default() });
+                let (raw, path) = (path.to_owned(), Some(path.to_owned()));
+                let file = LocatedFile { path, raw, sent_to, ..LocatedFile::default() };
+                Effect { command, ..Effect::on_file(kind, file) }
             };
             Facts {
                 commands: commands.into_iter().map(command).collect(),

@@ -1,6 +1,6 @@
 //! Decisions of a program that embeds the agent: they may tighten freely, and their allow weighs as much as any other.
 
-use castellan_event::{Call, Code, Effect, EffectKind, Exemption, Facts, Override, Role, ToolKind, Verdict};
+use castellan_event::{Call, Code, Effect, Exemption, Facts, Override, Role, ToolKind, Verdict, Why};
 use castellan_policy::{AllowOrDefer, Profile};
 use proptest::prelude::*;
 
@@ -48,7 +48,7 @@ fn a_grant_lifts_nothing_but_an_override_that_asks() {
 
 #[test]
 fn an_allow_covers_nothing_that_was_not_understood_and_raises_no_level() {
-    let opaque = Effect { kind: EffectKind::Opaque, role: Some(Role::Operand), ..Effect::default() };
+    let opaque = Effect::opaque(Role::Operand, Why::Unsupported, None);
     let facts = Facts { effects: vec![opaque], ..Facts::default() };
     let decision = judge(&overridden(Allow, bash("x")), &facts, &policy("", AllowOrDefer::Defer));
     assert_eq!(decision.verdict, Defer);

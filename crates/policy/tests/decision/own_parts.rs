@@ -1,20 +1,19 @@
 //! Opaque parts of the project's own code: by role, by file, and by the call's other effects.
 
 use castellan_event::Verdict::{self, Ask, Defer, Deny};
-use castellan_event::{Command, Effect, EffectKind, Facts, Mode, Recorder, Role, Scope, Why};
+use castellan_event::{
+    Command, Effect, EffectKind, Facts, LocatedFile, Mode, Object, Recorder, Role, Scope, Why,
+};
 use castellan_policy::{AllowOrDefer, DeferOrAsk, NotAllow, Profile, Settings, State, drive};
 
-use crate::support::{Lexical, bash, layered, state};
+use crate::support::{Lexical, bash, layered, script, state};
 
 fn part(role: Role, why: Why, file: &str) -> Effect {
-    let script_path = (!file.is_empty()).then(|| file.to_owned());
-    let (role, why) = (Some(role), Some(why));
-    Effect { kind: EffectKind::Opaque, command: Some(0), role, why, script_path, ..Effect::default() }
+    Effect { command: Some(0), script: script(file), ..Effect::opaque(role, why, None) }
 }
 
 fn doing(kind: EffectKind, file: &str) -> Effect {
-    let script_path = (!file.is_empty()).then(|| file.to_owned());
-    Effect { kind, command: Some(0), script_path, ..Effect::default() }
+    Effect { command: Some(0), script: script(file), ..Effect::of(kind) }
 }
 
 /// A command, and the project's own files.
@@ -78,8 +77,11 @@ fn by_what_it_stands_for_and_why() {
     for (written, expected) in
         [("${CC:-cc}", Defer), ("${CC-./cc}", Defer), ("${CC:-$X}", Ask), ("${CC:-}", Ask), ("${CC}", Ask)]
     {
-        let part =
-            Effect { target: Some(written.to_owned()), ..part(Role::Program, Why::Variable, "/w/a.sh") };
+        let part = Effect {
+            script: script("/w/a.sh"),
+            command: Some(0),
+            ..Effect::opaque(Role::Program, Why::Variable, Some(written.to_owned()))
+        };
         check(&facts("sh|a.sh", vec![part]), expected);
     }
 }
@@ -87,7 +89,8 @@ fn by_what_it_stands_for_and_why() {
 #[test]
 fn by_what_the_call_does_besides() {
     let own = || part(Role::Code, Why::Dynamic, "/w/a.js");
-    let secret = Effect { scope: Some(Scope::Secret), ..doing(EffectKind::Read, "/w/a.js") };
+    let file = LocatedFile { scope: Some(Scope::Secret), ..LocatedFile::default() };
+    let secret = Effect { object: Object::File(Box::new(file)), ..doing(EffectKind::Read, "/w/a.js") };
     for (other, expected) in [
         (doing(EffectKind::Read, "/w/a.js"), Defer),
         (doing(EffectKind::Connect, "/w/a.js"), Defer),

@@ -1,8 +1,8 @@
 //! The same calls under each profile: Opaque parts, access levels, sessions without tools.
 
 use castellan_event::{
-    AccessLevel, Call, Code, Command, Effect, EffectKind, Facts, HostClass, Layer, Mode, Recorder, Role,
-    Scope, ToolKind, Verdict,
+    AccessLevel, Call, Code, Command, Effect, EffectKind, Facts, HostClass, Layer, LocatedFile, Mode, Object,
+    Operation, Recorder, Remote, Role, Scope, ToolKind, Verdict, Why,
 };
 use castellan_policy::{
     AskOrDeny, Block, Decision, Operator, Policy, Profile, Settings, State, WorkspaceTrust, drive,
@@ -27,16 +27,17 @@ fn of(effects: Vec<Effect>) -> Facts {
 }
 
 fn effect(kind: EffectKind) -> Effect {
-    Effect { command: Some(0), kind, ..Effect::default() }
+    Effect { command: Some(0), ..Effect::of(kind) }
 }
 
 fn opaque(role: Role) -> Effect {
-    Effect { role: Some(role), ..effect(EffectKind::Opaque) }
+    Effect { command: Some(0), ..Effect::opaque(role, Why::Unsupported, None) }
 }
 
 fn at(kind: EffectKind, path: &str, scope: Scope, place: Scope) -> Effect {
-    let path = Some(path.to_owned());
-    Effect { path_raw: path.clone(), path, scope: Some(scope), place: Some(place), ..effect(kind) }
+    let (raw, path, scope, place) = (path.to_owned(), Some(path.to_owned()), Some(scope), Some(place));
+    let file = LocatedFile { path, raw, scope, place, ..LocatedFile::default() };
+    Effect { command: Some(0), ..Effect::on_file(kind, file) }
 }
 
 fn inside(kind: EffectKind) -> Effect {
@@ -74,11 +75,8 @@ fn the_table_of_profiles() {
     // Understood and within the level, but not safe enough to run without a question.
     let secret = of(vec![at(EffectKind::Read, "/w/.env", Scope::Secret, Scope::Workspace)]);
     check(&shell, &secret, false, [Defer, Defer, Defer, Deny, Allow]);
-    let fetch = Effect {
-        host: Some("x.org".into()),
-        host_class: Some(HostClass::Public),
-        ..effect(EffectKind::Download)
-    };
+    let remote = Remote { host: Some("x.org".into()), class: Some(HostClass::Public), url: None };
+    let fetch = Effect { object: Object::Remote(Box::new(remote)), ..effect(EffectKind::Download) };
     check(&shell, &of(vec![fetch]), false, [Defer, Defer, Defer, Deny, Allow]);
 }
 
@@ -105,8 +103,10 @@ fn what_a_call_needs() {
         // The place is unknown.
         check(&shell, &one(effect(kind)), FullAccess);
     }
-    let git = Effect { system: Some("git".into()), ..effect(EffectKind::Mutate) };
-    check(&shell, &one(Effect { place: Some(Scope::Workspace), ..git.clone() }), WorkspaceWrite);
+    let op = Operation { system: Some("git".into()), ..Operation::of(EffectKind::Mutate) };
+    let git = Effect { op, ..effect(EffectKind::Mutate) };
+    let object = Object::Repository { place: Some(Scope::Workspace), guard: None };
+    check(&shell, &one(Effect { object, ..git.clone() }), WorkspaceWrite);
     check(&shell, &one(git), FullAccess);
     for role in [Role::Program, Role::Target, Role::Code] {
         check(&shell, &one(opaque(role)), FullAccess);

@@ -1,10 +1,11 @@
 //! Calls, rules and policies for the tables.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use castellan_event::{
-    Agent, Answer, Call, Change, FIELDS, Facts, FileTarget, Layer, Mode, Query, Recorder, Session, Tool,
-    ToolKind, World,
+    Agent, Answer, Call, Change, FIELDS, Facts, FileTarget, Layer, Mode, Query, Recorder, ScriptId, Session,
+    Tool, ToolKind, World,
 };
 use castellan_policy::{AllowOrDefer, Decision, LayerRules, Policy, RequestId, Settings, State, drive};
 use castellan_rules::{Options, Source, load};
@@ -81,4 +82,9 @@ pub(crate) fn state(mode: Mode, agent_asks: bool) -> State<'static> {
 /// The decision in enforce mode, in a new session.
 pub(crate) fn judge(call: &Call, facts: &Facts, policy: &Policy) -> Decision {
     drive(call, facts, policy, &state(Mode::Enforce, true), &mut Recorder::new(&Lexical)).0
+}
+
+/// Returns the script file with a path; `None` for the empty path.
+pub(crate) fn script(path: &str) -> Option<Arc<ScriptId>> {
+    (!path.is_empty()).then(|| Arc::new(ScriptId { path: path.to_owned(), sha256: None }))
 }

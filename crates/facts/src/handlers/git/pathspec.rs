@@ -1,7 +1,7 @@
 //! Pathspecs of git: `:(top)`, `:/x`, and patterns in which `*` crosses directories. It must not know which command
 //! takes them.
 
-use castellan_event::{Effect, EffectKind};
+use castellan_event::{EffectKind, Operation};
 use castellan_programs::Arg;
 
 use crate::owner;
@@ -11,7 +11,7 @@ use crate::sink::Sink;
 pub(super) fn written(spec: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(path) = path(spec, sink) else { return };
     let recursive = Some(true);
-    sink.path_effect(Effect { kind: EffectKind::Write, recursive, ..Effect::default() }, &path);
+    sink.path_effect(Operation { recursive, ..Operation::of(EffectKind::Write) }, &path);
 }
 
 /// Returns the path that a pathspec stands for, as a shell would write it; `None` where it only leaves files out.

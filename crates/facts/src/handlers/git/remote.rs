@@ -1,6 +1,6 @@
 //! git and other repositories: what a push, a fetch or a clone sends where, and which refs it overwrites.
 
-use castellan_event::{Effect, EffectKind, HostClass, Role, Why};
+use castellan_event::{EffectKind, HostClass, Operation, Remote, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece};
 
 use super::settings;
@@ -68,7 +68,7 @@ pub(crate) fn clone(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_
     let into = operand(1).cloned().or_else(|| directory_of(from, is_bare));
     if let Some(into) = into {
         let recursive = Some(true);
-        sink.path_effect(Effect { kind: EffectKind::Write, recursive, ..Effect::default() }, &into);
+        sink.path_effect(Operation { recursive, ..Operation::of(EffectKind::Write) }, &into);
     }
 }
 
@@ -125,7 +125,7 @@ fn destination(spec: &Arg) -> Arg {
 
 /// The other repository: a URL, `host:path`, a directory here, or a name that the settings know.
 fn transfer(kind: EffectKind, remote: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) {
-    let of_git = Effect { kind, system: Some("git".to_owned()), ..Effect::default() };
+    let of_git = Operation { kind, system: Some("git".to_owned()), ..Operation::default() };
     let Some(remote) = remote else { return sink.add(of_git) };
     let text = remote.written().into_owned();
     // The command was found; a percent sign stands for what the line does not show as it is.
@@ -157,7 +157,8 @@ fn transfer(kind: EffectKind, remote: Option<&Arg>, sink: &mut Sink<'_, '_, '_, 
     };
     // The host of what is not wholly known may be another than what is known of it says.
     let (host, host_class) = host.filter(|_| remote.why().is_none()).unzip();
-    sink.add(Effect { target: Some(text.clone()), url, host, host_class, ..of_git });
+    let op = Operation { target: Some(text.clone()), ..of_git };
+    sink.add_remote(op, Remote { host, class: host_class, url });
     if let Some(why) = remote.why() {
         sink.opaque(Role::Target, why, &text);
     }

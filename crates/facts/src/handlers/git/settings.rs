@@ -1,6 +1,6 @@
 //! git's settings: what `git config` changes, which of them run programs, and what the files say.
 
-use castellan_event::{Answer, Effect, EffectKind, Query, Role, Why};
+use castellan_event::{Answer, EffectKind, Operation, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
 use crate::loaded::repository;
@@ -93,7 +93,7 @@ pub(crate) fn config(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '
     if let Some(file) = file {
         let of_git = |text: &str| Some(text.to_owned());
         let kind = EffectKind::Write;
-        let effect = Effect { kind, system: of_git("git"), verb: of_git(verb), ..Effect::default() };
+        let effect = Operation { kind, system: of_git("git"), verb: of_git(verb), ..Operation::default() };
         sink.path_effect(effect, &file);
     }
 }

@@ -19,23 +19,23 @@ const BUILDERS: &[&str] = &[
 
 /// Returns true if an effect only deletes or makes a directory, or is build output from the project's own sources.
 pub(super) fn makes(effect: &Effect, facts: &Facts, workspace: &str) -> bool {
-    if effect.kind == EffectKind::Delete {
+    if effect.kind() == EffectKind::Delete {
         return true;
     }
     let Some(at) = effect.command else { return false };
     let Some(command) = facts.commands.get(at) else { return false };
     let name = command.name.as_deref().unwrap_or_default();
     if name == "mkdir" {
-        return effect.kind == EffectKind::Write;
+        return effect.kind() == EffectKind::Write;
     }
     let stays = |effect: &Effect| {
-        let is_of_it = effect.command == Some(at) && effect.path.is_some();
+        let is_of_it = effect.command == Some(at) && effect.path().is_some();
         !is_of_it
-            || matches!(effect.place, Some(Scope::Workspace | Scope::System | Scope::Temporary))
-                && !(effect.place == Some(Scope::Temporary) && effect.kind == EffectKind::Read)
+            || matches!(effect.place(), Some(Scope::Workspace | Scope::System | Scope::Temporary))
+                && !(effect.place() == Some(Scope::Temporary) && effect.kind() == EffectKind::Read)
     };
     BUILDERS.contains(&name)
-        && effect.kind == EffectKind::Write
+        && effect.kind() == EffectKind::Write
         && is_plain(command, workspace)
         && facts.effects.iter().all(stays)
 }

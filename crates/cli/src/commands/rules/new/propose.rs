@@ -19,9 +19,9 @@ pub(super) struct Proposal {
 /// Returns distinct proposals: for changing effects, then for commands, then for reading effects.
 pub(super) fn proposals(judged: &Judged) -> Vec<Proposal> {
     let effects = || judged.facts.effects.iter().filter(|effect| !effect.is_opaque());
-    let changes = effects().filter(|effect| !looks(effect.kind)).filter_map(of_effect);
+    let changes = effects().filter(|effect| !looks(effect.kind())).filter_map(of_effect);
     let commands = judged.facts.commands.iter().filter_map(of_command);
-    let looks = effects().filter(|effect| looks(effect.kind)).filter_map(of_effect);
+    let looks = effects().filter(|effect| looks(effect.kind())).filter_map(of_effect);
     let mut all: Vec<Proposal> = Vec::new();
     for proposal in changes.chain(commands).chain(looks) {
         if !all.iter().any(|known| known.condition == proposal.condition) && all.len() < PROPOSALS_MAX {
@@ -46,32 +46,32 @@ fn looks(kind: EffectKind) -> bool {
 }
 
 fn of_effect(effect: &Effect) -> Option<Proposal> {
-    let mut parts = vec![format!("fx.kind = {}", effect.kind)];
-    let mut of = effect.kind.to_string();
+    let mut parts = vec![format!("fx.kind = {}", effect.kind())];
+    let mut of = effect.kind().to_string();
     let mut add = |field: &str, operator: &str, value: &str| {
         let value = constant(value)?;
         parts.push(format!("{field} {operator} {value}"));
         of = format!("{of} {value}");
         Some(())
     };
-    if let Some(system) = &effect.system {
+    if let Some(system) = effect.system() {
         add("fx.system", "=", system)?;
-        if let Some(verb) = &effect.verb {
+        if let Some(verb) = effect.verb() {
             add("fx.verb", "=", verb)?;
         }
-    } else if let Some(host) = &effect.host {
+    } else if let Some(host) = effect.host() {
         add("fx.host", "=", host)?;
-    } else if let Some(scope) = effect.scope.filter(|scope| effect.place != Some(*scope)) {
+    } else if let Some(scope) = effect.scope().filter(|scope| effect.place() != Some(*scope)) {
         add("fx.scope", "=", scope.as_str())?;
-    } else if let Some(path) = &effect.path {
+    } else if let Some(path) = effect.path() {
         // The location of a workspace or home differs between machines.
         let below = [WORKSPACE, HOME].iter().find_map(|place| path.strip_prefix(place));
         match below {
-            Some("") => add("fx.scope", "=", effect.scope.unwrap_or(Scope::Workspace).as_str())?,
+            Some("") => add("fx.scope", "=", effect.scope().unwrap_or(Scope::Workspace).as_str())?,
             Some(rest) if rest.starts_with('/') => add("fx.path", "endswith", rest)?,
             _ => add("fx.path", "=", path)?,
         }
-    } else if let Some(verb) = &effect.verb {
+    } else if let Some(verb) = effect.verb() {
         add("fx.verb", "=", verb)?;
     }
     Some(Proposal { condition: parts.join(" and "), of })
