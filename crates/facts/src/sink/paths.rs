@@ -164,8 +164,7 @@ impl Sink<'_, '_, '_, '_> {
     /// Adds an Inject effect for a write to a FIFO: another program reads the text and may run it as commands.
     fn inject(&mut self, located: &Located) {
         let op = Operation { verb: Some("fifo".to_owned()), ..Operation::of(EffectKind::Inject) };
-        let file =
-            LocatedFile { path: located.path.clone(), raw: located.raw.clone(), ..LocatedFile::default() };
+        let file = self.file(&op, located.clone());
         self.push(op, Object::File(Box::new(file)));
     }
 
