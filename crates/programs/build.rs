@@ -1,4 +1,5 @@
-//! Reads the models in `models/*.toml`, checks them, and writes them as static tables of the types in `src/program.rs`.
+//! Reads the models in `models/*.toml` and the tables in `knowledge/`, checks them, and writes them as static tables of the
+//! types in `src/program.rs`, `src/system.rs` and `src/traits.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -73,8 +74,99 @@ struct Effect {
     path: String,
 }
 
+/// `knowledge/systems.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Systems {
+    system: Vec<System>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct System {
+    name: String,
+    #[serde(default)]
+    undoable: Vec<String>,
+    #[serde(default)]
+    changes_tree: Vec<String>,
+    #[serde(default)]
+    names: Vec<String>,
+    #[serde(default)]
+    new_names: Vec<String>,
+    #[serde(default)]
+    local_queries: Vec<String>,
+    #[serde(default)]
+    settings: Vec<String>,
+    #[serde(default)]
+    tasks_are_read: bool,
+    #[serde(default)]
+    project: BTreeMap<String, String>,
+}
+
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=models");
+    println!("cargo::rerun-if-changed=knowledge");
+    write_out("systems.rs", &systems(&fs::read_to_string("knowledge/systems.toml")?)?)?;
+    write_out("traits.rs", &traits(&fs::read_to_string("knowledge/traits.toml")?)?)?;
+    write_out("programs.rs", &programs()?)
+}
+
+fn write_out(name: &str, text: &str) -> Result<()> {
+    let out = env::var_os("OUT_DIR").context("OUT_DIR")?;
+    Ok(fs::write(Path::new(&out).join(name), text)?)
+}
+
+/// Writes the table of systems, in order of their names.
+fn systems(text: &str) -> Result<String> {
+    let mut systems = toml::from_str::<Systems>(text)?.system;
+    systems.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut table = String::from("static SYSTEMS: &[System] = &[");
+    for System {
+        name,
+        undoable,
+        changes_tree,
+        names,
+        new_names,
+        local_queries,
+        settings,
+        tasks_are_read,
+        project,
+    } in &systems
+    {
+        let project =
+            project.iter().map(|(verb, options)| format!("({verb:?}, Options::{}),", pascal(options)));
+        let project: String = project.collect();
+        write!(
+            table,
+            "System {{ name: {name:?}, undoable: &{undoable:?}, changes_tree: &{changes_tree:?}, names: &{names:?}, \
+             new_names: &{new_names:?}, local_queries: &{local_queries:?}, settings: &{settings:?}, \
+             tasks_are_read: {tasks_are_read}, project: &[{project}] }},"
+        )?;
+    }
+    Ok(table + "];")
+}
+
+/// Writes the tables of traits, each in order of the programs' names.
+fn traits(text: &str) -> Result<String> {
+    let traits: BTreeMap<String, Vec<String>> = toml::from_str(text)?;
+    let mut table = String::from(
+        "type Entry = (&'static str, &'static [&'static str]);\nstatic TRAITS: &[(&str, &[Entry])] = &[",
+    );
+    for (key, entries) in &traits {
+        let words = |entry: &str| entry.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let mut entries: Vec<Vec<String>> = entries.iter().map(|entry| words(entry)).collect();
+        entries.sort();
+        let rows = entries.iter().map(|words| {
+            let (name, signs) = words.split_first().context("an empty entry")?;
+            Ok(format!("({name:?}, &{signs:?}),"))
+        });
+        write!(table, "({key:?}, &[{}]),", rows.collect::<Result<String>>()?)?;
+    }
+    Ok(table + "];")
+}
+
+/// Writes the tables of the programs.
+fn programs() -> Result<String> {
     let mut files: Vec<PathBuf> =
         fs::read_dir("models")?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
@@ -97,16 +189,13 @@ fn main() -> Result<()> {
         }
     }
     let (patterns, exact): (Vec<_>, Vec<_>) = names.iter().partition(|(name, _)| name.contains(['*', '#']));
-    let text = format!(
+    Ok(format!(
         "static PROGRAMS: &[Program] = &[{programs}];\n\
          /// Names in order of their bytes, each with its program's position.\n\
          static NAMES: &[(&str, usize)] = &{exact:?};\n\
          /// Names with `*` (any text) or `#` (digits and dots) at their end.\n\
          static PATTERNS: &[(&str, usize)] = &{patterns:?};\n"
-    );
-    let out = env::var_os("OUT_DIR").context("OUT_DIR")?;
-    fs::write(Path::new(&out).join("programs.rs"), text)?;
-    Ok(())
+    ))
 }
 
 /// Writes one program. `flags`: the flags of the commands above it.

@@ -1,6 +1,7 @@
 //! What an effect means for the files of a project: a change without file names, or one that keeps the code of a file.
 
 use castellan_event::{EffectKind, Operation};
+use castellan_programs::System;
 
 /// The verb of a write that only reformats a file, as formatters do: the code keeps its meaning.
 pub(crate) const LAYOUT: &str = "layout";
@@ -11,62 +12,11 @@ pub fn keeps_code(op: &Operation) -> bool {
     verb == Some(LAYOUT) || verb == Some("config") && op.system.as_deref() == Some("git")
 }
 
-/// Verbs of each system, as in models, that change files of the work tree. Code that runs later may differ.
-const TREE_CHANGES: &[(&str, &[&str])] = &[
-    (
-        "git",
-        &[
-            "am",
-            "am-abort",
-            "apply",
-            "bisect",
-            "checkout",
-            "checkout-index",
-            "cherry-pick",
-            "cherry-pick-abort",
-            "clean",
-            "filter-branch",
-            "filter-repo",
-            "lfs",
-            "merge",
-            "merge-abort",
-            "mergetool",
-            "p4",
-            "pull",
-            "quiltimport",
-            "read-tree",
-            "rebase",
-            "rebase-abort",
-            "reset",
-            "restore",
-            "revert",
-            "revert-abort",
-            "sparse-checkout",
-            "stash",
-            "stash-apply",
-            "stash-branch",
-            "stash-pop",
-            "submodule",
-            "submodule-add",
-            "submodule-deinit",
-            "submodule-update",
-            "svn",
-            "switch",
-        ],
-    ),
-    ("hg", &["pull", "purge", "revert", "rollback", "strip", "update"]),
-    ("jj", &["abandon", "op", "op-abandon", "restore"]),
-    ("svn", &["cleanup", "revert", "update"]),
-];
-
 /// True if an effect changes files of a work tree without naming them. An effect without a verb may.
 pub fn changes_tree(op: &Operation) -> bool {
-    let verbs = || {
-        let system = op.system.as_deref()?;
-        TREE_CHANGES.iter().find(|(known, _)| *known == system).map(|(_, verbs)| verbs)
-    };
+    let verbs = || op.system.as_deref().and_then(System::find).map_or(&[][..], |system| system.changes_tree);
     matches!(op.kind, EffectKind::Mutate | EffectKind::Destroy)
-        && verbs().is_some_and(|verbs| op.verb.as_deref().is_none_or(|verb| verbs.contains(&verb)))
+        && op.verb.as_deref().map_or(!verbs().is_empty(), |verb| verbs().contains(&verb))
 }
 
 #[cfg(test)]

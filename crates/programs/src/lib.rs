@@ -2,7 +2,7 @@
 //! program's effects. It knows no shell, no files and no rules.
 //!
 //! The models are in `models/*.toml`, one file for each family, with their cases beside them; `build.rs` checks them
-//! and generates tables. Module `code` parses small languages that programs take as arguments (awk, sed, ex); its
+//! and generates tables. `knowledge/` has properties of programs and verbs of systems that models do not show. Module `code` parses small languages that programs take as arguments (awk, sed, ex); its
 //! readers of awk and sed serve other crates, too.
 
 mod arg;
@@ -12,6 +12,8 @@ mod invoke;
 mod limits;
 mod name;
 mod program;
+mod system;
+mod traits;
 mod words;
 
 pub use arg::{Arg, Piece};
@@ -23,4 +25,6 @@ pub use program::{
     Attribute, EffectRow, Form, Opt, Place, Program, Slot, SlotRole, Source, Style, Takes, Term, Test,
     Wrapper,
 };
+pub use system::{Options, System};
+pub use traits::Trait;
 pub use words::Quoting;

@@ -2,16 +2,12 @@
 //! creates the file first: then its content is unknown. Must not know languages.
 
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope, Why};
-use castellan_programs::Arg;
+use castellan_programs::{Arg, Trait};
 
 use crate::changes::changes_tree;
 use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;
-
-/// Programs that wait: a missing file may exist by the time that they end.
-const WAITERS: &[&str] =
-    &["at", "batch", "entr", "fswatch", "inotifywait", "sleep", "usleep", "wait", "watch", "watchexec"];
 
 /// Returns why the content of a missing file at an absolute path is unknown. Something may create the file, unless it
 /// belongs to the project and no known change creates it.
@@ -40,7 +36,7 @@ pub(crate) fn settle(scene: &Scene<'_, '_, '_>, facts: &mut Facts) {
     if scene.files.missing.is_empty() {
         return;
     }
-    let waits = |name: &String| WAITERS.contains(&name.as_str());
+    let waits = |name: &String| Trait::Waits.is_of(name);
     let may_wait =
         facts.commands.iter().any(|command| command.background || command.name.as_ref().is_some_and(waits));
     if may_wait || facts.effects.iter().any(|effect| may_make(effect, scene)) {

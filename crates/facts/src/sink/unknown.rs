@@ -1,16 +1,9 @@
 //! Unknown parts of an effect's target, and their role. This module must not know paths.
 
 use castellan_event::{Doubt, EffectKind, Object, Operation, Role, Scope, Why};
-use castellan_programs::{Arg, Piece};
+use castellan_programs::{Arg, Piece, System};
 
 use super::Sink;
-
-/// Verbs that only add or remove a name and lose no data. Another command may supply the name.
-const LABELS: &[(&str, &str)] =
-    &[("git", "branch"), ("git", "branch-delete"), ("git", "branch-upstream"), ("git", "tag")];
-
-/// Verbs that name a new object, where all of the name but its version is known.
-const TAGS: &[(&str, &str)] = &[("docker", "build"), ("docker", "tag")];
 
 impl Sink<'_, '_, '_, '_> {
     pub(crate) fn opaque(&mut self, role: Role, why: Why, written: &str) {
@@ -30,12 +23,13 @@ impl Sink<'_, '_, '_, '_> {
             // A name that is known in part is not an option, and the change can be undone.
             let is_named = arg.prefix().starts_with(|first: char| first.is_ascii_alphanumeric());
             let is_output = matches!(why, Why::Substitution | Why::File | Why::Glob | Why::Dynamic);
-            let is_tag = is_named && TAGS.contains(&(system, verb));
-            let is_label = is_output && (is_tag || LABELS.contains(&(system, verb)));
+            let known = System::find(system);
+            let is_tag = is_named && known.is_some_and(|known| known.new_names.contains(&verb));
+            let is_label = is_output && (is_tag || known.is_some_and(|known| known.names.contains(&verb)));
             let is_harmless = kind == EffectKind::Mutate && (is_named && !arg.splits() || is_label);
             // Files selected by a part of their names.
             let is_choice = why == Why::Glob
-                && matches!(system, "git" | "hg" | "svn")
+                && known.is_some_and(|known| !known.changes_tree.is_empty())
                 && arg.written().contains(|one: char| one.is_alphanumeric());
             let role = if is_harmless || is_choice { Role::Operand } else { role_of(kind, None) };
             self.opaque(role, why, &arg.written());

@@ -1,6 +1,7 @@
 //! Tests whether a program's arguments alone show that it only does its work in the workspace. Knows no programs.
 
 use castellan_event::Command;
+use castellan_programs::Trait;
 
 use super::variables;
 
@@ -30,36 +31,7 @@ const OUTWARD: &[&str] = &[
     "upload",
 ];
 
-/// Programs whose option of such a name only selects an optimised build.
-const OPTIMISED: &[(&str, &str)] =
-    &[("cargo", "--release"), ("flutter", "--release"), ("wasm-pack", "--release")];
-
 const PROGRAM_OPTIONS: &[&str] = &["config", "exec", "overlay", "pkgdir", "toolexec", "vettool"];
-
-/// Wrappers that only set variables, which are checked separately, or observe the command.
-const FRAMES: &[&str] = &[
-    "bundle",
-    "c8",
-    "concurrently",
-    "coverage",
-    "cross-env",
-    "env",
-    "nice",
-    "npm-run-all",
-    "npx",
-    "nyc",
-    "pnpm",
-    "poetry",
-    "python",
-    "python3",
-    "run-p",
-    "run-s",
-    "time",
-    "timeout",
-    "yarn",
-    "npm",
-    "xvfb-run",
-];
 
 /// Words that make a program of the project change, end or start something, also as a part of an option.
 const ORDERS: &[&str] = &[
@@ -158,7 +130,7 @@ impl Arguments<'_> {
             !value.contains(CODE) && self.is_inside(value) || variables::is_harmless(pair)
         };
         let Command { wrappers, wrappers_are_neutral, remote, env, .. } = self.command;
-        let is_frame = |wrapper: &String| FRAMES.contains(&wrapper.as_str());
+        let is_frame = |wrapper: &String| Trait::Frames.is_of(wrapper);
         let is_framed = *wrappers_are_neutral || wrappers.iter().all(is_frame);
         remote.is_none() && is_framed && env.iter().all(is_plain_value)
     }
@@ -188,7 +160,10 @@ impl Arguments<'_> {
     /// Reports whether a word or the option of that name makes a program send or offer data to others.
     fn is_outward(&self, word: &str) -> bool {
         let name = word.trim_start_matches('-').split(['=', ':']).next().unwrap_or_default();
-        let is_other = || OPTIMISED.contains(&(self.command.name.as_deref().unwrap_or_default(), word));
+        let is_other = || {
+            let name = self.command.name.as_deref().unwrap_or_default();
+            word == "--release" && Trait::ReleaseIsOptimised.is_of(name)
+        };
         OUTWARD.contains(&name.to_ascii_lowercase().as_str()) && !is_other()
     }
 }

@@ -4,84 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use castellan_event::{CallRow, Command, Effect, EffectKind, FileOrigin, Scope, ScriptFile, Why};
+use castellan_programs::{Options, System};
 
 use super::arguments::Arguments;
 use super::variables;
 
-/// A tool that tests, checks or builds, with its verbs for that and its permitted arguments.
-struct Tool {
-    name: &'static str,
-    verbs: &'static [&'static str],
-    given: Given,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Given {
-    /// Unknown options only change how the tool runs the project's code.
-    Open,
-    /// An unknown option may name a program (`go test -exec`).
-    Exact,
-    /// The arguments go to the project's own program. They must not contain an order to change or send something.
-    Plain,
-    /// The tool runs a named task, which must test, check or build.
-    Task,
-}
-
-const fn open(name: &'static str, verbs: &'static [&'static str]) -> Tool {
-    Tool { name, verbs, given: Given::Open }
-}
-
-const fn exact(name: &'static str, verbs: &'static [&'static str]) -> Tool {
-    Tool { name, verbs, given: Given::Exact }
-}
-
-const fn task(name: &'static str) -> Tool {
-    Tool { name, verbs: &["run"], given: Given::Task }
-}
-
-const TOOLS: &[Tool] = &[
-    open("ava", &["run"]),
-    exact("build", &["build"]),
-    exact("bun", &["test"]),
-    Tool { name: "cargo", verbs: &["run"], given: Given::Plain },
-    exact("cargo", &["bench", "build", "check", "clippy", "doc", "test"]),
-    exact("coverage", &["run"]),
-    open("cypress", &["run"]),
-    exact("docs", &["build"]),
-    open("esbuild", &["run"]),
-    exact("go", &["build", "test", "vet"]),
-    exact("grunt", &["run"]),
-    exact("gulp", &["run"]),
-    open("jasmine", &["run"]),
-    open("jest", &["run"]),
-    open("karma", &["run"]),
-    task("lerna"),
-    open("mocha", &["run"]),
-    task("next"),
-    task("ng"),
-    exact("node", &["test"]),
-    task("nuxt"),
-    task("nx"),
-    exact("phpunit", &["run", "test"]),
-    open("playwright", &["run"]),
-    exact("pytest", &["run", "test"]),
-    exact("rake", &["run"]),
-    task("react-scripts"),
-    open("rollup", &["run"]),
-    exact("rspec", &["run", "test"]),
-    open("tap", &["run"]),
-    exact("test", &["test"]),
-    open("tsup", &["run"]),
-    task("turbo"),
-    exact("unittest", &["test"]),
-    open("vite", &["run"]),
-    open("vitest", &["run"]),
-    open("vue", &["run"]),
-    open("webpack", &["run"]),
-    exact("wireit", &["run"]),
-];
-
-/// Tasks of such tools that test, check or build, and the words before them.
+/// Tasks that test, check or build, and the words before them.
 const TASKS: &[&str] = &[
     "build",
     "check",
@@ -95,31 +23,8 @@ const TASKS: &[&str] = &[
     "typecheck",
 ];
 
-/// git settings that change neither where git looks nor what it runs.
-const SETTINGS: &[&str] = &[
-    "advice.detachedHead",
-    "color.ui",
-    "commit.gpgsign",
-    "core.autocrlf",
-    "core.filemode",
-    "core.ignorecase",
-    "core.longpaths",
-    "core.quotepath",
-    "diff.renames",
-    "fetch.prune",
-    "init.defaultBranch",
-    "merge.conflictstyle",
-    "pull.ff",
-    "pull.rebase",
-    "push.autoSetupRemote",
-    "push.default",
-    "rebase.autoStash",
-    "user.email",
-    "user.name",
-];
-
-/// Runners whose tasks are parsed, so that the effects of a task are known.
-const RUNNERS: &[&str] = &["composer", "just", "make", "npm", "task"];
+/// The verb of an effect that sets an option which runs nothing.
+const SETS: &str = "config";
 
 /// Verbs of installations that the project declares.
 const DECLARED: &[&str] = &["declared", "lockfile", "manifest"];
@@ -163,10 +68,9 @@ impl<'r> OwnCode<'r> {
         let manifests = read().filter(|path| path.ends_with(".json"));
         let scripts = effects().filter_map(|effect| effect.script_path()).chain(manifests).collect();
         let tools = effects().filter(|effect| is_old(effect)).filter_map(|effect| {
-            let system = effect.system()?;
+            let system = System::find(effect.system()?)?;
             // Arguments after a task's name go to the task.
-            let is_open = RUNNERS.contains(&system);
-            let is_open = is_open || tool(system, effect.verb())?.given == Given::Open;
+            let is_open = system.tasks_are_read || options(system, effect)? == Options::Open;
             Some((effect.command?, is_open))
         });
         OwnCode {
@@ -189,30 +93,29 @@ impl<'r> OwnCode<'r> {
                     && self.is_given(effect, |given| given.are_plain())
             }
             (Some(_), EffectKind::Environment) => effect.target().is_some_and(variables::is_harmless),
-            (Some(_), EffectKind::Write | EffectKind::Mutate) => self.sets_git(effect),
+            (Some(_), EffectKind::Write | EffectKind::Mutate) => self.sets_option(effect),
             (Some(_) | None, _) => false,
         }
     }
 
-    /// Reports whether `git config NAME VALUE` sets a harmless option of this repository.
-    fn sets_git(&self, effect: &Effect) -> bool {
+    /// Reports whether a command only sets a harmless option of version control for this repository.
+    fn sets_option(&self, effect: &Effect) -> bool {
         let command = effect.command.and_then(|command| self.commands.get(&command));
-        let is_setting = |command: &&Command| {
-            let words: Vec<&str> = command.args.iter().map(String::as_str).collect();
-            let name = match words.as_slice() {
-                ["config", "--local", name, _] | ["config", name, _] => name,
-                _ => return false,
-            };
-            SETTINGS.contains(name) && command.env.is_empty()
+        let (Some(command), Some(system)) = (command, effect.system().and_then(System::find)) else {
+            return false;
         };
-        let is_file = |path: &str| path.ends_with("/.git/config");
-        let is_here = effect.place() == Some(Scope::Workspace)
-            && (effect.kind() != EffectKind::Write || effect.path().is_some_and(is_file));
-        effect.system() == Some("git")
-            && effect.verb() == Some("config")
-            && is_here
-            && command
-                .is_some_and(|command| is_setting(command) && self.is_given(effect, |given| given.are_here()))
+        let is_setting = match command.operands.as_slice() {
+            [name, _] => system.settings.contains(&name.as_str()),
+            _ => false,
+        };
+        let is_own = command.env.is_empty() && command.flags.iter().all(|flag| flag == "--local");
+        let is_file = effect.kind() != EffectKind::Write || effect.scope() == Some(Scope::Vcs);
+        effect.verb() == Some(SETS)
+            && effect.place() == Some(Scope::Workspace)
+            && is_file
+            && is_setting
+            && is_own
+            && self.is_given(effect, |given| given.are_here())
     }
 
     /// Reports whether an unknown option only changes how a tool runs the project's code.
@@ -245,23 +148,7 @@ impl<'r> OwnCode<'r> {
         let is_old = is_old(effect);
         let is_read = || effect.path().is_some_and(|path| scripts.contains(path));
         match (effect.system(), effect.script_path()) {
-            (Some(system), _) if RUNNERS.contains(&system) => {
-                is_old && is_read() && self.is_given(effect, |given| given.are_harmless())
-            }
-            (Some(system), _) => match tool(system, effect.verb()).filter(|_| is_old) {
-                Some(Tool { given: Given::Open, .. }) => self.is_given(effect, |given| given.stay_inside()),
-                Some(Tool { given: Given::Exact, .. }) => {
-                    self.is_given(effect, |given| given.stay_inside() && !given.name_programs())
-                }
-                Some(Tool { given: Given::Plain, .. }) => self.is_given(effect, |given| {
-                    given.are_plain() && !given.name_programs() && !given.are_orders()
-                }),
-                Some(Tool { given: Given::Task, .. }) => {
-                    let is_task = effect.target().is_some_and(|target| TASKS.contains(&target));
-                    is_task && self.is_given(effect, |given| given.are_plain() && !given.name_programs())
-                }
-                None => false,
-            },
+            (Some(system), _) => is_old && self.runs_tool(System::find(system), effect, is_read()),
             // A program by name or a file, in a task or script of the project.
             (None, Some(_)) => {
                 let is_own = is_old || of_package(effect) || self.is_harmless(effect);
@@ -282,6 +169,27 @@ impl<'r> OwnCode<'r> {
                 (is_own || of_tool && self.is_harmless(effect))
                     && self.is_given(effect, |given| given.stay_inside())
             }
+        }
+    }
+
+    /// Reports whether a tool tests, checks or builds the project with permitted arguments.
+    fn runs_tool(&self, system: Option<&System>, effect: &Effect, is_read: bool) -> bool {
+        let Some(system) = system else { return false };
+        if system.tasks_are_read {
+            return is_read && self.is_given(effect, |given| given.are_harmless());
+        }
+        match options(system, effect) {
+            Some(Options::Open) => self.is_given(effect, |given| given.stay_inside()),
+            Some(Options::Exact) => {
+                self.is_given(effect, |given| given.stay_inside() && !given.name_programs())
+            }
+            Some(Options::Plain) => self
+                .is_given(effect, |given| given.are_plain() && !given.name_programs() && !given.are_orders()),
+            Some(Options::Task) => {
+                let is_task = effect.target().is_some_and(|target| TASKS.contains(&target));
+                is_task && self.is_given(effect, |given| given.are_plain() && !given.name_programs())
+            }
+            None => false,
         }
     }
 
@@ -324,6 +232,7 @@ fn is_by_name(effect: &Effect) -> bool {
     is_bare || effect.path().is_none() || effect.place() == Some(Scope::System)
 }
 
-fn tool(system: &str, verb: Option<&str>) -> Option<&'static Tool> {
-    TOOLS.iter().find(|tool| tool.name == system && verb.is_some_and(|verb| tool.verbs.contains(&verb)))
+/// Returns the options that a tool may get if the effect is that it tests, checks or builds the project.
+fn options(system: &System, effect: &Effect) -> Option<Options> {
+    system.project_options(effect.verb()?)
 }

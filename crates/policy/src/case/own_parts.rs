@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use castellan_event::{CallRow, Command, Effect, EffectKind, Facts, Role, Scope, Why};
+use castellan_programs::Trait;
 
 /// The Opaque parts of a call that belong to the project.
 #[derive(Debug, Default)]
@@ -106,29 +107,9 @@ fn is_open(effect: &Effect, files: &BTreeSet<String>) -> bool {
 /// true if the project's file contains commands for another system.
 fn is_reported(command: &Command, effect: &Effect) -> bool {
     let is_text = |arg: &String| arg.contains(char::is_whitespace) || arg.contains('(');
-    let is_master = command.name.as_deref().is_some_and(|name| MASTERS.contains(&name));
+    let is_master = command.name.as_deref().is_some_and(|name| Trait::CommandsOtherSystems.is_of(name));
     is_master || effect.script_path().is_none() && command.args.iter().any(is_text)
 }
-
-/// Programs whose files contain commands for another system and are no programs of the project.
-const MASTERS: &[&str] = &[
-    "ansible-playbook",
-    "cqlsh",
-    "gdb",
-    "influx",
-    "kubectl",
-    "lldb",
-    "mariadb",
-    "mongo",
-    "mongosh",
-    "mysql",
-    "psql",
-    "redis-cli",
-    "sqlcmd",
-    "sqlite3",
-    "sqlplus",
-    "terraform",
-];
 
 /// Reports whether an effect reads a secret, sends or fetches something or gains rights. The Opaque parts of such a
 /// command are not left to the project.

@@ -1,6 +1,7 @@
 //! Effects that are safe wherever a person would not want to be asked. Does not depend on commands or rules.
 
 use castellan_event::{Effect, EffectKind, Scope};
+use castellan_programs::System;
 
 /// Reports whether an effect reads no secret, changes only the workspace or temporary files, and sends nothing.
 pub(crate) fn is_safe(effect: &Effect) -> bool {
@@ -47,52 +48,17 @@ pub(crate) fn is_safe(effect: &Effect) -> bool {
 
 /// Reports whether a query is about the project's own data and is answered on this machine.
 fn is_of_machine(effect: &Effect) -> bool {
-    let asked = (effect.system().unwrap_or_default(), effect.verb().unwrap_or_default());
-    effect.host().is_none() && effect.url().is_none() && ASKED.contains(&asked)
+    let system = effect.system().and_then(System::find);
+    effect.remote().is_none_or(|remote| remote.host.is_none() && remote.url.is_none())
+        && system.is_some_and(|system| system.local_queries.contains(&effect.verb().unwrap_or_default()))
 }
 
-/// Systems and their queries.
-const ASKED: &[(&str, &str)] = &[("cargo", "show"), ("coverage", "")];
-
-/// Reports whether a git operation is common and can be undone. Excludes operations that import unreviewed content (a
-/// patch), change where git looks or what it runs, or lose history.
+/// Reports whether an operation is common and can be undone, for a system whose operations were examined. Excludes
+/// operations that import unreviewed content (a patch), change where the system looks or what it runs, or lose history.
 fn is_ordinary(effect: &Effect) -> bool {
-    effect.system() != Some("git") || effect.verb().is_some_and(|verb| ORDINARY.contains(&verb))
+    let undoable = effect.system().and_then(System::find).map_or(&[][..], |system| system.undoable);
+    undoable.is_empty() || effect.verb().is_some_and(|verb| undoable.contains(&verb))
 }
-
-const ORDINARY: &[&str] = &[
-    "add",
-    "amend",
-    "bisect",
-    "branch",
-    "branch-copy",
-    "branch-upstream",
-    "checkout",
-    "cherry-pick",
-    "cherry-pick-abort",
-    "commit",
-    "init",
-    "merge",
-    "merge-abort",
-    "mv",
-    "notes-add",
-    "notes-append",
-    "rebase",
-    "rebase-abort",
-    "restore",
-    "revert",
-    "revert-abort",
-    "rm",
-    "sparse-checkout",
-    "stash",
-    "stash-apply",
-    "stash-branch",
-    "stash-create",
-    "stash-pop",
-    "switch",
-    "tag",
-    "worktree-add",
-];
 
 /// Reports whether a file tells package managers what to install and from where.
 pub(crate) fn says_what_is_installed(path: &str) -> bool {

@@ -5,6 +5,7 @@ use castellan_event::{
     Call, CallRow, Code, Command, Effect, EffectKind, FileOrigin, Finding, Role, Scope, ToolKind, Verdict,
     Why,
 };
+use castellan_programs::Trait;
 
 use crate::case::{Case, OwnCode, Reading, is_safe};
 use crate::stages::Found;
@@ -70,7 +71,7 @@ fn is_each_safe(rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
 fn is_said(rows: &[CallRow<'_>]) -> bool {
     let commands = || rows.iter().filter_map(CallRow::command).map(|(_, command)| command);
     let shows = |command: &Command| {
-        let is_shell = command.name.as_deref().is_some_and(|name| SHELLS.contains(&name));
+        let is_shell = command.name.as_deref().is_some_and(|name| Trait::Traces.is_of(name));
         let is_trace = |arg: &String| {
             let cluster = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
             arg == "xtrace" || cluster.is_some_and(|flags| flags.contains('x'))
@@ -81,17 +82,11 @@ fn is_said(rows: &[CallRow<'_>]) -> bool {
     let names_another = |command: &Command| command.args.iter().any(|arg| arg.contains("${!"));
     let prints_all = |command: &Command| {
         let is_bare = command.args.iter().all(|arg| matches!(arg.as_str(), "-0" | "-p" | "-x"));
-        is_bare && command.name.as_deref().is_some_and(|name| ENVIRONMENTS.contains(&name))
+        is_bare && command.name.as_deref().is_some_and(|name| Trait::PrintsEnvironment.is_of(name))
     };
     let shows_one = commands().any(shows) && commands().any(has_variable);
     !shows_one && !commands().any(|command| names_another(command) || prints_all(command))
 }
-
-/// Shells, and `set`, which changes the options of a running shell.
-const SHELLS: &[&str] = &["ash", "bash", "dash", "ksh", "mksh", "set", "sh", "zsh"];
-
-/// Commands that print every variable when they get no argument.
-const ENVIRONMENTS: &[&str] = &["declare", "env", "export", "printenv", "set", "typeset"];
 
 /// Directories that builds and tests recreate or that package managers fetch again.
 const OUTPUTS: &[&str] = &[

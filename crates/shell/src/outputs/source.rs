@@ -1,87 +1,21 @@
 //! The source of output that is not computed, from the program's model: the network, a file, a secret store.
 
 use castellan_event::Why;
-use castellan_programs::{Arg, Slot, SlotRole, find, invoke};
-
-/// Programs whose output comes from the network with any arguments.
-const NETWORK: &[&str] = &[
-    "aria2c",
-    "curl",
-    "dig",
-    "drill",
-    "etcdctl",
-    "fetch",
-    "ftp",
-    "host",
-    "http",
-    "https",
-    "lynx",
-    "mongosh",
-    "mysql",
-    "nc",
-    "ncat",
-    "netcat",
-    "nslookup",
-    "psql",
-    "redis-cli",
-    "socat",
-    "ssh",
-    "telnet",
-    "w3m",
-    "wget",
-];
-
-/// Programs whose output comes from the network if their arguments contain such a word. Other output, such as shell
-/// completions, is local.
-const NETWORK_WITH: &[(&str, &[&str])] = &[
-    ("aws", &["s3", "s3api", "ssm", "dynamodb", "logs", "lambda", "ec2", "sqs"]),
-    ("az", &["storage", "rest"]),
-    ("gcloud", &["storage"]),
-    ("gh", &["api", "gist", "issue", "pr", "release", "variable"]),
-    ("glab", &["api", "issue", "mr", "snippet", "variable"]),
-    ("gsutil", &["cat", "cp"]),
-    ("kubectl", &["describe", "exec", "get", "logs"]),
-    ("oc", &["describe", "exec", "get", "logs"]),
-];
-
-/// Programs that print secrets.
-const SECRETS: &[&str] = &[
-    "age",
-    "aws-vault",
-    "bw",
-    "gopass",
-    "gpg",
-    "gpg2",
-    "infisical",
-    "keyring",
-    "lpass",
-    "op",
-    "pass",
-    "rage",
-    "rbw",
-    "secret-tool",
-    "security",
-    "sops",
-    "vault",
-];
-
-/// Programs that print secrets if their arguments contain such a word.
-const SECRETS_WITH: &[(&str, &[&str])] =
-    &[("aws", &["secretsmanager"]), ("az", &["keyvault"]), ("gcloud", &["secrets"])];
+use castellan_programs::{Arg, Slot, SlotRole, Trait, find, invoke};
 
 /// Git subcommands that print the contents of objects.
 const CONTENTS: &[&str] = &["archive", "cat-file", "diff", "format-patch", "log", "show"];
 
 /// Returns the source of the output. `args` excludes the program's name.
 pub(super) fn source_of(name: &str, args: &[Arg]) -> Option<Why> {
-    let is_with = |table: &[(&str, &[&str])]| {
-        let words = table.iter().find(|(one, _)| *one == name).map_or(&[][..], |(_, words)| words);
-        args.iter().filter_map(Arg::as_str).any(|arg| words.contains(&arg))
+    let has = |one: Trait| {
+        let is_given = |sign: &&str| args.iter().any(|arg| arg.as_str() == Some(*sign));
+        one.signs(name).is_some_and(|signs| signs.is_empty() || signs.iter().any(is_given))
     };
-    if SECRETS.contains(&name) || is_with(SECRETS_WITH) {
+    if has(Trait::OutputsSecrets) {
         return Some(Why::Secret);
     }
-    if NETWORK.contains(&name) || is_with(NETWORK_WITH) {
+    if has(Trait::OutputsNetwork) {
         return Some(Why::Network);
     }
     let program = find(name)?;

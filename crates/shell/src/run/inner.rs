@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use castellan_event::{Role, Why};
-use castellan_programs::{Arg, Inner, Invocation, Quoting, Wrapper, base_name};
+use castellan_programs::{Arg, Inner, Invocation, Quoting, Trait, Wrapper, base_name};
 
 use super::Call;
 use crate::found::{Origin, Wrapped};
@@ -17,24 +17,6 @@ use crate::text::Text;
 use crate::tree::Span;
 use crate::walk::Walker;
 
-/// Dangerous programs whose names are unambiguous: no other program has a subcommand with such a name.
-const TELLING: &[&str] = &[
-    "/bin/bash",
-    "/bin/rm",
-    "/bin/sh",
-    "bash",
-    "chmod",
-    "chown",
-    "curl",
-    "dd",
-    "mkfs",
-    "rm",
-    "sh",
-    "shred",
-    "sudo",
-    "wget",
-];
-
 /// Prefix and suffix of variables of which bash makes functions: since 2014, before, on macOS.
 const FUNCTION_VARIABLES: &[(&str, &str)] =
     &[("BASH_FUNC_", "%%"), ("BASH_FUNC_", "()"), ("__BASH_FUNC<", ">()")];
@@ -42,7 +24,7 @@ const FUNCTION_VARIABLES: &[(&str, &str)] =
 impl Walker<'_> {
     /// An unknown program may run another program. Reports the first dangerous command among its arguments as well.
     pub(super) fn perhaps_wrapped(&mut self, state: &State, scope: &Scope, call: &Call, base: &str) {
-        let is_telling = |arg: &Arg| arg.as_str().is_some_and(|text| TELLING.contains(&text));
+        let is_telling = |arg: &Arg| arg.as_str().is_some_and(|text| Trait::UnambiguousDanger.is_of(text));
         let Some(at) = call.arguments().iter().position(is_telling) else { return };
         let (own, argv) = call.argv.split_at(at + 1);
         let wrapper = Wrapped { name: base.to_owned(), argv: own.to_vec(), neutral: false };

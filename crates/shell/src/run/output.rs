@@ -1,7 +1,7 @@
 //! Outputs of programs, delivered to what reads them. This module must not know the shell's syntax.
 
 use castellan_event::Why;
-use castellan_programs::Arg;
+use castellan_programs::{Arg, Trait};
 
 use super::{Call, environments};
 use crate::limits::WORK_OF_SED;
@@ -82,34 +82,14 @@ impl Walker<'_> {
     }
 }
 
-/// Programs that write to their last operand.
-const TO_LAST: &[&str] = &["cp", "install", "link", "ln", "mv", "rsync", "uniq"];
-
-/// Programs that write to files which any of their arguments names, and the sign in an argument that they do so.
-const TO_NAMED: &[(&str, &str)] = &[
-    ("awk", ">"),
-    ("dd", "of="),
-    ("find", "-f"),
-    ("gawk", ">"),
-    ("gsed", "-i"),
-    ("gsed", "w"),
-    ("mawk", ">"),
-    ("perl", "-i"),
-    ("perl", "-pi"),
-    ("sed", "-i"),
-    ("sed", "w"),
-    ("shuf", "-o"),
-    ("sort", "-o"),
-    ("truncate", ""),
-];
-
 impl Walker<'_> {
     /// Records the files with known contents that a program may change.
     pub(super) fn changes_files(&mut self, state: &mut State, scope: &Scope, call: &Call, base: &str) {
-        let is_last = TO_LAST.contains(&base);
+        let is_last = Trait::WritesLast.is_of(base);
         let args = call.arguments();
         let has = |sign: &str| args.iter().any(|arg| arg.written().contains(sign));
-        let writes = || TO_NAMED.iter().any(|(name, sign)| *name == base && has(sign));
+        let signs = || Trait::WritesNamed.signs(base);
+        let writes = || signs().is_some_and(|signs| signs.is_empty() || signs.iter().any(|sign| has(sign)));
         if !scope.remote.is_empty() || !(is_last || writes()) {
             return;
         }

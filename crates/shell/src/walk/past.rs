@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use castellan_event::{Role, Why};
-use castellan_programs::{Arg, base_name};
+use castellan_programs::{Arg, Trait, base_name};
 
 use super::Walker;
 use crate::limits::PAST_VALUES_MAX;
@@ -24,37 +24,6 @@ const IFS: &str = "IFS";
 
 /// The name of all positional parameters.
 pub(crate) const PARAMETERS: &str = "@";
-
-/// Commands that run their operand, or read it as code.
-const LEADING: &[&str] = &[
-    "-",
-    "bash",
-    "builtin",
-    "command",
-    "dash",
-    "doas",
-    "env",
-    "eval",
-    "exec",
-    "flock",
-    "ksh",
-    "nice",
-    "nocorrect",
-    "noglob",
-    "nohup",
-    "setsid",
-    "stdbuf",
-    "timeout",
-    "sh",
-    "sudo",
-    "time",
-    "xargs",
-    "zsh",
-];
-
-/// Programs that delete or overwrite their operands.
-const CHANGING: &[&str] =
-    &["chmod", "chown", "dd", "find", "mv", "rm", "rmdir", "rsync", "shred", "srm", "truncate", "unlink"];
 
 impl Walker<'_> {
     /// Returns the calls that a command may be if the variables in its name have other values that they had.
@@ -186,7 +155,7 @@ fn leading(words: &[Word], fields: &[Vec<Arg>]) -> (Vec<usize>, usize) {
         is_code |= texts.first() == Some(&"eval");
         let is_option = |text: &&str| text.starts_with('-');
         let leads = |text: &&str| {
-            LEADING.contains(&base_name(text)) || is_option(text) || text.contains('=') || is_number(text)
+            Trait::Leads.is_of(base_name(text)) || is_option(text) || text.contains('=') || is_number(text)
         };
         if !(is_code || is_value && at > 1 || !texts.is_empty() && texts.iter().all(leads) || args.is_empty())
         {
@@ -211,5 +180,5 @@ fn is_number(text: &str) -> bool {
 }
 
 fn is_changing(text: &str) -> bool {
-    CHANGING.contains(&base_name(text))
+    Trait::ChangesOperands.is_of(base_name(text))
 }

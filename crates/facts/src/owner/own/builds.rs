@@ -1,6 +1,7 @@
 //! Compilers and build tools that make files from the project's own sources. Must not know who wrote the sources.
 
 use castellan_event::{Command, Effect, EffectKind, Facts, Scope};
+use castellan_programs::Trait;
 
 use crate::limits::LOADED_FILES_MAX;
 use crate::owner::plain::is_plain as is_plain_text;
@@ -10,12 +11,6 @@ use crate::scripts;
 /// Sources that compilers build programs from, and files that are no part of a program, by the endings of their names.
 const SOURCES: &[&str] =
     &[".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".ino", ".md", ".rst", ".txt"];
-
-/// Tools that build from files in the project, as the project itself configures them.
-const BUILDERS: &[&str] = &[
-    "babel", "c++", "cargo", "cc", "clang", "clang++", "cmake", "esbuild", "g++", "gcc", "go", "javac",
-    "make", "meson", "ninja", "rollup", "rustc", "swc", "swift", "swiftc", "tsc", "tsup", "vite", "webpack",
-];
 
 /// Returns true if an effect only deletes or makes a directory, or is build output from the project's own sources.
 pub(super) fn makes(effect: &Effect, facts: &Facts, workspace: &str) -> bool {
@@ -34,7 +29,7 @@ pub(super) fn makes(effect: &Effect, facts: &Facts, workspace: &str) -> bool {
             || matches!(effect.place(), Some(Scope::Workspace | Scope::System | Scope::Temporary))
                 && !(effect.place() == Some(Scope::Temporary) && effect.kind() == EffectKind::Read)
     };
-    BUILDERS.contains(&name)
+    Trait::Builds.is_of(name)
         && effect.kind() == EffectKind::Write
         && is_plain(command, workspace)
         && facts.effects.iter().all(stays)
