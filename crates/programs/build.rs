@@ -103,11 +103,20 @@ struct System {
     project: BTreeMap<String, String>,
 }
 
+/// A key in `knowledge/lexicons.toml`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Words(Vec<String>),
+    Groups(BTreeMap<String, Vec<String>>),
+}
+
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=models");
     println!("cargo::rerun-if-changed=knowledge");
     write_out("systems.rs", &systems(&fs::read_to_string("knowledge/systems.toml")?)?)?;
     write_out("traits.rs", &traits(&fs::read_to_string("knowledge/traits.toml")?)?)?;
+    write_out("lexicons.rs", &lexicons(&fs::read_to_string("knowledge/lexicons.toml")?)?)?;
     write_out("programs.rs", &programs()?)
 }
 
@@ -163,6 +172,39 @@ fn traits(text: &str) -> Result<String> {
         write!(table, "({key:?}, &[{}]),", rows.collect::<Result<String>>()?)?;
     }
     Ok(table + "];")
+}
+
+/// Writes a module for each lexicon, and in it a constant for each key.
+fn lexicons(text: &str) -> Result<String> {
+    let lexicons: BTreeMap<String, BTreeMap<String, Entry>> = toml::from_str(text)?;
+    let mut modules = String::new();
+    for (lexicon, entries) in &lexicons {
+        let mut constants = String::new();
+        for (key, entry) in entries {
+            let (ty, value) = match entry {
+                Entry::Words(words) => ("&[&str]", format!("&{words:?}")),
+                Entry::Groups(groups) if key.starts_with("kinds") => ("&[(&str, EffectKind)]", kinds(groups)),
+                Entry::Groups(groups) => {
+                    let rows: String =
+                        groups.iter().map(|(name, words)| format!("({name:?}, &{words:?}),")).collect();
+                    ("&[(&str, &[&str])]", format!("&[{rows}]"))
+                }
+            };
+            let name = key.to_uppercase().replace('-', "_");
+            write!(constants, "/// Key `{key}` of the lexicon.\npub const {name}: {ty} = {value};\n")?;
+        }
+        let import = if constants.contains("EffectKind") { "use super::EffectKind;" } else { "" };
+        write!(modules, "/// Lexicon `{lexicon}`.\npub mod {lexicon} {{ {import} {constants} }}\n")?;
+    }
+    Ok(modules)
+}
+
+/// Writes pairs of a word and its kind of effect, in order of the words.
+fn kinds(groups: &BTreeMap<String, Vec<String>>) -> String {
+    let pairs = groups.iter().flat_map(|(kind, words)| words.iter().map(move |word| (word, pascal(kind))));
+    let pairs: BTreeMap<&String, String> = pairs.collect();
+    let rows: String = pairs.iter().map(|(word, kind)| format!("({word:?}, EffectKind::{kind}),")).collect();
+    format!("&[{rows}]")
 }
 
 /// Writes the tables of the programs.

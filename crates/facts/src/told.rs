@@ -3,22 +3,20 @@
 //! nearly all other clients follow them. This module knows words and no program; a rule decides how much they matter.
 
 use castellan_event::{EffectKind, Operation};
-use castellan_programs::{Arg, Invocation};
-use castellan_shell::Stdin;
-
-mod lexicon;
-mod words;
-
-use lexicon::{
+use castellan_programs::lexicons::told::{
     CHANGES, DESTROYS, DESTROYS_TOGETHER, DISABLES, NO_RIGHTS, NO_SECRET, OFF, PROTECTIONS, RIGHTS, SECRETS,
     SHOWS, SHOWS_SECRETS,
 };
+use castellan_programs::{Arg, Invocation, base_name};
+use castellan_shell::Stdin;
+
+mod words;
+
 use words::words;
 
 use crate::limits::TOLD_WORDS_MAX;
 use crate::sink::Sink;
 use crate::sql;
-use castellan_programs::base_name;
 
 /// The system in the effects of programs without a model.
 const PROGRAM: &str = "program";
@@ -138,7 +136,11 @@ fn shows_secret(words: &str) -> bool {
 }
 
 fn has(words: &str, terms: &[&str]) -> bool {
-    terms.iter().any(|term| words.contains(term))
+    let is_whole = |at: usize, term: &str| {
+        let (before, after) = (words.get(..at), words.get(at + term.len()..));
+        before.is_some_and(|text| text.ends_with(' ')) && after.is_some_and(|text| text.starts_with(' '))
+    };
+    terms.iter().any(|term| words.match_indices(term).any(|(at, _)| is_whole(at, term)))
 }
 
 fn add(concern: Concern, system: &str, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {

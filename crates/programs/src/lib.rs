@@ -9,6 +9,7 @@ mod arg;
 mod code;
 mod find;
 mod invoke;
+pub mod lexicons;
 mod limits;
 mod name;
 mod program;

@@ -2,146 +2,22 @@
 //! and az, which nearly all others follow.
 
 use castellan_event::{EffectKind, Operation, Remote, Role, Why};
-use castellan_programs::{Arg, Invocation};
+use castellan_programs::lexicons::{cloud, kind_of};
+use castellan_programs::{Arg, Invocation, base_name};
 
 use crate::limits::{CLOUD_TARGETS_MAX, CLOUD_WORDS_MAX};
 use crate::sink::Sink;
 use crate::{targets, told};
-use castellan_programs::base_name;
 
-use EffectKind::{Destroy, Elevate, Mutate, Publish, Query};
-
-/// Programs, and the system that their effects name; any other is named after itself.
-const SYSTEMS: &[(&str, &str)] = &[
-    ("awslocal", "aws"),
-    ("az", "azure"),
-    ("azcopy", "azure"),
-    ("b2", "b2"),
-    ("doctl", "digitalocean"),
-    ("flyctl", "fly"),
-    ("gcloud", "gcp"),
-    ("gsutil", "gcp"),
-    ("hcloud", "hetzner"),
-    ("ibmcloud", "ibm"),
-    ("linode-cli", "linode"),
-    ("mc", "s3"),
-    ("s3cmd", "s3"),
-    ("s5cmd", "s3"),
-];
-
-/// Words that say what is done, alone or before a dash (`delete-stack`), in order.
-const BEFORE_DASH: &[(&str, EffectKind)] = &[
-    ("add", Mutate),
-    ("attach", Mutate),
-    ("check", Query),
-    ("create", Mutate),
-    ("decode", Query),
-    ("delete", Destroy),
-    ("deregister", Destroy),
-    ("describe", Query),
-    ("destroy", Destroy),
-    ("detach", Mutate),
-    ("disable", Mutate),
-    ("discover", Query),
-    ("enable", Mutate),
-    ("estimate", Query),
-    ("filter", Query),
-    ("get", Query),
-    ("head", Query),
-    ("list", Query),
-    ("lookup", Query),
-    ("modify", Mutate),
-    ("preview", Query),
-    ("print", Query),
-    ("purge", Destroy),
-    ("put", Mutate),
-    ("read", Query),
-    ("remove", Destroy),
-    ("search", Query),
-    ("select", Query),
-    ("set", Mutate),
-    ("show", Query),
-    ("tail", Query),
-    ("terminate", Destroy),
-    ("update", Mutate),
-    ("validate", Query),
-    ("view", Query),
-    ("wait", Query),
-    ("wipe", Destroy),
-];
-
-/// Words that say it only when they stand alone, or in `apps:destroy`, in order.
-const ALONE: &[(&str, EffectKind)] = &[
-    ("apply", Mutate),
-    ("assume-role", Elevate),
-    ("batch-delete-image", Destroy),
-    ("batch-get-item", Query),
-    ("cancel", Mutate),
-    ("cat", Query),
-    ("clean", Destroy),
-    ("cleanup", Destroy),
-    ("clear", Destroy),
-    ("decommission", Destroy),
-    ("deploy", Publish),
-    ("diff", Query),
-    ("distribute", Publish),
-    ("down", Destroy),
-    ("drain", Mutate),
-    ("drop", Destroy),
-    ("du", Query),
-    ("edit", Mutate),
-    ("execute", Mutate),
-    ("find", Query),
-    ("flush", Destroy),
-    ("generate-sas", Publish),
-    ("import", Mutate),
-    ("info", Query),
-    ("inspect", Query),
-    ("invoke", Mutate),
-    ("logs", Query),
-    ("ls", Query),
-    ("nuke", Destroy),
-    ("presign", Publish),
-    ("promote", Publish),
-    ("publish", Publish),
-    ("pull", Query),
-    ("push", Mutate),
-    ("query", Query),
-    ("rb", Destroy),
-    ("rebuild", Destroy),
-    ("reinstall", Destroy),
-    ("release", Publish),
-    ("reset", Destroy),
-    ("restart", Mutate),
-    ("restore", Mutate),
-    ("restore-backup", Destroy),
-    ("rm", Destroy),
-    ("rmpool", Destroy),
-    ("rollback", Mutate),
-    ("scale", Mutate),
-    ("scan", Query),
-    ("schedule-deletion", Destroy),
-    ("schedule-key-deletion", Destroy),
-    ("sign-url", Publish),
-    ("signurl", Publish),
-    ("start", Mutate),
-    ("stat", Query),
-    ("status", Query),
-    ("stop", Mutate),
-    ("unlink", Destroy),
-    ("unset", Mutate),
-    ("unset-env", Destroy),
-    ("up", Mutate),
-    ("upgrade", Mutate),
-    ("whoami", Query),
-];
+use EffectKind::{Destroy, Mutate, Publish, Query};
 
 /// Adds what the command does.
 pub(super) fn cloud(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     local_files(argv, sink);
     let called = argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
     let program = if read.program.names.contains(&called) { called } else { read.program.name() };
-    let system = SYSTEMS.iter().find(|(name, _)| *name == program).map_or(program, |(_, system)| system);
+    let system = cloud::SYSTEMS.iter().find(|(_, names)| names.contains(&program));
+    let system = system.map_or(program, |(system, _)| *system);
     let args: Vec<&Arg> = read.operands.iter().map(|operand| &operand.arg).collect();
     let words: Vec<&str> = args
         .iter()
@@ -161,7 +37,7 @@ pub(super) fn cloud(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     let is_pair = matches!(system, "aws");
     let verbs =
         words.iter().enumerate().skip(usize::from(is_pair)).take(if is_pair { 1 } else { CLOUD_WORDS_MAX });
-    let mut found = verbs.filter_map(|(at, word)| Some((at, kind_of(word)?)));
+    let mut found = verbs.filter_map(|(at, word)| Some((at, kind_of_word(word)?)));
     let found = match found.next() {
         // `logging logs delete`: a thing where a verb follows.
         Some((at, _)) if words.get(at) == Some(&"logs") => found.next().or(Some((at, Query))),
@@ -203,30 +79,26 @@ fn named_targets<'t, 'a>(targets: &'t [&'a Arg], sink: &mut Sink<'_, '_, '_, '_>
     named
 }
 
-/// Programs that deploy when they are given no command, or a directory.
-const DEPLOYS: &[&str] = &["gh-pages", "now", "surge", "vc", "vercel"];
-
 /// Adds what a hosting service's client does: as [`cloud`], and a deployment without a word for it.
 pub(super) fn hosting(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let called = argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
     let first = read.operands.first().map(|operand| operand.arg.written().into_owned());
     let is_directory = first.as_deref().is_none_or(|first| first.starts_with(['.', '/']));
-    if DEPLOYS.contains(&called) && is_directory {
+    if cloud::DEPLOYS.contains(&called) && is_directory {
         return sink.on(Publish, called, "deploy", read.operands.first().map(|operand| &operand.arg));
     }
     cloud(read, argv, sink);
 }
 
-fn kind_of(word: &str) -> Option<EffectKind> {
-    let alone = |word: &str| find(ALONE, word).or_else(|| find(BEFORE_DASH, word));
+fn kind_of_word(word: &str) -> Option<EffectKind> {
+    let before_dash = |word: &str| kind_of(cloud::KINDS_BEFORE_DASH, word);
+    let alone = |word: &str| kind_of(cloud::KINDS_ALONE, word).or_else(|| before_dash(word));
     alone(word)
-        .or_else(|| find(BEFORE_DASH, word.split('-').next().unwrap_or_default()))
+        .or_else(|| before_dash(word.split('-').next().unwrap_or_default()))
         .or_else(|| word.split(':').skip(1).find_map(alone))
-        .or_else(|| {
-            find(BEFORE_DASH, word.rsplit('-').next().unwrap_or_default()).filter(|kind| *kind == Destroy)
-        })
+        .or_else(|| before_dash(word.rsplit('-').next().unwrap_or_default()).filter(|kind| *kind == Destroy))
         .or_else(|| word.ends_with("-list").then_some(Query))
-        .or_else(|| find(BEFORE_DASH, &first_of_camel(word)))
+        .or_else(|| before_dash(&first_of_camel(word)))
         .or_else(|| word.split('-').any(|part| matches!(part, "delete" | "terminate")).then_some(Destroy))
 }
 
@@ -235,11 +107,6 @@ fn first_of_camel(word: &str) -> String {
     let end =
         word.char_indices().skip(1).find(|(_, letter)| letter.is_ascii_uppercase()).map_or(0, |(at, _)| at);
     word.get(..end).unwrap_or_default().to_ascii_lowercase()
-}
-
-fn find(table: &[(&str, EffectKind)], word: &str) -> Option<EffectKind> {
-    let at = table.binary_search_by_key(&word, |(name, _)| name).ok()?;
-    table.get(at).map(|(_, kind)| *kind)
 }
 
 /// `file://policy.json`, `fileb://code.zip`: files whose content is sent.
@@ -376,16 +243,4 @@ fn configure(words: &[&str], sink: &mut Sink<'_, '_, '_, '_>) {
     let file = Arg::known(format!("{}/.aws/credentials", sink.scene.session.places.home()));
     let asks = matches!(words.get(1), Some(&"get" | &"list" | &"list-profiles" | &"export-credentials"));
     sink.path(if asks { EffectKind::Read } else { EffectKind::Write }, &file);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tables_are_in_order() {
-        for table in [ALONE, BEFORE_DASH] {
-            assert!(table.is_sorted_by_key(|(name, _)| name));
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! `kubectl` and `helm`: what is done to which resource. Sources: the reference of kubectl 1.32 and of Helm 3.16.
 
 use castellan_event::{EffectKind, Operation, Remote};
+use castellan_programs::lexicons::{kind_of, kubernetes};
 use castellan_programs::{Arg, Attribute, Invocation, SlotRole};
 
 use super::web;
@@ -8,107 +9,7 @@ use crate::sink::Sink;
 use crate::targets;
 use crate::url::Host;
 
-use EffectKind::{Destroy, Mutate, Query};
-
-/// Subcommands, some with their first operand, and what they do; the longer ones first.
-const VERBS: &[(&str, Option<&str>, EffectKind)] = &[
-    ("adm", Some("top"), Query),
-    ("api-resources", None, Query),
-    ("api-versions", None, Query),
-    ("auth", Some("reconcile"), Mutate),
-    ("auth", None, Query),
-    ("certificate", None, Mutate),
-    ("cluster-info", None, Query),
-    ("delete", None, Destroy),
-    ("describe", None, Query),
-    ("diff", None, Query),
-    ("events", None, Query),
-    ("explain", None, Query),
-    ("get", None, Query),
-    ("idle", None, Mutate),
-    ("logs", None, Query),
-    ("rollout", Some("history"), Query),
-    ("rollout", Some("status"), Query),
-    ("top", None, Query),
-    ("wait", None, Query),
-    ("whoami", None, Query),
-];
-
-/// Subcommands that change nothing in the cluster, or whose effects the model has.
-const NOTHING: &[&str] = &[
-    "alpha",
-    "attach",
-    "completion",
-    "config",
-    "cp",
-    "exec",
-    "kustomize",
-    "login",
-    "logout",
-    "options",
-    "plugin",
-    "port-forward",
-    "proxy",
-    "version",
-];
-
-/// Subcommands that name resources: `TYPE NAME ...`, `TYPE,TYPE ...` or `TYPE/NAME ...`, some after a word of their
-/// own.
-const OF_RESOURCES: &[(&str, usize)] = &[
-    ("annotate", 0),
-    ("autoscale", 0),
-    ("delete", 0),
-    ("describe", 0),
-    ("edit", 0),
-    ("expose", 0),
-    ("get", 0),
-    ("label", 0),
-    ("patch", 0),
-    ("rollout", 1),
-    ("scale", 0),
-    ("set", 1),
-    ("wait", 0),
-];
-
-/// Types of resources by their short names and plurals, as `kubectl api-resources` of 1.32 and `oc api-resources` of
-/// 4.17 list them.
-const TYPES: &[(&str, &[&str])] = &[
-    ("certificatesigningrequest", &["csr", "certificatesigningrequests"]),
-    ("clusterrole", &["clusterroles"]),
-    ("clusterrolebinding", &["clusterrolebindings"]),
-    ("configmap", &["cm", "configmaps"]),
-    ("cronjob", &["cj", "cronjobs"]),
-    ("customresourcedefinition", &["crd", "crds", "customresourcedefinitions"]),
-    ("daemonset", &["ds", "daemonsets"]),
-    ("deployment", &["deploy", "deployments"]),
-    ("deploymentconfig", &["dc", "deploymentconfigs"]),
-    ("endpoints", &["ep"]),
-    ("horizontalpodautoscaler", &["hpa", "horizontalpodautoscalers"]),
-    ("ingress", &["ing", "ingresses"]),
-    ("job", &["jobs"]),
-    ("limitrange", &["limits", "limitranges"]),
-    ("mutatingwebhookconfiguration", &["mutatingwebhookconfigurations"]),
-    ("namespace", &["ns", "namespaces", "project", "projects"]),
-    ("networkpolicy", &["netpol", "networkpolicies"]),
-    ("node", &["no", "nodes"]),
-    ("persistentvolume", &["pv", "persistentvolumes"]),
-    ("persistentvolumeclaim", &["pvc", "persistentvolumeclaims"]),
-    ("pod", &["po", "pods"]),
-    ("poddisruptionbudget", &["pdb", "poddisruptionbudgets"]),
-    ("priorityclass", &["pc", "priorityclasses"]),
-    ("replicaset", &["rs", "replicasets"]),
-    ("replicationcontroller", &["rc", "replicationcontrollers"]),
-    ("resourcequota", &["quota", "resourcequotas"]),
-    ("role", &["roles"]),
-    ("rolebinding", &["rolebindings"]),
-    ("secret", &["secrets"]),
-    ("service", &["svc", "services"]),
-    ("serviceaccount", &["sa", "serviceaccounts"]),
-    ("statefulset", &["sts", "statefulsets"]),
-    ("storageclass", &["sc", "storageclasses"]),
-    ("validatingadmissionpolicy", &["validatingadmissionpolicies"]),
-    ("validatingwebhookconfiguration", &["validatingwebhookconfigurations"]),
-];
+use EffectKind::{Destroy, Mutate};
 
 /// Adds what the subcommand does, and the files that say what to.
 pub(super) fn kubectl(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -141,18 +42,20 @@ pub(super) fn kubectl(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, 
     if name == "cp" {
         copied(&operands, sink);
     }
-    if NOTHING.contains(&name) {
+    if kubernetes::NOTHING.contains(&name) {
         return;
     }
     let first = operands.first().and_then(|arg| arg.as_str());
-    let row = VERBS.iter().find(|(sub, second, _)| *sub == name && (second.is_none() || *second == first));
+    let known = first.and_then(|first| kind_of(kubernetes::KINDS, &format!("{name} {first}")));
+    let known = known.or_else(|| kind_of(kubernetes::KINDS, name));
     let replaces = name == "replace" && read.is(Attribute::Force) || name == "apply" && read.given("--prune");
-    let kind = if replaces { Destroy } else { row.map_or(Mutate, |(_, _, kind)| *kind) };
+    let kind = if replaces { Destroy } else { known.unwrap_or(Mutate) };
     let is_plain = matches!(name, "run" | "logs" | "drain" | "cordon" | "uncordon");
-    let targets = match OF_RESOURCES.iter().find(|(sub, _)| *sub == name) {
-        Some((_, own)) => resources(&operands, *own),
-        None if name == "create" => joined(&operands, false).iter().map(|made| resource(made, "")).collect(),
-        None => joined(&operands, is_plain),
+    let is_after_word = kubernetes::OF_RESOURCES_AFTER_WORD.contains(&name);
+    let targets = match kubernetes::OF_RESOURCES.contains(&name) || is_after_word {
+        true => resources(&operands, usize::from(is_after_word)),
+        false if name == "create" => joined(&operands, false).iter().map(|made| resource(made, "")).collect(),
+        false => joined(&operands, is_plain),
     };
     if targets.is_empty() {
         sink.on(kind, "kubernetes", name, None);
@@ -199,7 +102,7 @@ fn resource(arg: &Arg, before: &str) -> Arg {
 fn singular(kind: &str) -> String {
     let kind = kind.to_ascii_lowercase();
     let plain = kind.split('.').next().unwrap_or_default();
-    let known = TYPES.iter().find(|(name, others)| *name == plain || others.contains(&plain));
+    let known = kubernetes::TYPES.iter().find(|(name, others)| *name == plain || others.contains(&plain));
     known.map_or(plain, |(name, _)| name).to_owned()
 }
 

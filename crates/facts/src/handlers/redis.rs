@@ -2,95 +2,13 @@
 //! Redis 7.4.
 
 use castellan_event::{EffectKind, Role, Why};
+use castellan_programs::lexicons::{self, kind_of};
 use castellan_programs::{Arg, Invocation};
 use castellan_shell::Stdin;
 
 use crate::limits::SQL_STATEMENTS_MAX;
 use crate::sink::Sink;
 use crate::targets;
-
-/// Commands, with the second word where it matters, that lose data for good.
-const DESTROY: &[&str] = &[
-    "CLUSTER FLUSHSLOTS",
-    "CLUSTER RESET",
-    "FLUSHALL",
-    "FLUSHDB",
-    "FT.DROP",
-    "FT.DROPINDEX",
-    "FUNCTION FLUSH",
-    "REPLICAOF",
-    "SLAVEOF",
-    "SWAPDB",
-];
-
-/// Commands that only ask.
-const QUERY: &[&str] = &[
-    "ACL LIST",
-    "ACL WHOAMI",
-    "BITCOUNT",
-    "CLIENT LIST",
-    "CLUSTER INFO",
-    "CLUSTER NODES",
-    "CLUSTER SLOTS",
-    "CONFIG GET",
-    "DBSIZE",
-    "DUMP",
-    "ECHO",
-    "EXISTS",
-    "EXPIRETIME",
-    "GET",
-    "GETRANGE",
-    "HEXISTS",
-    "HGET",
-    "HGETALL",
-    "HKEYS",
-    "HLEN",
-    "HMGET",
-    "HSCAN",
-    "HVALS",
-    "INFO",
-    "KEYS",
-    "LASTSAVE",
-    "LATENCY",
-    "LINDEX",
-    "LLEN",
-    "LRANGE",
-    "MEMORY",
-    "MGET",
-    "MODULE LIST",
-    "MONITOR",
-    "OBJECT",
-    "PING",
-    "PTTL",
-    "RANDOMKEY",
-    "ROLE",
-    "SCAN",
-    "SCARD",
-    "SISMEMBER",
-    "SLOWLOG",
-    "SMEMBERS",
-    "SRANDMEMBER",
-    "SSCAN",
-    "STRLEN",
-    "SUBSCRIBE",
-    "TIME",
-    "TTL",
-    "TYPE",
-    "XINFO",
-    "XLEN",
-    "XRANGE",
-    "XREAD",
-    "XREVRANGE",
-    "ZCARD",
-    "ZCOUNT",
-    "ZRANGE",
-    "ZRANK",
-    "ZSCAN",
-    "ZSCORE",
-];
-
-/// Commands that change nothing on the server.
-const NOTHING: &[&str] = &["AUTH", "CLIENT", "COMMAND", "EXIT", "HELLO", "HELP", "MULTI", "QUIT", "SELECT"];
 
 /// Adds what the command does, or those on standard input.
 pub(super) fn redis(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -146,17 +64,13 @@ fn command(args: &[&Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     };
     let second = args.get(1).map(|arg| arg.written().to_ascii_uppercase()).unwrap_or_default();
     let both = format!("{name} {second}");
-    let among = |list: &[&str]| list.contains(&name.as_str()) || list.contains(&both.as_str());
-    let verb = name.to_ascii_lowercase();
+    let is_nothing = [&name, &both].iter().any(|words| lexicons::redis::NOTHING.contains(&words.as_str()));
+    let known = [&both, &name].iter().find_map(|words| kind_of(lexicons::redis::KINDS, words));
+    let detaches = matches!(name.as_str(), "REPLICAOF" | "SLAVEOF") && both.ends_with(" NO");
     let target = args.get(1).copied();
-    if among(DESTROY) {
-        let detaches = matches!(name.as_str(), "REPLICAOF" | "SLAVEOF") && both.ends_with(" NO");
-        let kind = if detaches { EffectKind::Mutate } else { EffectKind::Destroy };
-        sink.on(kind, "redis", &verb, target);
-    } else if among(QUERY) {
-        sink.on(EffectKind::Query, "redis", &verb, target);
-    } else if !among(NOTHING) {
-        sink.on(EffectKind::Mutate, "redis", &verb, target);
+    if known.is_some() || !is_nothing {
+        let kind = known.filter(|_| !detaches).unwrap_or(EffectKind::Mutate);
+        sink.on(kind, "redis", &name.to_ascii_lowercase(), target);
     }
     match name.as_str() {
         "EVAL" | "EVAL_RO" => sink.opaque(Role::Code, Why::Language, "lua"),
