@@ -98,6 +98,8 @@ struct System {
     #[serde(default)]
     settings: Vec<String>,
     #[serde(default)]
+    settings_file: String,
+    #[serde(default)]
     tasks_are_read: bool,
     #[serde(default)]
     project: BTreeMap<String, String>,
@@ -138,17 +140,22 @@ fn systems(text: &str) -> Result<String> {
         new_names,
         local_queries,
         settings,
+        settings_file,
         tasks_are_read,
         project,
     } in &systems
     {
+        ensure!(
+            settings.is_empty() == settings_file.is_empty(),
+            "`{name}` needs `settings-file` for `settings`"
+        );
         let project =
             project.iter().map(|(verb, options)| format!("({verb:?}, Options::{}),", pascal(options)));
         let project: String = project.collect();
         write!(
             table,
             "System {{ name: {name:?}, undoable: &{undoable:?}, changes_tree: &{changes_tree:?}, names: &{names:?}, \
-             new_names: &{new_names:?}, local_queries: &{local_queries:?}, settings: &{settings:?}, \
+             new_names: &{new_names:?}, local_queries: &{local_queries:?}, settings: &{settings:?}, settings_file: {settings_file:?}, \
              tasks_are_read: {tasks_are_read}, project: &[{project}] }},"
         )?;
     }

@@ -18,6 +18,8 @@ pub struct System {
     pub local_queries: &'static [&'static str],
     /// Settings that change neither where the system looks nor what it runs.
     pub settings: &'static [&'static str],
+    /// The end of the path of the project's own file with such settings.
+    pub settings_file: &'static str,
     /// castellan reads the files with the system's tasks, so that the effects of a task are known.
     pub tasks_are_read: bool,
     /// Verbs that test, check or build the project, with the options that they may get.

@@ -109,7 +109,8 @@ impl<'r> OwnCode<'r> {
             _ => false,
         };
         let is_own = command.env.is_empty() && command.flags.iter().all(|flag| flag == "--local");
-        let is_file = effect.kind() != EffectKind::Write || effect.scope() == Some(Scope::Vcs);
+        let is_file = effect.kind() != EffectKind::Write
+            || effect.path().is_some_and(|path| path.ends_with(system.settings_file));
         effect.verb() == Some(SETS)
             && effect.place() == Some(Scope::Workspace)
             && is_file
