@@ -9,7 +9,6 @@
 //! other rows of the model, `handlers` runs code where a table is not enough, and `told` classifies by the words of a
 //! command alone. `code` converts a program in another language, `recipes` a task of a file.
 
-mod changes;
 mod code;
 mod command;
 mod declared;
@@ -31,7 +30,6 @@ mod next;
 mod overlay;
 mod owner;
 pub mod path;
-mod patterns;
 mod recipes;
 mod redirect;
 mod rows;
@@ -56,9 +54,8 @@ mod yaml;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub use changes::{changes_tree, keeps_code};
 pub use command::is_version_control;
-pub use patterns::{ANYWHERE_MARK, TREE_MARK, may_be_written};
+pub use owner::{ChangedPath, changes_tree, keeps_code, may_be_written};
 
 use castellan_event::{Call, Facts, Recorder};
 use castellan_shell::Found;
@@ -110,7 +107,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     owner::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);
     facts.own_scripts = owner::own_opaque_files(&facts, &mut scene);
-    facts.changed_trees = owner::changed(&mut scene);
+    facts.changed_trees = owner::changed_trees(&mut scene);
     written::add(call, &made, &mut scene, &mut facts);
     (facts, scene.budget.spent())
 }

@@ -3,11 +3,11 @@
 use castellan_event::{EffectKind, Operation, Role, Why};
 use castellan_programs::{Arg, Invocation, Slot, SlotRole};
 
-use crate::changes::LAYOUT;
 use crate::handlers;
 use crate::little::in_code;
 use crate::loaded;
 use crate::next::From;
+use crate::owner::LAYOUT;
 use crate::path::is_stream;
 use crate::sink::Sink;
 use crate::sql;

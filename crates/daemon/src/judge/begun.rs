@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use castellan_event::{Call, Command, Effect, EffectKind, Facts, FileOrigin, Role, Why};
-use castellan_facts::{ANYWHERE_MARK, TREE_MARK, is_version_control, keeps_code};
+use castellan_facts::{ChangedPath, is_version_control, keeps_code};
 
 use crate::memory::Begun;
 
@@ -37,11 +37,11 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
             matches!(effect.kind(), EffectKind::Write | EffectKind::Link) && effect.path().is_none();
         (is_write || is_unread(effect)) && !keeps_code(&effect.op) && !is_own(effect)
     };
-    let anywhere = facts.effects.iter().any(is_anywhere).then_some((workspace, ANYWHERE_MARK));
+    let anywhere = facts.effects.iter().any(is_anywhere).then_some(ChangedPath::Anywhere(workspace));
     // Version control does not report the files that it changes.
-    let trees = facts.changed_trees.iter().map(|root| (root.as_str(), TREE_MARK));
-    let marked = trees.chain(anywhere).filter(|(root, _)| !root.is_empty());
-    paths.extend(marked.map(|(root, mark)| format!("{}/{mark}", root.trim_end_matches('/'))));
+    let trees =
+        facts.changed_trees.iter().filter(|root| !root.is_empty()).map(|root| ChangedPath::Tree(root));
+    paths.extend(trees.chain(anywhere.filter(|_| !workspace.is_empty())).map(ChangedPath::stored));
     paths
 }
 

@@ -4,7 +4,7 @@
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope, Why};
 use castellan_programs::{Arg, Trait};
 
-use crate::changes::changes_tree;
+use super::changes_tree;
 use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;

@@ -8,10 +8,9 @@ use std::collections::BTreeSet;
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope, Why};
 use castellan_programs::Arg;
 
-use crate::changes::{changes_tree, keeps_code};
+use super::{OPEN, changes_tree, is_any_below, keeps_code, may_be_written, may_meet};
 use crate::overlay::Way;
 use crate::path;
-use crate::patterns::{ANYWHERE_MARK, OPEN, TREE_MARK, may_be_written, may_meet};
 use crate::scene::Scene;
 
 /// Directories of installed packages: part of the project's directory, but not its own code.
@@ -98,9 +97,7 @@ fn is_any_strange(facts: &Facts, scene: &Scene<'_, '_, '_>) -> bool {
     workspace.is_empty()
         || scene.is_code_given_unknown
         || scene.session.setting.written_is_full
-        || [TREE_MARK, ANYWHERE_MARK]
-            .iter()
-            .any(|mark| scene.session.setting.written.contains(&format!("{workspace}/{mark}")))
+        || is_any_below(workspace, &scene.session.setting.written)
         || scene.session.setting.downloaded.iter().any(|path| path.starts_with(workspace))
         || facts.effects.iter().any(fetches)
 }

@@ -9,7 +9,7 @@ use crate::path;
 use crate::scene::Scene;
 
 /// The roots of the work trees that the call changes, as far as the world knows them.
-pub(crate) fn changed(scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
+pub(crate) fn changed_trees(scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
     let found = std::mem::take(&mut scene.changed_trees);
     found.into_iter().map(|directory| root(directory, scene)).collect()
 }

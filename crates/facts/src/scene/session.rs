@@ -7,8 +7,8 @@ use castellan_event::{Answer, Call, Process, Query, Recorder};
 
 use crate::Setting;
 use crate::guard::Guarded;
+use crate::owner::{ChangedPath, Patterns};
 use crate::path::Places;
-use crate::patterns::{ANYWHERE_MARK, Patterns};
 
 pub(crate) struct Session<'s> {
     pub(crate) setting: &'s Setting,
@@ -71,7 +71,7 @@ impl<'s> Session<'s> {
     pub(super) fn may_have_written(&self, path: &str) -> bool {
         let workspace = self.setting.workspace.trim_end_matches('/');
         let is_inside = || path.strip_prefix(workspace).is_some_and(|rest| rest.starts_with('/'));
-        let is_anywhere = || self.setting.written.contains(&format!("{workspace}/{ANYWHERE_MARK}"));
+        let is_anywhere = || ChangedPath::Anywhere(workspace).is_in(&self.setting.written);
         self.fits_written(path) || is_inside() && is_anywhere()
     }
 

@@ -3,7 +3,6 @@
 use castellan_event::{Answer, EffectKind, FileKind, Guard, Operation, Query};
 
 use super::{Sink, is_below};
-use crate::changes::changes_tree;
 use crate::scene::Scene;
 use crate::{guard, owner, path};
 
@@ -25,7 +24,7 @@ impl Sink<'_, '_, '_, '_> {
 
     /// Returns the part of the guard that version control may change in a work tree without naming files.
     pub(super) fn guard_of_tree(&mut self, op: &Operation) -> Option<Guard> {
-        if self.setup.remote || !changes_tree(op) {
+        if self.setup.remote || !owner::changes_tree(op) {
             return None;
         }
         let root = match self.setup.work_tree.clone() {

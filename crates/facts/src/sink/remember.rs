@@ -3,7 +3,7 @@
 use castellan_event::{Effect, EffectKind, Operation};
 
 use super::{Sink, is_below};
-use crate::changes::{changes_tree, keeps_code};
+use crate::owner::{changes_tree, keeps_code};
 use crate::path::{self, Located};
 
 impl Sink<'_, '_, '_, '_> {

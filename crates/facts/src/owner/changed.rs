@@ -1,32 +1,56 @@
-//! Paths and patterns of paths that earlier calls wrote, or that running calls may be changing: whether a file may be
-//! one of them.
+//! [`ChangedPath`]: a path that a call wrote or may be changing, and the test whether a file may be among such paths.
+//! It must not know who wrote them.
 
 use std::collections::BTreeSet;
 
 use crate::limits::WRITTEN_PATTERNS_MAX;
 
-/// Git writes this file, below the work tree's root, whenever it changes files of the work tree. If an earlier call
-/// wrote it, any file of the project may differ from the file that the user knows.
-pub const TREE_MARK: &str = ".git/index";
+/// A path that a call wrote or may be changing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangedPath<'p> {
+    /// A file, or a pattern for files.
+    File(&'p str),
+    /// The root of a work tree of which version control changes files that the call does not name.
+    Tree(&'p str),
+    /// The root of a directory in which a write to an unknown path may have changed any file.
+    Anywhere(&'p str),
+}
 
-/// Marks a write to an unknown path below a workspace's root. Git has no such file.
-pub const ANYWHERE_MARK: &str = ".git/anywhere";
+impl ChangedPath<'_> {
+    /// Returns the form in which sets of changed paths and the journal hold it. Git writes the index whenever it changes
+    /// files of the work tree, so a work tree is the path of its index. Git has no file `.git/anywhere`.
+    pub fn stored(self) -> String {
+        let below = |root: &str, name: &str| format!("{}/.git/{name}", root.trim_end_matches('/'));
+        match self {
+            ChangedPath::File(path) => path.to_owned(),
+            ChangedPath::Tree(root) => below(root, "index"),
+            ChangedPath::Anywhere(root) => below(root, "anywhere"),
+        }
+    }
+
+    /// Reports whether a set of changed paths holds it.
+    pub(crate) fn is_in(self, paths: &BTreeSet<String>) -> bool {
+        paths.contains(&self.stored())
+    }
+}
+
+/// Reports whether any file below a root may have changed.
+pub(crate) fn is_any_below(root: &str, paths: &BTreeSet<String>) -> bool {
+    ChangedPath::Tree(root).is_in(paths) || ChangedPath::Anywhere(root).is_in(paths)
+}
 
 /// Characters that begin or end an open part of a pattern.
 pub(crate) const OPEN: &[char] = &['*', '?', '[', ']', '{', '}'];
 
 /// True if the written paths mean that a file may have changed. A match is the file, a directory above it, a pattern
-/// that may match it, or a mark for any file of its work tree. For a pattern: any file that it matches, or any file
+/// that may match it, or any file of its work tree. For a pattern: any file that it matches, or any file
 /// below its fixed directory.
 pub fn may_be_written(written: &BTreeSet<String>, file: &str) -> bool {
     let above = file.match_indices('/').filter_map(|(at, _)| file.get(..at));
     let mut directories = above.chain([file]).filter(|path| !path.is_empty());
     let known = file.find(OPEN).and_then(|at| file.get(..at));
     let below = known.and_then(|known| known.get(..=known.rfind('/')?));
-    let is_marked = |path: &str| {
-        [TREE_MARK, ANYWHERE_MARK].iter().any(|mark| written.contains(&format!("{path}/{mark}")))
-    };
-    directories.any(|path| written.contains(path) || is_marked(path))
+    directories.any(|path| written.contains(path) || is_any_below(path, written))
         || written
             .iter()
             .any(|path| may_meet(path, file) || below.is_some_and(|below| path.starts_with(below)))
