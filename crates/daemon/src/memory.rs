@@ -1,15 +1,18 @@
 //! The daemon's state between calls: sessions with their marks and writes, grants, workspace trust, answers, the next
 //! request id. Lasting state changes only through an [`Entry`], live or read from a journal.
 
+mod answering;
 mod changes;
 mod consequence;
 mod consequences;
 mod decided;
 mod entry;
+mod granting;
 mod lasting;
 mod marks;
 mod over;
 mod probing;
+mod running;
 mod servers;
 mod sessions;
 mod trust;
@@ -20,16 +23,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use castellan_event::{AccessLevel, Action, Code, Session, Verdict};
-use castellan_policy::{Grant, GrantPart, RequestId, Tries, WorkspaceTrust};
+use castellan_event::{AccessLevel, Session};
+use castellan_policy::{RequestId, Tries, WorkspaceTrust};
 
 use crate::clock::Moment;
 use crate::journal::{Found, Journal};
-use crate::limits::{REMEMBERED_ANSWERS_MAX, REQUESTS_RESERVED};
 use crate::peers::AgentProcess;
-use crate::requests::{Granted, Now, Requests, Scope, Taken, Ungrantable, is_called};
 use crate::session_key::SessionKey;
 
+pub(crate) use answering::{CallKey, Epoch, Given};
 pub(crate) use changes::{Begun, Changed, Changes, Ended};
 pub(crate) use consequence::Consequence;
 pub(crate) use decided::{Decided, DecidedCalls};
@@ -39,35 +41,9 @@ pub(crate) use sessions::ReportState;
 pub(crate) use trust::{Trust, WorkspaceDecision};
 pub(crate) use workspace::Workspace;
 
-use entry::{Entry, GrantEntry};
+use entry::Entry;
 use lasting::{Lasting, Reading};
 use probing::Denials;
-
-/// Key of a call, to recognize the agent's second question about it, which carries no id: SHA-256 over agent, session,
-/// sub-agent, directory, canonical tool name and input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct CallKey(pub(crate) [u8; 32]);
-
-/// The answer to a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Given {
-    pub(crate) verdict: Verdict,
-    pub(crate) reason: String,
-    /// The session at the first question. A second question uses this copy, or the call would meet its own marks.
-    pub(crate) session: Arc<Session>,
-    /// Record number of the call. A second question ignores the call's own later writes.
-    pub(crate) call: u64,
-    /// The part of a person's grant that the call took.
-    pub(crate) grant: Option<Taken>,
-    /// Obligations met before the answer.
-    pub(crate) met: Vec<Action>,
-    /// Epoch of the decision. The answer is valid for a second question while the epoch is unchanged.
-    pub(crate) epoch: Epoch,
-}
-
-/// A period in which answers stay valid. A new epoch begins with another policy or mode, or with a person's decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Epoch(u64);
 
 #[derive(Debug)]
 pub(crate) struct Memory {
@@ -285,23 +261,6 @@ impl Memory {
         self.lasting.servers.use_in(root, name);
     }
 
-    /// A lasting grant for a call of a new server includes consent to the server.
-    fn agree_to_server(&mut self, granted: &Granted) {
-        let is_new = |part: &GrantPart| part.lifts.iter().any(|lift| lift.code == Code::NewServer.as_str());
-        let server = granted.subject.tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
-        let Some((server, _)) = server.filter(|_| granted.grant.parts.iter().any(is_new)) else { return };
-        let server = server.to_owned();
-        match (granted.scope, granted.session) {
-            (Scope::Always, _) => self.know_servers(vec![server]),
-            (Scope::Session | Scope::For(_), Some(session)) => {
-                let root = self.lasting.sessions.root(&session).unwrap_or(session);
-                self.use_server(root, &server);
-            }
-            // A call that has run gives the same consent later.
-            (Scope::Once, _) | (Scope::Session | Scope::For(_), None) => {}
-        }
-    }
-
     /// Consequence for a session of calls that ran against the decision.
     pub(crate) fn consequence(&self, id: &SessionKey) -> Consequence {
         let root = self.lasting.sessions.root(id).unwrap_or(*id);
@@ -313,55 +272,6 @@ impl Memory {
         if consequence != Consequence::default() && self.lasting.consequences.of(&root) != consequence {
             self.put(Entry::Follows { root, consequence });
         }
-    }
-
-    /// The session's writes so far; see [`changes::Changes::of`].
-    pub(crate) fn changed(&self, root: &SessionKey, but: Option<u64>) -> Option<Changed> {
-        let changed = self.lasting.changes.of(root, but);
-        match self.is_suspect(root) {
-            true => Some(Changed { is_full: true, ..changed.unwrap_or_default() }),
-            false => changed,
-        }
-    }
-
-    /// Reports whether any session has changed a file or may have. A suspect session may have changed any file.
-    pub(crate) fn has_any_written(&self, file: &str) -> bool {
-        self.lasting.has_suspects() || self.lasting.changes.has_any_written(file)
-    }
-
-    /// Registers a call that may run now; see [`changes::Changes::begin`].
-    pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
-        if !begun.paths.is_empty() {
-            self.journal.note(&lasting::line(&Entry::Begun {
-                root,
-                call: begun.call,
-                use_id: begun.id.to_owned(),
-                paths: begun.paths.iter().cloned().collect(),
-                downloaded: begun.downloaded.iter().cloned().collect(),
-                in_background: begun.in_background,
-            }));
-        }
-        self.lasting.changes.begin(root, begun)
-    }
-
-    /// Registers the agent's report that the call is done.
-    pub(crate) fn end(&mut self, root: SessionKey, use_id: &str) -> Vec<Ended> {
-        let ended = self.lasting.changes.end(&root, use_id);
-        self.note_ended(root, ended)
-    }
-
-    /// Registers the end of the agent's turn.
-    pub(crate) fn end_turn(&mut self, root: SessionKey) -> Vec<Ended> {
-        let ended = self.lasting.changes.end_turn(&root);
-        self.note_ended(root, ended)
-    }
-
-    fn note_ended(&mut self, root: SessionKey, ended: Vec<Ended>) -> Vec<Ended> {
-        if !ended.is_empty() {
-            let calls = ended.iter().map(|ended| ended.call).collect();
-            self.journal.note(&lasting::line(&Entry::Ended { root, calls }));
-        }
-        ended
     }
 
     /// Decisions of persons about workspaces.
@@ -411,121 +321,6 @@ impl Memory {
     /// Number of grants, including those that expired but were not yet removed.
     pub(crate) fn grants(&self) -> usize {
         self.lasting.requests.kept().count()
-    }
-
-    /// Pending calls and grants.
-    pub(crate) fn requests(&self) -> &Requests {
-        &self.lasting.requests
-    }
-
-    /// Mutable access for state that does not outlive the daemon: pending calls and grants taken by a running decision.
-    pub(crate) fn requests_mut(&mut self) -> &mut Requests {
-        &mut self.lasting.requests
-    }
-
-    /// Grants the pending call `id`; see [`Requests::approve`]. A grant that cannot be stored is not given.
-    pub(crate) fn approve(&mut self, id: &str, shown: &str, scope: Scope) -> Result<Granted, Ungrantable> {
-        let waiting = self.lasting.requests.waiting_as(id);
-        let not_run = waiting.map(|request| (request.session, request.not_run()));
-        let granted = self.lasting.requests.approve(id, shown, scope, Now::read())?;
-        // The call did not run, so its paths are not being written.
-        if let Some((session, use_ids)) = not_run {
-            let root = self.lasting.sessions.root(&session).unwrap_or(session);
-            use_ids.iter().for_each(|id| drop(self.end(root, id)));
-        }
-        self.journal.note(&lasting::line(&Entry::Granted(Box::new(GrantEntry::of(&granted)))));
-        if self.save().is_err() {
-            self.end_grant(granted.id);
-            return Err(Ungrantable::NotKept);
-        }
-        self.agree_to_server(&granted);
-        // If this is not stored, the daemon asks about the server again after the next start.
-        let _ = self.save();
-        Ok(granted)
-    }
-
-    /// Refuses a call; see [`Requests::refuse`]. The caller saves it; it applies even when saving fails.
-    pub(crate) fn refuse(&mut self, id: &str) -> Option<RequestId> {
-        // A used-up grant may still answer a second question about its call.
-        let answered =
-            self.answers.values().filter_map(|given| given.grant.as_ref()).flat_map(|taken| &taken.of);
-        let answered = answered.copied().find(|known| is_called(*known, id));
-        let refused = self.lasting.requests.refuse(id).or(answered)?;
-        self.end_grant(refused);
-        self.take_back(refused);
-        Some(refused)
-    }
-
-    /// Settles the grants that a judged call took; see [`Requests::settle`].
-    pub(crate) fn settle_grants(&mut self, taken: &Taken, is_used: impl Fn(&Grant) -> bool) {
-        for id in self.lasting.requests.settle(taken, is_used) {
-            self.end_grant(id);
-        }
-    }
-
-    fn end_grant(&mut self, id: RequestId) {
-        self.put(Entry::GrantOver { request: id.number() });
-    }
-
-    /// Returns a request id that no pending call and no grant has. Ids of earlier daemons return only after all ids
-    /// have been used. An id that the decision does not use is skipped.
-    pub(crate) fn take_request(&mut self) -> RequestId {
-        loop {
-            let id = self.next_request;
-            self.next_request = self.after(id);
-            match self.reserved.checked_sub(1) {
-                Some(left) => self.reserved = left,
-                None => {
-                    self.reserved = REQUESTS_RESERVED;
-                    let next = (0..=REQUESTS_RESERVED).fold(id, |id, _| self.after(id));
-                    self.put(Entry::Requests { next: next.number() });
-                }
-            }
-            if !self.lasting.requests.knows(id) {
-                return id;
-            }
-        }
-    }
-
-    /// Uses short ids while there are enough. The long ids never run out.
-    fn after(&self, id: RequestId) -> RequestId {
-        if self.lasting.requests.is_crowded() { id.next_of_all() } else { id.next() }
-    }
-
-    /// Stores an answer for a second question. Drops a grant of a past epoch, because a person may have revoked it.
-    pub(crate) fn remember(&mut self, key: CallKey, mut given: Given) {
-        given.grant = given.grant.filter(|_| given.epoch == self.epoch);
-        if self.answers.insert(key, given).is_none() {
-            self.answer_order.push_back(key);
-        }
-        if self.answer_order.len() > REMEMBERED_ANSWERS_MAX
-            && let Some(oldest) = self.answer_order.pop_front()
-        {
-            self.answers.remove(&oldest);
-        }
-    }
-
-    /// Starts a new epoch: no earlier answer is valid for a second question. Called when the policy or mode changes or
-    /// a person decides. The answers stay stored, so that the daemon knows that the call was asked about.
-    pub(crate) fn outdate(&mut self) {
-        self.epoch = Epoch(self.epoch.0.wrapping_add(1));
-    }
-
-    pub(crate) fn epoch(&self) -> Epoch {
-        self.epoch
-    }
-
-    /// Removes a grant from all stored answers, so that it lets no second question through.
-    fn take_back(&mut self, id: RequestId) {
-        for given in self.answers.values_mut() {
-            if given.grant.as_ref().is_some_and(|taken| taken.of.contains(&id)) {
-                given.grant = None;
-            }
-        }
-    }
-
-    pub(crate) fn given(&self, key: &CallKey) -> Option<&Given> {
-        self.answers.get(key)
     }
 
     /// Writes an entry to the journal and applies it.

@@ -9,6 +9,7 @@
 //! other rows of the model, `handlers` runs code where a table is not enough, and `told` classifies by the words of a
 //! command alone. `code` converts a program in another language, `recipes` a task of a file.
 
+mod changed;
 mod code;
 mod command;
 mod declared;
@@ -54,8 +55,9 @@ mod yaml;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use changed::{ChangedPath, may_be_written};
 pub use command::is_version_control;
-pub use owner::{ChangedPath, changes_tree, keeps_code, may_be_written};
+pub use owner::{changes_tree, keeps_code};
 
 use castellan_event::{Call, Facts, Recorder};
 use castellan_shell::Found;

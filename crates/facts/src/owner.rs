@@ -1,15 +1,12 @@
 //! Owners of the code that a call runs: the project's own files, files that are missing, and files that version control
 //! changes. Code is the project's own if neither this call nor an earlier one of the session has created or changed it.
 
-mod changed;
 mod missing;
 mod operations;
 mod own;
 mod plain;
 mod trees;
 
-pub use changed::{ChangedPath, may_be_written};
-pub(crate) use changed::{OPEN, Patterns, is_any_below, may_meet};
 pub(crate) use missing::{settle, why_missing};
 pub(crate) use operations::LAYOUT;
 pub use operations::{changes_tree, keeps_code};

@@ -7,13 +7,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use castellan_event::{AccessLevel, Code, ScriptFile};
-use castellan_policy::{Block, FindingName, GrantPart};
+use castellan_event::{AccessLevel, Code, ScriptFile, Verdict};
+use castellan_policy::{Block, FindingName, Grant, GrantPart};
 use proptest::prelude::*;
 
+use super::entry::GrantEntry;
 use super::*;
-use crate::limits::{GRANTS_MAX, PROCESSES_MAX, REQUESTS_RESERVED, SESSION_IDLE_MS, SESSIONS_MAX};
-use crate::requests::{GrantKey, Subject};
+use crate::limits::{
+    GRANTS_MAX, PROCESSES_MAX, REMEMBERED_ANSWERS_MAX, REQUESTS_RESERVED, SESSION_IDLE_MS, SESSIONS_MAX,
+};
+use crate::requests::{GrantKey, Granted, Now, Scope, Subject, Taken};
 
 fn key(number: usize) -> CallKey {
     CallKey(bytes(number))

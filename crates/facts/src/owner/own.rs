@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use castellan_event::{Answer, Effect, EffectKind, Facts, FileKind, Query, Scope, Why};
 use castellan_programs::Arg;
 
-use super::{OPEN, changes_tree, is_any_below, keeps_code, may_be_written, may_meet};
+use super::{changes_tree, keeps_code};
+use crate::changed::{OPEN, is_any_below, may_be_written, may_meet};
 use crate::overlay::Way;
 use crate::path;
 use crate::scene::Scene;

@@ -6,8 +6,8 @@ use std::cell::OnceCell;
 use castellan_event::{Answer, Call, Process, Query, Recorder};
 
 use crate::Setting;
+use crate::changed::{ChangedPath, Patterns};
 use crate::guard::Guarded;
-use crate::owner::{ChangedPath, Patterns};
 use crate::path::Places;
 
 pub(crate) struct Session<'s> {

@@ -1,0 +1,56 @@
+//! Calls that may still run, and the paths that they write. It must not know decisions.
+
+use super::entry::Entry;
+use super::{Begun, Changed, Ended, Memory, lasting};
+use crate::session_key::SessionKey;
+
+impl Memory {
+    /// The session's writes so far; see [`changes::Changes::of`].
+    pub(crate) fn changed(&self, root: &SessionKey, but: Option<u64>) -> Option<Changed> {
+        let changed = self.lasting.changes.of(root, but);
+        match self.is_suspect(root) {
+            true => Some(Changed { is_full: true, ..changed.unwrap_or_default() }),
+            false => changed,
+        }
+    }
+
+    /// Reports whether any session has changed a file or may have. A suspect session may have changed any file.
+    pub(crate) fn has_any_written(&self, file: &str) -> bool {
+        self.lasting.has_suspects() || self.lasting.changes.has_any_written(file)
+    }
+
+    /// Registers a call that may run now; see [`changes::Changes::begin`].
+    pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
+        if !begun.paths.is_empty() {
+            self.journal.note(&lasting::line(&Entry::Begun {
+                root,
+                call: begun.call,
+                use_id: begun.id.to_owned(),
+                paths: begun.paths.iter().cloned().collect(),
+                downloaded: begun.downloaded.iter().cloned().collect(),
+                in_background: begun.in_background,
+            }));
+        }
+        self.lasting.changes.begin(root, begun)
+    }
+
+    /// Registers the agent's report that the call is done.
+    pub(crate) fn end(&mut self, root: SessionKey, use_id: &str) -> Vec<Ended> {
+        let ended = self.lasting.changes.end(&root, use_id);
+        self.note_ended(root, ended)
+    }
+
+    /// Registers the end of the agent's turn.
+    pub(crate) fn end_turn(&mut self, root: SessionKey) -> Vec<Ended> {
+        let ended = self.lasting.changes.end_turn(&root);
+        self.note_ended(root, ended)
+    }
+
+    fn note_ended(&mut self, root: SessionKey, ended: Vec<Ended>) -> Vec<Ended> {
+        if !ended.is_empty() {
+            let calls = ended.iter().map(|ended| ended.call).collect();
+            self.journal.note(&lasting::line(&Entry::Ended { root, calls }));
+        }
+        ended
+    }
+}
