@@ -4,10 +4,10 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use castellan_event::{Role, Why};
+use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::Arg;
 
-use crate::act::{Act, Reading, Start, What};
+use crate::act::{Act, Operand, Reading, Start, What};
 use crate::language::Language;
 use crate::limits::{
     ACTS_MAX, BYTES_PER_WORK, CHOICES_MAX, NESTED_VALUES_MAX, PARSER_CALLS_MIN, PARSER_CALLS_PER_KIB,
@@ -263,6 +263,10 @@ impl<'s> Machine<'s> {
         }
     }
 
+    fn effect(&mut self, node: &Node, kind: EffectKind, on: Operand) {
+        self.act(node.at, What::Effect { kind, on, recursive: false });
+    }
+
     fn hole(&mut self, at: Span, role: Role, why: Why, written: &str) {
         self.act(at, What::Hole { role, why, written: shortened(written).to_owned() });
     }
@@ -289,6 +293,32 @@ impl<'s> Machine<'s> {
         Value::any(values).unwrap_or_else(|TooMany| self.lost(node, Why::Budget))
     }
 
+    /// Returns any of the results for each choice of a value.
+    fn over(&mut self, node: &Node, of: &Value, mut result: impl FnMut(&mut Self, &Value) -> Value) -> Value {
+        let results: Vec<Value> = of.choices().iter().map(|one| result(self, one)).collect();
+        self.any(node, results)
+    }
+
+    /// Like [`Machine::over`], where exactly one of the results happens: each begins in the same state.
+    fn either<T>(&mut self, node: &Node, all: &[T], mut result: impl FnMut(&mut Self, &T) -> Value) -> Value {
+        let mut outcomes = Vec::new();
+        let mut results = Vec::new();
+        for one in all {
+            let mark = self.state.mark();
+            results.push(result(self, one));
+            outcomes.push(self.state.leave(mark));
+        }
+        let joined = self.state.join(outcomes);
+        self.settled(node, joined);
+        self.any(node, results)
+    }
+
+    /// Joins the states since a mark.
+    fn rejoin(&mut self, node: &Node, mark: usize, widens: bool) {
+        let joined = self.state.join_history(mark, widens);
+        self.settled(node, joined);
+    }
+
     fn settled(&mut self, node: &Node, joined: Result<(), TooMany>) {
         if joined.is_err() {
             self.lost(node, Why::Budget);
@@ -296,9 +326,13 @@ impl<'s> Machine<'s> {
     }
 
     fn list(&mut self, values: impl IntoIterator<Item = Value>) -> Value {
-        let entries: Vec<_> = values.into_iter().map(|value| (None, value)).collect();
-        let cell = self.state.new_cell(Cell { entries, ..Cell::default() });
-        Value::List(cell)
+        self.listed(values, false)
+    }
+
+    /// Returns a list that may have further elements.
+    fn listed(&mut self, values: impl IntoIterator<Item = Value>, is_open: bool) -> Value {
+        let entries = values.into_iter().map(|value| (None, value)).collect();
+        Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
     }
 
     fn eval(&mut self, node: &Node) -> Value {
@@ -352,7 +386,7 @@ impl<'s> Machine<'s> {
                 last
             }
             Kind::Or(parts) => self.or(node, parts),
-            Kind::Either(parts) => self.either(node, parts),
+            Kind::Either(parts) => self.either(node, parts, Self::eval),
             Kind::Function(function) => self.function(function),
             Kind::Class(class) => self.class(node, class),
             Kind::Assign(target, value) => {
@@ -475,22 +509,14 @@ impl<'s> Machine<'s> {
         }
         let is = |test: fn(&Value) -> bool| values.iter().any(|value| value.choices().iter().any(test));
         if is(|value| matches!(value, Value::List(_))) {
-            let mut entries = Vec::new();
-            let mut is_open = false;
+            let mut cell = Cell::default();
             for value in &values {
                 let (elements, known) = self.elements(node, value);
-                entries.extend(elements.into_iter().map(|value| (None, value)));
-                is_open |= !known;
+                cell.extend(elements, known);
             }
-            return Value::List(self.state.new_cell(Cell { entries, is_open, class: None }));
+            return Value::List(self.state.new_cell(cell));
         }
-        let numbers: Option<Vec<i64>> = values
-            .iter()
-            .map(|value| match value {
-                Value::Number(number) => Some(*number),
-                _ => None,
-            })
-            .collect();
+        let numbers: Option<Vec<i64>> = values.iter().map(Value::number).collect();
         if let Some(numbers) = numbers {
             let sum = numbers.iter().try_fold(0_i64, |sum, number| sum.checked_add(*number));
             return sum.map_or_else(|| self.unknown(node, Why::Arithmetic), Value::Number);

@@ -36,6 +36,22 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
+    /// Appends elements; `known`: these are all elements, in order.
+    pub(crate) fn extend(&mut self, elements: impl IntoIterator<Item = Value>, known: bool) {
+        self.entries.extend(elements.into_iter().map(|value| (None, value)));
+        self.is_open |= !known;
+    }
+
+    /// Returns the values of all entries.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.entries.iter().map(|(_, value)| value)
+    }
+
+    /// Returns the value of a key.
+    pub(crate) fn value(&self, key: &str) -> Option<&Value> {
+        self.entries.iter().find(|(own, _)| own.as_deref() == Some(key)).map(|(_, value)| value)
+    }
+
     /// A cell that the budget did not cover: it may contain anything.
     fn lost() -> Cell {
         Cell { is_open: true, ..Cell::default() }

@@ -112,6 +112,23 @@ impl Value {
         }
     }
 
+    pub(crate) fn number(&self) -> Option<i64> {
+        match self {
+            Value::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Returns the text under which a map stores this key.
+    pub(crate) fn key(&self) -> Option<Rc<str>> {
+        self.to_arg().and_then(|arg| arg.as_str().map(Into::into))
+    }
+
+    /// Reports whether the value is an object of this library type.
+    pub(crate) fn is_of(&self, kind: &str) -> bool {
+        matches!(self, Value::Object(space, _) if space.0.name() == kind)
+    }
+
     pub(crate) fn partial(of: Value, first: Vec<Value>) -> Value {
         Value::partial_named(of, first.into_iter().map(|value| (None, value)).collect())
     }

@@ -5,7 +5,7 @@ use castellan_event::{EffectKind, Role, Why};
 
 use super::bound::Bound;
 use super::{Argument, Machine};
-use crate::act::{Operand, What};
+use crate::act::Operand;
 use crate::limits::{BYTES_PER_WORK, ITERATIONS_MAX, VALUE_BYTES_MAX};
 use crate::state::Cell;
 use crate::tree::Node;
@@ -18,11 +18,8 @@ impl Machine<'_> {
         if let Value::Unknown(..) = of {
             return of;
         }
-        let others: Vec<Argument> =
-            bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
-        let values: Vec<Value> =
-            of.choices().iter().map(|one| self.method_of_value(node, one, name, &others)).collect();
-        self.any(node, values)
+        let others = bound.plain_arguments(1);
+        self.over(node, &of, |machine, one| machine.method_of_value(node, one, name, &others))
     }
 
     fn method_of_value(&mut self, node: &Node, of: &Value, name: &str, others: &[Argument]) -> Value {
@@ -34,11 +31,10 @@ impl Machine<'_> {
 
     /// `implode(by, list)`, `implode(list)`
     pub(super) fn imploded(&mut self, node: &Node, bound: &Bound) -> Value {
-        let empty = Value::text("");
         let (by, list) = match (bound.first(), bound.at(1)) {
             (list @ Value::List(_), Some(by)) => (by.clone(), list),
             (by, Some(list)) => (by, list.clone()),
-            (list, None) => (empty, list),
+            (list, None) => (Value::text(""), list),
         };
         self.joined_by(node, &by, &list)
     }
@@ -78,26 +74,20 @@ impl Machine<'_> {
     pub(super) fn first_letter(&mut self, node: &Node, bound: &Bound, is_large: bool) -> Value {
         self.made_of_text(node, bound, |text| {
             let mut letters = text.chars();
-            let first = letters
-                .next()
-                .map(|c| if is_large { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() });
-            first.into_iter().chain(letters).collect()
+            let turn = |c: char| if is_large { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+            letters.next().map(turn).into_iter().chain(letters).collect()
         })
     }
 
     fn made_of_text(&mut self, node: &Node, bound: &Bound, make: impl Fn(&str) -> String) -> Value {
         let of = bound.first();
-        let mut values = Vec::new();
-        for one in of.choices() {
-            values.push(match one.as_str() {
-                Some(text) => {
-                    self.step((text.len() / BYTES_PER_WORK) as u64);
-                    Value::text(make(text))
-                }
-                None => self.unknown(node, Why::Dynamic),
-            });
-        }
-        self.any(node, values)
+        self.over(node, &of, |machine, one| match one.as_str() {
+            Some(text) => {
+                machine.step((text.len() / BYTES_PER_WORK) as u64);
+                Value::text(make(text))
+            }
+            None => machine.unknown(node, Why::Dynamic),
+        })
     }
 
     /// `substr(text, from, count)`; `first_is_one` as in Lua: indexes begin at 1, and a last index replaces the count.
@@ -168,11 +158,7 @@ impl Machine<'_> {
 
     /// `strtr(text, from, to)`: letter for letter.
     pub(super) fn translated(&mut self, node: &Node, bound: &Bound) -> Value {
-        match (
-            bound.first().as_str(),
-            bound.at(1).and_then(Value::as_str),
-            bound.at(2).and_then(Value::as_str),
-        ) {
+        match (bound.first().as_str(), bound.text(1), bound.text(2)) {
             (Some(text), Some(from), Some(to)) => {
                 let pairs: std::collections::HashMap<char, char> = from.chars().zip(to.chars()).collect();
                 self.step((text.len() / BYTES_PER_WORK) as u64);
@@ -184,13 +170,8 @@ impl Machine<'_> {
 
     /// `sprintf(format, ...)`; with `in_list` the values are in one list.
     pub(super) fn printed(&mut self, node: &Node, bound: &Bound, in_list: bool) -> Value {
-        let values = match bound.at(1).filter(|_| in_list) {
-            Some(list) => list.clone(),
-            None => {
-                let values: Vec<Value> = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
-                self.list(values)
-            }
-        };
+        let list = bound.at(1).filter(|_| in_list).cloned();
+        let values = list.unwrap_or_else(|| self.list(bound.values(1)));
         self.formatted(node, &bound.first(), &values)
     }
 
@@ -213,11 +194,7 @@ impl Machine<'_> {
             let value = self.any(node, elements);
             let key = self.unknown(node, Why::Dynamic);
             let row = self.list([key, value]);
-            return Value::List(self.state.new_cell(Cell {
-                entries: vec![(None, row)],
-                is_open: true,
-                class: None,
-            }));
+            return self.listed([row], true);
         };
         let cell = self.state.cell(*cell);
         let is_keyed = cell.entries.iter().any(|(key, _)| key.is_some());
@@ -236,9 +213,9 @@ impl Machine<'_> {
     pub(super) fn array_keys(&mut self, node: &Node, bound: &Bound) -> Value {
         let entries = self.array_entries(node, &bound.first());
         let (rows, known) = self.elements(node, &entries);
-        let keys = rows.iter().filter_map(|row| self.elements(node, row).0.into_iter().next());
-        let entries = keys.map(|key| (None, key)).collect();
-        Value::List(self.state.new_cell(Cell { entries, is_open: !known, class: None }))
+        let keys: Vec<Value> =
+            rows.iter().filter_map(|row| self.elements(node, row).0.into_iter().next()).collect();
+        self.listed(keys, !known)
     }
 
     /// Merges arrays; the last entry of a key wins.
@@ -247,8 +224,7 @@ impl Machine<'_> {
         for (_, value) in &bound.given {
             let Value::List(cell) = value else {
                 let (elements, known) = self.elements(node, value);
-                merged.is_open |= !known;
-                merged.entries.extend(elements.into_iter().map(|value| (None, value)));
+                merged.extend(elements, known);
                 continue;
             };
             let cell = self.state.cell(*cell);
@@ -280,15 +256,14 @@ impl Machine<'_> {
             let other = Argument::plain(self.unknown(node, Why::Dynamic));
             self.call_named(node, &function, vec![Argument::plain(element.clone()), other]);
         }
-        let entries = elements.into_iter().map(|value| (None, value)).collect();
-        Value::List(self.state.new_cell(Cell { entries, is_open: true, class: None }))
+        self.listed(elements, true)
     }
 
     /// `array_reduce(list, function, first)`
     pub(super) fn array_reduce(&mut self, node: &Node, bound: &Bound) -> Value {
         let (mut elements, _) = self.elements(node, &bound.first());
         let Some(function) = bound.at(1).cloned() else { return Value::Constant };
-        let mut value = bound.at(2).cloned().unwrap_or(Value::Constant);
+        let mut value = bound.value(2);
         if elements.len() > ITERATIONS_MAX {
             elements = vec![self.any(node, elements)];
             value = self.unknown(node, Why::Dynamic);
@@ -358,7 +333,7 @@ impl Machine<'_> {
             pattern.len() > flags.len() && flags.contains('e')
         });
         // `mb_ereg_replace` has this flag in a separate argument.
-        let options = bound.named("options").cloned().unwrap_or(Value::Constant);
+        let options = bound.value_of("options");
         let is_code = is_code
             || options.choices().iter().any(|one| match one.as_str() {
                 Some(options) => options.contains('e'),
@@ -382,8 +357,7 @@ impl Machine<'_> {
         let has_context = bound.named("context").is_some_and(|context| *context != Value::Constant);
         for arg in self.operands(node, &path) {
             if has_context && arg.prefix().starts_with("http") {
-                let on = Operand::Url(arg);
-                self.act(node.at, What::Effect { kind: EffectKind::Upload, on, recursive: false });
+                self.effect(node, EffectKind::Upload, Operand::Url(arg));
             }
         }
         match path.as_str().and_then(super::named::inline_data) {
@@ -406,16 +380,11 @@ impl Machine<'_> {
         }
         let url = super::bound::inner(&bound.first());
         for (option, value) in options {
-            let effect = |kind, on| What::Effect { kind, on, recursive: false };
             match option.as_str().unwrap_or_default().trim_start_matches("CURLOPT_") {
-                "URL" => {
-                    for url in self.operands(node, &value) {
-                        self.act(node.at, effect(EffectKind::Download, Operand::Url(url)));
-                    }
-                }
+                "URL" => self.url(node, EffectKind::Download, &value),
                 "POST" | "POSTFIELDS" | "UPLOAD" | "PUT" | "INFILE" | "CUSTOMREQUEST" => {
                     let on = url.to_arg().map_or(Operand::Nothing, |url| Operand::Url((*url).clone()));
-                    self.act(node.at, effect(EffectKind::Upload, on));
+                    self.effect(node, EffectKind::Upload, on);
                 }
                 "COOKIEJAR" => self.path(node, EffectKind::Write, &value, false),
                 "COOKIEFILE" | "CAINFO" | "SSLCERT" | "SSLKEY" => {

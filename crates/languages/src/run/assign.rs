@@ -313,8 +313,7 @@ impl Machine<'_> {
         if let Value::List(cell) = before {
             let (elements, known) = self.elements(node, &value);
             let mut changed = self.state.cell(cell);
-            changed.entries.extend(elements.into_iter().map(|value| (None, value)));
-            changed.is_open |= !known;
+            changed.extend(elements, known);
             self.state.set_cell(cell, changed);
             return before;
         }
@@ -332,8 +331,7 @@ impl Machine<'_> {
             let value = self.eval(node);
             if matches!(node.kind, Kind::Spread(_)) {
                 let (elements, known) = self.elements(node, &value);
-                cell.entries.extend(elements.into_iter().map(|value| (None, value)));
-                cell.is_open |= !known;
+                cell.extend(elements, known);
             } else {
                 cell.entries.push((None, value));
             }

@@ -1,6 +1,8 @@
 //! [`Bound`]: the arguments of a call of a library function, and [`Computation`]: the code of such a function.
 
-use super::Machine;
+use castellan_event::Why;
+
+use super::{Argument, Machine};
 use crate::table::{Parameter, Part, Takes};
 use crate::tree::Node;
 use crate::value::Value;
@@ -28,6 +30,49 @@ impl Bound {
     /// Returns the first argument.
     pub(super) fn first(&self) -> Value {
         self.at(0).or(self.others.first()).cloned().unwrap_or(Value::Constant)
+    }
+
+    /// Returns the argument at this position, or a constant.
+    pub(super) fn value(&self, at: usize) -> Value {
+        self.at(at).cloned().unwrap_or(Value::Constant)
+    }
+
+    /// Returns the argument of this name, or a constant.
+    pub(super) fn value_of(&self, name: &str) -> Value {
+        self.named(name).cloned().unwrap_or(Value::Constant)
+    }
+
+    /// Returns the first argument without the receiver, or a constant.
+    pub(super) fn first_plain(&self) -> Value {
+        self.plain().next().cloned().unwrap_or(Value::Constant)
+    }
+
+    /// Returns the argument whose parameter has names with this beginning.
+    pub(super) fn begun(&self, name: &str) -> Option<&Value> {
+        self.given.iter().find(|(parameter, _)| parameter.name.starts_with(name)).map(|(_, value)| value)
+    }
+
+    pub(super) fn text(&self, at: usize) -> Option<&str> {
+        self.at(at).and_then(Value::as_str)
+    }
+
+    /// Returns the arguments after the first `count`.
+    pub(super) fn values(&self, count: usize) -> Vec<Value> {
+        self.given.iter().skip(count).map(|(_, value)| value.clone()).collect()
+    }
+
+    /// Returns the arguments after the first `count`, for another call.
+    pub(super) fn plain_arguments(&self, count: usize) -> Vec<Argument> {
+        self.values(count).into_iter().map(Argument::plain).collect()
+    }
+
+    /// Like [`Bound::plain_arguments`], with any number of unknown ones if there may be more.
+    pub(super) fn arguments(&self, count: usize) -> Vec<Argument> {
+        let mut arguments = self.plain_arguments(count);
+        if self.is_open {
+            arguments.push(Argument::unknown(Why::Parameter));
+        }
+        arguments
     }
 
     /// Returns all arguments but the first `count`.

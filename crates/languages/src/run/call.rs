@@ -104,16 +104,7 @@ impl Machine<'_> {
     fn call_one(&mut self, node: &Node, callee: &Value, arguments: Vec<Argument>) -> Value {
         match callee {
             Value::Any(values) => {
-                let mut outcomes = Vec::new();
-                let mut results = Vec::new();
-                for one in values.iter() {
-                    let mark = self.state.mark();
-                    results.push(self.call(node, one, arguments.clone()));
-                    outcomes.push(self.state.leave(mark));
-                }
-                let joined = self.state.join(outcomes);
-                self.settled(node, joined);
-                self.any(node, results)
+                self.either(node, values, |machine, one| machine.call(node, one, arguments.clone()))
             }
             Value::Function(function) => self.inline(node, *function, None, arguments),
             Value::Class(class) => self.instantiate(node, *class, arguments),
@@ -192,11 +183,9 @@ impl Machine<'_> {
         }
         if name == "constructor" {
             // A function's constructor builds functions from text. The receiver here may be a function.
-            let texts = !arguments.is_empty();
-            return if texts {
-                self.made_function(node, &arguments)
-            } else {
-                self.unknown(node, Why::Dynamic)
+            return match arguments.is_empty() {
+                true => self.unknown(node, Why::Dynamic),
+                false => self.made_function(node, &arguments),
             };
         }
         if let Some(value) = self.any_method(node, of, name, &arguments) {
@@ -284,20 +273,15 @@ impl Machine<'_> {
             "__call__" if is_function && self.language == Language::Python => {
                 Some(self.call(node, of, arguments.to_vec()))
             }
-            "call" if is_function => {
+            "call" | "apply" if is_function => {
                 if let Some(this) = arguments.first() {
                     self.hand_capable(node, &this.value);
                 }
-                let rest = arguments.iter().skip(1).cloned().collect();
-                Some(self.call(node, of, rest))
-            }
-            "apply" if is_function => {
-                if let Some(this) = arguments.first() {
-                    self.hand_capable(node, &this.value);
-                }
+                let rest = arguments.get(1..).unwrap_or_default();
                 let mut given = Vec::new();
-                if let Some(list) = arguments.get(1) {
-                    self.spread(node, &list.value, &mut given);
+                match rest.first().filter(|_| name == "apply") {
+                    Some(list) => self.spread(node, &list.value, &mut given),
+                    None => given.extend(rest.iter().filter(|_| name == "call").cloned()),
                 }
                 Some(self.call(node, of, given))
             }
@@ -363,27 +347,24 @@ impl Machine<'_> {
                     self.lost(node, Why::Dynamic);
                 }
             }
-            Value::Library(..) | Value::Method(..) => {
-                if self.is_capable(value) {
+            Value::Library(..) | Value::Method(..) | Value::Partial(..) | Value::Object(..) => {
+                let acts = match value {
+                    Value::Object(space, _) => space.0.entry("@").is_some_and(Entry::is_capable),
+                    Value::Partial(of, given) => match &**of {
+                        Value::Function(function) => {
+                            let first = given.first().map(|(_, value)| value.clone());
+                            return self.cover(node, *function, first, self.language.handed());
+                        }
+                        _ => true,
+                    },
+                    other => self.is_capable(other),
+                };
+                if acts {
                     self.call(node, value, vec![Argument::unknown(Why::Parameter)]);
                 }
             }
-            Value::Partial(of, given) => match &**of {
-                Value::Function(function) => {
-                    let first = given.first().map(|(_, value)| value.clone());
-                    self.cover(node, *function, first, self.language.handed());
-                }
-                _ => {
-                    self.call(node, value, vec![Argument::unknown(Why::Parameter)]);
-                }
-            },
             // Their methods run at the end.
             Value::Class(_) | Value::Instance(_) => {}
-            Value::Object(space, _) => {
-                if space.0.entry("@").is_some_and(Entry::is_capable) {
-                    self.call(node, value, vec![Argument::unknown(Why::Parameter)]);
-                }
-            }
             Value::Any(_) | Value::List(_) | Value::Map(_) => {}
             Value::Text(_) | Value::Number(_) | Value::Constant | Value::Package(_) | Value::Unknown(..) => {}
         }

@@ -8,7 +8,7 @@ use castellan_programs::Arg;
 use super::{Argument, Machine};
 use crate::state::Cell;
 use crate::tree::Node;
-use crate::value::{CellId, Value};
+use crate::value::{CellId, Given, Value};
 
 /// Methods that remove or reorder elements.
 const SORTS: &[&str] = &[
@@ -110,14 +110,10 @@ impl Machine<'_> {
             ("<<" | "concat" | "append_as_bytes", _) => {
                 let mut parts = vec![of.clone()];
                 // A number is a character code.
-                parts.extend(plain.iter().map(|one| {
-                    match one {
-                        Value::Number(code) => u32::try_from(*code)
-                            .ok()
-                            .and_then(char::from_u32)
-                            .map_or_else(|| self.unknown(node, Why::Dynamic), Value::text),
-                        other => other.clone(),
-                    }
+                let letter = |code: i64| u32::try_from(code).ok().and_then(char::from_u32);
+                parts.extend(plain.iter().map(|one| match one.number() {
+                    Some(code) => letter(code).map_or_else(|| self.unknown(node, Why::Dynamic), Value::text),
+                    None => one.clone(),
                 }));
                 self.concatenated(node, &parts)
             }
@@ -158,12 +154,9 @@ impl Machine<'_> {
     ) -> Option<Value> {
         let mut cell = self.state.cell(id);
         match name {
-            "<<" | "append" | "push" => {
-                self.list_method(node, of, "push", arguments);
-                return Some(of.clone());
-            }
-            "prepend" => {
-                self.list_method(node, of, "unshift", arguments);
+            "<<" | "append" | "push" | "prepend" => {
+                let method = if name == "prepend" { "unshift" } else { "push" };
+                self.list_method(node, of, method, arguments);
                 return Some(of.clone());
             }
             "reverse!" => return self.list_method(node, of, "reverse", arguments),
@@ -173,8 +166,7 @@ impl Machine<'_> {
                 }
                 for argument in arguments {
                     let (elements, known) = self.elements(node, &argument.value);
-                    cell.entries.extend(elements.into_iter().map(|value| (None, value)));
-                    cell.is_open |= !known;
+                    cell.extend(elements, known);
                 }
             }
             "clear" => cell = Cell::default(),
@@ -183,10 +175,7 @@ impl Machine<'_> {
                     self.list_method(node, of, "insert", arguments);
                     return Some(of.clone());
                 }
-                _ => {
-                    cell.entries.extend(arguments.iter().skip(1).map(|one| (None, one.value.clone())));
-                    cell.is_open = true;
-                }
+                _ => cell.extend(arguments.iter().skip(1).map(|one| one.value.clone()), false),
             },
             "map!" | "collect!" => {
                 let block = arguments.iter().find(|one| one.name.as_deref() == Some("&"))?.value.clone();
@@ -197,8 +186,7 @@ impl Machine<'_> {
                 cell.entries = made;
             }
             _ => {
-                let values: Vec<Value> = cell.entries.iter().map(|(_, value)| value.clone()).collect();
-                let one = self.any(node, values);
+                let one = self.any(node, cell.values().cloned());
                 self.run_blocks(node, arguments, vec![one.clone()]);
                 if !SORTS.contains(&name) {
                     cell.entries.push((None, self.unknown(node, Why::Dynamic)));
@@ -239,18 +227,14 @@ impl Machine<'_> {
             ("store", [key, value]) => self.store(node, of, &key.value, value.value.clone()),
             ("clear", _) => self.state.set_cell(id, Cell::default()),
             ("delete", [key]) => {
-                let own = |(name, _): &(Option<Rc<str>>, Value)| {
-                    name.is_some() && name.as_deref() == key.value.as_str()
-                };
+                let own = |(name, _): &Given| name.is_some() && name.as_deref() == key.value.as_str();
                 let taken = cell.entries.iter().position(own).map(|at| cell.entries.remove(at).1);
                 let value = match taken {
                     Some(value) => value,
                     None if key.value.as_str().is_some() && !cell.is_open => Value::Constant,
                     None => {
                         cell.is_open = true;
-                        let values: Vec<Value> =
-                            cell.entries.iter().map(|(_, value)| value.clone()).collect();
-                        self.any(node, values)
+                        self.any(node, cell.values().cloned())
                     }
                 };
                 self.state.set_cell(id, cell);
@@ -258,8 +242,7 @@ impl Machine<'_> {
             }
             _ => {
                 let unknown = self.unknown(node, Why::Dynamic);
-                let values: Vec<Value> = cell.entries.iter().map(|(_, value)| value.clone()).collect();
-                let one = self.any(node, values);
+                let one = self.any(node, cell.values().cloned());
                 self.run_blocks(node, arguments, vec![unknown.clone(), one]);
                 if SORTS.contains(&name) {
                     cell.is_open = true;
@@ -291,8 +274,7 @@ impl Machine<'_> {
         for (key, _) in &mut cell.entries {
             *key = None;
         }
-        cell.entries.push((None, unknown.clone()));
-        cell.is_open = true;
+        cell.extend([unknown.clone()], false);
         self.state.set_cell(id, cell);
     }
 }

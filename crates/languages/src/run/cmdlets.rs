@@ -21,8 +21,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("asked", |_, _, _| Value::unknown(Why::Input, "a line")),
     ("array", |machine, node, bound| {
         let (items, known) = machine.items(node, &bound.first());
-        let entries = items.into_iter().map(|value| (None, value)).collect();
-        Value::List(machine.state.new_cell(crate::state::Cell { entries, is_open: !known, class: None }))
+        machine.listed(items, !known)
     }),
     ("command", |machine, node, bound| {
         let name = bound.first().as_str().map(str::to_lowercase);
@@ -35,7 +34,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
     }),
     ("command-of", |machine, _, bound| {
-        let name = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let name = bound.value(1);
         name.as_str().and_then(|name| machine.meant_by(&name.to_lowercase())).unwrap_or(name)
     }),
     ("com-type", |machine, node, bound| match bound.first().as_str() {
@@ -43,8 +42,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         None => machine.lost(node, Why::Dynamic),
     }),
     ("concat-all", |machine, node, bound| {
-        let all: Vec<Value> =
-            bound.given.iter().flat_map(|(_, value)| machine.items(node, value).0).collect();
+        let all = machine.all_items(node, &bound.values(0));
         machine.concatenated(node, &all)
     }),
     ("converted", |machine, node, bound| match input(bound) {
@@ -52,10 +50,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         _ => machine.unknown(node, Why::Dynamic),
     }),
     ("cut", |machine, node, bound| {
-        let number = |at: usize| match bound.at(at) {
-            Some(Value::Number(number)) => Some(*number),
-            _ => None,
-        };
+        let number = |at: usize| bound.at(at).and_then(Value::number);
         match bound.first().as_str() {
             Some(text) => machine.part_of_text(text, number(1), number(2)),
             None => machine.as_text(node, &bound.first()),
@@ -72,22 +67,19 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let list = machine.list(items);
         machine.joined_by(node, &blank, &list)
     }),
-    ("echoed", |machine, node, bound| {
-        let all: Vec<Value> = bound.given.iter().map(|(_, value)| value.clone()).collect();
-        match all.as_slice() {
-            [one] => one.clone(),
-            _ => {
-                let items: Vec<Value> = all.iter().flat_map(|one| machine.items(node, one).0).collect();
-                machine.list(items)
-            }
+    ("echoed", |machine, node, bound| match bound.values(0).as_slice() {
+        [one] => one.clone(),
+        all => {
+            let items = machine.all_items(node, all);
+            machine.list(items)
         }
     }),
     ("false", |_, _, _| Value::Number(0)),
     ("folder", |machine, node, bound| machine.folder(node, &bound.first())),
     ("for-each", |machine, node, bound| machine.for_each_item(node, bound)),
     ("format-text", |machine, node, bound| {
-        let given = bound.given.iter().skip(1).flat_map(|(_, value)| machine.items(node, value).0);
-        let given: Vec<Argument> = given.map(Argument::plain).collect();
+        let given = machine.all_items(node, &bound.values(1));
+        let given: Vec<Argument> = given.into_iter().map(Argument::plain).collect();
         let made = machine.text_method(node, &bound.first(), "format", &given);
         made.unwrap_or_else(|| machine.unknown(node, Why::Dynamic))
     }),
@@ -111,17 +103,15 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
     }),
     ("join-by", |machine, node, bound| {
-        let items: Vec<Value> =
-            bound.given.iter().skip(1).flat_map(|(_, value)| machine.items(node, value).0).collect();
+        let items = machine.all_items(node, &bound.values(1));
         let list = machine.list(items);
         machine.joined_by(node, &bound.first(), &list)
     }),
     ("join-elements", |machine, node, bound| {
         let by = bound.at(1).cloned().unwrap_or(Value::text(""));
         let (items, known) = machine.items(node, &bound.first());
-        let entries = items.into_iter().map(|value| (None, value)).collect();
-        let list = machine.state.new_cell(crate::state::Cell { entries, is_open: !known, class: None });
-        machine.joined_by(node, &by, &Value::List(list))
+        let list = machine.listed(items, !known);
+        machine.joined_by(node, &by, &list)
     }),
     ("lost-directory", |machine, node, _| {
         machine.act(node.at, What::Directory(Arg::unknown(Why::Dynamic, "popd", false)));
@@ -136,8 +126,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         machine.unknown(node, Why::Substitution)
     }),
     ("members", |machine, node, bound| {
-        let name = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with("expandproperty"));
-        match name.and_then(|(_, value)| value.as_str().map(str::to_lowercase)) {
+        match bound.begun("expandproperty").and_then(|value| value.as_str().map(str::to_lowercase)) {
             Some(name) => {
                 let (items, _) = machine.items(node, &input(bound));
                 let values: Vec<Value> = items.iter().map(|one| machine.member(node, one, &name)).collect();
@@ -157,11 +146,11 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     }),
     ("patterns", |machine, node, bound| {
         let items = machine.items(node, &bound.first()).0;
-        let items: Vec<Value> = items
-            .iter()
-            .map(|one| one.to_arg().map_or(one.clone(), |arg| Value::arg(super::paths::pattern_of(&arg))))
-            .collect();
-        machine.list(items)
+        let pattern = |one: Value| match one.to_arg() {
+            Some(arg) => Value::arg(super::paths::pattern_of(&arg)),
+            None => one,
+        };
+        machine.list(items.into_iter().map(pattern))
     }),
     ("quoted", |machine, node, bound| match bound.first().as_str() {
         Some(text) => Value::text(single_quoted(text)),
@@ -178,19 +167,16 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         _ => machine.unknown(node, Why::Arithmetic),
     }),
     ("remote", |machine, node, bound| {
-        if let Some(on) = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with("computername"))
-        {
-            for host in machine.operands(node, &on.1) {
-                let on = Operand::Host { host, port: None };
-                machine.act(node.at, What::Effect { kind: EffectKind::Connect, on, recursive: false });
-            }
+        let hosts = bound.begun("computername").map(|on| machine.operands(node, on));
+        for host in hosts.into_iter().flatten() {
+            machine.effect(node, EffectKind::Connect, Operand::Host { host, port: None });
         }
         machine.blocks(node, bound)
     }),
     ("renamed", |machine, node, bound| machine.renamed(node, bound)),
     ("replaced", |machine, node, bound| machine.replaced_text(node, bound)),
     ("set-variable", |machine, node, bound| {
-        let value = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let value = bound.value(1);
         match bound.first().as_str() {
             Some(name) => {
                 let name: Rc<str> = format!("${}", name.to_lowercase()).into();
@@ -227,8 +213,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         let verb = part("verb").map(|(_, value)| value.as_str().map(str::to_ascii_lowercase));
         let elevates = verb.is_some_and(|verb| verb.is_none_or(|verb| verb.starts_with("runas")));
         if elevates || part("credential").is_some() {
-            let what = What::Effect { kind: EffectKind::Elevate, on: Operand::Nothing, recursive: false };
-            machine.act(node.at, what);
+            machine.effect(node, EffectKind::Elevate, Operand::Nothing);
         }
         machine.unknown(node, Why::Substitution)
     }),
@@ -243,7 +228,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
     }),
     ("utf16-second", |machine, node, bound| {
-        let bytes = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let bytes = bound.value(1);
         match bytes.as_str().map(super::texts::utf16) {
             Some(Some(text)) => Value::text(text),
             Some(None) => machine.unknown(node, Why::Encoding),
@@ -272,8 +257,7 @@ pub(super) fn is_known(name: &str) -> bool {
 
 /// Returns the pipeline input, or the argument in its place.
 fn input(bound: &Bound) -> Value {
-    let piped = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with('<'));
-    piped.map_or(Value::Constant, |(_, value)| value.clone())
+    bound.begun("<").cloned().unwrap_or(Value::Constant)
 }
 
 /// Special characters of a regular expression.
@@ -290,7 +274,7 @@ impl Machine<'_> {
     }
 
     fn set_alias(&mut self, node: &Node, bound: &Bound) -> Value {
-        let target = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let target = bound.value(1);
         self.alias(node, &bound.first(), target)
     }
 
@@ -312,12 +296,9 @@ impl Machine<'_> {
 
     /// Runs each block for every item; the block sees the item as `$_`.
     fn each_block(&mut self, node: &Node, bound: &Bound, items: &[Value]) -> Vec<Value> {
-        let blocks: Vec<Value> = bound
-            .given
-            .iter()
-            .filter(|(parameter, _)| !parameter.name.starts_with('<') && !parameter.name.ends_with('?'))
-            .flat_map(|(_, value)| self.items(node, value).0)
-            .collect();
+        let is_block = |name: &str| !name.starts_with('<') && !name.ends_with('?');
+        let blocks = bound.given.iter().filter(|(parameter, _)| is_block(parameter.name));
+        let blocks: Vec<Value> = blocks.flat_map(|(_, value)| self.items(node, value).0).collect();
         let scope = self.scope;
         let before = self.state.name(scope, "$_");
         let unknown = Value::unknown(Why::Input, "$_");
@@ -363,19 +344,15 @@ impl Machine<'_> {
     fn for_each_item(&mut self, node: &Node, bound: &Bound) -> Value {
         let (items, known) = self.items(node, &input(bound));
         let values = self.each_block(node, bound, &items);
-        let values: Vec<Value> = values.iter().flat_map(|one| self.items(node, one).0).collect();
-        let entries = values.into_iter().map(|value| (None, value)).collect();
-        Value::List(self.state.new_cell(crate::state::Cell { entries, is_open: !known, class: None }))
+        let values = self.all_items(node, &values);
+        self.listed(values, !known)
     }
 
     /// Runs the block arguments of a command with their arguments.
     fn blocks(&mut self, node: &Node, bound: &Bound) -> Value {
-        let mut words = Vec::new();
-        for (_, value) in
-            bound.given.iter().filter(|(parameter, _)| parameter.name.starts_with("argumentlist"))
-        {
-            words.extend(self.items(node, value).0.into_iter().map(Word::Plain));
-        }
+        let given = bound.given.iter().filter(|(parameter, _)| parameter.name.starts_with("argumentlist"));
+        let words = given.flat_map(|(_, value)| self.items(node, value).0);
+        let words: Vec<Word> = words.map(Word::Plain).collect();
         let mut results = Vec::new();
         for (_, value) in &bound.given {
             for one in value.choices() {
@@ -389,19 +366,14 @@ impl Machine<'_> {
 
     /// `New-Object type arguments`, `New-Object -ComObject name`
     fn new_object(&mut self, node: &Node, bound: &Bound) -> Value {
-        let part = |name: &str| {
-            bound.given.iter().find(|(parameter, _)| parameter.name.starts_with(name)).map(|(_, value)| value)
-        };
-        let name = match (part("comobject"), part("typename")) {
+        let name = match (bound.begun("comobject"), bound.begun("typename")) {
             (Some(com), _) => com.as_str().map(|name| format!("com.{}", name.to_lowercase())),
             (None, Some(kind)) => kind.as_str().map(crate::powershell::type_named),
             (None, None) => None,
         };
         let Some(name) = name else { return self.lost(node, Why::Dynamic) };
-        let given = match part("argumentlist") {
-            Some(value) => self.items(node, value).0.into_iter().map(Argument::plain).collect(),
-            None => Vec::new(),
-        };
+        let given = bound.begun("argumentlist").map(|value| self.items(node, value).0);
+        let given = given.into_iter().flatten().map(Argument::plain).collect();
         let own: Rc<str> = format!("[{name}").into();
         let kind = match self.state.name(self.scope, &own) {
             Some(class) => class,
@@ -412,26 +384,22 @@ impl Machine<'_> {
 
     /// `Invoke-WmiMethod`, `Invoke-CimMethod`: `Create` of `Win32_Process` starts a program.
     fn wmi(&mut self, node: &Node, bound: &Bound) -> Value {
-        let part = |name: &str| {
-            let own = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with(name));
-            own.map(|(_, value)| value.clone())
-        };
-        let starts = part("name")
-            .is_none_or(|name| name.as_str().is_none_or(|name| name.eq_ignore_ascii_case("create")));
-        let line = match (part("argumentlist"), part("arguments")) {
-            (Some(line), _) => Some(line),
-            (None, Some(map)) => Some(self.member(node, &map, "commandline")),
-            (None, None) => None,
-        };
-        match line.filter(|_| starts) {
+        let method = bound.begun("name").and_then(Value::as_str);
+        let starts = method.is_none_or(|name| name.eq_ignore_ascii_case("create"));
+        let map = bound.begun("arguments").filter(|_| bound.begun("argumentlist").is_none());
+        let line = map.map(|map| self.member(node, map, "commandline"));
+        match line.or_else(|| bound.begun("argumentlist").cloned()).filter(|_| starts) {
             Some(line) => {
                 let words = self.words(node, &line);
                 let argv = self.operands(node, &words);
                 self.act(node.at, What::Command { argv, cwd: None, env: Vec::new(), stdin: None });
             }
             None => {
-                let on = Operand::System { system: "wmi".into(), verb: "method".into() };
-                self.act(node.at, What::Effect { kind: EffectKind::Mutate, on, recursive: false });
+                self.effect(
+                    node,
+                    EffectKind::Mutate,
+                    Operand::System { system: "wmi".into(), verb: "method".into() },
+                );
             }
         }
         self.unknown(node, Why::Dynamic)

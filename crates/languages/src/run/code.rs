@@ -114,7 +114,7 @@ impl Machine<'_> {
 
     /// Expands a template, which may contain code. A template without inner members and code blocks has none.
     pub(super) fn template(&mut self, node: &Node, bound: &Bound) -> Value {
-        let text = bound.plain().next().cloned().unwrap_or(Value::Constant);
+        let text = bound.first_plain();
         let is_plain = |text: &str| !CODE_IN_TEMPLATES.iter().any(|sign| text.contains(sign));
         for one in text.choices() {
             if !one.as_str().is_some_and(is_plain) {
@@ -164,7 +164,7 @@ impl Machine<'_> {
     /// of it may do anything. The module's own `eval` sees the program's names without `@`.
     pub(super) fn columns(&mut self, node: &Node, bound: &Bound, is_module: bool) -> Value {
         if self.modules.iter().any(|module| module.split('.').next() == Some("pandas")) {
-            let expression = bound.plain().next().cloned().unwrap_or(Value::Constant);
+            let expression = bound.first_plain();
             for one in expression.choices() {
                 let Value::Text(text) = one else {
                     if let Value::Unknown(why, _) = one {
@@ -186,15 +186,10 @@ impl Machine<'_> {
 
     /// Loads a module by its name.
     pub(super) fn load(&mut self, node: &Node, name: &Value) -> Value {
-        let values: Vec<Value> = name
-            .choices()
-            .iter()
-            .map(|one| match one.as_str() {
-                Some(name) => self.load_named(node, name),
-                None => self.load_unknown(node, one),
-            })
-            .collect();
-        self.any(node, values)
+        self.over(node, name, |machine, one| match one.as_str() {
+            Some(name) => machine.load_named(node, name),
+            None => machine.load_unknown(node, one),
+        })
     }
 
     fn load_unknown(&mut self, node: &Node, name: &Value) -> Value {
@@ -223,8 +218,7 @@ impl Machine<'_> {
         }
         let is_url = path.prefix().contains("://") && !path.prefix().starts_with("file:");
         if self.language == Language::JavaScript && is_url {
-            let on = Operand::Url(path.clone());
-            self.act(node.at, What::Effect { kind: EffectKind::Download, on, recursive: false });
+            self.effect(node, EffectKind::Download, Operand::Url(path.clone()));
             self.hole(node.at, Role::Code, Why::Network, &path.written());
             return Value::unknown(Why::Network, &path.written());
         }

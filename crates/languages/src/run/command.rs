@@ -27,13 +27,7 @@ impl Machine<'_> {
                     Part::Argv => {
                         let split = self.command_line(node, value);
                         for one in split.as_ref().unwrap_or(value).choices() {
-                            let argv = match one {
-                                Value::List(_) => self.argv(node, one),
-                                other => {
-                                    self.args(node, other).iter().map(|arg| vec![(**arg).clone()]).collect()
-                                }
-                            };
-                            self.starts(node, argv, bound);
+                            self.starts(node, self.argv_of(node, one), bound);
                         }
                     }
                     Part::Program => self.program_with(node, value, bound, is_shell),
@@ -91,7 +85,7 @@ impl Machine<'_> {
         for one in value.choices() {
             let texts: Vec<Arg> = match one {
                 Value::List(_) => self.argv(node, one).iter().map(|argv| spaced(argv)).collect(),
-                other => self.args(node, other).iter().map(|arg| (**arg).clone()).collect(),
+                other => self.owned_args(node, other).collect(),
             };
             for text in texts {
                 self.reads(node, text, bound);
@@ -139,15 +133,7 @@ impl Machine<'_> {
             let value = split.as_ref().unwrap_or(value);
             let more = match value {
                 Value::Constant => vec![Vec::new()],
-                Value::List(_) => self.argv(node, value),
-                Value::Any(choices) => choices
-                    .iter()
-                    .flat_map(|one| match one {
-                        Value::List(_) => self.argv(node, one),
-                        other => self.args(node, other).iter().map(|arg| vec![(**arg).clone()]).collect(),
-                    })
-                    .collect(),
-                other => self.args(node, other).iter().map(|arg| vec![(**arg).clone()]).collect(),
+                other => other.choices().iter().flat_map(|one| self.argv_of(node, one)).collect(),
             };
             rest = product(rest, more);
         }
@@ -159,13 +145,11 @@ impl Machine<'_> {
                 }
             }
         }
-        let mut programs: Vec<Vec<Arg>> =
-            self.args(node, program).iter().map(|arg| vec![(**arg).clone()]).collect();
-        if let Some(called) = bound.part(Part::Called).filter(|called| **called != Value::Constant) {
-            let called = self.args(node, called).iter().map(|arg| vec![(**arg).clone()]).collect();
-            if program.as_str().is_some_and(goes_by_name) {
-                programs = product(programs, called);
-            }
+        let mut programs = self.words_of_args(node, program);
+        if let Some(called) = bound.part(Part::Called).filter(|called| **called != Value::Constant)
+            && program.as_str().is_some_and(goes_by_name)
+        {
+            programs = product(programs, self.words_of_args(node, called));
         }
         let argv = product(programs, rest);
         if is_shell {
@@ -189,13 +173,33 @@ impl Machine<'_> {
         }
     }
 
+    /// Returns the argument lists that a value may become: a list, or one word.
+    pub(super) fn argv_of(&self, node: &Node, value: &Value) -> Vec<Vec<Arg>> {
+        match value {
+            Value::List(_) => self.argv(node, value),
+            other => self.words_of_args(node, other),
+        }
+    }
+
+    /// Returns each choice of a value as a list of one word.
+    pub(super) fn words_of_args(&self, node: &Node, value: &Value) -> Vec<Vec<Arg>> {
+        self.owned_args(node, value).map(|arg| vec![arg]).collect()
+    }
+
+    /// Runs a list as a program with its arguments, and a text in a shell.
+    pub(super) fn starts_or_shell(&mut self, node: &Node, value: &Value, bound: &Bound) {
+        match value {
+            Value::List(_) => self.starts(node, self.argv(node, value), bound),
+            text => self.shell(node, text, bound),
+        }
+    }
+
     /// Returns the argument lists that a list may become.
     pub(super) fn argv(&self, node: &Node, list: &Value) -> Vec<Vec<Arg>> {
         let (elements, known) = self.elements(node, list);
         let mut made: Vec<Vec<Arg>> = vec![Vec::new()];
         for element in &elements {
-            let args = self.args(node, element).iter().map(|arg| vec![(**arg).clone()]).collect();
-            made = product(made, args);
+            made = product(made, self.words_of_args(node, element));
         }
         if !known {
             let more = Arg::unknown(Why::Dynamic, &*self.written(node), true);

@@ -58,13 +58,11 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("clone", |machine, _, bound| machine.cloned(&bound.first())),
     ("code", |machine, node, bound| machine.code(node, &bound.first())),
     ("code-path", |machine, node, bound| {
-        let path = bound.plain().next().cloned().unwrap_or(Value::Constant);
+        let path = bound.first_plain();
         machine.variable(node, &Value::text("LUA_PATH"), &path);
         Value::Constant
     }),
-    ("code-second", |machine, node, bound| {
-        machine.code(node, &bound.at(1).cloned().unwrap_or(Value::Constant))
-    }),
+    ("code-second", |machine, node, bound| machine.code(node, &bound.value(1))),
     ("columns", |machine, node, bound| machine.columns(node, bound, false)),
     ("columns-of-module", |machine, node, bound| machine.columns(node, bound, true)),
     ("constant", |machine, node, bound| machine.constant(node, &bound.first())),
@@ -98,7 +96,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("enumerate", |machine, node, bound| machine.enumerated(node, &bound.first())),
     ("environment", |machine, node, bound| machine.environment_or(node, bound)),
     ("environment-second", |machine, node, bound| {
-        let name = bound.named("key").cloned().unwrap_or(Value::Constant);
+        let name = bound.value_of("key");
         let value = machine.environment(node, &name);
         match bound.named("default") {
             Some(default) if value.as_str().is_none() => machine.any(node, [value, default.clone()]),
@@ -132,14 +130,12 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("first-of", |machine, node, bound| machine.end_of(node, bound, 0)),
     ("flat", |machine, node, bound| {
         let (values, known) = machine.flattened(node, bound);
-        let entries = values.into_iter().map(|value| (None, value)).collect();
-        Value::List(machine.state.new_cell(Cell { entries, is_open: !known, class: None }))
+        machine.listed(values, !known)
     }),
     ("flat-reversed", |machine, node, bound| {
         let (mut values, known) = machine.flattened(node, bound);
         values.reverse();
-        let entries = values.into_iter().map(|value| (None, value)).collect();
-        Value::List(machine.state.new_cell(Cell { entries, is_open: !known, class: None }))
+        machine.listed(values, !known)
     }),
     ("formula", |machine, node, bound| machine.formula(node, bound)),
     ("fresh", |_, _, _| fresh()),
@@ -249,7 +245,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("packed", |machine, node, bound| machine.packed(node, bound)),
     ("packed-of", |machine, node, bound| machine.packed_of(node, bound)),
     ("packed-values", |machine, _, bound| {
-        let values: Vec<Value> = bound.given.iter().map(|(_, value)| value.clone()).collect();
+        let values = bound.values(0);
         machine.list(values)
     }),
     ("paired", |machine, node, bound| machine.paired(node, bound)),
@@ -257,7 +253,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("parent-method", |machine, _, bound| machine.bound_method(bound)),
     ("part-replaced", |machine, node, bound| machine.part_replaced(node, bound)),
     ("partial", |_, _, bound| {
-        let rest = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
+        let rest = bound.values(1);
         Value::partial(bound.first(), rest)
     }),
     ("pattern-code", |machine, node, bound| machine.pattern_code(node, bound)),
@@ -266,15 +262,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("pipeline", |machine, node, bound| machine.pipeline(node, bound)),
     ("plain-replace", |machine, node, bound| machine.plainly_replaced(node, bound)),
     ("popened", |machine, node, bound| {
-        let what = bound.first();
-        for one in what.choices() {
-            match one {
-                Value::List(_) => {
-                    let argv = machine.argv(node, one);
-                    machine.starts(node, argv, bound);
-                }
-                other => machine.shell(node, other, bound),
-            }
+        for one in bound.first().choices() {
+            machine.starts_or_shell(node, one, bound);
         }
         Value::unknown(Why::Substitution, "popen")
     }),
@@ -292,7 +281,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("referred", |machine, node, bound| machine.referred(node, bound)),
     ("refilled", |machine, node, bound| machine.refilled(node, bound)),
     ("repeated", |machine, node, bound| {
-        let count = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let count = bound.value(1);
         machine.repeated(node, &bound.first(), &count)
     }),
     ("replace", |machine, node, bound| machine.replaced(node, bound)),
@@ -304,7 +293,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("requested-second", |machine, _, bound| {
         let method = bound.part(Part::Method).cloned().unwrap_or_else(|| Value::text("GET"));
         let body = bound.part(Part::Body).cloned().unwrap_or(Value::Constant);
-        let url = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let url = bound.value(1);
         machine.list([url, method, body])
     }),
     ("require", |machine, node, _| {
@@ -329,12 +318,12 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("run", |machine, node, bound| machine.run_with(node, bound)),
     ("scanned", |machine, node, bound| machine.children(node, bound, Some("DirEntry"))),
     ("search-path", |machine, node, bound| {
-        let path = bound.named("path").cloned().unwrap_or(Value::Constant);
+        let path = bound.value_of("path");
         machine.variable(node, &Value::text("PYTHONPATH"), &path);
         Value::Constant
     }),
     ("searched", |machine, node, bound| machine.searched(node, bound)),
-    ("second", |_, _, bound| bound.at(1).cloned().unwrap_or(Value::Constant)),
+    ("second", |_, _, bound| bound.value(1)),
     ("select", |machine, node, bound| machine.selected(node, bound)),
     ("sent", |machine, node, bound| machine.sent(node, bound)),
     ("set-member", |machine, node, bound| machine.set_member(node, bound)),
@@ -344,7 +333,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("substring-from-one", |machine, node, bound| machine.substring(node, bound, true)),
     ("super", |machine, _, _| machine.this_object()),
     ("tail", |machine, node, bound| machine.path_part(node, &bound.first(), false)),
-    ("target", |_, _, bound| bound.named("target").cloned().unwrap_or(Value::Constant)),
+    ("target", |_, _, bound| bound.value_of("target")),
     ("template", |machine, node, bound| machine.template(node, bound)),
     ("text", |machine, node, bound| machine.as_text(node, &bound.first())),
     ("tied", |machine, node, bound| machine.tied(node, bound)),
@@ -387,7 +376,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("vim-code", |machine, node, bound| machine.vim_code(node, bound)),
     ("vim-expand", |machine, node, bound| machine.vim_expanded(node, bound)),
     ("vim-option", |machine, node, bound| {
-        let value = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let value = bound.value(1);
         machine.vim_option(node, &bound.first(), &value);
         Value::Constant
     }),

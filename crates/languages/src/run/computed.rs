@@ -7,11 +7,10 @@ use super::bound::inner;
 use super::{Argument, Machine};
 use crate::language::Language;
 use crate::limits::ITERATIONS_MAX;
-use crate::state::Cell;
 use crate::table::Part;
 use crate::tree::Node;
 use crate::value::Value;
-use castellan_programs::Quoting;
+use castellan_programs::{Arg, Quoting};
 
 /// The state's key for a list that replaces the program's arguments; no name of a program equals it.
 pub(super) const OTHER_ARGV: &str = "its arguments";
@@ -46,20 +45,14 @@ impl Machine<'_> {
     }
 
     fn arguments_behind(&mut self, before: Vec<Value>) -> Value {
-        let args = self.start.args.as_deref();
-        // If the arguments are unknown, no position is known, not even that of the program's name.
-        let before = if args.is_some() { before } else { Vec::new() };
-        let mut entries: Vec<_> = before.into_iter().map(|value| (None, value)).collect();
+        let Some(args) = self.start.args.as_deref() else {
+            // No position is known, not even that of the program's name.
+            return self.listed([Value::unknown(Why::Dynamic, "an argument")], true);
+        };
         // A shell script without given arguments may get any number of them.
-        let mut is_open = args.is_none_or(|args| args.is_empty() && self.language.is_shell());
-        if args.is_none() {
-            entries.push((None, Value::unknown(Why::Dynamic, "an argument")));
-        }
-        for arg in args.unwrap_or_default() {
-            is_open |= arg.splits();
-            entries.push((None, Value::arg(arg.clone())));
-        }
-        Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
+        let is_open = args.is_empty() && self.language.is_shell() || args.iter().any(Arg::splits);
+        let args: Vec<Value> = args.iter().cloned().map(Value::arg).collect();
+        self.listed(before.into_iter().chain(args), is_open)
     }
 
     pub(super) fn environment(&mut self, node: &Node, name: &Value) -> Value {
@@ -97,8 +90,7 @@ impl Machine<'_> {
 
     pub(super) fn characters(&mut self, node: &Node, bound: &Bound) -> Value {
         let mut text = String::new();
-        let values = bound.given.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>();
-        for value in values {
+        for value in bound.values(0) {
             let elements = match value {
                 Value::List(_) => match self.elements(node, &value) {
                     (elements, true) => elements,
@@ -132,26 +124,19 @@ impl Machine<'_> {
         decode: fn(&str) -> Option<String>,
     ) -> Value {
         let of = bound.first();
-        let values: Vec<Value> = of
-            .choices()
-            .iter()
-            .map(|one| match one.as_str().and_then(decode) {
-                Some(text) => Value::text(text),
-                None => self.unknown(node, Why::Dynamic),
-            })
-            .collect();
-        self.any(node, values)
+        self.over(node, &of, |machine, one| match one.as_str().and_then(decode) {
+            Some(text) => Value::text(text),
+            None => machine.unknown(node, Why::Dynamic),
+        })
     }
 
     /// `codecs.decode(text, encoding)`, `Buffer.from(text, encoding)`
     pub(super) fn decode(&mut self, node: &Node, bound: &Bound) -> Value {
-        if let value @ Value::List(_) = bound.first() {
+        if let Value::List(_) = bound.first() {
             let alone = Bound { given: bound.given.iter().take(1).cloned().collect(), ..Bound::default() };
-            let _ = value;
             return self.characters(node, &alone);
         }
-        let encoding =
-            bound.at(1).and_then(Value::as_str).unwrap_or_default().replace('-', "_").to_ascii_lowercase();
+        let encoding = bound.text(1).unwrap_or_default().replace('-', "_").to_ascii_lowercase();
         match encoding.as_str() {
             "rot13" | "rot_13" => self.decoded(node, bound, super::texts::rot13),
             "hex" | "hex_codec" => self.decoded(node, bound, super::texts::hex),
@@ -162,37 +147,20 @@ impl Machine<'_> {
     }
 
     pub(super) fn integer(&mut self, node: &Node, value: &Value) -> Value {
-        match value {
-            Value::Number(_) => value.clone(),
-            other => match other.as_str().and_then(|text| text.trim().parse().ok()) {
-                Some(number) => Value::Number(number),
-                None => self.unknown(node, Why::Arithmetic),
-            },
-        }
+        let number = value.number().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
+        number.map_or_else(|| self.unknown(node, Why::Arithmetic), Value::Number)
     }
 
     /// Parses a number in this radix.
     pub(super) fn integer_of(&mut self, node: &Node, value: &Value, radix: u32) -> Value {
         let digits = value.as_str().map(|text| text.trim_start_matches("0x").to_owned());
-        let digits = digits.or_else(|| match value {
-            Value::Number(number) => Some(number.to_string()),
-            _ => None,
-        });
-        match digits.and_then(|digits| i64::from_str_radix(&digits, radix).ok()) {
-            Some(number) => Value::Number(number),
-            None => self.unknown(node, Why::Arithmetic),
-        }
+        let digits = digits.or_else(|| value.number().map(|number| number.to_string()));
+        let number = digits.and_then(|digits| i64::from_str_radix(&digits, radix).ok());
+        number.map_or_else(|| self.unknown(node, Why::Arithmetic), Value::Number)
     }
 
     pub(super) fn range(&mut self, node: &Node, bound: &Bound) -> Value {
-        let numbers: Option<Vec<i64>> = bound
-            .given
-            .iter()
-            .map(|(_, value)| match value {
-                Value::Number(number) => Some(*number),
-                _ => None,
-            })
-            .collect();
+        let numbers: Option<Vec<i64>> = bound.given.iter().map(|(_, value)| value.number()).collect();
         let (from, to, step) = match numbers.as_deref() {
             Some([to]) => (0, *to, 1),
             Some([from, to]) => (*from, *to, 1),
@@ -232,8 +200,7 @@ impl Machine<'_> {
             made.push(if filters { element } else { value });
         }
         let is_open = !known || filters;
-        let entries = made.into_iter().map(|value| (None, value)).collect();
-        Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
+        self.listed(made, is_open)
     }
 
     /// Calls a function that is passed with its arguments: threads, executors, exit handlers.
@@ -275,19 +242,18 @@ impl Machine<'_> {
     pub(super) fn words(&mut self, node: &Node, text: &Value) -> Value {
         match text.as_str() {
             Some(text) if !text.contains(['\'', '"', '\\', '#']) => {
-                self.list(text.split_whitespace().map(Value::text).collect::<Vec<_>>())
+                self.list(text.split_whitespace().map(Value::text))
             }
-            Some(text) => match Quoting::SHLEX.closed_words(text) {
+            text => match text.and_then(|text| Quoting::SHLEX.closed_words(text)) {
                 Some(words) => self.list(words.into_iter().map(Value::text)),
                 None => self.unknown(node, Why::Dynamic),
             },
-            None => self.unknown(node, Why::Dynamic),
         }
     }
 
     pub(super) fn member_by_name(&mut self, node: &Node, bound: &Bound) -> Value {
         let of = bound.first();
-        let name = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let name = bound.value(1);
         let mut values = Vec::new();
         for name in name.choices() {
             match name.as_str().map(str::to_owned) {

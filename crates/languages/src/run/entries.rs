@@ -65,20 +65,13 @@ impl Machine<'_> {
 
     /// Returns the key, if it is known, and the value of a list of two.
     fn pair(&mut self, node: &Node, pair: &Value) -> Option<(Option<Rc<str>>, Value)> {
-        match pair {
-            Value::List(_) => match self.elements(node, pair) {
-                (pair, true) => match pair.as_slice() {
-                    [key, value] => {
-                        let key = key.to_arg().and_then(|key| key.as_str().map(Into::into));
-                        Some((key, value.clone()))
-                    }
-                    _ => None,
-                },
-                _ => None,
-            },
-            Value::Unknown(..) => Some((None, pair.clone())),
-            _ => None,
+        if let Value::Unknown(..) = pair {
+            return Some((None, pair.clone()));
         }
+        let Value::List(_) = pair else { return None };
+        let (pair, known) = self.elements(node, pair);
+        let [key, value] = pair.as_slice() else { return None };
+        known.then(|| (key.key(), value.clone()))
     }
 
     /// `Object.assign(target, ...sources)`: returns the target with all entries of the sources.
@@ -92,7 +85,7 @@ impl Machine<'_> {
         }
         let cell = self.merged_maps(node, sources)?;
         for (key, value) in cell.entries {
-            let key = key.map_or_else(|| self.unknown(node, Why::Dynamic), |key| Value::text(&*key));
+            let key = self.key_value(node, key);
             self.store(node, into, &key, value);
         }
         if let (Value::Map(id) | Value::Instance(id), true) = (into, cell.is_open) {

@@ -4,25 +4,10 @@ use castellan_event::Why;
 
 use super::Machine;
 use crate::limits::{ITERATIONS_MAX, LOOP_ROUNDS_MAX};
-use crate::state::Cell;
 use crate::tree::{Loop, Node};
 use crate::value::Value;
 
 impl Machine<'_> {
-    /// Runs each part from the same state, and joins the states afterwards.
-    pub(super) fn either(&mut self, node: &Node, parts: &[Node]) -> Value {
-        let mut outcomes = Vec::new();
-        let mut values = Vec::new();
-        for part in parts {
-            let mark = self.state.mark();
-            values.push(self.eval(part));
-            outcomes.push(self.state.leave(mark));
-        }
-        let joined = self.state.join(outcomes);
-        self.settled(node, joined);
-        self.any(node, values)
-    }
-
     pub(super) fn or(&mut self, node: &Node, parts: &[Node]) -> Value {
         let mut values = Vec::new();
         let mut mark = None;
@@ -30,8 +15,7 @@ impl Machine<'_> {
             values.push(self.eval(part));
             mark = mark.or(Some(self.state.mark()));
         }
-        let joined = self.state.join_history(mark.unwrap_or(usize::MAX), false);
-        self.settled(node, joined);
+        self.rejoin(node, mark.unwrap_or(usize::MAX), false);
         self.any(node, values)
     }
 
@@ -39,8 +23,7 @@ impl Machine<'_> {
         for part in parts {
             let mark = self.state.mark();
             self.eval(part);
-            let joined = self.state.join_history(mark, false);
-            self.settled(node, joined);
+            self.rejoin(node, mark, false);
         }
         Value::Constant
     }
@@ -58,8 +41,7 @@ impl Machine<'_> {
                     self.round(one, Some(element), &mut collected);
                 }
                 if one.jumps {
-                    let joined = self.state.join_history(mark, false);
-                    self.settled(node, joined);
+                    self.rejoin(node, mark, false);
                 }
                 if one.collects { self.list(collected) } else { Value::Constant }
             }
@@ -75,8 +57,7 @@ impl Machine<'_> {
                     return Value::Constant;
                 }
                 let value = self.any(node, collected);
-                let entries = vec![(None, value)];
-                Value::List(self.state.new_cell(Cell { entries, is_open: true, class: None }))
+                self.listed([value], true)
             }
         }
     }
@@ -91,8 +72,7 @@ impl Machine<'_> {
             if !self.state.has_changed(mark) {
                 return;
             }
-            let joined = self.state.join_history(mark, number == 0);
-            self.settled(node, joined);
+            self.rejoin(node, mark, number == 0);
             let held = self.capable_since(mark, extent);
             if before.as_ref() == Some(&held) {
                 return;

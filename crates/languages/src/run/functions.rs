@@ -60,8 +60,7 @@ impl Machine<'_> {
                 }
             }
             let first = self.active.iter().find(|(active, _)| *active == id).map(|(_, mark)| *mark);
-            let joined = self.state.join_history(first.unwrap_or(usize::MAX), true);
-            self.settled(node, joined);
+            self.rejoin(node, first.unwrap_or(usize::MAX), true);
         }
         self.enter(node, id, &closure, this, arguments)
     }
@@ -99,12 +98,10 @@ impl Machine<'_> {
         (self.scope, self.source) = outer;
         let returns_at_end = frame.returns.len() == 1 && ends_in_return(&function.body);
         if !(frame.returns.is_empty() || returns_at_end) {
-            let joined = self.state.join_history(mark, false);
-            self.settled(node, joined);
+            self.rejoin(node, mark, false);
         }
         if let Some(yields) = frame.yields {
-            let entries = yields.into_iter().chain(frame.returns).map(|value| (None, value)).collect();
-            return Value::List(self.state.new_cell(Cell { entries, is_open: true, class: None }));
+            return self.listed(yields.into_iter().chain(frame.returns), true);
         }
         if frame.returns.is_empty() && matches!(value, Value::Constant) {
             return Value::Constant;
@@ -170,8 +167,7 @@ impl Machine<'_> {
             self.hand(node, &value);
         }
         // The call may never happen, and its time is unknown.
-        let joined = self.state.join_history(mark, false);
-        self.settled(node, joined);
+        self.rejoin(node, mark, false);
     }
 
     /// Runs the functions that the program never calls: other code may call them with any arguments.

@@ -16,11 +16,9 @@ impl Machine<'_> {
         for (at, value) in values.iter().enumerate() {
             let (own, file) = value.as_str().map(signed).unwrap_or_default();
             match value {
-                Value::List(_) if at == 0 || matches!(&*sign, "|" | "&") => {
-                    let argv = self.argv(node, value);
-                    self.starts(node, argv, bound);
+                Value::List(_) | Value::Text(_) if at == 0 || matches!(&*sign, "|" | "&") => {
+                    self.starts_or_shell(node, value, bound);
                 }
-                Value::Text(_) if at == 0 || matches!(&*sign, "|" | "&") => self.shell(node, value, bound),
                 Value::Text(_) if sign.contains('>') => self.path(node, EffectKind::Write, value, false),
                 Value::Text(_) if sign.contains('<') => self.path(node, EffectKind::Read, value, false),
                 Value::Text(_) if own.contains(['<', '>']) && !file.is_empty() => {
@@ -39,13 +37,7 @@ impl Machine<'_> {
         let values: Vec<Value> = bound.plain().cloned().collect();
         let Some((command, files)) = values.split_first() else { return self.unknown(node, Why::Dynamic) };
         for one in command.choices() {
-            match one {
-                Value::List(_) => {
-                    let argv = self.argv(node, one);
-                    self.starts(node, argv, bound);
-                }
-                other => self.shell(node, other, bound),
-            }
+            self.starts_or_shell(node, one, bound);
         }
         let kinds = [EffectKind::Read, EffectKind::Write, EffectKind::Write];
         for (file, kind) in files.iter().zip(kinds) {

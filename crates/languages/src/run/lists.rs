@@ -37,10 +37,7 @@ fn taken_out(cell: &Cell, name: &str, arguments: &[Argument]) -> Option<Range<us
         return None;
     }
     let count = cell.entries.len();
-    let number = |at: usize| match arguments.get(at).map(|one| &one.value) {
-        Some(Value::Number(number)) => Some(*number),
-        _ => None,
-    };
+    let number = |at: usize| arguments.get(at).and_then(|one| one.value.number());
     let from = places(count, Some(number(0)?), None);
     match (name, arguments.len()) {
         ("pop", 1) => Some(from.start..(from.start + 1).min(count)),
@@ -55,13 +52,11 @@ fn taken_out(cell: &Cell, name: &str, arguments: &[Argument]) -> Option<Range<us
 
 /// Returns the bounds of a part, where they are known.
 fn bounds(arguments: &[Argument]) -> Option<(i64, Option<i64>)> {
+    let known = |one: &Argument| one.value.number().filter(|_| !one.is_spread);
     match arguments {
         [] => Some((0, None)),
-        [Argument { value: Value::Number(from), is_spread: false, .. }] => Some((*from, None)),
-        [
-            Argument { value: Value::Number(from), is_spread: false, .. },
-            Argument { value: Value::Number(to), is_spread: false, .. },
-        ] => Some((*from, Some(*to))),
+        [from] => Some((known(from)?, None)),
+        [from, to] => Some((known(from)?, Some(known(to)?))),
         _ => None,
     }
 }
@@ -81,27 +76,17 @@ impl Machine<'_> {
                 }
                 (values, !cell.is_open)
             }
-            Value::Map(cell) if self.language == Language::Perl => {
-                let cell = self.state.cell(*cell);
-                let known = !cell.is_open && cell.entries.iter().all(|(key, _)| key.is_some());
-                let key = |key: Option<Rc<str>>| {
-                    key.map_or_else(|| self.unknown(node, Why::Dynamic), |key| Value::text(&*key))
-                };
-                let pairs = cell.entries.into_iter().flat_map(|(name, value)| [key(name), value]);
-                (pairs.collect(), known)
-            }
             Value::Map(cell) => {
                 let cell = self.state.cell(*cell);
                 let known = !cell.is_open && cell.entries.iter().all(|(key, _)| key.is_some());
-                let mut values: Vec<Value> = cell
-                    .entries
-                    .into_iter()
-                    .filter_map(|(key, _)| key.map(|key| Value::text(&*key)))
-                    .collect();
-                if !known {
-                    values.push(self.unknown(node, Why::Dynamic));
+                let entries = cell.entries.into_iter();
+                if self.language == Language::Perl {
+                    let pairs = entries.flat_map(|(name, value)| [self.key_value(node, name), value]);
+                    return (pairs.collect(), known);
                 }
-                (values, known)
+                let keys = entries.filter_map(|(key, _)| key.map(|key| Value::text(&*key)));
+                let rest = (!known).then(|| self.unknown(node, Why::Dynamic));
+                (keys.chain(rest).collect(), known)
             }
             Value::Text(arg) => match arg.as_str() {
                 Some(text) if text.len() <= ITERATIONS_MAX => {
@@ -134,14 +119,26 @@ impl Machine<'_> {
         }
     }
 
+    /// Returns the value of a map's key, which may be unknown.
+    pub(super) fn key_value(&self, node: &Node, key: Option<Rc<str>>) -> Value {
+        key.map_or_else(|| self.unknown(node, Why::Dynamic), |key| Value::text(&*key))
+    }
+
     pub(super) fn same_elements(&mut self, node: &Node, value: &Value, reverses: bool) -> Value {
         let (mut elements, known) = self.elements(node, value);
         if reverses {
             elements.reverse();
         }
         self.step(elements.len() as u64);
-        let entries = elements.into_iter().map(|value| (None, value)).collect();
-        Value::List(self.state.new_cell(Cell { entries, is_open: !known, class: None }))
+        self.listed(elements, !known)
+    }
+
+    /// Returns the elements of a list, or another value as the only element.
+    pub(super) fn listed_or_one(&self, node: &Node, value: &Value) -> (Vec<Value>, bool) {
+        match value {
+            Value::List(_) => self.elements(node, value),
+            other => (vec![other.clone()], true),
+        }
     }
 
     /// `of[from:to] = value`
@@ -157,16 +154,13 @@ impl Machine<'_> {
             return self.store(node, of, &Value::unknown(Why::Dynamic, "a part"), value);
         };
         let (elements, known) = self.elements(node, &value);
-        let put = elements.into_iter().map(|value| (None, value));
         let mut cell = self.state.cell(*id);
         match range {
             Some([from, to, None]) if known && !cell.is_open => {
+                let put = elements.into_iter().map(|value| (None, value));
                 cell.entries.splice(places(cell.entries.len(), from, to), put);
             }
-            _ => {
-                cell.entries.extend(put);
-                cell.is_open = true;
-            }
+            _ => cell.extend(elements, false),
         }
         self.state.set_cell(*id, cell);
     }
@@ -177,9 +171,9 @@ impl Machine<'_> {
         for (at, element) in elements.into_iter().enumerate() {
             let number = if known { i64::try_from(at).ok() } else { None };
             let number = number.map_or_else(|| self.unknown(node, Why::Arithmetic), Value::Number);
-            rows.push((None, self.list([number, element])));
+            rows.push(self.list([number, element]));
         }
-        Value::List(self.state.new_cell(Cell { entries: rows, is_open: !known, class: None }))
+        self.listed(rows, !known)
     }
 
     pub(super) fn zipped(&mut self, node: &Node, bound: &super::bound::Bound) -> Value {
@@ -190,9 +184,9 @@ impl Machine<'_> {
         let mut rows = Vec::new();
         for at in 0..count {
             let row: Vec<Value> = lists.iter().filter_map(|(list, _)| list.get(at).cloned()).collect();
-            rows.push((None, self.list(row)));
+            rows.push(self.list(row));
         }
-        Value::List(self.state.new_cell(Cell { entries: rows, is_open: !known, class: None }))
+        self.listed(rows, !known)
     }
 
     /// Runs a method of a list or map. Returns `None` for another value, or a method without effects on elements.
@@ -230,18 +224,15 @@ impl Machine<'_> {
     ) -> Option<Value> {
         let mut cell = self.state.cell(id);
         match name {
-            "append" | "push" | "add" => {
-                cell.entries.extend(arguments.iter().map(|one| (None, one.value.clone())));
-                cell.is_open |= arguments.iter().any(|one| one.is_spread);
-            }
-            "unshift" | "appendleft" => {
-                cell.entries.splice(0..0, arguments.iter().map(|one| (None, one.value.clone())));
+            "append" | "push" | "add" | "unshift" | "appendleft" => {
+                let is_first = matches!(name, "unshift" | "appendleft");
+                let place = if is_first { 0 } else { cell.entries.len() };
+                cell.entries.splice(place..place, arguments.iter().map(|one| (None, one.value.clone())));
                 cell.is_open |= arguments.iter().any(|one| one.is_spread);
             }
             "extend" | "update" => {
                 let (elements, known) = self.elements(node, &first?);
-                cell.entries.extend(elements.into_iter().map(|value| (None, value)));
-                cell.is_open |= !known;
+                cell.extend(elements, known);
             }
             "insert" => {
                 let value = arguments.get(1)?.value.clone();
@@ -250,10 +241,7 @@ impl Machine<'_> {
                         let at = usize::try_from(at).unwrap_or(0).min(cell.entries.len());
                         cell.entries.insert(at, (None, value));
                     }
-                    _ => {
-                        cell.entries.push((None, value));
-                        cell.is_open = true;
-                    }
+                    _ => cell.extend([value], false),
                 }
             }
             "reverse" | "toReversed" => {
@@ -299,10 +287,8 @@ impl Machine<'_> {
                 _ => Some(self.list(taken)),
             };
         }
-        let values: Vec<Value> = cell.entries.iter().map(|(_, value)| value.clone()).collect();
-        cell.entries.extend(arguments.iter().map(|one| (None, one.value.clone())));
-        let taken = self.any(node, values);
-        cell.is_open = true;
+        let taken = self.any(node, cell.values().cloned());
+        cell.extend(arguments.iter().map(|one| one.value.clone()), false);
         self.state.set_cell(id, cell);
         self.hand_all(node, arguments);
         Some(if name == "sort" { of.clone() } else { taken })
@@ -324,14 +310,8 @@ impl Machine<'_> {
             }
             "concat" => {
                 for argument in arguments {
-                    match &argument.value {
-                        list @ Value::List(_) => {
-                            let (elements, known) = self.elements(node, list);
-                            cell.entries.extend(elements.into_iter().map(|value| (None, value)));
-                            cell.is_open |= !known;
-                        }
-                        other => cell.entries.push((None, other.clone())),
-                    }
+                    let (elements, known) = self.listed_or_one(node, &argument.value);
+                    cell.extend(elements, known);
                 }
                 Some(Value::List(self.state.new_cell(cell)))
             }
@@ -380,19 +360,14 @@ impl Machine<'_> {
         let mut made = Vec::new();
         for (at, element) in elements.iter().enumerate() {
             let at = i64::try_from(at).unwrap_or_default();
-            let given = [element.clone(), Value::Number(at)].map(Argument::plain).to_vec();
-            let given = if matches!(function, Value::Function(_)) {
-                given
-            } else {
-                given.into_iter().take(1).collect()
-            };
+            let mut given = vec![Argument::plain(element.clone())];
+            if let Value::Function(_) = function {
+                given.push(Argument::plain(Value::Number(at)));
+            }
             made.push(self.call(node, function, given));
         }
         match name {
-            "map" | "flatMap" => {
-                let entries = made.into_iter().map(|value| (None, value)).collect();
-                Value::List(self.state.new_cell(Cell { entries, is_open: !known, class: None }))
-            }
+            "map" | "flatMap" => self.listed(made, !known),
             "find" => self.any(node, elements),
             _ => self.unknown(node, Why::Dynamic),
         }
@@ -412,20 +387,12 @@ impl Machine<'_> {
             "get" | "pop" | "setdefault" | "__getitem__" => {
                 let cell = self.state.cell(id);
                 let first = first?;
-                let own =
-                    cell.entries.iter().find(|(key, _)| key.is_some() && key.as_deref() == first.as_str());
-                match own.map(|(_, value)| value.clone()) {
-                    Some(value) => Some(value),
-                    None => {
-                        let values = cell.entries.into_iter().map(|(_, value)| value);
-                        let values: Vec<Value> = if first.as_str().is_some() && !cell.is_open {
-                            Vec::new()
-                        } else {
-                            values.collect()
-                        };
-                        Some(self.any(node, values.into_iter().chain(second)))
-                    }
+                if let Some(value) = first.as_str().and_then(|key| cell.value(key)) {
+                    return Some(value.clone());
                 }
+                let may_be_any = first.as_str().is_none() || cell.is_open;
+                let values = cell.values().filter(|_| may_be_any).cloned();
+                Some(self.any(node, values.chain(second)))
             }
             "set" | "__setitem__" => {
                 self.store(node, of, &first?, second?);
@@ -436,18 +403,14 @@ impl Machine<'_> {
                 let cell = self.state.cell(id);
                 let mut rows = Vec::new();
                 for (key, value) in cell.entries {
-                    let key = key.map_or_else(|| self.unknown(node, Why::Dynamic), |key| Value::text(&*key));
-                    rows.push((
-                        None,
-                        match name {
-                            "values" => value,
-                            "keys" => key,
-                            _ => self.list([key, value]),
-                        },
-                    ));
+                    let key = self.key_value(node, key);
+                    rows.push(match name {
+                        "values" => value,
+                        "keys" => key,
+                        _ => self.list([key, value]),
+                    });
                 }
-                let is_open = cell.is_open;
-                Some(Value::List(self.state.new_cell(Cell { entries: rows, is_open, class: None })))
+                Some(self.listed(rows, cell.is_open))
             }
             "copy" => {
                 let cell = self.state.cell(id);

@@ -18,17 +18,12 @@ impl Machine<'_> {
         if self.language != Language::Lua || !value.choices().iter().any(is_several) {
             return value;
         }
-        let firsts: Vec<Value> = value
-            .choices()
-            .iter()
-            .map(|one| match one {
-                Value::Object(_, list) if is_several(one) => {
-                    self.elements(node, list).0.into_iter().next().unwrap_or(Value::Constant)
-                }
-                other => other.clone(),
-            })
-            .collect();
-        self.any(node, firsts)
+        self.over(node, &value, |machine, one| match one {
+            Value::Object(_, list) if is_several(one) => {
+                machine.elements(node, list).0.into_iter().next().unwrap_or(Value::Constant)
+            }
+            other => other.clone(),
+        })
     }
 
     pub(super) fn single_call(&mut self, node: &Node, callee: &Node, arguments: &[Node]) -> Value {
@@ -61,27 +56,28 @@ impl Machine<'_> {
                     }
                 }
                 let any = self.any(node, all);
-                self.open_list(any)
+                self.listed([any], true)
             }
             value => self.list([value]),
         }
     }
 
-    fn open_list(&mut self, value: Value) -> Value {
-        Value::List(self.state.new_cell(Cell { entries: vec![(None, value)], is_open: true, class: None }))
-    }
-
     pub(super) fn several(&mut self, values: Vec<Value>) -> Value {
         let list = self.list(values);
-        match self.table.kind(VALUES) {
-            Some(kind) => Value::Object(Ref(kind), list.into()),
-            None => list,
+        self.object(VALUES, list)
+    }
+
+    /// Returns an object of a library type, or the value alone if the language has no such type.
+    fn object(&self, kind: &str, value: Value) -> Value {
+        match self.table.kind(kind) {
+            Some(kind) => Value::Object(Ref(kind), value.into()),
+            None => value,
         }
     }
 
     /// `values(a, b)`: the values that a function returns.
     pub(super) fn returned(&mut self, bound: &Bound) -> Value {
-        let values = bound.given.iter().map(|(_, value)| value.clone()).collect();
+        let values = bound.values(0);
         match (self.several(values), bound.is_open) {
             (Value::Object(kind, list), true) => {
                 if let Value::List(id) = &*list {
@@ -97,10 +93,7 @@ impl Machine<'_> {
     /// `table.unpack(list)`
     pub(super) fn unpacked(&mut self, node: &Node, bound: &Bound) -> Value {
         match (bound.first(), bound.at(1)) {
-            (list @ Value::List(_), None) => match self.table.kind(VALUES) {
-                Some(kind) => Value::Object(Ref(kind), list.into()),
-                None => list,
-            },
+            (list @ Value::List(_), None) => self.object(VALUES, list),
             (list, _) => {
                 let (elements, _) = self.elements(node, &list);
                 self.any(node, elements)
@@ -110,7 +103,7 @@ impl Machine<'_> {
 
     /// `select(from, ...)`
     pub(super) fn selected(&mut self, node: &Node, bound: &Bound) -> Value {
-        let values: Vec<Value> = bound.given.iter().skip(1).map(|(_, value)| value.clone()).collect();
+        let values = bound.values(1);
         match bound.first() {
             Value::Number(from) if from > 0 && !bound.is_open => {
                 let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
@@ -123,45 +116,34 @@ impl Machine<'_> {
 
     /// `of:name(...)`
     pub(super) fn method_called(&mut self, node: &Node, bound: &Bound) -> Value {
-        let (of, name) = (bound.first(), bound.at(1).cloned().unwrap_or(Value::Constant));
-        let given = bound.given.iter().skip(2).map(|(_, value)| value.clone());
-        let mut arguments: Vec<Argument> = given.map(Argument::plain).collect();
+        let (of, name) = (bound.first(), bound.value(1));
+        let mut arguments = bound.plain_arguments(2);
         if let Some(last) = arguments.last_mut().filter(|_| bound.is_open) {
             last.is_spread = true;
         }
-        let mut results = Vec::new();
-        let mut outcomes = Vec::new();
-        for one in of.choices() {
-            let mark = self.state.mark();
+        self.either(node, of.choices(), |machine, one| {
             let of_texts = match one {
-                Value::Text(_) => self.table.module("string").map(|space| Value::Module(Ref(space))),
+                Value::Text(_) => machine.table.module("string").map(|space| Value::Module(Ref(space))),
                 _ => None,
             };
-            let of_one = of_texts.as_ref().unwrap_or(one);
-            let member = self.index(node, of_one, &name);
+            let member = machine.index(node, of_texts.as_ref().unwrap_or(one), &name);
             let takes_self = of_texts.is_some()
                 || member.choices().iter().any(|member| matches!(member, Value::Function(_)));
             let own = takes_self.then(|| Argument::plain(one.clone()));
             let given = own.into_iter().chain(arguments.iter().cloned()).collect();
-            results.push(self.call(node, &member, given));
-            outcomes.push(self.state.leave(mark));
-        }
-        let joined = self.state.join(outcomes);
-        self.settled(node, joined);
-        self.any(node, results)
+            machine.call(node, &member, given)
+        })
     }
 
     /// `pcall(f, ...)`: returns a status and the results. `skips` is the number of arguments before the function's own.
     pub(super) fn protected(&mut self, node: &Node, bound: &Bound, skips: usize) -> Value {
-        let given = bound.given.iter().skip(1 + skips).map(|(_, value)| value.clone());
-        let arguments: Vec<Argument> = given.map(Argument::plain).collect();
+        let arguments = bound.plain_arguments(1 + skips);
         for (_, handler) in bound.given.iter().skip(1).take(skips) {
             self.hand(node, handler);
         }
         let mark = self.state.mark();
         let result = self.call(node, &bound.first(), arguments);
-        let joined = self.state.join_history(mark, false);
-        self.settled(node, joined);
+        self.rejoin(node, mark, false);
         let ok = self.unknown(node, Why::Dynamic);
         let values = match &result {
             Value::Object(_, list) if is_several(&result) => self.elements(node, list).0,
@@ -198,8 +180,7 @@ impl Machine<'_> {
             Value::Unknown(..) => return over,
             _ => return self.unknown(node, Why::Dynamic),
         }
-        let entries = rows.into_iter().map(|row| (None, row)).collect();
-        Value::List(self.state.new_cell(Cell { entries, is_open, class: None }))
+        self.listed(rows, is_open)
     }
 
     /// `pairs(table)`, `ipairs(table)`
@@ -208,21 +189,15 @@ impl Machine<'_> {
             Value::Module(_) => self.lost(node, Why::Dynamic),
             table => self.array_entries(node, &table),
         };
-        match self.table.kind("Rows") {
-            Some(kind) => Value::Object(Ref(kind), rows.into()),
-            None => rows,
-        }
+        self.object("Rows", rows)
     }
 
     /// `setmetatable(table, other)`: missing entries come from `__index`.
     pub(super) fn with_metatable(&mut self, node: &Node, bound: &Bound) -> Value {
         let table = bound.first();
-        let other = bound.at(1).cloned().unwrap_or(Value::Constant);
-        let lists = table.choices().iter().filter_map(|one| match one {
-            Value::List(list) => Some(*list),
-            _ => None,
-        });
-        for list in lists {
+        let other = bound.value(1);
+        for one in table.choices() {
+            let Value::List(list) = one else { continue };
             let Value::List(meta) = &other else {
                 if other != Value::Constant {
                     self.hand(node, &other);
@@ -230,10 +205,8 @@ impl Machine<'_> {
                 continue;
             };
             let meta = self.state.cell(*meta);
-            let mut cell = self.state.cell(list);
+            let mut cell = self.state.cell(*list);
             cell.is_open |= meta.is_open;
-            let has =
-                |cell: &Cell, key: &str| cell.entries.iter().any(|(own, _)| own.as_deref() == Some(key));
             for (key, value) in meta.entries {
                 match key.as_deref() {
                     Some("__index") => {
@@ -244,16 +217,16 @@ impl Machine<'_> {
                             continue;
                         };
                         for (key, value) in self.state.cell(*index).entries {
-                            if key.as_deref().is_some_and(|key| !has(&cell, key)) {
+                            if key.as_deref().is_some_and(|key| cell.value(key).is_none()) {
                                 cell.entries.push((key, value));
                             }
                         }
                     }
-                    Some("__call") if !has(&cell, "__call") => cell.entries.push((key, value)),
+                    Some("__call") if cell.value("__call").is_none() => cell.entries.push((key, value)),
                     _ => {}
                 }
             }
-            self.state.set_cell(list, cell);
+            self.state.set_cell(*list, cell);
         }
         table
     }
@@ -306,9 +279,7 @@ impl Machine<'_> {
         let given: Vec<Argument> = given.into_iter().map(Argument::plain).collect();
         for one in list.choices() {
             if self.list_method(node, one, method, &given).is_none() {
-                for argument in &given {
-                    self.hand(node, &argument.value);
-                }
+                self.hand_all(node, &given);
             }
         }
         Value::Constant
@@ -317,10 +288,10 @@ impl Machine<'_> {
     /// Calls a table through its metatable.
     pub(super) fn called_table(&mut self, node: &Node, of: &Value, arguments: &[Argument]) -> Option<Value> {
         let Value::List(cell) = of else { return None };
-        let entries = self.state.cell(*cell).entries;
-        let (_, function) = entries.into_iter().find(|(key, _)| key.as_deref() == Some("__call"))?;
+        let cell = self.state.cell(*cell);
         let own = Argument::plain(of.clone());
-        Some(self.call(node, &function, std::iter::once(own).chain(arguments.iter().cloned()).collect()))
+        let given = std::iter::once(own).chain(arguments.iter().cloned()).collect();
+        Some(self.call(node, cell.value("__call")?, given))
     }
 }
 

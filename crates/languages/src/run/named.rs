@@ -25,16 +25,7 @@ impl Machine<'_> {
         if self.language != Language::Php {
             return self.call(node, callee, arguments);
         }
-        let mut outcomes = Vec::new();
-        let mut results = Vec::new();
-        for one in callee.choices() {
-            let mark = self.state.mark();
-            results.push(self.called_one(node, one, arguments.clone()));
-            outcomes.push(self.state.leave(mark));
-        }
-        let joined = self.state.join(outcomes);
-        self.settled(node, joined);
-        self.any(node, results)
+        self.either(node, callee.choices(), |machine, one| machine.called_one(node, one, arguments.clone()))
     }
 
     fn called_one(&mut self, node: &Node, callee: &Value, arguments: Vec<Argument>) -> Value {
@@ -135,26 +126,21 @@ impl Machine<'_> {
 
     /// Returns the class with this name; a value that is no text stays as it is.
     pub(super) fn class_named(&mut self, node: &Node, value: &Value) -> Value {
-        let values: Vec<Value> = value
-            .choices()
-            .iter()
-            .map(|one| match one {
-                Value::Text(arg) => match arg.as_str() {
-                    // The tree may already use this name.
-                    Some(name) => self.name(node, &Rc::from(class_name(name))),
-                    None => self.lost(node, arg.why().unwrap_or(Why::Dynamic)),
-                },
-                Value::Unknown(Why::Parameter, _) => one.clone(),
-                Value::Unknown(why, _) => self.lost(node, *why),
-                Value::Method(of, _) if matches!(**of, Value::Unknown(Why::Parameter, _)) => one.clone(),
-                Value::Method(of, name) if name.starts_with('$') => match &**of {
-                    Value::Instance(cell) if self.state.cell(*cell).is_open => one.clone(),
-                    _ => self.lost(node, Why::Dynamic),
-                },
-                other => other.clone(),
-            })
-            .collect();
-        self.any(node, values)
+        self.over(node, value, |machine, one| match one {
+            Value::Text(arg) => match arg.as_str() {
+                // The tree may already use this name.
+                Some(name) => machine.name(node, &Rc::from(class_name(name))),
+                None => machine.lost(node, arg.why().unwrap_or(Why::Dynamic)),
+            },
+            Value::Unknown(Why::Parameter, _) => one.clone(),
+            Value::Unknown(why, _) => machine.lost(node, *why),
+            Value::Method(of, _) if matches!(**of, Value::Unknown(Why::Parameter, _)) => one.clone(),
+            Value::Method(of, name) if name.starts_with('$') => match &**of {
+                Value::Instance(cell) if machine.state.cell(*cell).is_open => one.clone(),
+                _ => machine.lost(node, Why::Dynamic),
+            },
+            other => other.clone(),
+        })
     }
 
     /// `class_alias(class, alias)`
@@ -181,8 +167,7 @@ impl Machine<'_> {
     /// Calls or instantiates the value behind a reflection object. A method may be given by two names.
     pub(super) fn call_inner(&mut self, node: &Node, bound: &Bound, is_new: bool) -> Value {
         let of = super::bound::inner(&bound.first());
-        let given = bound.given.iter().skip(1).map(|(_, value)| value.clone());
-        let mut arguments: Vec<Argument> = given.map(Argument::plain).collect();
+        let mut arguments = bound.plain_arguments(1);
         if let [Argument { value: list @ Value::List(_), .. }] = arguments.as_slice() {
             let (elements, _) = self.elements(node, &list.clone());
             arguments = elements.into_iter().map(Argument::plain).collect();
@@ -196,8 +181,8 @@ impl Machine<'_> {
 
     /// Returns a method of a base class, bound to this object.
     pub(super) fn bound_method(&mut self, bound: &Bound) -> Value {
-        let of = bound.at(0).cloned().unwrap_or(Value::Constant);
-        let this = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let of = bound.value(0);
+        let this = bound.value(1);
         let method = match of {
             Value::Class(class) => self.class_member(class, "__construct").unwrap_or(Value::Constant),
             other => other,
@@ -256,8 +241,7 @@ impl Machine<'_> {
                 return;
             }
             Some("http" | "https" | "ftp" | "ftps") => {
-                let on = Operand::Url(arg.clone());
-                self.act(node.at, What::Effect { kind: EffectKind::Download, on, recursive: false });
+                self.effect(node, EffectKind::Download, Operand::Url(arg.clone()));
                 Why::Network
             }
             Some("php") => Why::Input,
@@ -283,14 +267,14 @@ impl Machine<'_> {
                 if let Some((_, inner)) = resource {
                     let inner = Arg::known(inner);
                     if !self.streamed(node, kind, &inner) {
-                        self.act(node.at, What::Effect { kind, on: Operand::Path(inner), recursive: false });
+                        self.effect(node, kind, Operand::Path(inner));
                     }
                 } else if rest.prefix().starts_with("filter") {
                     self.hole(node.at, Role::Target, Why::Dynamic, &arg.written());
                 }
             }
             "file" | "phar" | "zip" | "rar" | "glob" | "compress.zlib" | "compress.bzip2" => {
-                self.act(node.at, What::Effect { kind, on: Operand::Path(rest), recursive: false });
+                self.effect(node, kind, Operand::Path(rest));
             }
             "expect" => {
                 self.act(node.at, What::Shell { text: rest, cwd: None, env: Vec::new(), stdin: None })
@@ -298,8 +282,7 @@ impl Machine<'_> {
             _ => {
                 let reads = kind == EffectKind::Read;
                 let kind = if reads { EffectKind::Download } else { EffectKind::Upload };
-                let on = Operand::Url(arg.clone());
-                self.act(node.at, What::Effect { kind, on, recursive: false });
+                self.effect(node, kind, Operand::Url(arg.clone()));
             }
         }
         true

@@ -72,8 +72,7 @@ impl Machine<'_> {
                 [only] => self.shell_with(node, only, bound, mode.starts_with('|')),
                 _ => {
                     let list = self.list(rest.iter().cloned());
-                    let argv = self.argv(node, &list);
-                    self.starts(node, argv, bound);
+                    self.starts_or_shell(node, &list, bound);
                 }
             }
             return;
@@ -81,10 +80,18 @@ impl Machine<'_> {
         let Some(path) = rest.first().filter(|path| !matches!(path, Value::List(_))) else { return };
         let reads = mode.starts_with('<') || mode.starts_with('+') || !mode.contains('>');
         let writes = mode.contains('>') || mode.starts_with('+');
-        for (kind, does) in [(EffectKind::Read, reads), (EffectKind::Write, writes)] {
-            for path in self.operands(node, path).into_iter().filter(|_| does) {
-                self.act(node.at, What::Effect { kind, on: Operand::Path(path), recursive: false });
-            }
+        if reads {
+            self.path(node, EffectKind::Read, path, false);
+        }
+        if writes {
+            self.path(node, EffectKind::Write, path, false);
+        }
+    }
+
+    /// Reports the effects of an open file.
+    pub(super) fn opens(&mut self, node: &Node, path: &Arg, reads: bool, writes: bool) {
+        for (kind, _) in [(EffectKind::Read, reads), (EffectKind::Write, writes)].iter().filter(|one| one.1) {
+            self.effect(node, *kind, Operand::Path(path.clone()));
         }
     }
 
@@ -136,12 +143,7 @@ impl Machine<'_> {
                 self.opened_by_one(node, &path, &Bound::default());
                 continue;
             }
-            for (kind, does) in [(EffectKind::Read, true), (EffectKind::Write, writes)] {
-                if does {
-                    let on = Operand::Path(path.clone());
-                    self.act(node.at, What::Effect { kind, on, recursive: false });
-                }
-            }
+            self.opens(node, &path, true, writes);
         }
         self.unknown(node, Why::File)
     }

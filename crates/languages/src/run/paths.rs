@@ -21,22 +21,17 @@ impl Machine<'_> {
     pub(super) fn expanded(&mut self, node: &Node, path: &Value) -> Value {
         let path = inner(path);
         let home = self.home();
-        let values: Vec<Value> = path
-            .choices()
-            .iter()
-            .map(|one| {
-                let Some(arg) = one.to_arg() else { return one.clone() };
-                let rest = arg
-                    .strip_prefix("~")
-                    .filter(|rest| rest.prefix().starts_with('/') || rest.as_str() == Some(""));
-                match (rest, home.to_arg()) {
-                    (Some(rest), Some(home)) => Value::arg(concat([&*home, &rest])),
-                    _ if arg.prefix().starts_with('~') => Value::unknown(Why::Variable, &arg.written()),
-                    _ => one.clone(),
-                }
-            })
-            .collect();
-        self.any(node, values)
+        self.over(node, &path, |_, one| {
+            let Some(arg) = one.to_arg() else { return one.clone() };
+            let rest = arg
+                .strip_prefix("~")
+                .filter(|rest| rest.prefix().starts_with('/') || rest.as_str() == Some(""));
+            match (rest, home.to_arg()) {
+                (Some(rest), Some(home)) => Value::arg(concat([&*home, &rest])),
+                _ if arg.prefix().starts_with('~') => Value::unknown(Why::Variable, &arg.written()),
+                _ => one.clone(),
+            }
+        })
     }
 
     pub(super) fn joined_path(&mut self, node: &Node, bound: &Bound) -> Value {

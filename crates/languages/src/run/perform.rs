@@ -1,5 +1,7 @@
 //! Applies a library function's table entry to the arguments of a call.
 
+use std::rc::Rc;
+
 use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
 
@@ -132,13 +134,10 @@ impl Machine<'_> {
                     None
                 }
             };
-            let value = match value {
-                Some(value) => Some(value),
-                None if bound.is_open && parameter.takes != Takes::Named => {
-                    Some(self.any(node, open.clone()))
-                }
-                None => parameter.default.map(Value::text),
-            };
+            let value = value.or_else(|| match bound.is_open && parameter.takes != Takes::Named {
+                true => Some(self.any(node, open.clone())),
+                false => parameter.default.map(Value::text),
+            });
             bound.given.extend(value.map(|value| (parameter, value)));
         }
         bound.others.extend(plain);
@@ -201,44 +200,21 @@ impl Machine<'_> {
             | Part::Opaque => self.code_part(node, part, value, bound),
             Part::Signal => {
                 for arg in self.args(node, value) {
-                    let on = Operand::Process((*arg).clone());
-                    self.act(node.at, What::Effect { kind: EffectKind::Signal, on, recursive: false });
+                    self.effect(node, EffectKind::Signal, Operand::Process((*arg).clone()));
                 }
             }
-            Part::Directory => {
-                for arg in self.operands(node, value) {
-                    self.act(node.at, What::Directory(arg));
-                }
-            }
+            Part::Directory => self.works_in(node, value),
             Part::Name => {
                 let other = bound.part(Part::Value).cloned().unwrap_or(Value::text(""));
                 self.variable(node, value, &other);
             }
-            // Used together with another part.
-            Part::IsCode
-            | Part::To
-            | Part::Tree
-            | Part::IsTree
-            | Part::Mode
-            | Part::Port
-            | Part::Method
-            | Part::Body
-            | Part::Value => {}
-            // Used in `command`.
-            Part::Argv
-            | Part::Program
-            | Part::Arguments
-            | Part::Named
-            | Part::Called
-            | Part::Shell
-            | Part::IsShell
-            | Part::Instead
-            | Part::Cwd
-            | Part::Env
-            | Part::Stdin
-            | Part::StdinFile => {}
             Part::Callback => self.callback(node, value),
-            Part::Any => {}
+            // Used together with another part.
+            Part::IsCode | Part::To | Part::Tree | Part::IsTree | Part::Mode => {}
+            Part::Port | Part::Method | Part::Body | Part::Value | Part::Any => {}
+            // Used in `command`.
+            Part::Argv | Part::Program | Part::Arguments | Part::Named | Part::Called | Part::Shell => {}
+            Part::IsShell | Part::Instead | Part::Cwd | Part::Env | Part::Stdin | Part::StdinFile => {}
         }
     }
 
@@ -248,7 +224,7 @@ impl Machine<'_> {
                 true => (EffectKind::Download, Operand::Url(arg)),
                 false => (EffectKind::Read, Operand::Path(arg)),
             };
-            self.act(node.at, What::Effect { kind, on, recursive: false });
+            self.effect(node, kind, on);
         }
     }
 
@@ -289,14 +265,7 @@ impl Machine<'_> {
             }
             Part::Native => {
                 for arg in self.operands(node, value) {
-                    self.act(
-                        node.at,
-                        What::Effect {
-                            kind: EffectKind::Read,
-                            on: Operand::Path(arg.clone()),
-                            recursive: false,
-                        },
-                    );
+                    self.effect(node, EffectKind::Read, Operand::Path(arg.clone()));
                     self.hole(node.at, Role::Code, Why::Language, &arg.written());
                 }
             }
@@ -317,18 +286,21 @@ impl Machine<'_> {
         for one in value.choices() {
             match one {
                 Value::Number(_) | Value::Constant | Value::Function(_) => {}
-                Value::Object(space, _) if space.0.name() == "Stream" => {}
+                stream if stream.is_of("Stream") => {}
                 Value::List(_) => {
-                    let (elements, _) = self.elements(node, one);
-                    for element in &elements {
-                        operands.extend(self.args(node, element).iter().map(|arg| (**arg).clone()));
+                    for element in &self.elements(node, one).0 {
+                        operands.extend(self.owned_args(node, element));
                     }
                 }
-                other => operands.extend(self.args(node, other).iter().map(|arg| (**arg).clone())),
+                other => operands.extend(self.owned_args(node, other)),
             }
         }
         operands.dedup();
         operands
+    }
+
+    pub(super) fn owned_args(&self, node: &Node, value: &Value) -> impl Iterator<Item = Arg> + use<> {
+        self.args(node, value).into_iter().map(Rc::unwrap_or_clone)
     }
 
     pub(super) fn path(&mut self, node: &Node, kind: EffectKind, value: &Value, recursive: bool) {
@@ -356,8 +328,7 @@ impl Machine<'_> {
         let to = bound.part(Part::To).cloned().unwrap_or(unknown);
         for to in self.operands(node, &to) {
             for path in self.operands(node, value) {
-                let on = Operand::Link { path, to: to.clone() };
-                self.act(node.at, What::Effect { kind: EffectKind::Link, on, recursive: false });
+                self.effect(node, EffectKind::Link, Operand::Link { path, to: to.clone() });
             }
         }
     }
@@ -402,10 +373,8 @@ impl Machine<'_> {
         let mut places = bound.given.iter().filter(|(parameter, _)| parameter.parts.contains(&part));
         let first = places.next().map(|(_, value)| value);
         let is_behind = first.is_some_and(|first| !std::ptr::eq(first, value));
-        let before = first.filter(|_| is_behind).and_then(|first| match first {
-            Value::Number(port) => Some(Arg::known(port.to_string())),
-            _ => None,
-        });
+        let before = first.filter(|_| is_behind).and_then(Value::number);
+        let before = before.map(|port| Arg::known(port.to_string()));
         let behind = places.find(|(_, value)| matches!(value, Value::Text(_) | Value::Unknown(..)));
         if is_behind && matches!(value, Value::Number(_)) {
             return;
@@ -445,14 +414,14 @@ impl Machine<'_> {
                 } else {
                     Operand::Host { host, port }
                 };
-                self.act(node.at, What::Effect { kind, on, recursive: false });
+                self.effect(node, kind, on);
             }
         }
     }
 
-    fn url(&mut self, node: &Node, kind: EffectKind, value: &Value) {
+    pub(super) fn url(&mut self, node: &Node, kind: EffectKind, value: &Value) {
         for arg in self.operands(node, value) {
-            self.act(node.at, What::Effect { kind, on: Operand::Url(arg), recursive: false });
+            self.effect(node, kind, Operand::Url(arg));
         }
     }
 
@@ -461,25 +430,17 @@ impl Machine<'_> {
             let method = method.as_str().map(str::to_ascii_uppercase);
             matches!(method.as_deref(), Some("GET" | "HEAD" | "OPTIONS"))
         };
-        let method = bound.part(Part::Method);
-        let is_fetch = method.is_none_or(|method| method.choices().iter().all(fetches));
+        let is_fetch = bound.part(Part::Method).is_none_or(|method| method.choices().iter().all(fetches));
+        let kind = |loads: bool| if is_fetch && loads { EffectKind::Download } else { EffectKind::Upload };
         if let Value::Object(_, inner) = value
             && let Value::List(_) = &**inner
         {
             // A prepared request: URL, method and body.
             let (parts, _) = self.elements(node, inner);
             let [url, method, body] = parts.as_slice() else { return };
-            let kind = if fetches(method) && *body == Value::Constant && is_fetch {
-                EffectKind::Download
-            } else {
-                EffectKind::Upload
-            };
-            self.url(node, kind, url);
-            return;
+            return self.url(node, kind(fetches(method) && *body == Value::Constant), url);
         }
-        let sends = bound.part(Part::Body).is_some_and(|body| *body != Value::Constant);
-        let kind = if is_fetch && !sends { EffectKind::Download } else { EffectKind::Upload };
-        self.url(node, kind, value);
+        self.url(node, kind(bound.part(Part::Body).is_none_or(|body| *body == Value::Constant)), value);
     }
 }
 

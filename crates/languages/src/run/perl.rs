@@ -93,10 +93,8 @@ impl Machine<'_> {
             [] if known => {}
             [only] if known || matches!(only, Value::Unknown(..)) => self.shell(node, only, bound),
             _ => {
-                let entries = values.into_iter().map(|value| (None, value)).collect();
-                let list = Value::List(self.state.new_cell(Cell { entries, is_open: !known, class: None }));
-                let argv = self.argv(node, &list);
-                self.starts(node, argv, bound);
+                let list = self.listed(values, !known);
+                self.starts_or_shell(node, &list, bound);
             }
         }
         self.unknown(node, Why::Dynamic)
@@ -172,8 +170,7 @@ impl Machine<'_> {
     pub(super) fn on_list(&mut self, node: &Node, bound: &Bound, name: &str) -> Value {
         let Some(of) = bound.at(0).cloned() else { return self.unknown(node, Why::Dynamic) };
         let count = bound.given.len();
-        let mut arguments: Vec<Argument> =
-            bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
+        let mut arguments = bound.plain_arguments(1);
         if let Some(last) = arguments.last_mut().filter(|_| bound.is_open && count > 1) {
             last.is_spread = true;
         }
@@ -185,12 +182,7 @@ impl Machine<'_> {
             }
             match self.list_method(node, one, name, &arguments) {
                 Some(value) => values.push(value),
-                None => {
-                    for argument in &arguments {
-                        self.hand(node, &argument.value);
-                    }
-                    values.push(self.unknown(node, Why::Dynamic));
-                }
+                None => values.push(self.inert(node, &arguments)),
             }
         }
         self.any(node, values)
@@ -199,28 +191,20 @@ impl Machine<'_> {
     /// `$$x`: the referenced value, or the variable with this name.
     pub(super) fn referred(&mut self, node: &Node, bound: &Bound) -> Value {
         let of = bound.first();
-        let mut values = Vec::new();
-        for one in of.choices() {
-            values.push(match one {
-                Value::List(_) => self.index(node, one, &Value::Number(0)),
-                Value::Text(arg) => match arg.as_str() {
-                    Some(name) => self.name(node, &format!("${name}").into()),
-                    None => self.unknown(node, Why::Dynamic),
-                },
-                _ => self.unknown(node, Why::Dynamic),
-            });
-        }
-        self.any(node, values)
+        self.over(node, &of, |machine, one| match one {
+            Value::List(_) => machine.index(node, one, &Value::Number(0)),
+            Value::Text(arg) => match arg.as_str() {
+                Some(name) => machine.name(node, &format!("${name}").into()),
+                None => machine.unknown(node, Why::Dynamic),
+            },
+            _ => machine.unknown(node, Why::Dynamic),
+        })
     }
 
     /// `&$f(...)`: the callee is a function or its name.
     pub(super) fn called(&mut self, node: &Node, bound: &Bound) -> Value {
         let function = bound.first();
-        let mut given: Vec<Argument> =
-            bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
-        if bound.is_open {
-            given.push(Argument::unknown(Why::Parameter));
-        }
+        let given = bound.arguments(1);
         let mut values = Vec::new();
         for one in function.choices() {
             let value = match one {
@@ -299,17 +283,16 @@ impl Machine<'_> {
         let letters = (from.as_str().unwrap_or_default(), to.as_str().unwrap_or_default());
         match (from, to) {
             (Value::Number(from), Value::Number(to)) => {
-                let count = to.saturating_sub(*from);
-                if count >= i64::try_from(ITERATIONS_MAX).unwrap_or(i64::MAX) {
+                let count = usize::try_from(to.saturating_sub(*from)).unwrap_or(0);
+                if count >= ITERATIONS_MAX {
                     return self.unknown(node, Why::Arithmetic);
                 }
-                self.step(u64::try_from(count).unwrap_or(0));
+                self.step(count as u64);
                 self.list((*from..=*to).map(Value::Number))
             }
             _ if letters.0.len() == 1 && letters.1.len() == 1 => {
-                let from = letters.0.chars().next().unwrap_or_default();
-                let to = letters.1.chars().next().unwrap_or_default();
-                self.list((from..=to).map(|letter| Value::text(letter.to_string())))
+                let letters = letters.0.chars().zip(letters.1.chars());
+                self.list(letters.flat_map(|(from, to)| from..=to).map(Value::text))
             }
             _ => self.unknown(node, Why::Arithmetic),
         }

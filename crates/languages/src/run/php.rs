@@ -31,7 +31,7 @@ const SENDMAIL_FILES: &[&str] = &["-X", "-C", "-O", "-oQ", "-be", "-D"];
 impl Machine<'_> {
     /// `ini_set(option, value)`
     pub(super) fn set_option(&mut self, node: &Node, bound: &Bound) -> Value {
-        let value = bound.at(1).cloned().unwrap_or(Value::Constant);
+        let value = bound.value(1);
         for option in bound.first().choices() {
             match option.as_str().map(str::to_ascii_lowercase).as_deref() {
                 Some("include_path") => self.includes_elsewhere(),
@@ -103,7 +103,7 @@ impl Machine<'_> {
 
     /// `filter_var(value, FILTER_CALLBACK, ['options' => function])`
     pub(super) fn filtered(&mut self, node: &Node, bound: &Bound) -> Value {
-        let options = bound.named("options").cloned().unwrap_or(Value::Constant);
+        let options = bound.value_of("options");
         let function = match &options {
             Value::List(_) => self.index(node, &options, &Value::text("options")),
             _ => Value::Constant,

@@ -4,7 +4,7 @@ use castellan_event::{EffectKind, Role, Why};
 
 use super::bound::Bound;
 use super::{Argument, Machine};
-use crate::act::{Operand, What};
+use crate::act::Operand;
 use crate::language::Language;
 use crate::table::{Parameter, Takes};
 use crate::tree::Node;
@@ -30,29 +30,19 @@ impl Machine<'_> {
                 continue;
             }
             if arg.prefix().contains("://") {
-                let on = Operand::Url(arg);
-                self.act(node.at, What::Effect { kind: EffectKind::Download, on, recursive: false });
+                self.effect(node, EffectKind::Download, Operand::Url(arg));
                 continue;
             }
             if arg.prefix().is_empty() && arg.as_str().is_none() {
                 // The unknown text may begin with `|`.
                 self.hole(node.at, Role::Code, arg.why().unwrap_or(Why::Dynamic), &arg.written());
             }
-            let mode = bound.at(1).and_then(Value::as_str).unwrap_or("r").to_owned();
-            let kinds = [
-                (EffectKind::Read, !mode.contains(['w', 'a'])),
-                (EffectKind::Write, mode.contains(['w', 'a', '+'])),
-            ];
-            for (kind, _) in kinds.into_iter().filter(|(_, does)| *does) {
-                self.act(node.at, What::Effect { kind, on: Operand::Path(arg.clone()), recursive: false });
-            }
+            let mode = bound.text(1).unwrap_or("r");
+            self.opens(node, &arg, !mode.contains(['w', 'a']), mode.contains(['w', 'a', '+']));
         }
         let is_url = what.to_arg().is_some_and(|what| what.prefix().contains("://"));
         let unknown = self.unknown(node, if is_url { Why::Network } else { Why::File });
-        if let Some(block) = Self::block_of(bound) {
-            self.call(node, &block, vec![Argument::plain(unknown.clone())]);
-        }
-        unknown
+        self.given_to_block(node, bound, unknown)
     }
 
     /// `URI.open`: a text without a leading `|` is a URL.
@@ -62,8 +52,7 @@ impl Machine<'_> {
             match arg.strip_prefix("|") {
                 Some(command) => self.shell(node, &Value::arg(command), &Bound::default()),
                 None => {
-                    let on = Operand::Url(arg);
-                    self.act(node.at, What::Effect { kind: EffectKind::Download, on, recursive: false });
+                    self.effect(node, EffectKind::Download, Operand::Url(arg));
                 }
             }
         }
@@ -71,6 +60,11 @@ impl Machine<'_> {
             Value::Unknown(..) => what,
             _ => self.unknown(node, Why::Network),
         };
+        self.given_to_block(node, bound, content)
+    }
+
+    /// Passes the content of an opened file to the block of the call.
+    fn given_to_block(&mut self, node: &Node, bound: &Bound, content: Value) -> Value {
         if let Some(block) = Self::block_of(bound) {
             self.call(node, &block, vec![Argument::plain(content.clone())]);
         }
@@ -84,8 +78,7 @@ impl Machine<'_> {
             match arg.strip_prefix("|") {
                 Some(command) => self.shell(node, &Value::arg(command), &Bound::default()),
                 None => {
-                    let on = Operand::Path(arg);
-                    self.act(node.at, What::Effect { kind: EffectKind::Write, on, recursive: false });
+                    self.effect(node, EffectKind::Write, Operand::Path(arg));
                 }
             }
         }
@@ -126,10 +119,7 @@ impl Machine<'_> {
         let named = bound.given.iter().filter(|(one, _)| one.takes == Takes::Named);
         for command in bound.given.iter().filter(is_command) {
             let (parameter, value) = command;
-            let (words, known) = match value {
-                Value::List(_) => self.elements(node, value),
-                other => (vec![other.clone()], true),
-            };
+            let (words, known) = self.listed_or_one(node, value);
             let words = words.into_iter().map(|word| (*parameter, word));
             let given = words.chain(named.clone().cloned()).collect();
             self.listed_command(node, &Bound { given, is_open: !known, ..Bound::default() });
@@ -218,7 +208,7 @@ impl Machine<'_> {
             && let Some(Value::Map(cell)) = values.first()
         {
             for (name, value) in self.state.cell(*cell).entries {
-                let name = name.map_or_else(|| self.unknown(node, Why::Dynamic), |name| Value::text(&*name));
+                let name = self.key_value(node, name);
                 self.variable(node, &name, &value);
             }
             values.remove(0);

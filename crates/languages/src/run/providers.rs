@@ -15,14 +15,12 @@ use crate::value::{Ref, Value};
 impl Machine<'_> {
     /// `Rename-Item PATH NAME`: the new name is in the directory of the old one.
     pub(super) fn renamed(&mut self, node: &Node, bound: &Bound) -> Value {
-        let name = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with("newname"));
-        let name = name.map(|(_, value)| value.clone());
-        let (Some(path), Some(name)) = (bound.part(Part::Delete).cloned(), name) else {
+        let (Some(path), Some(name)) = (bound.part(Part::Delete), bound.begun("newname")) else {
             return Value::Constant;
         };
-        self.hand(node, &name);
+        self.hand(node, name);
         let mut values = Vec::new();
-        for path in self.operands(node, &path) {
+        for path in self.operands(node, path) {
             let parent = match path.as_str() {
                 Some(path) if path.contains(['/', '\\']) => {
                     path.trim_end_matches(['/', '\\']).rfind(['/', '\\']).and_then(|at| path.get(..=at))
@@ -31,7 +29,7 @@ impl Machine<'_> {
                 None => None,
             };
             values.push(match parent {
-                Some(parent) => self.beside(node, &Value::text(parent), &name),
+                Some(parent) => self.beside(node, &Value::text(parent), name),
                 None => self.unknown(node, path.why().unwrap_or(Why::Dynamic)),
             });
         }
@@ -58,14 +56,12 @@ impl Machine<'_> {
             return Value::Constant;
         }
         match value {
-            Value::Any(values) => {
-                let values: Vec<Value> = values.iter().map(|one| self.path_of(node, one, parts)).collect();
-                self.any(node, values)
-            }
+            Value::Any(_) => self.over(node, value, |machine, one| machine.path_of(node, one, parts)),
             Value::List(_) => {
-                let (elements, _) = self.elements(node, value);
-                let elements: Vec<Value> =
-                    elements.iter().map(|one| self.path_of(node, one, parts)).collect();
+                let (mut elements, _) = self.elements(node, value);
+                for one in &mut elements {
+                    *one = self.path_of(node, one, parts);
+                }
                 self.list(elements)
             }
             Value::Text(arg) => {
@@ -136,7 +132,7 @@ impl Machine<'_> {
         if let Some((drive, name)) = item.split_once(':')
             && drive.eq_ignore_ascii_case("alias")
         {
-            let value = bound.at(1).cloned().unwrap_or(Value::Constant);
+            let value = bound.value(1);
             return self.alias(node, &Value::text(name), value);
         }
         let path = self.path_of(node, &Value::text(item), &[Part::Write]);
@@ -190,29 +186,23 @@ impl Machine<'_> {
 
     /// `New-Item`: a file, directory or link, below the first directory argument.
     pub(super) fn new_item(&mut self, node: &Node, bound: &Bound) -> Value {
-        let part = |name: &str| {
-            let own = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with(name));
-            own.map(|(_, value)| value.clone())
-        };
-        let path = match (part("path"), part("name")) {
-            (Some(path), Some(name)) => self.beside(node, &path, &name),
-            (Some(path), None) | (None, Some(path)) => path,
+        let path = match (bound.begun("path"), bound.begun("name")) {
+            (Some(path), Some(name)) => self.beside(node, path, name),
+            (Some(path), None) | (None, Some(path)) => path.clone(),
             (None, None) => return Value::Constant,
         };
         let path = self.path_of(node, &path, &[Part::Write]);
-        let kind = part("itemtype").and_then(|kind| kind.as_str().map(str::to_lowercase)).unwrap_or_default();
+        let kind = bound.begun("itemtype").and_then(Value::as_str).unwrap_or_default().to_lowercase();
         let is_link = kind.ends_with("link") || kind == "junction";
         for path in self.operands(node, &path) {
-            match part("<value").filter(|_| is_link) {
+            match bound.begun("<value").filter(|_| is_link) {
                 Some(to) => {
-                    for to in self.operands(node, &to) {
-                        let on = Operand::Link { path: path.clone(), to };
-                        self.act(node.at, What::Effect { kind: EffectKind::Link, on, recursive: false });
+                    for to in self.operands(node, to) {
+                        self.effect(node, EffectKind::Link, Operand::Link { path: path.clone(), to });
                     }
                 }
                 None => {
-                    let on = Operand::Path(path);
-                    self.act(node.at, What::Effect { kind: EffectKind::Write, on, recursive: false });
+                    self.effect(node, EffectKind::Write, Operand::Path(path));
                 }
             }
         }
@@ -229,12 +219,8 @@ impl Machine<'_> {
 
     /// Returns the files that a path names: the content of a directory, or the matches of a pattern.
     pub(super) fn found_files(&mut self, node: &Node, bound: &Bound) -> Value {
-        let path = bound.given.iter().find(|(parameter, _)| parameter.name.starts_with('<'));
-        let path = path.map_or(Value::text("."), |(_, value)| value.clone());
-        let is_tree = bound
-            .given
-            .iter()
-            .any(|(parameter, value)| parameter.name.starts_with("recurse") && is_true(value));
+        let path = bound.begun("<").cloned().unwrap_or_else(|| Value::text("."));
+        let is_tree = bound.begun("recurse").is_some_and(is_true);
         let filter = bound.given.iter().find(|(parameter, _)| matches!(parameter.name, "filter" | "include"));
         let pattern = match filter.and_then(|(_, value)| value.to_arg()) {
             Some(filter) => Value::arg(super::paths::pattern_of(&filter)),

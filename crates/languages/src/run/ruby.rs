@@ -6,7 +6,6 @@ use super::bound::Bound;
 use super::{Argument, Machine};
 use crate::act::What;
 use crate::limits::ITERATIONS_MAX;
-use crate::state::Cell;
 use crate::tree::Node;
 use crate::value::{Ref, Value};
 
@@ -51,15 +50,10 @@ impl Machine<'_> {
 
     /// Binds functions of the program to their receiver.
     fn bound_to(&mut self, node: &Node, of: &Value, function: &Value) -> Value {
-        let values: Vec<Value> = function
-            .choices()
-            .iter()
-            .map(|one| match one {
-                Value::Function(id) => self.method_of(of, *id),
-                other => other.clone(),
-            })
-            .collect();
-        self.any(node, values)
+        self.over(node, function, |machine, one| match one {
+            Value::Function(id) => machine.method_of(of, *id),
+            other => other.clone(),
+        })
     }
 
     pub(super) fn member_of_class(&self, of: &Value, class: usize, name: &str) -> Value {
@@ -87,11 +81,9 @@ impl Machine<'_> {
         match (of, name) {
             (Value::Class(class), "new") => return Some(self.instantiate(node, *class, arguments.to_vec())),
             (Value::Instance(cell), _) if arguments.is_empty() => {
-                let key = format!("@{name}");
-                let cell = self.state.cell(*cell);
-                let own = cell.entries.into_iter().find(|(own, _)| own.as_deref() == Some(key.as_str()));
-                if let Some((_, value)) = own {
-                    return Some(value);
+                let own = self.state.cell(*cell).value(&format!("@{name}")).cloned();
+                if own.is_some() {
+                    return own;
                 }
             }
             _ => {}
@@ -100,14 +92,9 @@ impl Machine<'_> {
             let function = self.bound_to(node, of, &function);
             return Some(self.call(node, &function, arguments.to_vec()));
         }
-        match (of, name) {
-            // A class that a text names.
-            (_, "const_get" | "qualified_const_get") => {
-                let constant = arguments.first()?.value.clone();
-                Some(self.constant(node, &constant))
-            }
-            _ => None,
-        }
+        // A class that a text names.
+        let names_class = matches!(name, "const_get" | "qualified_const_get");
+        arguments.first().filter(|_| names_class).map(|name| self.constant(node, &name.value))
     }
 
     /// Runs a method of a function object.
@@ -155,7 +142,7 @@ impl Machine<'_> {
     /// A function of `un.rb`: does with the program's arguments the same as the program of that name.
     pub(super) fn utility(&mut self, node: &Node, bound: &Bound) -> Value {
         let program = bound.first();
-        let programs = self.args(node, &program).iter().map(|arg| vec![(**arg).clone()]).collect();
+        let programs = self.words_of_args(node, &program);
         let arguments = self.name(node, &"ARGV".into());
         let arguments = arguments.choices().iter().flat_map(|one| self.argv(node, one)).collect();
         self.starts(node, super::command::product(programs, arguments), bound);
@@ -165,39 +152,26 @@ impl Machine<'_> {
     /// `of[a, b]`: a part, unless the receiver is a function.
     pub(super) fn element_of(&mut self, node: &Node, bound: &Bound) -> Value {
         let of = bound.first();
-        let mut given: Vec<Argument> =
-            bound.given.iter().skip(1).map(|(_, value)| Argument::plain(value.clone())).collect();
-        if bound.is_open {
-            given.push(Argument::unknown(Why::Parameter));
-        }
-        let mut values = Vec::new();
-        for one in of.choices() {
-            values.push(match is_function(one) {
-                true => self.call(node, one, given.clone()),
-                false => self.inert(node, &given),
-            });
-        }
-        self.any(node, values)
+        let given = bound.arguments(1);
+        self.over(node, &of, |machine, one| match is_function(one) {
+            true => machine.call(node, one, given.clone()),
+            false => machine.inert(node, &given),
+        })
     }
 
     /// Returns a constant by its name; an unknown name gives a `Hole`.
     pub(super) fn constant(&mut self, node: &Node, name: &Value) -> Value {
-        let values: Vec<Value> = name
-            .choices()
-            .iter()
-            .map(|one| match one.as_str() {
-                Some(name) => self.name(node, &name.into()),
-                None => self.lost(node, Why::Dynamic),
-            })
-            .collect();
-        self.any(node, values)
+        self.over(node, name, |machine, one| match one.as_str() {
+            Some(name) => machine.name(node, &name.into()),
+            None => machine.lost(node, Why::Dynamic),
+        })
     }
 
     /// `def_delegator :Of, :method`: gives a function that acts another name. Other receivers than constants are
     /// unknown.
     pub(super) fn delegated(&mut self, node: &Node, bound: &Bound) -> Value {
         let values = bound.given.iter().filter(|(parameter, _)| parameter.name != "alias");
-        let mut values = values.map(|(_, value)| value.clone()).collect::<Vec<_>>().into_iter();
+        let mut values = values.map(|(_, value)| value.clone());
         let of = values.next().unwrap_or(Value::Constant);
         let is_constant =
             of.as_str().is_some_and(|name| name.starts_with(|one: char| one.is_ascii_uppercase()));
@@ -217,19 +191,15 @@ impl Machine<'_> {
     /// `delegate [:method] => :Of`: like [`Machine::delegated`], for the methods of each pair.
     pub(super) fn delegated_to(&mut self, node: &Node, bound: &Bound) -> Value {
         let pairs = bound.given.iter().map(|(_, value)| value).chain(&bound.others);
-        let cells: Vec<_> = pairs
-            .filter_map(|value| match value {
-                Value::Map(cell) => Some(self.state.cell(*cell)),
-                _ => None,
-            })
-            .collect();
-        let entries = cells.into_iter().flat_map(|cell| cell.entries);
-        for (_, of) in entries.collect::<Vec<_>>() {
-            let is_constant =
-                |name: &str| name.trim_start_matches("::").starts_with(|one: char| one.is_ascii_uppercase());
-            // The method names do not matter: constants hardly ever delegate like this.
-            if of.as_str().is_none_or(is_constant) {
-                self.lost(node, Why::Dynamic);
+        let is_constant =
+            |name: &str| name.trim_start_matches("::").starts_with(|one: char| one.is_ascii_uppercase());
+        for pair in pairs {
+            let Value::Map(cell) = pair else { continue };
+            for of in self.state.cell(*cell).values() {
+                // The method names do not matter: constants hardly ever delegate like this.
+                if of.as_str().is_none_or(is_constant) {
+                    self.lost(node, Why::Dynamic);
+                }
             }
         }
         Value::Constant
@@ -244,27 +214,15 @@ impl Machine<'_> {
     pub(super) fn each_of(&mut self, node: &Node, bound: &Bound) -> Value {
         let text = |at: usize| bound.at(at).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (gives, name) = (text(0), text(1));
-        let of = bound.at(2).cloned().unwrap_or(Value::Constant);
+        let of = bound.value(2);
         let block = Self::block_of(bound);
-        let is_own = of
-            .choices()
-            .iter()
-            .all(|one| matches!(one, Value::Instance(_) | Value::Class(_) | Value::Object(..)));
-        if is_own && gives != "whole" {
+        let is_own = |one: &Value| matches!(one, Value::Instance(_) | Value::Class(_) | Value::Object(..));
+        if gives != "whole" && of.choices().iter().all(is_own) {
             let member = self.member(node, &of, &name);
-            let mut given: Vec<Argument> = block
-                .into_iter()
-                .map(|value| Argument { name: Some("&".into()), value, is_spread: false })
-                .collect();
-            given.extend(
-                bound
-                    .given
-                    .iter()
-                    .skip(3)
-                    .filter(|(one, _)| one.name != "&")
-                    .map(|(_, value)| Argument::plain(value.clone())),
-            );
-            return self.call(node, &member, given);
+            let block = block.map(|value| Argument { name: Some("&".into()), value, is_spread: false });
+            let others = bound.given.iter().skip(3).filter(|(one, _)| one.name != "&");
+            let others = others.map(|(_, value)| Argument::plain(value.clone()));
+            return self.call(node, &member, block.into_iter().chain(others).collect());
         }
         let (elements, known) = match (&of, name.as_str()) {
             (_, "tap" | "then" | "yield_self") => (vec![of.clone()], true),
@@ -291,20 +249,10 @@ impl Machine<'_> {
             made.push(self.call(node, &block, given.into_iter().map(Argument::plain).collect()));
         }
         match gives.as_str() {
-            "map" => {
-                let entries = made.into_iter().map(|value| (None, value)).collect();
-                Value::List(self.state.new_cell(Cell {
-                    entries,
-                    is_open: !known || name == "filter_map",
-                    class: None,
-                }))
-            }
+            "map" => self.listed(made, !known || name == "filter_map"),
             "whole" if name != "tap" => self.any(node, made),
             "some" if matches!(name.as_str(), "find" | "detect") => self.any(node, elements),
-            "some" => {
-                let entries = elements.into_iter().map(|value| (None, value)).collect();
-                Value::List(self.state.new_cell(Cell { entries, is_open: true, class: None }))
-            }
+            "some" => self.listed(elements, true),
             _ => of,
         }
     }
@@ -333,18 +281,13 @@ impl Machine<'_> {
     /// Returns a copy of an object; changes in the copy do not affect the original.
     pub(super) fn copied_object(&mut self, node: &Node, bound: &Bound) -> Value {
         let of = bound.first();
-        let values: Vec<Value> = of
-            .choices()
-            .iter()
-            .map(|one| match one {
-                Value::Text(text) => Value::arg((**text).clone()),
-                Value::Number(number) => Value::text(number.to_string()),
-                Value::List(cell) => Value::List(self.state.new_cell(self.state.cell(*cell))),
-                Value::Map(cell) => Value::Map(self.state.new_cell(self.state.cell(*cell))),
-                other => other.clone(),
-            })
-            .collect();
-        self.any(node, values)
+        self.over(node, &of, |machine, one| match one {
+            Value::Text(text) => Value::arg((**text).clone()),
+            Value::Number(number) => Value::text(number.to_string()),
+            Value::List(cell) => Value::List(machine.state.new_cell(machine.state.cell(*cell))),
+            Value::Map(cell) => Value::Map(machine.state.new_cell(machine.state.cell(*cell))),
+            other => other.clone(),
+        })
     }
 
     /// `Dir.chdir`, for the duration of its block.
@@ -382,12 +325,8 @@ impl Machine<'_> {
 
     /// `text.unpack1("m")`: decodes base64.
     pub(super) fn unpacked_of(&mut self, node: &Node, bound: &Bound) -> Value {
-        let format = bound.at(1).and_then(Value::as_str).unwrap_or_default();
-        let text = bound.at(0).and_then(Value::as_str);
-        let made = match format.trim_end_matches(['*', '0']) {
-            "m" => text.and_then(super::texts::base64),
-            _ => None,
-        };
+        let is_base64 = bound.text(1).is_some_and(|format| format.trim_end_matches(['*', '0']) == "m");
+        let made = bound.text(0).filter(|_| is_base64).and_then(super::texts::base64);
         made.map_or_else(|| self.unknown(node, Why::Encoding), Value::text)
     }
 
@@ -399,12 +338,8 @@ impl Machine<'_> {
             (Value::List(_), _) => {
                 let list = self.same_elements(node, &of, false);
                 let more = self.unknown(node, Why::Dynamic);
-                self.list_method(
-                    node,
-                    &list,
-                    "push",
-                    &[Argument { name: None, value: more, is_spread: true }],
-                );
+                let more = Argument { name: None, value: more, is_spread: true };
+                self.list_method(node, &list, "push", &[more]);
                 list
             }
             _ => self.unknown(node, Why::Dynamic),

@@ -76,7 +76,7 @@ impl Machine<'_> {
         }
     }
 
-    fn works_in(&mut self, node: &Node, directory: &Value) {
+    pub(super) fn works_in(&mut self, node: &Node, directory: &Value) {
         for to in self.operands(node, directory) {
             self.act(node.at, What::Directory(to));
         }

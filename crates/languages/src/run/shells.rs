@@ -95,14 +95,7 @@ impl Machine<'_> {
                     let (arg, name) = (arg.clone(), name.to_owned());
                     self.named(node, (&arg, &name), command, words.clone(), input.clone())
                 }
-                (
-                    Value::Text(_)
-                    | Value::Unknown(..)
-                    | Value::Constant
-                    | Value::Method(..)
-                    | Value::Object(..),
-                    arg,
-                ) => {
+                (other, arg) if starts_programs(other) => {
                     let arg = arg.map(|(arg, _)| arg.clone());
                     let arg = arg.unwrap_or_else(|| Arg::unknown(Why::Dynamic, &*self.written(node), false));
                     self.starts_program(node, &arg, command, &words, input.as_ref())
@@ -117,13 +110,9 @@ impl Machine<'_> {
     fn pasted(&mut self, node: &Node, command: &Invoked, name: &Value, words: &[Word]) -> Option<Value> {
         let is_made = |node: &Node| matches!(node.kind, Kind::Join(_));
         let has = |value: &Value, letters: &[char]| {
-            value.choices().iter().any(|one| {
-                one.to_arg().is_some_and(|arg| {
-                    arg.pieces()
-                        .iter()
-                        .any(|piece| matches!(piece, Piece::Text(text) if text.contains(letters)))
-                })
-            })
+            let args = value.choices().iter().filter_map(Value::to_arg);
+            let holds = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(letters));
+            args.into_iter().any(|arg| arg.pieces().iter().any(holds))
         };
         let operators = ['&', '|', '<', '>'];
         let adds = command.words.iter().zip(words).any(
@@ -222,14 +211,11 @@ impl Machine<'_> {
             Value::Library(_, entry) => self.cmdlet(node, entry.0, words, input),
             Value::Function(id) => self.function_with(node, *id, words, input),
             _ => {
-                let mut given = Vec::new();
-                for word in words {
-                    match word {
-                        Word::Plain(value) | Word::Named(_, value) => given.push(Argument::plain(value)),
-                        Word::Flag(_) => {}
-                    }
-                }
-                self.call(node, callee, given)
+                let value = |word: Word| match word {
+                    Word::Plain(value) | Word::Named(_, value) => Some(Argument::plain(value)),
+                    Word::Flag(_) => None,
+                };
+                self.call(node, callee, words.into_iter().filter_map(value).collect())
             }
         }
     }
@@ -256,12 +242,10 @@ impl Machine<'_> {
                             if cell.is_open {
                                 self.hole(node.at, Role::Operand, Why::Dynamic, "");
                             }
-                            for (name, value) in cell.entries {
-                                words.push(match name {
-                                    Some(name) => Word::Named(name, value),
-                                    None => Word::Plain(value),
-                                });
-                            }
+                            words.extend(cell.entries.into_iter().map(|(name, value)| match name {
+                                Some(name) => Word::Named(name, value),
+                                None => Word::Plain(value),
+                            }));
                         }
                         Value::List(_) => {
                             let (elements, _) = self.elements(node, &value);
@@ -314,22 +298,14 @@ impl Machine<'_> {
                     self.operands(node, &value).iter().map(super::paths::pattern_of).collect()
                 }
                 Word::Plain(Value::Number(number)) => vec![Arg::known(number.to_string())],
-                Word::Plain(Value::Function(_)) => {
-                    if let Word::Plain(value) = word {
-                        self.hand(node, value);
-                    }
+                Word::Plain(function @ Value::Function(_)) => {
+                    self.hand(node, function);
                     let written = command.words.get(at).map(|node| self.written(node)).unwrap_or_default();
                     vec![Arg::known(written.trim_matches(['{', '}']))]
                 }
                 Word::Plain(Value::Any(values)) => {
-                    choices = super::command::product(
-                        choices,
-                        values
-                            .iter()
-                            .flat_map(|one| self.args(node, one))
-                            .map(|arg| vec![(*arg).clone()])
-                            .collect(),
-                    );
+                    let all = values.iter().flat_map(|one| self.words_of_args(node, one)).collect();
+                    choices = super::command::product(choices, all);
                     continue;
                 }
                 Word::Plain(value) => self.operands(node, value),
@@ -360,6 +336,11 @@ impl Machine<'_> {
         }
     }
 
+    /// Returns the items of several values.
+    pub(super) fn all_items(&self, node: &Node, values: &[Value]) -> Vec<Value> {
+        values.iter().flat_map(|value| self.items(node, value).0).collect()
+    }
+
     /// Returns the environment variable of a name.
     pub(super) fn shell_variable(&self, name: &str) -> Option<Value> {
         let name = match self.language {
@@ -387,6 +368,14 @@ impl Machine<'_> {
         let kind = name.strip_prefix('[')?.to_owned();
         Some(self.load(node, &Value::text(kind)))
     }
+}
+
+/// Reports whether a value in the place of a command's name is the name of a program.
+fn starts_programs(name: &Value) -> bool {
+    matches!(
+        name,
+        Value::Text(_) | Value::Unknown(..) | Value::Constant | Value::Method(..) | Value::Object(..)
+    )
 }
 
 /// `D:`

@@ -5,7 +5,7 @@ use castellan_programs::Arg;
 
 use super::Machine;
 use super::bound::Bound;
-use crate::act::{Operand, What};
+use crate::act::Operand;
 use crate::tree::Node;
 use crate::value::{Ref, Value};
 
@@ -16,7 +16,7 @@ impl Machine<'_> {
     /// Reads `sqlite:file`, `mysql:host=name;port=1`, `dbi:Pg:dbname=x;host=name`. Returns a `Database`, or a `Sqlite`
     /// for a file if the language has that type.
     pub(super) fn data_source(&mut self, node: &Node, bound: &Bound) -> Value {
-        let source = bound.plain().next().cloned().unwrap_or(Value::Constant);
+        let source = bound.first_plain();
         let mut kind = "Database";
         for source in self.args(node, &source) {
             if self.is_file(node, &source) && self.table.kind("Sqlite").is_some() {
@@ -41,10 +41,7 @@ impl Machine<'_> {
                 ["dbname=", "database=", "db=", "f_dir="].iter().find_map(|name| file.strip_prefix(name));
             let file = named.unwrap_or(file);
             if !matches!(file.as_str(), Some("" | ":memory:")) {
-                for kind in [EffectKind::Read, EffectKind::Write] {
-                    let on = Operand::Path(file.clone());
-                    self.act(node.at, What::Effect { kind, on, recursive: false });
-                }
+                self.opens(node, &file, true, true);
             }
             return true;
         }
@@ -55,7 +52,7 @@ impl Machine<'_> {
             (None, Some(socket)) => Operand::Path(Arg::known(socket)),
             (None, None) => Operand::Nothing,
         };
-        self.act(node.at, What::Effect { kind: EffectKind::Connect, on, recursive: false });
+        self.effect(node, EffectKind::Connect, on);
         false
     }
 }

@@ -18,14 +18,8 @@ impl Machine<'_> {
             Value::List(_) if self.language == crate::language::Language::JavaScript => {
                 self.joined_by(node, &Value::text(","), value)
             }
-            Value::Any(values) => {
-                let values: Vec<Value> = values.iter().map(|one| self.as_text(node, one)).collect();
-                self.any(node, values)
-            }
-            other => match other.to_arg() {
-                Some(arg) => Value::Text(arg),
-                None => self.unknown(node, Why::Dynamic),
-            },
+            Value::Any(_) => self.over(node, value, |machine, one| machine.as_text(node, one)),
+            other => other.to_arg().map_or_else(|| self.unknown(node, Why::Dynamic), Value::Text),
         }
     }
 
@@ -56,9 +50,8 @@ impl Machine<'_> {
     pub(super) fn repeated(&mut self, node: &Node, left: &Value, right: &Value) -> Value {
         let (of, count) = match (left, right) {
             (Value::Number(left), Value::Number(right)) => {
-                return left
-                    .checked_mul(*right)
-                    .map_or_else(|| self.unknown(node, Why::Arithmetic), Value::Number);
+                let product = left.checked_mul(*right).map(Value::Number);
+                return product.unwrap_or_else(|| self.unknown(node, Why::Arithmetic));
             }
             (of, Value::Number(count)) | (Value::Number(count), of) => (of, *count),
             _ => return self.unknown(node, Why::Dynamic),
@@ -77,8 +70,7 @@ impl Machine<'_> {
                     return self.list(all);
                 }
                 let value = self.any(node, elements);
-                let cell = crate::state::Cell { entries: vec![(None, value)], is_open: true, class: None };
-                Value::List(self.state.new_cell(cell))
+                self.listed([value], true)
             }
             _ => self.unknown(node, Why::Dynamic),
         }
@@ -183,13 +175,7 @@ impl Machine<'_> {
                 std::iter::once(of.clone()).chain(arguments.iter().map(|one| one.value.clone())).collect();
             return Some(self.concatenated(node, &parts));
         }
-        let text = match (of, of.as_str()) {
-            (_, Some(text)) => text.to_owned(),
-            _ => {
-                self.hand_all(node, arguments);
-                return Some(self.unknown(node, Why::Dynamic));
-            }
-        };
+        let Some(text) = of.as_str().map(str::to_owned) else { return Some(self.inert(node, arguments)) };
         self.step((text.len() / BYTES_PER_WORK) as u64);
         if name == "format" {
             return Some(self.format(node, &text, arguments));
@@ -218,10 +204,7 @@ impl Machine<'_> {
             ("slice" | "substring" | "substr" | "charAt" | "at", _) => {
                 return Some(self.cut(node, &text, name, arguments));
             }
-            _ => {
-                self.hand_all(node, arguments);
-                return Some(self.unknown(node, Why::Dynamic));
-            }
+            _ => return Some(self.inert(node, arguments)),
         };
         Some(Value::text(made))
     }
@@ -241,13 +224,8 @@ impl Machine<'_> {
 
     /// Runs JavaScript's methods for a part of a text.
     fn cut(&mut self, node: &Node, text: &str, name: &str, arguments: &[Argument]) -> Value {
-        let mut numbers = Vec::new();
-        for argument in arguments {
-            match &argument.value {
-                Value::Number(number) => numbers.push(*number),
-                _ => return self.unknown(node, Why::Dynamic),
-            }
-        }
+        let numbers: Option<Vec<i64>> = arguments.iter().map(|one| one.value.number()).collect();
+        let Some(numbers) = numbers else { return self.unknown(node, Why::Dynamic) };
         let letters: Vec<Value> = text.chars().map(|c| Value::text(c.to_string())).collect();
         let from = numbers.first().copied().unwrap_or(0);
         let to = match name {

@@ -70,7 +70,7 @@ impl Machine<'_> {
 
     /// Reports a `Hole` for text as code, or as `command` in a table; calls functions.
     pub(super) fn vim_code(&mut self, node: &Node, bound: &Bound) -> Value {
-        let value = bound.named("code").cloned().unwrap_or(Value::Constant);
+        let value = bound.value_of("code");
         let code = match &value {
             Value::List(_) => self.index(node, &value, &Value::text("command")),
             other => other.clone(),
@@ -93,7 +93,7 @@ impl Machine<'_> {
 
     /// `vim.fn.substitute(text, pattern, to)`: an expression follows `\=`.
     pub(super) fn vim_substituted(&mut self, node: &Node, bound: &Bound) -> Value {
-        let to = bound.at(2).cloned().unwrap_or(Value::Constant);
+        let to = bound.value(2);
         if !to.choices().iter().all(|one| one.as_str().is_some_and(|to| !to.contains("\\="))) {
             self.lost(node, Why::Unsupported);
         }
