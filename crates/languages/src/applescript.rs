@@ -133,7 +133,7 @@ pub(crate) fn read(text: &str, meter: &Meter) -> Node {
         let at = (first.at.0, line.last().map_or(first.at.1, |last| last.at.1));
         Line { tokens: line, meter, next: 0, depth: 0, at }.statement(&mut parts);
     }
-    Node::new((0, place(text.len())), Kind::Sequence(parts))
+    Node::sequence((0, place(text.len())), parts)
 }
 
 /// Cost of a token in bytes: its words are compared with [`ACTING`].
@@ -403,13 +403,7 @@ impl Line<'_> {
             self.next += 1;
             values.push(self.value());
         }
-        match (values.pop(), values.is_empty()) {
-            (Some(only), true) => only,
-            (last, _) => {
-                values.extend(last);
-                self.node(Kind::Join(values))
-            }
-        }
+        Node::only(values, |values| self.node(Kind::Join(values)))
     }
 
     fn value(&mut self) -> Node {

@@ -4,7 +4,7 @@
 //! other. Must not know what a command does.
 
 use crate::reader;
-use crate::tree::{Invoked, Kind, Loop, Node, Way};
+use crate::tree::{Invoked, Kind, Node, Way};
 use crate::work::Meter;
 
 mod statements;
@@ -15,12 +15,12 @@ pub(crate) fn read(text: &str, meter: &Meter) -> Node {
     let mut parts = reader.lines(false);
     parts.append(&mut reader.errors);
     let at = reader.since(0);
-    let body = Node::new(at, Kind::Sequence(parts));
+    let body = Node::sequence(at, parts);
     if !reader.kept.jumps {
         return body;
     }
     // After a jump, earlier lines may run again.
-    Node::new(at, Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })))
+    Node::repeated(at, body)
 }
 
 #[derive(Default)]

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use castellan_event::Why;
 
 use crate::reader;
-use crate::tree::{Kind, Node};
+use crate::tree::Node;
 use crate::work::Meter;
 
 mod commands;
@@ -27,7 +27,7 @@ pub(crate) fn read(text: &str, meter: &Meter) -> Node {
     let mut parts = reader.statements(None);
     parts.append(&mut reader.kept.attributes);
     parts.append(&mut reader.errors);
-    Node::new(reader.since(0), Kind::Sequence(parts))
+    Node::sequence(reader.since(0), parts)
 }
 
 /// Returns the name of a type as the tables write it.

@@ -164,4 +164,90 @@ impl Node {
     pub(crate) fn assign(at: Span, target: Node, value: Node) -> Node {
         Node { at, kind: Kind::Assign(Box::new(target), Box::new(value)) }
     }
+
+    pub(crate) fn nothing(at: Span) -> Node {
+        Node { at, kind: Kind::Constant }
+    }
+
+    pub(crate) fn hole(at: Span, why: Why) -> Node {
+        Node { at, kind: Kind::Hole(why) }
+    }
+
+    /// Data of which nothing is known.
+    pub(crate) fn unknown(at: Span) -> Node {
+        Node::inert(at, vec![Node::nothing(at)])
+    }
+
+    pub(crate) fn inert(at: Span, parts: Vec<Node>) -> Node {
+        Node { at, kind: Kind::Inert(parts) }
+    }
+
+    pub(crate) fn sequence(at: Span, parts: Vec<Node>) -> Node {
+        Node { at, kind: Kind::Sequence(parts) }
+    }
+
+    pub(crate) fn list(at: Span, values: Vec<Node>) -> Node {
+        Node { at, kind: Kind::List(values) }
+    }
+
+    pub(crate) fn or(at: Span, parts: Vec<Node>) -> Node {
+        Node { at, kind: Kind::Or(parts) }
+    }
+
+    pub(crate) fn either(at: Span, parts: Vec<Node>) -> Node {
+        Node { at, kind: Kind::Either(parts) }
+    }
+
+    pub(crate) fn spread(at: Span, value: Node) -> Node {
+        Node { at, kind: Kind::Spread(value.into()) }
+    }
+
+    pub(crate) fn load(at: Span, name: Node) -> Node {
+        Node { at, kind: Kind::Load(name.into()) }
+    }
+
+    pub(crate) fn keyword(at: Span, name: impl Into<Rc<str>>, value: Node) -> Node {
+        Node { at, kind: Kind::Keyword(name.into(), value.into()) }
+    }
+
+    pub(crate) fn member(at: Span, of: Node, name: impl Into<Rc<str>>) -> Node {
+        Node { at, kind: Kind::Member(of.into(), name.into()) }
+    }
+
+    pub(crate) fn index(at: Span, of: Node, index: Node) -> Node {
+        Node { at, kind: Kind::Index(of.into(), index.into()) }
+    }
+
+    pub(crate) fn call(at: Span, callee: Node, arguments: Vec<Node>) -> Node {
+        Node { at, kind: Kind::Call(callee.into(), arguments) }
+    }
+
+    /// `of.name(arguments)`
+    pub(crate) fn method(at: Span, of: Node, name: impl Into<Rc<str>>, arguments: Vec<Node>) -> Node {
+        Node::call(at, Node::member(at, of, name), arguments)
+    }
+
+    /// All conditions run, then one of the bodies.
+    pub(crate) fn branch(at: Span, conditions: Vec<Node>, bodies: Vec<Node>) -> Node {
+        Node::sequence(at, vec![Node::or(at, conditions), Node::either(at, bodies)])
+    }
+
+    /// A loop with a condition, which is a part of its body.
+    pub(crate) fn repeated(at: Span, body: Node) -> Node {
+        Node { at, kind: Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })) }
+    }
+
+    /// A loop over elements, without a value.
+    pub(crate) fn for_each(at: Span, target: Node, over: Node, body: Node, jumps: bool) -> Node {
+        let over = Some((target, over));
+        Node { at, kind: Kind::Loop(Box::new(Loop { over, body, jumps, collects: false })) }
+    }
+
+    /// Returns the only node, or one of several.
+    pub(crate) fn only(parts: Vec<Node>, several: impl FnOnce(Vec<Node>) -> Node) -> Node {
+        match <[Node; 1]>::try_from(parts) {
+            Ok([only]) => only,
+            Err(parts) => several(parts),
+        }
+    }
 }

@@ -64,13 +64,7 @@ impl Reader<'_> {
             self.take(|letter| matches!(letter, ' ' | '\t'));
             parts.push(self.deeper(Self::statement));
         }
-        match (parts.pop(), parts.is_empty()) {
-            (Some(only), true) => only,
-            (last, _) => {
-                parts.extend(last);
-                self.node(from, Kind::Pipe(parts))
-            }
-        }
+        Node::only(parts, |parts| self.node(from, Kind::Pipe(parts)))
     }
 
     fn statement(&mut self) -> Node {

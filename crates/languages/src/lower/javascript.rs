@@ -1,6 +1,5 @@
 //! JavaScript and TypeScript, as `oxc_parser` 0.146 reads them.
 
-use castellan_event::Why;
 use oxc_ast::ast::{Directive, Program, Statement};
 use oxc_span::GetSpan;
 
@@ -26,7 +25,7 @@ impl Lower<'_> {
         let texts = directives.iter().map(|one| Self::js_string(&one.expression));
         let mut parts: Vec<Node> = texts.collect();
         parts.extend(self.js_statements(body));
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     /// Statements in order, but functions first: they have their names from the beginning.
@@ -49,12 +48,4 @@ impl Lower<'_> {
 fn span(node: &impl GetSpan) -> Span {
     let span = node.span();
     (span.start, span.end)
-}
-
-fn nothing(at: Span) -> Node {
-    Node::new(at, Kind::Constant)
-}
-
-fn hole(at: Span, why: Why) -> Node {
-    Node::new(at, Kind::Hole(why))
 }

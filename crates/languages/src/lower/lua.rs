@@ -36,7 +36,7 @@ const GLOBALS: &str = "_ENV";
 impl Lower<'_> {
     pub(super) fn lua(&mut self, root: Parsed<'_>) -> Node {
         let parts = self.lua_statements(root, Of::Function);
-        Node::new(Self::at(root), Kind::Sequence(parts))
+        Node::sequence(Self::at(root), parts)
     }
 
     fn lua_statements(&mut self, node: Parsed<'_>, of: Of) -> Vec<Node> {
@@ -63,7 +63,7 @@ impl Lower<'_> {
         let parts = self.lua_statements(node, of);
         let locals = self.locals();
         let at = Self::at(node);
-        Node::new(at, Kind::Scope(locals, Node::new(at, Kind::Sequence(parts)).into()))
+        Node::new(at, Kind::Scope(locals, Node::sequence(at, parts).into()))
     }
 
     fn lua_statement_of(&mut self, node: Parsed<'_>) -> Node {
@@ -85,7 +85,7 @@ impl Lower<'_> {
                 let mut parts = body.map(|body| self.lua_statements(body, Of::Loop)).unwrap_or_default();
                 parts.push(self.lua_field(node, "condition"));
                 let locals = self.locals();
-                let inside = Node::new(at, Kind::Sequence(parts));
+                let inside = Node::sequence(at, parts);
                 return repeated(at, vec![Node::new(at, Kind::Scope(locals, inside.into()))]);
             }
             "for_statement" => return self.lua_for(node),
@@ -122,8 +122,8 @@ impl Lower<'_> {
             Some(names) => {
                 let at = Self::at(node);
                 let targets = self.lua_targets(*names, true);
-                let unset = |target| Node::assign(at, target, Node::new(at, Kind::Constant));
-                Node::new(at, Kind::Sequence(targets.into_iter().map(unset).collect()))
+                let unset = |target| Node::assign(at, target, Node::nothing(at));
+                Node::sequence(at, targets.into_iter().map(unset).collect())
             }
             None => self.error(node),
         }
@@ -149,14 +149,14 @@ impl Lower<'_> {
             (target, value) => {
                 targets.extend(target);
                 values.extend(value);
-                let target = Node::new(at, Kind::List(targets));
-                Node::assign(at, target, Node::new(at, Kind::List(values)))
+                let target = Node::list(at, targets);
+                Node::assign(at, target, Node::list(at, values))
             }
         };
         if !changes_names {
             return assigned;
         }
-        Node::new(at, Kind::Sequence(vec![self.hole(node, Why::Unsupported), assigned]))
+        Node::sequence(at, vec![self.hole(node, Why::Unsupported), assigned])
     }
 
     fn lua_targets(&mut self, names: Parsed<'_>, is_local: bool) -> Vec<Node> {
@@ -210,7 +210,7 @@ impl Lower<'_> {
         }
         let parts = node.child_by_field_name("body").map(|body| self.lua_statements(body, Of::Function));
         let parts = holes.into_iter().chain(parts.unwrap_or_default());
-        let body = Node::new(at, Kind::Sequence(parts.collect()));
+        let body = Node::sequence(at, parts.collect());
         let locals = self.locals();
         let function = Function { parameters, locals, body, has_this: false, takes_self: false };
         Node::new(at, Kind::Function(Rc::new(function)))
@@ -239,7 +239,7 @@ impl Lower<'_> {
         } else {
             let names = Self::children(clause).into_iter().find(|child| child.kind() == "variable_list");
             let names = names.map(|names| self.lua_targets(names, true)).unwrap_or_default();
-            Node::new(at, Kind::List(names))
+            Node::list(at, names)
         };
         let before = self.jumps;
         let body = self.lua_block(node.child_by_field_name("body"), node);
@@ -266,8 +266,7 @@ impl Lower<'_> {
         if !has_else {
             bodies.push(Self::nothing(node));
         }
-        let conditions = Node::new(at, Kind::Or(conditions));
-        Node::new(at, Kind::Sequence(vec![conditions, Node::new(at, Kind::Either(bodies))]))
+        Node::branch(at, conditions, bodies)
     }
 
     /// To the end of a loop's body or of a function, as `continue` and `return` do in other languages; other ways are
@@ -287,11 +286,11 @@ impl Lower<'_> {
 }
 
 fn repeated(at: Span, parts: Vec<Node>) -> Node {
-    let body = Node::new(at, Kind::Sequence(parts));
-    Node::new(at, Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })))
+    let body = Node::sequence(at, parts);
+    Node::repeated(at, body)
 }
 
 /// A call of something that every program has.
 fn library(at: Span, name: &str, arguments: Vec<Node>) -> Node {
-    Node::new(at, Kind::Call(Node::name(at, name).into(), arguments))
+    Node::call(at, Node::name(at, name), arguments)
 }

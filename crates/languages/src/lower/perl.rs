@@ -11,7 +11,7 @@ use castellan_event::Why;
 use tree_sitter::Node as Parsed;
 
 use super::{Lower, Names};
-use crate::tree::{Kind, Loop, Node, Span};
+use crate::tree::{Kind, Node, Span};
 
 mod calls;
 mod expressions;
@@ -48,7 +48,7 @@ impl<'t> Lower<'t> {
         self.pl_survey(root);
         self.perl.package = "main".to_owned();
         let parts = self.pl_statements(root);
-        Node::new(Self::at(root), Kind::Sequence(parts))
+        Node::sequence(Self::at(root), parts)
     }
 
     /// Statements in order, but functions and packages first: they have their names from the beginning.
@@ -90,7 +90,7 @@ impl<'t> Lower<'t> {
         let parts = self.pl_statements(node);
         let locals = self.locals();
         let at = Self::at(node);
-        Node::new(at, Kind::Scope(locals, Node::new(at, Kind::Sequence(parts)).into()))
+        Node::new(at, Kind::Scope(locals, Node::sequence(at, parts).into()))
     }
 
     fn pl_block_of(&mut self, node: Parsed<'_>, name: &str) -> Node {
@@ -124,7 +124,7 @@ impl<'t> Lower<'t> {
                 let condition = self.pl_condition(node.child_by_field_name("condition"), node);
                 let body = self.pl_block_of(node, "block");
                 let last = self.pl_block_of(node, "continue");
-                return repeated(at, Node::new(at, Kind::Sequence(vec![condition, body, last])));
+                return Node::repeated(at, Node::sequence(at, vec![condition, body, last]));
             }
             "cstyle_for_statement" => return self.pl_for(node),
             "for_statement" => return self.pl_for_each(node),
@@ -177,8 +177,8 @@ impl<'t> Lower<'t> {
                 bodies.push(Self::nothing(branch));
             }
         }
-        let conditions = Node::new(at, Kind::Or(conditions));
-        let body = Node::new(at, Kind::Sequence(vec![conditions, Node::new(at, Kind::Either(bodies))]));
+        let conditions = Node::or(at, conditions);
+        let body = Node::sequence(at, vec![conditions, Node::either(at, bodies)]);
         let locals = self.locals();
         Node::new(at, Kind::Scope(locals, body.into()))
     }
@@ -196,9 +196,9 @@ impl<'t> Lower<'t> {
         }
         parts.push(self.pl_block_of(node, "block"));
         parts.extend(node.child_by_field_name("iterator").map(|one| self.pl(one)));
-        first.push(repeated(at, Node::new(at, Kind::Sequence(parts))));
+        first.push(Node::repeated(at, Node::sequence(at, parts)));
         let locals = self.locals();
-        Node::new(at, Kind::Scope(locals, Node::new(at, Kind::Sequence(first)).into()))
+        Node::new(at, Kind::Scope(locals, Node::sequence(at, first).into()))
     }
 
     fn pl_for_each(&mut self, node: Parsed<'_>) -> Node {
@@ -223,7 +223,7 @@ impl<'t> Lower<'t> {
             (Some(only), true) => only,
             (Some(last), false) => {
                 targets.push(last);
-                Node::new(at, Kind::List(targets))
+                Node::list(at, targets)
             }
             (None, _) => {
                 is_topic = true;
@@ -233,13 +233,12 @@ impl<'t> Lower<'t> {
         let (mark, before) = (self.perl.changed.len(), self.jumps);
         let body = self.pl_block_of(node, "block");
         let last = self.pl_block_of(node, "continue");
-        let body = Node::new(at, Kind::Sequence(vec![body, last]));
-        let one = Loop { over: Some((target, over)), body, jumps: self.jumps > before, collects: false };
-        let mut parts = vec![Node::new(at, Kind::Loop(Box::new(one)))];
+        let body = Node::sequence(at, vec![body, last]);
+        let mut parts = vec![Node::for_each(at, target, over, body, self.jumps > before)];
         let own: Vec<String> = names.iter().map(|name| self.pl_sigiled("$", *name)).collect();
         parts.extend(self.pl_elements_changed(list, mark, &own));
         let locals = self.locals();
-        let inside = Node::new(at, Kind::Scope(locals, Node::new(at, Kind::Sequence(parts)).into()));
+        let inside = Node::new(at, Kind::Scope(locals, Node::sequence(at, parts).into()));
         if is_topic { with_topic(at, inside) } else { inside }
     }
 
@@ -263,7 +262,7 @@ impl<'t> Lower<'t> {
             }
             let at = Self::at(one);
             let target = self.pl_unfollowed(variable);
-            parts.push(Node::assign(at, target, Self::pl_unknown(at)));
+            parts.push(Node::assign(at, target, Node::unknown(at)));
         }
         parts
     }
@@ -276,19 +275,14 @@ impl<'t> Lower<'t> {
         if let Some(error) = node.child_by_field_name("catch_expr") {
             let name = self.pl_sigiled("$", error);
             self.declare(&name);
-            inside.push(Node::assign(at, Node::name(at, &name), Self::pl_unknown(at)));
+            inside.push(Node::assign(at, Node::name(at, &name), Node::unknown(at)));
         }
         inside.push(self.pl_block_of(node, "catch_block"));
         let locals = self.locals();
-        let inside = Node::new(at, Kind::Scope(locals, Node::new(at, Kind::Sequence(inside)).into()));
-        parts.push(Node::new(at, Kind::Either(vec![Self::nothing(node), inside])));
+        let inside = Node::new(at, Kind::Scope(locals, Node::sequence(at, inside).into()));
+        parts.push(Node::either(at, vec![Self::nothing(node), inside]));
         parts.push(self.pl_block_of(node, "finally_block"));
         Node::new(at, Kind::Try(parts))
-    }
-
-    /// Data of which nothing is known.
-    fn pl_unknown(at: Span) -> Node {
-        Node::new(at, Kind::Inert(vec![Node::new(at, Kind::Constant)]))
     }
 
     /// Whether one of these words stands directly in a node.
@@ -325,9 +319,5 @@ fn with_topic(at: Span, inside: Node) -> Node {
     let value = format!("$_ in {}", at.0);
     let inside = Node::assign(at, Node::name(at, &value), inside);
     let back = Node::assign(at, Node::name(at, "$_"), Node::name(at, &kept));
-    Node::new(at, Kind::Sequence(vec![keep, inside, back, Node::name(at, &value)]))
-}
-
-fn repeated(at: Span, body: Node) -> Node {
-    Node::new(at, Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })))
+    Node::sequence(at, vec![keep, inside, back, Node::name(at, &value)])
 }

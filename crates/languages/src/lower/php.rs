@@ -24,8 +24,8 @@ pub(crate) fn php(text: &str, program: &Program<'_, '_>) -> Node {
     let at = span(program.span);
     let survey = lower.php_survey(program);
     let mut parts = lower.php_statements(&program.stmts);
-    parts.extend(survey.is_break().then(|| hole(at, Why::Nesting)));
-    Node::new(at, Kind::Sequence(parts))
+    parts.extend(survey.is_break().then(|| Node::hole(at, Why::Nesting)));
+    Node::sequence(at, parts)
 }
 
 impl Lower<'_> {
@@ -63,7 +63,7 @@ impl Lower<'_> {
 
     fn php_block(&mut self, block: &Block<'_, '_>) -> Node {
         let parts = self.php_statements(&block.stmts);
-        Node::new(span(block.span), Kind::Sequence(parts))
+        Node::sequence(span(block.span), parts)
     }
 
     fn php_statement_of(&mut self, node: &Stmt<'_, '_>) -> Node {
@@ -79,11 +79,11 @@ impl Lower<'_> {
             StmtKind::If(one) => return self.php_branch(at, one),
             StmtKind::While(one) => {
                 let parts = vec![self.php_expression(&one.condition), self.php_statement(one.body)];
-                return repeated(at, Node::new(at, Kind::Sequence(parts)));
+                return Node::repeated(at, Node::sequence(at, parts));
             }
             StmtKind::DoWhile(one) => {
                 let parts = vec![self.php_statement(one.body), self.php_expression(&one.condition)];
-                return repeated(at, Node::new(at, Kind::Sequence(parts)));
+                return Node::repeated(at, Node::sequence(at, parts));
             }
             StmtKind::For(one) => return self.php_for(at, one),
             StmtKind::Foreach(one) => return self.php_for_each(at, one),
@@ -104,7 +104,7 @@ impl Lower<'_> {
             StmtKind::Global(names) => return self.php_global(at, names),
             StmtKind::StaticVar(names) => return self.php_static(at, names),
             StmtKind::Unset(targets) => {
-                let unset = |target| Node::assign(at, target, nothing(at));
+                let unset = |target| Node::assign(at, target, Node::nothing(at));
                 Kind::Sequence(targets.iter().map(|one| unset(self.php_target(one))).collect())
             }
             StmtKind::Const(items) => return self.php_constants(at, items),
@@ -124,7 +124,7 @@ impl Lower<'_> {
     }
 
     fn php_namespace(&mut self, at: Span, node: &Stmt<'_, '_>, namespace: &NamespaceDecl<'_, '_>) -> Node {
-        let NamespaceBody::Braced(block) = &namespace.body else { return nothing(at) };
+        let NamespaceBody::Braced(block) = &namespace.body else { return Node::nothing(at) };
         let before = self.php.names.clone();
         self.php.names.observe_stmt(node);
         let body = self.php_block(block);
@@ -134,35 +134,36 @@ impl Lower<'_> {
 
     fn php_declare(&mut self, at: Span, node: &DeclareStmt<'_, '_>) -> Node {
         if node.directives.iter().any(|(name, _)| name.eq_ignore_ascii_case("encoding")) {
-            return hole(at, Why::Encoding);
+            return Node::hole(at, Why::Encoding);
         }
-        node.body.map_or_else(|| nothing(at), |body| self.php_statement(body))
+        node.body.map_or_else(|| Node::nothing(at), |body| self.php_statement(body))
     }
 
     fn php_global(&mut self, at: Span, names: &[Expr<'_, '_>]) -> Node {
         for one in names {
-            let ExprKind::Variable(name) = &one.kind else { return hole(at, Why::Dynamic) };
+            let ExprKind::Variable(name) = &one.kind else { return Node::hole(at, Why::Dynamic) };
             if let Some(scope) = self.scopes.iter_mut().rev().find(|scope| !scope.is_block) {
                 scope.outer.insert(format!("${}", name.as_str()).into());
             }
         }
-        nothing(at)
+        Node::nothing(at)
     }
 
     fn php_static(&mut self, at: Span, names: &[StaticVar<'_, '_>]) -> Node {
         let one = |one: &StaticVar<'_, '_>| {
-            let value = one.default.as_ref().map_or_else(|| nothing(at), |value| self.php_expression(value));
+            let value =
+                one.default.as_ref().map_or_else(|| Node::nothing(at), |value| self.php_expression(value));
             // What a call before left there is not known.
-            let value = Node::new(at, Kind::Or(vec![value, unknown(at)]));
+            let value = Node::or(at, vec![value, Node::unknown(at)]);
             let name = self.declare_outside(&variable(&one.name));
             Node::assign(at, Node::name(at, &name), value)
         };
-        Node::new(at, Kind::Sequence(names.iter().map(one).collect()))
+        Node::sequence(at, names.iter().map(one).collect())
     }
 
     fn php_constants(&mut self, at: Span, items: &[ConstItem<'_, '_>]) -> Node {
         let parts = items.iter().map(|one| self.php_constant_given(&one.name, &one.value)).collect();
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     /// Conditions first, then one of the bodies. `else if` lies inside: it is gone through here.
@@ -181,8 +182,8 @@ impl Lower<'_> {
                 last => break last,
             }
         };
-        bodies.push(last.map_or_else(|| nothing(at), |body| self.php_statement(body)));
-        branch(at, conditions, bodies)
+        bodies.push(last.map_or_else(|| Node::nothing(at), |body| self.php_statement(body)));
+        Node::branch(at, conditions, bodies)
     }
 
     fn php_for(&mut self, at: Span, node: &ForStmt<'_, '_>) -> Node {
@@ -190,8 +191,8 @@ impl Lower<'_> {
         let mut inside = self.php_all(node.condition.iter());
         inside.push(self.php_statement(node.body));
         inside.extend(self.php_all(node.update.iter()));
-        parts.push(repeated(at, Node::new(at, Kind::Sequence(inside))));
-        Node::new(at, Kind::Sequence(parts))
+        parts.push(Node::repeated(at, Node::sequence(at, inside)));
+        Node::sequence(at, parts)
     }
 
     fn php_for_each(&mut self, at: Span, node: &ForeachStmt<'_, '_>) -> Node {
@@ -200,7 +201,7 @@ impl Lower<'_> {
         let mut target = self.php_target(&node.value);
         if let Some(key) = key {
             over = expressions::library(at, "array.entries", vec![over]);
-            target = Node::new(at, Kind::List(vec![key, target]));
+            target = Node::list(at, vec![key, target]);
         }
         let before = self.jumps;
         let mut body = self.php_statement(node.body);
@@ -208,9 +209,9 @@ impl Lower<'_> {
             // What the name is given goes into the array, to an element that is not told.
             let value = self.php_expression(&node.value);
             let of = self.php_target(&node.expr);
-            let element = Node::new(at, Kind::Index(of.into(), unknown(at).into()));
+            let element = Node::index(at, of, Node::unknown(at));
             let changed = Node::assign(at, element, value);
-            body = Node::new(at, Kind::Sequence(vec![body, changed]));
+            body = Node::sequence(at, vec![body, changed]);
         }
         let jumps = self.jumps > before;
         Node::new(at, Kind::Loop(Box::new(Loop { over: Some((target, over)), body, jumps, collects: false })))
@@ -223,10 +224,10 @@ impl Lower<'_> {
             let at = span(case.span);
             parts.extend(case.value.as_ref().map(|test| self.php_expression(test)));
             let body = case.body.iter().map(|one| self.php_statement(one)).collect();
-            let body = Node::new(at, Kind::Sequence(body));
-            parts.push(Node::new(at, Kind::Either(vec![nothing(at), body])));
+            let body = Node::sequence(at, body);
+            parts.push(Node::either(at, vec![Node::nothing(at), body]));
         }
-        Node::new(at, Kind::Try(vec![Node::new(at, Kind::Sequence(parts))]))
+        Node::new(at, Kind::Try(vec![Node::sequence(at, parts)]))
     }
 
     fn php_try(&mut self, at: Span, node: &TryCatchStmt<'_, '_>) -> Node {
@@ -234,10 +235,10 @@ impl Lower<'_> {
         for clause in node.catches.iter() {
             let at = span(clause.span);
             let name = clause.var.as_ref().map(|name| self.declare_outside(&variable(name)));
-            let error = name.map(|name| Node::assign(at, Node::name(at, &name), unknown(at)));
+            let error = name.map(|name| Node::assign(at, Node::name(at, &name), Node::unknown(at)));
             let body = self.php_block(clause.body);
-            let body = Node::new(at, Kind::Sequence(error.into_iter().chain([body]).collect()));
-            parts.push(Node::new(at, Kind::Either(vec![nothing(at), body])));
+            let body = Node::sequence(at, error.into_iter().chain([body]).collect());
+            parts.push(Node::either(at, vec![Node::nothing(at), body]));
         }
         parts.extend(node.finally.map(|last| self.php_block(last)));
         Node::new(at, Kind::Try(parts))
@@ -268,27 +269,4 @@ fn span(at: php_ast::Span) -> Span {
 /// The name of a variable in the tree.
 fn variable(name: &php_ast::Ident<'_>) -> String {
     format!("${}", name.as_str().unwrap_or_default())
-}
-
-fn nothing(at: Span) -> Node {
-    Node::new(at, Kind::Constant)
-}
-
-fn hole(at: Span, why: Why) -> Node {
-    Node::new(at, Kind::Hole(why))
-}
-
-/// Data of which nothing is known.
-fn unknown(at: Span) -> Node {
-    Node::new(at, Kind::Inert(vec![nothing(at)]))
-}
-
-fn repeated(at: Span, body: Node) -> Node {
-    Node::new(at, Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })))
-}
-
-/// All conditions run, then one of the bodies.
-fn branch(at: Span, conditions: Vec<Node>, bodies: Vec<Node>) -> Node {
-    let conditions = Node::new(at, Kind::Or(conditions));
-    Node::new(at, Kind::Sequence(vec![conditions, Node::new(at, Kind::Either(bodies))]))
 }

@@ -1,11 +1,10 @@
 //! Python 3.14, as `ruff_python_parser` 0.0.10 reads it.
 
-use castellan_event::Why;
 use ruff_python_ast::{Expr, ModModule, Stmt};
 use ruff_text_size::Ranged;
 
 use super::Lower;
-use crate::tree::{Kind, Node, Span};
+use crate::tree::{Node, Span};
 
 mod definitions;
 mod expressions;
@@ -22,7 +21,7 @@ pub(crate) fn python(text: &str, program: &ModModule) -> Node {
 impl Lower<'_> {
     /// Statements, one after the other.
     fn block(&mut self, at: Span, body: &[Stmt]) -> Node {
-        Node::new(at, Kind::Sequence(body.iter().map(|one| self.statement(one)).collect()))
+        Node::sequence(at, body.iter().map(|one| self.statement(one)).collect())
     }
 
     fn expressions<'p>(&mut self, parts: impl IntoIterator<Item = &'p Expr>) -> Vec<Node> {
@@ -31,7 +30,7 @@ impl Lower<'_> {
 
     /// All parts run, and their value is data.
     fn inert<'p>(&mut self, at: Span, parts: impl IntoIterator<Item = &'p Expr>) -> Node {
-        Node::new(at, Kind::Inert(self.expressions(parts)))
+        Node::inert(at, self.expressions(parts))
     }
 
     /// The place to which a value is given.
@@ -46,28 +45,18 @@ impl Lower<'_> {
             Expr::List(several) => self.targets(at, &several.elts),
             Expr::Starred(rest) => {
                 let inner = self.deeper_at(at, |lower| lower.target(&rest.value));
-                Node::new(at, Kind::Spread(inner.into()))
+                Node::spread(at, inner)
             }
             _ => self.expression(node),
         }
     }
 
     fn targets(&mut self, at: Span, several: &[Expr]) -> Node {
-        self.deeper_at(at, |lower| {
-            Node::new(at, Kind::List(several.iter().map(|one| lower.target(one)).collect()))
-        })
+        self.deeper_at(at, |lower| Node::list(at, several.iter().map(|one| lower.target(one)).collect()))
     }
 }
 
 /// The parser's place of a node.
 pub(crate) fn span(node: &impl Ranged) -> Span {
     (node.start().to_u32(), node.end().to_u32())
-}
-
-fn nothing(at: Span) -> Node {
-    Node::new(at, Kind::Constant)
-}
-
-fn hole(at: Span, why: Why) -> Node {
-    Node::new(at, Kind::Hole(why))
 }

@@ -6,7 +6,6 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use castellan_event::Why;
 use ruby_prism::{ConstantId, ConstantPathNode, Integer, Location, Node as Parsed, NodeList, RangeNode};
 
 use super::Lower;
@@ -100,11 +99,11 @@ impl Lower<'_> {
             as_forwarding_super_node one => {
                 let block = one.block().map(|block| block.as_node());
                 let given = self.rb_arguments(None, block);
-                Node::new(at, Kind::Inert(vec![function_call(at, "super", given)]))
+                Node::inert(at, vec![function_call(at, "super", given)])
             },
             as_yield_node one => {
                 let given = self.rb_arguments(one.arguments(), None);
-                Node::new(at, Kind::Call(Node::name(at, "&").into(), given))
+                Node::call(at, Node::name(at, "&"), given)
             },
             as_splat_node one => self.rb_spread(at, "*", one.expression()),
             as_assoc_splat_node one => self.rb_spread(at, "**", one.value()),
@@ -118,25 +117,25 @@ impl Lower<'_> {
             as_singleton_class_node one => {
                 let of = self.rb(&one.expression());
                 let body = self.rb_body(at, one.body());
-                Node::new(at, Kind::Sequence(vec![of, body]))
+                Node::sequence(at, vec![of, body])
             },
             as_alias_method_node one => self.rb_alias(at, &one.new_name(), &one.old_name()),
-            as_alias_global_variable_node _ => nothing(at),
-            as_undef_node _ => nothing(at),
+            as_alias_global_variable_node _ => Node::nothing(at),
+            as_undef_node _ => Node::nothing(at),
             _ => self.rb_assignment(node).unwrap_or_else(|| self.rb_control(node)),
         }
     }
 
     fn rb_spread(&mut self, at: Span, unnamed: &str, of: Option<Parsed<'_>>) -> Node {
         let of = of.map_or_else(|| Node::name(at, unnamed), |of| self.rb(&of));
-        Node::new(at, Kind::Spread(of.into()))
+        Node::spread(at, of)
     }
 
     /// A variable or constant. An object has the variable of an instance; outside of classes it is one of the program.
     fn rb_variable(&self, at: Span, name: &str) -> Node {
         let is_of_instance = name.starts_with('@') && !name.starts_with("@@");
         if is_of_instance && self.ruby.classes > 0 {
-            return Node::new(at, Kind::Member(Node::name(at, "self").into(), name.into()));
+            return Node::member(at, Node::name(at, "self"), name);
         }
         Node::name(at, name)
     }
@@ -148,8 +147,8 @@ impl Lower<'_> {
             return Node::name(at, &name);
         }
         let name = node.name().map(|name| text(&name)).unwrap_or_default();
-        let of = node.parent().map_or_else(|| nothing(at), |of| self.rb(&of));
-        Node::new(at, Kind::Member(of.into(), name.into()))
+        let of = node.parent().map_or_else(|| Node::nothing(at), |of| self.rb(&of));
+        Node::member(at, of, name)
     }
 
     fn rb_range(&mut self, node: &RangeNode<'_>) -> Node {
@@ -161,14 +160,14 @@ impl Lower<'_> {
                 }
                 function_call(at, "..", vec![begin, end])
             }
-            [begin, end] => Node::new(at, Kind::Inert(begin.into_iter().chain(end).collect())),
+            [begin, end] => Node::inert(at, begin.into_iter().chain(end).collect()),
         }
     }
 
     fn rb_entries(&mut self, at: Span, elements: &NodeList<'_>) -> Node {
         let entry = |one: Parsed<'_>| match one.as_assoc_node() {
             Some(pair) => (self.rb(&pair.key()), self.rb(&pair.value())),
-            None => (self.rb(&one), nothing(at)),
+            None => (self.rb(&one), Node::nothing(at)),
         };
         Node::new(at, Kind::Map(elements.iter().map(entry).collect()))
     }
@@ -223,20 +222,7 @@ fn whole(value: &Integer<'_>) -> Option<i64> {
     Some(if is_negative { -value } else { value })
 }
 
-fn nothing(at: Span) -> Node {
-    Node::new(at, Kind::Constant)
-}
-
-fn hole(at: Span, why: Why) -> Node {
-    Node::new(at, Kind::Hole(why))
-}
-
-/// Data of which nothing is known.
-fn unknown(at: Span) -> Node {
-    Node::new(at, Kind::Inert(vec![nothing(at)]))
-}
-
 /// A call without an object: a method of the program, or of all objects.
 fn function_call(at: Span, name: &str, arguments: Vec<Node>) -> Node {
-    Node::new(at, Kind::Call(Node::name(at, &format!("{name}()")).into(), arguments))
+    Node::call(at, Node::name(at, &format!("{name}()")), arguments)
 }

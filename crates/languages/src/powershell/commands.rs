@@ -30,13 +30,7 @@ impl Reader<'_> {
             }
             break;
         }
-        let node = match (parts.pop(), parts.is_empty()) {
-            (Some(only), true) => only,
-            (last, _) => {
-                parts.extend(last);
-                self.node(from, Kind::Or(parts))
-            }
-        };
+        let node = Node::only(parts, |parts| self.node(from, Kind::Or(parts)));
         (node, is_output)
     }
 
@@ -67,13 +61,7 @@ impl Reader<'_> {
             parts.push(self.command());
             files.extend(self.redirects());
         }
-        let node = match (parts.pop(), parts.is_empty()) {
-            (Some(only), true) => only,
-            (last, _) => {
-                parts.extend(last);
-                self.node(from, Kind::Pipe(parts))
-            }
-        };
+        let node = Node::only(parts, |parts| self.node(from, Kind::Pipe(parts)));
         if files.is_empty() {
             return (node, true);
         }
@@ -100,11 +88,9 @@ impl Reader<'_> {
         }
         Ok(match operator {
             "=" => Node::assign(at, target, value),
-            "??=" => {
-                Node::assign(at, target, Node::new(at, Kind::Or(vec![Node::new(at, Kind::Constant), value])))
-            }
+            "??=" => Node::assign(at, target, Node::or(at, vec![Node::nothing(at), value])),
             "+=" => Node::new(at, Kind::Augment(target.into(), value.into())),
-            _ => Node::assign(at, target, Node::new(at, Kind::Inert(vec![value]))),
+            _ => Node::assign(at, target, Node::inert(at, vec![value])),
         })
     }
 
@@ -294,13 +280,7 @@ impl Reader<'_> {
             self.blanks(true);
             values.push(self.deeper(Self::word));
         }
-        match (values.pop(), values.is_empty()) {
-            (Some(only), true) => only,
-            (last, _) => {
-                values.extend(last);
-                self.node(from, Kind::List(values))
-            }
-        }
+        Node::only(values, |values| self.node(from, Kind::List(values)))
     }
 
     /// Reads one value among the words of a command.

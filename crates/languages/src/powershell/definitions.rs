@@ -132,7 +132,7 @@ impl Reader<'_> {
             {
                 let at = self.since(from);
                 let own = Node::name(at, name);
-                let both = Node::new(at, Kind::Or(vec![own, Node::name(at, "$input")]));
+                let both = Node::or(at, vec![own, Node::name(at, "$input")]);
                 piped.push(Node::assign(at, Node::name(at, name), both));
             }
             parameters.push(Parameter { target, default, rest: Rest::One });

@@ -9,7 +9,7 @@ use oxc_ast::ast::{
 };
 
 use super::super::{Lower, Names};
-use super::{nothing, span};
+use super::span;
 use crate::tree::{Class, Function, Kind, Node, Parameter, Rest, Span};
 
 impl Lower<'_> {
@@ -17,11 +17,11 @@ impl Lower<'_> {
         let at = span(node);
         // Types have no effect. A declaration without a value is elsewhere.
         if node.declare() {
-            return nothing(at);
+            return Node::nothing(at);
         }
         match node {
             Declaration::VariableDeclaration(one) => self.js_variables(one),
-            Declaration::FunctionDeclaration(one) if one.body.is_none() => nothing(at),
+            Declaration::FunctionDeclaration(one) if one.body.is_none() => Node::nothing(at),
             Declaration::FunctionDeclaration(one) => {
                 self.js_named(at, one.id.as_ref(), |lower| lower.js_function(one))
             }
@@ -30,7 +30,7 @@ impl Lower<'_> {
             }
             Declaration::TSTypeAliasDeclaration(_)
             | Declaration::TSInterfaceDeclaration(_)
-            | Declaration::TSExternalModuleDeclaration(_) => nothing(at),
+            | Declaration::TSExternalModuleDeclaration(_) => Node::nothing(at),
             Declaration::TSEnumDeclaration(one) => self.ts_enum(one),
             Declaration::TSNamespaceDeclaration(one) => self.ts_namespace(one),
             // In JavaScript this is a name and a block.
@@ -48,7 +48,7 @@ impl Lower<'_> {
     ) -> Node {
         let Some(name) = name else {
             let value = define(self);
-            return Node::new(at, Kind::Call(nothing(at).into(), vec![value]));
+            return Node::call(at, Node::nothing(at), vec![value]);
         };
         let name = self.declare(&name.name);
         let value = define(self);
@@ -68,7 +68,7 @@ impl Lower<'_> {
         let at = span(node);
         self.js_callable(at, true, &node.params, |lower| match &node.body {
             Some(body) => lower.js_body(span(&**body), &body.directives, &body.statements),
-            None => nothing(at),
+            None => Node::nothing(at),
         })
     }
 
@@ -79,7 +79,7 @@ impl Lower<'_> {
             }
             value => {
                 let at = span(value);
-                let value = value.as_expression().map_or_else(|| nothing(at), |value| lower.js(value));
+                let value = value.as_expression().map_or_else(|| Node::nothing(at), |value| lower.js(value));
                 Node::new(value.at, Kind::Return(Some(value.into())))
             }
         })
@@ -106,14 +106,14 @@ impl Lower<'_> {
             parameters.push(Parameter { target, default: None, rest: Rest::List });
         }
         kept.push(body(self));
-        let body = Node::new(at, Kind::Sequence(kept));
+        let body = Node::sequence(at, kept);
         let locals = self.locals();
         let function = Function { parameters, locals, body, has_this, takes_self: false };
         let function = Node::new(at, Kind::Function(Rc::new(function)));
         if decorators.is_empty() {
             return function;
         }
-        Node::new(at, Kind::Sequence(decorators.into_iter().chain([function]).collect()))
+        Node::sequence(at, decorators.into_iter().chain([function]).collect())
     }
 
     fn js_parameter(&mut self, node: &FormalParameter<'_>) -> Parameter {
@@ -124,13 +124,12 @@ impl Lower<'_> {
     pub(super) fn js_class(&mut self, node: &Defined<'_>) -> Node {
         let at = span(node);
         let decorators = self.js_decorators(&node.decorators);
-        let mut bases: Vec<Node> =
-            decorators.into_iter().map(|one| Node::new(at, Kind::Inert(vec![one]))).collect();
+        let mut bases: Vec<Node> = decorators.into_iter().map(|one| Node::inert(at, vec![one])).collect();
         bases.extend(node.heritage_expression().map(|base| self.js(base)));
         self.scopes.push(Names { is_class: true, ..Names::default() });
         let parts = node.body.body.iter().map(|member| self.js_member_of_class(member)).collect();
         let locals = self.locals();
-        let body = Node::new(at, Kind::Sequence(parts));
+        let body = Node::sequence(at, parts);
         Node::new(at, Kind::Class(Rc::new(Class { bases, locals, body })))
     }
 
@@ -139,7 +138,7 @@ impl Lower<'_> {
         let called = decorators.iter().map(|one| {
             let inner = self.js(&one.expression);
             let at = inner.at;
-            Node::new(at, Kind::Call(inner.into(), vec![nothing(at)]))
+            Node::call(at, inner, vec![Node::nothing(at)])
         });
         called.collect()
     }
@@ -148,8 +147,8 @@ impl Lower<'_> {
         let at = span(node);
         let (decorators, key, is_computed, value) = match node {
             ClassElement::StaticBlock(one) => return self.js_block(at, &one.body),
-            ClassElement::TSIndexSignature(_) => return nothing(at),
-            ClassElement::MethodDefinition(one) if one.value.body.is_none() => return nothing(at),
+            ClassElement::TSIndexSignature(_) => return Node::nothing(at),
+            ClassElement::MethodDefinition(one) if one.value.body.is_none() => return Node::nothing(at),
             ClassElement::MethodDefinition(one) => {
                 let decorators = self.js_decorators(&one.decorators);
                 (decorators, &one.key, one.computed, self.js_method(one))
@@ -164,7 +163,7 @@ impl Lower<'_> {
             }
         };
         let member = self.js_named_member(at, key, is_computed, value);
-        Node::new(at, Kind::Sequence(decorators.into_iter().chain([member]).collect()))
+        Node::sequence(at, decorators.into_iter().chain([member]).collect())
     }
 
     fn js_method(&mut self, node: &MethodDefinition<'_>) -> Node {
@@ -185,8 +184,8 @@ impl Lower<'_> {
             }
             None => {
                 let key = self.js_key(key);
-                let call = Node::new(at, Kind::Call(nothing(at).into(), vec![value]));
-                Node::new(at, Kind::Sequence(vec![key, call]))
+                let call = Node::call(at, Node::nothing(at), vec![value]);
+                Node::sequence(at, vec![key, call])
             }
         }
     }
@@ -197,7 +196,7 @@ pub(super) fn getter(made: Node) -> Node {
     let at = made.at;
     let Kind::Function(function) = &made.kind else { return made };
     let again = Node::new(at, Kind::Function(Rc::clone(function)));
-    Node::new(at, Kind::Either(vec![again, Node::new(at, Kind::Call(made.into(), Vec::new()))]))
+    Node::either(at, vec![again, Node::call(at, made, Vec::new())])
 }
 
 /// The name of a private member, in the class and where it is read.

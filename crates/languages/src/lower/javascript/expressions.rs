@@ -11,7 +11,7 @@ use oxc_ast::ast::{
 use super::super::Lower;
 use super::definitions::{getter, private};
 use super::literals::number;
-use super::{hole, nothing, span};
+use super::span;
 use crate::tree::{Kind, Node, Span};
 
 impl Lower<'_> {
@@ -21,7 +21,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn js_optional(&mut self, at: Span, node: Option<&Expression<'_>>) -> Node {
-        node.map_or_else(|| nothing(at), |node| self.js(node))
+        node.map_or_else(|| Node::nothing(at), |node| self.js(node))
     }
 
     fn js_all<'n, 'p: 'n>(&mut self, parts: impl IntoIterator<Item = &'n Expression<'p>>) -> Vec<Node> {
@@ -67,13 +67,13 @@ impl Lower<'_> {
             Expression::UnaryExpression(one) => return self.js_unary(one),
             Expression::UpdateExpression(one) => {
                 let target = self.js_simple(&one.argument);
-                return Node::assign(at, target, Node::new(at, Kind::Inert(vec![nothing(at)])));
+                return Node::assign(at, target, Node::unknown(at));
             }
             Expression::AssignmentExpression(one) => return self.js_assignment(one),
             Expression::ConditionalExpression(one) => {
                 let condition = self.js(&one.test);
                 let bodies = self.js_all([&one.consequent, &one.alternate]);
-                Kind::Sequence(vec![condition, Node::new(at, Kind::Either(bodies))])
+                Kind::Sequence(vec![condition, Node::either(at, bodies)])
             }
             Expression::FunctionExpression(one) => return self.js_function_expression(one),
             Expression::ArrowFunctionExpression(one) => return self.js_arrow(one),
@@ -112,7 +112,7 @@ impl Lower<'_> {
             (_, Some(member)) => self.js_member(member),
             (ChainElement::CallExpression(call), _) => self.js_call(call),
             (ChainElement::TSNonNullExpression(one), _) => self.js(&one.expression),
-            (_, None) => hole(span(node), Why::Unsupported),
+            (_, None) => Node::hole(span(node), Why::Unsupported),
         }
     }
 
@@ -125,40 +125,40 @@ impl Lower<'_> {
     }
 
     fn js_spread(&mut self, node: &SpreadElement<'_>) -> Node {
-        Node::new(span(node), Kind::Spread(self.js(&node.argument).into()))
+        Node::spread(span(node), self.js(&node.argument))
     }
 
     fn js_call(&mut self, node: &CallExpression<'_>) -> Node {
         let arguments = self.js_arguments(&node.arguments);
         let mut callee = self.js(&node.callee);
         if node.callee.is_super() {
-            callee = Node::new(callee.at, Kind::Member(callee.into(), "constructor".into()));
+            callee = Node::member(callee.at, callee, "constructor");
         }
-        Node::new(span(node), Kind::Call(callee.into(), arguments))
+        Node::call(span(node), callee, arguments)
     }
 
     /// A tag gets a list of texts, and the values. Here the texts are one, with the values in it.
     fn js_tagged(&mut self, node: &TaggedTemplateExpression<'_>) -> Node {
         let at = span(node);
-        let mut arguments = vec![Node::new(at, Kind::List(vec![self.js_template(&node.quasi)]))];
+        let mut arguments = vec![Node::list(at, vec![self.js_template(&node.quasi)])];
         arguments.extend(self.js_all(&node.quasi.expressions));
         let tag = self.js(&node.tag);
-        Node::new(at, Kind::Call(tag.into(), arguments))
+        Node::call(at, tag, arguments)
     }
 
     fn js_import_call(&mut self, node: &ImportExpression<'_>) -> Node {
         let at = span(node);
         let name = self.js(&node.source);
-        let load = Node::new(at, Kind::Load(name.into()));
+        let load = Node::load(at, name);
         let options = node.options.as_ref().map(|options| self.js(options));
-        Node::new(at, Kind::Sequence(options.into_iter().chain([load]).collect()))
+        Node::sequence(at, options.into_iter().chain([load]).collect())
     }
 
     fn js_object(&mut self, node: &ObjectExpression<'_>) -> Node {
         let mut entries = Vec::new();
         for one in &node.properties {
             entries.push(match one {
-                ObjectPropertyKind::SpreadProperty(one) => (self.js_spread(one), nothing(span(&**one))),
+                ObjectPropertyKind::SpreadProperty(one) => (self.js_spread(one), Node::nothing(span(&**one))),
                 ObjectPropertyKind::ObjectProperty(one) => {
                     let key = self.js_key(&one.key);
                     let value = self.js(&one.value);

@@ -3,7 +3,7 @@
 use oxc_ast::ast::{StringLiteral, TemplateElement, TemplateLiteral};
 
 use super::super::Lower;
-use super::{nothing, span};
+use super::span;
 use crate::tree::{Kind, Node};
 
 impl Lower<'_> {
@@ -11,7 +11,7 @@ impl Lower<'_> {
         let at = span(node);
         // A half of a surrogate pair is no character.
         if node.lone_surrogates {
-            return Node::new(at, Kind::Inert(vec![nothing(at)]));
+            return Node::unknown(at);
         }
         Node::text(at, &node.value)
     }
@@ -32,7 +32,7 @@ fn fixed(node: &TemplateElement<'_>) -> Option<Node> {
     let at = span(node);
     match &node.value.cooked {
         Some(text) if !node.lone_surrogates => (!text.is_empty()).then(|| Node::text(at, text)),
-        _ => Some(Node::new(at, Kind::Inert(vec![nothing(at)]))),
+        _ => Some(Node::unknown(at)),
     }
 }
 

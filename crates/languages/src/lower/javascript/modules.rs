@@ -6,8 +6,8 @@ use oxc_ast::ast::{
 };
 
 use super::super::Lower;
-use super::{nothing, span};
-use crate::tree::{Kind, Node, Span};
+use super::span;
+use crate::tree::{Node, Span};
 
 impl Lower<'_> {
     /// `import type` and `export type` are gone when the program runs.
@@ -27,7 +27,7 @@ impl Lower<'_> {
             | ModuleDeclaration::ExportAllDeclaration(_)
             | ModuleDeclaration::ExportFromDeclaration(_)
             | ModuleDeclaration::ExportNamedDeclaration(_)
-            | ModuleDeclaration::TSNamespaceExportDeclaration(_) => nothing(at),
+            | ModuleDeclaration::TSNamespaceExportDeclaration(_) => Node::nothing(at),
         }
     }
 
@@ -42,7 +42,7 @@ impl Lower<'_> {
             };
             let module = load(&node.source);
             let value = match member {
-                Some(member) => Node::new(span(one), Kind::Member(module.into(), member.into())),
+                Some(member) => Node::member(span(one), module, member),
                 None => module,
             };
             parts.push(self.js_named(span(one), Some(one.local()), |_| value));
@@ -50,7 +50,7 @@ impl Lower<'_> {
         if parts.is_empty() {
             parts.push(load(&node.source));
         }
-        Node::new(span(node), Kind::Sequence(parts))
+        Node::sequence(span(node), parts)
     }
 
     fn js_default(&mut self, node: &ExportDefaultDeclaration<'_>) -> Node {
@@ -62,7 +62,7 @@ impl Lower<'_> {
             ExportDefaultDeclarationKind::ClassDeclaration(one) => {
                 self.js_named(at, one.id.as_ref(), |lower| lower.js_class(one))
             }
-            ExportDefaultDeclarationKind::TSInterfaceDeclaration(_) => nothing(at),
+            ExportDefaultDeclarationKind::TSInterfaceDeclaration(_) => Node::nothing(at),
             other => {
                 let value = self.js_optional(at, other.as_expression());
                 given_out(at, value)
@@ -72,10 +72,10 @@ impl Lower<'_> {
 }
 
 pub(super) fn load(source: &StringLiteral<'_>) -> Node {
-    Node::new(span(source), Kind::Load(Lower::js_string(source).into()))
+    Node::load(span(source), Lower::js_string(source))
 }
 
 /// Another module may call the value.
 fn given_out(at: Span, value: Node) -> Node {
-    Node::new(at, Kind::Call(nothing(at).into(), vec![value]))
+    Node::call(at, Node::nothing(at), vec![value])
 }

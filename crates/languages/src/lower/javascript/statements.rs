@@ -7,7 +7,7 @@ use oxc_ast::ast::{
 };
 
 use super::super::Lower;
-use super::{hole, nothing, span};
+use super::span;
 use crate::tree::{Kind, Loop, Node, Span};
 
 impl Lower<'_> {
@@ -18,15 +18,13 @@ impl Lower<'_> {
     fn js_statement_of(&mut self, node: &Statement<'_>) -> Node {
         let at = span(node);
         match node {
-            Statement::ExpressionStatement(one) => {
-                Node::new(at, Kind::Sequence(vec![self.js(&one.expression)]))
-            }
+            Statement::ExpressionStatement(one) => Node::sequence(at, vec![self.js(&one.expression)]),
             Statement::BlockStatement(one) => self.js_block(at, &one.body),
             Statement::BreakStatement(_) | Statement::ContinueStatement(_) => {
                 self.jumps += 1;
-                nothing(at)
+                Node::nothing(at)
             }
-            Statement::DebuggerStatement(_) | Statement::EmptyStatement(_) => nothing(at),
+            Statement::DebuggerStatement(_) | Statement::EmptyStatement(_) => Node::nothing(at),
             Statement::DoWhileStatement(one) => {
                 let parts = vec![self.js_statement(&one.body), self.js(&one.test)];
                 repeated(at, parts)
@@ -38,7 +36,7 @@ impl Lower<'_> {
             Statement::ForStatement(one) => self.js_for(one),
             Statement::ForInStatement(one) => {
                 // The keys are texts or numbers.
-                let right = Node::new(at, Kind::Inert(vec![self.js(&one.right)]));
+                let right = Node::inert(at, vec![self.js(&one.right)]);
                 self.js_for_each(at, &one.left, right, &one.body)
             }
             Statement::ForOfStatement(one) => {
@@ -57,26 +55,26 @@ impl Lower<'_> {
                 // The handler that catches it is not followed: it may be any.
                 self.jumps += 1;
                 let value = self.js(&one.argument);
-                Node::assign(at, nothing(at), value)
+                Node::assign(at, Node::nothing(at), value)
             }
             Statement::TryStatement(one) => self.js_try(one),
             Statement::WithStatement(one) => {
                 // Its names may be the object's.
                 let object = self.js(&one.object);
                 let body = self.js_statement(&one.body);
-                Node::new(at, Kind::Sequence(vec![object, hole(at, Why::Unsupported), body]))
+                Node::sequence(at, vec![object, Node::hole(at, Why::Unsupported), body])
             }
             other => match (other.as_declaration(), other.as_module_declaration()) {
                 (Some(declaration), _) => self.js_declaration(declaration),
                 (None, Some(module)) => self.js_module(module),
-                (None, None) => hole(at, Why::Unsupported),
+                (None, None) => Node::hole(at, Why::Unsupported),
             },
         }
     }
 
     /// A block with names of its own.
     pub(super) fn js_block(&mut self, at: Span, body: &[Statement<'_>]) -> Node {
-        self.js_scope(at, |lower| Node::new(at, Kind::Sequence(lower.js_statements(body))))
+        self.js_scope(at, |lower| Node::sequence(at, lower.js_statements(body)))
     }
 
     pub(super) fn js_variables(&mut self, node: &VariableDeclaration<'_>) -> Node {
@@ -90,7 +88,7 @@ impl Lower<'_> {
                 parts.push(Node::assign(at, target, value));
             }
         }
-        Node::new(span(node), Kind::Sequence(parts))
+        Node::sequence(span(node), parts)
     }
 
     /// Conditions first, then one of the bodies. `else if` is nested: the loop goes through it.
@@ -105,11 +103,10 @@ impl Lower<'_> {
             match &branch.alternate {
                 Some(Statement::IfStatement(next)) => left = Some(next),
                 Some(last) => bodies.push(self.js_statement(last)),
-                None => bodies.push(nothing(at)),
+                None => bodies.push(Node::nothing(at)),
             }
         }
-        let conditions = Node::new(at, Kind::Or(conditions));
-        Node::new(at, Kind::Sequence(vec![conditions, Node::new(at, Kind::Either(bodies))]))
+        Node::branch(at, conditions, bodies)
     }
 
     fn js_for(&mut self, node: &ForStatement<'_>) -> Node {
@@ -125,7 +122,7 @@ impl Lower<'_> {
             parts.push(lower.js_statement(&node.body));
             parts.extend(node.update.iter().map(|one| lower.js(one)));
             first.push(repeated(at, parts));
-            Node::new(at, Kind::Sequence(first))
+            Node::sequence(at, first)
         })
     }
 
@@ -145,11 +142,11 @@ impl Lower<'_> {
                         first = name.init.as_ref().map(|value| lower.js(value));
                         lower.js_binding(&name.id, one.kind.is_var())
                     }
-                    None => hole(at, Why::Syntax),
+                    None => Node::hole(at, Why::Syntax),
                 },
                 other => match other.as_assignment_target() {
                     Some(target) => lower.js_target(target),
-                    None => hole(at, Why::Syntax),
+                    None => Node::hole(at, Why::Syntax),
                 },
             };
             let before = lower.jumps;
@@ -157,7 +154,7 @@ impl Lower<'_> {
             let jumps = lower.jumps > before;
             let one = Loop { over: Some((left, right)), body, jumps, collects: false };
             let repeats = Node::new(at, Kind::Loop(Box::new(one)));
-            Node::new(at, Kind::Sequence(first.into_iter().chain([repeats]).collect()))
+            Node::sequence(at, first.into_iter().chain([repeats]).collect())
         })
     }
 
@@ -166,7 +163,7 @@ impl Lower<'_> {
         let mut parts = vec![self.js_block(span(&*node.block), &node.block.body)];
         if let Some(handler) = &node.handler {
             let handler = self.js_handler(at, handler);
-            parts.push(Node::new(at, Kind::Either(vec![nothing(at), handler])));
+            parts.push(Node::either(at, vec![Node::nothing(at), handler]));
         }
         parts.extend(node.finalizer.iter().map(|last| self.js_block(span(&**last), &last.body)));
         Node::new(at, Kind::Try(parts))
@@ -177,11 +174,11 @@ impl Lower<'_> {
             let mut inside = Vec::new();
             if let Some(parameter) = &handler.param {
                 let target = lower.js_binding(&parameter.pattern, false);
-                let error = Node::new(at, Kind::Inert(vec![nothing(span(handler))]));
+                let error = Node::inert(at, vec![Node::nothing(span(handler))]);
                 inside.push(Node::assign(at, target, error));
             }
             inside.push(lower.js_block(span(&*handler.body), &handler.body.body));
-            Node::new(at, Kind::Sequence(inside))
+            Node::sequence(at, inside)
         })
     }
 
@@ -195,15 +192,15 @@ impl Lower<'_> {
                 let at = span(case);
                 parts.extend(case.test.iter().map(|test| lower.js(test)));
                 let body = case.consequent.iter().map(|one| lower.js_statement(one)).collect();
-                let body = Node::new(at, Kind::Sequence(body));
-                parts.push(Node::new(at, Kind::Either(vec![nothing(at), body])));
+                let body = Node::sequence(at, body);
+                parts.push(Node::either(at, vec![Node::nothing(at), body]));
             }
-            Node::new(at, Kind::Try(vec![Node::new(at, Kind::Sequence(parts))]))
+            Node::new(at, Kind::Try(vec![Node::sequence(at, parts)]))
         })
     }
 }
 
 fn repeated(at: Span, parts: Vec<Node>) -> Node {
-    let body = Node::new(at, Kind::Sequence(parts));
-    Node::new(at, Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })))
+    let body = Node::sequence(at, parts);
+    Node::repeated(at, body)
 }

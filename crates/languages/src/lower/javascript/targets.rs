@@ -8,7 +8,7 @@ use oxc_ast::ast::{
 
 use super::super::Lower;
 use super::definitions::private;
-use super::{hole, nothing, span};
+use super::span;
 use crate::tree::{Kind, Node};
 
 impl Lower<'_> {
@@ -23,23 +23,23 @@ impl Lower<'_> {
             BindingPattern::ArrayPattern(several) => {
                 let elements = several.elements.iter().map(|one| match one {
                     Some(one) => lower.js_binding(one, is_var),
-                    None => nothing(at),
+                    None => Node::nothing(at),
                 });
                 let mut targets: Vec<Node> = elements.collect();
                 targets.extend(several.rest.iter().map(|rest| lower.js_rest(&rest.argument, is_var)));
-                Node::new(at, Kind::List(targets))
+                Node::list(at, targets)
             }
             BindingPattern::ObjectPattern(several) => lower.js_binding_entries(several, is_var),
             BindingPattern::AssignmentPattern(one) => {
                 let default = lower.js(&one.right);
-                Node::new(at, Kind::Or(vec![lower.js_binding(&one.left, is_var), default]))
+                Node::or(at, vec![lower.js_binding(&one.left, is_var), default])
             }
         })
     }
 
     fn js_rest(&mut self, node: &BindingPattern<'_>, is_var: bool) -> Node {
         let inner = self.js_binding(node, is_var);
-        Node::new(inner.at, Kind::Spread(inner.into()))
+        Node::spread(inner.at, inner)
     }
 
     /// The keys, and the names to which their values are given.
@@ -48,7 +48,8 @@ impl Lower<'_> {
         let entries = node.properties.iter();
         let mut entries: Vec<(Node, Node)> =
             entries.map(|one| (self.js_key(&one.key), self.js_binding(&one.value, is_var))).collect();
-        entries.extend(node.rest.iter().map(|rest| (self.js_rest(&rest.argument, is_var), nothing(at))));
+        entries
+            .extend(node.rest.iter().map(|rest| (self.js_rest(&rest.argument, is_var), Node::nothing(at))));
         Node::new(at, Kind::Map(entries))
     }
 
@@ -59,23 +60,23 @@ impl Lower<'_> {
             AssignmentTarget::ArrayAssignmentTarget(several) => {
                 let elements = several.elements.iter().map(|one| match one {
                     Some(one) => lower.js_element(one),
-                    None => nothing(at),
+                    None => Node::nothing(at),
                 });
                 let mut targets: Vec<Node> = elements.collect();
                 targets.extend(several.rest.iter().map(|rest| lower.js_target_rest(&rest.target)));
-                Node::new(at, Kind::List(targets))
+                Node::list(at, targets)
             }
             AssignmentTarget::ObjectAssignmentTarget(several) => lower.js_target_entries(several),
             other => match other.as_simple_assignment_target() {
                 Some(simple) => lower.js_simple(simple),
-                None => hole(at, Why::Syntax),
+                None => Node::hole(at, Why::Syntax),
             },
         })
     }
 
     fn js_target_rest(&mut self, node: &AssignmentTarget<'_>) -> Node {
         let inner = self.js_target(node);
-        Node::new(inner.at, Kind::Spread(inner.into()))
+        Node::spread(inner.at, inner)
     }
 
     fn js_element(&mut self, node: &AssignmentTargetMaybeDefault<'_>) -> Node {
@@ -83,11 +84,11 @@ impl Lower<'_> {
         match node {
             AssignmentTargetMaybeDefault::AssignmentTargetWithDefault(one) => {
                 let default = self.js(&one.init);
-                Node::new(at, Kind::Or(vec![self.js_target(&one.binding), default]))
+                Node::or(at, vec![self.js_target(&one.binding), default])
             }
             other => match other.as_assignment_target() {
                 Some(target) => self.js_target(target),
-                None => hole(at, Why::Syntax),
+                None => Node::hole(at, Why::Syntax),
             },
         }
     }
@@ -102,7 +103,7 @@ impl Lower<'_> {
                     let default = one.init.as_ref().map(|value| self.js(value));
                     let target = Node::name(at, name);
                     let target = match default {
-                        Some(default) => Node::new(at, Kind::Or(vec![target, default])),
+                        Some(default) => Node::or(at, vec![target, default]),
                         None => target,
                     };
                     (Node::text(at, name), target)
@@ -112,7 +113,7 @@ impl Lower<'_> {
                 }
             });
         }
-        entries.extend(node.rest.iter().map(|rest| (self.js_target_rest(&rest.target), nothing(at))));
+        entries.extend(node.rest.iter().map(|rest| (self.js_target_rest(&rest.target), Node::nothing(at))));
         Node::new(at, Kind::Map(entries))
     }
 
@@ -123,7 +124,7 @@ impl Lower<'_> {
             (SimpleAssignmentTarget::AssignmentTargetIdentifier(one), ..) => Node::name(at, &one.name),
             (_, Some(typed), _) => self.js(typed),
             (_, None, Some(member)) => self.js_member(member),
-            (_, None, None) => hole(at, Why::Syntax),
+            (_, None, None) => Node::hole(at, Why::Syntax),
         }
     }
 
@@ -134,7 +135,7 @@ impl Lower<'_> {
             PropertyKey::PrivateIdentifier(name) => Node::text(at, &private(&name.name)),
             other => match other.as_expression() {
                 Some(value) => self.js(value),
-                None => hole(at, Why::Syntax),
+                None => Node::hole(at, Why::Syntax),
             },
         }
     }

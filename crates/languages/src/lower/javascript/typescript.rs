@@ -7,7 +7,7 @@ use oxc_ast::ast::{
 
 use super::super::{Lower, Names};
 use super::modules::load;
-use super::{nothing, span};
+use super::span;
 use crate::tree::{Kind, Node, Span};
 
 impl Lower<'_> {
@@ -19,7 +19,7 @@ impl Lower<'_> {
                 let at = span(member);
                 let value = match &member.initializer {
                     Some(value) => lower.js(value),
-                    None => Node::new(at, Kind::Inert(vec![nothing(at)])),
+                    None => Node::unknown(at),
                 };
                 let key = lower.declare(&member.id.static_name());
                 parts.push(Node::assign(at, Node::name(at, &key), value));
@@ -45,13 +45,13 @@ impl Lower<'_> {
         let locals = self.locals();
         let entries = locals.iter().map(|name| (Node::text(at, name), Node::name(at, name))).collect();
         parts.push(Node::assign(at, Node::name(at, &outer), Node::new(at, Kind::Map(entries))));
-        Node::new(at, Kind::Scope(locals, Node::new(at, Kind::Sequence(parts)).into()))
+        Node::new(at, Kind::Scope(locals, Node::sequence(at, parts).into()))
     }
 
     /// `import a = require('b')`, `import a = b.c`
     pub(super) fn ts_import(&mut self, node: &TSImportEqualsDeclaration<'_>) -> Node {
         if node.import_kind.is_type() {
-            return nothing(span(node));
+            return Node::nothing(span(node));
         }
         self.js_named(span(node), Some(&node.id), |lower| match &node.module_reference {
             TSModuleReference::ExternalModuleReference(one) => load(&one.expression),
@@ -69,7 +69,7 @@ impl Lower<'_> {
                 TSTypeName::QualifiedName(one) => lower.ts_member(span(&**one), &one.left, &one.right.name),
                 TSTypeName::ThisExpression(one) => Node::name(span(&**one), "this"),
             };
-            Node::new(at, Kind::Member(of.into(), name.into()))
+            Node::member(at, of, name)
         })
     }
 

@@ -36,11 +36,11 @@ impl Lower<'_> {
         match node.kind() {
             "function_call" => {
                 let call = self.lua_expression(node);
-                Node::new(Self::at(node), Kind::Spread(call.into()))
+                Node::spread(Self::at(node), call)
             }
             "vararg_expression" => {
                 let rest = Node::name(Self::at(node), REST);
-                Node::new(Self::at(node), Kind::Spread(rest.into()))
+                Node::spread(Self::at(node), rest)
             }
             _ => self.lua_expression(node),
         }
@@ -51,7 +51,7 @@ impl Lower<'_> {
         match &value.kind {
             Kind::Name(name) if &**name == REST => {
                 let at = value.at;
-                Node::new(at, Kind::Index(value.into(), Node::new(at, Kind::Number(1)).into()))
+                Node::index(at, value, Node::new(at, Kind::Number(1)))
             }
             _ => value,
         }
@@ -104,7 +104,7 @@ impl Lower<'_> {
         let given = given.unwrap_or_default();
         if callee.kind() != "method_index_expression" {
             let callee = self.lua_expression(callee);
-            return Node::new(at, Kind::Call(callee.into(), given));
+            return Node::call(at, callee, given);
         }
         let of = self.lua_field(callee, "table");
         let name = callee.child_by_field_name("method").map(|one| self.text_of(one)).unwrap_or_default();
@@ -124,7 +124,7 @@ impl Lower<'_> {
                 let Some(value) = field.child_by_field_name("value") else { continue };
                 values.push(if place == last { self.lua_last(value) } else { self.lua_expression(value) });
             }
-            return Node::new(at, Kind::List(values));
+            return Node::list(at, values);
         }
         let mut entries = Vec::new();
         let mut next = 1;
@@ -170,7 +170,7 @@ impl Lower<'_> {
             other => {
                 // A table may say what its operators do.
                 let operands = self.lua_chain(node, &[other]);
-                Kind::Call(Node::new(at, Kind::Constant).into(), operands)
+                Kind::Call(Node::nothing(at).into(), operands)
             }
         };
         Node::new(at, kind)
@@ -182,7 +182,7 @@ impl Lower<'_> {
         let minus = self.text_of(node).starts_with('-');
         match operand.kind {
             Kind::Number(number) if minus => Node::new(at, Kind::Number(number.saturating_neg())),
-            _ => Node::new(at, Kind::Inert(vec![operand])),
+            _ => Node::inert(at, vec![operand]),
         }
     }
 
@@ -198,7 +198,7 @@ impl Lower<'_> {
         let inside = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
         match unescaped(inside) {
             Some(text) => Node::text(at, &text),
-            None => Node::new(at, Kind::Inert(vec![Self::nothing(node)])),
+            None => Node::unknown(at),
         }
     }
 }

@@ -43,7 +43,7 @@ const FILLS: &[(&str, usize)] =
 
 impl Lower<'_> {
     pub(super) fn pl_builtin(&self, at: Span, name: &str, arguments: Vec<Node>) -> Node {
-        Node::new(at, Kind::Call(Node::name(at, name).into(), arguments))
+        Node::call(at, Node::name(at, name), arguments)
     }
 
     pub(super) fn pl_call(&mut self, node: Parsed<'_>) -> Node {
@@ -70,7 +70,7 @@ impl Lower<'_> {
             "undef_expression" => match inner {
                 Some(inner) if matches!(inner.kind(), "scalar" | "array" | "hash") => {
                     let target = self.pl_target(inner);
-                    Node::assign(at, target, Self::pl_unknown(at))
+                    Node::assign(at, target, Node::unknown(at))
                 }
                 _ => Self::nothing(node),
             },
@@ -122,30 +122,30 @@ impl Lower<'_> {
         let mut arguments = arguments.into_iter();
         let block = arguments.next();
         let kept = format!("values at {}", at.0);
-        let values = Node::assign(at, Node::name(at, &kept), Node::new(at, Kind::List(arguments.collect())));
-        let rest = || Node::new(at, Kind::Spread(Node::name(at, &kept).into()));
+        let values = Node::assign(at, Node::name(at, &kept), Node::list(at, arguments.collect()));
+        let rest = || Node::spread(at, Node::name(at, &kept));
         let mut parts = vec![values];
         for name in ["$_", "$a", "$b"] {
             let one = self.pl_builtin(at, "any-of", vec![rest()]);
             parts.push(Node::assign(at, Node::name(at, name), one));
         }
-        parts.extend(block.map(|block| Node::new(at, Kind::Call(block.into(), vec![rest()]))));
+        parts.extend(block.map(|block| Node::call(at, block, vec![rest()])));
         let given = vec![rest()];
-        parts.push(Node::new(at, Kind::Call(callee.into(), given)));
-        with_topic(at, Node::new(at, Kind::Sequence(parts)))
+        parts.push(Node::call(at, callee, given));
+        with_topic(at, Node::sequence(at, parts))
     }
 
     /// A call of what may be the name of a function.
     fn pl_dynamic(&self, at: Span, function: Node, mut arguments: Vec<Node>) -> Node {
         if !self.perl.is_lax {
-            return Node::new(at, Kind::Call(function.into(), arguments));
+            return Node::call(at, function, arguments);
         }
         arguments.insert(0, function);
         self.pl_builtin(at, "&", arguments)
     }
 
     pub(super) fn pl_own_arguments(at: Span) -> Node {
-        Node::new(at, Kind::Spread(Node::name(at, "@_").into()))
+        Node::spread(at, Node::name(at, "@_"))
     }
 
     fn pl_call_of_function(&mut self, node: Parsed<'_>, function: Parsed<'_>) -> Node {
@@ -160,7 +160,7 @@ impl Lower<'_> {
                 kind => matches!(kind, Kind::Member(..)),
             };
             return if is_named {
-                Node::new(at, Kind::Call(callee.into(), arguments))
+                Node::call(at, callee, arguments)
             } else {
                 self.pl_dynamic(at, callee, arguments)
             };
@@ -189,7 +189,7 @@ impl Lower<'_> {
         let has_block = Self::children(node).iter().any(|one| one.kind() == "indirect_object");
         let call = match has_block && !self.pl_is_declared(written) {
             true => self.pl_call_with_block(at, callee, arguments),
-            false => Node::new(at, Kind::Call(callee.into(), arguments)),
+            false => Node::call(at, callee, arguments),
         };
         match node.child_by_field_name("arguments") {
             Some(given) if self.perl.changes_arguments || (has_block && changes) => {
@@ -206,10 +206,10 @@ impl Lower<'_> {
         let target = self.pl_unfollowed(given);
         let parts = vec![
             Node::assign(at, Node::name(at, &kept), call),
-            Node::assign(at, target, Self::pl_unknown(at)),
+            Node::assign(at, target, Node::unknown(at)),
             Node::name(at, &kept),
         ];
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     /// `new Foo(1)`
@@ -257,14 +257,13 @@ impl Lower<'_> {
                     None => Node::name(at, "$_"),
                 };
                 let method = if name == "lc" { "toLowerCase" } else { "toUpperCase" };
-                let callee = Node::new(at, Kind::Member(of.into(), method.into()));
-                return Node::new(at, Kind::Call(callee.into(), Vec::new()));
+                return Node::method(at, of, method, Vec::new());
             }
             "sprintf" => {
                 let Some((format, rest)) = listed.split_first() else { return Self::nothing(node) };
                 let format = self.pl_scalar(*format);
                 let values = rest.iter().flat_map(|one| self.pl_values(*one)).collect();
-                let values = Node::new(at, Kind::List(values));
+                let values = Node::list(at, values);
                 return Node::new(at, Kind::Modulo(format.into(), values.into()));
             }
             "split" => return self.pl_split(node, &listed),
@@ -298,7 +297,7 @@ impl Lower<'_> {
             listed = rest;
             if handle.kind() != "bareword" {
                 let target = self.pl_target(*handle);
-                before.push(Node::assign(at, target, Self::pl_unknown(at)));
+                before.push(Node::assign(at, target, Node::unknown(at)));
             }
         }
         let mut arguments = Vec::new();
@@ -311,7 +310,7 @@ impl Lower<'_> {
                     "scalar" | "variable_declaration" => self.pl_target(*one),
                     _ => self.pl_unfollowed(*one),
                 };
-                before.push(Node::assign(at, target, Self::pl_unknown(at)));
+                before.push(Node::assign(at, target, Node::unknown(at)));
                 arguments.push(Self::nothing(*one));
             } else if name == "open" && place == 1 && one.kind() == "refgen_expression" {
                 // The text itself is read, or written.
@@ -337,7 +336,7 @@ impl Lower<'_> {
             return call;
         }
         before.push(call);
-        Node::new(at, Kind::Sequence(before))
+        Node::sequence(at, before)
     }
 
     /// A part of a text that is replaced: `substr($x, 0, 1) = ...`, `substr($x, 0, 1, ...)`.
@@ -368,7 +367,7 @@ impl Lower<'_> {
     fn pl_inert(&mut self, node: Parsed<'_>, listed: &[Parsed<'_>]) -> Node {
         let parts: Vec<Node> = listed.iter().map(|one| self.pl(*one)).collect();
         let parts = if parts.is_empty() { vec![Self::nothing(node)] } else { parts };
-        Node::new(Self::at(node), Kind::Inert(parts))
+        Node::inert(Self::at(node), parts)
     }
 
     /// What is written to a handle. `F "x"` is taken for a call of `F`.
@@ -397,7 +396,7 @@ impl Lower<'_> {
         if parts.is_empty() {
             parts.push(Self::nothing(node));
         }
-        Node::new(Self::at(node), Kind::Inert(parts))
+        Node::inert(Self::at(node), parts)
     }
 
     fn pl_nullary(&mut self, node: Parsed<'_>) -> Node {
@@ -406,7 +405,7 @@ impl Lower<'_> {
             "__PACKAGE__" => Node::text(at, &self.perl.package.clone()),
             "__FILE__" => Node::name(at, "$0"),
             "__SUB__" => self.pl_strange(node),
-            _ => Node::new(at, Kind::Inert(vec![Self::nothing(node)])),
+            _ => Node::unknown(at),
         }
     }
 
@@ -446,7 +445,7 @@ impl Lower<'_> {
             Some(inner) => self.pl_scalar(inner),
             None => Node::name(at, "$_"),
         };
-        Node::new(at, Kind::Load(name.into()))
+        Node::load(at, name)
     }
 
     fn pl_method_call(&mut self, node: Parsed<'_>) -> Node {
@@ -469,7 +468,7 @@ impl Lower<'_> {
             let name = self.pl(*name);
             let member = self.pl_builtin(at, "->", vec![of, name]);
             let arguments = self.pl_arguments(node);
-            return Node::new(at, Kind::Call(member.into(), arguments));
+            return Node::call(at, member, arguments);
         }
         let name = self.text_of(method).to_owned();
         if let Some(class) = class {
@@ -483,10 +482,9 @@ impl Lower<'_> {
         {
             let function = self.pl_function_named(at, &name);
             let arguments = std::iter::once(of).chain(arguments).collect();
-            return Node::new(at, Kind::Call(function.into(), arguments));
+            return Node::call(at, function, arguments);
         }
-        let member = Node::new(at, Kind::Member(of.into(), name.into()));
-        Node::new(at, Kind::Call(member.into(), arguments))
+        Node::method(at, of, name, arguments)
     }
 
     /// A class as a value: its name, or its module.
@@ -497,7 +495,7 @@ impl Lower<'_> {
         if is_own || (is_handle && class != "DBI" && class != "POSIX") {
             return Node::text(at, class);
         }
-        Node::new(at, Kind::Load(Node::text(at, class).into()))
+        Node::load(at, Node::text(at, class))
     }
 
     fn pl_method_of_class(
@@ -511,23 +509,20 @@ impl Lower<'_> {
         let full = format!("{class}::{name}");
         if self.perl.functions.contains(&full) {
             arguments.insert(0, Node::text(at, class));
-            return Node::new(at, Kind::Call(Node::name(at, &full).into(), arguments));
+            return Node::call(at, Node::name(at, &full), arguments);
         }
         let of = self.pl_class(at, class);
         match name {
             "import" | "unimport" | "VERSION" | "isa" | "DOES" => {
                 arguments.insert(0, of);
-                Node::new(at, Kind::Inert(arguments))
+                Node::inert(at, arguments)
             }
             // The function of that name.
             "can" => {
                 arguments.insert(0, of);
                 self.pl_builtin(at, "->", arguments)
             }
-            _ => {
-                let member = Node::new(at, Kind::Member(of.into(), name.into()));
-                Node::new(at, Kind::Call(member.into(), arguments))
-            }
+            _ => Node::method(at, of, name, arguments),
         }
     }
 
@@ -542,13 +537,13 @@ impl Lower<'_> {
         };
         match by.filter(|_| rest.len() < 2) {
             Some(by) => {
-                let callee = Node::new(at, Kind::Member(of.into(), "split".into()));
+                let callee = Node::member(at, of, "split");
                 let given = if by == " " { Vec::new() } else { vec![Node::text(at, &by)] };
-                Node::new(at, Kind::Call(callee.into(), given))
+                Node::call(at, callee, given)
             }
             None => {
                 let pattern = self.pl(*pattern);
-                Node::new(at, Kind::Inert(vec![pattern, of]))
+                Node::inert(at, vec![pattern, of])
             }
         }
     }
@@ -564,7 +559,7 @@ impl Lower<'_> {
             word.starts_with(|letter: char| letter.is_ascii_lowercase()) && !word.ends_with("::");
         if is_function || self.pl_is_declared(word) {
             let callee = self.pl_function_named(at, word);
-            return Node::new(at, Kind::Call(callee.into(), Vec::new()));
+            return Node::call(at, callee, Vec::new());
         }
         match word {
             "__END__" | "__DATA__" => self.hole(node, Why::Syntax),

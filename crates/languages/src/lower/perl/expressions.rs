@@ -71,7 +71,7 @@ impl Lower<'_> {
             let at = Self::at(one);
             let is_plural = Self::pl_is_plural(one);
             let value = self.pl(one);
-            values.push(if is_plural { Node::new(at, Kind::Spread(value.into())) } else { value });
+            values.push(if is_plural { Node::spread(at, value) } else { value });
         }
         values
     }
@@ -79,7 +79,7 @@ impl Lower<'_> {
     /// A list of values.
     pub(super) fn pl_flat(&mut self, node: Option<Parsed<'_>>, at: Span) -> Node {
         let values = node.map(|node| self.pl_values(node)).unwrap_or_default();
-        Node::new(at, Kind::List(values))
+        Node::list(at, values)
     }
 
     /// A value where only one is wanted.
@@ -93,7 +93,7 @@ impl Lower<'_> {
             // How many there are.
             "array" | "hash" | "array_deref_expression" => {
                 let of = self.pl(node);
-                Node::new(at, Kind::Inert(vec![of]))
+                Node::inert(at, vec![of])
             }
             "ambiguous_function_call_expression" | "function_call_expression"
                 if node.child_by_field_name("function").map(|one| self.text_of(one)) == Some("reverse") =>
@@ -203,12 +203,12 @@ impl Lower<'_> {
                 let Some(operand) = node.child_by_field_name("operand") else { return self.error(node) };
                 let value = self.pl(operand);
                 let target = self.pl_target(operand);
-                return Node::assign(at, target, Node::new(at, Kind::Inert(vec![value])));
+                return Node::assign(at, target, Node::inert(at, vec![value]));
             }
             "conditional_expression" => {
                 let condition = self.pl_field(node, "condition");
                 let bodies = vec![self.pl_field(node, "consequent"), self.pl_field(node, "alternative")];
-                Kind::Sequence(vec![condition, Node::new(at, Kind::Either(bodies))])
+                Kind::Sequence(vec![condition, Node::either(at, bodies)])
             }
             "postfix_conditional_expression" | "postfix_loop_expression" | "postfix_for_expression" => {
                 return self.pl_postfix(node);
@@ -285,10 +285,7 @@ impl Lower<'_> {
                 let map = self.pl_builtin(at, "{}", values);
                 let target = self.pl_target(inner);
                 match &target.kind {
-                    Kind::Name(name) if &**name == "%ENV" => {
-                        let update = Node::new(at, Kind::Member(target.into(), "update".into()));
-                        Node::new(at, Kind::Call(update.into(), vec![map]))
-                    }
+                    Kind::Name(name) if &**name == "%ENV" => Node::method(at, target, "update", vec![map]),
                     _ if declares => Node::assign(at, target, map),
                     _ => self.pl_builtin(at, "@=", vec![target, map]),
                 }
@@ -348,13 +345,13 @@ impl Lower<'_> {
             let target = self.pl_target(inner);
             if matches!(inner.kind(), "scalar") {
                 let before = self.pl(inner);
-                let either = Node::new(at, Kind::Or(vec![before, Self::nothing(node)]));
+                let either = Node::or(at, vec![before, Self::nothing(node)]);
                 parts.push(Node::assign(at, target, either));
             } else if !matches!(target.kind, Kind::Hole(_)) {
                 parts.push(target);
             }
         }
-        Node::new(at, Kind::Inert(parts))
+        Node::inert(at, parts)
     }
 
     fn pl_chain(&mut self, node: Parsed<'_>, operators: &[&str]) -> Vec<Node> {
@@ -428,7 +425,7 @@ impl Lower<'_> {
         match (node.child_by_field_name("operator").map(|one| one.kind()).unwrap_or_default(), operand.kind) {
             ("-", Kind::Number(number)) => Node::new(at, Kind::Number(number.saturating_neg())),
             ("+", kind) => Node::new(at, kind),
-            (_, kind) => Node::new(at, Kind::Inert(vec![Node::new(operand.at, kind)])),
+            (_, kind) => Node::inert(at, vec![Node::new(operand.at, kind)]),
         }
     }
 
@@ -449,24 +446,23 @@ impl Lower<'_> {
                 let condition = self.pl_condition(condition, node);
                 let body = self.pl(body);
                 let bodies = vec![Self::nothing(node), body];
-                Node::new(at, Kind::Sequence(vec![condition, Node::new(at, Kind::Either(bodies))]))
+                Node::sequence(at, vec![condition, Node::either(at, bodies)])
             }
             "postfix_loop_expression" => {
                 let runs_first = body.kind() == "do_expression";
                 let condition = self.pl_condition(condition, node);
                 let body = self.pl(body);
                 let parts = if runs_first { vec![body, condition] } else { vec![condition, body] };
-                super::repeated(at, Node::new(at, Kind::Sequence(parts)))
+                Node::repeated(at, Node::sequence(at, parts))
             }
             _ => {
                 let over = self.pl_flat(list, at);
                 let mark = self.perl.changed.len();
                 let body = self.pl(body);
                 let target = Node::name(at, "$_");
-                let one = Loop { over: Some((target, over)), body, jumps: false, collects: false };
-                let mut parts = vec![Node::new(at, Kind::Loop(Box::new(one)))];
+                let mut parts = vec![Node::for_each(at, target, over, body, false)];
                 parts.extend(self.pl_elements_changed(list, mark, &[]));
-                with_topic(at, Node::new(at, Kind::Sequence(parts)))
+                with_topic(at, Node::sequence(at, parts))
             }
         }
     }
@@ -485,14 +481,13 @@ impl Lower<'_> {
         };
         let filters = Self::has_word(node, &["grep"]);
         let target = Node::name(at, "$_");
-        let body =
-            if filters { Node::new(at, Kind::Sequence(vec![body, Node::name(at, "$_")])) } else { body };
+        let body = if filters { Node::sequence(at, vec![body, Node::name(at, "$_")]) } else { body };
         let one = Loop { over: Some((target, over)), body, jumps: false, collects: true };
         let mut made = Node::new(at, Kind::Loop(Box::new(one)));
         if filters {
             made = Self::pl_some_of(made);
         } else {
-            made = self.pl_builtin(at, "flat", vec![Node::new(at, Kind::Spread(made.into()))]);
+            made = self.pl_builtin(at, "flat", vec![Node::spread(at, made)]);
         }
         let changed = self.pl_elements_changed(list, mark, &[]);
         if !changed.is_empty() {
@@ -500,7 +495,7 @@ impl Lower<'_> {
             let mut parts = vec![Node::assign(at, Node::name(at, &kept), made)];
             parts.extend(changed);
             parts.push(Node::name(at, &kept));
-            made = Node::new(at, Kind::Sequence(parts));
+            made = Node::sequence(at, parts);
         }
         with_topic(at, made)
     }
@@ -508,16 +503,16 @@ impl Lower<'_> {
     /// Some of a list, or all of it in another order.
     fn pl_some_of(list: Node) -> Node {
         let at = list.at;
-        let spread = Node::new(at, Kind::Spread(list.into()));
-        let unknown = Node::new(at, Kind::Spread(Self::pl_unknown(at).into()));
-        Node::new(at, Kind::List(vec![spread, unknown]))
+        let spread = Node::spread(at, list);
+        let unknown = Node::spread(at, Node::unknown(at));
+        Node::list(at, vec![spread, unknown])
     }
 
     fn pl_sort(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
         let list = self.pl_flat(node.child_by_field_name("list"), at);
         let list = if Self::has_word(node, &["reverse"]) {
-            self.pl_builtin(at, "reverse", vec![Node::new(at, Kind::Spread(list.into()))])
+            self.pl_builtin(at, "reverse", vec![Node::spread(at, list)])
         } else {
             Self::pl_some_of(list)
         };
@@ -525,17 +520,17 @@ impl Lower<'_> {
         match node.child_by_field_name("callback") {
             Some(block) if block.kind() == "block" => {
                 let body = self.deeper(block, |lower| lower.pl_block(block));
-                parts.push(Node::new(at, Kind::Either(vec![Self::nothing(node), body])));
+                parts.push(Node::either(at, vec![Self::nothing(node), body]));
             }
             Some(function) if function.kind() == "function" => {
                 let function = self.pl_function_value(function);
-                parts.push(Node::new(at, Kind::Call(function.into(), Vec::new())));
+                parts.push(Node::call(at, function, Vec::new()));
             }
             Some(other) => parts.push(self.pl(other)),
             None => {}
         }
         parts.push(list);
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 }
 

@@ -37,8 +37,8 @@ impl Lower<'_> {
                 Node::name(at, bare)
             }
             Some((package, bare)) => {
-                let module = Node::new(at, Kind::Load(Node::text(at, package).into()));
-                Node::new(at, Kind::Member(module.into(), bare.into()))
+                let module = Node::load(at, Node::text(at, package));
+                Node::member(at, module, bare)
             }
             None => Node::name(at, name),
         }
@@ -73,14 +73,14 @@ impl Lower<'_> {
         let method: Rc<str> = format!("->{}", name.rsplit("::").next().unwrap_or(name)).into();
         let mut value = Node::name(at, &full);
         if !self.perl.methods.insert(Rc::clone(&method)) {
-            value = Node::new(at, Kind::Or(vec![Node::name(at, &method), value]));
+            value = Node::or(at, vec![Node::name(at, &method), value]);
         }
-        Node::new(
+        Node::sequence(
             at,
-            Kind::Sequence(vec![
+            vec![
                 Node::assign(at, Node::name(at, &full), function),
                 Node::assign(at, Node::name(at, &method), value),
-            ]),
+            ],
         )
     }
 
@@ -112,7 +112,7 @@ impl Lower<'_> {
             None => parts.push(Self::nothing(node)),
         }
         let locals = self.locals();
-        let body = Node::new(at, Kind::Sequence(parts));
+        let body = Node::sequence(at, parts);
         let function = Function { parameters: vec![own], locals, body, has_this: false, takes_self: false };
         Node::new(at, Kind::Function(Rc::new(function)))
     }
@@ -138,13 +138,13 @@ impl Lower<'_> {
             targets.push(match (sigil, default) {
                 ("$", Some(default)) => {
                     let default = self.pl(default);
-                    Node::new(at, Kind::Or(vec![target, default]))
+                    Node::or(at, vec![target, default])
                 }
                 ("$", None) => target,
-                _ => Node::new(at, Kind::Spread(target.into())),
+                _ => Node::spread(at, target),
             });
         }
-        let given = Node::new(at, Kind::List(vec![Self::pl_own_arguments(at)]));
-        Node::assign(at, Node::new(at, Kind::List(targets)), given)
+        let given = Node::list(at, vec![Self::pl_own_arguments(at)]);
+        Node::assign(at, Node::list(at, targets), given)
     }
 }

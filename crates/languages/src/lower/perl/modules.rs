@@ -175,7 +175,7 @@ impl<'t> Lower<'t> {
             let rest: Vec<_> = listed.collect();
             parts.push(self.pl_use_named(node, named, &rest));
         }
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     /// A module whose name is a value.
@@ -185,10 +185,10 @@ impl<'t> Lower<'t> {
             return self.pl_brought(node, name, given);
         }
         let named = self.pl_scalar(named);
-        let load = Node::new(at, Kind::Load(named.into()));
+        let load = Node::load(at, named);
         let mut parts = vec![Node::new(at, Kind::LoadAll(load.into()))];
         parts.extend(given.iter().map(|one| self.pl(*one)));
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     /// A module, and the names that it brings in.
@@ -197,7 +197,7 @@ impl<'t> Lower<'t> {
         if self.perl.packages.contains(name) {
             return Self::nothing(node);
         }
-        let load = || Node::new(at, Kind::Load(Node::text(at, name).into()));
+        let load = || Node::load(at, Node::text(at, name));
         let mut parts = vec![load()];
         let words: Option<Vec<Vec<String>>> = given.iter().map(|one| self.pl_import_words(*one)).collect();
         let Some(words) = words.map(|all| all.concat()) else {
@@ -206,11 +206,11 @@ impl<'t> Lower<'t> {
             }
             let values = given.iter().flat_map(|one| self.pl_values(*one)).collect();
             // It may call what it is given.
-            parts.push(Node::new(at, Kind::Call(Self::nothing(node).into(), values)));
-            return Node::new(at, Kind::Sequence(parts));
+            parts.push(Node::call(at, Self::nothing(node), values));
+            return Node::sequence(at, parts);
         };
         if PRAGMAS.contains(&name) {
-            return Node::new(at, Kind::Sequence(parts));
+            return Node::sequence(at, parts);
         }
         // Pairs are settings, beside which everything is brought in.
         let is_set =
@@ -224,11 +224,11 @@ impl<'t> Lower<'t> {
             let is_name = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             if is_name {
-                let member = Node::new(at, Kind::Member(load().into(), word.into()));
+                let member = Node::member(at, load(), word);
                 parts.push(Node::assign(at, Node::name(at, word), member));
             }
         }
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     /// The words of an import list, if it is made of words.
@@ -264,14 +264,14 @@ impl<'t> Lower<'t> {
                     [only] => self.pl(*only),
                     all => {
                         let all = all.iter().flat_map(|one| self.pl_values(*one)).collect();
-                        Node::new(at, Kind::List(all))
+                        Node::list(at, all)
                     }
                 };
                 parts.push(Node::assign(at, Node::name(at, &written), value));
                 self.perl.constants.insert(written);
             }
         }
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     /// Packages whose methods it has too. What they do when they are called through it is not followed.
@@ -287,11 +287,11 @@ impl<'t> Lower<'t> {
                 .iter()
                 .filter(|word| !word.starts_with('-') && !self.perl.packages.contains(word.as_str()))
             {
-                let load = Node::new(at, Kind::Load(Node::text(at, word).into()));
-                parts.push(Node::new(at, Kind::Call(Self::nothing(node).into(), vec![load])));
+                let load = Node::load(at, Node::text(at, word));
+                parts.push(Node::call(at, Self::nothing(node), vec![load]));
             }
         }
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     /// `*foo = ...`: a name for a function or variable.
@@ -312,7 +312,7 @@ impl<'t> Lower<'t> {
         let Some(name) = name else {
             let value = self.pl(value);
             // Which name that is is not known: what calls it is not followed.
-            return Node::new(at, Kind::Call(Self::nothing(target).into(), vec![value]));
+            return Node::call(at, Self::nothing(target), vec![value]);
         };
         let mut parts = Vec::new();
         let referred = (value.kind() == "refgen_expression").then(|| Self::children(value).first().copied());
@@ -335,16 +335,16 @@ impl<'t> Lower<'t> {
             }
             _ => {
                 // It may be a reference to a text as well as a function.
-                parts.push(Node::assign(at, Node::name(at, &format!("${name}")), Self::pl_unknown(at)));
+                parts.push(Node::assign(at, Node::name(at, &format!("${name}")), Node::unknown(at)));
                 self.pl(value)
             }
         };
         let named = self.pl_function_named(at, &name);
         parts.push(match named.kind {
             Kind::Name(_) => Node::assign(at, named, function),
-            _ => Node::new(at, Kind::Call(Self::nothing(target).into(), vec![function])),
+            _ => Node::call(at, Self::nothing(target), vec![function]),
         });
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     /// `*x = *y`: the lists are the same, of the texts each may change the other.
@@ -357,7 +357,7 @@ impl<'t> Lower<'t> {
             })
             .collect();
         for one in [name, other] {
-            parts.push(Node::assign(at, Node::name(at, &format!("${one}")), Self::pl_unknown(at)));
+            parts.push(Node::assign(at, Node::name(at, &format!("${one}")), Node::unknown(at)));
         }
         parts
     }

@@ -62,7 +62,7 @@ impl<'t> Lower<'t> {
             }
             "quoted_word_list" => {
                 let words = self.pl_words(node);
-                Node::new(at, Kind::List(words.iter().map(|word| Node::text(at, word)).collect()))
+                Node::list(at, words.iter().map(|word| Node::text(at, word)).collect())
             }
             "fileglob_expression" => {
                 let pattern = match content {
@@ -74,7 +74,7 @@ impl<'t> Lower<'t> {
             _ => {
                 let mut parts = self.pl_pattern(node);
                 parts.push(Self::nothing(node));
-                Node::new(at, Kind::Inert(parts))
+                Node::inert(at, parts)
             }
         }
     }
@@ -96,7 +96,7 @@ impl<'t> Lower<'t> {
             parts.push(match child.kind() {
                 "array" | "array_deref_expression" | "slice_expression" => {
                     let blank = Node::text(at, " ");
-                    let spread = Node::new(at, Kind::Spread(value.into()));
+                    let spread = Node::spread(at, value);
                     self.pl_builtin(at, "join", vec![blank, spread])
                 }
                 _ => value,
@@ -112,7 +112,7 @@ impl<'t> Lower<'t> {
         let at = (u32::try_from(from).unwrap_or(u32::MAX), u32::try_from(to).unwrap_or(u32::MAX));
         Some(match unescaped(&raw) {
             Some(text) => Node::text(at, &text),
-            None => Self::pl_unknown(at),
+            None => Node::unknown(at),
         })
     }
 
@@ -197,7 +197,7 @@ impl<'t> Lower<'t> {
                 (Some(from), Some(to)) if is_plain => {
                     self.pl_builtin(at, "tr", vec![value, Node::text(at, &from), Node::text(at, &to)])
                 }
-                _ => Node::new(at, Kind::Inert(vec![value])),
+                _ => Node::inert(at, vec![value]),
             }
         } else {
             let plain = self.pl_plain_replacement(node, replacement, modifiers);
@@ -209,7 +209,7 @@ impl<'t> Lower<'t> {
                         code = self.pl_builtin(at, "eval", vec![code]);
                     }
                     // Whether it is run depends on the text.
-                    parts.push(Node::new(at, Kind::Either(vec![Self::nothing(node), code])));
+                    parts.push(Node::either(at, vec![Self::nothing(node), code]));
                 }
                 Some(one) => {
                     let inside = self.pl_interpolated(one, (one.start_byte(), one.end_byte()), 0);
@@ -220,12 +220,11 @@ impl<'t> Lower<'t> {
             match plain {
                 Some((from, to)) => {
                     let method = if modifiers.contains('g') { "replaceAll" } else { "replace" };
-                    let callee = Node::new(at, Kind::Member(value.into(), method.into()));
-                    Node::new(at, Kind::Call(callee.into(), vec![Node::text(at, &from), Node::text(at, &to)]))
+                    Node::method(at, value, method, vec![Node::text(at, &from), Node::text(at, &to)])
                 }
                 None => {
                     parts.push(value);
-                    Node::new(at, Kind::Inert(parts))
+                    Node::inert(at, parts)
                 }
             }
         };
@@ -235,7 +234,7 @@ impl<'t> Lower<'t> {
                     self.perl.changed.push(name.clone());
                 }
                 let value = Node::assign(at, target, changed);
-                Node::new(at, Kind::Inert(vec![value]))
+                Node::inert(at, vec![value])
             }
             _ => changed,
         }
@@ -268,11 +267,11 @@ impl<'t> Lower<'t> {
             if is_picture {
                 let values = line.trim_start_matches('{').trim_end_matches('}');
                 let code = self.pl_builtin(at, "eval", vec![Node::text(at, values)]);
-                parts.push(Node::new(at, Kind::Either(vec![Self::nothing(node), code])));
+                parts.push(Node::either(at, vec![Self::nothing(node), code]));
             }
             is_picture = !is_picture && !line.starts_with('#') && line.contains(['@', '^']);
         }
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     /// `<STDIN>`, `<$x>`, `<>`

@@ -97,7 +97,7 @@ impl<'t> Lower<'t> {
             Some(index) => self.pl_scalar(index),
             None => self.error(node),
         };
-        Node::new(at, Kind::Index(of.into(), index.into()))
+        Node::index(at, of, index)
     }
 
     /// `@x[0, 1]`, `@x{qw(a b)}`, `%x{...}`, `(...)[0]`
@@ -125,12 +125,12 @@ impl<'t> Lower<'t> {
             for index in self.pl_indexes(index) {
                 let of = Node::name(at, &name);
                 elements.push(match index.kind {
-                    Kind::Spread(_) => Node::new(at, Kind::Spread(Node::name(at, &name).into())),
-                    _ => Node::new(at, Kind::Index(of.into(), index.into())),
+                    Kind::Spread(_) => Node::spread(at, Node::name(at, &name)),
+                    _ => Node::index(at, of, index),
                 });
             }
         }
-        Node::new(at, Kind::Sequence(vec![keep, Node::new(at, Kind::List(elements))]))
+        Node::sequence(at, vec![keep, Node::list(at, elements)])
     }
 
     fn pl_indexes(&mut self, node: Parsed<'_>) -> Vec<Node> {
@@ -140,7 +140,7 @@ impl<'t> Lower<'t> {
         }
         let is_plural = Self::pl_is_plural(node);
         let value = self.pl(node);
-        vec![if is_plural { Node::new(at, Kind::Spread(value.into())) } else { value }]
+        vec![if is_plural { Node::spread(at, value) } else { value }]
     }
 
     /// The targets of a slice that is given values.
@@ -149,13 +149,13 @@ impl<'t> Lower<'t> {
         match self.pl_slice(node).kind {
             Kind::Sequence(mut parts) if parts.len() == 2 => {
                 let last = parts.pop();
-                let targets = Node::new(at, Kind::Sequence(parts));
+                let targets = Node::sequence(at, parts);
                 // The container is evaluated first.
                 self.perl.changed.push("a slice".into());
                 match last.map(|last| last.kind) {
                     Some(Kind::List(elements)) => {
-                        let first = Node::new(at, Kind::Or(vec![Self::nothing(node), targets]));
-                        Node::new(at, Kind::List(std::iter::once(first).chain(elements).collect()))
+                        let first = Node::or(at, vec![Self::nothing(node), targets]);
+                        Node::list(at, std::iter::once(first).chain(elements).collect())
                     }
                     _ => self.pl_strange(node),
                 }
@@ -182,7 +182,7 @@ impl<'t> Lower<'t> {
                     // `$$x = ...`
                     Kind::Call(_, mut given) if node.kind() == "scalar" && given.len() == 1 => {
                         let of = given.pop().unwrap_or_else(|| Self::nothing(node));
-                        Node::new(at, Kind::Index(of.into(), Node::new(at, Kind::Number(0)).into()))
+                        Node::index(at, of, Node::new(at, Kind::Number(0)))
                     }
                     kind => Node::new(at, kind),
                 }
@@ -201,7 +201,7 @@ impl<'t> Lower<'t> {
             "list_expression" | "parenthesized_expression" | "variable_group" => {
                 let targets = Self::pl_listed(node).into_iter().map(|one| self.pl_spread_target(one));
                 let targets: Vec<Node> = targets.collect();
-                Node::new(at, Kind::List(targets))
+                Node::list(at, targets)
             }
             "undef_expression" => Self::nothing(node),
             "array_deref_expression" | "hash_deref_expression" | "scalar_deref_expression" => self.pl(node),
@@ -241,13 +241,13 @@ impl<'t> Lower<'t> {
                 _ => left.extend(Self::children(one)),
             }
         }
-        Node::new(Self::at(node), Kind::Inert(found))
+        Node::inert(Self::at(node), found)
     }
 
     fn pl_spread_target(&mut self, node: Parsed<'_>) -> Node {
         let target = self.pl_target(node);
         match node.kind() {
-            "array" | "hash" => Node::new(target.at, Kind::Spread(target.into())),
+            "array" | "hash" => Node::spread(target.at, target),
             _ => target,
         }
     }
@@ -278,13 +278,13 @@ impl<'t> Lower<'t> {
             }
             let target = Node::name(at, &name);
             let is_rest = group && sigil != "$";
-            targets.push(if is_rest { Node::new(at, Kind::Spread(target.into())) } else { target });
+            targets.push(if is_rest { Node::spread(at, target) } else { target });
         }
         match targets.pop() {
             Some(only) if !group => only,
             last => {
                 targets.extend(last);
-                Node::new(at, Kind::List(targets))
+                Node::list(at, targets)
             }
         }
     }
@@ -306,7 +306,7 @@ impl<'t> Lower<'t> {
             };
             let Kind::Name(own) = &name.kind else { continue };
             let value = match own.as_bytes().first() {
-                Some(b'@') => Node::new(at, Kind::List(Vec::new())),
+                Some(b'@') => Node::list(at, Vec::new()),
                 Some(b'%') => self.pl_builtin(at, "{}", Vec::new()),
                 _ => Self::nothing(node),
             };
@@ -317,7 +317,7 @@ impl<'t> Lower<'t> {
             Some(only) if parts.is_empty() => only,
             last => {
                 parts.extend(last);
-                Node::new(at, Kind::Sequence(parts))
+                Node::sequence(at, parts)
             }
         }
     }
@@ -348,15 +348,15 @@ impl<'t> Lower<'t> {
                     _ => self.pl(one),
                 });
                 let all = all.collect();
-                Node::new(at, Kind::List(all))
+                Node::list(at, all)
             }
             "variable_declaration" => {
                 let value = self.pl(inner);
-                if self.text_of(inner).contains('$') { Node::new(at, Kind::List(vec![value])) } else { value }
+                if self.text_of(inner).contains('$') { Node::list(at, vec![value]) } else { value }
             }
             _ => {
                 let value = self.pl(inner);
-                Node::new(at, Kind::List(vec![value]))
+                Node::list(at, vec![value])
             }
         }
     }
@@ -364,8 +364,8 @@ impl<'t> Lower<'t> {
     /// A reference to one value: a list of it. Whoever has it may change the value.
     fn pl_scalar_reference(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
-        let list = Node::new(at, Kind::List(vec![self.pl(node)]));
-        let either = Node::new(at, Kind::Or(vec![self.pl(node), Self::pl_unknown(at)]));
+        let list = Node::list(at, vec![self.pl(node)]);
+        let either = Node::or(at, vec![self.pl(node), Node::unknown(at)]);
         let target = self.pl_target(node);
         self.perl.changed.push("a reference".into());
         let kept = format!("reference at {}", at.0);
@@ -374,6 +374,6 @@ impl<'t> Lower<'t> {
             Node::assign(at, target, either),
             Node::name(at, &kept),
         ];
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 }

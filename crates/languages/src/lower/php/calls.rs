@@ -7,7 +7,7 @@ use super::super::Lower;
 use super::definitions::class_like;
 use super::expressions::library;
 use super::names::{defined, written};
-use super::{hole, nothing, span, unknown};
+use super::span;
 use crate::tree::{Kind, Node, Span};
 
 /// Functions that change these of their arguments.
@@ -95,12 +95,12 @@ impl Lower<'_> {
                 CallableCreateKind::StaticMethod { class, method } => {
                     self.php_static_method(at, class, method, None)
                 }
-                _ => hole(at, Why::Unsupported),
+                _ => Node::hole(at, Why::Unsupported),
             },
             ExprKind::New(one) => self.php_new(at, one),
             ExprKind::Closure(one) => self.php_closure(at, one),
             ExprKind::ArrowFunction(one) => self.php_arrow_function(at, one),
-            _ => hole(at, Why::Unsupported),
+            _ => Node::hole(at, Why::Unsupported),
         }
     }
 
@@ -134,11 +134,11 @@ impl Lower<'_> {
         let at = span(node.span);
         let value = match node.value() {
             Some(value) => self.php_expression(value),
-            None => hole(at, Why::Unsupported),
+            None => Node::hole(at, Why::Unsupported),
         };
         match (&node.name, &node.kind) {
-            (Some(name), _) => Node::new(at, Kind::Keyword(name.join_parts().into(), value.into())),
-            (None, ArgKind::Spread(_)) => Node::new(at, Kind::Spread(value.into())),
+            (Some(name), _) => Node::keyword(at, name.join_parts(), value),
+            (None, ArgKind::Spread(_)) => Node::spread(at, value),
             (None, _) => value,
         }
     }
@@ -159,7 +159,7 @@ impl Lower<'_> {
         let values = places.iter().filter_map(|place| given.get(*place)?.value()).filter(is_target);
         let unset = |value| {
             let target = self.php_target(value);
-            Node::assign(at, target, unknown(at))
+            Node::assign(at, target, Node::unknown(at))
         };
         let targets: Vec<Node> = values.map(unset).collect();
         if targets.is_empty() {
@@ -168,7 +168,7 @@ impl Lower<'_> {
         let result = self.declare_outside("result of a call");
         let first = Node::assign(at, Node::name(at, &result), call);
         let parts = std::iter::once(first).chain(targets).chain([Node::name(at, &result)]);
-        Node::new(at, Kind::Sequence(parts.collect()))
+        Node::sequence(at, parts.collect())
     }
 
     /// Functions that are part of the language, or change what they are given.
@@ -176,13 +176,13 @@ impl Lower<'_> {
         let value = |place: usize| given.get(place).and_then(|one| one.value());
         if SORTING.contains(&name) {
             let list = self.php_expression(value(0)?);
-            let sort = Node::new(at, Kind::Member(list.into(), "sort".into()));
-            let mut parts = vec![Node::new(at, Kind::Call(sort.into(), Vec::new()))];
+            let sort = Node::member(at, list, "sort");
+            let mut parts = vec![Node::call(at, sort, Vec::new())];
             if name.starts_with('u') {
                 let compare = self.php_expression(value(1)?);
                 parts.push(library(at, "register.callback", vec![compare]));
             }
-            return Some(Node::new(at, Kind::Sequence(parts)));
+            return Some(Node::sequence(at, parts));
         }
         match name {
             "compact" => {
@@ -203,7 +203,7 @@ impl Lower<'_> {
             "func_get_args" => Some(Node::name(at, "arguments")),
             "func_get_arg" => {
                 let index = self.php_expression(value(0)?);
-                Some(Node::new(at, Kind::Index(Node::name(at, "arguments").into(), index.into())))
+                Some(Node::index(at, Node::name(at, "arguments"), index))
             }
             "array_push" | "array_pop" | "array_shift" | "array_unshift" => {
                 self.php_on_array(at, name, given)
@@ -216,7 +216,7 @@ impl Lower<'_> {
                 let first = value(0)?;
                 let text = self.php_expression(first);
                 Some(match is_condition(first) {
-                    true => Node::new(at, Kind::Inert(vec![text])),
+                    true => Node::inert(at, vec![text]),
                     false => library(at, "assert", vec![text]),
                 })
             }
@@ -232,11 +232,11 @@ impl Lower<'_> {
             let mut parts = Vec::new();
             for one in more {
                 let value = self.php_argument(one);
-                let end = Node::new(at, Kind::Spread(nothing(at).into()));
+                let end = Node::spread(at, Node::nothing(at));
                 let array = self.php_target(array);
-                parts.push(Node::assign(at, Node::new(at, Kind::Index(array.into(), end.into())), value));
+                parts.push(Node::assign(at, Node::index(at, array, end), value));
             }
-            return Some(Node::new(at, Kind::Sequence(parts)));
+            return Some(Node::sequence(at, parts));
         }
         let method = match name {
             "array_pop" => "pop",
@@ -245,15 +245,14 @@ impl Lower<'_> {
         };
         let array = self.php_expression(array);
         let more = self.php_arguments(more);
-        let method = Node::new(at, Kind::Member(array.into(), method.into()));
-        Some(Node::new(at, Kind::Call(method.into(), more)))
+        Some(Node::method(at, array, method, more))
     }
 
     fn php_method(&mut self, at: Span, of: Node, name: &Expr<'_, '_>, given: Option<&[Arg<'_, '_>]>) -> Node {
         let arguments = given.map(|given| self.php_arguments(given));
         let ExprKind::Identifier(name) = &name.kind else {
             let name = self.php_expression(name);
-            let pair = Node::new(at, Kind::List(vec![of, name]));
+            let pair = Node::list(at, vec![of, name]);
             return match arguments {
                 Some(arguments) => {
                     library(at, "call_user_func", std::iter::once(pair).chain(arguments).collect())
@@ -262,9 +261,9 @@ impl Lower<'_> {
             };
         };
         let name = name.to_ascii_lowercase();
-        let member = Node::new(at, Kind::Member(of.into(), name.as_str().into()));
+        let member = Node::member(at, of, name.as_str());
         let (Some(arguments), Some(given)) = (arguments, given) else { return member };
-        let call = Node::new(at, Kind::Call(member.into(), arguments));
+        let call = Node::call(at, member, arguments);
         let changed = self.php.changing.get(&name).cloned().unwrap_or_default();
         self.php_changed(at, call, given, &changed)
     }
@@ -300,11 +299,11 @@ impl Lower<'_> {
         let name = name.to_ascii_lowercase();
         let method = match name.as_str() {
             "__construct" => base,
-            _ => Node::new(at, Kind::Member(base.into(), name.as_str().into())),
+            _ => Node::member(at, base, name.as_str()),
         };
         let bound = library(at, "parent.method", vec![method, Node::name(at, "this")]);
         match given {
-            Some(given) => Node::new(at, Kind::Call(bound.into(), self.php_arguments(given))),
+            Some(given) => Node::call(at, bound, self.php_arguments(given)),
             None => bound,
         }
     }

@@ -12,7 +12,7 @@ use php_ast::{
 
 use super::super::{Lower, Names};
 use super::names::{Around, constant};
-use super::{hole, nothing, span, unknown, variable};
+use super::{span, variable};
 use crate::tree::{Class, Function, Kind, Node, Parameter, Rest, Span};
 
 /// A class, or what is like one.
@@ -165,13 +165,13 @@ impl Lower<'_> {
         let body = match body {
             Body::Block(block) => {
                 parts.extend(self.php_statements(&block.stmts));
-                Node::new(span(block.span), Kind::Sequence(parts))
+                Node::sequence(span(block.span), parts)
             }
             Body::Value(value) => {
                 let value = self.php_expression(value);
                 Node::new(value.at, Kind::Return(Some(value.into())))
             }
-            Body::None => nothing(at),
+            Body::None => Node::nothing(at),
         };
         if let (Some(around), Some(near)) = (self.php.around.last_mut(), near) {
             around.is_near = near;
@@ -225,7 +225,7 @@ impl Lower<'_> {
         let parts = class.members.iter().map(|(at, member)| self.php_member(*at, member)).collect();
         let locals = self.locals();
         self.php.around.pop();
-        let body = Node::new(at, Kind::Sequence(parts));
+        let body = Node::sequence(at, parts);
         Node::new(at, Kind::Class(Rc::new(Class { bases, locals, body })))
     }
 
@@ -250,16 +250,16 @@ impl Lower<'_> {
                     let name = self.declare(&variable(&one.name));
                     parts.push(Node::assign(at, Node::name(at, &name), value));
                 }
-                Node::new(at, Kind::Sequence(parts))
+                Node::sequence(at, parts)
             }
             Member::Constant(one) => self.php_constant_given(&one.name, &one.value),
             Member::Case(one) => {
                 let name = self.declare(&constant(one.name.as_str().unwrap_or_default()));
-                Node::assign(at, Node::name(at, &name), unknown(at))
+                Node::assign(at, Node::name(at, &name), Node::unknown(at))
             }
             // Traits stand among the bases; their methods are found by their own names only.
-            Member::Traits(one) if one.adaptations.is_empty() => nothing(at),
-            Member::Traits(_) | Member::Unknown => hole(at, Why::Unsupported),
+            Member::Traits(one) if one.adaptations.is_empty() => Node::nothing(at),
+            Member::Traits(_) | Member::Unknown => Node::hole(at, Why::Unsupported),
         }
     }
 

@@ -8,7 +8,7 @@ use php_ast::{
 
 use super::super::Lower;
 use super::names::{constant, written};
-use super::{branch, hole, nothing, span, unknown};
+use super::span;
 use crate::tree::{Kind, Node, Span};
 
 /// Variables that are the same everywhere.
@@ -94,7 +94,7 @@ impl Lower<'_> {
                 match one.then_expr {
                     Some(body) => {
                         let bodies = self.php_all([body, one.else_expr]);
-                        Kind::Sequence(vec![condition, Node::new(at, Kind::Either(bodies))])
+                        Kind::Sequence(vec![condition, Node::either(at, bodies)])
                     }
                     None => Kind::Or(vec![condition, self.php_expression(one.else_expr)]),
                 }
@@ -134,7 +134,7 @@ impl Lower<'_> {
                 Kind::Sequence(key.into_iter().chain([yielded]).collect())
             }
             // The parser reports the error, too.
-            ExprKind::Error => return unknown(at),
+            ExprKind::Error => return Node::unknown(at),
             _ => return self.php_called(node),
         };
         Node::new(at, kind)
@@ -145,7 +145,7 @@ impl Lower<'_> {
         let part = |one: &StringPart<'_, '_>| match one {
             StringPart::Literal(text) => piece(at, text),
             StringPart::Expr(value) => self.php_expression(value),
-            _ => unknown(at),
+            _ => Node::unknown(at),
         };
         Node::new(at, Kind::Join(parts.iter().map(part).collect()))
     }
@@ -154,7 +154,7 @@ impl Lower<'_> {
     fn php_counted(&mut self, at: Span, operand: &Expr<'_, '_>) -> Node {
         let before = self.php_expression(operand);
         let target = self.php_target(operand);
-        Node::assign(at, target, Node::new(at, Kind::Inert(vec![before])))
+        Node::assign(at, target, Node::inert(at, vec![before]))
     }
 
     fn php_variable(&mut self, at: Span, name: &str) -> Node {
@@ -175,9 +175,9 @@ impl Lower<'_> {
             "PATH_SEPARATOR" => Node::text(at, ":"),
             "PHP_BINARY" => Node::text(at, "php"),
             option if option.starts_with("CURLOPT_") => Node::text(at, option),
-            "STDIN" | "STDOUT" | "STDERR" => nothing(at),
+            "STDIN" | "STDOUT" | "STDERR" => Node::nothing(at),
             _ if self.php.has_constant(name) => Node::name(at, &constant(name)),
-            _ => unknown(at),
+            _ => Node::unknown(at),
         }
     }
 
@@ -188,9 +188,9 @@ impl Lower<'_> {
             MagicConstKind::Namespace => Node::text(at, self.php.names.namespace().unwrap_or_default()),
             MagicConstKind::Class => match self.php.around.last().and_then(|around| around.name.as_deref()) {
                 Some(name) => Node::text(at, name),
-                None => unknown(at),
+                None => Node::unknown(at),
             },
-            _ => unknown(at),
+            _ => Node::unknown(at),
         }
     }
 
@@ -229,7 +229,7 @@ impl Lower<'_> {
             return assigned;
         }
         // `$a = &$b`: from here on both are one, which is not followed.
-        Node::new(at, Kind::Sequence(vec![hole(at, Why::Unsupported), assigned]))
+        Node::sequence(at, vec![Node::hole(at, Why::Unsupported), assigned])
     }
 
     /// The operands of operators that lie deep inside each other on the left.
@@ -257,7 +257,7 @@ impl Lower<'_> {
             BinaryOp::Add => Kind::Add(self.php_operands(node, |op| op == BinaryOp::Add)),
             op if is_condition(op) => {
                 let parts = self.php_operands(node, is_condition);
-                Kind::Inert(vec![Node::new(at, Kind::Or(parts))])
+                Kind::Inert(vec![Node::or(at, parts)])
             }
             BinaryOp::Instanceof => {
                 let class = Some(one.right).filter(|class| written(class).is_none());
@@ -282,7 +282,7 @@ impl Lower<'_> {
             Kind::Number(number) if node.op == UnaryPrefixOp::Negate => {
                 Node::new(at, Kind::Number(number.saturating_neg()))
             }
-            _ => Node::new(at, Kind::Inert(vec![operand])),
+            _ => Node::inert(at, vec![operand]),
         }
     }
 
@@ -293,28 +293,28 @@ impl Lower<'_> {
             conditions.extend(self.php_all(arm.conditions.iter().flat_map(|tests| tests.iter())));
             bodies.push(self.php_expression(&arm.body));
         }
-        branch(at, conditions, bodies)
+        Node::branch(at, conditions, bodies)
     }
 
     /// `->name`, `::$name`, `->{name}`
     fn php_property(&mut self, at: Span, of: Node, name: &Expr<'_, '_>) -> Node {
         if let ExprKind::Identifier(name) = &name.kind {
-            return Node::new(at, Kind::Member(of.into(), format!("${}", name.as_str()).into()));
+            return Node::member(at, of, format!("${}", name.as_str()));
         }
         let name = self.php_expression(name);
         let name = Node::new(at, Kind::Join(vec![Node::text(at, "$"), name]));
-        Node::new(at, Kind::Index(of.into(), name.into()))
+        Node::index(at, of, name)
     }
 
     fn php_class_constant(&mut self, at: Span, class: &Expr<'_, '_>, name: &Expr<'_, '_>) -> Node {
         let (Some(class_name), Some(name)) = (written(class), written(name)) else {
-            return Node::new(at, Kind::Inert(self.php_all([class, name])));
+            return Node::inert(at, self.php_all([class, name]));
         };
         if name.eq_ignore_ascii_case("class") {
-            return self.php.class_in(class).map_or_else(|| unknown(at), |name| Node::text(at, &name));
+            return self.php.class_in(class).map_or_else(|| Node::unknown(at), |name| Node::text(at, &name));
         }
         if !self.php.has_constant(&name) {
-            return unknown(at);
+            return Node::unknown(at);
         }
         // The class itself has no value yet.
         let is_own = ["self", "static", "parent"].iter().any(|own| class_name.eq_ignore_ascii_case(own));
@@ -322,7 +322,7 @@ impl Lower<'_> {
             return Node::name(at, &constant(&name));
         }
         let of = self.php_class_of(class);
-        Node::new(at, Kind::Member(of.into(), constant(&name).into()))
+        Node::member(at, of, constant(&name))
     }
 
     /// A list; with keys, each element has one.
@@ -335,8 +335,8 @@ impl Lower<'_> {
             let value = self.php_expression(one.value());
             match (&one.kind, key) {
                 (ArrayElementKind::Spread(_), _) => {
-                    let inner = Node::new(span(one.span), Kind::Spread(value.into()));
-                    if is_keyed { entries.push((inner, nothing(at))) } else { values.push(inner) }
+                    let inner = Node::spread(span(one.span), value);
+                    if is_keyed { entries.push((inner, Node::nothing(at))) } else { values.push(inner) }
                 }
                 (_, Some(key)) => {
                     if let Kind::Number(number) = key.kind {
@@ -351,14 +351,14 @@ impl Lower<'_> {
                 (_, None) => values.push(value),
             }
             if one.is_by_ref() {
-                values.push(hole(span(one.span), Why::Unsupported));
+                values.push(Node::hole(span(one.span), Why::Unsupported));
             }
         }
         if !is_keyed {
-            return Node::new(at, Kind::List(values));
+            return Node::list(at, values);
         }
         let map = Node::new(at, Kind::Map(entries));
-        Node::new(at, Kind::Sequence(values.into_iter().chain([map]).collect()))
+        Node::sequence(at, values.into_iter().chain([map]).collect())
     }
 
     /// What an assignment gives a value to.
@@ -367,15 +367,15 @@ impl Lower<'_> {
         self.deeper_at(at, |lower| match &node.kind {
             ExprKind::Array(elements) => lower.php_list_target(at, elements),
             ExprKind::Parenthesized(inner) => lower.php_target(inner),
-            ExprKind::Omit => nothing(at),
+            ExprKind::Omit => Node::nothing(at),
             ExprKind::ArrayAccess(one) => {
                 let of = lower.php_target(one.array);
                 let index = match one.index {
                     Some(index) => lower.php_expression(index),
                     // A new element at the end.
-                    None => Node::new(at, Kind::Spread(nothing(at).into())),
+                    None => Node::spread(at, Node::nothing(at)),
                 };
-                Node::new(at, Kind::Index(of.into(), index.into()))
+                Node::index(at, of, index)
             }
             _ => lower.php_value(node),
         })
@@ -398,10 +398,10 @@ impl Lower<'_> {
 
 /// A text that is no UTF-8 is not known.
 fn piece(at: Span, text: &ByteStr<'_, '_>) -> Node {
-    text.to_str().map_or_else(|| unknown(at), |text| Node::text(at, text))
+    text.to_str().map_or_else(|| Node::unknown(at), |text| Node::text(at, text))
 }
 
 /// A call of something that every program has.
 pub(super) fn library(at: Span, name: &str, arguments: Vec<Node>) -> Node {
-    Node::new(at, Kind::Call(Node::name(at, name).into(), arguments))
+    Node::call(at, Node::name(at, name), arguments)
 }

@@ -9,7 +9,7 @@ use ruff_python_ast::{
 };
 
 use super::super::{Lower, Names};
-use super::{hole, span};
+use super::span;
 use crate::limits::LAYERS_MAX;
 use crate::tree::{Class, Function, Kind, Node, Parameter, Rest, Span};
 
@@ -40,13 +40,13 @@ impl Lower<'_> {
         define: impl FnOnce(&mut Self) -> Node,
     ) -> Node {
         if decorators.len() > LAYERS_MAX {
-            return hole(at, Why::Nesting);
+            return Node::hole(at, Why::Nesting);
         }
         let decorators = self.expressions(decorators.iter().map(|one| &one.expression));
         let name = self.declare(name);
         let mut value = define(self);
         for decorator in decorators.into_iter().rev() {
-            value = Node::new(decorator.at, Kind::Call(decorator.into(), vec![value]));
+            value = Node::call(decorator.at, decorator, vec![value]);
         }
         Node::assign(at, Node::name(at, &name), value)
     }
@@ -95,7 +95,7 @@ impl Lower<'_> {
                     Expr::Call(_) => found.push(self.expression(node)),
                     Expr::StringLiteral(_) | Expr::FString(_) if written().contains('(') => {
                         let text = self.expression(node);
-                        found.push(Node::new(at, Kind::Call(Node::name(at, "eval").into(), vec![text])));
+                        found.push(Node::call(at, Node::name(at, "eval"), vec![text]));
                     }
                     _ => walk_expr(&mut left, node),
                 }
@@ -139,5 +139,5 @@ pub(super) fn after(first: Vec<Node>, value: Node) -> Node {
         return value;
     }
     let at = value.at;
-    Node::new(at, Kind::Sequence(vec![Node::new(at, Kind::Inert(first)), value]))
+    Node::sequence(at, vec![Node::inert(at, first), value])
 }

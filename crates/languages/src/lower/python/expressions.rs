@@ -8,7 +8,7 @@ use ruff_python_ast::{
 };
 
 use super::super::{Lower, Names};
-use super::{hole, nothing, span};
+use super::span;
 use crate::limits::LAYERS_MAX;
 use crate::tree::{Kind, Loop, Node, Span};
 
@@ -51,7 +51,7 @@ impl Lower<'_> {
             Expr::If(one) => {
                 let [yes, condition, no] =
                     [&one.body, &one.test, &one.orelse].map(|one| self.expression(one));
-                Kind::Sequence(vec![condition, Node::new(at, Kind::Either(vec![yes, no]))])
+                Kind::Sequence(vec![condition, Node::either(at, vec![yes, no])])
             }
             Expr::Named(one) => {
                 let value = self.expression(&one.value);
@@ -117,11 +117,11 @@ impl Lower<'_> {
             }
             Expr::Tuple(several) if !several.parenthesized => {
                 let index = self.inert(span(several), &several.elts);
-                Node::new(at, Kind::Index(of.into(), index.into()))
+                Node::index(at, of, index)
             }
             index => {
                 let index = self.expression(index);
-                Node::new(at, Kind::Index(of.into(), index.into()))
+                Node::index(at, of, index)
             }
         }
     }
@@ -189,7 +189,7 @@ impl Lower<'_> {
             let at = value.at;
             match key {
                 Some(key) => (key, value),
-                None => (Node::new(at, Kind::Spread(value.into())), nothing(at)),
+                None => (Node::spread(at, value), Node::nothing(at)),
             }
         });
         Kind::Map(entries.collect())
@@ -203,12 +203,12 @@ impl Lower<'_> {
             match &node.key {
                 Some(key) => {
                     let key = lower.expression(key);
-                    Node::new(at, Kind::List(vec![key, value]))
+                    Node::list(at, vec![key, value])
                 }
                 None => value,
             }
         });
-        Kind::Map(vec![(Node::new(at, Kind::Spread(values.into())), nothing(at))])
+        Kind::Map(vec![(Node::spread(at, values), Node::nothing(at))])
     }
 
     /// Nested loops, whose names are their own.
@@ -220,7 +220,7 @@ impl Lower<'_> {
     ) -> Node {
         let clauses: usize = generators.iter().map(|one| 1 + one.ifs.len()).sum();
         if clauses > LAYERS_MAX {
-            return hole(at, Why::Nesting);
+            return Node::hole(at, Why::Nesting);
         }
         self.scopes.push(Names { is_block: true, ..Names::default() });
         let mut loops = Vec::new();
@@ -235,7 +235,7 @@ impl Lower<'_> {
             let body = if conditions.is_empty() {
                 body
             } else {
-                Node::new(at, Kind::Sequence(conditions.into_iter().chain([body]).collect()))
+                Node::sequence(at, conditions.into_iter().chain([body]).collect())
             };
             let one = Loop { over: Some((left, right)), body, jumps: false, collects: true };
             Node::new(at, Kind::Loop(Box::new(one)))

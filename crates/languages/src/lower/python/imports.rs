@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{StmtImport, StmtImportFrom};
 
-use super::{Lower, nothing, span};
+use super::{Lower, span};
 use crate::tree::{Kind, Node, Span};
 
 impl Lower<'_> {
@@ -23,7 +23,7 @@ impl Lower<'_> {
             }
             parts.push(Node::assign(at, Node::name(at, &bound), load(span(one), first)));
         }
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     pub(super) fn import_from(&mut self, node: &StmtImportFrom) -> Node {
@@ -33,7 +33,7 @@ impl Lower<'_> {
         let dots = ".".repeat(node.level as usize);
         let name = format!("{dots}{module}");
         if name == "__future__" {
-            return nothing(at);
+            return Node::nothing(at);
         }
         let mut parts = Vec::new();
         for one in &node.names {
@@ -47,14 +47,14 @@ impl Lower<'_> {
             let value = if module.is_empty() {
                 load(span(one), &format!("{name}{member}"))
             } else {
-                Node::new(span(one), Kind::Member(load(module_at, &name).into(), member.into()))
+                Node::member(span(one), load(module_at, &name), member)
             };
             parts.push(Node::assign(at, Node::name(at, &alias), value));
         }
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 }
 
 fn load(at: Span, module: &str) -> Node {
-    Node::new(at, Kind::Load(Node::text(at, module).into()))
+    Node::load(at, Node::text(at, module))
 }

@@ -2,8 +2,8 @@
 
 use ruff_python_ast::{Identifier, Pattern, StmtMatch};
 
-use super::{Lower, nothing, span};
-use crate::tree::{Kind, Node};
+use super::{Lower, span};
+use crate::tree::Node;
 
 impl Lower<'_> {
     pub(super) fn matches(&mut self, node: &StmtMatch) -> Node {
@@ -11,7 +11,7 @@ impl Lower<'_> {
         let value = self.expression(&node.subject);
         let subject = self.declare("match subject");
         let whole = || Node::name(at, &subject);
-        let mut cases = vec![nothing(at)];
+        let mut cases = vec![Node::nothing(at)];
         for case in &node.cases {
             let mut parts = Vec::new();
             let is_whole = matches!(&case.pattern, Pattern::MatchAs(one) if one.pattern.is_none());
@@ -20,18 +20,18 @@ impl Lower<'_> {
                 let value = if is_whole {
                     whole()
                 } else {
-                    let any = Node::new(at, Kind::Inert(vec![nothing(at)]));
-                    let part = Node::new(at, Kind::Index(whole().into(), any.into()));
-                    Node::new(at, Kind::Either(vec![whole(), part]))
+                    let any = Node::unknown(at);
+                    let part = Node::index(at, whole(), any);
+                    Node::either(at, vec![whole(), part])
                 };
                 parts.push(Node::assign(at, target, value));
             }
             parts.extend(case.guard.iter().map(|guard| self.expression(guard)));
             parts.push(self.block(span(case), &case.body));
-            cases.push(Node::new(span(case), Kind::Sequence(parts)));
+            cases.push(Node::sequence(span(case), parts));
         }
         let first = Node::assign(at, whole(), value);
-        Node::new(at, Kind::Sequence(vec![first, Node::new(at, Kind::Either(cases))]))
+        Node::sequence(at, vec![first, Node::either(at, cases)])
     }
 }
 

@@ -7,7 +7,7 @@ use ruff_python_ast::{
 
 use super::definitions::after;
 use super::expressions::arithmetic;
-use super::{Lower, nothing, span};
+use super::{Lower, span};
 use crate::tree::{Kind, Loop, Node, Span};
 
 impl Lower<'_> {
@@ -18,7 +18,7 @@ impl Lower<'_> {
     fn statement_of(&mut self, node: &Stmt) -> Node {
         let at = span(node);
         match node {
-            Stmt::Expr(one) => Node::new(at, Kind::Sequence(vec![self.expression(&one.value)])),
+            Stmt::Expr(one) => Node::sequence(at, vec![self.expression(&one.value)]),
             Stmt::Assign(one) => {
                 let value = self.expression(&one.value);
                 self.assigned(at, &one.targets, value)
@@ -32,7 +32,7 @@ impl Lower<'_> {
             }
             Stmt::Break(_) | Stmt::Continue(_) => {
                 self.jumps += 1;
-                nothing(at)
+                Node::nothing(at)
             }
             Stmt::Raise(one) => {
                 self.jumps += 1;
@@ -43,7 +43,7 @@ impl Lower<'_> {
             Stmt::Global(one) => self.of_other_scope(at, &one.names),
             Stmt::Nonlocal(one) => self.of_other_scope(at, &one.names),
             // The value of a type alias is computed when something reads it.
-            Stmt::Pass(_) | Stmt::TypeAlias(_) => nothing(at),
+            Stmt::Pass(_) | Stmt::TypeAlias(_) => Node::nothing(at),
             Stmt::Import(one) => self.import(one),
             Stmt::ImportFrom(one) => self.import_from(one),
             Stmt::If(one) => self.branch(one),
@@ -55,7 +55,7 @@ impl Lower<'_> {
             Stmt::FunctionDef(one) => self.function_definition(one),
             Stmt::ClassDef(one) => self.class_definition(one),
             // Only notebooks have such commands.
-            Stmt::IpyEscapeCommand(_) => super::hole(at, castellan_event::Why::Unsupported),
+            Stmt::IpyEscapeCommand(_) => Node::hole(at, castellan_event::Why::Unsupported),
         }
     }
 
@@ -63,7 +63,7 @@ impl Lower<'_> {
         if let Some(scope) = self.scopes.last_mut() {
             scope.outer.extend(names.iter().map(|name| name.as_str().into()));
         }
-        nothing(at)
+        Node::nothing(at)
     }
 
     /// `a = b = value`
@@ -85,7 +85,7 @@ impl Lower<'_> {
                 let target = self.target(&node.target);
                 Node::assign(at, target, value)
             }
-            None if node.target.is_name_expr() => nothing(at),
+            None if node.target.is_name_expr() => Node::nothing(at),
             None => self.inert(at, [&*node.target]),
         };
         after(annotations, made)
@@ -100,11 +100,11 @@ impl Lower<'_> {
             Operator::Add => return Node::new(at, Kind::Augment(target.into(), right.into())),
             // A map changes in place.
             Operator::BitOr => {
-                let update = Node::new(at, Kind::Member(before(self).into(), "update".into()));
+                let update = Node::member(at, before(self), "update");
                 let with = self.expression(&node.value);
-                let changed = Node::new(at, Kind::Call(update.into(), vec![with]));
-                let value = Node::new(at, Kind::Or(vec![before(self), right]));
-                return Node::new(at, Kind::Sequence(vec![changed, Node::assign(at, target, value)]));
+                let changed = Node::call(at, update, vec![with]);
+                let value = Node::or(at, vec![before(self), right]);
+                return Node::sequence(at, vec![changed, Node::assign(at, target, value)]);
             }
             operator => arithmetic(operator, before(self), right),
         };
@@ -127,16 +127,16 @@ impl Lower<'_> {
             parts.push(match deleted.kind {
                 Kind::Index(of, index) => {
                     let pop = Node::new(at, Kind::Member(of, "pop".into()));
-                    Node::new(at, Kind::Call(pop.into(), vec![*index]))
+                    Node::call(at, pop, vec![*index])
                 }
                 kind @ Kind::Slice(..) => {
-                    let none = Node::new(at, Kind::List(Vec::new()));
+                    let none = Node::list(at, Vec::new());
                     Node::assign(at, Node::new(at, kind), none)
                 }
                 kind => Node::new(at, kind),
             });
         }
-        Node::new(span(node), Kind::Inert(parts))
+        Node::inert(span(node), parts)
     }
 
     /// Conditions first, then one of the bodies.
@@ -151,10 +151,9 @@ impl Lower<'_> {
             bodies.push(self.block(span(clause), &clause.body));
         }
         if !is_complete {
-            bodies.push(nothing(at));
+            bodies.push(Node::nothing(at));
         }
-        let conditions = Node::new(at, Kind::Or(conditions));
-        Node::new(at, Kind::Sequence(vec![conditions, Node::new(at, Kind::Either(bodies))]))
+        Node::branch(at, conditions, bodies)
     }
 
     fn for_each(&mut self, node: &StmtFor) -> Node {
@@ -167,26 +166,25 @@ impl Lower<'_> {
         let over = Some((left, right));
         let repeats = Node::new(at, Kind::Loop(Box::new(Loop { over, body, jumps, collects: false })));
         let after = self.block(at, &node.orelse);
-        Node::new(at, Kind::Sequence(vec![repeats, after]))
+        Node::sequence(at, vec![repeats, after])
     }
 
     fn while_true(&mut self, node: &StmtWhile) -> Node {
         let at = span(node);
         let condition = self.expression(&node.test);
         let body = self.block(at, &node.body);
-        let body = Node::new(at, Kind::Sequence(vec![condition, body]));
-        let repeats =
-            Node::new(at, Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })));
+        let body = Node::sequence(at, vec![condition, body]);
+        let repeats = Node::repeated(at, body);
         let after = self.block(at, &node.orelse);
-        Node::new(at, Kind::Sequence(vec![repeats, after]))
+        Node::sequence(at, vec![repeats, after])
     }
 
     fn tries(&mut self, node: &StmtTry) -> Node {
         let at = span(node);
         let body = self.block(at, &node.body);
-        let mut handlers = vec![nothing(at)];
+        let mut handlers = vec![Node::nothing(at)];
         handlers.extend(node.handlers.iter().map(|one| self.handler(one)));
-        let handlers = Node::new(at, Kind::Either(handlers));
+        let handlers = Node::either(at, handlers);
         let last = [&node.orelse, &node.finalbody].map(|body| self.block(at, body));
         Node::new(at, Kind::Try([body, handlers].into_iter().chain(last).collect()))
     }
@@ -197,12 +195,12 @@ impl Lower<'_> {
         let mut parts = Vec::new();
         if let Some(name) = &handler.name {
             let target = Node::name(span(name), &self.declare(name));
-            let error = Node::new(at, Kind::Inert(vec![nothing(at)]));
+            let error = Node::unknown(at);
             parts.push(Node::assign(at, target, error));
         }
         parts.extend(handler.type_.iter().map(|one| self.inert(at, [&**one])));
         parts.push(self.block(at, &handler.body));
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     fn with(&mut self, node: &StmtWith) -> Node {
@@ -210,8 +208,8 @@ impl Lower<'_> {
         for item in &node.items {
             let value = self.expression(&item.context_expr);
             let at = span(item);
-            let entered = Node::new(value.at, Kind::Member(value.into(), "__enter__".into()));
-            let entered = Node::new(at, Kind::Call(entered.into(), Vec::new()));
+            let entered = Node::member(value.at, value, "__enter__");
+            let entered = Node::call(at, entered, Vec::new());
             parts.push(match &item.optional_vars {
                 Some(target) => {
                     let target = self.target(target);
@@ -222,6 +220,6 @@ impl Lower<'_> {
         }
         let at = span(node);
         parts.push(self.block(at, &node.body));
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 }

@@ -6,7 +6,7 @@ use ruff_python_ast::{
     InterpolatedElement, InterpolatedStringElement, StringLiteral,
 };
 
-use super::{Lower, hole, nothing, span};
+use super::{Lower, span};
 use crate::tree::{Kind, Node, Span};
 
 /// A half of a surrogate pair, `\ud800`, is this character for the parser.
@@ -26,7 +26,7 @@ impl Lower<'_> {
         let is_written =
             || self.text.get(at.0 as usize..at.1 as usize).is_some_and(|text| text.contains(REPLACED));
         if value.contains(REPLACED) && !is_written() {
-            return Node::new(at, Kind::Inert(vec![nothing(at)]));
+            return Node::unknown(at);
         }
         Node::text(at, value)
     }
@@ -75,14 +75,14 @@ impl Lower<'_> {
             .filter(|one| matches!(one, InterpolatedStringElement::Interpolation(_)))
             .map(|one| self.element(one))
             .collect();
-        Node::new(span(node), Kind::Inert(std::iter::once(value).chain(parts).collect()))
+        Node::inert(span(node), std::iter::once(value).chain(parts).collect())
     }
 }
 
 /// Texts that stand next to each other are one text.
 fn joined(at: Span, mut parts: Vec<Node>) -> Node {
     match parts.len() {
-        1 => parts.pop().unwrap_or_else(|| hole(at, Why::Syntax)),
+        1 => parts.pop().unwrap_or_else(|| Node::hole(at, Why::Syntax)),
         _ => Node::new(at, Kind::Join(parts)),
     }
 }

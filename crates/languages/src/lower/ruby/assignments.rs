@@ -4,7 +4,7 @@ use castellan_event::Why;
 use ruby_prism::{ArgumentsNode, ConstantId, MultiTargetNode, Node as Parsed, NodeList};
 
 use super::super::Lower;
-use super::{constant, function_call, hole, nothing, span, text, whole};
+use super::{constant, function_call, span, text, whole};
 use crate::tree::{Kind, Node, Span};
 
 /// The place, operator (`None` for `&&=`, `||=`) and value of an assignment that computes with the value before it.
@@ -72,8 +72,8 @@ impl Lower<'_> {
         };
         if let Some(((of, name), operator, value)) = method {
             let target = member(at, self.rb(&of), text(&name));
-            let before = Node::new(at, Kind::Member(self.rb(&of).into(), text(&name).into()));
-            let before = Node::new(at, Kind::Call(before.into(), Vec::new()));
+            let before = Node::member(at, self.rb(&of), text(&name));
+            let before = Node::call(at, before, Vec::new());
             return Some(self.rb_computed(at, (target, before), operator, &value));
         }
         let element = changed! { node;
@@ -120,7 +120,7 @@ impl Lower<'_> {
                     match one.parent() {
                         Some(of) => match constant(&of) {
                             Some(of) => Node::name(at, &format!("{of}::{name}")),
-                            None => Node::new(at, Kind::Member(lower.rb(&of).into(), name.into())),
+                            None => Node::member(at, lower.rb(&of), name),
                         },
                         None => Node::name(at, name),
                     }
@@ -132,11 +132,11 @@ impl Lower<'_> {
                 as_call_target_node one => member(at, lower.rb(&one.receiver()), text(&one.name())),
                 as_multi_target_node one => lower.rb_multi_target(&one),
                 as_splat_node one => match one.expression() {
-                    Some(inner) => Node::new(at, Kind::Spread(lower.rb_target(&inner).into())),
-                    None => nothing(at),
+                    Some(inner) => Node::spread(at, lower.rb_target(&inner)),
+                    None => Node::nothing(at),
                 },
-                as_implicit_rest_node _ => nothing(at),
-                _ => hole(at, Why::Unsupported),
+                as_implicit_rest_node _ => Node::nothing(at),
+                _ => Node::hole(at, Why::Unsupported),
             }
         })
     }
@@ -153,7 +153,7 @@ impl Lower<'_> {
         rights: &NodeList<'_>,
     ) -> Node {
         let all = lefts.iter().chain(rest).chain(rights);
-        Node::new(at, Kind::List(all.map(|one| self.rb_target(&one)).collect()))
+        Node::list(at, all.map(|one| self.rb_target(&one)).collect())
     }
 
     /// A variable or constant that gets a value: that of a block around, or a new one.
@@ -171,9 +171,9 @@ impl Lower<'_> {
         let is_directory = constant(of).is_some_and(|name| name == "Dir");
         let of = self.rb(of);
         if is_directory {
-            let member = Node::new(at, Kind::Member(of.into(), "glob".into()));
+            let member = Node::member(at, of, "glob");
             let given = indexes.iter().map(|one| self.rb(one)).collect();
-            return Node::new(at, Kind::Call(member.into(), given));
+            return Node::call(at, member, given);
         }
         let [one] = indexes else {
             let parts = std::iter::once(of).chain(indexes.iter().map(|one| self.rb(one)));
@@ -182,7 +182,7 @@ impl Lower<'_> {
         };
         let Some(range) = one.as_range_node() else {
             let index = self.rb(one);
-            return Node::new(at, Kind::Index(of.into(), index.into()));
+            return Node::index(at, of, index);
         };
         let from = range.left().map(|one| self.rb(&one).into());
         let to = range.right().map(|end| {
@@ -191,9 +191,9 @@ impl Lower<'_> {
             // The end belongs to it.
             Box::new(match number {
                 _ if range.is_exclude_end() => end,
-                Some(-1) => nothing(at),
+                Some(-1) => Node::nothing(at),
                 Some(number) => Node::new(at, Kind::Number(number.saturating_add(1))),
-                None => Node::new(at, Kind::Inert(vec![end])),
+                None => Node::inert(at, vec![end]),
             })
         });
         Node::new(at, Kind::Slice(of.into(), [from, to, None]))
@@ -202,7 +202,7 @@ impl Lower<'_> {
     pub(super) fn rb_element_target(&mut self, at: Span, of: &Parsed<'_>, indexes: &[Parsed<'_>]) -> Node {
         match self.rb_element(at, of, indexes) {
             // A part that is given a value is not followed.
-            Node { kind: Kind::Call(_, parts), .. } => Node::new(at, Kind::Inert(parts)),
+            Node { kind: Kind::Call(_, parts), .. } => Node::inert(at, parts),
             other => other,
         }
     }
@@ -211,7 +211,7 @@ impl Lower<'_> {
 /// `a.b = c`
 pub(super) fn member(at: Span, of: Node, name: &str) -> Node {
     let name = name.strip_suffix('=').unwrap_or(name);
-    Node::new(at, Kind::Member(of.into(), format!("@{name}").into()))
+    Node::member(at, of, format!("@{name}"))
 }
 
 pub(super) fn indexes<'p>(given: Option<ArgumentsNode<'p>>) -> impl Iterator<Item = Parsed<'p>> {

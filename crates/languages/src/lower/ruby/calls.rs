@@ -5,8 +5,7 @@ use ruby_prism::{ArgumentsNode, CallNode, Node as Parsed};
 
 use super::super::Lower;
 use super::assignments::{indexes, member};
-use super::control::repeated;
-use super::{constant, function_call, hole, nothing, span, text};
+use super::{constant, function_call, span, text};
 use crate::tree::{Function, Kind, Node, Parameter, Rest, Span};
 
 /// Methods that give the object itself, as far as matters.
@@ -92,7 +91,7 @@ impl Lower<'_> {
                 let plain = given.into_iter().filter(|one| !matches!(one.kind, Kind::Keyword(..)));
                 Node::new(at, Kind::Join(plain.take(1).collect()))
             }
-            Some("Proc") if name == "new" => given.into_iter().next().unwrap_or_else(|| nothing(at)),
+            Some("Proc") if name == "new" => given.into_iter().next().unwrap_or_else(|| Node::nothing(at)),
             _ => {
                 let of = self.rb(&receiver);
                 method_call(at, of, name, given)
@@ -109,7 +108,7 @@ impl Lower<'_> {
             "[]=" => self.rb_element_target(at, receiver, &given),
             name => member(at, self.rb(receiver), name),
         };
-        let value = value.map_or_else(|| hole(at, Why::Syntax), |value| self.rb(&value));
+        let value = value.map_or_else(|| Node::hole(at, Why::Syntax), |value| self.rb(&value));
         Node::assign(at, target, value)
     }
 
@@ -129,7 +128,7 @@ impl Lower<'_> {
             "*" | "/" | "%" | "<<" | ">>" => {
                 let of = Box::new(self.rb(left));
                 let right = indexes(node.arguments()).next();
-                let right = right.map_or_else(|| hole(at, Why::Syntax), |right| self.rb(&right));
+                let right = right.map_or_else(|| Node::hole(at, Why::Syntax), |right| self.rb(&right));
                 match name {
                     "*" => Kind::Multiply(of, right.into()),
                     "/" => Kind::Divide(of, right.into()),
@@ -180,7 +179,7 @@ impl Lower<'_> {
                 parts.push(first);
             }
         }
-        Node::new(at, Kind::Or(parts.iter().rev().map(|one| self.rb(one)).collect()))
+        Node::or(at, parts.iter().rev().map(|one| self.rb(one)).collect())
     }
 
     pub(super) fn rb_arguments(
@@ -195,7 +194,7 @@ impl Lower<'_> {
                 as_forwarding_arguments_node _ => {
                     let at = span(&one.location());
                     given.push(self.rb(&one));
-                    given.push(Node::new(at, Kind::Keyword("&".into(), Node::name(at, "&").into())));
+                    given.push(Node::keyword(at, "&", Node::name(at, "&")));
                 },
                 _ => given.push(self.rb(&one)),
             }
@@ -216,7 +215,7 @@ impl Lower<'_> {
                 },
                 _ => self.rb(&block),
             };
-            given.push(Node::new(at, Kind::Keyword("&".into(), function.into())));
+            given.push(Node::keyword(at, "&", function));
         }
         given
     }
@@ -230,11 +229,11 @@ impl Lower<'_> {
         let is_stream = matches!(name.as_deref(), Some("in" | "out" | "err"));
         let value = match pair.value().as_symbol_node() {
             // One that is open already, or none.
-            Some(_) if is_stream => nothing(at),
+            Some(_) if is_stream => Node::nothing(at),
             _ => self.rb(&pair.value()),
         };
         match name {
-            Some(name) => Node::new(at, Kind::Keyword(name.into(), value.into())),
+            Some(name) => Node::keyword(at, name, value),
             None => Node::new(at, Kind::Map(vec![(self.rb(&pair.key()), value)])),
         }
     }
@@ -246,8 +245,8 @@ impl Lower<'_> {
         }
         match name {
             "require" => {
-                let name = given.into_iter().next().unwrap_or_else(|| hole(at, Why::Syntax));
-                Node::new(at, Kind::Load(name.into()))
+                let name = given.into_iter().next().unwrap_or_else(|| Node::hole(at, Why::Syntax));
+                Node::load(at, name)
             }
             "require_relative" => {
                 if let Some(Node { kind: Kind::Join(parts), .. }) = given.first_mut() {
@@ -257,17 +256,17 @@ impl Lower<'_> {
             }
             "lambda" | "proc" => match given.pop().map(|one| one.kind) {
                 Some(Kind::Keyword(_, function)) => *function,
-                _ => nothing(at),
+                _ => Node::nothing(at),
             },
             "loop" => match given.pop().map(|one| one.kind) {
                 Some(Kind::Keyword(_, function)) => {
-                    repeated(at, Node::new(at, Kind::Call(function, Vec::new())))
+                    Node::repeated(at, Node::new(at, Kind::Call(function, Vec::new())))
                 }
-                _ => nothing(at),
+                _ => Node::nothing(at),
             },
             "include" | "extend" | "prepend" => {
                 let parts = given.into_iter().map(|one| Node::new(at, Kind::LoadAll(one.into()))).collect();
-                Node::new(at, Kind::Sequence(parts))
+                Node::sequence(at, parts)
             }
             "private"
             | "public"
@@ -282,16 +281,16 @@ impl Lower<'_> {
                 if matches!(name, "raise" | "fail") {
                     self.jumps += 1;
                 }
-                given.push(nothing(at));
-                Node::new(at, Kind::Inert(given))
+                given.push(Node::nothing(at));
+                Node::inert(at, given)
             }
             "format" | "sprintf" => {
                 let mut values = given.into_iter();
-                let format = values.next().unwrap_or_else(|| nothing(at));
-                let values = Node::new(at, Kind::List(values.collect()));
+                let format = values.next().unwrap_or_else(|| Node::nothing(at));
+                let values = Node::list(at, values.collect());
                 Node::new(at, Kind::Modulo(format.into(), values.into()))
             }
-            "block_given?" => Node::new(at, Kind::Inert(vec![nothing(at)])),
+            "block_given?" => Node::unknown(at),
             _ => defining_call(at, name, given),
         }
     }
@@ -301,10 +300,7 @@ impl Lower<'_> {
 fn method_call(at: Span, of: Node, name: &str, given: Vec<Node>) -> Node {
     let has_block = given.iter().any(|one| matches!(&one.kind, Kind::Keyword(name, _) if &**name == "&"));
     let kind = EACH.iter().find(|(own, _)| *own == name && (has_block || *own == "each"));
-    let call = |of: Node, name: &str, given| {
-        let member = Node::new(at, Kind::Member(of.into(), name.into()));
-        Node::new(at, Kind::Call(member.into(), given))
-    };
+    let call = |of: Node, name: &str, given| Node::method(at, of, name, given);
     match (kind, name) {
         (Some((_, gives)), _) => {
             let all = [Node::text(at, gives), Node::text(at, name), of].into_iter().chain(given);
@@ -341,12 +337,12 @@ fn defining_call(at: Span, name: &str, mut given: Vec<Node>) -> Node {
         "alias_method" => match given.as_slice() {
             [new, old] => {
                 let (Some(new), Some(old)) = (plain_text(new), plain_text(old)) else {
-                    return hole(at, Why::Dynamic);
+                    return Node::hole(at, Why::Dynamic);
                 };
                 let value = Node::name(at, &format!("{old}()"));
                 Node::assign(at, Node::name(at, &format!("->{new}")), value)
             }
-            _ => hole(at, Why::Dynamic),
+            _ => Node::hole(at, Why::Dynamic),
         },
         "define_method" => {
             let function = given.pop().map(|one| match one.kind {
@@ -358,8 +354,8 @@ fn defining_call(at: Span, name: &str, mut given: Vec<Node>) -> Node {
                     let name = format!("->{name}");
                     Node::assign(at, Node::name(at, &name), function)
                 }
-                (None, Some(function)) => Node::new(at, Kind::Call(nothing(at).into(), vec![function])),
-                (_, None) => nothing(at),
+                (None, Some(function)) => Node::call(at, Node::nothing(at), vec![function]),
+                (_, None) => Node::nothing(at),
             }
         }
         _ => function_call(at, name, given),
@@ -369,7 +365,7 @@ fn defining_call(at: Span, name: &str, mut given: Vec<Node>) -> Node {
 /// `send(:name, ...)`, `method(:name)`
 fn by_name(at: Span, of: Option<Node>, calls: bool, given: Vec<Node>) -> Node {
     let mut given = given.into_iter();
-    let Some(name) = given.next() else { return hole(at, Why::Syntax) };
+    let Some(name) = given.next() else { return Node::hole(at, Why::Syntax) };
     let of = match of {
         // A socket's data, flags, host and port: which of both it is depends on the object.
         Some(of) if calls && is_of_socket(given.as_slice()) => {
@@ -378,14 +374,14 @@ fn by_name(at: Span, of: Option<Node>, calls: bool, given: Vec<Node>) -> Node {
         of => of,
     };
     let callee = match (plain_text(&name), of) {
-        (Some(name), Some(of)) => Node::new(at, Kind::Member(of.into(), name.into())),
+        (Some(name), Some(of)) => Node::member(at, of, name),
         (Some(name), None) => Node::name(at, &format!("{name}()")),
         (None, of) => {
             let of = of.unwrap_or_else(|| Node::name(at, "Kernel"));
             function_call(at, "->", vec![of, name])
         }
     };
-    if calls { Node::new(at, Kind::Call(callee.into(), given.collect())) } else { callee }
+    if calls { Node::call(at, callee, given.collect()) } else { callee }
 }
 
 /// Whether this follows the data that a socket sends.
@@ -410,12 +406,9 @@ fn symbol_function(name: &str, at: Span) -> Node {
     let target = Node::name(at, "of symbol");
     let of = Node::name(at, "of symbol");
     let body = match name {
-        "chr" => Node::new(at, Kind::Call(Node::name(at, "chr.of()").into(), vec![of])),
+        "chr" => Node::call(at, Node::name(at, "chr.of()"), vec![of]),
         _ if SAME.contains(&name) || COPIES.contains(&name) => of,
-        _ => {
-            let member = Node::new(at, Kind::Member(of.into(), of_text(name).into()));
-            Node::new(at, Kind::Call(member.into(), Vec::new()))
-        }
+        _ => Node::method(at, of, of_text(name), Vec::new()),
     };
     let function = Function {
         parameters: vec![Parameter { target, default: None, rest: Rest::One }],

@@ -7,7 +7,7 @@ use ruby_prism::{
 };
 
 use super::super::Lower;
-use super::{constant, hole, nothing, span, unknown};
+use super::{constant, span};
 use crate::tree::{Kind, Loop, Node, Span};
 
 impl Lower<'_> {
@@ -26,7 +26,7 @@ impl Lower<'_> {
                 let condition = self.rb(&one.predicate());
                 let otherwise = one.else_clause().and_then(|other| other.statements());
                 let bodies = [one.statements(), otherwise].map(|body| self.rb_statements(at, body));
-                branch(at, vec![condition], bodies.into())
+                Node::branch(at, vec![condition], bodies.into())
             },
             as_while_node one => self.rb_while(at, &one.predicate(), one.statements()),
             as_until_node one => self.rb_while(at, &one.predicate(), one.statements()),
@@ -38,11 +38,11 @@ impl Lower<'_> {
             as_match_write_node one => {
                 let mut parts: Vec<Node> = one.targets().iter().map(|name| self.rb_nameless(at, &name)).collect();
                 parts.push(self.rb_call(&one.call()));
-                Node::new(at, Kind::Sequence(parts))
+                Node::sequence(at, parts)
             },
             as_rescue_modifier_node one => {
                 let parts = [one.expression(), one.rescue_expression()].map(|part| self.rb(&part));
-                Node::new(at, Kind::Or(parts.into()))
+                Node::or(at, parts.into())
             },
             as_pinned_expression_node one => self.rb(&one.expression()),
             as_pinned_variable_node one => self.rb(&one.variable()),
@@ -51,7 +51,7 @@ impl Lower<'_> {
             as_break_node one => self.rb_jump(at, one.arguments()),
             as_redo_node _ => self.rb_again(at),
             as_retry_node _ => self.rb_again(at),
-            _ => hole(at, Why::Unsupported),
+            _ => Node::hole(at, Why::Unsupported),
         }
     }
 
@@ -61,16 +61,16 @@ impl Lower<'_> {
             Some(only) if parts.is_empty() => only,
             Some(last) => {
                 parts.push(last);
-                Node::new(at, Kind::Sequence(parts))
+                Node::sequence(at, parts)
             }
-            None => nothing(at),
+            None => Node::nothing(at),
         }
     }
 
     /// The body of a definition or of parentheses.
     pub(super) fn rb_body(&mut self, at: Span, body: Option<Parsed<'_>>) -> Node {
         body.map_or_else(
-            || nothing(at),
+            || Node::nothing(at),
             |body| {
                 by_kind! { body;
                     as_statements_node one => self.rb_statements(at, Some(one)),
@@ -85,20 +85,20 @@ impl Lower<'_> {
     fn rb_begin(&mut self, node: &BeginNode<'_>) -> Node {
         let at = span(&node.location());
         let mut body = self.rb_statements(at, node.statements());
-        let (mut clause, mut handlers) = (node.rescue_clause(), vec![nothing(at)]);
+        let (mut clause, mut handlers) = (node.rescue_clause(), vec![Node::nothing(at)]);
         let is_tried = clause.is_some() || node.ensure_clause().is_some();
         while let Some(one) = clause {
             handlers.push(self.rb_rescue(&one));
             clause = one.subsequent();
         }
         if let Some(other) = node.else_clause() {
-            body = Node::new(at, Kind::Sequence(vec![body, self.rb_statements(at, other.statements())]));
+            body = Node::sequence(at, vec![body, self.rb_statements(at, other.statements())]);
         }
         if !is_tried {
             return body;
         }
         let last = node.ensure_clause().map(|last| self.rb_statements(at, last.statements()));
-        let handlers = Node::new(at, Kind::Either(handlers));
+        let handlers = Node::either(at, handlers);
         Node::new(at, Kind::Try([body, handlers].into_iter().chain(last).collect()))
     }
 
@@ -109,13 +109,13 @@ impl Lower<'_> {
             classes.iter().filter(|class| constant(class).is_none()).map(|class| self.rb(&class)).collect();
         parts.extend(node.reference().map(|name| self.rb_nameless(at, &name)));
         parts.push(self.rb_statements(at, node.statements()));
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     /// A target that is given data of which nothing is known.
     fn rb_nameless(&mut self, at: Span, target: &Parsed<'_>) -> Node {
         let target = self.rb_target(target);
-        Node::assign(at, target, unknown(at))
+        Node::assign(at, target, Node::unknown(at))
     }
 
     /// Conditions first, then one of the bodies. `elsif` lies inside: it is gone through here.
@@ -133,19 +133,19 @@ impl Lower<'_> {
                 },
                 as_else_node one => {
                     bodies.push(self.rb_statements(at, one.statements()));
-                    return branch(at, conditions, bodies);
+                    return Node::branch(at, conditions, bodies);
                 },
                 _ => bodies.push(self.rb(&other)),
             }
         }
-        bodies.push(nothing(at));
-        branch(at, conditions, bodies)
+        bodies.push(Node::nothing(at));
+        Node::branch(at, conditions, bodies)
     }
 
     fn rb_while(&mut self, at: Span, condition: &Parsed<'_>, body: Option<StatementsNode<'_>>) -> Node {
         let condition = self.rb(condition);
         let body = self.rb_statements(at, body);
-        repeated(at, Node::new(at, Kind::Sequence(vec![condition, body])))
+        Node::repeated(at, Node::sequence(at, vec![condition, body]))
     }
 
     fn rb_for(&mut self, node: &ForNode<'_>) -> Node {
@@ -169,7 +169,7 @@ impl Lower<'_> {
         }
         let otherwise = node.else_clause().and_then(|other| other.statements());
         bodies.push(self.rb_statements(at, otherwise));
-        branch(at, conditions, bodies)
+        Node::branch(at, conditions, bodies)
     }
 
     fn rb_case_match(&mut self, node: &CaseMatchNode<'_>) -> Node {
@@ -179,11 +179,11 @@ impl Lower<'_> {
         for one in node.conditions().iter().filter_map(|one| one.as_in_node()) {
             let pattern = self.rb_pattern(at, one.pattern(), node.predicate());
             let body = self.rb_statements(at, one.statements());
-            bodies.push(Node::new(at, Kind::Sequence(vec![pattern, body])));
+            bodies.push(Node::sequence(at, vec![pattern, body]));
         }
         let otherwise = node.else_clause().and_then(|other| other.statements());
         bodies.push(self.rb_statements(at, otherwise));
-        branch(at, conditions, bodies)
+        Node::branch(at, conditions, bodies)
     }
 
     /// What a pattern names may be any part of the value.
@@ -204,33 +204,23 @@ impl Lower<'_> {
         if let Some(value) = value {
             // A part of it may act.
             let value = self.rb(&value);
-            parts.push(Node::new(at, Kind::Call(nothing(at).into(), vec![value])));
+            parts.push(Node::call(at, Node::nothing(at), vec![value]));
         }
         parts.extend(condition.map(|condition| self.rb(&condition)));
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     fn rb_jump(&mut self, at: Span, arguments: Option<ArgumentsNode<'_>>) -> Node {
         self.jumps += 1;
         let mut given = arguments.map(|list| self.rb_all(&list.arguments())).unwrap_or_default();
-        let value = if given.len() > 1 { Some(Node::new(at, Kind::List(given))) } else { given.pop() };
+        let value = if given.len() > 1 { Some(Node::list(at, given)) } else { given.pop() };
         Node::new(at, Kind::Return(value.map(Box::new)))
     }
 
     fn rb_again(&mut self, at: Span) -> Node {
         self.jumps += 1;
-        nothing(at)
+        Node::nothing(at)
     }
-}
-
-pub(super) fn repeated(at: Span, body: Node) -> Node {
-    Node::new(at, Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })))
-}
-
-/// All conditions run, then one of the bodies.
-fn branch(at: Span, conditions: Vec<Node>, bodies: Vec<Node>) -> Node {
-    let conditions = Node::new(at, Kind::Or(conditions));
-    Node::new(at, Kind::Sequence(vec![conditions, Node::new(at, Kind::Either(bodies))]))
 }
 
 /// The patterns of `PATTERN if CONDITION`, and the condition.

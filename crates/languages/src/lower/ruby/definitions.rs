@@ -6,7 +6,7 @@ use castellan_event::Why;
 use ruby_prism::{DefNode, Node as Parsed, ParametersNode};
 
 use super::super::{Lower, Names};
-use super::{constant, hole, nothing, span, text};
+use super::{constant, span, text};
 use crate::tree::{Class, Function, Kind, Node, Parameter, Rest, Span};
 
 /// What a function or block takes.
@@ -50,7 +50,7 @@ impl Lower<'_> {
         let kept = format!("def at {}", at.0);
         let mut value = Node::name(at, &kept);
         if !self.ruby.methods.insert(Rc::clone(&method)) {
-            value = Node::new(at, Kind::Or(vec![Node::name(at, &method), value]));
+            value = Node::or(at, vec![Node::name(at, &method), value]);
         }
         let mut parts = vec![
             Node::assign(at, Node::name(at, &kept), function),
@@ -61,7 +61,7 @@ impl Lower<'_> {
             parts.push(Node::assign(at, Node::name(at, &own), Node::name(at, &kept)));
         }
         parts.push(Node::text(at, name));
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     /// A method, which sees nothing outside of it, or a block.
@@ -98,7 +98,7 @@ impl Lower<'_> {
             before.push(Node::assign(at, Node::name(at, &name), Node::name(at, "&")));
         }
         before.push(self.rb_body(at, body));
-        let body = Node::new(at, Kind::Sequence(before));
+        let body = Node::sequence(at, before);
         let locals = self.locals();
         let function = Function { parameters, locals, body, has_this: false, takes_self: is_method };
         Node::new(at, Kind::Function(Rc::new(function)))
@@ -149,7 +149,7 @@ impl Lower<'_> {
         if let Some(parent) = parent {
             let value = self.rb(&parent);
             // What a library's class does when it is called through this one is not followed.
-            parts.push(Node::new(at, Kind::Call(nothing(at).into(), vec![value])));
+            parts.push(Node::call(at, Node::nothing(at), vec![value]));
             bases.push(self.rb(&parent));
         }
         self.scopes.push(Names { is_class: true, ..Names::default() });
@@ -159,12 +159,12 @@ impl Lower<'_> {
         let locals = self.locals();
         let class = Node::new(at, Kind::Class(Rc::new(Class { bases, locals, body })));
         parts.push(Node::assign(at, target, class));
-        Node::new(at, Kind::Sequence(parts))
+        Node::sequence(at, parts)
     }
 
     pub(super) fn rb_alias(&mut self, at: Span, new: &Parsed<'_>, old: &Parsed<'_>) -> Node {
         let [Some(new), Some(old)] = [new, old].map(|name| name.as_symbol_node()) else {
-            return hole(at, Why::Dynamic);
+            return Node::hole(at, Why::Dynamic);
         };
         let [new, old] = [&new, &old].map(|name| String::from_utf8_lossy(name.unescaped()));
         let value = Node::name(at, &format!("{old}()"));

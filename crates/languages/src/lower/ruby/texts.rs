@@ -3,7 +3,7 @@
 use ruby_prism::{Node as Parsed, NodeList};
 
 use super::super::Lower;
-use super::{function_call, span, unknown};
+use super::{function_call, span};
 use crate::tree::{Kind, Node, Span};
 
 impl Lower<'_> {
@@ -31,7 +31,7 @@ impl Lower<'_> {
         let text = Node::new(at, Kind::Join(inside));
         Some(match () {
             () if is_command => function_call(at, "`", vec![text]),
-            () if is_pattern => Node::new(at, Kind::Inert(vec![text])),
+            () if is_pattern => Node::inert(at, vec![text]),
             () => text,
         })
     }
@@ -52,5 +52,5 @@ impl Lower<'_> {
 
 /// A text that is no UTF-8 is not known.
 fn piece(at: Span, bytes: &[u8]) -> Node {
-    std::str::from_utf8(bytes).map_or_else(|_| unknown(at), |text| Node::text(at, text))
+    std::str::from_utf8(bytes).map_or_else(|_| Node::unknown(at), |text| Node::text(at, text))
 }
