@@ -10,6 +10,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use castellan_audit::Record;
 use castellan_event::{Mode, UnknownWord};
 use castellan_files::write_private;
 use castellan_policy::Presence;
@@ -181,10 +182,8 @@ impl ControlServer {
             Err(why) => return self.conclude("apply", &files, peer, Err(why)),
         };
         self.check_next_presence("apply", &files, peer, next)?;
-        match self.policy.apply(&self.judge, hash, (peer.pid, peer.uid)) {
-            Ok(()) => Ok(()),
-            failed @ Err(_) => self.conclude("apply", &files, peer, failed),
-        }
+        let applied = self.policy.apply(&self.judge, hash, (peer.pid, peer.uid));
+        applied.or_else(|why| self.conclude("apply", &files, peer, Err(why)))
     }
 
     /// Prevents a lockout: before `password` takes effect, it must be checkable, and the person must know it.
@@ -265,10 +264,7 @@ impl ControlServer {
         }
         // Recorded first, so that a PIN set by another person is visible. A failure is recorded in addition.
         self.conclude("set_pin", "", peer, Secrets::check_new(new))?;
-        match self.secrets.set_pin(new) {
-            Ok(()) => Ok(()),
-            failed @ Err(_) => self.conclude("set_pin", "", peer, failed),
-        }
+        self.secrets.set_pin(new).or_else(|why| self.conclude("set_pin", "", peer, Err(why)))
     }
 
     /// Records the result and the files in force: a failed change may be partly done. Without a record it has failed.
@@ -281,8 +277,12 @@ impl ControlServer {
     ) -> Result<(), ControlResponse> {
         let why = outcome.as_ref().err().map(String::as_str);
         let record = record::control(action, argument, why, &self.policy.files(), (peer.pid, peer.uid));
+        self.concluded(&record, outcome)
+    }
+
+    fn concluded(&self, record: &Record, outcome: Result<(), String>) -> Result<(), ControlResponse> {
         let recorded =
-            self.judge.append(&record).map_err(|error| format!("it could not be recorded: {error}"));
+            self.judge.append(record).map_err(|error| format!("it could not be recorded: {error}"));
         outcome.and(recorded).map_err(ControlResponse::Failed)
     }
 
@@ -324,9 +324,7 @@ impl ControlServer {
             waiting: judge.waiting().len(),
             ungoverned,
             last_ungoverned,
-            unguarded: unguarded(&own_paths(&self.layout), |pid, started| {
-                self.peers.is_guarded(pid, started)
-            }),
+            unguarded: unguarded(&own_paths(&self.layout), guarded),
             trusted_hooks: terms.policy.settings().ungoverned.trusted_hooks.clone(),
             log: self.layout.log().display().to_string(),
             log_last_seq: log.last_seq,

@@ -8,10 +8,11 @@ use std::time::SystemTime;
 use castellan_policy::{Grant, Pending, RequestId};
 
 use self::grants::Grants;
-pub(crate) use self::grants::{Granted, Scope, Taken};
+pub(crate) use self::grants::{Granted, Taken};
 use self::waiting::Waiting;
 pub(crate) use self::waiting::{Ask, Over, Request, Subject, Waits};
 use crate::clock;
+pub(crate) use crate::control::GrantScope;
 use crate::peers::AgentProcess;
 use crate::session_key::SessionKey;
 
@@ -110,7 +111,7 @@ impl Requests {
         &mut self,
         id: &str,
         shown: &str,
-        scope: Scope,
+        scope: GrantScope,
         now: Now,
     ) -> Result<Granted, Ungrantable> {
         let request = self.waiting.called(id).ok_or(Ungrantable::NotWaiting)?;

@@ -6,7 +6,7 @@ use super::{ControlServer, Peer, alphanumeric_start};
 use crate::control::{ControlResponse, GrantScope, GrantedCall, PendingCall, ShownCall};
 use crate::held::End;
 use crate::record;
-use crate::requests::{Granted, Request, Scope, Subject, Ungrantable};
+use crate::requests::{Granted, Request, Subject, Ungrantable};
 
 impl ControlServer {
     /// Returns the pending calls, the oldest first.
@@ -39,7 +39,7 @@ impl ControlServer {
             cwd: subject.cwd,
             tool: subject.tool,
             input: subject.preview,
-            scope: reported(scope),
+            scope,
             age_s: age_s(given.wall),
         };
         // As many as a frame can hold.
@@ -68,11 +68,11 @@ impl ControlServer {
         scope: GrantScope,
         peer: Peer<'_>,
     ) -> Result<(), ControlResponse> {
-        let (scope, words) = match scope {
-            GrantScope::Once => (Scope::Once, "once".to_owned()),
-            GrantScope::Session => (Scope::Session, "for the session".to_owned()),
-            GrantScope::For(seconds) => (Scope::For(seconds), format!("for {seconds} s")),
-            GrantScope::Always => (Scope::Always, "always".to_owned()),
+        let words = match scope {
+            GrantScope::Once => "once",
+            GrantScope::Session => "for the session",
+            GrantScope::For(seconds) => &format!("for {seconds} s"),
+            GrantScope::Always => "always",
         };
         let argument = format!("{} {words}", alphanumeric_start(id));
         self.check_presence("approve", &argument, peer)?;
@@ -93,14 +93,10 @@ impl ControlServer {
             }
             Ungrantable::NoRoom => "there is no room for another grant: refuse some".to_owned(),
         });
-        match granted {
-            Ok(granted) => {
-                self.judge.held().answer(granted.id, End::Judge);
-                Ok(())
-            }
-            // The previous record says that the call was granted.
-            Err(why) => self.conclude_consent("approve", &argument, call, peer, Err(why)),
-        }
+        // The previous record says that the call was granted.
+        granted
+            .map(|granted| self.judge.held().answer(granted.id, End::Judge))
+            .or_else(|why| self.conclude_consent("approve", &argument, call, peer, Err(why)))
     }
 
     /// Refuses a call. Needs no user presence check, because it tightens.
@@ -124,24 +120,12 @@ impl ControlServer {
         outcome: Result<(), String>,
     ) -> Result<(), ControlResponse> {
         let why = outcome.as_ref().err().map(String::as_str);
-        let record = record::consent(action, argument, why, call, (peer.pid, peer.uid));
-        let recorded =
-            self.judge.append(&record).map_err(|error| format!("it could not be recorded: {error}"));
-        outcome.and(recorded).map_err(ControlResponse::Failed)
+        self.concluded(&record::consent(action, argument, why, call, (peer.pid, peer.uid)), outcome)
     }
 }
 
 /// Grants in a list: each has about a KiB, and nobody reads a thousand.
 const GRANTED_LISTED_MAX: usize = 1000;
-
-fn reported(scope: Scope) -> GrantScope {
-    match scope {
-        Scope::Once => GrantScope::Once,
-        Scope::Session => GrantScope::Session,
-        Scope::For(seconds) => GrantScope::For(seconds),
-        Scope::Always => GrantScope::Always,
-    }
-}
 
 fn age_s(since: SystemTime) -> u64 {
     since.elapsed().map_or(0, |age| age.as_secs())

@@ -27,17 +27,13 @@ impl ControlServer {
             self.check_presence("switch", &argument, peer)?;
             self.check_next_presence("switch", &argument, peer, switch.presence)?;
         }
-        match self.policy.switch(&self.judge, switch, shown, (peer.pid, peer.uid)) {
-            Ok(()) => Ok(()),
-            failed @ Err(_) => self.conclude("switch", &argument, peer, failed),
-        }
+        let switched = self.policy.switch(&self.judge, switch, shown, (peer.pid, peer.uid));
+        switched.or_else(|why| self.conclude("switch", &argument, peer, Err(why)))
     }
 
     /// Enforces the rules that an upgrade has added. This only tightens.
     pub(super) fn end_trial(&self, peer: Peer<'_>) -> Result<(), ControlResponse> {
-        match self.policy.end_trial(&self.judge, true, (peer.pid, peer.uid)) {
-            Ok(()) => Ok(()),
-            failed @ Err(_) => self.conclude("trial_over", "", peer, failed),
-        }
+        let ended = self.policy.end_trial(&self.judge, true, (peer.pid, peer.uid));
+        ended.or_else(|why| self.conclude("trial_over", "", peer, Err(why)))
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::mpsc::channel;
 
-use castellan_audit::{Config as LogConfig, Filter, Log, Record};
+use castellan_audit::{Config as LogConfig, Filter, Log};
 
 use super::*;
 use crate::control::{DecidedWorkspace, GrantScope, PendingCall, TrustDecision};

@@ -48,14 +48,11 @@ impl ControlServer {
         let done = self.judge.decide(workspace, decided);
         // A copy that remains is unused and harmless.
         let _ = forget_copies(&self.layout, |hash| self.judge.needs_copy(hash));
-        match done {
-            Ok(()) => Ok(()),
-            // The previous record says that the decision was made.
-            Err(error) => {
-                let why = format!("the decision could not be stored: {}", explained(&error));
-                self.conclude(action, &argument, peer, Err(why))
-            }
-        }
+        // The previous record says that the decision was made.
+        done.or_else(|error| {
+            let why = format!("the decision could not be stored: {}", explained(&error));
+            self.conclude(action, &argument, peer, Err(why))
+        })
     }
 
     /// Stores a copy of the workspace's own files, if they are still the files that the person saw.

@@ -16,7 +16,7 @@ use crate::held::{End, HeldCall};
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, PREVIEW_BYTES_MAX};
 use crate::memory::{Given, Memory};
 use crate::peers::AgentProcess;
-use crate::requests::{Ask, GrantKey, Granted, Now, Over, Request, Scope, Subject, Ungrantable, Waits};
+use crate::requests::{Ask, GrantKey, GrantScope, Granted, Now, Over, Request, Subject, Ungrantable, Waits};
 use crate::session_key::SessionKey;
 
 impl Judge {
@@ -128,7 +128,7 @@ impl Judge {
     }
 
     /// Grants the pending call with `id`, if it is the call that was `shown`.
-    pub(crate) fn approve(&self, id: &str, shown: &str, scope: Scope) -> Result<Granted, Ungrantable> {
+    pub(crate) fn approve(&self, id: &str, shown: &str, scope: GrantScope) -> Result<Granted, Ungrantable> {
         let mut memory = self.memory();
         let granted = memory.approve(id, shown, scope)?;
         // Earlier answers are no longer valid for a second question.

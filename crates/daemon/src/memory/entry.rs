@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::consequence::Consequence;
 use super::trust::WorkspaceDecision;
 use super::workspace::Workspace;
-use crate::requests::{GrantKey, Granted, Now, Scope, Subject};
+use crate::requests::{GrantKey, GrantScope, Granted, Now, Subject};
 use crate::session_key::SessionKey;
 
 /// Version of the journal's format.
@@ -157,7 +157,7 @@ pub(super) struct GrantEntry {
     scope: ScopeEntry,
     given: Clocks,
     until: Option<Clocks>,
-    subject: SubjectEntry,
+    subject: Subject,
     #[serde(default)]
     is_at_prompt: bool,
     parts: Vec<PartEntry>,
@@ -170,15 +170,6 @@ enum ScopeEntry {
     Session,
     For { seconds: u64 },
     Always,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SubjectEntry {
-    agent: String,
-    cwd: String,
-    tool: String,
-    preview: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -213,7 +204,6 @@ impl GrantEntry {
                 .map(|ScriptFile { path, sha256, is_written }| (path, sha256, is_written))
                 .collect(),
         };
-        let Subject { agent, cwd, tool, preview } = granted.subject.clone();
         GrantEntry {
             request: granted.id.number(),
             call: granted.key,
@@ -221,7 +211,7 @@ impl GrantEntry {
             scope: granted.scope.into(),
             given: granted.given.into(),
             until: granted.until.map(Clocks::from),
-            subject: SubjectEntry { agent, cwd, tool, preview },
+            subject: granted.subject.clone(),
             is_at_prompt: granted.is_at_prompt,
             parts: granted.grant.parts.iter().map(part).collect(),
         }
@@ -237,7 +227,6 @@ impl GrantEntry {
         let mut parts: Vec<GrantPart> = self.parts.into_iter().map(part).collect();
         // A parsed vector has spare capacity, which adds up over thousands of grants.
         parts.shrink_to_fit();
-        let SubjectEntry { agent, cwd, tool, preview } = self.subject;
         Granted {
             id: RequestId::nth(self.request),
             key: self.call,
@@ -245,7 +234,7 @@ impl GrantEntry {
             scope: self.scope.into(),
             given: self.given.into(),
             until: self.until.map(Now::from),
-            subject: Subject { agent, cwd, tool, preview },
+            subject: self.subject,
             is_at_prompt: self.is_at_prompt,
             is_taken: false,
             grant: Grant { parts },
@@ -253,24 +242,24 @@ impl GrantEntry {
     }
 }
 
-impl From<Scope> for ScopeEntry {
-    fn from(scope: Scope) -> ScopeEntry {
+impl From<GrantScope> for ScopeEntry {
+    fn from(scope: GrantScope) -> ScopeEntry {
         match scope {
-            Scope::Once => ScopeEntry::Once,
-            Scope::Session => ScopeEntry::Session,
-            Scope::For(seconds) => ScopeEntry::For { seconds },
-            Scope::Always => ScopeEntry::Always,
+            GrantScope::Once => ScopeEntry::Once,
+            GrantScope::Session => ScopeEntry::Session,
+            GrantScope::For(seconds) => ScopeEntry::For { seconds },
+            GrantScope::Always => ScopeEntry::Always,
         }
     }
 }
 
-impl From<ScopeEntry> for Scope {
-    fn from(scope: ScopeEntry) -> Scope {
+impl From<ScopeEntry> for GrantScope {
+    fn from(scope: ScopeEntry) -> GrantScope {
         match scope {
-            ScopeEntry::Once => Scope::Once,
-            ScopeEntry::Session => Scope::Session,
-            ScopeEntry::For { seconds } => Scope::For(seconds),
-            ScopeEntry::Always => Scope::Always,
+            ScopeEntry::Once => GrantScope::Once,
+            ScopeEntry::Session => GrantScope::Session,
+            ScopeEntry::For { seconds } => GrantScope::For(seconds),
+            ScopeEntry::Always => GrantScope::Always,
         }
     }
 }

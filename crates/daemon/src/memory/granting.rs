@@ -6,7 +6,7 @@ use castellan_policy::{Grant, GrantPart, RequestId};
 use super::entry::{Entry, GrantEntry};
 use super::{Memory, lasting};
 use crate::limits::REQUESTS_RESERVED;
-use crate::requests::{Granted, Now, Requests, Scope, Taken, Ungrantable, is_called};
+use crate::requests::{GrantScope, Granted, Now, Requests, Taken, Ungrantable, is_called};
 
 impl Memory {
     /// Pending calls and grants.
@@ -20,7 +20,12 @@ impl Memory {
     }
 
     /// Grants the pending call `id`; see [`Requests::approve`]. A grant that cannot be stored is not given.
-    pub(crate) fn approve(&mut self, id: &str, shown: &str, scope: Scope) -> Result<Granted, Ungrantable> {
+    pub(crate) fn approve(
+        &mut self,
+        id: &str,
+        shown: &str,
+        scope: GrantScope,
+    ) -> Result<Granted, Ungrantable> {
         let waiting = self.lasting.requests.waiting_as(id);
         let not_run = waiting.map(|request| (request.session, request.not_run()));
         let granted = self.lasting.requests.approve(id, shown, scope, Now::read())?;
@@ -47,13 +52,13 @@ impl Memory {
         let Some((server, _)) = server.filter(|_| granted.grant.parts.iter().any(is_new)) else { return };
         let server = server.to_owned();
         match (granted.scope, granted.session) {
-            (Scope::Always, _) => self.know_servers(vec![server]),
-            (Scope::Session | Scope::For(_), Some(session)) => {
+            (GrantScope::Always, _) => self.know_servers(vec![server]),
+            (GrantScope::Session | GrantScope::For(_), Some(session)) => {
                 let root = self.lasting.sessions.root(&session).unwrap_or(session);
                 self.use_server(root, &server);
             }
             // A call that has run gives the same consent later.
-            (Scope::Once, _) | (Scope::Session | Scope::For(_), None) => {}
+            (GrantScope::Once, _) | (GrantScope::Session | GrantScope::For(_), None) => {}
         }
     }
 

@@ -16,7 +16,7 @@ use super::*;
 use crate::limits::{
     GRANTS_MAX, PROCESSES_MAX, REMEMBERED_ANSWERS_MAX, REQUESTS_RESERVED, SESSION_IDLE_MS, SESSIONS_MAX,
 };
-use crate::requests::{GrantKey, Granted, Now, Scope, Subject, Taken};
+use crate::requests::{GrantKey, GrantScope, Granted, Now, Subject, Taken};
 
 fn key(number: usize) -> CallKey {
     CallKey(bytes(number))
@@ -82,7 +82,7 @@ fn write(memory: &mut Memory, root: SessionKey, call: u64, path: &str) {
 }
 
 /// Adds a grant that was given just now.
-fn grant(memory: &mut Memory, id: u32, scope: Scope) {
+fn grant(memory: &mut Memory, id: u32, scope: GrantScope) {
     let text = |text: &str| text.to_owned();
     let name =
         FindingName { code: text("ask_rule"), rule: text("r"), layer: text("user"), message: text("m") };
@@ -91,10 +91,10 @@ fn grant(memory: &mut Memory, id: u32, scope: Scope) {
     let granted = Granted {
         id: RequestId::nth(id),
         key: GrantKey(bytes(1)),
-        session: (scope != Scope::Always).then_some(session(1)),
+        session: (scope != GrantScope::Always).then_some(session(1)),
         grant: Grant { parts: vec![GrantPart { lifts: Box::new([name]), scripts: vec![script] }] },
         scope,
-        until: matches!(scope, Scope::Once | Scope::For(_)).then_some(later),
+        until: matches!(scope, GrantScope::Once | GrantScope::For(_)).then_some(later),
         given: Now::read(),
         subject: Subject { agent: text("a"), cwd: text("/w"), tool: text("Bash"), preview: text("p\n\"") },
         is_at_prompt: false,
@@ -103,8 +103,13 @@ fn grant(memory: &mut Memory, id: u32, scope: Scope) {
     memory.put(Entry::Granted(Box::new(GrantEntry::of(&granted))));
 }
 
-fn scope() -> impl Strategy<Value = Scope> {
-    prop_oneof![Just(Scope::Once), Just(Scope::Session), Just(Scope::For(9)), Just(Scope::Always)]
+fn scope() -> impl Strategy<Value = GrantScope> {
+    prop_oneof![
+        Just(GrantScope::Once),
+        Just(GrantScope::Session),
+        Just(GrantScope::For(9)),
+        Just(GrantScope::Always)
+    ]
 }
 
 /// Ids of the grants that the session takes for the call.
@@ -153,7 +158,7 @@ enum Event {
     End(usize, u64),
     EndTurn(usize),
     Trust(usize, Option<WorkspaceDecision>),
-    Grant(u32, Scope),
+    Grant(u32, GrantScope),
     GrantOver(u32),
     Consequence(usize, Consequence),
     Ceiling(usize, AccessLevel),
@@ -314,7 +319,7 @@ fn check_lost(damage: impl FnOnce(&Path), expected: &str) {
     let (_dir, path, mut memory) = new();
     let root = memory.enter(session(1), UNSEEN).unwrap().root;
     memory.mark(root, &["a".to_owned()]);
-    grant(&mut memory, 1, Scope::Always);
+    grant(&mut memory, 1, GrantScope::Always);
     memory.decide("/w", Some(WorkspaceDecision::Trusted { project: None })).unwrap();
     damage(&path);
     let (mut next, trouble) = Memory::open(path.clone(), false, 1).unwrap();
@@ -347,7 +352,7 @@ fn a_journal_of_the_first_version_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("journal");
     let mut memory = Memory::open(path.clone(), true, 1).unwrap().0;
-    grant(&mut memory, 7, Scope::Once);
+    grant(&mut memory, 7, GrantScope::Once);
     memory.save().unwrap();
     drop(memory);
     let text = std::fs::read_to_string(&path).unwrap();

@@ -6,21 +6,9 @@ use castellan_policy::{Grant, RequestId};
 
 use super::waiting::{Request, Subject};
 use super::{GrantKey, Now, Ungrantable, is_called};
+use crate::control::GrantScope;
 use crate::limits::{GRANTS_MAX, ONCE_TIME};
 use crate::session_key::SessionKey;
-
-/// Duration and reach of a grant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// For one call, soon.
-    Once,
-    /// For the session.
-    Session,
-    /// For seconds, in the session.
-    For(u64),
-    /// In any session, until a person revokes it.
-    Always,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Granted {
@@ -29,7 +17,7 @@ pub(crate) struct Granted {
     /// The session of the grant; `None`: any session.
     pub(crate) session: Option<SessionKey>,
     pub(crate) grant: Grant,
-    pub(crate) scope: Scope,
+    pub(crate) scope: GrantScope,
     /// End of the grant, by the clock that reaches it first; `None`: no time limit.
     pub(crate) until: Option<Now>,
     pub(crate) given: Now,
@@ -88,7 +76,7 @@ impl Grants {
     pub(super) fn grant(
         &mut self,
         request: &Request,
-        scope: Scope,
+        scope: GrantScope,
         now: Now,
     ) -> Result<Granted, Ungrantable> {
         self.drop_ended(now);
@@ -96,14 +84,14 @@ impl Grants {
             return Err(Ungrantable::NoRoom);
         }
         let seconds = match scope {
-            Scope::Once => Some(ONCE_TIME.as_secs()),
-            Scope::Session | Scope::Always => None,
-            Scope::For(seconds) => Some(seconds),
+            GrantScope::Once => Some(ONCE_TIME.as_secs()),
+            GrantScope::Session | GrantScope::Always => None,
+            GrantScope::For(seconds) => Some(seconds),
         };
         let granted = Granted {
             id: request.id,
             key: request.key,
-            session: (scope != Scope::Always).then_some(request.session),
+            session: (scope != GrantScope::Always).then_some(request.session),
             grant: request.grant.clone(),
             scope,
             until: seconds.map(|seconds| now.after(seconds)),
@@ -163,7 +151,7 @@ impl Grants {
             if !is_its || granted.is_taken || !granted.holds(now) {
                 continue;
             }
-            granted.is_taken = granted.scope == Scope::Once;
+            granted.is_taken = granted.scope == GrantScope::Once;
             taken.grant.add(&granted.grant);
             taken.of.push(*id);
         }
@@ -194,7 +182,7 @@ impl Grants {
         session: &SessionKey,
         is_meant: impl Fn(&Granted) -> bool,
     ) -> Vec<(RequestId, bool)> {
-        let is_its = |one: &&Granted| one.scope == Scope::Once && one.session == Some(*session);
+        let is_its = |one: &&Granted| one.scope == GrantScope::Once && one.session == Some(*session);
         let granted = self.granted.values().map(Box::as_ref).filter(is_its);
         granted.filter(|one| is_meant(one)).map(|one| (one.id, one.is_taken)).collect()
     }

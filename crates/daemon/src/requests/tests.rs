@@ -49,12 +49,12 @@ fn lifting(rule: &str) -> Grant {
     Grant { parts: vec![GrantPart { lifts: Box::new([name]), scripts: Vec::new() }] }
 }
 
-fn approve(requests: &mut Requests, number: u64, scope: Scope) -> Result<Granted, Ungrantable> {
+fn approve(requests: &mut Requests, number: u64, scope: GrantScope) -> Result<Granted, Ungrantable> {
     requests.wait(request(number));
     requests.approve(&request(number).id.to_string(), "shown", scope, at(0))
 }
 
-fn granted(scope: Scope) -> Requests {
+fn granted(scope: GrantScope) -> Requests {
     let mut requests = Requests::default();
     assert!(approve(&mut requests, 0, scope).is_ok());
     requests
@@ -72,7 +72,7 @@ fn check(requests: &mut Requests, now: Now, expected: bool) {
 
 #[test]
 fn a_grant_holds_for_its_call_in_its_session() {
-    let mut requests = granted(Scope::Session);
+    let mut requests = granted(GrantScope::Session);
     let Request { key, session, .. } = request(0);
     assert_eq!(requests.take(&GrantKey([9; 32]), &session, at(1)), None);
     assert_eq!(requests.take(&key, &SessionKey([9; 32]), at(1)), None);
@@ -81,14 +81,14 @@ fn a_grant_holds_for_its_call_in_its_session() {
     assert_eq!(requests.refuse("a1"), Some(request(0).id));
     check(&mut requests, at(1), false);
     // Always: in any session, for this call only.
-    let mut requests = granted(Scope::Always);
+    let mut requests = granted(GrantScope::Always);
     assert!(requests.take(&key, &SessionKey([9; 32]), at(1_000_000)).is_some());
     assert_eq!(requests.take(&GrantKey([9; 32]), &session, at(1)), None);
 }
 
 #[test]
 fn once_is_once_unless_it_was_not_needed() {
-    let mut requests = granted(Scope::Once);
+    let mut requests = granted(GrantScope::Once);
     let taken = take(&mut requests, at(1)).unwrap();
     check(&mut requests, at(1), false);
     assert_eq!(requests.settle(&taken, |_| false), []);
@@ -96,13 +96,13 @@ fn once_is_once_unless_it_was_not_needed() {
     assert_eq!(requests.settle(&taken, |_| true), [request(0).id]);
     check(&mut requests, at(2), false);
     assert!(!requests.knows(request(0).id));
-    let mut late = granted(Scope::Once);
+    let mut late = granted(GrantScope::Once);
     check(&mut late, at(ONCE_TIME.as_secs()), false);
 }
 
 #[test]
 fn what_is_refused_while_it_is_used_does_not_come_back() {
-    let mut requests = granted(Scope::Once);
+    let mut requests = granted(GrantScope::Once);
     let taken = take(&mut requests, at(1)).unwrap();
     assert!(requests.refuse("A1").is_some());
     assert_eq!(requests.settle(&taken, |_| false), []);
@@ -111,10 +111,10 @@ fn what_is_refused_while_it_is_used_does_not_come_back() {
 
 #[test]
 fn grants_of_one_call_are_taken_together_and_only_the_used_one_is_gone() {
-    let mut requests = granted(Scope::Once);
+    let mut requests = granted(GrantScope::Once);
     let second = Request { id: RequestId::from_seed(5), grant: lifting("b"), ..request(0) };
     requests.wait(second);
-    assert!(requests.approve("A6", "shown", Scope::Once, at(0)).is_ok());
+    assert!(requests.approve("A6", "shown", GrantScope::Once, at(0)).is_ok());
     let taken = take(&mut requests, at(1)).unwrap();
     assert_eq!(taken.grant.parts, [lifting("a").parts, lifting("b").parts].concat());
     assert_eq!(requests.settle(&taken, |grant| *grant == lifting("b")), [RequestId::from_seed(5)]);
@@ -125,20 +125,24 @@ fn grants_of_one_call_are_taken_together_and_only_the_used_one_is_gone() {
 fn only_what_was_shown_is_granted() {
     let mut requests = Requests::default();
     requests.wait(request(0));
-    let other = requests.approve("A1", "something else", Scope::Once, at(0));
+    let other = requests.approve("A1", "something else", GrantScope::Once, at(0));
     assert_eq!(other, Err(Ungrantable::NotShown));
     check(&mut requests, at(0), false);
-    assert_eq!(requests.approve("B1", "shown", Scope::Once, at(0)), Err(Ungrantable::NotWaiting));
+    assert_eq!(requests.approve("B1", "shown", GrantScope::Once, at(0)), Err(Ungrantable::NotWaiting));
 }
 
 #[test]
 fn time_ends_it_on_either_clock_and_setting_one_back_does_not_help() {
-    check(&mut granted(Scope::For(60)), at(59), true);
-    check(&mut granted(Scope::For(60)), at(60), false);
-    check(&mut granted(Scope::For(60)), Now { boot_s: 2000, ..at(1) }, false);
-    check(&mut granted(Scope::For(60)), Now { wall: at(61).wall, ..at(1) }, false);
-    check(&mut granted(Scope::For(60)), Now { wall: at(0).wall - Duration::from_secs(1), ..at(1) }, false);
-    check(&mut granted(Scope::For(u64::MAX)), at(1), false);
+    check(&mut granted(GrantScope::For(60)), at(59), true);
+    check(&mut granted(GrantScope::For(60)), at(60), false);
+    check(&mut granted(GrantScope::For(60)), Now { boot_s: 2000, ..at(1) }, false);
+    check(&mut granted(GrantScope::For(60)), Now { wall: at(61).wall, ..at(1) }, false);
+    check(
+        &mut granted(GrantScope::For(60)),
+        Now { wall: at(0).wall - Duration::from_secs(1), ..at(1) },
+        false,
+    );
+    check(&mut granted(GrantScope::For(u64::MAX)), at(1), false);
 }
 
 #[test]
@@ -153,7 +157,7 @@ fn one_call_waits_once_and_the_oldest_go_first() {
         requests.wait(request(number));
     }
     assert_eq!(requests.waiting().count(), REQUESTS_MAX);
-    assert_eq!(requests.approve("A1", "shown", Scope::Once, at(0)), Err(Ungrantable::NotWaiting));
+    assert_eq!(requests.approve("A1", "shown", GrantScope::Once, at(0)), Err(Ungrantable::NotWaiting));
     assert_eq!(requests.refuse("A1"), None);
     // A call that takes the room of many displaces them.
     requests.wait(Request { bytes: WAITING_BYTES_MAX, ..request(1) });
@@ -168,15 +172,15 @@ fn what_waits_for_another_consent_is_another_request() {
     assert_eq!(pending, Some(Pending { id: request(0).id, grant: request(0).grant }));
     // The same call under another id: a person cannot approve the old one.
     assert!(requests.wait(Request { id: RequestId::from_seed(5), ..request(0) }));
-    assert_eq!(requests.approve("A1", "shown", Scope::Once, at(0)), Err(Ungrantable::NotWaiting));
-    assert!(requests.approve("A6", "shown", Scope::Once, at(0)).is_ok());
+    assert_eq!(requests.approve("A1", "shown", GrantScope::Once, at(0)), Err(Ungrantable::NotWaiting));
+    assert!(requests.approve("A6", "shown", GrantScope::Once, at(0)).is_ok());
 }
 
 #[test]
 fn what_is_granted_has_a_limit() {
     let mut requests = Requests::default();
     let mut id = RequestId::from_seed(0);
-    let first = approve(&mut requests, 0, Scope::Session).unwrap();
+    let first = approve(&mut requests, 0, GrantScope::Session).unwrap();
     for _ in 1..GRANTS_MAX {
         id = id.next_of_all();
         requests.keep(Granted {
@@ -187,11 +191,11 @@ fn what_is_granted_has_a_limit() {
     }
     id = id.next_of_all();
     requests.wait(Request { id, ..request(0) });
-    let full = requests.approve(&id.to_string(), "shown", Scope::Session, at(0));
+    let full = requests.approve(&id.to_string(), "shown", GrantScope::Session, at(0));
     assert_eq!(full, Err(Ungrantable::NoRoom));
     // Ended grants make room.
-    let mut requests = granted(Scope::For(1));
+    let mut requests = granted(GrantScope::For(1));
     requests.wait(request(1));
-    assert!(requests.approve("A2", "shown", Scope::Session, at(5)).is_ok());
+    assert!(requests.approve("A2", "shown", GrantScope::Session, at(5)).is_ok());
     assert_eq!((requests.granted(at(5)).len(), requests.grants.calls()), (1, 1));
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::time::SystemTime;
 
 use castellan_policy::{Grant, Pending, RequestId};
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{GrantKey, is_called};
@@ -79,7 +80,8 @@ pub(crate) enum Over<'a> {
 }
 
 /// The list entry of a call.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Subject {
     /// The agent's name; `cwd` is the directory of the call.
     pub(crate) agent: String,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::held::{End, HeldCall};
-use crate::requests::Scope;
+use crate::requests::GrantScope;
 
 const ASKED: &[(&str, &str, &str)] = &[("asked", "tool.input_command contains doubtful", "coding_agent_ask")];
 
@@ -18,7 +18,7 @@ fn request() -> Request {
 }
 
 /// Grants the only pending call.
-fn approve(bench: &Bench, scope: Scope) -> String {
+fn approve(bench: &Bench, scope: GrantScope) -> String {
     let waiting = bench.judge.waiting();
     let [call] = &waiting[..] else { panic!("{waiting:?}") };
     let id = call.id.to_string();
@@ -27,7 +27,7 @@ fn approve(bench: &Bench, scope: Scope) -> String {
 }
 
 /// Judges a granted call, with `word` before its consequences. Returns whether the decision is still valid.
-fn holds(scope: Scope, word: impl FnOnce(&Bench, &str)) -> (Bench, bool) {
+fn holds(scope: GrantScope, word: impl FnOnce(&Bench, &str)) -> (Bench, bool) {
     let bench = Bench::new(policy(ASKED), Mode::Enforce);
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
     let id = approve(&bench, scope);
@@ -38,7 +38,7 @@ fn holds(scope: Scope, word: impl FnOnce(&Bench, &str)) -> (Bench, bool) {
 
 #[test]
 fn what_is_refused_while_it_is_judged_lets_nothing_run() {
-    for scope in [Scope::Once, Scope::Session] {
+    for scope in [GrantScope::Once, GrantScope::Session] {
         let (bench, is_settled) = holds(scope, |bench, id| assert!(bench.judge.refuse(id).is_some()));
         assert!(!is_settled, "{scope:?}");
         assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask", "{scope:?}");
@@ -47,11 +47,11 @@ fn what_is_refused_while_it_is_judged_lets_nothing_run() {
 
 #[test]
 fn what_is_granted_once_lets_one_call_run() {
-    let (bench, is_settled) = holds(Scope::Once, |_, _| ());
+    let (bench, is_settled) = holds(GrantScope::Once, |_, _| ());
     assert!(is_settled);
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
     // A change unrelated to this grant: the call is judged again, and the grant is still there.
-    let (bench, is_settled) = holds(Scope::Once, |bench, _| bench.judge.set_mode(Mode::Enforce));
+    let (bench, is_settled) = holds(GrantScope::Once, |bench, _| bench.judge.set_mode(Mode::Enforce));
     assert!(!is_settled);
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "allow");
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
@@ -61,7 +61,7 @@ fn what_is_granted_once_lets_one_call_run() {
 fn an_agent_is_told_that_its_user_has_approved() {
     let bench = Bench::new(policy(ASKED), Mode::Enforce);
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
-    approve(&bench, Scope::Once);
+    approve(&bench, GrantScope::Once);
     let output: Json = serde_json::from_slice(&bench.answer(&request()).stdout).unwrap();
     let reason = &output["hookSpecificOutput"]["permissionDecisionReason"];
     assert_eq!(reason, "the user has approved this call");
@@ -69,7 +69,7 @@ fn an_agent_is_told_that_its_user_has_approved() {
 
 #[test]
 fn who_refuses_what_is_not_there_changes_nothing() {
-    let (bench, is_settled) = holds(Scope::Once, |bench, _| assert_eq!(bench.judge.refuse("ZZZ"), None));
+    let (bench, is_settled) = holds(GrantScope::Once, |bench, _| assert_eq!(bench.judge.refuse("ZZZ"), None));
     assert!(is_settled);
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
 }
@@ -100,7 +100,7 @@ fn a_person_may_be_quicker_than_the_hold() {
     check_word(|judge, id| assert!(judge.refuse(id).is_some()), Some(End::Refused));
     let approve = |judge: &Judge, id: &str| {
         let shown = judge.waiting_as(id).unwrap().shown;
-        judge.approve(id, &shown, Scope::Once).unwrap();
+        judge.approve(id, &shown, GrantScope::Once).unwrap();
     };
     check_word(approve, Some(End::Judge));
 }
@@ -119,7 +119,7 @@ fn what_was_refused_while_it_was_held_waits_for_nobody() {
 fn a_second_question_uses_up_nothing_that_the_agent_may_not_hear_of() {
     let bench = Bench::new(policy(ASKED), Mode::Enforce);
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
-    approve(&bench, Scope::Once);
+    approve(&bench, GrantScope::Once);
     assert_ne!(bench.ask("PermissionRequest", "s", "doubtful"), "allow");
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "allow");
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");

@@ -3,7 +3,7 @@
 use castellan_policy::PROBING;
 
 use super::*;
-use crate::requests::Scope;
+use crate::requests::GrantScope;
 
 /// Returns a judge with a profile. The judge knows the server `old`.
 fn bench(profile: &str) -> Bench {
@@ -39,7 +39,7 @@ impl Bench {
     }
 
     /// Grants the only pending call.
-    fn grant(&self, scope: Scope) {
+    fn grant(&self, scope: GrantScope) {
         let waiting = self.judge.waiting();
         let [call] = &waiting[..] else { panic!("{waiting:?}") };
         self.judge.approve(&call.id.to_string(), &call.shown, scope).unwrap();
@@ -73,7 +73,7 @@ fn a_new_server_is_asked_about_until_its_call_has_run() {
 #[test]
 fn a_person_agrees_to_a_server_for_a_session_or_for_good() {
     for (scope, in_session, in_other, after_restart) in
-        [(Scope::Session, "defer", "ask", "ask"), (Scope::Always, "defer", "defer", "defer")]
+        [(GrantScope::Session, "defer", "ask", "ask"), (GrantScope::Always, "defer", "defer", "defer")]
     {
         let bench = bench("standard");
         bench.check_server("a", "new", "ask");

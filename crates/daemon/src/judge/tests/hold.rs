@@ -3,7 +3,7 @@
 use super::*;
 use crate::held::End;
 use crate::limits::{GRANTABLE_INPUT_BYTES_MAX, HOLDABLE_PAYLOAD_BYTES_MAX};
-use crate::requests::Scope;
+use crate::requests::GrantScope;
 
 const WAITS: &str = "version = 1\nask_wait = 120\nopaque = \"defer\"\nask = [\"Bash(doubtful:*)\"]\n";
 
@@ -73,7 +73,7 @@ fn a_call_marks_its_session_when_it_is_answered_and_not_while_it_waits() {
     };
     assert!(matches!(ask(Holding::May), Outcome::Held { .. }));
     let call = bench.judge.waiting().pop().unwrap();
-    bench.judge.approve(&call.id.to_string(), &call.shown, Scope::Once).unwrap();
+    bench.judge.approve(&call.id.to_string(), &call.shown, GrantScope::Once).unwrap();
     assert!(matches!(ask(Holding::Was(End::Judge)), Outcome::Decided(_)));
     let marks: Vec<usize> = bench.calls().iter().map(|call| call.marks.len()).collect();
     assert_eq!(marks, [0, 1]);

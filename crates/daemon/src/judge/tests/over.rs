@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::held::HeldCall;
-use crate::requests::Scope;
+use crate::requests::GrantScope;
 
 const ASKED: &[(&str, &str, &str)] = &[("asked", "tool.input_command contains doubtful", "coding_agent_ask")];
 
@@ -105,10 +105,10 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
             let waiting = bench.judge.waiting();
             let Some(call) = waiting.last() else { panic!("nothing waits") };
             let scope = match id {
-                "session" => Scope::Session,
-                "for" => Scope::For(600),
-                "always" => Scope::Always,
-                _ => Scope::Once,
+                "session" => GrantScope::Session,
+                "for" => GrantScope::For(600),
+                "always" => GrantScope::Always,
+                _ => GrantScope::Once,
             };
             let granted = bench.judge.approve(&call.id.to_string(), &call.shown, scope).unwrap();
             bench.judge.held().answer(granted.id, crate::held::End::Judge);

@@ -4,7 +4,7 @@
 use castellan_agents::Origin;
 
 use super::*;
-use crate::requests::Scope;
+use crate::requests::GrantScope;
 
 const ASKED: (&str, &str, &str) = ("asked", "tool.input_command contains doubtful", "coding_agent_ask");
 
@@ -118,7 +118,7 @@ fn what_is_approved_in_between_counts_at_the_second_question() {
     let bench = Bench::new(policy(&[ASKED]), Mode::Enforce);
     bench.answer(&codex.request("PreToolUse"));
     let call = bench.judge.waiting().pop().unwrap();
-    bench.judge.approve(&call.id.to_string(), &call.shown, Scope::Session).unwrap();
+    bench.judge.approve(&call.id.to_string(), &call.shown, GrantScope::Session).unwrap();
     let reply = bench.answer(&codex.request("PermissionRequest"));
     let output: Json = serde_json::from_slice(&reply.stdout).unwrap();
     assert_eq!(output["hookSpecificOutput"]["decision"]["behavior"], "allow", "{output}");
@@ -133,7 +133,7 @@ fn what_is_granted_for_always_is_granted_of_its_call_alone() {
     };
     assert_eq!(verdict(MADE), "ask");
     let call = bench.judge.waiting().pop().unwrap();
-    bench.judge.approve(&call.id.to_string(), &call.shown, Scope::Always).unwrap();
+    bench.judge.approve(&call.id.to_string(), &call.shown, GrantScope::Always).unwrap();
     assert_eq!(verdict(Made { session: "t", ..MADE }), "allow");
     assert_eq!(verdict(Made { agent: "codex", ..MADE }), "deny", "which cannot ask");
     assert_eq!(verdict(Made { cwd: "/tmp", ..MADE }), "ask");

@@ -49,9 +49,13 @@ fn request_ids_of_a_daemon_before_do_not_come_again() {
 #[test]
 fn what_is_granted_holds_over_a_kill_and_what_is_used_does_not() {
     let (_dir, path, mut memory) = new();
-    for (id, scope) in
-        [(1, Scope::Once), (2, Scope::Once), (3, Scope::Session), (4, Scope::Always), (5, Scope::For(9))]
-    {
+    for (id, scope) in [
+        (1, GrantScope::Once),
+        (2, GrantScope::Once),
+        (3, GrantScope::Session),
+        (4, GrantScope::Always),
+        (5, GrantScope::For(9)),
+    ] {
         grant(&mut memory, id, scope);
     }
     memory.refuse("a5");
@@ -81,7 +85,9 @@ fn ids(ids: &[&str]) -> BTreeSet<String> {
 #[test]
 fn over_a_boot_only_what_does_not_end_by_itself_is_granted() {
     let (_dir, path, mut memory) = new();
-    for (id, scope) in [(1, Scope::Once), (2, Scope::Session), (3, Scope::For(9)), (4, Scope::Always)] {
+    for (id, scope) in
+        [(1, GrantScope::Once), (2, GrantScope::Session), (3, GrantScope::For(9)), (4, GrantScope::Always)]
+    {
         grant(&mut memory, id, scope);
     }
     memory.save().unwrap();
@@ -97,7 +103,7 @@ fn there_is_an_id_for_a_request_however_much_is_granted() {
     for _ in 0..GRANTS_MAX {
         let id = memory.take_request();
         assert!(handed.insert(id.to_string()), "{id} came twice");
-        grant(&mut memory, id.number(), Scope::Session);
+        grant(&mut memory, id.number(), GrantScope::Session);
     }
     assert!(!handed.contains(&memory.take_request().to_string()));
 }
@@ -105,7 +111,7 @@ fn there_is_an_id_for_a_request_however_much_is_granted() {
 #[test]
 fn what_is_refused_after_it_was_used_lifts_nothing_in_a_second_question() {
     let (_dir, _path, mut memory) = new();
-    grant(&mut memory, 1, Scope::Once);
+    grant(&mut memory, 1, GrantScope::Once);
     let used = taken(&mut memory).unwrap();
     let id = used.of[0].to_string();
     let given = Given {
