@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use castellan_event::{FieldArg, FieldDef, FieldType, Level};
+use rustc_hash::FxBuildHasher;
 
 use crate::ast::{Argument, Check, Function, Operand, OperandKind, Transformer};
-use crate::hash::Fast;
 use crate::problem::Fault;
 use crate::suggest::did_you_mean;
 
@@ -25,7 +25,7 @@ impl ValueType {
 #[derive(Debug)]
 pub(crate) struct Catalogue<'t> {
     fields: &'t [FieldDef<'t>],
-    by_name: HashMap<&'t str, usize, Fast>,
+    by_name: HashMap<&'t str, usize, FxBuildHasher>,
     /// Help for a field that is not in the catalogue.
     help: Option<&'static str>,
 }

@@ -6,12 +6,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
 use castellan_event::{FieldType, Level, Value};
+use rustc_hash::FxBuildHasher;
 
 use crate::ast::{Argument, Check, Expr, Modifier, Op, Operand, OperandKind, Right, Transformer, Word};
 use crate::catalogue::{Catalogue, ValueType};
 use crate::check;
 use crate::fold;
-use crate::hash::Fast;
 use crate::limits::LARGE_REGEXES_MAX;
 use crate::pattern::{Glob, PathSet, Regex, RegexError, simpler_than_regex};
 use crate::print;
@@ -20,7 +20,7 @@ use crate::program::{Condition, Members, Order, Predicate, Program, Slot, Test, 
 
 /// Compiled patterns by their text: each file is compiled with all files before it, and all files together again.
 #[derive(Debug, Default)]
-pub(crate) struct Patterns(RefCell<HashMap<String, Regex, Fast>>);
+pub(crate) struct Patterns(RefCell<HashMap<String, Regex, FxBuildHasher>>);
 
 impl Patterns {
     fn regex(&self, pattern: &str) -> Result<Regex, RegexError> {
@@ -40,8 +40,8 @@ pub(crate) struct Compiler<'c> {
     regex_compat_falco: bool,
     patterns: &'c Patterns,
     program: Program,
-    slots: HashMap<String, usize, Fast>,
-    predicates: HashMap<String, usize, Fast>,
+    slots: HashMap<String, usize, FxBuildHasher>,
+    predicates: HashMap<String, usize, FxBuildHasher>,
     /// Number of patterns so large that they were compiled at load.
     large_regexes: usize,
 }

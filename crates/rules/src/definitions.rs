@@ -3,10 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use rustc_hash::FxBuildHasher;
+
 use crate::catalogue::Catalogue;
 use crate::compile::Patterns;
 use crate::exceptions;
-use crate::hash::Fast;
 use crate::item::{Change, Item, Kind, Name, PluginVersion, RuleItem, RulePatch, RuleText, Version};
 use crate::options::{Engine, Options};
 use crate::parse::Conditions;
@@ -32,7 +33,7 @@ pub(crate) struct Definitions {
 #[derive(Debug)]
 pub(crate) struct Table<T> {
     all: Vec<Definition<T>>,
-    by_name: HashMap<String, usize, Fast>,
+    by_name: HashMap<String, usize, FxBuildHasher>,
 }
 
 #[derive(Debug)]

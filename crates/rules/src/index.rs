@@ -10,9 +10,9 @@ mod scan;
 use std::collections::HashMap;
 
 use castellan_event::{Level, Value};
+use rustc_hash::FxBuildHasher;
 
 use crate::bits::Bits;
-use crate::hash::Fast;
 
 pub(crate) use scan::{Found, Scan};
 
@@ -50,10 +50,10 @@ struct Filed {
 struct Equal {
     slot: usize,
     level: Level,
-    texts: HashMap<Box<[u8]>, u32, Fast>,
+    texts: HashMap<Box<[u8]>, u32, FxBuildHasher>,
     /// The length of the longest text.
     longest: usize,
-    numbers: HashMap<u64, u32, Fast>,
+    numbers: HashMap<u64, u32, FxBuildHasher>,
 }
 
 /// The information of a scan about a predicate.

@@ -21,7 +21,6 @@ mod expand;
 mod export;
 mod fold;
 mod format;
-mod hash;
 mod index;
 mod item;
 mod lex;

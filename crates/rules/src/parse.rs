@@ -7,8 +7,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use rustc_hash::FxBuildHasher;
+
 use crate::ast::{Check, Expr, MODIFIERS, Modifier, OPERATORS, Op, Operand, Right, Takes, Word};
-use crate::hash::Fast;
 use crate::lex::Cursor;
 use crate::limits::NESTING_MAX;
 use crate::options::Engine;
@@ -18,7 +19,7 @@ use crate::text::{Place, Text};
 
 /// Parsed conditions by their text: each file is built with all files before it, and all files together again.
 #[derive(Debug, Default)]
-pub(crate) struct Conditions(RefCell<HashMap<Text, Rc<Expr>, Fast>>);
+pub(crate) struct Conditions(RefCell<HashMap<Text, Rc<Expr>, FxBuildHasher>>);
 
 impl Conditions {
     /// Calls [`parse`], once for each text with its places.

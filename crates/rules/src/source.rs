@@ -6,9 +6,9 @@ mod align;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use rustc_hash::FxBuildHasher;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
-use crate::hash::Fast;
 use crate::limits::{SOURCE_BYTES_MAX, YAML_DEPTH_MAX, YAML_EXPANDED_MAX};
 use crate::problem::Fault;
 use crate::text::{Place, Text};
@@ -111,7 +111,7 @@ struct Open {
 
 enum Container {
     List(Vec<Rc<Node>>),
-    Map { entries: Vec<Entry>, key: Option<Rc<Node>>, names: HashSet<String, Fast> },
+    Map { entries: Vec<Entry>, key: Option<Rc<Node>>, names: HashSet<String, FxBuildHasher> },
 }
 
 impl<'t> Builder<'t> {

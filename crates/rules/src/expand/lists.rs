@@ -5,9 +5,10 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::BuildHasher;
 
+use rustc_hash::FxBuildHasher;
+
 use crate::definitions::{Definition, Definitions};
 use crate::exceptions::push_quoted;
-use crate::hash::Fast;
 use crate::lex::is_blank;
 use crate::limits::{CONDITION_BYTES_MAX, ODD_LISTS_MAX, SET_SUBSTITUTED_BYTES_MAX, SUBSTITUTED_BYTES_MAX};
 use crate::problem::Fault;
@@ -17,11 +18,11 @@ use crate::text::Text;
 pub(crate) struct Lists {
     all: Vec<List>,
     /// Positions by name, to look up every word of a condition.
-    by_name: HashMap<Box<[u8]>, usize, Fast>,
+    by_name: HashMap<Box<[u8]>, usize, FxBuildHasher>,
     /// Lists with delimiters in their names. Such a name is not a word, so every text is searched for it.
     odd: BTreeSet<usize>,
     /// Hashes of looked-up words that named no list at that time.
-    unknown: RefCell<HashSet<u64, Fast>>,
+    unknown: RefCell<HashSet<u64, FxBuildHasher>>,
     /// Bytes copied so far for conditions of this set.
     copied: Cell<usize>,
 }

@@ -5,10 +5,11 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use rustc_hash::FxBuildHasher;
+
 use crate::ast::{Expr, Word};
 use crate::definitions::Definitions;
 use crate::expand::Lists;
-use crate::hash::Fast;
 use crate::item::Kind;
 use crate::limits::{EXPANDED_NESTING_MAX, EXPANDED_NODES_MAX, SET_EXPANDED_NODES_MAX};
 use crate::options::Engine;
@@ -18,7 +19,7 @@ use crate::suggest::did_you_mean;
 
 #[derive(Debug, Default)]
 pub(crate) struct Macros {
-    by_name: HashMap<String, Macro, Fast>,
+    by_name: HashMap<String, Macro, FxBuildHasher>,
     /// Nodes that macros added to rules so far.
     put_in: Cell<usize>,
 }

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use aho_corasick::BuildError;
 use castellan_event::Level;
+use rustc_hash::FxBuildHasher;
 
 use super::atoms::{Atom, clauses};
 use super::{Equal, Filed, Index, Lists, Scan, Shortcut};
 use crate::bits::Bits;
-use crate::hash::Fast;
 use crate::program::{Condition, Predicate, Program, Test};
 use crate::rule::{Compiled, Rule};
 
@@ -51,7 +51,7 @@ struct Survey<'p> {
 
 impl<'p> Survey<'p> {
     fn new(program: &'p Program, compiled: &[Compiled]) -> Self {
-        let mut numbers: HashMap<Atom, u32, Fast> = HashMap::default();
+        let mut numbers: HashMap<Atom, u32, FxBuildHasher> = HashMap::default();
         let mut clauses_of = Vec::with_capacity(program.predicates.len());
         for predicate in &program.predicates {
             let mut number = |atom: Atom| {
