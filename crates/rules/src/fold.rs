@@ -28,24 +28,12 @@ pub(crate) fn or(all: Vec<Condition>) -> Condition {
 
 /// Returns a simpler test that passes the same values.
 pub(crate) fn test(test: Test) -> Test {
-    let everything = match &test {
-        Test::Contains(part) | Test::StartsWith(part) | Test::EndsWith(part) => part.is_empty(),
-        Test::Glob(glob) => glob.matches_everything(),
-        Test::Exists
-        | Test::Number(..)
-        | Test::NumberSet(_)
-        | Test::BoolSet(_)
-        | Test::Text(..)
-        | Test::Regex(_)
-        | Test::Never
-        | Test::PathSet(_)
-        | Test::TextSet(_)
-        | Test::BoolList(_)
-        | Test::Networks { .. }
-        | Test::Each(..)
-        | Test::Slot(..) => false,
+    let is_everything = if let Test::Contains(part) | Test::StartsWith(part) | Test::EndsWith(part) = &test {
+        part.is_empty()
+    } else {
+        matches!(&test, Test::Glob(glob) if glob.matches_everything())
     };
-    if everything { Test::Exists } else { test }
+    if is_everything { Test::Exists } else { test }
 }
 
 /// Puts cheap children before expensive ones, at every depth. Returns the cost of the whole.
