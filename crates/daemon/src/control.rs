@@ -331,7 +331,8 @@ pub enum ControlResponse {
 }
 
 /// The daemon's status.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct StatusReport {
     /// Process id.
     pub pid: u32,
@@ -346,41 +347,30 @@ pub struct StatusReport {
     /// The reason why it is not the current policy, and the problems of configuration and rule files, each on a line.
     pub problems: Vec<String>,
     /// True if no policy is in force until the organisation's files are repaired; these then take effect by themselves.
-    #[serde(default)]
     pub awaits_organisation: bool,
     /// Rules in force.
     pub rules: usize,
     /// Hash of the configuration and rule files in force ([`crate::FileSet::hash`]). Empty if none are in force, or if
     /// the daemon's version does not report it.
-    #[serde(default)]
     pub applied: String,
     /// When edited rule files take effect: `apply` or `watch`.
-    #[serde(default)]
     pub reload: String,
     /// Edited files that wait for `castellan apply`, by folder and name.
-    #[serde(default)]
     pub pending: Vec<String>,
     /// Number of shipped rules that an upgrade has added and that are only observed so far. Their names are only for
     /// persons, because agents can read a status too.
-    #[serde(default)]
     pub on_trial: usize,
     /// Calls of unknown tools since the start.
-    #[serde(default)]
     pub unknown_tools: u64,
     /// The tool of the last such call; empty if there was none.
-    #[serde(default)]
     pub last_unknown_tool: String,
     /// True if the daemon knows that the requesting process runs within a guarded agent.
-    #[serde(default)]
     pub within_agent: bool,
     /// Number of known sessions.
-    #[serde(default)]
     pub sessions: usize,
     /// Number of valid grants.
-    #[serde(default)]
     pub grants: usize,
     /// Number of workspaces with a decision.
-    #[serde(default)]
     pub workspaces: usize,
     /// Seconds since the start.
     pub uptime_s: u64,
@@ -391,25 +381,18 @@ pub struct StatusReport {
     /// The last failure; empty if there was none.
     pub last_failure: String,
     /// Loosening requests since the start that failed the user presence check.
-    #[serde(default)]
     pub refused: u64,
     /// The last such request; empty if there was none.
-    #[serde(default)]
     pub last_refused: String,
     /// Number of pending calls.
-    #[serde(default)]
     pub waiting: usize,
     /// Calls since the start without a matching decision, and changes of settings that make such calls possible.
-    #[serde(default)]
     pub ungoverned: u64,
     /// The last of these; empty if there was none.
-    #[serde(default)]
     pub last_ungoverned: String,
     /// Running agents that do not ask castellan.
-    #[serde(default)]
     pub unguarded: Vec<UnguardedAgent>,
     /// Trusted foreign hooks, by their command lines.
-    #[serde(default)]
     pub trusted_hooks: Vec<String>,
     /// The log's directory.
     pub log: String,
@@ -448,24 +431,15 @@ pub struct VerdictCounts {
 impl ControlRequest {
     /// Reports whether the client may ask the person for a secret for this request.
     fn may_loosen(&self) -> bool {
-        match self {
+        !matches!(
+            self,
             ControlRequest::Status
-            | ControlRequest::Pending
-            | ControlRequest::Granted
-            | ControlRequest::Show { .. }
-            | ControlRequest::EndTrial
-            | ControlRequest::Refuse { .. }
-            | ControlRequest::Trusted => false,
-            ControlRequest::Mode(_)
-            | ControlRequest::Switch { .. }
-            | ControlRequest::Edit { .. }
-            | ControlRequest::Apply { .. }
-            | ControlRequest::Stop
-            | ControlRequest::Restart
-            | ControlRequest::Approve { .. }
-            | ControlRequest::Trust { .. }
-            | ControlRequest::SetPin { .. }
-            | ControlRequest::Loosen(_) => true,
-        }
+                | ControlRequest::Pending
+                | ControlRequest::Granted
+                | ControlRequest::Show { .. }
+                | ControlRequest::EndTrial
+                | ControlRequest::Refuse { .. }
+                | ControlRequest::Trusted
+        )
     }
 }

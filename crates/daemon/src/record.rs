@@ -206,16 +206,19 @@ pub(crate) fn control(
     files: &str,
     peer: (u32, u32),
 ) -> Record {
-    Record::Control(ControlRecord {
+    Record::Control(ControlRecord { files: files.into(), ..answered(action, argument, refused, peer) })
+}
+
+fn answered(action: &str, argument: &str, refused: Option<&str>, peer: (u32, u32)) -> ControlRecord {
+    ControlRecord {
         action: action.into(),
         argument: argument.into(),
         accepted: refused.is_none(),
         message: refused.unwrap_or_default().into(),
         peer_pid: peer.0,
         peer_uid: peer.1,
-        files: files.into(),
         ..Default::default()
-    })
+    }
 }
 
 /// The record of a person's consent to a call, or of its end. `call`: record number of the call and SHA-256 of its
@@ -228,17 +231,8 @@ pub(crate) fn consent(
     peer: (u32, u32),
 ) -> Record {
     let (call, input_sha256) = call.unwrap_or_default();
-    Record::Control(ControlRecord {
-        action: action.into(),
-        argument: argument.into(),
-        accepted: refused.is_none(),
-        message: refused.unwrap_or_default().into(),
-        peer_pid: peer.0,
-        peer_uid: peer.1,
-        call,
-        input_sha256: input_sha256.into(),
-        ..Default::default()
-    })
+    let input_sha256 = input_sha256.into();
+    Record::Control(ControlRecord { call, input_sha256, ..answered(action, argument, refused, peer) })
 }
 
 fn session(agent: &Agent, message: String) -> SessionRecord {

@@ -54,25 +54,16 @@ struct Check {
 
 impl Check {
     fn good(subject: &str, what: impl Into<String>) -> Check {
-        Check {
-            outcome: Outcome::Good,
-            subject: subject.to_owned(),
-            what: what.into(),
-            remedy: String::new(),
-        }
+        let (subject, what) = (subject.to_owned(), what.into());
+        Check { outcome: Outcome::Good, subject, what, remedy: String::new() }
     }
 
     fn doubtful(subject: &str, what: impl Into<String>, remedy: impl Into<String>) -> Check {
-        Check {
-            outcome: Outcome::Doubtful,
-            subject: subject.to_owned(),
-            what: what.into(),
-            remedy: remedy.into(),
-        }
+        Check { outcome: Outcome::Doubtful, remedy: remedy.into(), ..Check::good(subject, what) }
     }
 
     fn bad(subject: &str, what: impl Into<String>, remedy: impl Into<String>) -> Check {
-        Check { outcome: Outcome::Bad, subject: subject.to_owned(), what: what.into(), remedy: remedy.into() }
+        Check { outcome: Outcome::Bad, ..Check::doubtful(subject, what, remedy) }
     }
 }
 

@@ -102,62 +102,35 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
 /// Returns a row for each state that needs attention.
 fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
     let mut rows = Vec::new();
-    if report.failures > 0 {
-        rows.push(warning(
-            "failures",
-            &format!(
-                "{}; the last: {}",
-                counted(report.failures, "failure"),
-                output::printable(&report.last_failure)
-            ),
-        ));
-    }
-    if report.ungoverned > 0 {
-        let events = counted(report.ungoverned, "event");
-        let text = format!("{events}; the last: {}", output::printable(&report.last_ungoverned));
-        rows.push(warning("ungoverned", &text));
-    }
-    if report.unknown_tools > 0 {
-        let calls = counted(report.unknown_tools, "call");
-        let last = output::printable(&report.last_unknown_tool);
-        rows.push(warning(
-            "unknown",
-            &format!("{calls} of tools that castellan does not know; the last: `{last}`"),
-        ));
-    }
+    let mut add = |is_so: bool, name: &str, text: String| {
+        if is_so {
+            rows.push(warning(name, &text));
+        }
+    };
+    let failures = counted(report.failures, "failure");
+    add(report.failures > 0, "failures", format!("{failures}; the last: {}", report.last_failure));
+    let events = counted(report.ungoverned, "event");
+    add(report.ungoverned > 0, "ungoverned", format!("{events}; the last: {}", report.last_ungoverned));
+    let (calls, last) = (counted(report.unknown_tools, "call"), &report.last_unknown_tool);
+    let unknown = format!("{calls} of tools that castellan does not know; the last: `{last}`");
+    add(report.unknown_tools > 0, "unknown", unknown);
     for UnguardedAgent { agent, pid, cwd, why } in &report.unguarded {
-        let (cwd, why) = (output::printable(cwd), output::printable(why));
-        rows.push(warning(
-            "unguarded",
-            &format!("{agent}, process {pid} in {cwd}, does not ask castellan: {why}"),
-        ));
+        let text = format!("{agent}, process {pid} in {cwd}, does not ask castellan: {why}");
+        add(true, "unguarded", text);
     }
-    if report.refused > 0 {
-        let last = output::printable(&report.last_refused);
-        rows.push(warning(
-            "refused",
-            &format!("{} to loosen something; the last: {last}", counted(report.refused, "request")),
-        ));
-    }
-    if report.waiting > 0 {
-        let waiting = counted(report.waiting, "call");
-        rows.push(warning("waiting", &format!("{waiting} for you: `castellan pending`")));
-    }
-    if report.reload == "watch" {
-        rows.push(warning("reload", WATCHED));
-    }
-    if report.on_trial > 0 {
-        let rules = counted(report.on_trial, "rule");
-        let text = format!("{rules} new since an upgrade, for two weeks: `castellan packs --enforce-new`");
-        rows.push(warning("observed", &text));
-    }
-    rows.extend(waiting(report).map(|waiting| warning("apply", &waiting)));
-    if report.log_limit_reached {
-        rows.push(warning(
-            "log",
-            "the denied calls do not fit for as long as they are kept: raise `log.notable_mib` in config.toml",
-        ));
-    }
+    let (requests, last) = (counted(report.refused, "request"), &report.last_refused);
+    add(report.refused > 0, "refused", format!("{requests} to loosen something; the last: {last}"));
+    let calls = counted(report.waiting, "call");
+    add(report.waiting > 0, "waiting", format!("{calls} for you: `castellan pending`"));
+    add(report.reload == "watch", "reload", WATCHED.to_owned());
+    let rules = counted(report.on_trial, "rule");
+    let on_trial = format!("{rules} new since an upgrade, for two weeks: `castellan packs --enforce-new`");
+    add(report.on_trial > 0, "observed", on_trial);
+    let edited = waiting(report);
+    add(edited.is_some(), "apply", edited.unwrap_or_default());
+    let limit =
+        "the denied calls do not fit for as long as they are kept: raise `log.notable_mib` in config.toml";
+    add(report.log_limit_reached, "log", limit.to_owned());
     rows.extend(report.problems.iter().map(|problem| warning("problem", problem)));
     rows
 }

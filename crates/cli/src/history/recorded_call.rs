@@ -56,14 +56,8 @@ impl RecordedCall {
 
 fn calls(log: &Path, filter: &Filter) -> anyhow::Result<impl DoubleEndedIterator<Item = RecordedCall>> {
     let entries = castellan_audit::read(log, filter)?.entries;
-    Ok(entries.into_iter().filter_map(|Entry { seq, time, record, .. }| match record {
-        Record::Call(call) => Some(RecordedCall { seq, time, call }),
-        Record::Session(_)
-        | Record::Control(_)
-        | Record::Failure(_)
-        | Record::Ungoverned(_)
-        | Record::Gap(_)
-        | Record::Retention(_)
-        | Record::Recovery(_) => None,
+    Ok(entries.into_iter().filter_map(|Entry { seq, time, record, .. }| {
+        let Record::Call(call) = record else { return None };
+        Some(RecordedCall { seq, time, call })
     }))
 }

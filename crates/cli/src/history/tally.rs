@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use castellan_audit::{CallRecord, ControlRecord, Entry, Record, SessionRecord};
 use castellan_daemon::CANARY_TOOL;
 use jiff::civil::Date;
+use serde::Serialize;
 
 use super::is_held;
 use crate::times::local_day;
@@ -16,7 +17,7 @@ use crate::times::local_day;
 const ASKS_KEPT: usize = 5_000;
 
 /// The number of calls for each verdict.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Verdicts {
     pub(crate) deny: usize,
     pub(crate) ask: usize,

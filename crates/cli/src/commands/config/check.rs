@@ -72,12 +72,10 @@ fn of_home(layout: &Layout) -> Vec<Checked> {
     match read_organisation(layout.organisation()) {
         Ok(None) => {}
         Ok(Some(set)) => checked.push(Checked::of(organisation, Layer::Organisation, &set.config)),
-        Err(error) => checked.push(Checked {
-            file: layout.organisation().dir.clone(),
-            layer: Layer::Organisation,
-            errors: vec![(None, refused(&error))],
-            notes: Vec::new(),
-        }),
+        Err(error) => {
+            let dir = layout.organisation().dir.clone();
+            checked.push(Checked::unread(dir, Layer::Organisation, refused(&error)));
+        }
     }
     if layout.config_file().exists() {
         checked.push(check(&layout.config_file(), Layer::User));
@@ -95,12 +93,7 @@ fn refused(error: &FileSetError) -> String {
 fn check(file: &Path, layer: Layer) -> Checked {
     match read_config(file) {
         Ok(text) => Checked::of(file.to_owned(), layer, &text),
-        Err(error) => Checked {
-            file: file.to_owned(),
-            layer,
-            errors: vec![(None, error.to_string())],
-            notes: Vec::new(),
-        },
+        Err(error) => Checked::unread(file.to_owned(), layer, error.to_string()),
     }
 }
 
@@ -115,6 +108,10 @@ fn layer_of(file: &Path, layout: &Layout) -> Layer {
 }
 
 impl Checked {
+    fn unread(file: PathBuf, layer: Layer, why: String) -> Checked {
+        Checked { file, layer, errors: vec![(None, why)], notes: Vec::new() }
+    }
+
     fn of(file: PathBuf, layer: Layer, text: &str) -> Checked {
         let mistakes = Config::mistakes(text, layer).into_iter();
         let errors = mistakes.map(|mistake| (Some((mistake.line, mistake.column)), mistake.message));

@@ -44,25 +44,29 @@ pub(super) fn set(global: &Global, options: &SetOptions) -> anyhow::Result<Exit>
     if let (mode::KEY, Ok(mode)) = (key.name, value.parse()) {
         return mode::change(global, mode);
     }
-    match key_edit::change(global, key.name, KeyEdit::typed(key, value), *yes)? {
-        Changed::Now(reverse) => report(global, key, &format!("`{}` is {value} now", key.name), &reverse),
-        Changed::Before => {
-            global.note(&format!("`{}` is {value} already", key.name))?;
-            Ok(Exit::Done)
-        }
-        Changed::No => Ok(Exit::No),
-    }
+    let (now, before) = (format!("is {value} now"), format!("is {value} already"));
+    change(global, key, KeyEdit::typed(key, value), *yes, &now, &before)
 }
 
 pub(super) fn unset(global: &Global, options: &UnsetOptions) -> anyhow::Result<Exit> {
     let UnsetOptions { key, yes } = options;
     let Some(key) = known(key)? else { return Ok(Exit::No) };
-    match key_edit::change(global, key.name, KeyEdit::Unset, *yes)? {
-        Changed::Now(reverse) => {
-            report(global, key, &format!("`{}` has its default now", key.name), &reverse)
-        }
+    change(global, key, KeyEdit::Unset, *yes, "has its default now", "is not in your `config.toml`")
+}
+
+/// Changes a key, and reports it with the words for a change and for none.
+fn change(
+    global: &Global,
+    key: &Key,
+    edit: KeyEdit,
+    yes: bool,
+    now: &str,
+    before: &str,
+) -> anyhow::Result<Exit> {
+    match key_edit::change(global, key.name, edit, yes)? {
+        Changed::Now(reverse) => report(global, key, &format!("`{}` {now}", key.name), &reverse),
         Changed::Before => {
-            global.note(&format!("`{}` is not in your `config.toml`", key.name))?;
+            global.note(&format!("`{}` {before}", key.name))?;
             Ok(Exit::Done)
         }
         Changed::No => Ok(Exit::No),

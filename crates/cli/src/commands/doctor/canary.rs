@@ -159,17 +159,10 @@ fn read(stream: Option<impl Read>) -> String {
 fn record(layout: &Layout, use_id: &str) -> anyhow::Result<CallRecord> {
     let filter = Filter { tool: Some(CANARY_TOOL.to_owned()), limit: Some(100), ..Filter::default() };
     let entries = castellan_audit::read(&layout.log(), &filter)?.entries;
-    let calls = entries.into_iter().filter_map(|entry| match entry.record {
-        Record::Call(call) => Some(call),
-        Record::Session(_)
-        | Record::Control(_)
-        | Record::Failure(_)
-        | Record::Ungoverned(_)
-        | Record::Gap(_)
-        | Record::Retention(_)
-        | Record::Recovery(_) => None,
+    let found = entries.into_iter().find_map(|entry| {
+        let Record::Call(call) = entry.record else { return None };
+        (call.use_id == use_id).then_some(call)
     });
-    let found = calls.into_iter().find(|call| call.use_id == use_id);
     found.context(
         "it is not in the log: the hook was silenced before it reached castellan, or the record was lost",
     )

@@ -119,19 +119,14 @@ impl Shown {
             self.draw()?;
             let is_due = Instant::now() >= due;
             if !is_due && poll(due.saturating_duration_since(Instant::now()))? {
-                match read()? {
-                    Event::Key(key) if key.kind != KeyEventKind::Release => {
-                        let wish = self.state.press(key);
-                        if wish == Wish::End {
-                            return Ok(Exit::Done);
-                        }
-                        self.fulfil(wish);
+                if let Event::Key(key) = read()?
+                    && key.kind != KeyEventKind::Release
+                {
+                    let wish = self.state.press(key);
+                    if wish == Wish::End {
+                        return Ok(Exit::Done);
                     }
-                    Event::Key(_)
-                    | Event::Resize(..)
-                    | Event::FocusGained
-                    | Event::FocusLost
-                    | Event::Mouse(_) => {}
+                    self.fulfil(wish);
                 }
             } else {
                 self.update();

@@ -28,6 +28,14 @@ pub(super) struct Report<'r> {
     pub(super) since: Option<SystemTime>,
 }
 
+const DRIFTED: &str = "answered otherwise when made than by the rules in force now: by other rules, a grant, trust, or the agent's state";
+const CHANGED_FILES: &str =
+    "with files that hold something else by now: judged as if these could not be read";
+const ASKED_NOW: &str = "for which the log does not tell all of the machine: it was looked at as it is now";
+const UNKNOWN_OBLIGATIONS: &str =
+    "recorded with an obligation that this castellan does not know: compared by its fallback";
+const UNKNOWN_VERDICT: &str = "the record has a verdict that this castellan does not know";
+
 impl Report<'_> {
     pub(super) fn write(&self, out: &mut impl Write, global: &Global) -> anyhow::Result<()> {
         let Report { changes, sides, missing, since } = self;
@@ -53,51 +61,30 @@ impl Report<'_> {
     /// Writes notes about the limits of the comparison.
     fn write_notes(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let changes = self.changes;
-        let mut notes = Vec::new();
-        if changes.drifted > 0 && !self.sides.is_with_record() {
-            let calls = counted(changes.drifted, "call");
-            notes.push(format!(
-                "{calls} answered otherwise when made than by the rules in force now: by other rules, a grant, trust, or the agent's state"
-            ));
-        }
-        if changes.with_changed_files > 0 {
-            let calls = counted(changes.with_changed_files, "call");
-            notes.push(format!(
-                "{calls} with files that hold something else by now: judged as if these could not be read"
-            ));
-        }
-        if changes.asked_now > 0 {
-            let calls = counted(changes.asked_now, "call");
-            notes.push(format!(
-                "{calls} for which the log does not tell all of the machine: it was looked at as it is now"
-            ));
-        }
-        if changes.with_unknown_obligations > 0 {
-            let calls = counted(changes.with_unknown_obligations, "call");
-            notes.push(format!(
-                "{calls} recorded with an obligation that this castellan does not know: compared by its fallback"
-            ));
-        }
-        if !notes.is_empty() {
+        let drifted = if self.sides.is_with_record() { 0 } else { changes.drifted };
+        let mut notes = [
+            (drifted, DRIFTED),
+            (changes.with_changed_files, CHANGED_FILES),
+            (changes.asked_now, ASKED_NOW),
+            (changes.with_unknown_obligations, UNKNOWN_OBLIGATIONS),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .peekable();
+        if notes.peek().is_some() {
             writeln!(out)?;
         }
-        for note in notes {
-            writeln!(out, "{NOTE} {note}")?;
+        for (count, note) in notes {
+            writeln!(out, "{NOTE} {} {note}", counted(count, "call"))?;
         }
         if !changes.is_whole() {
             writeln!(out)?;
         }
-        for why in Unjudged::ALL {
-            if let Some(count) = changes.unjudged.get(&why) {
-                writeln!(out, "{WARNING} not judged: {}: {}", counted(*count, "call"), why.meaning())?;
-            }
-        }
-        if changes.without_verdict > 0 {
-            let calls = counted(changes.without_verdict, "call");
-            writeln!(
-                out,
-                "{WARNING} not judged: {calls}: the record has a verdict that this castellan does not know"
-            )?;
+        let unjudged =
+            Unjudged::ALL.into_iter().filter_map(|why| Some((changes.unjudged.get(&why)?, why.meaning())));
+        let without = Some((&changes.without_verdict, UNKNOWN_VERDICT)).filter(|(count, _)| **count > 0);
+        for (count, why) in unjudged.chain(without) {
+            writeln!(out, "{WARNING} not judged: {}: {why}", counted(*count, "call"))?;
         }
         Ok(())
     }

@@ -241,14 +241,14 @@ impl Report<'_> {
             .iter()
             .map(|(rule, end)| json!({ "rule": rule, "enforced_from": local_day(*end).to_string() }));
         let on_trial: Json = if *is_agent { on_trial.len().into() } else { on_trial.collect() };
-        let days = tally.days.iter().map(|(day, counts)| (day.to_string(), counts_json(*counts)));
+        let days = tally.days.iter().map(|(day, counts)| (day.to_string(), json!(counts)));
         let asking = tally.asking().into_iter().map(|(name, count)| {
             json!({
                 "rule": name, "asked": count.asked, "approved": count.approved, "refused": count.refused,
                 "not_known": count.asked.saturating_sub(count.approved + count.refused),
             })
         });
-        let agents = tally.agents.iter().map(|(agent, counts)| (agent.clone(), counts_json(*counts)));
+        let agents = tally.agents.iter().map(|(agent, counts)| (agent.clone(), json!(counts)));
         let observed = self
             .observed()
             .into_iter()
@@ -266,7 +266,7 @@ impl Report<'_> {
             "since": utc(*since),
             "until": utc(*until),
             "calls": tally.calls,
-            "verdicts": counts_json(tally.verdicts),
+            "verdicts": tally.verdicts,
             "days": days.collect::<serde_json::Map<_, _>>(),
             "asked_most": asking.collect::<Vec<_>>(),
             "agents": agents.collect::<serde_json::Map<_, _>>(),
@@ -297,11 +297,6 @@ const UNGOVERNED: &[(&str, &str)] = &[
     ("hooks_off", "an agent's hooks were found switched off"),
     ("foreign_hook", "a hook of somebody else's was found that could change calls"),
 ];
-
-fn counts_json(counts: Verdicts) -> Json {
-    let Verdicts { deny, ask, allow, defer } = counts;
-    json!({ "deny": deny, "ask": ask, "allow": allow, "defer": defer })
-}
 
 /// A bar before the name of a rule, with its gap.
 struct AskBar {

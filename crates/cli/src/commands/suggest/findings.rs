@@ -3,6 +3,7 @@
 use castellan_daemon::{pack_names, pack_of_file};
 use castellan_event::Layer;
 use castellan_policy::{Policy, PolicyRule, RuleState, RuleVerdict};
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::exceptions::Exception;
@@ -41,18 +42,19 @@ pub(crate) struct Often {
 }
 
 /// A rule that did not fire.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Silent {
     pub(crate) rule: String,
     pub(crate) pack: String,
     /// True if the rule denies; then it is good that it did not fire.
     pub(crate) denies: bool,
     /// True if the rule belongs to a shipped pack.
+    #[serde(rename = "shipped")]
     pub(crate) is_shipped: bool,
 }
 
 /// A tool that castellan does not know.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct UnknownTool {
     pub(crate) agent: String,
     pub(crate) tool: String,
@@ -115,26 +117,13 @@ impl Suggestions {
                 "example": often.example, "can_be_changed": often.is_users,
             })
         });
-        let never = self.never.as_ref().map(|never| {
-            let never = never.iter().map(|silent| {
-                json!({
-                    "rule": silent.rule, "pack": silent.pack, "denies": silent.denies,
-                    "shipped": silent.is_shipped,
-                })
-            });
-            never.collect::<Vec<_>>()
-        });
-        let unknown = self
-            .unknown_tools
-            .iter()
-            .map(|unknown| json!({ "agent": unknown.agent, "tool": unknown.tool, "calls": unknown.calls }));
         json!({
             "version": 1,
             "calls": self.calls,
             "always_approved": exceptions.collect::<Vec<_>>(),
             "too_often": often.collect::<Vec<_>>(),
-            "never_fired": never,
-            "unknown_tools": unknown.collect::<Vec<_>>(),
+            "never_fired": self.never,
+            "unknown_tools": self.unknown_tools,
             "not_understood": { "calls": self.opaque, "example": self.opaque_example },
         })
     }
