@@ -250,10 +250,19 @@ struct Line<'l> {
 
 impl Line<'_> {
     fn word(&self, ahead: usize) -> &str {
-        match self.tokens.get(self.next + ahead).map(|token| &token.is) {
+        self.word_at(self.next + ahead)
+    }
+
+    fn word_at(&self, at: usize) -> &str {
+        match self.tokens.get(at).map(|token| &token.is) {
             Some(Is::Word(word)) => word,
             _ => "",
         }
+    }
+
+    /// Reports whether this sign is next.
+    fn is_sign(&self, sign: char) -> bool {
+        self.tokens.get(self.next).is_some_and(|token| matches!(token.is, Is::Sign(found) if found == sign))
     }
 
     fn node(&self, kind: Kind) -> Node {
@@ -268,13 +277,9 @@ impl Line<'_> {
 
     /// Reports whether a word of the line may act.
     fn acts(&self) -> bool {
-        let behind = |at: usize| match self.tokens.get(at + 1).map(|token| &token.is) {
-            Some(Is::Word(word)) => word.as_str(),
-            _ => "",
-        };
         self.tokens.iter().enumerate().any(|(at, token)| match &token.is {
             Is::Word(word) => {
-                ACTING.contains(&word.as_str()) && !TELLING.contains(&(word.as_str(), behind(at)))
+                ACTING.contains(&word.as_str()) && !TELLING.contains(&(word.as_str(), self.word_at(at + 1)))
             }
             // Raw event codes and unreadable text.
             Is::Sign(sign) => matches!(sign, '\u{ab}' | '\u{bb}'),
@@ -399,7 +404,7 @@ impl Line<'_> {
     /// Reads values joined by `&`. Does not read text after a value that does not belong to it.
     fn expression(&mut self) -> Node {
         let mut values = vec![self.value()];
-        while matches!(self.tokens.get(self.next).map(|token| &token.is), Some(Is::Sign('&'))) {
+        while self.is_sign('&') {
             self.next += 1;
             values.push(self.value());
         }
@@ -426,8 +431,7 @@ impl Line<'_> {
             Is::Text(text) => self.node(Kind::Text(text.as_str().into())),
             Is::Sign('(') => {
                 let value = self.expression();
-                let closes = matches!(self.tokens.get(self.next).map(|token| &token.is), Some(Is::Sign(')')));
-                if closes {
+                if self.is_sign(')') {
                     self.next += 1;
                     return value;
                 }

@@ -44,96 +44,35 @@ impl Language {
 
     /// Text that the parser needs before code that has no opening of its own.
     pub(crate) const fn opening(self) -> &'static str {
-        match self {
-            Language::Php => "<?php ",
-            Language::Python
-            | Language::JavaScript
-            | Language::Perl
-            | Language::Ruby
-            | Language::Lua
-            | Language::PowerShell
-            | Language::Batch
-            | Language::AppleScript => "",
-        }
+        if matches!(self, Language::Php) { "<?php " } else { "" }
     }
 
     /// Returns the name of a variable in the tree, from its name as text.
     pub(crate) fn variable(self, name: &str) -> String {
-        match self {
-            Language::Php => format!("${name}"),
-            Language::Python
-            | Language::JavaScript
-            | Language::Perl
-            | Language::Ruby
-            | Language::Lua
-            | Language::PowerShell
-            | Language::Batch
-            | Language::AppleScript => name.to_owned(),
-        }
+        if matches!(self, Language::Php) { format!("${name}") } else { name.to_owned() }
     }
 
     /// The index of a list's first element.
     pub(crate) const fn first_index(self) -> i64 {
-        match self {
-            Language::Lua => 1,
-            Language::Python
-            | Language::JavaScript
-            | Language::Perl
-            | Language::Ruby
-            | Language::Php
-            | Language::PowerShell
-            | Language::Batch
-            | Language::AppleScript => 0,
-        }
+        if matches!(self, Language::Lua) { 1 } else { 0 }
     }
 
     /// The reason for unknown arguments when outside code calls a function. In PHP texts name functions, and a library
     /// may pass such a text.
     pub(crate) const fn handed(self) -> Why {
-        match self {
-            Language::Php => Why::Dynamic,
-            Language::Python
-            | Language::JavaScript
-            | Language::Perl
-            | Language::Ruby
-            | Language::Lua
-            | Language::PowerShell
-            | Language::Batch
-            | Language::AppleScript => Why::Parameter,
-        }
+        if matches!(self, Language::Php) { Why::Dynamic } else { Why::Parameter }
     }
 
     /// Reports whether a name may lack a value without a `Hole`. Such a name is empty, or its value is from an
     /// `include` or a class loader, which is read separately.
     pub(crate) fn is_quiet(self, name: &str) -> bool {
-        match self {
-            Language::Php => {
-                name.starts_with(['$', '#']) || name.contains('/') || matches!(name, "this" | "arguments")
-            }
-            Language::Python
-            | Language::JavaScript
-            | Language::Perl
-            | Language::Ruby
-            | Language::Lua
-            | Language::PowerShell
-            | Language::Batch
-            | Language::AppleScript => false,
-        }
+        matches!(self, Language::Php)
+            && (name.starts_with(['$', '#']) || name.contains('/') || matches!(name, "this" | "arguments"))
     }
 
     /// Units of work per call of the parser's progress callback.
     pub(crate) const fn work_per_parser_call(self) -> u64 {
-        match self {
-            Language::Perl => WORK_PER_PERL_CALL,
-            Language::Python
-            | Language::JavaScript
-            | Language::Ruby
-            | Language::Php
-            | Language::Lua
-            | Language::PowerShell
-            | Language::Batch
-            | Language::AppleScript => WORK_PER_PARSER_CALL,
-        }
+        if matches!(self, Language::Perl) { WORK_PER_PERL_CALL } else { WORK_PER_PARSER_CALL }
     }
 
     /// Reports whether statements are commands of words. In these languages a name without a value is data.

@@ -194,6 +194,16 @@ impl<'t> Lower<'t> {
         name
     }
 
+    /// Begins a block, whose names are its own.
+    fn begin_block(&mut self) {
+        self.scopes.push(Names { is_block: true, ..Names::default() });
+    }
+
+    /// Ends the block around a node.
+    fn scoped(&mut self, inside: Node) -> Node {
+        Node::new(inside.at, Kind::Scope(self.locals(), inside.into()))
+    }
+
     /// The names of a scope that ends.
     fn locals(&mut self) -> Vec<Rc<str>> {
         let Some(scope) = self.scopes.pop() else { return Vec::new() };

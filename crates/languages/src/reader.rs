@@ -50,6 +50,22 @@ impl<'t, K> Reader<'t, K> {
         Some(next)
     }
 
+    /// Skips bytes and returns their start.
+    pub(crate) fn skip(&mut self, bytes: usize) -> usize {
+        let from = self.at;
+        self.at += bytes;
+        from
+    }
+
+    /// Skips a letter if nothing was read since this place, and reports that.
+    pub(crate) fn is_stuck(&mut self, since: usize) -> bool {
+        let is_stuck = self.at == since;
+        if is_stuck {
+            self.bump();
+        }
+        is_stuck
+    }
+
     /// Skips this text if it comes next.
     pub(crate) fn eats(&mut self, what: &str) -> bool {
         let stands = self.rest().starts_with(what);

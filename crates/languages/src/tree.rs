@@ -237,10 +237,20 @@ impl Node {
         Node { at, kind: Kind::Loop(Box::new(Loop { over: None, body, jumps: true, collects: false })) }
     }
 
+    /// A loop whose condition is one of its parts.
+    pub(crate) fn repeats(at: Span, parts: Vec<Node>) -> Node {
+        Node::repeated(at, Node::sequence(at, parts))
+    }
+
     /// A loop over elements, without a value.
     pub(crate) fn for_each(at: Span, target: Node, over: Node, body: Node, jumps: bool) -> Node {
         let over = Some((target, over));
         Node { at, kind: Kind::Loop(Box::new(Loop { over, body, jumps, collects: false })) }
+    }
+
+    /// A call of a function that every program has.
+    pub(crate) fn library(at: Span, name: &str, arguments: Vec<Node>) -> Node {
+        Node::call(at, Node::name(at, name), arguments)
     }
 
     /// Returns the only node, or one of several.

@@ -158,21 +158,12 @@ impl Value {
 
     /// Reports whether the value may act, or give access to a value that acts. Does not look at elements.
     pub(crate) fn is_callable(&self) -> bool {
+        let is_data = |one: &Value| {
+            matches!(one, Value::Text(_) | Value::Number(_) | Value::Constant | Value::Unknown(..))
+        };
         match self {
-            Value::Function(_)
-            | Value::Class(_)
-            | Value::Module(_)
-            | Value::Package(_)
-            | Value::Library(..)
-            | Value::Object(..)
-            | Value::Method(..)
-            | Value::Partial(..)
-            | Value::Names(_)
-            | Value::List(_)
-            | Value::Map(_)
-            | Value::Instance(_) => true,
             Value::Any(values) => values.iter().any(Value::is_callable),
-            Value::Text(_) | Value::Number(_) | Value::Constant | Value::Unknown(..) => false,
+            one => !is_data(one),
         }
     }
 

@@ -29,8 +29,7 @@ impl Reader<'_> {
             let from = self.at;
             let line = self.deeper(Self::chain);
             parts.push(line);
-            if self.at == from {
-                self.bump();
+            if self.is_stuck(from) {
                 self.wrong(from, Why::Syntax);
             }
         }
@@ -173,9 +172,7 @@ impl Reader<'_> {
             let before = self.at;
             let word = self.word();
             words.push(word);
-            if self.at == before {
-                self.bump();
-            }
+            self.is_stuck(before);
         }
         let command = self.invoked(from, name, words);
         self.redirected(from, command, files)
@@ -227,8 +224,7 @@ impl Reader<'_> {
 
     /// `if [/i] [not] ... command [else command]`
     fn branch(&mut self, length: usize) -> Node {
-        let from = self.at;
-        self.at += length;
+        let from = self.skip(length);
         self.blanks();
         while self.peek() == Some('/') {
             self.word();
@@ -271,8 +267,7 @@ impl Reader<'_> {
 
     /// `for [/f "options"] %%x in (...) do command`
     fn repeated(&mut self, length: usize) -> Node {
-        let from = self.at;
-        self.at += length;
+        let from = self.skip(length);
         self.blanks();
         let mut kind = String::new();
         let mut before = Vec::new();
@@ -344,9 +339,7 @@ impl Reader<'_> {
             }
             let before = self.at;
             words.push(self.word());
-            if self.at == before {
-                self.bump();
-            }
+            self.is_stuck(before);
         }
         self.bump();
         let list = self.node(from, Kind::List(words));
@@ -359,8 +352,7 @@ impl Reader<'_> {
 
     /// `set name=value`, `set "name=value"`, `set /a ...`, `set /p name=...`
     fn set(&mut self, length: usize) -> Node {
-        let from = self.at;
-        self.at += length;
+        let from = self.skip(length);
         self.take(|letter| matches!(letter, ' ' | '\t'));
         let mut how = String::new();
         if self.peek() == Some('/') {

@@ -3,7 +3,7 @@
 use oxc_ast::ast::{Directive, Program, Statement};
 use oxc_span::GetSpan;
 
-use super::{Lower, Names};
+use super::Lower;
 use crate::tree::{Kind, Node, Span};
 
 mod definitions;
@@ -37,10 +37,9 @@ impl Lower<'_> {
 
     /// A part with names of its own.
     fn js_scope(&mut self, at: Span, lower: impl FnOnce(&mut Self) -> Node) -> Node {
-        self.scopes.push(Names { is_block: true, ..Names::default() });
+        self.begin_block();
         let inside = lower(self);
-        let locals = self.locals();
-        Node::new(at, Kind::Scope(locals, inside.into()))
+        Node::new(at, Kind::Scope(self.locals(), inside.into()))
     }
 }
 

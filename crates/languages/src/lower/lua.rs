@@ -7,7 +7,7 @@ use castellan_event::Why;
 use tree_sitter::Node as Parsed;
 
 use super::{Lower, Names};
-use crate::tree::{Function, Kind, Loop, Node, Parameter, Rest, Span};
+use crate::tree::{Function, Kind, Node, Parameter, Rest};
 
 mod expressions;
 
@@ -59,11 +59,10 @@ impl Lower<'_> {
         let is_loop = matches!(around.kind(), "for_statement" | "while_statement" | "repeat_statement");
         let of = if is_loop { Of::Loop } else { Of::Block };
         let Some(node) = node else { return Self::nothing(around) };
-        self.scopes.push(Names { is_block: true, ..Names::default() });
+        self.begin_block();
         let parts = self.lua_statements(node, of);
-        let locals = self.locals();
         let at = Self::at(node);
-        Node::new(at, Kind::Scope(locals, Node::sequence(at, parts).into()))
+        self.scoped(Node::sequence(at, parts))
     }
 
     fn lua_statement_of(&mut self, node: Parsed<'_>) -> Node {
@@ -76,17 +75,15 @@ impl Lower<'_> {
             "while_statement" => {
                 let condition = self.lua_field(node, "condition");
                 let body = self.lua_block(node.child_by_field_name("body"), node);
-                return repeated(at, vec![condition, body]);
+                return Node::repeats(at, vec![condition, body]);
             }
             "repeat_statement" => {
                 // What the body declares is seen by the condition.
-                self.scopes.push(Names { is_block: true, ..Names::default() });
+                self.begin_block();
                 let body = node.child_by_field_name("body");
                 let mut parts = body.map(|body| self.lua_statements(body, Of::Loop)).unwrap_or_default();
                 parts.push(self.lua_field(node, "condition"));
-                let locals = self.locals();
-                let inside = Node::sequence(at, parts);
-                return repeated(at, vec![Node::new(at, Kind::Scope(locals, inside.into()))]);
+                return Node::repeats(at, vec![self.scoped(Node::sequence(at, parts))]);
             }
             "for_statement" => return self.lua_for(node),
             "if_statement" => return self.lua_branch(node),
@@ -110,7 +107,9 @@ impl Lower<'_> {
     fn lua_return(&mut self, list: Parsed<'_>) -> Node {
         let mut values = self.lua_values(list);
         match values.as_slice() {
-            [Node { kind: Kind::Spread(_), .. }] | [_, _, ..] => library(Self::at(list), "values", values),
+            [Node { kind: Kind::Spread(_), .. }] | [_, _, ..] => {
+                Node::library(Self::at(list), "values", values)
+            }
             _ => values.pop().unwrap_or_else(|| Self::nothing(list)),
         }
     }
@@ -226,13 +225,13 @@ impl Lower<'_> {
                 .filter_map(|name| clause.child_by_field_name(name))
                 .map(|one| self.lua_expression(one))
                 .collect();
-            library(at, "numbers.between", ends)
+            Node::library(at, "numbers.between", ends)
         } else {
             let list = Self::children(clause).into_iter().find(|child| child.kind() == "expression_list");
             let values = list.map(|list| self.lua_values(list)).unwrap_or_default();
-            library(at, "iterated", values)
+            Node::library(at, "iterated", values)
         };
-        self.scopes.push(Names { is_block: true, ..Names::default() });
+        self.begin_block();
         let target = if is_numeric {
             let name = clause.child_by_field_name("name").map(|one| self.text_of(one)).unwrap_or_default();
             Node::name(at, &self.declare(name))
@@ -243,10 +242,7 @@ impl Lower<'_> {
         };
         let before = self.jumps;
         let body = self.lua_block(node.child_by_field_name("body"), node);
-        let jumps = self.jumps > before;
-        let one = Loop { over: Some((target, over)), body, jumps, collects: false };
-        let locals = self.locals();
-        Node::new(at, Kind::Scope(locals, Node::new(at, Kind::Loop(Box::new(one))).into()))
+        self.scoped(Node::for_each(at, target, over, body, self.jumps > before))
     }
 
     fn lua_branch(&mut self, node: Parsed<'_>) -> Node {
@@ -283,14 +279,4 @@ impl Lower<'_> {
             None => self.hole(node, Why::Unsupported),
         }
     }
-}
-
-fn repeated(at: Span, parts: Vec<Node>) -> Node {
-    let body = Node::sequence(at, parts);
-    Node::repeated(at, body)
-}
-
-/// A call of something that every program has.
-fn library(at: Span, name: &str, arguments: Vec<Node>) -> Node {
-    Node::call(at, Node::name(at, name), arguments)
 }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use castellan_event::Why;
 use tree_sitter::Node as Parsed;
 
-use super::{Lower, Names};
+use super::Lower;
 use crate::tree::{Kind, Node, Span};
 
 mod calls;
@@ -86,11 +86,10 @@ impl<'t> Lower<'t> {
 
     /// A block with names of its own.
     fn pl_block(&mut self, node: Parsed<'_>) -> Node {
-        self.scopes.push(Names { is_block: true, ..Names::default() });
+        self.begin_block();
         let parts = self.pl_statements(node);
-        let locals = self.locals();
         let at = Self::at(node);
-        Node::new(at, Kind::Scope(locals, Node::sequence(at, parts).into()))
+        self.scoped(Node::sequence(at, parts))
     }
 
     fn pl_block_of(&mut self, node: Parsed<'_>, name: &str) -> Node {
@@ -124,7 +123,7 @@ impl<'t> Lower<'t> {
                 let condition = self.pl_condition(node.child_by_field_name("condition"), node);
                 let body = self.pl_block_of(node, "block");
                 let last = self.pl_block_of(node, "continue");
-                return Node::repeated(at, Node::sequence(at, vec![condition, body, last]));
+                return Node::repeats(at, vec![condition, body, last]);
             }
             "cstyle_for_statement" => return self.pl_for(node),
             "for_statement" => return self.pl_for_each(node),
@@ -162,7 +161,7 @@ impl<'t> Lower<'t> {
     /// Conditions first, then one of the bodies. `elsif` lies inside: it is gone through here.
     fn pl_branch(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
-        self.scopes.push(Names { is_block: true, ..Names::default() });
+        self.begin_block();
         let mut conditions = Vec::new();
         let mut bodies = Vec::new();
         let mut left = Some(node);
@@ -179,13 +178,12 @@ impl<'t> Lower<'t> {
         }
         let conditions = Node::or(at, conditions);
         let body = Node::sequence(at, vec![conditions, Node::either(at, bodies)]);
-        let locals = self.locals();
-        Node::new(at, Kind::Scope(locals, body.into()))
+        self.scoped(body)
     }
 
     fn pl_for(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
-        self.scopes.push(Names { is_block: true, ..Names::default() });
+        self.begin_block();
         let mut first = Vec::new();
         for one in Self::fields(node, "initialiser") {
             first.push(self.pl_statement(one));
@@ -196,21 +194,20 @@ impl<'t> Lower<'t> {
         }
         parts.push(self.pl_block_of(node, "block"));
         parts.extend(node.child_by_field_name("iterator").map(|one| self.pl(one)));
-        first.push(Node::repeated(at, Node::sequence(at, parts)));
-        let locals = self.locals();
-        Node::new(at, Kind::Scope(locals, Node::sequence(at, first).into()))
+        first.push(Node::repeats(at, parts));
+        self.scoped(Node::sequence(at, first))
     }
 
     fn pl_for_each(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
         let list = node.child_by_field_name("list");
         let over = self.pl_flat(list, at);
-        self.scopes.push(Names { is_block: true, ..Names::default() });
+        self.begin_block();
         let is_own = Self::has_word(node, &["my", "our", "state"]);
         let mut names = Self::fields(node, "variables");
         names.extend(node.child_by_field_name("variable"));
         let mut targets = Vec::new();
-        let mut is_topic = false;
+        let mut is_topic = names.is_empty();
         for name in &names {
             let name = self.pl_sigiled("$", *name);
             is_topic |= name == "$_";
@@ -219,17 +216,10 @@ impl<'t> Lower<'t> {
             }
             targets.push(Node::name(at, &name));
         }
-        let target = match (targets.pop(), targets.is_empty()) {
-            (Some(only), true) => only,
-            (Some(last), false) => {
-                targets.push(last);
-                Node::list(at, targets)
-            }
-            (None, _) => {
-                is_topic = true;
-                Node::name(at, "$_")
-            }
-        };
+        if names.is_empty() {
+            targets.push(Node::name(at, "$_"));
+        }
+        let target = Node::only(targets, |targets| Node::list(at, targets));
         let (mark, before) = (self.perl.changed.len(), self.jumps);
         let body = self.pl_block_of(node, "block");
         let last = self.pl_block_of(node, "continue");
@@ -237,8 +227,7 @@ impl<'t> Lower<'t> {
         let mut parts = vec![Node::for_each(at, target, over, body, self.jumps > before)];
         let own: Vec<String> = names.iter().map(|name| self.pl_sigiled("$", *name)).collect();
         parts.extend(self.pl_elements_changed(list, mark, &own));
-        let locals = self.locals();
-        let inside = Node::new(at, Kind::Scope(locals, Node::sequence(at, parts).into()));
+        let inside = self.scoped(Node::sequence(at, parts));
         if is_topic { with_topic(at, inside) } else { inside }
     }
 
@@ -270,7 +259,7 @@ impl<'t> Lower<'t> {
     fn pl_try(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
         let mut parts = vec![self.pl_block_of(node, "try_block")];
-        self.scopes.push(Names { is_block: true, ..Names::default() });
+        self.begin_block();
         let mut inside = Vec::new();
         if let Some(error) = node.child_by_field_name("catch_expr") {
             let name = self.pl_sigiled("$", error);
@@ -278,8 +267,7 @@ impl<'t> Lower<'t> {
             inside.push(Node::assign(at, Node::name(at, &name), Node::unknown(at)));
         }
         inside.push(self.pl_block_of(node, "catch_block"));
-        let locals = self.locals();
-        let inside = Node::new(at, Kind::Scope(locals, Node::sequence(at, inside).into()));
+        let inside = self.scoped(Node::sequence(at, inside));
         parts.push(Node::either(at, vec![Self::nothing(node), inside]));
         parts.push(self.pl_block_of(node, "finally_block"));
         Node::new(at, Kind::Try(parts))

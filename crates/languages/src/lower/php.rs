@@ -79,11 +79,11 @@ impl Lower<'_> {
             StmtKind::If(one) => return self.php_branch(at, one),
             StmtKind::While(one) => {
                 let parts = vec![self.php_expression(&one.condition), self.php_statement(one.body)];
-                return Node::repeated(at, Node::sequence(at, parts));
+                return Node::repeats(at, parts);
             }
             StmtKind::DoWhile(one) => {
                 let parts = vec![self.php_statement(one.body), self.php_expression(&one.condition)];
-                return Node::repeated(at, Node::sequence(at, parts));
+                return Node::repeats(at, parts);
             }
             StmtKind::For(one) => return self.php_for(at, one),
             StmtKind::Foreach(one) => return self.php_for_each(at, one),
@@ -191,7 +191,7 @@ impl Lower<'_> {
         let mut inside = self.php_all(node.condition.iter());
         inside.push(self.php_statement(node.body));
         inside.extend(self.php_all(node.update.iter()));
-        parts.push(Node::repeated(at, Node::sequence(at, inside)));
+        parts.push(Node::repeats(at, inside));
         Node::sequence(at, parts)
     }
 
@@ -200,7 +200,7 @@ impl Lower<'_> {
         let key = node.key.as_ref().map(|key| self.php_target(key));
         let mut target = self.php_target(&node.value);
         if let Some(key) = key {
-            over = expressions::library(at, "array.entries", vec![over]);
+            over = Node::library(at, "array.entries", vec![over]);
             target = Node::list(at, vec![key, target]);
         }
         let before = self.jumps;

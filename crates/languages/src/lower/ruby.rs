@@ -103,7 +103,7 @@ impl Lower<'_> {
             },
             as_yield_node one => {
                 let given = self.rb_arguments(one.arguments(), None);
-                Node::call(at, Node::name(at, "&"), given)
+                Node::library(at, "&", given)
             },
             as_splat_node one => self.rb_spread(at, "*", one.expression()),
             as_assoc_splat_node one => self.rb_spread(at, "**", one.value()),
@@ -224,5 +224,5 @@ fn whole(value: &Integer<'_>) -> Option<i64> {
 
 /// A call without an object: a method of the program, or of all objects.
 fn function_call(at: Span, name: &str, arguments: Vec<Node>) -> Node {
-    Node::call(at, Node::name(at, &format!("{name}()")), arguments)
+    Node::library(at, &format!("{name}()"), arguments)
 }

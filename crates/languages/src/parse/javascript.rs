@@ -8,7 +8,7 @@ use oxc_span::{ContentEq, SourceType};
 
 use crate::limits::{JAVASCRIPT_STACK_PER_BYTE, PARSER_STACK_MIN};
 use crate::lower::javascript;
-use crate::tree::{Kind, Node};
+use crate::tree::Node;
 
 /// Signs that a script and a module read differently: in a module `await` is no name, comments of HTML are operators, and
 /// there is `import.meta`. The parser takes other parts of a module in a script, too.
@@ -35,19 +35,13 @@ fn parsed(text: &str) -> Node {
         readings.read_as(SourceType::tsx().with_module(true));
     }
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    let mut trees: Vec<Node> = readings.valid.iter().map(|one| javascript(text, one)).collect();
-    match (trees.pop(), trees.is_empty()) {
-        (Some(only), true) => only,
-        (Some(last), false) => {
-            trees.push(last);
-            Node::new((0, end), Kind::Either(trees))
-        }
-        (None, _) => {
-            let recovered = readings.recovered.iter().map(|one| javascript(text, one));
-            let hole = Node::new((0, end), Kind::Hole(Why::Syntax));
-            Node::new((0, end), Kind::Sequence(recovered.chain([hole]).collect()))
-        }
+    let trees: Vec<Node> = readings.valid.iter().map(|one| javascript(text, one)).collect();
+    if trees.is_empty() {
+        let recovered = readings.recovered.iter().map(|one| javascript(text, one));
+        let hole = Node::hole((0, end), Why::Syntax);
+        return Node::sequence((0, end), recovered.chain([hole]).collect());
     }
+    Node::only(trees, |trees| Node::either((0, end), trees))
 }
 
 struct Readings<'t> {

@@ -183,8 +183,7 @@ impl Reader<'_> {
             let before = self.at;
             let word = self.deeper(Self::argument);
             words.push(word);
-            if self.at == before {
-                self.bump();
+            if self.is_stuck(before) {
                 self.wrong(before, Why::Syntax);
             }
         }

@@ -10,8 +10,7 @@ use crate::tree::{Class, Function, Kind, Node, Parameter, Rest};
 impl Reader<'_> {
     /// `function name(...) { ... }`
     pub(super) fn function_statement(&mut self, length: usize) -> Node {
-        let from = self.at;
-        self.at += length;
+        let from = self.skip(length);
         self.blanks(true);
         let written = self.take(|letter| !letter.is_whitespace() && !"(){};".contains(letter));
         let name = written.to_lowercase();
@@ -156,8 +155,7 @@ impl Reader<'_> {
 
     /// `class A : B { ... }`, `enum A { ... }`
     pub(super) fn class_statement(&mut self, word: &str) -> Node {
-        let from = self.at;
-        self.at += word.len();
+        let from = self.skip(word.len());
         self.blanks(true);
         let name = format!("[{}", self.take(is_name).to_lowercase());
         self.blanks(true);
@@ -188,9 +186,7 @@ impl Reader<'_> {
             }
             let before = self.at;
             self.class_member(name.trim_start_matches('['), &mut locals, &mut parts);
-            if self.at == before {
-                self.bump();
-            }
+            self.is_stuck(before);
         }
         let body = self.node(from, Kind::Sequence(parts));
         let class = self.node(from, Kind::Class(Rc::new(Class { bases, locals, body })));

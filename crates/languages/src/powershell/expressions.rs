@@ -162,11 +162,7 @@ impl Reader<'_> {
             "*" => Kind::Multiply(left.into(), right.into()),
             ".." => return self.own(from, "range", vec![left, right]),
             "f" => {
-                let arguments = match right.kind {
-                    Kind::List(values) => values,
-                    _ => vec![right],
-                };
-                return self.method(from, left, "format", arguments);
+                return self.method(from, left, "format", listed(right));
             }
             "replace" => {
                 return self.own(from, "replace", std::iter::once(left).chain(listed(right)).collect());
@@ -436,9 +432,7 @@ impl Reader<'_> {
                 self.blanks(true);
                 if !self.eats(",") && self.peek() != Some(')') {
                     self.wrong(self.at, Why::Syntax);
-                    if self.at == before {
-                        self.bump();
-                    }
+                    self.is_stuck(before);
                 }
             }
             self.expect(")");
@@ -451,8 +445,7 @@ impl Reader<'_> {
 
     /// `@{ key = value; ... }`
     fn map(&mut self) -> Node {
-        let from = self.at;
-        self.at += 2;
+        let from = self.skip(2);
         let mut entries = Vec::new();
         loop {
             self.blanks(true);
@@ -480,9 +473,7 @@ impl Reader<'_> {
             self.blanks(true);
             let value = self.deeper(Self::value_statement);
             entries.push((key, value));
-            if self.at == before {
-                self.bump();
-            }
+            self.is_stuck(before);
         }
         self.expect("}");
         self.node(from, Kind::Map(entries))

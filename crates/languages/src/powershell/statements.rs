@@ -9,28 +9,24 @@ impl Reader<'_> {
     /// Reads statements up to the closing character.
     pub(super) fn statements(&mut self, end: Option<char>) -> Vec<Node> {
         let mut parts = Vec::new();
-        loop {
-            self.blanks(true);
-            match self.peek() {
-                None => break,
-                Some(letter) if Some(letter) == end => break,
-                Some(';') => {
-                    self.bump();
-                    continue;
-                }
-                Some(_) => {}
-            }
+        while self.begins_statement(end) {
             let (from, errors) = (self.at, self.errors.len());
             let statement = self.deeper(Self::statement);
             parts.push(statement);
-            if self.at == from {
-                self.bump();
-                if self.errors.len() == errors {
-                    self.wrong(from, Why::Syntax);
-                }
+            if self.is_stuck(from) && self.errors.len() == errors {
+                self.wrong(from, Why::Syntax);
             }
         }
         parts
+    }
+
+    /// Goes to the next statement, and reports whether there is one before the end.
+    fn begins_statement(&mut self, end: Option<char>) -> bool {
+        self.blanks(true);
+        while self.eats(";") {
+            self.blanks(true);
+        }
+        self.peek().is_some_and(|letter| Some(letter) != end)
     }
 
     /// Reads `{ ... }`.
@@ -144,34 +140,18 @@ impl Reader<'_> {
     pub(super) fn pipelines(&mut self, end: char) -> Node {
         let from = self.at;
         let mut parts = Vec::new();
-        loop {
-            self.blanks(true);
-            match self.peek() {
-                None => break,
-                Some(letter) if letter == end => break,
-                Some(';') => {
-                    self.bump();
-                    continue;
-                }
-                Some(_) => {}
-            }
+        while self.begins_statement(Some(end)) {
             let before = self.at;
             let part = self.deeper(Self::value_statement);
             parts.push(part);
-            if self.at == before {
-                self.bump();
+            if self.is_stuck(before) {
                 self.wrong(before, Why::Syntax);
             }
         }
-        match (parts.pop(), parts.is_empty()) {
-            (None, _) => self.node(from, Kind::Constant),
-            (Some(only), true) => only,
-            (Some(last), false) => {
-                parts.push(last);
-                let node = self.node(from, Kind::List(parts));
-                self.own(from, "array", vec![node])
-            }
+        if parts.is_empty() {
+            return self.node(from, Kind::Constant);
         }
+        Node::only(parts, |parts| self.own(from, "array", vec![self.node(from, Kind::List(parts))]))
     }
 
     /// Reads a statement as a value: the right side of an assignment, or code in brackets.
@@ -190,8 +170,7 @@ impl Reader<'_> {
     }
 
     fn branch(&mut self, length: usize) -> Node {
-        let from = self.at;
-        self.at += length;
+        let from = self.skip(length);
         let mut conditions = vec![self.condition()];
         let mut bodies = vec![self.block()];
         loop {
@@ -226,8 +205,7 @@ impl Reader<'_> {
     }
 
     fn counted(&mut self, length: usize) -> Node {
-        let from = self.at;
-        self.at += length;
+        let from = self.skip(length);
         self.expect("(");
         let mut parts = Vec::new();
         for end in [';', ';', ')'] {
@@ -248,8 +226,7 @@ impl Reader<'_> {
     }
 
     fn for_each(&mut self, length: usize) -> Node {
-        let from = self.at;
-        self.at += length;
+        let from = self.skip(length);
         self.blanks(true);
         if self.eats("-") {
             // `-parallel`
@@ -275,8 +252,7 @@ impl Reader<'_> {
 
     /// Reads a `switch`. Each case may run, with the value as `$_`.
     fn switch(&mut self, length: usize) -> Node {
-        let from = self.at;
-        self.at += length;
+        let from = self.skip(length);
         self.blanks(true);
         let mut is_file = false;
         while self.peek().is_some_and(super::is_dash) {
@@ -289,23 +265,14 @@ impl Reader<'_> {
         let item = self.node(from, Kind::Name("$_".into()));
         let mut parts = vec![Node::assign(self.since(from), item, value)];
         self.expect("{");
-        loop {
-            self.blanks(true);
-            if self.eats(";") {
-                continue;
-            }
-            if self.peek().is_none_or(|letter| letter == '}') {
-                break;
-            }
+        while self.begins_statement(Some('}')) {
             let before = self.at;
             let test = if self.peek() == Some('{') { self.block() } else { self.word() };
             let body = self.block();
             let nothing = self.node(before, Kind::Constant);
             parts.push(test);
             parts.push(self.node(before, Kind::Either(vec![nothing, body])));
-            if self.at == before {
-                self.bump();
-            }
+            self.is_stuck(before);
         }
         self.expect("}");
         self.node(from, Kind::Try(parts))
@@ -313,8 +280,7 @@ impl Reader<'_> {
 
     /// Reads `try` with its handlers, or `trap`.
     fn attempt(&mut self, word: &str) -> Node {
-        let from = self.at;
-        self.at += word.len();
+        let from = self.skip(word.len());
         let mut parts = Vec::new();
         let mut is_handler = word == "trap";
         loop {
@@ -345,8 +311,7 @@ impl Reader<'_> {
     }
 
     fn leaves(&mut self, word: &str) -> Node {
-        let from = self.at;
-        self.at += word.len();
+        let from = self.skip(word.len());
         self.blanks(false);
         if self.peek().is_none_or(|letter| matches!(letter, '\n' | '\r' | ';' | '}' | ')')) {
             return self.node(from, if word == "return" { Kind::Return(None) } else { Kind::Constant });
@@ -361,8 +326,7 @@ impl Reader<'_> {
 
     /// Reads `using`. `using namespace` allows other type names, which the tables accept in any case.
     fn using(&mut self) -> Node {
-        let from = self.at;
-        self.at += "using".len();
+        let from = self.skip("using".len());
         self.blanks(false);
         let what = self.keyword();
         self.at += what.len();

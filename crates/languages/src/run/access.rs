@@ -29,49 +29,45 @@ impl Machine<'_> {
         if self.table.escapes.contains(&name) && !has_entry && !matches!(of, Value::Map(_)) {
             return self.escape(node, of, name);
         }
+        self.known_member(node, of, name).unwrap_or_else(|| Value::Method(of.clone().into(), name.into()))
+    }
+
+    /// Returns a member of one value; `None` if only its name is known.
+    fn known_member(&mut self, node: &Node, of: &Value, name: &str) -> Option<Value> {
         match of {
-            Value::Module(_) if PROMISED.contains(&name) && self.language == Language::JavaScript => {
-                Value::Method(of.clone().into(), name.into())
-            }
+            Value::Module(_) if PROMISED.contains(&name) && self.language == Language::JavaScript => None,
             Value::Module(space) => {
+                let is_global = space.0.name() == self.table.global;
                 // A global that the program itself has set.
-                if space.0.name() == self.table.global
-                    && let Some(value) = self.state.own_name(0, name)
-                {
-                    return value;
-                }
-                if let Some(value) = self.member_of_module(node, space.0, name) {
-                    return value;
+                let own = self.state.own_name(0, name).filter(|_| is_global);
+                let known = own.or_else(|| self.member_of_module(node, space.0, name));
+                if known.is_some() {
+                    return known;
                 }
                 let written = format!("{}.{name}", space.0.name());
                 self.hole(node.at, Role::Code, Why::Unsupported, &written);
-                Value::unknown(Why::Unsupported, &written)
+                Some(Value::unknown(Why::Unsupported, &written))
             }
-            Value::Package(package) => self.member_of_package(package, name),
+            Value::Package(package) => Some(self.member_of_package(package, name)),
             Value::Library(_, entry) => self.member_of_library(of, entry.0, name),
             Value::Object(space, _)
                 if self.is_environment(space.0) && self.language == Language::JavaScript =>
             {
-                self.environment(node, &Value::text(name))
+                Some(self.environment(node, &Value::text(name)))
             }
-            Value::Object(space, _) => match space.0.member(name) {
-                Some(entry) if entry.parameters.is_none() => self.value_of(node, entry, Some(of)),
-                Some(_) | None => Value::Method(of.clone().into(), name.into()),
-            },
-            Value::Map(_) if matches!(self.language, Language::Perl | Language::Ruby) => {
-                Value::Method(of.clone().into(), name.into())
+            Value::Object(space, _) => {
+                let entry = space.0.member(name).filter(|entry| entry.parameters.is_none())?;
+                Some(self.value_of(node, entry, Some(of)))
             }
-            Value::Class(class) if self.language == Language::Ruby => self.member_of_class(of, *class, name),
+            Value::Map(_) if matches!(self.language, Language::Perl | Language::Ruby) => None,
+            Value::Class(class) if self.language == Language::Ruby => {
+                Some(self.member_of_class(of, *class, name))
+            }
             Value::Instance(cell) => self.member_of_instance(node, of, *cell, name),
-            Value::Class(class) => self
-                .class_member(*class, name)
-                .unwrap_or_else(|| Value::Method(of.clone().into(), name.into())),
+            Value::Class(class) => self.class_member(*class, name),
             Value::Map(cell) => self.member_of_map(of, *cell, name),
-            Value::Names(scope) => match self.state.own_name(*scope, name) {
-                Some(value) => value,
-                None => Value::Method(of.clone().into(), name.into()),
-            },
-            Value::List(_) if name == "length" => self.length(node, of),
+            Value::Names(scope) => self.state.own_name(*scope, name),
+            Value::List(_) if name == "length" => Some(self.length(node, of)),
             Value::Text(_)
             | Value::Number(_)
             | Value::Constant
@@ -80,7 +76,7 @@ impl Machine<'_> {
             | Value::Method(..)
             | Value::Partial(..)
             | Value::Any(_)
-            | Value::Unknown(..) => Value::Method(of.clone().into(), name.into()),
+            | Value::Unknown(..) => None,
         }
     }
 
@@ -92,48 +88,41 @@ impl Machine<'_> {
         }
     }
 
-    fn member_of_library(&self, of: &Value, entry: &Entry, name: &str) -> Value {
+    fn member_of_library(&self, of: &Value, entry: &Entry, name: &str) -> Option<Value> {
         if name == "default" {
-            return of.clone();
+            return Some(of.clone());
         }
         let kind = self.table.kind(entry.gives).or_else(|| self.table.kind(entry.name()));
         match kind.and_then(|kind| Some((kind, kind.entry(name)?))) {
             // PHP allows calls of some methods without an object.
             Some((kind, entry)) if self.language == Language::Php && entry.takes_receiver() => {
-                Value::Method(Value::Object(Ref(kind), Value::Constant.into()).into(), name.into())
+                Some(Value::Method(Value::Object(Ref(kind), Value::Constant.into()).into(), name.into()))
             }
-            Some((kind, entry)) => Value::Library(Ref(kind), Ref(entry)),
+            Some((kind, entry)) => Some(Value::Library(Ref(kind), Ref(entry))),
             // A member of an opaque function is opaque, too: `vim.cmd.name(...)` is like `vim.cmd("name ...")`.
-            None if entry.parameters().iter().any(Parameter::is_opaque) => of.clone(),
-            None => Value::Method(of.clone().into(), name.into()),
+            None => entry.parameters().iter().any(Parameter::is_opaque).then(|| of.clone()),
         }
     }
 
-    fn member_of_instance(&mut self, node: &Node, of: &Value, cell: CellId, name: &str) -> Value {
+    fn member_of_instance(&mut self, node: &Node, of: &Value, cell: CellId, name: &str) -> Option<Value> {
         let cell = self.state.cell(cell);
-        let own = cell.entries.iter().find(|(key, _)| key.as_deref() == Some(name));
-        let own = own.map(|(_, value)| value.clone());
+        let own = cell.value(name).cloned();
         let of_class = cell.class.and_then(|class| self.class_member(class, name));
         match (own, of_class) {
-            (Some(own), _) => own,
-            (None, Some(Value::Function(function))) => self.method_of(of, function),
-            (None, Some(other)) => other,
-            (None, None) => cell
-                .class
-                .and_then(|class| self.missing_member(node, of, class, name))
-                .unwrap_or_else(|| Value::Method(of.clone().into(), name.into())),
+            (Some(own), _) => Some(own),
+            (None, Some(Value::Function(function))) => Some(self.method_of(of, function)),
+            (None, Some(other)) => Some(other),
+            (None, None) => cell.class.and_then(|class| self.missing_member(node, of, class, name)),
         }
     }
 
-    fn member_of_map(&self, of: &Value, cell: CellId, name: &str) -> Value {
-        let cell = self.state.cell(cell);
-        match cell.entries.iter().find(|(key, _)| key.as_deref() == Some(name)) {
-            Some((_, Value::Function(function))) if self.language == Language::JavaScript => {
+    fn member_of_map(&self, of: &Value, cell: CellId, name: &str) -> Option<Value> {
+        Some(match self.state.cell(cell).value(name)? {
+            Value::Function(function) if self.language == Language::JavaScript => {
                 self.method_of(of, *function)
             }
-            Some((_, value)) => value.clone(),
-            None => Value::Method(of.clone().into(), name.into()),
-        }
+            value => value.clone(),
+        })
     }
 
     /// Binds a function to an object.

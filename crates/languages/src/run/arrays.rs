@@ -4,6 +4,7 @@
 use castellan_event::{EffectKind, Role, Why};
 
 use super::bound::Bound;
+use super::call::MethodCall;
 use super::{Argument, Machine};
 use crate::act::Operand;
 use crate::limits::{BYTES_PER_WORK, ITERATIONS_MAX, VALUE_BYTES_MAX};
@@ -19,14 +20,14 @@ impl Machine<'_> {
             return of;
         }
         let others = bound.plain_arguments(1);
-        self.over(node, &of, |machine, one| machine.method_of_value(node, one, name, &others))
+        self.over(node, &of, |machine, one| {
+            machine.method_of_value(MethodCall { node, of: one, name, arguments: &others })
+        })
     }
 
-    fn method_of_value(&mut self, node: &Node, of: &Value, name: &str, others: &[Argument]) -> Value {
-        if let Some(value) = self.list_method(node, of, name, others) {
-            return value;
-        }
-        self.text_method(node, of, name, others).unwrap_or_else(|| self.unknown(node, Why::Dynamic))
+    fn method_of_value(&mut self, call: MethodCall<'_>) -> Value {
+        let made = self.list_method(call).or_else(|| self.text_method(call));
+        made.unwrap_or_else(|| self.unknown(call.node, Why::Dynamic))
     }
 
     /// `implode(by, list)`, `implode(list)`

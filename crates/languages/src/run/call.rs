@@ -47,6 +47,21 @@ const FOLLOWED: &[&str] = &[
 const REACHED: &[&str] =
     &["os", "posix", "subprocess", "shutil", "builtins", "pty", "runpy", "fs", "child_process", "io"];
 
+/// A call of a method by its name.
+#[derive(Clone, Copy)]
+pub(super) struct MethodCall<'a> {
+    pub(super) node: &'a Node,
+    pub(super) of: &'a Value,
+    pub(super) name: &'a str,
+    pub(super) arguments: &'a [Argument],
+}
+
+impl MethodCall<'_> {
+    pub(super) fn first(self) -> Option<Value> {
+        self.arguments.first().map(|one| one.value.clone())
+    }
+}
+
 impl Machine<'_> {
     pub(super) fn calls(&mut self, node: &Node, callee: &Node, arguments: &[Node], is_new: bool) -> Value {
         let callee = self.eval(callee);
@@ -172,9 +187,10 @@ impl Machine<'_> {
     }
 
     fn method(&mut self, node: &Node, of: &Value, name: &str, arguments: Vec<Argument>) -> Value {
+        let call = MethodCall { node, of, name, arguments: &arguments };
         if self.language == Language::Ruby
             && self.state.name(self.scope, &format!("->{name}")).is_none()
-            && let Some(value) = self.changed(node, of, name, &arguments)
+            && let Some(value) = self.changed(call)
         {
             return value;
         }
@@ -188,7 +204,7 @@ impl Machine<'_> {
                 false => self.made_function(node, &arguments),
             };
         }
-        if let Some(value) = self.any_method(node, of, name, &arguments) {
+        if let Some(value) = self.any_method(call) {
             return value;
         }
         if let Some(entry) = self.entry_of(of, name) {
@@ -198,7 +214,7 @@ impl Machine<'_> {
             // `Base.__init__(self, ...)`
             return self.call(node, of, arguments.into_iter().skip(1).collect());
         }
-        if let Some(value) = self.method_by_name(node, of, name, &arguments) {
+        if let Some(value) = self.method_by_name(call) {
             return value;
         }
         if let (Value::Library(_, entry), Some((first, rest))) = (of, arguments.split_first())
@@ -209,7 +225,7 @@ impl Machine<'_> {
             let rest = rest.to_vec();
             return self.method(node, &first.value.clone(), name, rest);
         }
-        if let Some(value) = self.applied(node, of, name, &arguments) {
+        if let Some(value) = self.applied(call) {
             return value;
         }
         // A list may call a function argument with its elements.
@@ -219,10 +235,10 @@ impl Machine<'_> {
         {
             self.hand_capable(node, of);
         }
-        if let Some(value) = self.list_method(node, of, name, &arguments) {
+        if let Some(value) = self.list_method(call) {
             return value;
         }
-        if let Some(value) = self.text_method(node, of, name, &arguments) {
+        if let Some(value) = self.text_method(call) {
             return value;
         }
         // The receiver is unknown, but the method's name shows its effect.
@@ -259,7 +275,8 @@ impl Machine<'_> {
     }
 
     /// Runs `f.call(this, ...)` and similar methods, and the callbacks of a promise.
-    fn applied(&mut self, node: &Node, of: &Value, name: &str, arguments: &[Argument]) -> Option<Value> {
+    fn applied(&mut self, call: MethodCall<'_>) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
         let is_function = matches!(
             of,
             Value::Function(_)

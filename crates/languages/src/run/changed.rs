@@ -5,6 +5,7 @@ use std::rc::Rc;
 use castellan_event::Why;
 use castellan_programs::Arg;
 
+use super::call::MethodCall;
 use super::{Argument, Machine};
 use crate::state::Cell;
 use crate::tree::Node;
@@ -50,27 +51,20 @@ const OF_MAPS: &[&str] = &["update", "store", "replace", "clear", "delete", "del
 
 impl Machine<'_> {
     /// Runs a method that changes its receiver; `None` for other methods.
-    pub(super) fn changed(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        name: &str,
-        arguments: &[Argument],
-    ) -> Option<Value> {
+    pub(super) fn changed(&mut self, call: MethodCall<'_>) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
         let is_change = name.len() > 1 && name.ends_with('!');
         match of {
             Value::Text(text) if is_change || OF_TEXTS.contains(&name) => {
-                let new = self.changed_text(node, of, name, arguments);
+                let new = self.changed_text(call);
                 self.hand_all(node, arguments);
                 self.change(text, &new);
                 Some(if name == "slice!" { self.unknown(node, Why::Dynamic) } else { new })
             }
             Value::List(cell) if is_change || OF_LISTS.contains(&name) || SORTS.contains(&name) => {
-                self.changed_list(node, of, *cell, name, arguments)
+                self.changed_list(call, *cell)
             }
-            Value::Map(cell) if is_change || OF_MAPS.contains(&name) => {
-                self.changed_map(node, of, *cell, name, arguments)
-            }
+            Value::Map(cell) if is_change || OF_MAPS.contains(&name) => self.changed_map(call, *cell),
             // A shifted number.
             Value::Number(_) if matches!(name, "<<" | ">>") => Some(self.unknown(node, Why::Arithmetic)),
             _ => None,
@@ -96,14 +90,15 @@ impl Machine<'_> {
         made.map_or_else(|| self.unknown(node, Why::Dynamic), Value::text)
     }
 
-    fn changed_text(&mut self, node: &Node, of: &Value, name: &str, arguments: &[Argument]) -> Value {
+    fn changed_text(&mut self, call: MethodCall<'_>) -> Value {
+        let MethodCall { node, of, name, arguments } = call;
         let plain: Vec<Value> =
             arguments.iter().filter(|one| one.name.is_none()).map(|one| one.value.clone()).collect();
         if arguments.iter().any(|one| one.is_spread) {
             return self.unknown(node, Why::Dynamic);
         }
         let method = |machine: &mut Self, name: &str| {
-            let made = machine.text_method(node, of, name, arguments);
+            let made = machine.text_method(MethodCall { name, ..call });
             made.unwrap_or_else(|| machine.unknown(node, Why::Dynamic))
         };
         match (name, plain.as_slice()) {
@@ -144,22 +139,16 @@ impl Machine<'_> {
         }
     }
 
-    fn changed_list(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        id: CellId,
-        name: &str,
-        arguments: &[Argument],
-    ) -> Option<Value> {
+    fn changed_list(&mut self, call: MethodCall<'_>, id: CellId) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
         let mut cell = self.state.cell(id);
         match name {
             "<<" | "append" | "push" | "prepend" => {
                 let method = if name == "prepend" { "unshift" } else { "push" };
-                self.list_method(node, of, method, arguments);
+                self.list_method(MethodCall { name: method, ..call });
                 return Some(of.clone());
             }
-            "reverse!" => return self.list_method(node, of, "reverse", arguments),
+            "reverse!" => return self.list_method(MethodCall { name: "reverse", ..call }),
             "concat" | "replace" => {
                 if name == "replace" {
                     cell = Cell::default();
@@ -172,7 +161,7 @@ impl Machine<'_> {
             "clear" => cell = Cell::default(),
             "insert" => match arguments {
                 [Argument { value: Value::Number(at), .. }, _] if *at >= 0 => {
-                    self.list_method(node, of, "insert", arguments);
+                    self.list_method(MethodCall { name: "insert", ..call });
                     return Some(of.clone());
                 }
                 _ => cell.extend(arguments.iter().skip(1).map(|one| one.value.clone()), false),
@@ -201,14 +190,8 @@ impl Machine<'_> {
         Some(of.clone())
     }
 
-    fn changed_map(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        id: CellId,
-        name: &str,
-        arguments: &[Argument],
-    ) -> Option<Value> {
+    fn changed_map(&mut self, call: MethodCall<'_>, id: CellId) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
         let mut cell = self.state.cell(id);
         match (name, arguments) {
             ("merge!" | "update" | "replace", _) => {
@@ -217,7 +200,7 @@ impl Machine<'_> {
                 }
                 let (blocks, given): (Vec<_>, Vec<_>) =
                     arguments.iter().cloned().partition(|one| one.name.as_deref() == Some("&"));
-                self.list_method(node, of, "update", &given);
+                self.list_method(MethodCall { name: "update", arguments: &given, ..call });
                 if !blocks.is_empty() {
                     let unknown = self.unknown(node, Why::Dynamic);
                     self.run_blocks(node, &blocks, vec![unknown.clone(); 3]);

@@ -8,6 +8,7 @@ use castellan_programs::Arg;
 use super::bound::Bound;
 use super::bound::Computation;
 use super::bound::is_true;
+use super::call::MethodCall;
 use super::shells::Word;
 use super::{Argument, Machine};
 use crate::act::{Operand, What};
@@ -80,7 +81,8 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
     ("format-text", |machine, node, bound| {
         let given = machine.all_items(node, &bound.values(1));
         let given: Vec<Argument> = given.into_iter().map(Argument::plain).collect();
-        let made = machine.text_method(node, &bound.first(), "format", &given);
+        let made =
+            machine.text_method(MethodCall { node, of: &bound.first(), name: "format", arguments: &given });
         made.unwrap_or_else(|| machine.unknown(node, Why::Dynamic))
     }),
     ("found-files", |machine, node, bound| machine.found_files(node, bound)),

@@ -330,17 +330,8 @@ impl Machine<'_> {
             for entry in space.0.entries {
                 for name in entry.names.iter().filter(|name| !name.starts_with('_') && !is_own(name)) {
                     if let Some(value) = self.member_of_module(node, space.0, name) {
-                        let own = match self.language {
-                            Language::Ruby => format!("->{name}").into(),
-                            Language::Python
-                            | Language::JavaScript
-                            | Language::Perl
-                            | Language::Php
-                            | Language::Lua
-                            | Language::PowerShell
-                            | Language::Batch
-                            | Language::AppleScript => (*name).into(),
-                        };
+                        let is_method = self.language == Language::Ruby;
+                        let own = if is_method { format!("->{name}").into() } else { (*name).into() };
                         self.state.set_name(self.scope, &own, value);
                     }
                 }

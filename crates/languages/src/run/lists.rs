@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use castellan_event::Why;
 
+use super::call::MethodCall;
 use super::{Argument, Machine};
 use crate::language::Language;
 use crate::limits::ITERATIONS_MAX;
@@ -190,20 +191,13 @@ impl Machine<'_> {
     }
 
     /// Runs a method of a list or map. Returns `None` for another value, or a method without effects on elements.
-    pub(super) fn list_method(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        name: &str,
-        arguments: &[Argument],
-    ) -> Option<Value> {
-        let first = arguments.first().map(|one| one.value.clone());
+    pub(super) fn list_method(&mut self, call: MethodCall<'_>) -> Option<Value> {
+        let MethodCall { of, name, .. } = call;
         match of {
-            Value::List(cell) => self.method_of_list(node, of, *cell, name, first, arguments),
-            Value::Map(cell) => self.method_of_map(node, of, *cell, name, first, arguments),
+            Value::List(cell) => self.method_of_list(call, *cell),
+            Value::Map(cell) => self.method_of_map(call, *cell),
             Value::Names(scope) => {
-                let name_of = first.as_ref().and_then(Value::as_str)?;
-                let value = self.state.name(*scope, name_of);
+                let value = self.state.name(*scope, call.first()?.as_str()?);
                 match name {
                     "get" | "__getitem__" | "pop" => value,
                     _ => None,
@@ -213,15 +207,9 @@ impl Machine<'_> {
         }
     }
 
-    fn method_of_list(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        id: usize,
-        name: &str,
-        first: Option<Value>,
-        arguments: &[Argument],
-    ) -> Option<Value> {
+    fn method_of_list(&mut self, call: MethodCall<'_>, id: usize) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
+        let first = call.first();
         let mut cell = self.state.cell(id);
         match name {
             "append" | "push" | "add" | "unshift" | "appendleft" => {
@@ -255,23 +243,17 @@ impl Machine<'_> {
                 return Some(value);
             }
             "pop" | "shift" | "popleft" | "remove" | "clear" | "sort" | "splice" | "fill" => {
-                return self.reordered(node, of, id, name, arguments);
+                return self.reordered(call, id);
             }
-            _ => return self.made_of_list(node, of, cell, name, first, arguments),
+            _ => return self.made_of_list(call, cell),
         }
         self.state.set_cell(id, cell);
         Some(Value::Constant)
     }
 
     /// Runs a method that removes or moves elements.
-    fn reordered(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        id: usize,
-        name: &str,
-        arguments: &[Argument],
-    ) -> Option<Value> {
+    fn reordered(&mut self, call: MethodCall<'_>, id: usize) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
         let mut cell = self.state.cell(id);
         if name == "pop" && arguments.is_empty() && !cell.is_open {
             let last = cell.entries.pop().map(|(_, value)| value);
@@ -295,15 +277,9 @@ impl Machine<'_> {
     }
 
     /// Returns the result of a method that does not change the list.
-    fn made_of_list(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        mut cell: Cell,
-        name: &str,
-        first: Option<Value>,
-        arguments: &[Argument],
-    ) -> Option<Value> {
+    fn made_of_list(&mut self, call: MethodCall<'_>, mut cell: Cell) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
+        let first = call.first();
         match name {
             "map" | "forEach" | "flatMap" | "every" | "some" | "find" => {
                 Some(self.each(node, of, name, &first?))
@@ -373,15 +349,9 @@ impl Machine<'_> {
         }
     }
 
-    fn method_of_map(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        id: usize,
-        name: &str,
-        first: Option<Value>,
-        arguments: &[Argument],
-    ) -> Option<Value> {
+    fn method_of_map(&mut self, call: MethodCall<'_>, id: usize) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
+        let first = call.first();
         let second = arguments.get(1).map(|one| one.value.clone());
         match name {
             "get" | "pop" | "setdefault" | "__getitem__" => {

@@ -3,6 +3,7 @@
 use castellan_event::{Role, Why};
 
 use super::bound::Bound;
+use super::call::MethodCall;
 use super::{Argument, Machine};
 use crate::language::Language;
 use crate::state::Cell;
@@ -278,7 +279,7 @@ impl Machine<'_> {
         };
         let given: Vec<Argument> = given.into_iter().map(Argument::plain).collect();
         for one in list.choices() {
-            if self.list_method(node, one, method, &given).is_none() {
+            if self.list_method(MethodCall { node, of: one, name: method, arguments: &given }).is_none() {
                 self.hand_all(node, &given);
             }
         }

@@ -7,6 +7,7 @@ use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::Arg;
 
 use super::bound::Bound;
+use super::call::MethodCall;
 use super::{Argument, Machine};
 use crate::act::{Operand, What};
 use crate::language::Language;
@@ -93,13 +94,8 @@ impl Machine<'_> {
     }
 
     /// Calls the catch-all method of a class for a method that the class does not have.
-    pub(super) fn any_method(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        name: &str,
-        arguments: &[Argument],
-    ) -> Option<Value> {
+    pub(super) fn any_method(&mut self, call: MethodCall<'_>) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
         let class = match of {
             Value::Instance(cell) => self.state.cell(*cell).class?,
             Value::Class(class) => *class,

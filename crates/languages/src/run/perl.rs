@@ -4,6 +4,7 @@ use castellan_event::Why;
 use castellan_programs::Arg;
 
 use super::bound::Bound;
+use super::call::MethodCall;
 use super::{Argument, Machine};
 use crate::language::Language;
 use crate::limits::{BYTES_PER_WORK, ITERATIONS_MAX};
@@ -39,23 +40,13 @@ impl Machine<'_> {
     }
 
     /// Calls a method that the program defines, or a method of a class that a text names.
-    pub(super) fn method_by_name(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        name: &str,
-        arguments: &[Argument],
-    ) -> Option<Value> {
-        match self.language {
-            Language::Perl => {}
-            Language::Ruby => return self.method_in_ruby(node, of, name, arguments),
-            Language::Python
-            | Language::JavaScript
-            | Language::Php
-            | Language::Lua
-            | Language::PowerShell
-            | Language::Batch
-            | Language::AppleScript => return None,
+    pub(super) fn method_by_name(&mut self, call: MethodCall<'_>) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
+        if self.language == Language::Ruby {
+            return self.method_in_ruby(call);
+        }
+        if self.language != Language::Perl {
+            return None;
         }
         if let Some(function) = self.state.name(self.scope, &format!("->{name}")) {
             let first = Argument::plain(of.clone());
@@ -180,7 +171,7 @@ impl Machine<'_> {
                 let paths: Vec<Value> = arguments.iter().map(|one| one.value.clone()).collect();
                 self.libraries_added(node, &paths);
             }
-            match self.list_method(node, one, name, &arguments) {
+            match self.list_method(MethodCall { node, of: one, name, arguments: &arguments }) {
                 Some(value) => values.push(value),
                 None => values.push(self.inert(node, &arguments)),
             }

@@ -3,6 +3,7 @@
 use castellan_event::Why;
 
 use super::bound::Bound;
+use super::call::MethodCall;
 use super::{Argument, Machine};
 use crate::act::What;
 use crate::limits::ITERATIONS_MAX;
@@ -66,15 +67,10 @@ impl Machine<'_> {
     }
 
     /// Calls a method that does not belong to a library object.
-    pub(super) fn method_in_ruby(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        name: &str,
-        arguments: &[Argument],
-    ) -> Option<Value> {
+    pub(super) fn method_in_ruby(&mut self, call: MethodCall<'_>) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
         if is_function(of)
-            && let Some(value) = self.method_of_function(node, of, name, arguments)
+            && let Some(value) = self.method_of_function(call)
         {
             return Some(value);
         }
@@ -98,14 +94,9 @@ impl Machine<'_> {
     }
 
     /// Runs a method of a function object.
-    fn method_of_function(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        name: &str,
-        arguments: &[Argument],
-    ) -> Option<Value> {
-        let other = || arguments.first().map(|one| one.value.clone()).unwrap_or(Value::Constant);
+    fn method_of_function(&mut self, call: MethodCall<'_>) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
+        let other = || call.first().unwrap_or(Value::Constant);
         match name {
             "call" | "()" | "yield" | "===" | "[]" => Some(self.call(node, of, arguments.to_vec())),
             "bind_call" => Some(self.call(node, of, arguments.iter().skip(1).cloned().collect())),
@@ -259,7 +250,7 @@ impl Machine<'_> {
 
     /// Returns the entries of a map, each as a list of key and value.
     fn pairs_of(&mut self, node: &Node, map: &Value) -> (Vec<Value>, bool) {
-        let pairs = self.list_method(node, map, "items", &[]);
+        let pairs = self.list_method(MethodCall { node, of: map, name: "items", arguments: &[] });
         pairs.map(|pairs| self.elements(node, &pairs)).unwrap_or_default()
     }
 
@@ -339,7 +330,7 @@ impl Machine<'_> {
                 let list = self.same_elements(node, &of, false);
                 let more = self.unknown(node, Why::Dynamic);
                 let more = Argument { name: None, value: more, is_spread: true };
-                self.list_method(node, &list, "push", &[more]);
+                self.list_method(MethodCall { node, of: &list, name: "push", arguments: &[more] });
                 list
             }
             _ => self.unknown(node, Why::Dynamic),

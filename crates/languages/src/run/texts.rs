@@ -3,6 +3,7 @@
 use castellan_event::Why;
 use castellan_programs::Arg;
 
+use super::call::MethodCall;
 use super::{Argument, Machine};
 use crate::limits::{BYTES_PER_WORK, PIECES_MAX, VALUE_BYTES_MAX};
 use crate::tree::Node;
@@ -134,13 +135,8 @@ impl Machine<'_> {
     }
 
     /// The result of a text method on an unknown value is unknown for the same reason.
-    fn method_of_unknown(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        name: &str,
-        arguments: &[Argument],
-    ) -> Option<Value> {
+    fn method_of_unknown(&mut self, call: MethodCall<'_>) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
         let is_text =
             SAME.contains(&name) || matches!(name, "strip" | "trim" | "replace" | "read" | "split" | "text");
         for argument in arguments.iter().filter(|_| is_text) {
@@ -150,18 +146,13 @@ impl Machine<'_> {
     }
 
     /// Runs a method of a text; `None` for other values.
-    pub(super) fn text_method(
-        &mut self,
-        node: &Node,
-        of: &Value,
-        name: &str,
-        arguments: &[Argument],
-    ) -> Option<Value> {
+    pub(super) fn text_method(&mut self, call: MethodCall<'_>) -> Option<Value> {
+        let MethodCall { node, of, name, arguments } = call;
         if let Value::Unknown(..) = of {
-            return self.method_of_unknown(node, of, name, arguments);
+            return self.method_of_unknown(call);
         }
         let (Value::Text(_) | Value::Number(_)) = of else { return None };
-        let first = arguments.first().map(|one| one.value.clone());
+        let first = call.first();
         if name == "join" {
             return Some(self.joined_by(node, of, &first?));
         }

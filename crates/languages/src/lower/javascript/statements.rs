@@ -27,11 +27,11 @@ impl Lower<'_> {
             Statement::DebuggerStatement(_) | Statement::EmptyStatement(_) => Node::nothing(at),
             Statement::DoWhileStatement(one) => {
                 let parts = vec![self.js_statement(&one.body), self.js(&one.test)];
-                repeated(at, parts)
+                Node::repeats(at, parts)
             }
             Statement::WhileStatement(one) => {
                 let parts = vec![self.js(&one.test), self.js_statement(&one.body)];
-                repeated(at, parts)
+                Node::repeats(at, parts)
             }
             Statement::ForStatement(one) => self.js_for(one),
             Statement::ForInStatement(one) => {
@@ -121,7 +121,7 @@ impl Lower<'_> {
             let mut parts: Vec<Node> = node.test.iter().map(|one| lower.js(one)).collect();
             parts.push(lower.js_statement(&node.body));
             parts.extend(node.update.iter().map(|one| lower.js(one)));
-            first.push(repeated(at, parts));
+            first.push(Node::repeats(at, parts));
             Node::sequence(at, first)
         })
     }
@@ -198,9 +198,4 @@ impl Lower<'_> {
             Node::new(at, Kind::Try(vec![Node::sequence(at, parts)]))
         })
     }
-}
-
-fn repeated(at: Span, parts: Vec<Node>) -> Node {
-    let body = Node::sequence(at, parts);
-    Node::repeated(at, body)
 }

@@ -5,7 +5,7 @@ use oxc_ast::ast::{
     TSNamespaceDeclarationBody, TSTypeName,
 };
 
-use super::super::{Lower, Names};
+use super::super::Lower;
 use super::modules::load;
 use super::span;
 use crate::tree::{Kind, Node, Span};
@@ -40,7 +40,7 @@ impl Lower<'_> {
     /// A block whose names become members of an object.
     fn ts_object(&mut self, at: Span, outer: &str, parts: impl FnOnce(&mut Self) -> Vec<Node>) -> Node {
         let outer = self.declare(outer);
-        self.scopes.push(Names { is_block: true, ..Names::default() });
+        self.begin_block();
         let mut parts = parts(self);
         let locals = self.locals();
         let entries = locals.iter().map(|name| (Node::text(at, name), Node::name(at, name))).collect();

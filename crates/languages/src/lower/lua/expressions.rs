@@ -5,7 +5,7 @@ use tree_sitter::Node as Parsed;
 
 use super::super::Lower;
 use super::super::numbers::number;
-use super::{REST, library};
+use super::REST;
 use crate::tree::{Kind, Node};
 
 impl Lower<'_> {
@@ -109,7 +109,7 @@ impl Lower<'_> {
         let of = self.lua_field(callee, "table");
         let name = callee.child_by_field_name("method").map(|one| self.text_of(one)).unwrap_or_default();
         let name = Node::text(at, name);
-        library(at, "method.called", [of, name].into_iter().chain(given).collect())
+        Node::library(at, "method.called", [of, name].into_iter().chain(given).collect())
     }
 
     /// A list; with names in it, a map whose further keys are numbers.

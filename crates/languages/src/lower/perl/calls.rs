@@ -42,10 +42,6 @@ const FILLS: &[(&str, usize)] =
     &[("read", 1), ("sysread", 1), ("recv", 1), ("chop", 0), ("shmread", 1), ("tie", 0), ("dbmopen", 0)];
 
 impl Lower<'_> {
-    pub(super) fn pl_builtin(&self, at: Span, name: &str, arguments: Vec<Node>) -> Node {
-        Node::call(at, Node::name(at, name), arguments)
-    }
-
     pub(super) fn pl_call(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
         let inner = Self::children(node).first().copied();
@@ -126,7 +122,7 @@ impl Lower<'_> {
         let rest = || Node::spread(at, Node::name(at, &kept));
         let mut parts = vec![values];
         for name in ["$_", "$a", "$b"] {
-            let one = self.pl_builtin(at, "any-of", vec![rest()]);
+            let one = Node::library(at, "any-of", vec![rest()]);
             parts.push(Node::assign(at, Node::name(at, name), one));
         }
         parts.extend(block.map(|block| Node::call(at, block, vec![rest()])));
@@ -141,7 +137,7 @@ impl Lower<'_> {
             return Node::call(at, function, arguments);
         }
         arguments.insert(0, function);
-        self.pl_builtin(at, "&", arguments)
+        Node::library(at, "&", arguments)
     }
 
     pub(super) fn pl_own_arguments(at: Span) -> Node {
@@ -281,7 +277,7 @@ impl Lower<'_> {
                         None => self.error(program),
                     }];
                     arguments.extend(listed.iter().flat_map(|one| self.pl_values(*one)));
-                    return self.pl_builtin(at, "system{}", arguments);
+                    return Node::library(at, "system{}", arguments);
                 }
             }
             _ => {}
@@ -331,7 +327,7 @@ impl Lower<'_> {
                 _ => {}
             }
         }
-        let call = self.pl_builtin(at, name, arguments);
+        let call = Node::library(at, name, arguments);
         if before.is_empty() {
             return call;
         }
@@ -361,7 +357,7 @@ impl Lower<'_> {
         }
         let mut given = vec![before, value];
         given.extend(places);
-        Node::assign(at, target, self.pl_builtin(at, "substr=", given))
+        Node::assign(at, target, Node::library(at, "substr=", given))
     }
 
     fn pl_inert(&mut self, node: Parsed<'_>, listed: &[Parsed<'_>]) -> Node {
@@ -421,13 +417,13 @@ impl Lower<'_> {
             }
             Some(file) if file.kind() == "filename" => {
                 let file = Self::children(file).first().map(|one| self.pl_scalar(*one));
-                self.pl_builtin(at, "do", file.into_iter().collect())
+                Node::library(at, "do", file.into_iter().collect())
             }
             Some(code) => {
                 let code = self.pl_scalar(code);
-                self.pl_builtin(at, "eval", vec![code])
+                Node::library(at, "eval", vec![code])
             }
-            None => self.pl_builtin(at, "eval", vec![Node::name(at, "$_")]),
+            None => Node::library(at, "eval", vec![Node::name(at, "$_")]),
         }
     }
 
@@ -466,7 +462,7 @@ impl Lower<'_> {
                 None => self.pl(of),
             };
             let name = self.pl(*name);
-            let member = self.pl_builtin(at, "->", vec![of, name]);
+            let member = Node::library(at, "->", vec![of, name]);
             let arguments = self.pl_arguments(node);
             return Node::call(at, member, arguments);
         }
@@ -509,7 +505,7 @@ impl Lower<'_> {
         let full = format!("{class}::{name}");
         if self.perl.functions.contains(&full) {
             arguments.insert(0, Node::text(at, class));
-            return Node::call(at, Node::name(at, &full), arguments);
+            return Node::library(at, &full, arguments);
         }
         let of = self.pl_class(at, class);
         match name {
@@ -520,7 +516,7 @@ impl Lower<'_> {
             // The function of that name.
             "can" => {
                 arguments.insert(0, of);
-                self.pl_builtin(at, "->", arguments)
+                Node::library(at, "->", arguments)
             }
             _ => Node::method(at, of, name, arguments),
         }

@@ -102,7 +102,7 @@ impl Lower<'_> {
                     Some(given) => self.pl_values(given),
                     None => vec![Node::name(at, "$_")],
                 };
-                self.pl_builtin(at, "reversed", given)
+                Node::library(at, "reversed", given)
             }
             _ => self.pl(node),
         }
@@ -137,7 +137,7 @@ impl Lower<'_> {
             "array_deref_expression" | "hash_deref_expression" => return self.pl_first(node),
             "scalar_deref_expression" => {
                 let inner = self.pl_first(node);
-                return self.pl_builtin(at, "$$", vec![inner]);
+                return Node::library(at, "$$", vec![inner]);
             }
             "number" | "version" => number(self.text_of(node)).map_or(Kind::Constant, Kind::Number),
             "bareword" => return self.pl_bareword(node),
@@ -179,7 +179,7 @@ impl Lower<'_> {
             }
             "anonymous_hash_expression" => {
                 let values = Self::children(node).into_iter().flat_map(|one| self.pl_values(one)).collect();
-                return self.pl_builtin(at, "{}", values);
+                return Node::library(at, "{}", values);
             }
             "refgen_expression" => return self.pl_refgen(node),
             "anonymous_subroutine_expression" | "anonymous_method_expression" => {
@@ -277,17 +277,17 @@ impl Lower<'_> {
                 if declares {
                     Node::assign(at, target, list)
                 } else {
-                    self.pl_builtin(at, "@=", vec![target, list])
+                    Node::library(at, "@=", vec![target, list])
                 }
             }
             "hash" | "hash_deref_expression" => {
                 let values = self.pl_values(right);
-                let map = self.pl_builtin(at, "{}", values);
+                let map = Node::library(at, "{}", values);
                 let target = self.pl_target(inner);
                 match &target.kind {
                     Kind::Name(name) if &**name == "%ENV" => Node::method(at, target, "update", vec![map]),
                     _ if declares => Node::assign(at, target, map),
-                    _ => self.pl_builtin(at, "@=", vec![target, map]),
+                    _ => Node::library(at, "@=", vec![target, map]),
                 }
             }
             "glob" => self.pl_glob_assignment(inner, right),
@@ -367,14 +367,14 @@ impl Lower<'_> {
         let kind = match node.child_by_field_name("operator").map(|one| one.kind()).unwrap_or_default() {
             ".." | "..." => {
                 let given = vec![self.pl_scalar(left), self.pl_scalar(right)];
-                return self.pl_builtin(at, "..", given);
+                return Node::library(at, "..", given);
             }
             // `1..3`, as the grammar takes it apart.
             "." if is_range(node) => {
                 let from =
                     number(self.text_of(left).trim_end_matches('.')).map_or(Kind::Constant, Kind::Number);
                 let given = vec![Node::new(Self::at(left), from), self.pl_scalar(right)];
-                return self.pl_builtin(at, "..", given);
+                return Node::library(at, "..", given);
             }
             "." => Kind::Join(self.pl_chain(node, &["."])),
             "+" => Kind::Add(self.pl_chain(node, &["+"])),
@@ -453,7 +453,7 @@ impl Lower<'_> {
                 let condition = self.pl_condition(condition, node);
                 let body = self.pl(body);
                 let parts = if runs_first { vec![body, condition] } else { vec![condition, body] };
-                Node::repeated(at, Node::sequence(at, parts))
+                Node::repeats(at, parts)
             }
             _ => {
                 let over = self.pl_flat(list, at);
@@ -473,12 +473,7 @@ impl Lower<'_> {
         let list = node.child_by_field_name("list");
         let over = self.pl_flat(list, at);
         let mark = self.perl.changed.len();
-        let callback = node.child_by_field_name("callback");
-        let body = match callback {
-            Some(block) if block.kind() == "block" => self.deeper(block, |lower| lower.pl_block(block)),
-            Some(other) => self.pl(other),
-            None => self.error(node),
-        };
+        let body = self.pl_field(node, "callback");
         let filters = Self::has_word(node, &["grep"]);
         let target = Node::name(at, "$_");
         let body = if filters { Node::sequence(at, vec![body, Node::name(at, "$_")]) } else { body };
@@ -487,7 +482,7 @@ impl Lower<'_> {
         if filters {
             made = Self::pl_some_of(made);
         } else {
-            made = self.pl_builtin(at, "flat", vec![Node::spread(at, made)]);
+            made = Node::library(at, "flat", vec![Node::spread(at, made)]);
         }
         let changed = self.pl_elements_changed(list, mark, &[]);
         if !changed.is_empty() {
@@ -512,7 +507,7 @@ impl Lower<'_> {
         let at = Self::at(node);
         let list = self.pl_flat(node.child_by_field_name("list"), at);
         let list = if Self::has_word(node, &["reverse"]) {
-            self.pl_builtin(at, "reverse", vec![Node::spread(at, list)])
+            Node::library(at, "reverse", vec![Node::spread(at, list)])
         } else {
             Self::pl_some_of(list)
         };

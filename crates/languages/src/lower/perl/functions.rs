@@ -48,7 +48,6 @@ impl Lower<'_> {
     pub(super) fn pl_function_value(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
         match Self::pl_referred(node) {
-            Some(inner) if inner.kind() == "block" => self.deeper(inner, |lower| lower.pl_block(inner)),
             Some(inner) => self.pl(inner),
             None => {
                 let written = self.text_of(node).trim_start_matches(['&', '{']).trim_end_matches('}').trim();
@@ -101,7 +100,7 @@ impl Lower<'_> {
         let mut parts = Vec::new();
         if node.kind().contains("method") {
             self.declare("$self");
-            let first = self.pl_builtin(at, "shift", vec![Node::name(at, "@_")]);
+            let first = Node::library(at, "shift", vec![Node::name(at, "@_")]);
             parts.push(Node::assign(at, Node::name(at, "$self"), first));
         }
         for signature in Self::children(node).into_iter().filter(|one| one.kind() == "signature") {

@@ -144,7 +144,7 @@ impl<'t> Lower<'t> {
             "constant" => return self.pl_constants(node, &given),
             "lib" | "blib" => {
                 let paths = given.iter().flat_map(|one| self.pl_values(*one)).collect();
-                return self.pl_builtin(at, "lib", paths);
+                return Node::library(at, "lib", paths);
             }
             "parent" | "base" => return self.pl_parents(node, &given),
             _ => {}

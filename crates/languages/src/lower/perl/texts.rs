@@ -53,12 +53,12 @@ impl<'t> Lower<'t> {
                     Some(content) => self.pl_interpolated(content, self.pl_between(content), 0),
                     None => Node::text(at, ""),
                 };
-                self.pl_builtin(at, "qx", vec![text])
+                Node::library(at, "qx", vec![text])
             }
             "heredoc_token" => self.pl_heredoc(node),
             "command_heredoc_token" => {
                 let text = self.pl_heredoc(node);
-                self.pl_builtin(at, "qx", vec![text])
+                Node::library(at, "qx", vec![text])
             }
             "quoted_word_list" => {
                 let words = self.pl_words(node);
@@ -69,7 +69,7 @@ impl<'t> Lower<'t> {
                     Some(content) => self.pl_interpolated(content, self.pl_between(content), 0),
                     None => Node::text(at, ""),
                 };
-                self.pl_builtin(at, "glob", vec![pattern])
+                Node::library(at, "glob", vec![pattern])
             }
             _ => {
                 let mut parts = self.pl_pattern(node);
@@ -97,7 +97,7 @@ impl<'t> Lower<'t> {
                 "array" | "array_deref_expression" | "slice_expression" => {
                     let blank = Node::text(at, " ");
                     let spread = Node::spread(at, value);
-                    self.pl_builtin(at, "join", vec![blank, spread])
+                    Node::library(at, "join", vec![blank, spread])
                 }
                 _ => value,
             });
@@ -174,7 +174,7 @@ impl<'t> Lower<'t> {
             if !PLAIN.contains(&child.kind()) {
                 let value = self.pl(child);
                 let is_code = self.perl.runs_patterns && child.kind() != "escape_sequence";
-                parts.push(if is_code { self.pl_builtin(value.at, "//{}", vec![value]) } else { value });
+                parts.push(if is_code { Node::library(value.at, "//{}", vec![value]) } else { value });
             }
         }
         parts
@@ -195,7 +195,7 @@ impl<'t> Lower<'t> {
                 !format!("{from}{to}").contains("\\-") && modifiers.trim_end_matches('r').is_empty();
             match (unescaped(from), unescaped(to)) {
                 (Some(from), Some(to)) if is_plain => {
-                    self.pl_builtin(at, "tr", vec![value, Node::text(at, &from), Node::text(at, &to)])
+                    Node::library(at, "tr", vec![value, Node::text(at, &from), Node::text(at, &to)])
                 }
                 _ => Node::inert(at, vec![value]),
             }
@@ -206,7 +206,7 @@ impl<'t> Lower<'t> {
                 Some(one) if modifiers.contains('e') => {
                     let mut code = Node::text(Self::at(one), self.text_of(one));
                     for _ in 0..modifiers.matches('e').count().min(3) {
-                        code = self.pl_builtin(at, "eval", vec![code]);
+                        code = Node::library(at, "eval", vec![code]);
                     }
                     // Whether it is run depends on the text.
                     parts.push(Node::either(at, vec![Self::nothing(node), code]));
@@ -266,7 +266,7 @@ impl<'t> Lower<'t> {
             let line = line.trim();
             if is_picture {
                 let values = line.trim_start_matches('{').trim_end_matches('}');
-                let code = self.pl_builtin(at, "eval", vec![Node::text(at, values)]);
+                let code = Node::library(at, "eval", vec![Node::text(at, values)]);
                 parts.push(Node::either(at, vec![Self::nothing(node), code]));
             }
             is_picture = !is_picture && !line.starts_with('#') && line.contains(['@', '^']);
@@ -283,7 +283,7 @@ impl<'t> Lower<'t> {
             "<STDIN>" => "<STDIN>",
             _ => "readline",
         };
-        self.pl_builtin(at, name, Vec::new())
+        Node::library(at, name, Vec::new())
     }
 }
 

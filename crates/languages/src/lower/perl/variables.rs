@@ -48,10 +48,6 @@ impl<'t> Lower<'t> {
         None
     }
 
-    fn pl_reference(&mut self, node: Parsed<'_>) -> Node {
-        self.deeper(node, |lower| if node.kind() == "block" { lower.pl_block(node) } else { lower.pl(node) })
-    }
-
     /// A variable as a value.
     pub(super) fn pl_variable(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
@@ -62,8 +58,8 @@ impl<'t> Lower<'t> {
         };
         match Self::pl_referred(node) {
             Some(inner) => {
-                let inner = self.pl_reference(inner);
-                if sigil == "$" { self.pl_builtin(at, "$$", vec![inner]) } else { inner }
+                let inner = self.pl(inner);
+                if sigil == "$" { Node::library(at, "$$", vec![inner]) } else { inner }
             }
             None => Node::name(at, &self.pl_sigiled(sigil, node)),
         }
@@ -72,7 +68,7 @@ impl<'t> Lower<'t> {
     /// The list or hash of `$x[0]`, `$x{a}`, `@x{...}`.
     fn pl_container(&mut self, node: Parsed<'_>, sigil: &str) -> Node {
         match Self::pl_referred(node) {
-            Some(inner) => self.pl_reference(inner),
+            Some(inner) => self.pl(inner),
             None => Node::name(Self::at(node), &self.pl_sigiled(sigil, node)),
         }
     }
@@ -125,7 +121,7 @@ impl<'t> Lower<'t> {
             for index in self.pl_indexes(index) {
                 let of = Node::name(at, &name);
                 elements.push(match index.kind {
-                    Kind::Spread(_) => Node::spread(at, Node::name(at, &name)),
+                    Kind::Spread(_) => Node::spread(at, of),
                     _ => Node::index(at, of, index),
                 });
             }
@@ -280,13 +276,7 @@ impl<'t> Lower<'t> {
             let is_rest = group && sigil != "$";
             targets.push(if is_rest { Node::spread(at, target) } else { target });
         }
-        match targets.pop() {
-            Some(only) if !group => only,
-            last => {
-                targets.extend(last);
-                Node::list(at, targets)
-            }
-        }
+        if group { Node::list(at, targets) } else { Node::only(targets, |targets| Node::list(at, targets)) }
     }
 
     /// A declaration without a value.
@@ -307,19 +297,13 @@ impl<'t> Lower<'t> {
             let Kind::Name(own) = &name.kind else { continue };
             let value = match own.as_bytes().first() {
                 Some(b'@') => Node::list(at, Vec::new()),
-                Some(b'%') => self.pl_builtin(at, "{}", Vec::new()),
+                Some(b'%') => Node::library(at, "{}", Vec::new()),
                 _ => Self::nothing(node),
             };
             // What `our` names may have a value already.
             parts.push(if is_own { Node::assign(at, name, value) } else { name });
         }
-        match parts.pop() {
-            Some(only) if parts.is_empty() => only,
-            last => {
-                parts.extend(last);
-                Node::sequence(at, parts)
-            }
-        }
+        Node::only(parts, |parts| Node::sequence(at, parts))
     }
 
     /// `\$x`, `\@x`, `\&f`

@@ -5,7 +5,6 @@ use php_ast::{Arg, ArgKind, BinaryOp, CallableCreateKind, Expr, ExprKind, NewExp
 
 use super::super::Lower;
 use super::definitions::class_like;
-use super::expressions::library;
 use super::names::{defined, written};
 use super::span;
 use crate::tree::{Kind, Node, Span};
@@ -110,7 +109,7 @@ impl Lower<'_> {
             let callee = self.php_expression(function);
             let Some(given) = given else { return callee };
             let all = std::iter::once(callee).chain(self.php_arguments(given)).collect();
-            let call = library(at, "call_user_func", all);
+            let call = Node::library(at, "call_user_func", all);
             let changed = if self.php.is_any_changing { (0..given.len()).collect() } else { Vec::new() };
             return self.php_changed(at, call, given, &changed);
         }
@@ -120,7 +119,7 @@ impl Lower<'_> {
             return special;
         }
         let arguments = self.php_arguments(given);
-        let call = library(at, &name, arguments);
+        let call = Node::library(at, &name, arguments);
         let own = self.php.changing.get(name.rsplit('/').next().unwrap_or_default()).cloned();
         let known = CHANGING.iter().find(|(own, _)| *own == name).map(|(_, places)| places.to_vec());
         self.php_changed(at, call, given, &own.or(known).unwrap_or_default())
@@ -180,7 +179,7 @@ impl Lower<'_> {
             let mut parts = vec![Node::call(at, sort, Vec::new())];
             if name.starts_with('u') {
                 let compare = self.php_expression(value(1)?);
-                parts.push(library(at, "register.callback", vec![compare]));
+                parts.push(Node::library(at, "register.callback", vec![compare]));
             }
             return Some(Node::sequence(at, parts));
         }
@@ -210,14 +209,14 @@ impl Lower<'_> {
             }
             "parse_str" if given.len() == 1 => {
                 let text = self.php_expression(value(0)?);
-                Some(library(at, "extract", vec![text]))
+                Some(Node::library(at, "extract", vec![text]))
             }
             "assert" => {
                 let first = value(0)?;
                 let text = self.php_expression(first);
                 Some(match is_condition(first) {
                     true => Node::inert(at, vec![text]),
-                    false => library(at, "assert", vec![text]),
+                    false => Node::library(at, "assert", vec![text]),
                 })
             }
             _ => None,
@@ -255,7 +254,7 @@ impl Lower<'_> {
             let pair = Node::list(at, vec![of, name]);
             return match arguments {
                 Some(arguments) => {
-                    library(at, "call_user_func", std::iter::once(pair).chain(arguments).collect())
+                    Node::library(at, "call_user_func", std::iter::once(pair).chain(arguments).collect())
                 }
                 None => pair,
             };
@@ -301,7 +300,7 @@ impl Lower<'_> {
             "__construct" => base,
             _ => Node::member(at, base, name.as_str()),
         };
-        let bound = library(at, "parent.method", vec![method, Node::name(at, "this")]);
+        let bound = Node::library(at, "parent.method", vec![method, Node::name(at, "this")]);
         match given {
             Some(given) => Node::call(at, bound, self.php_arguments(given)),
             None => bound,
@@ -316,7 +315,7 @@ impl Lower<'_> {
         }
         // A text is the name of a class.
         let of = self.php_expression(node);
-        library(at, "class.named", vec![of])
+        Node::library(at, "class.named", vec![of])
     }
 
     fn php_new(&mut self, at: Span, node: &NewExpr<'_, '_>) -> Node {

@@ -130,7 +130,7 @@ impl Lower<'_> {
 
     /// It sees the names around.
     pub(super) fn php_arrow_function(&mut self, at: Span, node: &ArrowFunctionExpr<'_, '_>) -> Node {
-        self.scopes.push(Names { is_block: true, ..Names::default() });
+        self.begin_block();
         self.php_function(at, &node.params, Vec::new(), &Body::Value(node.body), false)
     }
 

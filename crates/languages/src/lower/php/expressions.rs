@@ -34,7 +34,7 @@ impl Lower<'_> {
             ExprKind::Variable(name) => return self.php_variable(at, name),
             ExprKind::VariableVariable(name) => {
                 let name = self.php_expression(name);
-                Kind::Index(library(at, "get_defined_vars", Vec::new()).into(), name.into())
+                Kind::Index(Node::library(at, "get_defined_vars", Vec::new()).into(), name.into())
             }
             ExprKind::Identifier(_) | ExprKind::Name(_) => {
                 return self.php_constant(at, &written(node).unwrap_or_default());
@@ -45,7 +45,9 @@ impl Lower<'_> {
             ExprKind::InterpolatedString(parts) | ExprKind::Heredoc { parts, .. } => {
                 return self.php_parts(at, parts);
             }
-            ExprKind::ShellExec(parts) => return library(at, "shell_exec", vec![self.php_parts(at, parts)]),
+            ExprKind::ShellExec(parts) => {
+                return Node::library(at, "shell_exec", vec![self.php_parts(at, parts)]);
+            }
             ExprKind::Int(number) => Kind::Number(*number),
             ExprKind::Bool(true) => Kind::Number(1),
             ExprKind::Bool(false) | ExprKind::Float(_) | ExprKind::Null | ExprKind::Omit => Kind::Constant,
@@ -104,19 +106,21 @@ impl Lower<'_> {
                 let value = self.php_expression(value);
                 match to {
                     CastKind::String => Kind::Join(vec![value]),
-                    CastKind::Array => return library(at, "array.cast", vec![value]),
+                    CastKind::Array => return Node::library(at, "array.cast", vec![value]),
                     _ => Kind::Inert(vec![value]),
                 }
             }
             ExprKind::Match(one) => return self.php_match(at, one),
-            ExprKind::Clone(inner) => return library(at, "clone", vec![self.php_expression(inner)]),
+            ExprKind::Clone(inner) => return Node::library(at, "clone", vec![self.php_expression(inner)]),
             ExprKind::CloneWith(inner, changes) => {
                 let changes = self.php_expression(changes);
-                let clone = library(at, "clone", vec![self.php_expression(inner)]);
+                let clone = Node::library(at, "clone", vec![self.php_expression(inner)]);
                 Kind::Sequence(vec![changes, clone])
             }
-            ExprKind::Include(_, path) => return library(at, "include", vec![self.php_expression(path)]),
-            ExprKind::Eval(text) => return library(at, "eval", vec![self.php_expression(text)]),
+            ExprKind::Include(_, path) => {
+                return Node::library(at, "include", vec![self.php_expression(path)]);
+            }
+            ExprKind::Eval(text) => return Node::library(at, "eval", vec![self.php_expression(text)]),
             ExprKind::Isset(values) => Kind::Inert(self.php_all(values.iter())),
             ExprKind::Print(value) | ExprKind::Empty(value) => Kind::Inert(vec![self.php_expression(value)]),
             ExprKind::Exit(value) => {
@@ -266,7 +270,7 @@ impl Lower<'_> {
             // `value |> function`
             BinaryOp::Pipe => {
                 let (value, function) = (self.php_expression(one.left), self.php_expression(one.right));
-                return library(at, "call_user_func", vec![function, value]);
+                return Node::library(at, "call_user_func", vec![function, value]);
             }
             op => Kind::Inert(self.php_operands(node, |other| other == op)),
         };
@@ -399,9 +403,4 @@ impl Lower<'_> {
 /// A text that is no UTF-8 is not known.
 fn piece(at: Span, text: &ByteStr<'_, '_>) -> Node {
     text.to_str().map_or_else(|| Node::unknown(at), |text| Node::text(at, text))
-}
-
-/// A call of something that every program has.
-pub(super) fn library(at: Span, name: &str, arguments: Vec<Node>) -> Node {
-    Node::call(at, Node::name(at, name), arguments)
 }

@@ -193,11 +193,9 @@ impl<'arena, 'src> Visitor<'arena, 'src> for Survey<'_> {
     fn visit_class_member(&mut self, node: &ClassMember<'arena, 'src>) -> ControlFlow<Self::Break> {
         match &node.kind {
             ClassMemberKind::Method(one) => {
-                self.found.add_changing(&one.params, one.name.as_str().unwrap_or_default());
+                self.found.add_changing(&one.params, one.name.as_str().unwrap_or_default())
             }
-            ClassMemberKind::ClassConst(one) => {
-                self.found.declared.extend(one.name.as_str().map(constant));
-            }
+            ClassMemberKind::ClassConst(one) => self.found.declared.extend(one.name.as_str().map(constant)),
             _ => {}
         }
         walk_class_member(self, node)
@@ -206,11 +204,9 @@ impl<'arena, 'src> Visitor<'arena, 'src> for Survey<'_> {
     fn visit_enum_member(&mut self, node: &EnumMember<'arena, 'src>) -> ControlFlow<Self::Break> {
         match &node.kind {
             EnumMemberKind::Method(one) => {
-                self.found.add_changing(&one.params, one.name.as_str().unwrap_or_default());
+                self.found.add_changing(&one.params, one.name.as_str().unwrap_or_default())
             }
-            EnumMemberKind::ClassConst(one) => {
-                self.found.declared.extend(one.name.as_str().map(constant));
-            }
+            EnumMemberKind::ClassConst(one) => self.found.declared.extend(one.name.as_str().map(constant)),
             _ => {}
         }
         walk_enum_member(self, node)

@@ -95,7 +95,7 @@ impl Lower<'_> {
                     Expr::Call(_) => found.push(self.expression(node)),
                     Expr::StringLiteral(_) | Expr::FString(_) if written().contains('(') => {
                         let text = self.expression(node);
-                        found.push(Node::call(at, Node::name(at, "eval"), vec![text]));
+                        found.push(Node::library(at, "eval", vec![text]));
                     }
                     _ => walk_expr(&mut left, node),
                 }

@@ -7,7 +7,7 @@ use ruff_python_ast::{
     UnaryOp,
 };
 
-use super::super::{Lower, Names};
+use super::super::Lower;
 use super::span;
 use crate::limits::LAYERS_MAX;
 use crate::tree::{Kind, Loop, Node, Span};
@@ -222,7 +222,7 @@ impl Lower<'_> {
         if clauses > LAYERS_MAX {
             return Node::hole(at, Why::Nesting);
         }
-        self.scopes.push(Names { is_block: true, ..Names::default() });
+        self.begin_block();
         let mut loops = Vec::new();
         for one in generators {
             let right = self.expression(&one.iter);
@@ -240,8 +240,7 @@ impl Lower<'_> {
             let one = Loop { over: Some((left, right)), body, jumps: false, collects: true };
             Node::new(at, Kind::Loop(Box::new(one)))
         });
-        let locals = self.locals();
-        Node::new(at, Kind::Scope(locals, made.into()))
+        self.scoped(made)
     }
 }
 

@@ -406,7 +406,7 @@ fn symbol_function(name: &str, at: Span) -> Node {
     let target = Node::name(at, "of symbol");
     let of = Node::name(at, "of symbol");
     let body = match name {
-        "chr" => Node::call(at, Node::name(at, "chr.of()"), vec![of]),
+        "chr" => Node::library(at, "chr.of()", vec![of]),
         _ if SAME.contains(&name) || COPIES.contains(&name) => of,
         _ => Node::method(at, of, of_text(name), Vec::new()),
     };

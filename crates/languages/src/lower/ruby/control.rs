@@ -56,15 +56,11 @@ impl Lower<'_> {
     }
 
     pub(super) fn rb_statements(&mut self, at: Span, node: Option<StatementsNode<'_>>) -> Node {
-        let mut parts = node.map(|node| self.rb_all(&node.body())).unwrap_or_default();
-        match parts.pop() {
-            Some(only) if parts.is_empty() => only,
-            Some(last) => {
-                parts.push(last);
-                Node::sequence(at, parts)
-            }
-            None => Node::nothing(at),
+        let parts = node.map(|node| self.rb_all(&node.body())).unwrap_or_default();
+        if parts.is_empty() {
+            return Node::nothing(at);
         }
+        Node::only(parts, |parts| Node::sequence(at, parts))
     }
 
     /// The body of a definition or of parentheses.
@@ -145,7 +141,7 @@ impl Lower<'_> {
     fn rb_while(&mut self, at: Span, condition: &Parsed<'_>, body: Option<StatementsNode<'_>>) -> Node {
         let condition = self.rb(condition);
         let body = self.rb_statements(at, body);
-        Node::repeated(at, Node::sequence(at, vec![condition, body]))
+        Node::repeats(at, vec![condition, body])
     }
 
     fn rb_for(&mut self, node: &ForNode<'_>) -> Node {
