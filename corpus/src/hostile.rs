@@ -75,7 +75,7 @@ fn numbered(text: &str, at: usize) -> String {
     if text.contains(NUMBER) { text.replace(NUMBER, &at.to_string()) } else { text.to_owned() }
 }
 
-fn read(text: &str) -> Result<Vec<Hostile>, String> {
+pub(crate) fn read(text: &str) -> Result<Vec<Hostile>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with("# "));
     lines
         .map(|(at, line)| {

@@ -28,22 +28,29 @@ pub fn program(language: &str) -> Option<String> {
 
 /// Returns parts of programs that are hostile to parsers when repeated, for every language.
 pub fn hostile_parts() -> Vec<String> {
-    let lines = include_str!("../programs/hostile.txt").lines();
+    let lines = HOSTILE.lines().take_while(|line| !is_section(line));
     lines
         .filter(|line| !line.is_empty() && !line.starts_with("# "))
         .map(|line| line.replace("\\n", "\n"))
         .collect()
 }
 
+/// Returns hostile programs of one language, by its name; each has the name of its kind. The error names the invalid line.
+pub fn hostile_programs(language: &str) -> Result<Vec<Hostile>, String> {
+    hostile::read(&section(HOSTILE, language).collect::<Vec<_>>().join("\n"))
+}
+
 /// Returns the tokens of a language's grammar or reader. Hostile programs repeat them, alone and together.
 pub fn program_tokens(language: &str) -> Vec<String> {
-    let lines = include_str!("../programs/tokens.txt").lines();
-    let of_language = |line: &&str| *line != format!("[{language}]");
-    let section = lines.skip_while(of_language).skip(1).take_while(|line| !is_section(line));
-    let written = section.flat_map(str::split_whitespace);
+    let written = section(include_str!("../programs/tokens.txt"), language).flat_map(str::split_whitespace);
     written
         .map(|token| token.replace("\\n", "\n").replace("\\s", " ").replace("\\t", "\t").replace("\\r", "\r"))
         .collect()
+}
+
+fn section<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    let begin = format!("[{name}]");
+    text.lines().skip_while(move |line| *line != begin).skip(1).take_while(|line| !is_section(line))
 }
 
 /// `[name]` is a section. No token has such a form.
@@ -51,6 +58,8 @@ fn is_section(line: &str) -> bool {
     let name = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
     name.is_some_and(|name| name.len() > 1 && name.bytes().all(|letter| letter.is_ascii_lowercase()))
 }
+
+const HOSTILE: &str = include_str!("../programs/hostile.txt");
 
 const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/programs");
 
@@ -66,6 +75,28 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+
+    /// Kinds of hostile programs that each language has.
+    const KINDS: &[&str] = &["unary", "ternary", "branches", "members", "literals", "templates", "recovery"];
+
+    #[test]
+    fn each_language_has_hostile_programs_of_each_kind() {
+        let mut all = 0;
+        for language in
+            ["python", "javascript", "perl", "ruby", "php", "lua", "powershell", "cmd", "applescript"]
+        {
+            let programs = hostile_programs(language).unwrap();
+            for kind in KINDS {
+                assert!(programs.iter().any(|one| one.name == *kind), "{language} has no {kind}");
+            }
+            for program in &programs {
+                let length = program.text(64 << 10).len();
+                assert!((60 << 10..=64 << 10).contains(&length), "{language} {program:?}: {length}");
+            }
+            all += programs.len();
+        }
+        assert!(all >= 300, "{all}");
+    }
 
     #[test]
     fn there_are_enough_commands_and_none_twice() {

@@ -133,6 +133,9 @@ pub(crate) fn read(text: &str, meter: &Meter) -> Node {
         let at = (first.at.0, line.last().map_or(first.at.1, |last| last.at.1));
         Line { tokens: line, meter, next: 0, depth: 0, at }.statement(&mut parts);
     }
+    // A text or a comment without its end may hide the lines behind it.
+    let wrong = tokens.iter().filter(|token| matches!(token.is, Is::Wrong));
+    parts.extend(wrong.map(|token| Node::new(token.at, Kind::Hole(Why::Syntax))));
     Node::sequence((0, place(text.len())), parts)
 }
 

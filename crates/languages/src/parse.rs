@@ -16,6 +16,7 @@ use crate::{applescript, batch, lower, powershell};
 
 pub(crate) mod guard;
 mod javascript;
+mod perl;
 mod php;
 mod python;
 mod ruby;
@@ -86,6 +87,11 @@ fn refused(language: Language, text: &str) -> Option<Why> {
     }
     if matches!(language, Language::Python | Language::JavaScript | Language::Ruby | Language::Php) {
         return None;
+    }
+    if language == Language::Perl
+        && let Some(why) = perl::refused(text)
+    {
+        return Some(why);
     }
     let last_end = text.rfind("*/").unwrap_or(0);
     let open_comments = text.get(last_end..).unwrap_or_default().matches("/*").count();

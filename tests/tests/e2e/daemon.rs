@@ -8,6 +8,7 @@ mod every_user;
 mod facts;
 mod history;
 mod hostile;
+mod hostile_programs;
 mod isolation;
 mod layers;
 mod life;

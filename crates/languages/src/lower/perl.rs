@@ -14,6 +14,7 @@ use super::Lower;
 use crate::tree::{Kind, Node, Span};
 
 mod calls;
+mod doubts;
 mod expressions;
 mod functions;
 mod modules;
@@ -41,13 +42,19 @@ pub(super) struct Perl<'t> {
     changes_arguments: bool,
     /// Text in patterns may be code.
     runs_patterns: bool,
+    doubts: Vec<doubts::Doubt<'t>>,
+    /// Calls of the program, and those so far that are in the common tree.
+    calls: Vec<(usize, Span)>,
+    lowered: HashSet<usize>,
 }
 
 impl<'t> Lower<'t> {
     pub(super) fn perl(&mut self, root: Parsed<'_>) -> Node {
         self.pl_survey(root);
         self.perl.package = "main".to_owned();
-        let parts = self.pl_statements(root);
+        let mut parts = self.pl_statements(root);
+        parts.extend(self.pl_doubts());
+        parts.extend(self.pl_lost_calls());
         Node::sequence(Self::at(root), parts)
     }
 

@@ -6,7 +6,9 @@ use php_rs_parser::{ParseOptions, parse_arena_with};
 
 use crate::limits::{PARSER_STACK_MIN, PARSER_STACK_PER_BYTE};
 use crate::lower::php;
-use crate::tree::{Kind, Node};
+use crate::tree::{Kind, Node, Span};
+
+mod older;
 
 /// Parses a program. The first syntax error gives a `Hole` at its place, after the parts that the parser recovered:
 /// another version of PHP may run them.
@@ -16,11 +18,21 @@ pub(super) fn parse(text: &str) -> Result<Node, Why> {
 }
 
 fn parsed(text: &str) -> Node {
+    let (tree, error) = parsed_once(text);
+    let old = older::text(text).map(|old| parsed_once(&old));
+    let tree = match old {
+        Some((old, None)) => Node::new(tree.at, Kind::Either(vec![tree, old])),
+        // An older PHP runs nothing of it.
+        Some((_, Some(_))) | None => tree,
+    };
+    let Some(at) = error else { return tree };
+    Node::new(tree.at, Kind::Sequence(vec![tree, Node::new(at, Kind::Hole(Why::Syntax))]))
+}
+
+/// Returns the tree, and the place of the first error.
+fn parsed_once(text: &str) -> (Node, Option<Span>) {
     let arena = Bump::new();
     let parsed = parse_arena_with(&arena, text, &ParseOptions::default().source_map(false));
-    let tree = php(text, &parsed.program);
-    let Some(error) = parsed.errors.first() else { return tree };
-    let at = error.span();
-    let hole = Node::new((at.start, at.end), Kind::Hole(Why::Syntax));
-    Node::new(tree.at, Kind::Sequence(vec![tree, hole]))
+    let error = parsed.errors.first().map(|error| (error.span().start, error.span().end));
+    (php(text, &parsed.program), error)
 }

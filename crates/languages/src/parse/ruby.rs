@@ -42,17 +42,24 @@ fn flags(text: &str) -> Result<Vec<CommandLineFlag>, Why> {
         let is_inside = |line: &str| line.starts_with("#!") && line.contains("ruby");
         return if text.lines().any(is_inside) { Err(Why::Unsupported) } else { Ok(Vec::new()) };
     };
-    let short = options.split_whitespace().filter(|word| word.starts_with('-') && !word.starts_with("--"));
     let mut flags = Vec::new();
-    for letter in short.flat_map(str::chars) {
-        match letter {
-            'n' | 'p' => flags.push(CommandLineFlag::N),
-            'x' => return Err(Why::Unsupported),
-            _ => {}
+    for word in options.split_whitespace().filter(|word| word.starts_with('-') && !HARMLESS.contains(word)) {
+        for letter in word.trim_start_matches('-').chars() {
+            match letter {
+                'n' | 'p' => flags.push(CommandLineFlag::N),
+                // Warnings, lines and their fields.
+                'a' | 'l' | 'v' | 'w' | 'W' | '0'..='9' => {}
+                // `-r` loads a file, `-i` changes the files of the arguments, `-E` names an encoding.
+                _ => return Err(Why::Unsupported),
+            }
         }
     }
     Ok(flags)
 }
+
+/// Long options that change nothing.
+const HARMLESS: &[&str] =
+    &["--disable-gems", "--disable=gems", "--enable=frozen-string-literal", "--jit", "--yjit", "--verbose"];
 
 /// Returns true if Ruby reads the bytes of the text as UTF-8: a comment of the first two lines may name an encoding.
 fn is_as_read(text: &str) -> bool {

@@ -86,6 +86,10 @@ impl Reader<'_> {
         if let Some(item) = drive_item(&target) {
             return Ok(self.own(from, "store", vec![Node::text(at, &item), value]));
         }
+        if !is_place(&target) {
+            let wrong = Node::new(at, Kind::Hole(Why::Syntax));
+            return Ok(Node::new(at, Kind::Sequence(vec![target, value, wrong])));
+        }
         Ok(match operator {
             "=" => Node::assign(at, target, value),
             "??=" => Node::assign(at, target, Node::or(at, vec![Node::nothing(at), value])),
@@ -339,6 +343,11 @@ impl Reader<'_> {
             parts.push(self.node(from, Kind::Text(text.into())));
         }
     }
+}
+
+/// Reports whether a value can be stored there. PowerShell rejects other targets.
+fn is_place(target: &Node) -> bool {
+    matches!(target.kind, Kind::Name(_) | Kind::Member(..) | Kind::Index(..) | Kind::List(_))
 }
 
 /// Returns the item of a drive that a variable names: `${c:/file}`, `$alias:name`.

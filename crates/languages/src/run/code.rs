@@ -222,8 +222,15 @@ impl Machine<'_> {
             self.hole(node.at, Role::Code, Why::Network, &path.written());
             return Value::unknown(Why::Network, &path.written());
         }
-        let what = What::Script { language: self.language, path: path.clone() };
-        self.act(node.at, what);
+        if self.language == Language::JavaScript
+            && let Some(file) = path.as_str().and_then(file_of_url)
+        {
+            let path = Arg::known(file);
+            self.act(node.at, What::Script { language: self.language, path });
+        }
+        if !path.prefix().starts_with("file:") || path.as_str().is_none() {
+            self.act(node.at, What::Script { language: self.language, path: path.clone() });
+        }
         // The file's definitions exist here afterwards.
         self.stars |= matches!(self.language, Language::Perl | Language::Ruby);
         Value::unknown(Why::File, &path.written())
@@ -380,6 +387,18 @@ fn calls_own(text: &str, is_bare: bool) -> bool {
 }
 
 /// Reports whether a module name is a file path.
+/// Returns the file of a URL: of `file:///x`, and of a path with a query, a fragment or an escape. `import` reads such a
+/// path as a URL; `require` reads it as a name.
+fn file_of_url(url: &str) -> Option<String> {
+    let path = match url.strip_prefix("file:") {
+        Some(rest) => rest.strip_prefix("//localhost").or_else(|| rest.strip_prefix("//")).unwrap_or(rest),
+        None if url.contains(['?', '#', '%']) => url,
+        None => return None,
+    };
+    let end = path.find(['?', '#']).unwrap_or(path.len());
+    super::texts::percent(path.get(..end)?)
+}
+
 fn is_path(name: &str) -> bool {
     name.starts_with(['.', '/']) || name.starts_with("file:")
 }

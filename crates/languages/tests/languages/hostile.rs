@@ -20,69 +20,6 @@ pub(crate) fn has_command(reading: &Reading) -> bool {
     reading.acts.iter().any(|act| matches!(&act.what, What::Shell { .. }))
 }
 
-/// Begin, a repeated unit, middle, a repeated end.
-const SHAPES: &[(&str, &str, &str, &str)] = &[
-    ("x = ", "-", "1", ""),
-    ("x = ", "not ", "1", ""),
-    ("x = ", "await ", "y", ""),
-    ("x = ", "~(", "1", ")"),
-    ("x = ", "1 if y else ", "2", ""),
-    ("x = ", "lambda: ", "1", ""),
-    ("if y:\n pass\n", "elif y:\n pass\n", "", ""),
-    ("x = y", ".y", "", ""),
-    ("x = y", "()", "", ""),
-    ("x = y", "[0]", "", ""),
-    ("x = y", "**y", "", ""),
-    ("x = y", " < y", "", ""),
-    ("x = y", " + y", "", ""),
-    ("x = ", "(", "1", ")"),
-    ("x = ", "[", "1", "]"),
-    ("x = ", "{1: ", "1", "}"),
-    ("x = ", "[y for y in ", "z", "]"),
-    ("", "x = ", "1", ""),
-    ("", "@y\n", "def f(): pass", ""),
-    ("x: ", "y[", "1", "]"),
-    ("x = ", "f'{", "1", "}'"),
-    ("x = f'{1:", "{1:", "", "}"),
-    ("x = ", "f\"{y}\" ", "", ""),
-    ("match y:\n case ", "[", "z", "]: pass"),
-    ("match y:\n case ", "A(", "z", "): pass"),
-    ("", "from await ", "", ""),
-    ("", "def f(", "", ""),
-    ("", "try:\n", "", ""),
-    ("", "\" ' ( [ { def class ` ", "", ""),
-    ("", "f'{", "", ""),
-    ("", "<", "", ""),
-    ("", "`", "", ""),
-];
-
-/// Sizes of hostile texts in bytes.
-pub(crate) const SIZES: [usize; 4] = [100, 4 << 10, 60 << 10, 1 << 20];
-
-/// A text is read, or reports that it was not; the command after it is not lost in silence. A shape has a beginning, a unit
-/// that is repeated up to each size, a middle, and an end for each unit.
-pub(crate) fn check_shapes(
-    shapes: &[(&str, &str, &str, &str)],
-    sizes: &[usize],
-    (before, after): (&str, &str),
-    read: impl Fn(&str) -> Reading,
-) {
-    for (begin, unit, middle, end) in shapes {
-        for bytes in sizes {
-            let count = bytes / (unit.len() + end.len());
-            let (units, ends) = (unit.repeat(count), end.repeat(count));
-            let reading = read(&format!("{before}{begin}{units}{middle}{ends}{after}"));
-            let is_reported = has_command(&reading) || !holes(&reading).is_empty();
-            assert!(is_reported, "{begin:?} {unit:?} {bytes}: {reading:?}");
-        }
-    }
-}
-
-#[test]
-fn hostile_shapes_are_read_or_reported() {
-    check_shapes(SHAPES, &SIZES, ("", &format!("\n{RM}\n")), python);
-}
-
 /// Nothing is silent because Python reads the bytes in another way.
 #[test]
 fn texts_that_are_not_what_they_seem_are_reported() {

@@ -9,3 +9,5 @@ mod hostile_php;
 mod hostile_ruby;
 mod laws;
 mod limits;
+mod prefixes;
+mod shapes;

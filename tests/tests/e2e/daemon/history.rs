@@ -48,7 +48,7 @@ fn play(home: &Home, number: usize, command: &str) -> anyhow::Result<String> {
 }
 
 /// Returns the result of a `castellan` command on its history.
-fn run_json(home: &Home, arguments: &[&str]) -> anyhow::Result<(Finished, Json)> {
+pub(super) fn run_json(home: &Home, arguments: &[&str]) -> anyhow::Result<(Finished, Json)> {
     let mut command = home.command(&home.bin().join("castellan"));
     command.arg("--home").arg(home.castellan()).args(arguments).arg("--json");
     let done = Running::start(&mut command)?.finish(LIMIT)?;

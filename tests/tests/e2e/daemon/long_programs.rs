@@ -7,10 +7,12 @@ use castellan_tests::hook::{bash, judge, understood};
 use castellan_tests::process::stop_process;
 use castellan_tests::wait::{ended, until};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 use super::LIMIT;
+use super::history::run_json;
 
-const RULES: &str = "
+pub(super) const RULES: &str = "
 - rule: Marked
   desc: d
   condition: fx.kind = write and fx.path = /srv/mark
@@ -28,7 +30,7 @@ const RULES: &str = "
 ";
 
 /// The packs would deny more.
-const ALONE: &str = "version = 1\n[packs]\nexecution = \"off\"\n";
+pub(super) const ALONE: &str = "version = 1\n[packs]\nexecution = \"off\"\n";
 
 /// The helpers of a daemon.
 fn helpers(daemon: Pid) -> Vec<Pid> {
@@ -74,6 +76,9 @@ fn a_helper_reads_long_programs_and_may_fail() -> anyhow::Result<()> {
     let recorded =
         home.records()?.iter().any(|record| record["call"]["world"].to_string().contains("given up"));
     assert!(recorded, "no record of it");
+    // The replay could read it.
+    let (done, json) = run_json(&home, &["replay"])?;
+    assert_eq!((done.code, &json["changes"]), (Some(0), &json!([])), "{json}");
 
     // The next one works, also after a crash.
     assert_eq!(judged(&home, "again.py", "print(3)")?, "defer -");

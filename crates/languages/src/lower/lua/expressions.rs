@@ -196,10 +196,14 @@ impl Lower<'_> {
             return Node::text(at, inside.strip_prefix('\n').unwrap_or(inside));
         }
         let inside = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
-        match unescaped(inside) {
+        let text = |is_old| match unescaped(inside, is_old) {
             Some(text) => Node::text(at, &text),
             None => Node::unknown(at),
+        };
+        if NEW_ESCAPES.iter().any(|escape| inside.contains(escape)) {
+            return Node::new(at, Kind::Either(vec![text(false), text(true)]));
         }
+        text(false)
     }
 }
 
@@ -208,8 +212,11 @@ fn operator<'p>(node: Parsed<'p>) -> &'p str {
     node.children(&mut cursor).find(|child| !child.is_named()).map_or("", |child| child.kind())
 }
 
-/// The text of a literal's inside; `None` for an escape that Lua does not know.
-fn unescaped(inside: &str) -> Option<String> {
+/// Escapes since Lua 5.2. Lua 5.1 reads their letters as themselves.
+const NEW_ESCAPES: &[&str] = &["\\x", "\\z", "\\u"];
+
+/// The text of a literal's inside; `None` for an escape that Lua does not know. `is_old`: as Lua 5.1 reads it.
+fn unescaped(inside: &str, is_old: bool) -> Option<String> {
     let mut text = String::with_capacity(inside.len());
     let mut rest = inside;
     while let Some((before, after)) = rest.split_once('\\') {
@@ -226,6 +233,7 @@ fn unescaped(inside: &str) -> Option<String> {
             'v' => text.push('\u{b}'),
             '\\' | '\'' | '"' | '\n' => text.push(letter),
             '\r' => text.push('\n'),
+            'x' | 'z' | 'u' if is_old => text.push(letter),
             'z' => rest = rest.trim_start(),
             'x' => {
                 let (digits, after) = rest.split_at_checked(2)?;

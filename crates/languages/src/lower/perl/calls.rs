@@ -44,6 +44,7 @@ const FILLS: &[(&str, usize)] =
 impl Lower<'_> {
     pub(super) fn pl_call(&mut self, node: Parsed<'_>) -> Node {
         let at = Self::at(node);
+        self.perl.lowered.insert(node.id());
         let inner = Self::children(node).first().copied();
         match node.kind() {
             "eval_expression" => self.pl_eval(node, inner),
@@ -59,7 +60,7 @@ impl Lower<'_> {
             "goto_expression" => {
                 self.jumps += 1;
                 match inner {
-                    Some(inner) if self.text_of(inner).starts_with('&') => self.pl(inner),
+                    Some(inner) if !matches!(inner.kind(), "bareword" | "label") => self.pl(inner),
                     _ => Self::nothing(node),
                 }
             }
@@ -68,6 +69,7 @@ impl Lower<'_> {
                     let target = self.pl_target(inner);
                     Node::assign(at, target, Node::unknown(at))
                 }
+                Some(inner) if inner.kind().ends_with("element_expression") => self.pl(inner),
                 _ => Self::nothing(node),
             },
             "func0op_call_expression" => self.pl_nullary(node),
@@ -381,7 +383,10 @@ impl Lower<'_> {
                     && !self.pl_is_declared(name)
             });
             match handle {
-                Some(_) => parts.extend(self.pl_arguments(*one)),
+                Some(_) => {
+                    self.perl.lowered.insert(one.id());
+                    parts.extend(self.pl_arguments(*one));
+                }
                 None => parts.push(self.pl(*one)),
             }
         }

@@ -4,6 +4,7 @@ use castellan_event::Why;
 use tree_sitter::Node as Parsed;
 
 use super::super::Lower;
+use crate::limits::ERRORS_MAX;
 use crate::tree::{Kind, Node, Span};
 
 /// Modules by which a program says how it is to be read; they give it no functions.
@@ -32,7 +33,6 @@ const PRAGMAS: &[&str] = &[
     "fields",
     "filetest",
     "threads",
-    "encoding",
     "charnames",
     "deprecate",
     "overloading",
@@ -40,6 +40,9 @@ const PRAGMAS: &[&str] = &[
     "vmsish",
     "builtin",
 ];
+
+/// Modules that change the text that follows, as those of `Filter::` do.
+const SOURCES: &[&str] = &["encoding", "Switch"];
 
 impl<'t> Lower<'t> {
     /// Looks through a whole program: functions, packages, constants, here-documents.
@@ -58,6 +61,10 @@ impl<'t> Lower<'t> {
             {
                 package = ends.pop().map(|(_, before)| before).unwrap_or_default();
             }
+            if self.perl.doubts.len() < ERRORS_MAX {
+                self.perl.doubts.extend(self.pl_doubt(node));
+            }
+            self.pl_note_call(node);
             match node.kind() {
                 "package_statement" | "class_statement" | "role_statement" => {
                     if let Some(name) = node.child_by_field_name("name") {
@@ -133,8 +140,13 @@ impl<'t> Lower<'t> {
         let at = Self::at(node);
         let Some(module) = node.child_by_field_name("module") else { return Self::nothing(node) };
         let name = self.text_of(module);
+        if SOURCES.contains(&name) || name.starts_with("Filter::") {
+            return self.hole(node, Why::Unsupported);
+        }
         if Self::has_word(node, &["no"]) {
-            return Self::nothing(node);
+            // `no` loads the module, too.
+            let load = || Node::new(at, Kind::Load(Node::text(at, name).into()));
+            return if PRAGMAS.contains(&name) { Self::nothing(node) } else { load() };
         }
         let given: Vec<_> = Self::children(node)
             .into_iter()

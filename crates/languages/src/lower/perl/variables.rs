@@ -116,16 +116,20 @@ impl<'t> Lower<'t> {
         let name = format!("slice at {}", at.0);
         let keep = Node::assign(at, Node::name(at, &name), of);
         let indexes = Self::children(node).into_iter().filter(|one| *one != container);
-        let mut elements = Vec::new();
+        let (mut before, mut elements) = (vec![keep], Vec::new());
         for index in indexes.flat_map(Self::pl_listed) {
             for index in self.pl_indexes(index) {
                 let of = Node::name(at, &name);
                 elements.push(match index.kind {
-                    Kind::Spread(_) => Node::spread(at, of),
+                    Kind::Spread(index) => {
+                        before.push(*index);
+                        Node::spread(at, of)
+                    }
                     _ => Node::index(at, of, index),
                 });
             }
         }
+        let keep = Node::sequence(at, before);
         Node::sequence(at, vec![keep, Node::list(at, elements)])
     }
 

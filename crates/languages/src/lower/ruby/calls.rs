@@ -354,7 +354,10 @@ fn defining_call(at: Span, name: &str, mut given: Vec<Node>) -> Node {
                     let name = format!("->{name}");
                     Node::assign(at, Node::name(at, &name), function)
                 }
-                (None, Some(function)) => Node::call(at, Node::nothing(at), vec![function]),
+                (None, Some(function)) => {
+                    let called = Node::call(at, Node::nothing(at), vec![function]);
+                    Node::sequence(at, given.into_iter().chain([called]).collect())
+                }
                 (_, None) => Node::nothing(at),
             }
         }
