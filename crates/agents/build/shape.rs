@@ -209,6 +209,8 @@ pub(crate) struct Mode {
     pub(crate) name: String,
     pub(crate) holds: Holds,
     pub(crate) attended: bool,
+    #[serde(default)]
+    pub(crate) prompts: bool,
 }
 
 #[derive(Debug, Deserialize)]

@@ -150,8 +150,10 @@ fn options(agent: &Agent) -> String {
 fn asks(agent: &Agent) -> String {
     let objections = &agent.asks.objections;
     let modes = rows(&agent.asks.modes, |mode| {
-        let (name, holds, attended) = (&mode.name, &mode.holds, mode.attended);
-        format!("Mode {{ name: {name:?}, holds: Holds::{holds:?}, is_attended: {attended} }}")
+        let (name, holds, attended, prompts) = (&mode.name, &mode.holds, mode.attended, mode.prompts);
+        format!(
+            "Mode {{ name: {name:?}, holds: Holds::{holds:?}, is_attended: {attended}, prompts: {prompts} }}"
+        )
     });
     format!(
         "Asks {{ modes: {modes}, prompt: {:?}, denies_unattended: {}, objections: Objections {{ known_tools: &{:?}, own_servers: &{:?}, \

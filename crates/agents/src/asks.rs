@@ -47,6 +47,13 @@ pub fn holds_ask(
         })
 }
 
+/// Reports whether the agent itself asks a person about a shell command in its permission mode, if castellan leaves the
+/// call to the agent. False where that was not measured.
+pub fn prompts(agent: AgentId, call: &Call) -> bool {
+    let is_asked = call.tool.kind == ToolKind::Shell && call.agent.event == question_event(agent);
+    is_asked && mode(agent, &call.agent.permission_mode).is_some_and(|mode| mode.prompts)
+}
+
 /// Reports whether the agent denies an ask if nobody is there. castellan then denies: a person can approve the call
 /// elsewhere.
 pub fn denies_unattended_asks(agent: AgentId) -> bool {

@@ -215,6 +215,8 @@ pub(crate) struct Mode {
     pub(crate) holds: Holds,
     /// In a terminal every ask that the mode holds reaches a person. Otherwise the agent itself rejects some asks.
     pub(crate) is_attended: bool,
+    /// The agent itself asks a person before each shell command that the user's own rules do not allow.
+    pub(crate) prompts: bool,
 }
 
 /// The calls for which a mode holds an ask.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use castellan_agents::{
-    AgentId, Incoming, Origin, Question, decode, file_input, holds_ask, measured_version, question_event,
-    shell_call,
+    AgentId, Incoming, Origin, Question, decode, file_input, holds_ask, measured_version, prompts,
+    question_event, shell_call,
 };
 use castellan_daemon::{Config, FileSystem, Layout, facts_of, own_paths};
 use castellan_event::{Answers, Call, Facts, Recorder, Session};
@@ -68,7 +68,13 @@ impl AskedCall {
         let session = Session::default();
         let version = || Some(measured_version(self.agent));
         let agent_asks = holds_ask(self.agent, version, &call, &facts);
-        let state = State { agent_asks, workspace_trust: loaded.workspace_trust, ..State::plain(&session) };
+        let agent_prompts = prompts(self.agent, &call);
+        let state = State {
+            agent_asks,
+            agent_prompts,
+            workspace_trust: loaded.workspace_trust,
+            ..State::plain(&session)
+        };
         let (decision, change) = drive(&call, &facts, &loaded.policy, &state, &mut world);
         Ok(JudgedCall { call, facts, loaded, decision, change, answers: world.into_answers(), session })
     }

@@ -18,6 +18,9 @@ pub struct Facts {
     /// The project's own files that have an Opaque part, spelled like [`crate::ScriptId::path`]. Such a file is in the
     /// workspace, and the session has neither created nor changed it.
     pub own_scripts: BTreeSet<String>,
+    /// The workspace's files that have an Opaque part and that sessions, or version control, created or changed. Their
+    /// bytes come from the network in no known way. Spelled like `own_scripts`.
+    pub session_scripts: BTreeSet<String>,
     /// Roots of the work trees in which version control changes files that the call does not name.
     pub changed_trees: BTreeSet<String>,
     /// A `&` starts something in the background, even without a command: `X=1 &`.

@@ -108,7 +108,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     tools::effects(call, &mut scene, &mut facts);
     owner::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);
-    facts.own_scripts = owner::own_opaque_files(&facts, &mut scene);
+    (facts.own_scripts, facts.session_scripts) = owner::owned_opaque_files(&facts, &mut scene);
     facts.changed_trees = owner::changed_trees(&mut scene);
     written::add(call, &made, &mut scene, &mut facts);
     (facts, scene.budget.spent())

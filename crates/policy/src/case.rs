@@ -94,7 +94,8 @@ impl<'c> Reading<'c> {
         let now = rows.get(..done).unwrap_or(&rows);
         let own_code = OwnCode::of(now, &facts.scripts, is_safe, settings.allow_understood);
         let leaves = settings.leaves_own_code(state.headless);
-        let own_parts = if leaves { OwnParts::of(now, facts) } else { OwnParts::default() };
+        let own_parts =
+            if leaves { OwnParts::of(now, facts, state.agent_prompts) } else { OwnParts::default() };
         let need = need(call, now, &own_code);
         let level = active_level(settings, state.workspace_trust, state.ceiling);
         Reading { done, matches, own_code, own_parts, need, level, rows }

@@ -29,6 +29,8 @@ pub struct State<'s> {
     /// If true, the agent asks a person when the answer at this event is ask. If it would run the call, ask becomes
     /// deny.
     pub agent_asks: bool,
+    /// The agent itself asks a person about the call if castellan leaves the call to the agent.
+    pub agent_prompts: bool,
     /// No person can be asked.
     pub headless: bool,
     /// Highest access level of the session, independent of the profile: the agent's own mode lowers it.
@@ -86,6 +88,7 @@ impl<'s> State<'s> {
         State {
             mode: Mode::Enforce,
             agent_asks: true,
+            agent_prompts: false,
             headless: false,
             ceiling: AccessLevel::FullAccess,
             workspace_trust: WorkspaceTrust::Trusted,

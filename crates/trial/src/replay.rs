@@ -150,6 +150,7 @@ fn state<'s>(
     let version = || Some(agents::measured_version(agent));
     State {
         agent_asks: agents::holds_ask(agent, version, call, facts),
+        agent_prompts: agents::prompts(agent, call),
         ceiling: agents::ceiling(agent, &record.permission_mode),
         ..State::plain(before)
     }

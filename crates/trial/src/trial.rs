@@ -21,6 +21,8 @@ const PID: u32 = 4242;
 pub struct Trial<'p> {
     policy: &'p Policy,
     headless: bool,
+    /// The permission mode of the agent is one in which it runs commands without a prompt of its own.
+    skips_prompts: bool,
 }
 
 /// A described call with its analysis and decision.
@@ -76,12 +78,17 @@ impl Judged {
 impl<'p> Trial<'p> {
     /// Returns a trial in which a person can be asked.
     pub fn new(policy: &'p Policy) -> Trial<'p> {
-        Trial { policy, headless: false }
+        Trial { policy, headless: false, skips_prompts: false }
     }
 
     /// Returns the trial with nobody to be asked.
     pub fn unattended(self) -> Trial<'p> {
         Trial { headless: true, ..self }
+    }
+
+    /// Returns the trial with an agent that runs commands without a prompt of its own.
+    pub fn without_prompts(self) -> Trial<'p> {
+        Trial { skips_prompts: true, ..self }
     }
 
     /// Judges a call after its earlier calls. Returns an error if no agent would report one of these calls so.
@@ -113,7 +120,8 @@ impl<'p> Trial<'p> {
         let session = session.session();
         let version = || Some(agents::measured_version(agent));
         let agent_asks = agents::holds_ask(agent, version, call, &facts);
-        let state = State { headless: self.headless, agent_asks, ..State::plain(&session) };
+        let agent_prompts = !self.skips_prompts && !self.headless && agents::prompts(agent, call);
+        let state = State { headless: self.headless, agent_asks, agent_prompts, ..State::plain(&session) };
         let (decision, change) = drive(call, &facts, self.policy, &state, &mut world);
         let answers = world.into_answers();
         Judged { call: call.clone(), facts, decision, change, answers, session, took: Duration::ZERO }

@@ -58,7 +58,11 @@ fn downloaded(facts: &Facts) -> BTreeSet<String> {
     let fetched = facts.effects.iter().filter(|effect| {
         effect.kind() == EffectKind::Write && effect.file_origin() == Some(FileOrigin::Downloaded)
     });
-    fetched.filter_map(|effect| effect.path().map(str::to_owned)).collect()
+    let files = fetched.filter_map(|effect| effect.path().map(str::to_owned));
+    // Version control that fetches names none of the files that it changes.
+    let is_fetch = |effect: &Effect| effect.kind() == EffectKind::Download && effect.system().is_some();
+    let roots = facts.changed_trees.iter().filter(|_| facts.effects.iter().any(is_fetch));
+    files.chain(roots.map(|root| ChangedPath::Tree(root).stored())).collect()
 }
 
 /// Reports whether the call may continue after the agent's turn. Reasons: the agent's own option, `&`, a wrapper such

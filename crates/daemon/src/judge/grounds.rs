@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use castellan_agents as agents;
 use castellan_event::{AccessLevel, Call, Facts, ObligationKind, Recorder, Session};
 use castellan_policy::{Block, Failed, Pending, RequestId, State, Tries};
 
@@ -36,6 +37,7 @@ pub(super) struct Grounds {
     block: Option<Block>,
     is_new_server: bool,
     agent_asks: bool,
+    agent_prompts: bool,
     is_headless: bool,
     hold: Option<Duration>,
     failed: Vec<Failed>,
@@ -60,6 +62,7 @@ impl Judge {
             block: follows.block,
             is_new_server: self.is_new_server(call, whose),
             agent_asks: asked.holds_ask(call, &facts),
+            agent_prompts: agents::prompts(asked.agent, call),
             is_headless: terms.policy.settings().minds_headless() && asked.is_headless(permission_mode),
             hold: asked.hold_time(call, earlier.first.is_some()),
             failed: asked.failed_to_hold().into_iter().collect(),
@@ -81,6 +84,7 @@ impl Grounds {
         State {
             mode: asked.terms().mode,
             agent_asks: self.agent_asks,
+            agent_prompts: self.agent_prompts,
             headless: self.is_headless,
             ceiling: self.ceiling,
             workspace_trust: whose.workspace_trust,

@@ -1,5 +1,6 @@
 //! An agent's question about a call, and its second question at its own prompt. It must not know other requests.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use castellan_agents::{self as agents, AgentId, Message};
@@ -175,8 +176,14 @@ impl Judge {
         let changed = self.memory().changed(&whose.session.root, but);
         let mut facts = facts_after(call, &self.own, whose.inside(), changed, world);
         if !facts.own_scripts.is_empty() {
+            // Code that another session wrote is that session's, unless it came from the network.
             let memory = self.memory();
-            facts.own_scripts.retain(|path| !memory.has_any_written(path));
+            let (own, others) = std::mem::take(&mut facts.own_scripts)
+                .into_iter()
+                .partition(|path| !memory.has_any_written(path));
+            facts.own_scripts = own;
+            let others: BTreeSet<String> = others;
+            facts.session_scripts.extend(others.into_iter().filter(|path| !memory.has_any_downloaded(path)));
         }
         facts
     }

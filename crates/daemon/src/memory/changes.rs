@@ -104,6 +104,11 @@ impl Changes {
         self.sessions.values().any(|session| session.is_full || may_be_written(&session.written, file))
     }
 
+    /// Reports whether any session may have fetched a file from the network.
+    pub(crate) fn has_any_downloaded(&self, file: &str) -> bool {
+        self.sessions.values().any(|session| session.is_full || may_be_written(&session.downloaded, file))
+    }
+
     /// Registers a call that may run now and writes paths or runs scripts. A repeated call begins once. Returns a call
     /// that lost its place to this one.
     pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {

@@ -19,6 +19,11 @@ impl Memory {
         self.lasting.has_suspects() || self.lasting.changes.has_any_written(file)
     }
 
+    /// Reports whether any session has fetched a file, or may have.
+    pub(crate) fn has_any_downloaded(&self, file: &str) -> bool {
+        self.lasting.has_suspects() || self.lasting.changes.has_any_downloaded(file)
+    }
+
     /// Registers a call that may run now; see [`changes::Changes::begin`].
     pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
         if !begun.paths.is_empty() {

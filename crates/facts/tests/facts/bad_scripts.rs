@@ -205,7 +205,8 @@ fn a_file_of_two_languages_is_what_runs_it() {
         assert!(found.contains("delete /w/a") && found.contains("delete /w/b"), "{text}: {found}");
     }
     for text in ["perl shell-perl", "perl -x shell-perl"] {
-        assert!(shown(text, &Machine(THERE)).contains("opaque syntax"), "{text}");
+        let found = shown(text, &Machine(THERE));
+        assert!(found.contains("opaque syntax") || found.contains("opaque unsupported"), "{text}: {found}");
     }
 }
 

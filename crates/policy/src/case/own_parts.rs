@@ -1,7 +1,8 @@
 //! Opaque parts of the project's own code about which castellan does not ask when a person is at the agent's prompt.
-//! The user has opened this repository, and agents exist to run its tests and builds. Does not depend on the way a
-//! file's origin was found.
+//! The user has opened this repository, and agents exist to run its tests and builds. Code that a session wrote is
+//! left to the agent only where the agent itself asks the person. Does not depend on the way a file's origin was found.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use castellan_event::{CallRow, Command, Effect, EffectKind, Facts, Role, Scope, Why};
@@ -11,7 +12,7 @@ use castellan_programs::Trait;
 #[derive(Debug, Default)]
 pub(crate) struct OwnParts<'r> {
     /// Files of the project; `None` if its own code gets no special treatment.
-    files: Option<&'r BTreeSet<String>>,
+    files: Option<Cow<'r, BTreeSet<String>>>,
     /// Commands whose Opaque parts are not left to the project.
     grave: BTreeSet<usize>,
     /// Commands that delete or change unknown files.
@@ -21,16 +22,20 @@ pub(crate) struct OwnParts<'r> {
 }
 
 impl<'r> OwnParts<'r> {
-    /// Finds those of a call.
-    pub(crate) fn of(rows: &[CallRow<'_>], facts: &'r Facts) -> OwnParts<'r> {
+    /// Finds those of a call. `with_sessions`: code that sessions wrote belongs to the project, too.
+    pub(crate) fn of(rows: &[CallRow<'_>], facts: &'r Facts, with_sessions: bool) -> OwnParts<'r> {
         let effects = || rows.iter().filter_map(CallRow::effect);
+        let files = match with_sessions && !facts.session_scripts.is_empty() {
+            true => Cow::Owned(&facts.own_scripts | &facts.session_scripts),
+            false => Cow::Borrowed(&facts.own_scripts),
+        };
         // An Opaque part of the call itself may be an argument of the project's code.
-        if facts.own_scripts.is_empty() || effects().any(|effect| is_open(effect, &facts.own_scripts)) {
+        if files.is_empty() || effects().any(|effect| is_open(effect, &files)) {
             return OwnParts::default();
         }
         let command = |effect: &Effect| facts.commands.get(effect.command?);
         let fetches_data = |effect: &Effect| {
-            let file = effect.script_path().filter(|file| facts.own_scripts.contains(*file));
+            let file = effect.script_path().filter(|file| files.contains(*file));
             effect.kind() == EffectKind::Download && file.is_some_and(|file| !is_shell_text(file))
         };
         let is_grave = |effect: &&Effect| {
@@ -45,12 +50,12 @@ impl<'r> OwnParts<'r> {
             matches!(effect.kind(), EffectKind::Delete | EffectKind::Permission | EffectKind::Destroy)
         };
         let deleting = effects().filter(deletes).filter_map(|effect| effect.command).collect();
-        OwnParts { files: Some(&facts.own_scripts), grave, deleting, fetching }
+        OwnParts { files: Some(files), grave, deleting, fetching }
     }
 
     /// Reports whether an Opaque part belongs to the project and is of a kind that is left to it.
     pub(crate) fn has(&self, effect: &Effect) -> bool {
-        let Some(files) = self.files else { return false };
+        let Some(files) = self.files.as_deref() else { return false };
         let (Some(file), Some(role)) = (file_of(effect, files), effect.role()) else { return false };
         let is_grave = effect.command.is_some_and(|command| self.grave.contains(&command));
         let is_fetched = role != Role::Target && self.fetching.contains(file);
