@@ -1,5 +1,6 @@
 //! [`OneSession`]: the state that the calls of one session leave, for judging described calls without a daemon. Uses
-//! the same parts as the daemon's memory. Does not depend on the source of the calls.
+//! the same parts as the daemon's memory, which also holds the writes of ended sessions. Does not depend on the source
+//! of the calls.
 
 use std::time::Duration;
 
@@ -14,14 +15,13 @@ use crate::record::{Judged, SeenTexts};
 use crate::session_key::SessionKey;
 use crate::workspace::workspace_of;
 
-const KEY: SessionKey = SessionKey([0; 32]);
-
 /// Time between two calls, on the clock of marks.
 const CALL_MS: u64 = 1_000;
 
 /// A session whose calls are judged in sequence; each is done before the next.
 #[derive(Debug)]
 pub struct OneSession {
+    key: SessionKey,
     workspace: Option<Workspace>,
     changes: Changes,
     marks: Marks,
@@ -34,6 +34,7 @@ impl OneSession {
     /// Begins a session of an agent's process in a directory.
     pub fn begin(cwd: &str, pid: u32, world: &mut Recorder<'_>) -> OneSession {
         OneSession {
+            key: key(0),
             workspace: workspace_of(cwd, pid, world),
             changes: Changes::default(),
             marks: Marks::default(),
@@ -46,6 +47,7 @@ impl OneSession {
     pub fn in_workspace(path: &str) -> OneSession {
         let is_border = !path.is_empty();
         OneSession {
+            key: key(0),
             workspace: Some(Workspace { path: path.to_owned(), is_border }),
             changes: Changes::default(),
             marks: Marks::default(),
@@ -54,15 +56,22 @@ impl OneSession {
         }
     }
 
+    /// Ends the session and begins another one in the same workspace. The writes of the ended session stay known.
+    pub fn end(&mut self) {
+        self.key = key(self.done);
+    }
+
     /// Finds the effects of the next call. `own`: castellan's own files.
     pub fn facts(&self, call: &Call, own: &[String], world: &mut Recorder<'_>) -> Facts {
         let inside = self.workspace.as_ref().map_or("", Workspace::inside);
-        facts_after(call, own, inside, self.changes.of(&KEY, None), world)
+        let mut facts = facts_after(call, own, inside, self.changes.of(&self.key, None), world);
+        facts.own_scripts.retain(|path| !self.changes.has_any_written(path));
+        facts
     }
 
     /// The session as the next decision sees it.
     pub fn session(&self) -> Session {
-        self.marks.session(&KEY, self.done * CALL_MS)
+        self.marks.session(&self.key, self.done * CALL_MS)
     }
 
     /// Builds the record of a decision that took `duration`.
@@ -79,15 +88,27 @@ impl OneSession {
         Judged { call, decision, answers, change, policy: "", workspace, reported }.record(duration)
     }
 
+    /// Registers the agent's report that a call is done, as it comes for a call in the background, too.
+    pub fn reported(&mut self, call: &Call) {
+        let _ = self.changes.end(&self.key, &call.tool.use_id);
+    }
+
     /// Registers a finished call and its marks. Without room, returns an error; the daemon would have denied the call.
     pub fn done(&mut self, call: &Call, facts: Facts, marks: &[String]) -> Result<(), NoRoom> {
-        self.marks.check_room(&KEY, marks)?;
-        self.marks.set(KEY, marks, self.done * CALL_MS);
+        self.marks.check_room(&self.key, marks)?;
+        self.marks.set(self.key, marks, self.done * CALL_MS);
         let inside = self.workspace.as_ref().map_or("", Workspace::inside);
-        let _ = self.changes.begin(KEY, begun(call, self.done, facts, inside));
+        let _ = self.changes.begin(self.key, begun(call, self.done, facts, inside));
         // Calls in the background stay open.
-        let _ = self.changes.end_turn(&KEY);
+        let _ = self.changes.end_turn(&self.key);
         self.done += 1;
         Ok(())
     }
+}
+
+/// Returns the key of the session that begins after this number of calls.
+fn key(done: u64) -> SessionKey {
+    let mut key = [0; 32];
+    key.iter_mut().zip(done.to_le_bytes()).for_each(|(byte, number)| *byte = number);
+    SessionKey(key)
 }

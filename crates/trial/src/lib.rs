@@ -25,4 +25,4 @@ pub use labelled::{Labelled, Tier, WrongLine, read_labelled};
 pub use machine::{HOME, Machine, There, WORKSPACE};
 pub use replay::{Outcome as ReplayOutcome, Replay, Replayed, Unjudged, unknown_obligations};
 pub use shipped::shipped_cases;
-pub use trial::{Judged, Trial};
+pub use trial::{Judged, Sequence, Trial};

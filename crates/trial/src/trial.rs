@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use castellan_agents::{self as agents, AgentId, Incoming, Origin, Question};
 use castellan_daemon::{Explanation, OneSession};
 use castellan_event::{
-    Answer, Answers, Call, Change, EffectKind, Facts, FileKind, Finding, Query, Recorder, Session, World,
-    lexical_path, rows,
+    Answer, Answers, Call, Change, EffectKind, Facts, FileKind, Finding, Query, Recorder, Replacement,
+    Session, World, lexical_path, rows,
 };
 use castellan_policy::{Decision, Policy, State, StateChange, drive};
 
@@ -23,6 +23,18 @@ pub struct Trial<'p> {
     headless: bool,
     /// The permission mode of the agent is one in which it runs commands without a prompt of its own.
     skips_prompts: bool,
+}
+
+/// Calls in the order in which they are made, in sessions that follow each other on one machine.
+#[derive(Debug)]
+pub struct Sequence<'p> {
+    trial: Trial<'p>,
+    agent: AgentId,
+    cwd: String,
+    machine: Machine,
+    session: OneSession,
+    /// Number of calls that have run.
+    run: u64,
 }
 
 /// A described call with its analysis and decision.
@@ -93,25 +105,24 @@ impl<'p> Trial<'p> {
 
     /// Judges a call after its earlier calls. Returns an error if no agent would report one of these calls so.
     pub fn judge(&self, case: &Case) -> Result<Judged, String> {
-        let mut machine = case.machine();
-        let mut session = OneSession::begin(&case.cwd, PID, &mut Recorder::new(&machine));
+        let mut sequence = self.sequence(case);
         for (at, asked) in case.earlier.iter().enumerate() {
-            let number = at + 1;
-            let call = decode(case, asked, number).map_err(|why| format!("earlier call {number}: {why}"))?;
-            let judged = self.one(case.agent, &call, &machine, &session);
-            change(&mut machine, &judged);
-            let Judged { facts, change, .. } = judged;
-            session
-                .done(&call, facts, &change.marks)
-                .map_err(|why| format!("earlier call {number}: {why}"))?;
+            sequence.begin(asked).map_err(|why| format!("earlier call {}: {why}", at + 1))?;
         }
         let started = Instant::now();
-        let call = decode(case, &case.call, case.earlier.len() + 1)?;
+        let call = sequence.decode(&case.call)?;
         if let (Some(real), Some(file)) = (&case.real_path, call.files.first()) {
-            machine.put(&lexical_path(&case.cwd, &file.path), There::Link(real.clone()));
+            sequence.machine.put(&lexical_path(&case.cwd, &file.path), There::Link(real.clone()));
         }
-        let judged = self.one(case.agent, &call, &machine, &session);
+        let judged = sequence.judge(&call);
         Ok(Judged { took: started.elapsed(), ..judged })
+    }
+
+    /// Begins a sequence of calls on the machine of a case. The call of the case and its earlier calls are ignored.
+    pub fn sequence(&self, case: &Case) -> Sequence<'p> {
+        let machine = case.machine();
+        let session = OneSession::begin(&case.cwd, PID, &mut Recorder::new(&machine));
+        Sequence { trial: *self, agent: case.agent, cwd: case.cwd.clone(), machine, session, run: 0 }
     }
 
     fn one(&self, agent: AgentId, call: &Call, machine: &Machine, session: &OneSession) -> Judged {
@@ -128,30 +139,80 @@ impl<'p> Trial<'p> {
     }
 }
 
-/// Decodes the payload that the agent would send.
-fn decode(case: &Case, asked: &Asked, number: usize) -> Result<Call, String> {
-    let use_id = format!("call-{number}");
-    let input = asked.input.clone().into();
-    let question =
-        Question { session_id: "trial", cwd: &case.cwd, tool: &asked.tool, input, use_id: &use_id };
-    let payload = question.payload(case.agent);
-    let origin = Origin { correlation_id: number as u64, agent_pid: PID, hook_cwd: case.cwd.clone() };
-    let event = agents::question_event(case.agent);
-    match agents::decode(case.agent, event, payload.as_bytes(), &origin) {
-        Ok(Incoming::Question(call)) => Ok(call),
-        Ok(Incoming::Permission(_) | Incoming::Done(_) | Incoming::Session(_)) => {
-            Err(format!("`{event}` was not read as a question"))
+impl Sequence<'_> {
+    /// Judges the next call. The call then runs, whatever the answer: a person approves a call that is interrupted. The
+    /// agent reports its end. Returns an error if no agent would report the call so.
+    pub fn run(&mut self, asked: &Asked) -> Result<Judged, String> {
+        let judged = self.begin(asked)?;
+        self.session.reported(&judged.call);
+        Ok(judged)
+    }
+
+    /// Judges and runs the next call, without a report of its end: what it left in the background may still run.
+    fn begin(&mut self, asked: &Asked) -> Result<Judged, String> {
+        let started = Instant::now();
+        let call = self.decode(asked)?;
+        let judged = self.judge(&call);
+        let judged = Judged { took: started.elapsed(), ..judged };
+        change(&mut self.machine, &judged);
+        self.session
+            .done(&call, judged.facts.clone(), &judged.change.marks)
+            .map_err(|why| why.to_string())?;
+        self.run += 1;
+        Ok(judged)
+    }
+
+    /// Ends the session. The next call begins another session in the same workspace of the same machine.
+    pub fn end_session(&mut self) {
+        self.session.end();
+    }
+
+    /// Puts a file onto the machine that the last call made and that its effects do not show.
+    pub fn put(&mut self, path: &str, text: &str) {
+        self.machine.put(&lexical_path(&self.cwd, path), There::Text(text.to_owned()));
+    }
+
+    fn judge(&self, call: &Call) -> Judged {
+        self.trial.one(self.agent, call, &self.machine, &self.session)
+    }
+
+    /// Decodes the payload that the agent would send.
+    fn decode(&self, asked: &Asked) -> Result<Call, String> {
+        let number = self.run + 1;
+        let use_id = format!("call-{number}");
+        let input = asked.input.clone().into();
+        let question =
+            Question { session_id: "trial", cwd: &self.cwd, tool: &asked.tool, input, use_id: &use_id };
+        let payload = question.payload(self.agent);
+        let origin = Origin { correlation_id: number, agent_pid: PID, hook_cwd: self.cwd.clone() };
+        let event = agents::question_event(self.agent);
+        match agents::decode(self.agent, event, payload.as_bytes(), &origin) {
+            Ok(Incoming::Question(call)) => Ok(call),
+            Ok(Incoming::Permission(_) | Incoming::Done(_) | Incoming::Session(_)) => {
+                Err(format!("`{event}` was not read as a question"))
+            }
+            Err(malformed) => Err(malformed.to_string()),
         }
-        Err(malformed) => Err(malformed.to_string()),
     }
 }
 
-/// Updates the machine after a call. A file that a file tool wrote completely has the new text; other written files
-/// have unknown contents. An entry of the case stays, because the case gives the contents at that time.
+/// Updates the machine after a call. A file has the text that a file tool wrote or replaced in it; other new files have
+/// unknown contents. Any other entry stays, because the case gives the contents at that time.
 fn change(machine: &mut Machine, judged: &Judged) {
     for file in &judged.call.files {
-        if let Change::Whole(text) = &file.change {
-            machine.put(&lexical_path(&judged.call.agent.cwd, &file.path), There::Text(text.clone()));
+        let path = lexical_path(&judged.call.agent.cwd, &file.path);
+        match &file.change {
+            Change::Whole(text) => machine.put(&path, There::Text(text.clone())),
+            Change::Edited { of, replacements } => {
+                let of = lexical_path(&judged.call.agent.cwd, of);
+                let Some(Answer::Contents(Some(before))) = machine.answer(&Query::Contents { path: of })
+                else {
+                    continue;
+                };
+                let before = String::from_utf8_lossy(&before).into_owned();
+                machine.put(&path, There::Text(replacements.iter().fold(before, edited)));
+            }
+            Change::Unsaid => {}
         }
     }
     let written = judged.facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Write);
@@ -160,5 +221,13 @@ fn change(machine: &mut Machine, judged: &Judged) {
         if kind == Some(Answer::FileKind(FileKind::Missing)) {
             machine.put(path, There::Unknown);
         }
+    }
+}
+
+fn edited(text: String, Replacement { old, new, everywhere }: &Replacement) -> String {
+    match old.as_str() {
+        "" => text + new,
+        old if *everywhere => text.replace(old, new),
+        old => text.replacen(old, new, 1),
     }
 }

@@ -1,0 +1,145 @@
+//! Judges the calls of projects by the shipped rules under a profile, and counts interruptions. Must not know how the
+//! projects are made.
+
+use castellan_daemon::{Config, compile, shipped_rules};
+use castellan_event::{Finding, Verdict};
+use castellan_policy::{Policy, Profile};
+use castellan_trial::{Asked, Judged, Trial};
+
+use crate::project::Project;
+
+/// The measured profiles: name, profile, and true if nobody can be asked.
+const PROFILES: [(&str, Profile, bool); 4] = [
+    ("standard", Profile::Standard, false),
+    ("strict", Profile::Strict, false),
+    ("autonomous", Profile::Autonomous, false),
+    ("autonomous, unattended", Profile::Autonomous, true),
+];
+
+/// The shipped rules, compiled for each measured profile.
+#[derive(Debug)]
+pub struct Profiles(Vec<(&'static str, Policy, bool)>);
+
+/// The counts of a profile.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// The profile.
+    pub profile: &'static str,
+    /// Number of calls and of interruptions, by project.
+    pub projects: Vec<(usize, usize)>,
+    /// Number of calls that castellan allowed.
+    pub allowed: usize,
+    /// Calls that were denied or asked about.
+    pub interruptions: Vec<Interruption>,
+}
+
+/// A call that was denied or asked about.
+#[derive(Debug, Clone)]
+pub struct Interruption {
+    /// The project's ecosystem and directory.
+    pub place: String,
+    /// Numbers of the session in its project and of the call in its session, from 1.
+    pub at: (usize, usize),
+    /// The call.
+    pub asked: Asked,
+    /// The answer.
+    pub verdict: Verdict,
+    /// The rule of the first of the strictest findings, or its code with its message without values from outside.
+    pub cause: String,
+    /// The messages of the strictest findings.
+    pub because: Vec<String>,
+}
+
+impl Profiles {
+    /// Compiles the shipped rules. Returns an error if they do not load.
+    pub fn compiled() -> anyhow::Result<Profiles> {
+        let sources = shipped_rules();
+        let compiled = PROFILES.iter().map(|(name, profile, is_unattended)| {
+            let compiled = compile(&sources, &Config::default().with_profile(*profile));
+            anyhow::ensure!(compiled.error().is_none(), "the shipped rules: {:?}", compiled.error());
+            Ok((*name, compiled.policy, *is_unattended))
+        });
+        Ok(Profiles(compiled.collect::<anyhow::Result<_>>()?))
+    }
+
+    /// Judges all calls under each profile. Returns an error if no agent would report one of the calls so.
+    pub fn measure(&self, projects: &[Project]) -> anyhow::Result<Vec<Measured>> {
+        let measured = self.0.iter().map(|(profile, policy, is_unattended)| {
+            let trial = Trial::new(policy);
+            let trial = if *is_unattended { trial.unattended() } else { trial };
+            let (projects_of, allowed, interruptions) = Default::default();
+            let mut measured = Measured { profile, projects: projects_of, allowed, interruptions };
+            projects.iter().try_for_each(|project| measured.add(project, trial))?;
+            Ok(measured)
+        });
+        measured.collect()
+    }
+}
+
+impl Measured {
+    /// Returns the number of calls.
+    pub fn calls(&self) -> usize {
+        self.projects.iter().map(|(calls, _)| calls).sum()
+    }
+
+    /// Returns the number of calls with a verdict among the interrupted ones.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.interruptions.iter().filter(|one| one.verdict == verdict).count()
+    }
+
+    fn add(&mut self, project: &Project, trial: Trial<'_>) -> anyhow::Result<()> {
+        let mut sequence = trial.sequence(&project.case());
+        let before = self.interruptions.len();
+        for (session_at, session) in project.sessions.iter().enumerate() {
+            for (at, step) in session.iter().enumerate() {
+                let judged = sequence.run(&step.asked).map_err(|why| {
+                    anyhow::anyhow!(
+                        "{}: {} {:?}: {why}",
+                        project.directory,
+                        step.asked.tool,
+                        step.asked.input
+                    )
+                })?;
+                step.made.iter().for_each(|(path, text)| sequence.put(path, text));
+                match judged.decision.answer {
+                    Verdict::Allow => self.allowed += 1,
+                    Verdict::Defer => {}
+                    verdict @ (Verdict::Ask | Verdict::Deny) => self.interruptions.push(Interruption {
+                        place: format!("{} {}", project.ecosystem, project.directory),
+                        at: (session_at + 1, at + 1),
+                        asked: step.asked.clone(),
+                        verdict,
+                        cause: cause(&judged),
+                        because: judged.because(),
+                    }),
+                }
+            }
+            sequence.end_session();
+        }
+        self.projects.push((project.calls(), self.interruptions.len() - before));
+        Ok(())
+    }
+}
+
+/// Returns the cause of an interruption, equal for calls that only differ in their values.
+fn cause(judged: &Judged) -> String {
+    let verdict = judged.decision.verdict;
+    let strictest = judged.decision.findings.iter().find(|one| one.verdict == verdict && one.counts());
+    strictest.map_or_else(String::new, |finding| match finding.rule.as_str() {
+        "" => format!("({}) {}", finding.code.as_str(), without_values(finding)),
+        rule => rule.to_owned(),
+    })
+}
+
+/// Returns the first part of a message, without values from outside.
+fn without_values(finding: &Finding) -> String {
+    let mut text = finding.message.clone();
+    for value in finding.values.iter().rev() {
+        text.replace_range(value.clone(), "…");
+    }
+    // What follows is the number of further reasons, the needed access, or the remedy.
+    let ends = [", and ", ". Instead"].into_iter().filter_map(|end| text.find(end));
+    let end = ends.min().unwrap_or(text.len());
+    text.truncate(end);
+    text
+}

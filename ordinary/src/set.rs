@@ -1,0 +1,50 @@
+//! The ordinary set of a seed: projects of each ecosystem. Must not know the text of a grammar.
+
+use fastrand::Rng;
+
+use crate::grammar::Grammar;
+use crate::project::Project;
+
+/// Projects of each grammar.
+const PROJECTS: usize = 5;
+
+/// Texts that all grammars share.
+const COMMON: &str = include_str!("../grammars/common.txt");
+
+/// Each ecosystem with its grammars.
+pub const ECOSYSTEMS: &[(&str, &[&str])] = &[
+    (
+        "node",
+        &[
+            include_str!("../grammars/npm.txt"),
+            include_str!("../grammars/pnpm.txt"),
+            include_str!("../grammars/yarn.txt"),
+            include_str!("../grammars/bun.txt"),
+        ],
+    ),
+    ("python", &[include_str!("../grammars/python.txt"), include_str!("../grammars/uv.txt")]),
+    ("rust", &[include_str!("../grammars/rust.txt")]),
+    ("go", &[include_str!("../grammars/go.txt")]),
+    ("jvm", &[include_str!("../grammars/gradle.txt"), include_str!("../grammars/maven.txt")]),
+    ("c", &[include_str!("../grammars/cmake.txt")]),
+    ("ruby", &[include_str!("../grammars/ruby.txt")]),
+    ("php", &[include_str!("../grammars/php.txt")]),
+    ("dotnet", &[include_str!("../grammars/dotnet.txt")]),
+    ("infrastructure", &[include_str!("../grammars/infrastructure.txt")]),
+    ("elixir", &[include_str!("../grammars/elixir.txt")]),
+];
+
+/// Makes the projects of a seed. Returns an error if a grammar has a wrong line.
+pub fn projects(seed: u64) -> Result<Vec<Project>, String> {
+    let mut rng = Rng::with_seed(seed);
+    let mut projects = Vec::new();
+    for (ecosystem, texts) in ECOSYSTEMS {
+        for text in *texts {
+            let grammar = Grammar::read(&[COMMON, text]).map_err(|why| format!("{ecosystem}: {why}"))?;
+            // Each project has its own numbers: a change of one grammar keeps the projects of the others.
+            let of_grammar = (0..PROJECTS).map(|_| Project::new(ecosystem, &grammar, &mut rng.fork()));
+            projects.extend(of_grammar);
+        }
+    }
+    Ok(projects)
+}
