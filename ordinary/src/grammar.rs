@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use castellan_trial::{Laid, Link};
+
 /// The kinds of projects in an ecosystem.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Grammar {
@@ -12,8 +14,8 @@ pub(crate) struct Grammar {
     pub(crate) flow: BTreeMap<String, String>,
     /// Words with a new meaning at each use.
     pub(crate) any: BTreeMap<String, String>,
-    /// Files of a new project: path and text.
-    pub(crate) files: Vec<(String, String)>,
+    /// Files of a new project: path and text, or target of a symlink.
+    pub(crate) files: Vec<(String, Laid)>,
     /// Flows by name.
     pub(crate) flows: BTreeMap<String, Flow>,
 }
@@ -113,6 +115,10 @@ impl Grammar {
             ["words"] => Part::FlowWords,
             ["any"] => Part::AnyWords,
             ["file", path] => Part::File((*path).to_owned(), String::new()),
+            ["link", path, target] => {
+                self.files.push(((*path).to_owned(), Laid::Link(Link { link: (*target).to_owned() })));
+                Part::AnyWords
+            }
             ["flow", name, weight] => {
                 let weight = weight.parse().map_err(|_| format!("`{header}`: the weight is no number"))?;
                 self.flows.insert((*name).to_owned(), Flow { weight, steps: Vec::new() });
@@ -124,7 +130,7 @@ impl Grammar {
 
     fn close(&mut self, part: Part) {
         match part {
-            Part::File(path, text) => self.files.push((path, format!("{}\n", text.trim_end()))),
+            Part::File(path, text) => self.files.push((path, Laid::Text(format!("{}\n", text.trim_end())))),
             Part::Project | Part::FlowWords | Part::AnyWords | Part::Flow(_) => {}
         }
     }
@@ -137,8 +143,8 @@ impl Grammar {
             }
             _ if line.is_empty() || line.starts_with("# ") => {}
             Part::Project => self.project.push(word(line)?),
-            Part::FlowWords => _ = self.flow.extend([word(line)?]),
-            Part::AnyWords => _ = self.any.extend([word(line)?]),
+            Part::FlowWords => self.flow.extend([word(line)?]),
+            Part::AnyWords => self.any.extend([word(line)?]),
             Part::Flow(name) => {
                 let flow = self.flows.entry(name.clone()).or_default();
                 step(&mut flow.steps, line)?;

@@ -1,6 +1,8 @@
-//! `castellan-ordinary [--seed N] [--list] [--json]`: judges the ordinary set of a seed under each profile, and prints
-//! the figures and the causes of interruptions. Without a seed, the time gives it. `cargo xtask accuracy --ordinary`
-//! runs it. `report` prints; `target` compares the figures with what they must reach.
+//! `castellan-ordinary [--seed N] [--list | --json | --calls]`: judges the ordinary set of a seed under each profile,
+//! and prints the figures and the causes of interruptions. Without a seed, the time gives it. `--list` adds every
+//! interrupted call; `--calls` prints all calls and judges none. `cargo xtask accuracy --ordinary` runs it.
+//!
+//! `report` prints; `target` compares the figures with what they must reach.
 
 mod report;
 mod target;
@@ -26,6 +28,7 @@ struct Options {
     seed: Option<u64>,
     list: bool,
     json: bool,
+    calls: bool,
 }
 
 fn run() -> anyhow::Result<()> {
@@ -35,6 +38,10 @@ fn run() -> anyhow::Result<()> {
         None => SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
     };
     let projects = projects(seed).map_err(anyhow::Error::msg)?;
+    if options.calls {
+        print!("{}", report::calls(&projects));
+        return Ok(());
+    }
     let started = Instant::now();
     let measured = Profiles::compiled()?.measure(&projects)?;
     if options.json {
@@ -59,7 +66,8 @@ fn options() -> anyhow::Result<Options> {
             }
             "--list" => options.list = true,
             "--json" => options.json = true,
-            _ => bail!("usage: castellan-ordinary [--seed N] [--list] [--json]"),
+            "--calls" => options.calls = true,
+            _ => bail!("usage: castellan-ordinary [--seed N] [--list | --json | --calls]"),
         }
     }
     Ok(options)

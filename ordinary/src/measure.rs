@@ -143,3 +143,39 @@ fn without_values(finding: &Finding) -> String {
     text.truncate(end);
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_call_is_read_and_judged() {
+        let projects = crate::projects(1).unwrap();
+        let mut profiles = Profiles::compiled().unwrap();
+        profiles.0.truncate(1);
+        let measured = profiles.measure(&projects).unwrap();
+        let calls: usize = projects.iter().map(Project::calls).sum();
+        assert_eq!(measured.iter().map(Measured::calls).collect::<Vec<_>>(), [calls]);
+    }
+
+    #[test]
+    fn interruptions_have_their_place_and_cause() {
+        let asked = |command: &str| {
+            let step = serde_json::json!({ "command": command });
+            let asked = Asked { tool: "Bash".to_owned(), input: step.as_object().unwrap().clone() };
+            crate::Step { asked, made: Vec::new() }
+        };
+        let project = Project {
+            ecosystem: "none",
+            directory: "/home/dev/src/x".to_owned(),
+            files: std::collections::BTreeMap::new(),
+            sessions: vec![vec![asked("ls")], vec![asked("ls"), asked("rm -rf \"$nothing\"/"), asked("ls")]],
+        };
+        let measured = Profiles::compiled().unwrap().measure(&[project]).unwrap();
+        for one in measured {
+            let found: Vec<_> =
+                one.interruptions.iter().map(|call| (call.at, call.cause.is_empty())).collect();
+            assert_eq!((one.projects, found), (vec![(4, 1)], vec![((2, 2), false)]), "{}", one.profile);
+        }
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use castellan_trial::{Asked, Case};
+use castellan_trial::{Asked, Case, Laid, Link};
 use fastrand::Rng;
 use serde_json::{Map, Value as Json, json};
 
@@ -28,7 +28,7 @@ pub struct Project {
     /// The project's directory.
     pub directory: String,
     /// The files before the first session.
-    pub files: BTreeMap<String, String>,
+    pub files: BTreeMap<String, Laid>,
     /// The sessions, in order.
     pub sessions: Vec<Session>,
 }
@@ -52,12 +52,21 @@ impl Project {
         let directory = format!("/home/dev/«src ¦ work ¦ code»/«name»-{}", rng.u16(10..99));
         let directory = words.expand(&directory, rng);
         let mut files = BTreeMap::new();
-        for (path, text) in &grammar.files {
+        let mut texts = BTreeMap::new();
+        for (path, laid) in &grammar.files {
             words.begin_flow();
-            files.insert(words.expand(path, rng), words.expand(text, rng));
+            let path = words.expand(path, rng);
+            let laid = match laid {
+                Laid::Text(text) => Laid::Text(words.expand(text, rng)),
+                Laid::Link(link) => Laid::Link(Link { link: words.expand(&link.link, rng) }),
+                Laid::Unknown(()) => Laid::Unknown(()),
+            };
+            if let Laid::Text(text) = &laid {
+                texts.insert(path.clone(), text.clone());
+            }
+            files.insert(path, laid);
         }
-        let mut work =
-            Work { grammar, words, directory: &directory, files: files.clone(), steps: Vec::new() };
+        let mut work = Work { grammar, words, directory: &directory, texts, steps: Vec::new() };
         let sessions = (0..rng.usize(SESSIONS)).map(|_| work.session(rng)).collect();
         Project { ecosystem, directory, files, sessions }
     }
@@ -66,10 +75,8 @@ impl Project {
     pub(crate) fn case(&self) -> Case {
         let mut case = Case::new("Bash", Map::new());
         case.cwd.clone_from(&self.directory);
-        let laid =
-            |(path, text): (&String, &String)| (path.clone(), castellan_trial::Laid::Text(text.clone()));
-        case.files = self.files.iter().map(laid).collect();
-        case.files.insert(".git/".to_owned(), castellan_trial::Laid::Unknown(()));
+        case.files.clone_from(&self.files);
+        case.files.insert(".git/".to_owned(), Laid::Unknown(()));
         case
     }
 
@@ -85,7 +92,7 @@ struct Work<'g> {
     words: Words<'g>,
     directory: &'g str,
     /// The present texts of the files.
-    files: BTreeMap<String, String>,
+    texts: BTreeMap<String, String>,
     steps: Vec<Step>,
 }
 
@@ -138,11 +145,9 @@ impl Work<'_> {
 
     fn make(&mut self, line: &Line, rng: &mut Rng) {
         let path = self.words.expand(&line.what, rng);
-        let text = match line.act {
-            Act::Built => MACHINE_CODE.to_owned(),
-            _ => self.words.expand(&line.new, rng),
-        };
-        self.files.insert(path.clone(), text.clone());
+        let text =
+            if line.act == Act::Built { MACHINE_CODE.to_owned() } else { self.words.expand(&line.new, rng) };
+        self.texts.insert(path.clone(), text.clone());
         if let Some(step) = self.steps.last_mut() {
             step.made.push((path, text));
         }
@@ -158,21 +163,23 @@ impl Work<'_> {
             Act::Background => asked("Bash", json!({ "command": what, "run_in_background": true })),
             Act::Read => asked("Read", json!({ "file_path": path })),
             Act::Write => {
-                self.files.insert(what, new.clone());
+                self.texts.insert(what, new.clone());
                 asked("Write", json!({ "file_path": path, "content": new }))
             }
             Act::Edit | Act::Into => {
-                let before = self.files.get(&what)?;
-                let (old, new) = match line.act {
-                    Act::Into => inserted(before, &new),
-                    _ if old.is_empty() => added(before, &new),
-                    _ => (old, new),
+                let before = self.texts.get(&what)?;
+                let (old, new) = if line.act == Act::Into {
+                    inserted(before, &new)
+                } else if old.is_empty() {
+                    added(before, &new)
+                } else {
+                    (old, new)
                 };
                 if !before.contains(&old) {
                     return None;
                 }
                 let after = before.replacen(&old, &new, 1);
-                self.files.insert(what, after);
+                self.texts.insert(what, after);
                 asked("Edit", json!({ "file_path": path, "old_string": old, "new_string": new }))
             }
             Act::Tool => {
@@ -185,10 +192,7 @@ impl Work<'_> {
 }
 
 fn asked(tool: &str, input: Json) -> Asked {
-    let input = match input {
-        Json::Object(input) => input,
-        _ => Map::new(),
-    };
+    let input = if let Json::Object(input) = input { input } else { Map::new() };
     Asked { tool: tool.to_owned(), input }
 }
 
@@ -209,9 +213,8 @@ fn inserted(before: &str, addition: &str) -> (String, String) {
 /// Returns the shortest whole lines at the end of a text that occur once, at least two if there are two.
 fn unique_end(text: &str) -> &str {
     let starts = text.trim_end().rmatch_indices('\n').map(|(at, _)| at + 1).skip(1);
-    let ends = starts.filter_map(|start| text.get(start..));
-    let mut ends = ends.filter(|end| text.matches(end).nth(1).is_none());
-    ends.next().unwrap_or(text)
+    let mut ends = starts.filter_map(|start| Some((start, text.get(start..)?)));
+    ends.find(|(start, end)| text.find(end) == Some(*start)).map_or(text, |(_, end)| end)
 }
 
 #[cfg(test)]

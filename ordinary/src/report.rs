@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use castellan_event::Verdict;
 use castellan_ordinary::{Interruption, Measured, Project};
+use castellan_trial::Asked;
 use serde_json::{Value as Json, json};
 
 use crate::target;
@@ -81,17 +82,31 @@ fn grouped(measured: &Measured) -> Vec<(String, Vec<&Interruption>)> {
 }
 
 fn line(call: &Interruption, chars: usize) -> String {
-    let text = shown(call).chars().take(chars).collect::<String>().replace('\n', "\\n");
+    let text = shown(&call.asked).chars().take(chars).collect::<String>().replace('\n', "\\n");
     let (session, number) = call.at;
     let because = call.because.first().map_or("", String::as_str);
     format!("       {} {session}.{number} {}: `{text}`\n           {because}\n", call.place, call.verdict)
 }
 
-fn shown(call: &Interruption) -> String {
-    match call.asked.input.get("command").and_then(Json::as_str) {
+fn shown(asked: &Asked) -> String {
+    match asked.input.get("command").and_then(Json::as_str) {
         Some(command) => command.to_owned(),
-        None => format!("{} {}", call.asked.tool, Json::from(call.asked.input.clone())),
+        None => format!("{} {}", asked.tool, Json::from(asked.input.clone())),
     }
+}
+
+/// Returns every call, a line for each.
+pub(crate) fn calls(projects: &[Project]) -> String {
+    let mut out = String::new();
+    for project in projects {
+        for (number, session) in project.sessions.iter().enumerate() {
+            let _ = writeln!(out, "## {} {}, session {}", project.ecosystem, project.directory, number + 1);
+            for step in session {
+                let _ = writeln!(out, "{}", shown(&step.asked).replace('\n', "\\n"));
+            }
+        }
+    }
+    out
 }
 
 /// Returns the same as JSON, with every interrupted call.

@@ -48,3 +48,36 @@ pub fn projects(seed: u64) -> Result<Vec<Project>, String> {
     }
     Ok(projects)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_always_makes_the_same_projects() {
+        assert_eq!(projects(7), projects(7));
+        assert_ne!(projects(7), projects(8));
+    }
+
+    #[test]
+    fn a_seed_makes_enough_work() {
+        for seed in 1..=20 {
+            let projects = projects(seed).unwrap();
+            let calls: usize = projects.iter().map(Project::calls).sum();
+            assert!(calls >= 3000 && projects.len() >= 60, "seed {seed}: {calls}, {}", projects.len());
+            assert!(projects.iter().all(|project| project.sessions.len() >= 3 && project.calls() >= 20));
+        }
+        assert!(ECOSYSTEMS.len() >= 10);
+    }
+
+    #[test]
+    fn every_word_of_a_grammar_has_a_meaning() {
+        for project in projects(1).unwrap() {
+            let texts = project.sessions.iter().flatten().map(|step| format!("{:?}", step.asked));
+            let texts = texts.chain(project.files.iter().map(|file| format!("{file:?}")));
+            for text in texts {
+                assert!(!text.contains(['«', '»', '¦']), "{}: {text}", project.directory);
+            }
+        }
+    }
+}

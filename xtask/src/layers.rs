@@ -41,6 +41,7 @@ const OUTSIDE: &[&str] = &[
     "castellan-corpus",
     "castellan-fuzz-bodies",
     "castellan-oracle",
+    "castellan-ordinary",
     "castellan-same",
 ];
 

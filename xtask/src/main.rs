@@ -51,6 +51,9 @@ usage: cargo xtask COMMAND
           judges all labelled calls by the shipped rules under each profile and holds the figures against what is to be
           reached; --misses lists those of the half that rules are written on, or of the one named; --write puts what is
           printed into docs/accuracy.md, every miss into docs/accuracy-misses.md
+  accuracy --ordinary [--seed N] [--list | --json | --calls]
+          judges ordinary work in invented projects, made from a seed (default: the time), under each profile, and prints
+          the share of interrupted calls and the causes; --list adds each interrupted call, --calls prints all calls
   corpus shell [--sample N] [--seed N] [--fresh]
           collects real shell text from packages (once, or with --fresh) and counts what of it is understood; writes a
           sample of N items (default 200) with the commands found, to be read by a person
@@ -125,6 +128,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["bench", "facts"] => bench::run("castellan-bench-facts"),
         ["bench", "languages"] => bench::languages(),
         ["bench", "rules"] => bench::run("castellan-bench-rules"),
+        ["accuracy", "--ordinary", rest @ ..] => conformance::run_ordinary(rest),
         ["accuracy", rest @ ..] => accuracy::run(rest),
         ["corpus", "shell", rest @ ..] => corpus::shell(rest),
         ["corpus", "benign", rest @ ..] => corpus::benign::run(rest),

@@ -58,6 +58,8 @@ const SUITES: &[Suite] = &[
                 belongs: |test| test.package != END_TO_END || test.name == "castellan_tests",
             },
             Step::Run("cargo xtask conformance all"),
+            // A fresh seed: rules are written on the seeds 1 to 3.
+            Step::Run("cargo xtask accuracy --ordinary"),
         ],
     },
     // The corpus is replayed by `unit`. Building the targets, everything in them counted, takes longer than all other

@@ -28,6 +28,7 @@ pub struct OneSession {
     /// Number of calls that are done.
     done: u64,
     seen_texts: SeenTexts,
+    is_among_others: bool,
 }
 
 impl OneSession {
@@ -40,6 +41,7 @@ impl OneSession {
             marks: Marks::default(),
             done: 0,
             seen_texts: SeenTexts::default(),
+            is_among_others: false,
         }
     }
 
@@ -53,7 +55,15 @@ impl OneSession {
             marks: Marks::default(),
             done: 0,
             seen_texts: SeenTexts::default(),
+            is_among_others: false,
         }
+    }
+
+    /// Returns the session of a daemon with further sessions: a file that any session may have written, this one
+    /// included, is not the project's own.
+    #[must_use]
+    pub fn among_others(self) -> OneSession {
+        OneSession { is_among_others: true, ..self }
     }
 
     /// Ends the session and begins another one in the same workspace. The writes of the ended session stay known.
@@ -65,7 +75,9 @@ impl OneSession {
     pub fn facts(&self, call: &Call, own: &[String], world: &mut Recorder<'_>) -> Facts {
         let inside = self.workspace.as_ref().map_or("", Workspace::inside);
         let mut facts = facts_after(call, own, inside, self.changes.of(&self.key, None), world);
-        facts.own_scripts.retain(|path| !self.changes.has_any_written(path));
+        if self.is_among_others {
+            facts.own_scripts.retain(|path| !self.changes.has_any_written(path));
+        }
         facts
     }
 

@@ -105,7 +105,7 @@ impl<'p> Trial<'p> {
 
     /// Judges a call after its earlier calls. Returns an error if no agent would report one of these calls so.
     pub fn judge(&self, case: &Case) -> Result<Judged, String> {
-        let mut sequence = self.sequence(case);
+        let mut sequence = self.begin(case);
         for (at, asked) in case.earlier.iter().enumerate() {
             sequence.begin(asked).map_err(|why| format!("earlier call {}: {why}", at + 1))?;
         }
@@ -120,6 +120,11 @@ impl<'p> Trial<'p> {
 
     /// Begins a sequence of calls on the machine of a case. The call of the case and its earlier calls are ignored.
     pub fn sequence(&self, case: &Case) -> Sequence<'p> {
+        let sequence = self.begin(case);
+        Sequence { session: sequence.session.among_others(), ..sequence }
+    }
+
+    fn begin(&self, case: &Case) -> Sequence<'p> {
         let machine = case.machine();
         let session = OneSession::begin(&case.cwd, PID, &mut Recorder::new(&machine));
         Sequence { trial: *self, agent: case.agent, cwd: case.cwd.clone(), machine, session, run: 0 }

@@ -6,6 +6,7 @@ mod asks;
 mod globals;
 mod own_parts;
 mod packs;
+mod sequence;
 mod short;
 mod trial;
 mod unattended;
