@@ -1,5 +1,6 @@
 //! Effects of a call on this machine, found by the analysis of `castellan_facts`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use castellan_event::{Call, Facts, Recorder};
@@ -34,6 +35,20 @@ pub(crate) fn facts_after(
         written_is_full: changed.is_full,
     };
     analyse(call, &setting, world)
+}
+
+/// Moves the project's files that another session wrote to the files of sessions. Files that another session fetched
+/// are nobody's.
+pub(crate) fn leave_to_sessions(
+    facts: &mut Facts,
+    has_written: impl Fn(&str) -> bool,
+    has_fetched: impl Fn(&str) -> bool,
+) {
+    let (written, own): (BTreeSet<String>, _) =
+        std::mem::take(&mut facts.own_scripts).into_iter().partition(|path| has_written(path));
+    facts.own_scripts = own;
+    facts.session_scripts.extend(written);
+    facts.session_scripts.retain(|path| !has_fetched(path));
 }
 
 /// Returns castellan's own paths: its home, configuration and state, the organisation's files, and the programs. Each

@@ -8,7 +8,7 @@ use castellan_audit::Record;
 use castellan_event::{Answers, Call, Facts, Recorder, Session};
 use castellan_policy::{Decision, StateChange};
 
-use crate::facts::facts_after;
+use crate::facts::{facts_after, leave_to_sessions};
 use crate::judge::begun;
 use crate::memory::{Changes, Marks, NoRoom, Workspace};
 use crate::record::{Judged, SeenTexts};
@@ -76,7 +76,11 @@ impl OneSession {
         let inside = self.workspace.as_ref().map_or("", Workspace::inside);
         let mut facts = facts_after(call, own, inside, self.changes.of(&self.key, None), world);
         if self.is_among_others {
-            facts.own_scripts.retain(|path| !self.changes.has_any_written(path));
+            leave_to_sessions(
+                &mut facts,
+                |path| self.changes.has_any_written(path),
+                |path| self.changes.has_any_downloaded(path),
+            );
         }
         facts
     }

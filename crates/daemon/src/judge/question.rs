@@ -1,6 +1,5 @@
 //! An agent's question about a call, and its second question at its own prompt. It must not know other requests.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use castellan_agents::{self as agents, AgentId, Message};
@@ -17,7 +16,7 @@ use super::grounds::{Earlier, Grounds};
 use super::sessions::Look;
 use super::weighed::Weighed;
 use super::{Asked, Attempt, Failure, Judge, Outcome, Whose, reply};
-use crate::facts::facts_after;
+use crate::facts::{facts_after, leave_to_sessions};
 use crate::memory::{CallKey, Given};
 use crate::record::Judged;
 use crate::requests::Waits;
@@ -175,15 +174,13 @@ impl Judge {
         }
         let changed = self.memory().changed(&whose.session.root, but);
         let mut facts = facts_after(call, &self.own, whose.inside(), changed, world);
-        if !facts.own_scripts.is_empty() {
-            // Code that another session wrote is that session's, unless it came from the network.
+        if !facts.own_scripts.is_empty() || !facts.session_scripts.is_empty() {
             let memory = self.memory();
-            let (own, others) = std::mem::take(&mut facts.own_scripts)
-                .into_iter()
-                .partition(|path| !memory.has_any_written(path));
-            facts.own_scripts = own;
-            let others: BTreeSet<String> = others;
-            facts.session_scripts.extend(others.into_iter().filter(|path| !memory.has_any_downloaded(path)));
+            leave_to_sessions(
+                &mut facts,
+                |path| memory.has_any_written(path),
+                |path| memory.has_any_downloaded(path),
+            );
         }
         facts
     }
