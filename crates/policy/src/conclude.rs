@@ -1,10 +1,9 @@
 //! From findings and obligations to the decision and its state changes. Independent of the inputs of stages.
 
 use castellan_event::{
-    Action, Code, Exemption, Fallback, Finding, Mode, Obligation, ObligationKind, Verdict,
+    Action, Code, Effect, EffectKind, Exemption, Fallback, Finding, Mode, Obligation, ObligationKind, Verdict,
 };
 
-use crate::PROBING;
 use crate::case::Case;
 use crate::decision::{Decision, DecisionParts};
 use crate::denial_key;
@@ -13,6 +12,7 @@ use crate::obligations::unmet;
 use crate::request::RequestId;
 use crate::stages::marks;
 use crate::state::{State, StateChange};
+use crate::{FOREIGN, PROBING};
 
 /// The strictest finding that is not exempt decides; the first of equals. Without such a finding the default decides,
 /// or allow if a person granted the call.
@@ -116,6 +116,13 @@ fn marks_of(case: &Case<'_>, decision: &Decision, denial_keys: &[String]) -> Vec
     let Some(reading) = case.reading().filter(|_| is_first_answer(case, decision)) else { return Vec::new() };
     let happens = decision.answer != Verdict::Deny;
     let mut labels = if happens { marks(&reading.matches) } else { Default::default() };
+    // What version control or a package manager fetches is no text for the agent.
+    let is_foreign = |effect: &Effect| {
+        effect.kind() == EffectKind::Mcp || effect.kind() == EffectKind::Download && effect.system().is_none()
+    };
+    if happens && case.facts.effects.iter().any(is_foreign) {
+        labels.insert(FOREIGN.to_owned());
+    }
     if case.state.tries.is_probing_with(denial_keys) {
         labels.insert(PROBING.to_owned());
     }

@@ -50,3 +50,7 @@ mod tests;
 
 /// Label of the mark of a session that repeatedly attempts denied calls.
 pub const PROBING: &str = "probing";
+
+/// Label of the mark of a session that has fetched text from the network or called a tool of an MCP server. The session's
+/// later text may repeat it.
+pub const FOREIGN: &str = "foreign";

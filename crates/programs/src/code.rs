@@ -76,27 +76,41 @@ enum Found {
 const MARK: u32 = 0xE000;
 const MARKS: u32 = 0x1800;
 
+/// The number of the first mark for an unknown number.
+const NUMBERS: u32 = MARKS / 2;
+
 /// Reports whether a character is a mark for an unknown part.
 fn is_mark(letter: char) -> bool {
     (MARK..MARK + MARKS).contains(&u32::from(letter))
+}
+
+/// Reports whether a character is a mark for an unknown number, which is the result of arithmetic.
+fn is_number_mark(letter: char) -> bool {
+    (MARK + NUMBERS..MARK + MARKS).contains(&u32::from(letter))
 }
 
 /// A text with a mark for each unknown part.
 struct Marked<'a> {
     text: String,
     unknown: Vec<&'a Piece>,
+    numbers: Vec<&'a Piece>,
 }
 
 impl Marked<'_> {
     fn new(arg: &Arg) -> Marked<'_> {
-        let mut marked = Marked { text: String::new(), unknown: Vec::new() };
+        let mut marked = Marked { text: String::new(), unknown: Vec::new(), numbers: Vec::new() };
         for piece in arg.pieces() {
             match piece {
                 Piece::Text(text) => marked.text.push_str(text),
-                Piece::Unknown { .. } => {
-                    let number = u32::try_from(marked.unknown.len()).unwrap_or(MARKS).min(MARKS - 1);
-                    marked.text.extend(char::from_u32(MARK + number));
-                    marked.unknown.push(piece);
+                Piece::Unknown { why, .. } => {
+                    let (list, first) = if *why == Why::Arithmetic {
+                        (&mut marked.numbers, NUMBERS)
+                    } else {
+                        (&mut marked.unknown, 0)
+                    };
+                    let number = u32::try_from(list.len()).unwrap_or(NUMBERS).min(NUMBERS - 1);
+                    marked.text.extend(char::from_u32(MARK + first + number));
+                    list.push(piece);
                 }
             }
         }
@@ -118,8 +132,12 @@ impl Marked<'_> {
 
     fn arg(&self, text: &str) -> Arg {
         let pieces = text.chars().map(|letter| {
-            let number = u32::from(letter).checked_sub(MARK).and_then(|number| usize::try_from(number).ok());
-            match number.and_then(|number| self.unknown.get(number)) {
+            let number = u32::from(letter).checked_sub(MARK);
+            let piece = number.and_then(|number| match number.checked_sub(NUMBERS) {
+                Some(number) => self.numbers.get(usize::try_from(number).ok()?),
+                None => self.unknown.get(usize::try_from(number).ok()?),
+            });
+            match piece {
                 Some(piece) => (*piece).clone(),
                 None => Piece::Text(letter.to_string()),
             }

@@ -28,8 +28,9 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
         writes.filter(|effect| !keeps_code(&effect.op) && !is_whole_tree(effect, &facts.commands, workspace));
     let mut paths: BTreeSet<String> = writes.filter_map(|effect| effect.path().map(str::to_owned)).collect();
     // A write to an unknown place may change any file. Writes by the project's own code are excluded.
-    let is_own =
-        |effect: &Effect| effect.script_path().is_some_and(|script| facts.own_scripts.contains(script));
+    let is_owned =
+        |script: &str| facts.own_scripts.contains(script) || facts.session_scripts.contains(script);
+    let is_own = |effect: &Effect| effect.script_path().is_some_and(is_owned);
     // A file that cannot be read contains the names of the files that a patch changes.
     let is_unread = |effect: &Effect| effect.role() == Some(Role::Target) && effect.why() == Some(Why::File);
     let is_anywhere = |effect: &Effect| {

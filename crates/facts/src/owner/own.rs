@@ -76,11 +76,15 @@ fn files_of(owner: Owner, facts: &Facts, scene: &mut Scene<'_, '_, '_>) -> BTree
             effect.script_path().map(str::to_owned).or_else(|| effect.target().map(str::to_owned))
         };
         let workspace = scene.session.setting.workspace.trim_end_matches('/').to_owned();
-        files.extend(
-            made.filter_map(file).filter(|file| {
-                is_inside(file, &workspace) && !is_installed(file) && is_made_there(file, scene)
-            }),
-        );
+        for file in made.filter_map(file).filter(|file| !is_installed(file)) {
+            let is_built = || owner == Owner::Session && builds::is_built_aside(&file, facts);
+            if is_inside(&file, &workspace) {
+                files.extend(Some(file).filter(|file| is_made_there(file, scene)));
+            } else if let Some((directory, _)) = file.rsplit_once('/').filter(|_| is_built()) {
+                files.insert(format!("{directory}{UNTOUCHED}"));
+                files.insert(file);
+            }
+        }
         files.insert(format!("{workspace}{UNTOUCHED}"));
     }
     files

@@ -3,7 +3,7 @@
 
 use castellan_event::Why;
 
-use super::{Found, is_stream};
+use super::{Found, is_number_mark, is_stream};
 use crate::limits::CODE_BYTES_MAX;
 
 /// A script. The marks of unknown parts are characters that no command has.
@@ -50,6 +50,11 @@ pub struct Substitution<'t> {
     pub flags: &'t str,
     /// The file of the flag `w`.
     pub file: Option<&'t str>,
+}
+
+/// A digit, or an unknown number.
+fn is_digit(letter: char) -> bool {
+    letter.is_ascii_digit() || is_number_mark(letter)
 }
 
 pub(super) fn scan(text: &str) -> Vec<Found> {
@@ -137,7 +142,7 @@ impl<'t> Reader<'t> {
 
     fn number(&mut self) {
         self.blanks();
-        self.skip(|letter| letter.is_ascii_digit());
+        self.skip(is_digit);
     }
 
     fn command(&mut self) -> Option<Command<'t>> {
@@ -161,7 +166,7 @@ impl<'t> Reader<'t> {
     fn address(&mut self) -> Option<bool> {
         if self.take('+') || self.take('~') {
             self.number();
-        } else if self.rest.starts_with(|letter: char| letter.is_ascii_digit()) {
+        } else if self.rest.starts_with(is_digit) {
             self.number();
             self.blanks();
             if self.take('~') {

@@ -47,6 +47,7 @@ pub(super) fn mktemp(given: Given<'_>) -> Option<Text> {
     let mut directory = None;
     let mut template = None;
     let mut is_temporary = false;
+    let mut suffix = "";
     let known = given.known()?;
     let mut args = known.iter().copied();
     while let Some(arg) = args.next() {
@@ -54,23 +55,30 @@ pub(super) fn mktemp(given: Given<'_>) -> Option<Text> {
             "-d" | "-u" | "-q" | "-dq" | "-qd" | "-du" | "-ud" | "--directory" | "--dry-run" | "--quiet" => {}
             "-t" | "-dt" | "-td" | "--tmpdir" => is_temporary = true,
             "-p" | "-dp" => directory = Some(args.next()?),
-            _ => match arg.strip_prefix("--tmpdir=") {
-                Some(named) => directory = Some(named),
-                None if arg.starts_with('-') || template.is_some() => return None,
-                None => template = Some(arg),
+            "--suffix" => suffix = args.next()?,
+            _ => match (arg.strip_prefix("--tmpdir="), arg.strip_prefix("--suffix=")) {
+                (Some(named), _) => directory = Some(named),
+                (None, Some(named)) => suffix = named,
+                (None, None) if arg.starts_with('-') || template.is_some() => return None,
+                (None, None) => template = Some(arg),
             },
         }
     }
     let is_temporary = is_temporary || template.is_none();
     let directory = directory.or(is_temporary.then_some("/tmp"));
     let template = template.unwrap_or("tmp.XXXXXXXXXX");
-    let start = template.trim_end_matches('X');
-    if template.len() < start.len() + 3 {
+    // A suffix after the last run of `X` belongs to the template.
+    let (body, end) = template.split_at(template.rfind('X')? + 1);
+    let start = body.trim_end_matches('X');
+    let is_suffix = |text: &str| !text.contains('/');
+    if body.len() < start.len() + 3 || !is_suffix(end) || !is_suffix(suffix) {
         return None;
     }
     let mut text = Text::known(directory.map_or_else(String::new, |directory| format!("{directory}/")));
     text.push_str(start);
     text.push_unknown(Why::Glob, "*");
+    text.push_str(end);
+    text.push_str(suffix);
     text.push_str("\n");
     Some(text)
 }

@@ -95,6 +95,7 @@ pub(super) fn word(name: &str, args: &[Arg], state: &State) -> Option<Text> {
         ("git", ["rev-parse", rest @ ..]) => rev_parse(rest),
         ("git", ["describe", rest @ ..]) => described(rest),
         ("git", ["rev-list", "--count", "HEAD"]) => Some(line(NUMBER)),
+        ("wc", ["-l" | "-c" | "-w"]) => Some(line(NUMBER)),
         ("date", all) => date(all),
         _ => None,
     }

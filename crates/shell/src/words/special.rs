@@ -122,7 +122,9 @@ impl Walker<'_> {
             "ARGC" if is_zsh => self.count(state),
             "0" => Some(Got::One((*state.name).clone())),
             // The walk only guesses exit statuses for `&&` and `||`; a value must be certain.
-            "?" | "$" | "!" | "-" => unknown(Why::Parameter, false),
+            // Digits, which lead to no other directory.
+            "$" => Some(Got::One(Text::unknown(Why::Glob, "[0-9]*"))),
+            "?" | "!" | "-" => unknown(Why::Parameter, false),
             digits if digits.starts_with(|one: char| one.is_ascii_digit()) => {
                 match (&state.positionals, digits.parse::<usize>()) {
                     (Some(values), Ok(number)) => {

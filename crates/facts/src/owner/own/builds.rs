@@ -35,6 +35,21 @@ pub(super) fn makes(effect: &Effect, facts: &Facts, workspace: &str) -> bool {
         && facts.effects.iter().all(stays)
 }
 
+/// Returns true if a build tool of this call makes a file in a directory for temporary files, and nothing else writes it.
+pub(super) fn is_built_aside(file: &str, facts: &Facts) -> bool {
+    let mut writes = facts
+        .effects
+        .iter()
+        .filter(|effect| effect.kind() == EffectKind::Write && effect.path() == Some(file))
+        .peekable();
+    let is_build = |effect: &Effect| {
+        let command = effect.command.and_then(|at| facts.commands.get(at));
+        let name = command.and_then(|command| command.name.as_deref());
+        effect.place() == Some(Scope::Temporary) && name.is_some_and(|name| Trait::Builds.is_of(name))
+    };
+    writes.peek().is_some() && writes.all(is_build)
+}
+
 /// Returns true if all files that the session wrote are sources in which no word suggests more than computing. Programs
 /// built from them may run as with `go run` and `cargo run`. `CMakeLists.txt` is excluded: it can run other programs.
 pub(super) fn are_plain_sources(written: &[String], scene: &mut Scene<'_, '_, '_>) -> bool {
