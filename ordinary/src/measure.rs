@@ -125,21 +125,31 @@ impl Measured {
 fn cause(judged: &Judged) -> String {
     let verdict = judged.decision.verdict;
     let strictest = judged.decision.findings.iter().find(|one| one.verdict == verdict && one.counts());
-    strictest.map_or_else(String::new, |finding| match finding.rule.as_str() {
+    // An unattended call is denied without a finding if nothing allows it.
+    let without = || "(nothing allows it)".to_owned();
+    strictest.map_or_else(without, |finding| match finding.rule.as_str() {
         "" => format!("({}) {}", finding.code.as_str(), without_values(finding)),
         rule => rule.to_owned(),
     })
 }
 
-/// Returns the first part of a message, without values from outside.
+/// Returns the first part of a message, without values from outside. A value at the end keeps its first two words, such
+/// as `upload git`: they name what the call needs.
 fn without_values(finding: &Finding) -> String {
     let mut text = finding.message.clone();
     for value in finding.values.iter().rev() {
-        text.replace_range(value.clone(), "…");
+        let is_last = value.end == finding.message.len();
+        let words = finding.message.get(value.clone()).unwrap_or_default().split(' ').take(2);
+        let words = words.filter(|word| !word.contains('/'));
+        let kept = if is_last { words.collect::<Vec<_>>().join(" ") } else { String::new() };
+        text.replace_range(value.clone(), &format!("{kept}…"));
     }
-    // What follows is the number of further reasons, the needed access, or the remedy.
-    let ends = [", and ", ". Instead"].into_iter().filter_map(|end| text.find(end));
-    let end = ends.min().unwrap_or(text.len());
+    // The remedy, or the number of further reasons.
+    let counted = text.match_indices(", and ").find(|(at, and)| {
+        text.get(at + and.len()..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    });
+    let ends = [text.find(". Instead"), counted.map(|(at, _)| at)];
+    let end = ends.into_iter().flatten().min().unwrap_or(text.len());
     text.truncate(end);
     text
 }

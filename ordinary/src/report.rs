@@ -20,18 +20,20 @@ const EXAMPLE_CHARS: usize = 240;
 pub(crate) fn text(seed: u64, projects: &[Project], measured: &[Measured], with_list: bool) -> String {
     let calls: usize = projects.iter().map(Project::calls).sum();
     let mut out = format!("Ordinary set of seed {seed}: {calls} calls in {} projects.\n\n", projects.len());
-    out += "| profile | calls | interrupted | share | target | standard error | asked | denied | allowed |\n";
+    out +=
+        "| profile | calls | interrupted | share | at most | standard error | asked | denied | allowed |\n";
     out += "|---|---|---|---|---|---|---|---|---|\n";
     for one in measured {
         let share = target::share(&one.projects);
+        let (most, of_allowed) = target::wanted(one.profile);
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {:.2} % | {} | {:.2} % | {} | {} | {:.1} % |",
+            "| {} | {} | {} | {:.2} % | {} | {:.2} % | {} | {} | {:.1} %{of_allowed} |",
             one.profile,
             one.calls(),
             one.interruptions.len(),
             share * 100.0,
-            target::wanted(one.profile),
+            most,
             target::error(&one.projects, share) * 100.0,
             one.count(Verdict::Ask),
             one.count(Verdict::Deny),
