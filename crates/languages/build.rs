@@ -1,6 +1,9 @@
-//! Reads the library models in `models/*.toml`, checks them, and writes them as static tables of the types in
-//! `src/table.rs`. An entry is one line: `name other-name (parameter=part, *rest, *, named) -> type ?why = computation
+//! Reads the library models in `models/*.toml`, checks them, and writes them into images of the types in
+//! `src/table/types.rs`. An entry is one line: `name other-name (parameter=part, *rest, *, named) -> type ?why = computation
 //! : effect`. `@` means a call of the module itself.
+
+#[path = "src/table/types.rs"]
+mod types;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,6 +11,10 @@ use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::Error as UnknownWord;
+
+use crate::types::{Does, Entry, Parameter, Part, Space, Table, Takes};
 
 /// The model of the libraries of one language.
 #[derive(Deserialize)]
@@ -19,14 +26,14 @@ struct Model {
     /// Names of modules, separated by blanks.
     inert: Vec<String>,
     methods: Vec<String>,
-    module: Vec<Space>,
+    module: Vec<Members>,
     #[serde(rename = "type")]
-    types: Vec<Space>,
+    types: Vec<Members>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Space {
+struct Members {
     names: String,
     /// Names of members, separated by blanks.
     #[serde(default)]
@@ -40,48 +47,52 @@ const LANGUAGES: &[&str] =
 
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=models");
+    let out = env::var_os("OUT_DIR").context("OUT_DIR")?;
     let mut written = String::new();
     for language in LANGUAGES {
         let file = format!("models/{language}.toml");
-        let model: Model = toml::from_str(&fs::read_to_string(&file)?).with_context(|| file.clone())?;
-        table(language, &model, &mut written).context(file)?;
+        let text = fs::read_to_string(&file)?.leak();
+        let model: Model = toml::from_str(text).with_context(|| file.clone())?;
+        let image = postcard::to_allocvec(&table(Box::leak(Box::new(model))).context(file)?)?;
+        fs::write(Path::new(&out).join(format!("{language}.image")), image)?;
+        writeln!(
+            written,
+            "static {}: Image = Image::new(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{language}.image\")));",
+            language.to_uppercase()
+        )?;
     }
-    let out = env::var_os("OUT_DIR").context("OUT_DIR")?;
     fs::write(Path::new(&out).join("tables.rs"), written)?;
     Ok(())
 }
 
-fn table(language: &str, model: &Model, out: &mut String) -> Result<()> {
+fn table(model: &'static Model) -> Result<Table> {
     let types: Vec<&str> = model.types.iter().flat_map(|one| one.names.split_whitespace()).collect();
-    let mut inert: Vec<&str> = words(&model.inert);
+    let mut inert = words(&model.inert);
     once(inert.clone()).context("inert")?;
     once(model.module.iter().flat_map(|one| one.names.split_whitespace()).collect()).context("modules")?;
     once(types.clone()).context("types")?;
     inert.sort_unstable();
-    let modules = spaces(&model.module, &types)?;
-    let kinds = spaces(&model.types, &types)?;
-    let modules_by_name = by_name(model.module.iter().map(|one| one.names.split_whitespace()));
-    let types_by_name = by_name(model.types.iter().map(|one| one.names.split_whitespace()));
-    let methods = Space { names: String::new(), inert: Vec::new(), entries: model.methods.clone() };
-    writeln!(
-        out,
-        "static {}: Table = Table {{ global: {:?}, modules: &[{modules}], modules_by_name: &{modules_by_name:?}, \
-         types: &[{kinds}], types_by_name: &{types_by_name:?}, inert: &{inert:?}, escapes: &{:?}, methods: {}, files: &{:?} }};",
-        language.to_uppercase(),
-        model.global,
-        words(&model.escapes),
-        space(&methods, &types)?,
-        model.files,
-    )?;
-    Ok(())
+    Ok(Table {
+        global: &model.global,
+        modules: spaces(&model.module, &types)?,
+        modules_by_name: by_name(model.module.iter().map(|one| one.names.split_whitespace())),
+        types: spaces(&model.types, &types)?,
+        types_by_name: by_name(model.types.iter().map(|one| one.names.split_whitespace())),
+        inert: inert.leak(),
+        escapes: words(&model.escapes).leak(),
+        methods: space("", &[], &model.methods, &types)?,
+        files: model.files.iter().map(String::as_str).collect::<Vec<_>>().leak(),
+    })
 }
 
 /// Returns every name, sorted, with its index.
-fn by_name<'n>(all: impl Iterator<Item = impl Iterator<Item = &'n str>>) -> Vec<(&'n str, usize)> {
+fn by_name(
+    all: impl Iterator<Item = impl Iterator<Item = &'static str>>,
+) -> &'static [(&'static str, usize)] {
     let mut names: Vec<(&str, usize)> =
         all.enumerate().flat_map(|(place, names)| names.map(move |name| (name, place))).collect();
     names.sort_unstable();
-    names
+    names.leak()
 }
 
 /// Checks that a name has one meaning: it is inert, or it is one entry.
@@ -96,47 +107,58 @@ fn once(mut names: Vec<&str>) -> Result<()> {
     Ok(())
 }
 
-fn words(lines: &[String]) -> Vec<&str> {
+fn words(lines: &'static [String]) -> Vec<&'static str> {
     lines.iter().flat_map(|line| line.split_whitespace()).collect()
 }
 
-fn spaces(all: &[Space], types: &[&str]) -> Result<String> {
-    all.iter().map(|one| Ok(space(one, types).with_context(|| one.names.clone())? + ",\n")).collect()
+fn spaces(all: &'static [Members], types: &[&str]) -> Result<&'static [Space]> {
+    let space = |one: &'static Members| {
+        space(&one.names, &one.inert, &one.entries, types).context(one.names.as_str())
+    };
+    Ok(all.iter().map(space).collect::<Result<Vec<_>>>()?.leak())
 }
 
-fn space(space: &Space, types: &[&str]) -> Result<String> {
-    let mut entries = String::new();
-    let mut names: Vec<(&str, usize)> = Vec::new();
-    for (place, line) in space.entries.iter().enumerate() {
-        entries.push_str(&entry(line, types).with_context(|| line.clone())?);
-        let ends = ["(", " -> ", " = ", " : ", " ?"].iter().filter_map(|end| line.find(end));
-        let head = line.get(..ends.min().unwrap_or(line.len())).unwrap_or_default();
-        names.extend(head.split_whitespace().map(|name| (name, place)));
+fn space(
+    names: &'static str,
+    inert: &'static [String],
+    lines: &'static [String],
+    types: &[&str],
+) -> Result<Space> {
+    let mut entries = Vec::new();
+    let mut by_name: Vec<(&str, usize)> = Vec::new();
+    for (place, line) in lines.iter().enumerate() {
+        let entry = entry(line, types).context(line.as_str())?;
+        by_name.extend(entry.names.iter().map(|name| (*name, place)));
+        entries.push(entry);
     }
-    names.sort_unstable();
-    let mut inert = words(&space.inert);
+    by_name.sort_unstable();
+    let mut inert = words(inert);
     inert.sort_unstable();
-    once(names.iter().map(|(name, _)| *name).chain(inert.iter().copied()).collect())?;
-    let own: Vec<&str> = space.names.split_whitespace().collect();
-    Ok(format!("Space {{ names: &{own:?}, entries: &[{entries}], by_name: &{names:?}, inert: &{inert:?} }}"))
+    once(by_name.iter().map(|(name, _)| *name).chain(inert.iter().copied()).collect())?;
+    Ok(Space {
+        names: names.split_whitespace().collect::<Vec<_>>().leak(),
+        entries: entries.leak(),
+        by_name: by_name.leak(),
+        inert: inert.leak(),
+    })
 }
 
-fn entry(line: &str, types: &[&str]) -> Result<String> {
+fn entry(line: &'static str, types: &[&str]) -> Result<Entry> {
     let (head, does) = line.split_once(" : ").unwrap_or((line, ""));
     let (head, computes) = match head.rsplit_once(" = ") {
         Some((head, name)) => (head, name.trim()),
         None => (head, ""),
     };
     let (head, why) = match head.rsplit_once(" ?") {
-        Some((head, why)) => (head, format!("Some(Why::{})", pascal(why.trim()))),
-        None => (head, "None".to_owned()),
+        Some((head, why)) => (head, Some(word(why.trim())?)),
+        None => (head, None),
     };
     let (head, gives) = match head.rsplit_once(" -> ") {
         Some((head, kind)) => (head, kind.trim()),
         None => (head, ""),
     };
     ensure!(gives.is_empty() || types.contains(&gives), "no type `{gives}`");
-    let (names, given) = match head.split_once('(') {
+    let (names, parameters) = match head.split_once('(') {
         Some((names, rest)) => {
             let rest = rest.trim().strip_suffix(')').context("no `)`")?;
             (names, Some(parameters(rest)?))
@@ -145,69 +167,48 @@ fn entry(line: &str, types: &[&str]) -> Result<String> {
     };
     let names: Vec<&str> = names.split_whitespace().collect();
     ensure!(!names.is_empty(), "no name");
-    let given = given.map_or("None".to_owned(), |given| format!("Some(&[{given}])"));
-    let does: Vec<String> = does.split_whitespace().map(effect).collect();
-    Ok(format!(
-        "Entry {{ names: &{names:?}, parameters: {given}, does: &[{}], gives: {gives:?}, why: {why}, computes: {computes:?} }},\n",
-        does.join(",")
-    ))
+    let does = does.split_whitespace().map(effect).collect::<Result<Vec<_>>>()?;
+    Ok(Entry { names: names.leak(), parameters, does: does.leak(), gives, why, computes })
 }
 
 /// `a, b=read, *c, *, d=write+tree, e=read|.`
-fn parameters(text: &str) -> Result<String> {
-    let mut written = String::new();
-    let mut takes = "One";
+fn parameters(text: &'static str) -> Result<&'static [Parameter]> {
+    let mut parameters = Vec::new();
+    let mut takes = Takes::One;
     for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
         if word == "*" {
-            takes = "Named";
+            takes = Takes::Named;
             continue;
         }
         let (word, default) =
             word.split_once('|').map_or((word, None), |(word, default)| (word, Some(default)));
         let (name, parts) = word.split_once('=').unwrap_or((word, ""));
-        let (name, own) = match name.strip_prefix('*') {
-            Some(name) => (name, "Rest"),
-            None if name == "self" => (name, "Receiver"),
+        let (name, takes) = match name.strip_prefix('*') {
+            Some(name) => (name, Takes::Rest),
+            None if name == "self" => (name, Takes::Receiver),
             None => (name, takes),
         };
-        let parts: Vec<String> = parts.split('+').filter(|part| !part.is_empty()).map(part).collect();
-        write!(
-            written,
-            "Parameter {{ name: {name:?}, takes: Takes::{own}, parts: &[{}], default: {default:?} }},",
-            parts.join(",")
-        )?;
+        let parts = parts.split('+').filter(|part| !part.is_empty()).map(part);
+        let parts = parts.collect::<Result<Vec<_>>>()?.leak();
+        parameters.push(Parameter { name, takes, parts, default });
     }
-    Ok(written)
+    Ok(parameters.leak())
 }
 
 /// `write`, `sql:sqlite`
-fn part(word: &str) -> String {
-    match word.split_once(':') {
-        Some((name, detail)) => format!("Part::{}({detail:?})", pascal(name)),
-        None => format!("Part::{}", pascal(word)),
-    }
+fn part(text: &'static str) -> Result<Part> {
+    text.strip_prefix("sql:").map_or_else(|| word(text), |system| Ok(Part::Sql(system)))
 }
 
 /// `kind`, `kind@path`, `kind/system/verb`
-fn effect(word: &str) -> String {
-    let (word, path) = word.split_once('@').unwrap_or((word, ""));
-    let mut words = word.split('/');
+fn effect(text: &'static str) -> Result<Does> {
+    let (text, path) = text.split_once('@').unwrap_or((text, ""));
+    let mut words = text.split('/');
     let mut next = || words.next().unwrap_or_default();
-    format!(
-        "Does {{ kind: EffectKind::{}, system: {:?}, verb: {:?}, path: {path:?} }}",
-        pascal(next()),
-        next(),
-        next(),
-    )
+    Ok(Does { kind: word(next())?, system: next(), verb: next(), path })
 }
 
-/// `is-tree` to `IsTree`.
-fn pascal(word: &str) -> String {
-    let mut name = String::new();
-    for part in word.split('-') {
-        let mut letters = part.chars();
-        name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        name.push_str(letters.as_str());
-    }
-    name
+/// Returns the value of an enum that has this word.
+fn word<'w, T: Deserialize<'w>>(word: &'w str) -> Result<T> {
+    T::deserialize(word.into_deserializer()).map_err(|error: UnknownWord| error.into())
 }

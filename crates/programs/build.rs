@@ -1,5 +1,9 @@
-//! Reads the models in `models/*.toml` and the tables in `knowledge/`, checks them, and writes them as static tables of the
-//! types in `src/program.rs`, `src/system.rs` and `src/traits.rs`.
+//! Reads the models in `models/*.toml` and the tables in `knowledge/`, and checks them. Writes the models into one image of
+//! the types in `src/program.rs`, and the other tables as static ones of the types in `src/system.rs` and `src/traits.rs`.
+
+#[expect(dead_code, unreachable_pub, reason = "the library uses and exports the rest of it")]
+#[path = "src/program.rs"]
+mod program;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,6 +12,10 @@ use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::Error as UnknownWord;
+
+use crate::program::{Attribute, EffectRow, Form, Opt, Place, Program, Slot, Source, Takes, Term, Test};
 
 /// One file of models: a family of programs.
 #[derive(Deserialize)]
@@ -44,7 +52,7 @@ struct Model {
     operands: Option<Vec<String>>,
     handler: Option<String>,
     #[serde(default)]
-    form: Vec<Form>,
+    form: Vec<FormLine>,
     #[serde(default)]
     effect: Vec<Effect>,
     #[serde(default)]
@@ -53,7 +61,7 @@ struct Model {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct FormLine {
     when: String,
     operands: Vec<String>,
 }
@@ -116,15 +124,15 @@ enum Entry {
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=models");
     println!("cargo::rerun-if-changed=knowledge");
-    write_out("systems.rs", &systems(&fs::read_to_string("knowledge/systems.toml")?)?)?;
-    write_out("traits.rs", &traits(&fs::read_to_string("knowledge/traits.toml")?)?)?;
-    write_out("lexicons.rs", &lexicons(&fs::read_to_string("knowledge/lexicons.toml")?)?)?;
-    write_out("programs.rs", &programs()?)
+    write_out("systems.rs", systems(&fs::read_to_string("knowledge/systems.toml")?)?.as_bytes())?;
+    write_out("traits.rs", traits(&fs::read_to_string("knowledge/traits.toml")?)?.as_bytes())?;
+    write_out("lexicons.rs", lexicons(&fs::read_to_string("knowledge/lexicons.toml")?)?.as_bytes())?;
+    programs()
 }
 
-fn write_out(name: &str, text: &str) -> Result<()> {
+fn write_out(name: &str, bytes: &[u8]) -> Result<()> {
     let out = env::var_os("OUT_DIR").context("OUT_DIR")?;
-    Ok(fs::write(Path::new(&out).join(name), text)?)
+    Ok(fs::write(Path::new(&out).join(name), bytes)?)
 }
 
 /// Writes the table of systems, in order of their names.
@@ -181,6 +189,17 @@ fn traits(text: &str) -> Result<String> {
     Ok(table + "];")
 }
 
+/// Converts a word of the models into the name of a variant: `url-upload` becomes `UrlUpload`.
+fn pascal(word: &str) -> String {
+    let mut name = String::new();
+    for part in word.split('-') {
+        let mut letters = part.chars();
+        name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        name.push_str(letters.as_str());
+    }
+    name
+}
+
 /// Writes a module for each lexicon, and in it a constant for each key.
 fn lexicons(text: &str) -> Result<String> {
     let lexicons: BTreeMap<String, BTreeMap<String, Entry>> = toml::from_str(text)?;
@@ -215,40 +234,56 @@ fn kinds(groups: &BTreeMap<String, Vec<String>>) -> String {
 }
 
 /// Writes the tables of the programs.
-fn programs() -> Result<String> {
+fn programs() -> Result<()> {
     let mut files: Vec<PathBuf> =
         fs::read_dir("models")?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
     files.sort();
-    let mut programs = String::new();
-    let mut names = BTreeMap::new();
-    let mut count = 0;
+    let (mut image, mut starts) = (Vec::new(), Vec::new());
+    let mut names: BTreeMap<String, u16> = BTreeMap::new();
     for file in &files {
         let text = fs::read_to_string(file)?;
         let family: Family = toml::from_str(&text).with_context(|| file.display().to_string())?;
         for model in &family.program {
-            let written = program(model, &family, &mut Vec::new())
+            let built = program(model, &family, &mut Vec::new())
                 .with_context(|| format!("{}: {}", file.display(), model.names.join(" ")))?;
-            programs.push_str(&written);
             for name in &model.names {
-                let before = names.insert(name.clone(), count);
+                let before = names.insert(name.clone(), u16::try_from(starts.len())?);
                 ensure!(before.is_none(), "{}: `{name}` has two models", file.display());
             }
-            count += 1;
+            starts.push(u32::try_from(image.len())?);
+            image.extend(postcard::to_allocvec(&built)?);
         }
     }
     let (patterns, exact): (Vec<_>, Vec<_>) = names.iter().partition(|(name, _)| name.contains(['*', '#']));
-    Ok(format!(
-        "static PROGRAMS: &[Program] = &[{programs}];\n\
-         /// Names in order of their bytes, each with its program's position.\n\
-         static NAMES: &[(&str, usize)] = &{exact:?};\n\
+    let (mut text, mut ends, mut owners) = (String::new(), Vec::new(), Vec::new());
+    for (name, owner) in exact {
+        text.push_str(name);
+        ends.push(u32::try_from(text.len())?);
+        owners.push(owner);
+    }
+    let written = format!(
+        "/// The models, one after the other.\n\
+         static IMAGE: &[u8] = include_bytes!(concat!(env!(\"OUT_DIR\"), \"/programs.image\"));\n\
+         /// The start of each model in it.\n\
+         static STARTS: [u32; {}] = {starts:?};\n\
+         /// Names in order of their bytes, one after the other.\n\
+         static NAMES: &str = {text:?};\n\
+         /// The end of each name in it.\n\
+         static NAME_ENDS: [u32; {count}] = {ends:?};\n\
+         /// The position of each name's program.\n\
+         static OWNERS: [u16; {count}] = {owners:?};\n\
          /// Names with `*` (any text) or `#` (digits and dots) at their end.\n\
-         static PATTERNS: &[(&str, usize)] = &{patterns:?};\n"
-    ))
+         static PATTERNS: &[(&str, u16)] = &{patterns:?};\n",
+        starts.len(),
+        count = ends.len(),
+    );
+    write_out("programs.image", &image)?;
+    write_out("programs.rs", written.as_bytes())
 }
 
-/// Writes one program. `flags`: the flags of the commands above it.
-fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<String> {
+/// Builds one program. `flags`: the flags of the commands above it.
+fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<Program> {
     ensure!(!model.names.is_empty(), "a model without a name");
     let above = flags.len();
     let mut lines = Vec::new();
@@ -256,148 +291,139 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<St
         lines.extend(family.groups.get(name).with_context(|| format!("no group `{name}`"))?);
     }
     lines.extend(&model.options);
-    let mut options = String::new();
+    let always = attributes(model.always.iter().map(String::as_str))?;
+    let mut all: BTreeSet<Attribute> = always.iter().copied().collect();
+    let mut options = Vec::new();
     let mut spellings = BTreeMap::new();
-    let mut attributes: BTreeSet<String> = attributes(model.always.iter().map(String::as_str)).collect();
     for (at, line) in lines.into_iter().enumerate() {
         let option = option(line).with_context(|| format!("option `{line}`"))?;
-        options.push_str(&option.written);
-        for spelling in option.spellings {
-            ensure!(
-                spellings.insert(spelling.clone(), at).is_none(),
-                "option `{spelling}` stands there twice"
-            );
-            flags.push(spelling);
+        for (place, spelling) in option.flags.iter().enumerate() {
+            let place = (u16::try_from(at)?, u8::try_from(place)?);
+            ensure!(spellings.insert(*spelling, place).is_none(), "option `{spelling}` stands there twice");
+            flags.push((*spelling).to_owned());
         }
-        attributes.extend(option.attributes);
+        all.extend(option.attributes);
+        options.push(option);
     }
-    let mut forms = String::new();
+    let mut forms = Vec::new();
     for form in &model.form {
-        write!(forms, "Form {{ when: &[{}], {} }},", when(&form.when, flags)?, places(&form.operands)?)?;
+        forms.push(self::form(when(&form.when, flags)?, &form.operands)?);
     }
     if let Some(operands) = &model.operands {
-        write!(forms, "Form {{ when: &[], {} }},", places(operands)?)?;
+        forms.push(form(&[], operands)?);
     }
-    let mut effects = String::new();
-    for row in &model.effect {
-        effects.push_str(&effect(row, flags).with_context(|| format!("effect `{} {}`", row.kind, row.verb))?);
-    }
-    let mut subs = String::new();
+    let effect =
+        |row: &Effect| effect(row, flags).with_context(|| format!("effect `{} {}`", row.kind, row.verb));
+    let effects: Vec<_> = model.effect.iter().map(effect).collect::<Result<_>>()?;
+    let mut subs = Vec::new();
     for sub in &model.sub {
-        subs.push_str(&program(sub, family, flags).with_context(|| sub.names.join(" "))?);
+        subs.push(program(sub, family, flags).with_context(|| sub.names.join(" "))?);
     }
     flags.truncate(above);
-    let always: Vec<_> = self::attributes(model.always.iter().map(String::as_str)).collect();
-    let spellings: Vec<_> = spellings.iter().collect();
-    let attributes: Vec<_> = attributes.into_iter().collect();
-    Ok(format!(
-        "Program {{ names: &{:?}, style: Style::{}, builtin: {}, always: &[{}], dashed: {}, wrapper: {}, open: {}, options: &[{options}], \
-         spellings: &{spellings:?}, attributes: &[{}], forms: &[{forms}], \
-         effects: &[{effects}], subs: &[{subs}], handler: {:?} }},\n",
-        model.names,
-        pascal(model.style.as_deref().unwrap_or("gnu")),
-        model.builtin,
-        always.join(","),
-        model.dashed,
-        model.wrapper.as_deref().map_or("None".to_owned(), |kind| format!("Some(Wrapper::{})", pascal(kind))),
-        model.open,
-        attributes.join(","),
-        model.handler,
-    ))
+    Ok(Program {
+        names: model.names.iter().map(|name| kept(name)).collect::<Vec<_>>().leak(),
+        style: model.style.as_deref().map_or(Ok(program::Style::Gnu), word)?,
+        builtin: model.builtin,
+        always,
+        dashed: model.dashed,
+        wrapper: model.wrapper.as_deref().map(word).transpose()?,
+        open: model.open,
+        options: options.leak(),
+        spellings: spellings.into_values().collect::<Vec<_>>().leak(),
+        attributes: all.into_iter().collect::<Vec<_>>().leak(),
+        forms: forms.leak(),
+        effects: effects.leak(),
+        subs: subs.leak(),
+        handler: model.handler.as_deref().map(kept),
+    })
 }
 
-/// An option of a model, and its text in the tables.
-struct Opt {
-    spellings: Vec<String>,
-    attributes: Vec<String>,
-    written: String,
+/// Returns the value of an enum that has this word.
+fn word<'w, T: Deserialize<'w>>(word: &'w str) -> Result<T> {
+    T::deserialize(word.into_deserializer()).map_err(|error: UnknownWord| error.into())
+}
+
+/// Returns a text of the build script's whole run.
+fn kept(text: &str) -> &'static str {
+    text.to_owned().leak()
 }
 
 /// Parses `-o --output <write> : force`.
 fn option(line: &str) -> Result<Opt> {
     let (grammar, words) = line.split_once(" : ").unwrap_or((line, ""));
-    let mut spellings = Vec::new();
-    let mut takes = "Nothing";
+    let mut flags = Vec::new();
+    let mut takes = Takes::Nothing;
     let mut value = slot("text")?;
     for word in grammar.split_whitespace() {
         if let Some(role) = word.strip_prefix('<').and_then(|word| word.strip_suffix('>')) {
-            (takes, value) = ("Value", slot(role)?);
+            (takes, value) = (Takes::Value, slot(role)?);
         } else if let Some(role) = word.strip_prefix('[').and_then(|word| word.strip_suffix(']')) {
-            (takes, value) = ("Attached", slot(role)?);
+            (takes, value) = (Takes::Attached, slot(role)?);
         } else {
-            spellings.push(word.to_owned());
+            flags.push(kept(word));
         }
     }
-    ensure!(!spellings.is_empty(), "no flag");
-    let attributes: Vec<_> = attributes(words.split_whitespace()).collect();
-    let written = format!(
-        "Opt {{ flags: &{spellings:?}, takes: Takes::{takes}, slot: {value}, attributes: &[{}] }},",
-        attributes.join(",")
-    );
-    Ok(Opt { spellings, attributes, written })
+    ensure!(!flags.is_empty(), "no flag");
+    Ok(Opt { flags: flags.leak(), takes, slot: value, attributes: attributes(words.split_whitespace())? })
 }
 
-fn attributes<'w>(words: impl Iterator<Item = &'w str>) -> impl Iterator<Item = String> {
-    words.map(|word| format!("Attribute::{}", pascal(word)))
+fn attributes<'w>(words: impl Iterator<Item = &'w str>) -> Result<&'static [Attribute]> {
+    Ok(words.map(word).collect::<Result<Vec<_>>>()?.leak())
 }
 
-/// Writes the operands, and the operands after `--`.
-fn places(operands: &[String]) -> Result<String> {
+/// Builds a form of the operands, and of the operands after `--`.
+fn form(when: &'static [Term], operands: &[String]) -> Result<Form> {
     let dashes = operands.iter().position(|operand| operand == "--").unwrap_or(operands.len());
     let (before, after) = operands.split_at(dashes);
-    Ok(format!("operands: &[{}], after: &[{}]", row(before)?, row(after.get(1..).unwrap_or_default())?))
+    Ok(Form { when, operands: row(before)?, after: row(after.get(1..).unwrap_or_default())? })
 }
 
-fn row(operands: &[String]) -> Result<String> {
-    let mut written = String::new();
-    let mut repeating = 0;
+fn row(operands: &[String]) -> Result<&'static [Place]> {
+    let mut places = Vec::new();
     for operand in operands {
         let role = operand.strip_suffix("...");
-        repeating += usize::from(role.is_some());
-        let role_slot = slot(role.unwrap_or(operand))?;
-        write!(written, "Place {{ slot: {role_slot}, repeats: {} }},", role.is_some())?;
+        places.push(Place { slot: slot(role.unwrap_or(operand))?, repeats: role.is_some() });
     }
-    ensure!(repeating <= 1, "two operands repeat");
-    Ok(written)
+    ensure!(places.iter().filter(|place| place.repeats).count() <= 1, "two operands repeat");
+    Ok(places.leak())
 }
 
-fn slot(text: &str) -> Result<String> {
+fn slot(text: &str) -> Result<Slot> {
     let (role, detail) = text.split_once(':').unwrap_or((text, ""));
-    ensure!(role.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "`{text}` is no slot");
-    let detail = detail.replace("\\s", " ");
-    Ok(format!("Slot {{ role: SlotRole::{}, detail: {detail:?} }}", pascal(role)))
+    let role = word(role).with_context(|| format!("`{text}` is no slot"))?;
+    Ok(Slot { role, detail: kept(&detail.replace("\\s", " ")) })
 }
 
 /// Parses a condition: terms separated by blanks, which must all hold. `a|b` holds if one of them holds, `!` negates.
-fn when(text: &str, flags: &[String]) -> Result<String> {
-    let mut written = String::new();
+fn when(text: &str, flags: &[String]) -> Result<&'static [Term]> {
+    let mut terms = Vec::new();
     for term in text.split_whitespace() {
         let (negated, tests) = term.strip_prefix('!').map_or((false, term), |rest| (true, rest));
-        let tests: Vec<String> = tests.split('|').map(|one| test(one, flags)).collect::<Result<_>>()?;
-        write!(written, "Term {{ negated: {negated}, any: &[{}] }},", tests.join(","))?;
+        let any: Vec<Test> = tests.split('|').map(|one| test(one, flags)).collect::<Result<_>>()?;
+        terms.push(Term { negated, any: any.leak() });
     }
-    Ok(written)
+    Ok(terms.leak())
 }
 
-fn test(text: &str, flags: &[String]) -> Result<String> {
+fn test(text: &str, flags: &[String]) -> Result<Test> {
     if let Some(pattern) = text.strip_prefix("operand~") {
-        return Ok(format!("Test::Operand({pattern:?})"));
+        return Ok(Test::Operand(kept(pattern)));
     }
     if let Some(count) = text.strip_prefix("operands>=") {
-        return Ok(format!("Test::AtLeast({})", count.parse::<usize>()?));
+        return Ok(Test::AtLeast(count.parse()?));
     }
     if text == "sub" {
-        return Ok("Test::Sub".to_owned());
+        return Ok(Test::Sub);
     }
     if let Some(attribute) = text.strip_prefix(':') {
-        return Ok(format!("Test::Is(Attribute::{})", pascal(attribute)));
+        return Ok(Test::Is(word(attribute)?));
     }
     if let Some((flag, pattern)) = text.split_once("==") {
         known(flag, flags)?;
-        return Ok(format!("Test::Value({flag:?}, {pattern:?})"));
+        return Ok(Test::Value(kept(flag), kept(pattern)));
     }
     known(text, flags)?;
-    Ok(format!("Test::Given({text:?})"))
+    Ok(Test::Given(kept(text)))
 }
 
 fn known(flag: &str, flags: &[String]) -> Result<()> {
@@ -405,35 +431,24 @@ fn known(flag: &str, flags: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn effect(row: &Effect, flags: &[String]) -> Result<String> {
-    let source = match row.of.as_str() {
-        "" => "Source::Nothing".to_owned(),
-        "operands" => "Source::Operands".to_owned(),
+fn effect(row: &Effect, flags: &[String]) -> Result<EffectRow> {
+    let of = match row.of.as_str() {
+        "" => Source::Nothing,
+        "operands" => Source::Operands,
         of => match of.strip_prefix("operand ") {
-            Some(number) => format!("Source::Operand({})", number.parse::<usize>()?),
+            Some(number) => Source::Operand(number.parse()?),
             None => {
                 known(of, flags)?;
-                format!("Source::Value({of:?})")
+                Source::Value(kept(of))
             }
         },
     };
-    Ok(format!(
-        "EffectRow {{ kind: EffectKind::{}, when: &[{}], system: {:?}, verb: {:?}, of: {source}, path: {:?} }},",
-        pascal(&row.kind),
-        when(&row.when, flags)?,
-        row.system,
-        row.verb,
-        row.path
-    ))
-}
-
-/// Converts `url-download` to `UrlDownload`.
-fn pascal(word: &str) -> String {
-    let mut name = String::new();
-    for part in word.split('-') {
-        let mut letters = part.chars();
-        name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        name.push_str(letters.as_str());
-    }
-    name
+    Ok(EffectRow {
+        kind: word(&row.kind)?,
+        when: when(&row.when, flags)?,
+        system: kept(&row.system),
+        verb: kept(&row.verb),
+        of,
+        path: kept(&row.path),
+    })
 }

@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn models_and_code_name_the_same_handlers() {
         let mut named = BTreeSet::new();
-        let mut programs: Vec<&Program> = castellan_programs::all().iter().collect();
+        let mut programs: Vec<&Program> = castellan_programs::all().collect();
         while let Some(program) = programs.pop() {
             named.extend(program.handler);
             programs.extend(program.subs);

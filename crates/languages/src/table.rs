@@ -1,169 +1,38 @@
 //! A language's libraries, as data: modules, types and functions. `build.rs` makes the tables from `models/*.toml`.
 //! Must not know how programs are read.
 
-use castellan_event::{EffectKind, Why};
+mod types;
+
+use std::sync::OnceLock;
 
 use crate::language::Language;
 
+pub(crate) use self::types::{Does, Entry, Parameter, Part, Space, Table, Takes};
+
+// One image for each language: without pointers, so that the loader has nothing to relocate, and only the languages that
+// are used take memory of the process.
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
-/// The tables of one language.
-#[derive(Debug)]
-pub(crate) struct Table {
-    /// The module whose members need no import.
-    pub(crate) global: &'static str,
-    pub(crate) modules: &'static [Space],
-    /// Every name of a module, sorted, with the module's index.
-    pub(crate) modules_by_name: &'static [(&'static str, usize)],
-    pub(crate) types: &'static [Space],
-    /// The same for types.
-    pub(crate) types_by_name: &'static [(&'static str, usize)],
-    /// Modules without access to files, processes and the network.
-    pub(crate) inert: &'static [&'static str],
-    /// Members that give access to anything.
-    pub(crate) escapes: &'static [&'static str],
-    /// Methods whose name is enough to know the effect, even if the receiver is unknown.
-    pub(crate) methods: Space,
-    /// Extensions of module files.
-    pub(crate) files: &'static [&'static str],
+/// A table that is read when its language is first used.
+struct Image {
+    bytes: &'static [u8],
+    table: OnceLock<Table>,
 }
 
-/// A module or a type, with its members.
-#[derive(Debug)]
-pub(crate) struct Space {
-    pub(crate) names: &'static [&'static str],
-    pub(crate) entries: &'static [Entry],
-    /// Every name of an entry, sorted, with the entry's index.
-    pub(crate) by_name: &'static [(&'static str, usize)],
-    /// Members without effects, sorted; `*` for all the others.
-    pub(crate) inert: &'static [&'static str],
-}
+impl Image {
+    const fn new(bytes: &'static [u8]) -> Image {
+        Image { bytes, table: OnceLock::new() }
+    }
 
-/// A function or value.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) names: &'static [&'static str],
-    /// `None`: a value, and no function.
-    pub(crate) parameters: Option<&'static [Parameter]>,
-    /// Effects on nothing that an argument names.
-    pub(crate) does: &'static [Does],
-    /// The type of the result.
-    pub(crate) gives: &'static str,
-    /// The reason why the result is unknown.
-    pub(crate) why: Option<Why>,
-    /// The computation of the result; a name in `compute.rs`.
-    pub(crate) computes: &'static str,
-}
-
-#[derive(Debug)]
-pub(crate) struct Parameter {
-    /// Its names, separated by `/`.
-    pub(crate) name: &'static str,
-    pub(crate) takes: Takes,
-    pub(crate) parts: &'static [Part],
-    /// The value of an absent argument.
-    pub(crate) default: Option<&'static str>,
-}
-
-/// The arguments that a parameter takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Takes {
-    /// The object of the method call.
-    Receiver,
-    One,
-    Rest,
-    /// Only an argument with this name.
-    Named,
-}
-
-/// An effect and its path; a path that ends in `*` is unknown from there on.
-#[derive(Debug)]
-pub(crate) struct Does {
-    pub(crate) kind: EffectKind,
-    pub(crate) path: &'static str,
-    pub(crate) system: &'static str,
-    pub(crate) verb: &'static str,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    Read,
-    /// A path, or a URL that is fetched.
-    ReadOrUrl,
-    Write,
-    /// A file that is written, or a directory that receives the file which is read.
-    Into,
-    Delete,
-    Execute,
-    Permission,
-    /// A new link to [`Part::To`].
-    Link,
-    To,
-    /// Includes subdirectories.
-    Tree,
-    /// Includes subdirectories if this argument is true.
-    IsTree,
-    /// A path that is opened in the [`Part::Mode`].
-    Open,
-    Mode,
-    /// A host, or host and port, to connect to; a path for a local socket.
-    Connect,
-    Port,
-    Listen,
-    Download,
-    Upload,
-    /// A URL that is used by the [`Part::Method`].
-    Request,
-    Method,
-    /// The program and its arguments in one list; text alone is the program.
-    Argv,
-    Program,
-    /// Its arguments, or a list of them.
-    Arguments,
-    /// Its arguments; the first is `argv[0]`.
-    Named,
-    /// `argv[0]`, which selects the behaviour of some programs.
-    Called,
-    Shell,
-    /// A shell reads the text if this argument is true.
-    IsShell,
-    /// The file of the program; `argv[0]` is then only a name. The file of the shell, if a shell reads the text.
-    Instead,
-    Cwd,
-    Env,
-    Stdin,
-    /// The file that becomes standard input.
-    StdinFile,
-    /// Code of this language.
-    Code,
-    /// A file with code of this language, or the code itself if [`Part::IsCode`].
-    Worker,
-    /// The text itself is the code if this argument is true.
-    IsCode,
-    /// A file with code of this language.
-    Script,
-    /// A module's name.
-    Module,
-    Sql(&'static str),
-    Signal,
-    Directory,
-    Name,
-    Value,
-    /// Loads code that is no text.
-    Native,
-    /// Becomes code or objects in a way that the text does not show.
-    Opaque,
-    /// The data that is sent.
-    Body,
-    /// Any value; it has no effect.
-    Any,
-    /// A function, or its name; the library calls it later with unknown arguments.
-    Callback,
+    /// Returns the table. An unreadable table is empty: every name is unknown.
+    fn table(&self) -> &Table {
+        self.table.get_or_init(|| postcard::from_bytes(self.bytes).unwrap_or_default())
+    }
 }
 
 impl Table {
     pub(crate) fn of(language: Language) -> &'static Table {
-        match language {
+        let image = match language {
             Language::Python => &PYTHON,
             Language::JavaScript => &JAVASCRIPT,
             Language::Php => &PHP,
@@ -173,7 +42,8 @@ impl Table {
             Language::PowerShell => &POWERSHELL,
             Language::Batch => &BATCH,
             Language::AppleScript => &APPLESCRIPT,
-        }
+        };
+        image.table()
     }
 
     pub(crate) fn module(&self, name: &str) -> Option<&'static Space> {
@@ -299,5 +169,18 @@ impl Entry {
 
     pub(crate) fn parameters(&self) -> &'static [Parameter] {
         self.parameters.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_image_is_readable() {
+        let images = [&PYTHON, &JAVASCRIPT, &PHP, &LUA, &PERL, &RUBY, &POWERSHELL, &BATCH, &APPLESCRIPT];
+        for image in images {
+            assert!(postcard::from_bytes::<Table>(image.bytes).is_ok(), "{} bytes", image.bytes.len());
+        }
     }
 }

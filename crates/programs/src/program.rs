@@ -1,18 +1,21 @@
-//! The types of a program's model: its option grammar, the purpose of its operands, and its effects. The build
-//! generates the tables from `models/*.toml`.
+//! The types of a program's model: its option grammar, the purpose of its operands, and its effects. The build script
+//! shares this file: it writes the models of `models/*.toml` as values of these types into the image that `find` reads.
 
 use castellan_event::EffectKind;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A program or one of its subcommands.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Program {
     /// Its names; the first is the usual one.
+    #[serde(deserialize_with = "list")]
     pub names: &'static [&'static str],
     /// The way in which it parses arguments.
     pub style: Style,
     /// The shell runs it itself, without a file.
     pub builtin: bool,
     /// Attributes without any option: `rg` descends into directories.
+    #[serde(deserialize_with = "list")]
     pub always: &'static [Attribute],
     /// Each subcommand is a program of its own too: `git-push`.
     pub dashed: bool,
@@ -21,23 +24,31 @@ pub struct Program {
     /// It has more options than the model lists, and their names do not matter.
     pub open: bool,
     /// Its options.
+    #[serde(deserialize_with = "list")]
     pub options: &'static [Opt],
-    /// Every spelling of an option and the option's position, in order of their bytes.
-    pub spellings: &'static [(&'static str, usize)],
+    /// Every spelling of an option, in order of their bytes: the option's position, and the position in its flags.
+    #[serde(deserialize_with = "list")]
+    pub spellings: &'static [(u16, u8)],
     /// Attributes that it has without an option, or by one of its options.
+    #[serde(deserialize_with = "list")]
     pub attributes: &'static [Attribute],
     /// Its operands in order; the first form whose condition holds applies.
+    #[serde(deserialize_with = "list")]
     pub forms: &'static [Form],
     /// Its effects beyond the slots of options and operands.
+    #[serde(deserialize_with = "list")]
     pub effects: &'static [EffectRow],
     /// Its subcommands.
+    #[serde(deserialize_with = "list")]
     pub subs: &'static [Program],
     /// Name of the code in `facts` that handles behaviour beyond the tables.
+    #[serde(borrow)]
     pub handler: Option<&'static str>,
 }
 
 /// The way in which a program parses arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
 pub enum Style {
     /// Options and operands in any order, short options in clusters, long options with two dashes and any unambiguous
     /// abbreviation; `--` ends the options.
@@ -67,7 +78,8 @@ pub enum Style {
 }
 
 /// The properties that a wrapper changes about its command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Wrapper {
     /// Neither user nor rights: `nice`, `timeout`.
     Neutral,
@@ -76,20 +88,24 @@ pub enum Wrapper {
 }
 
 /// An option.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct Opt {
     /// Its spellings, dashes included.
+    #[serde(deserialize_with = "list")]
     pub flags: &'static [&'static str],
     /// The kind of value.
     pub takes: Takes,
     /// Purpose of the value.
     pub slot: Slot,
     /// Attributes that it gives to the whole invocation.
+    #[serde(deserialize_with = "list")]
     pub attributes: &'static [Attribute],
 }
 
 /// The kind of value of an option.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Takes {
     /// None.
     Nothing,
@@ -100,7 +116,8 @@ pub enum Takes {
 }
 
 /// An attribute that an option gives to the whole invocation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Attribute {
     /// Descends into directories.
     Recursive,
@@ -117,18 +134,23 @@ pub enum Attribute {
 }
 
 /// A list of operands under a condition.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct Form {
     /// All of these must hold.
+    #[serde(deserialize_with = "list")]
     pub when: &'static [Term],
     /// The operands in order. One of them may repeat.
+    #[serde(deserialize_with = "list")]
     pub operands: &'static [Place],
     /// The operands after `--`, if `--` does more than end the options.
+    #[serde(deserialize_with = "list")]
     pub after: &'static [Place],
 }
 
 /// An operand's place.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct Place {
     /// Purpose of the operand.
     pub slot: Slot,
@@ -138,7 +160,7 @@ pub struct Place {
 
 /// The purpose of an operand or of an option's value. In the model, an optional detail follows after a colon:
 /// `code:python`, `shell:exec=`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Slot {
     /// The role.
     pub role: SlotRole,
@@ -149,8 +171,8 @@ pub struct Slot {
 macro_rules! slot_roles {
     ($($variant:ident $word:literal $meaning:literal,)+) => {
         /// The role of an operand or of an option's value.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum SlotRole { $(#[doc = $meaning] $variant,)+ }
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum SlotRole { $(#[doc = $meaning] #[serde(rename = $word)] $variant,)+ }
 
         impl SlotRole {
             /// Every role, its word in the models and its meaning.
@@ -203,16 +225,18 @@ slot_roles! {
 }
 
 /// A condition on an invocation.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct Term {
     /// The term must not hold.
     pub negated: bool,
     /// One of these must hold.
+    #[serde(deserialize_with = "list")]
     pub any: &'static [Test],
 }
 
 /// One test of a [`Term`].
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub enum Test {
     /// This option was given, in any spelling.
     Given(&'static str),
@@ -229,11 +253,12 @@ pub enum Test {
 }
 
 /// An effect of a program beyond the slots of its options and operands.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct EffectRow {
     /// Kind of effect.
     pub kind: EffectKind,
     /// All of these must hold.
+    #[serde(deserialize_with = "list")]
     pub when: &'static [Term],
     /// The changed system, such as `git`; empty for none.
     pub system: &'static str,
@@ -246,7 +271,7 @@ pub struct EffectRow {
 }
 
 /// The source of the object of an [`EffectRow`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Source {
     /// No object: one effect.
     Nothing,
@@ -256,4 +281,9 @@ pub enum Source {
     Operand(usize),
     /// The value of this option.
     Value(&'static str),
+}
+
+/// Reads a list that is kept for good: each part of the image is read once.
+fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<&'static [T], D::Error> {
+    Ok(Vec::deserialize(from)?.leak())
 }

@@ -442,9 +442,12 @@ impl Opt {
 
 impl Program {
     pub(super) fn option(&'static self, text: &str) -> Option<(&'static Opt, &'static str)> {
-        let found = self.spellings.binary_search_by_key(&text, |(spelling, _)| spelling).ok()?;
-        let (spelling, at) = self.spellings.get(found)?;
-        Some((self.options.get(*at)?, spelling))
+        let spelled = |(option, flag): &(u16, u8)| {
+            let option = self.options.get(usize::from(*option))?;
+            Some((option, *option.flags.get(usize::from(*flag))?))
+        };
+        let order = |one: &(u16, u8)| spelled(one).map(|(_, flag)| flag).cmp(&Some(text));
+        spelled(self.spellings.get(self.spellings.binary_search_by(order).ok()?)?)
     }
 }
 
