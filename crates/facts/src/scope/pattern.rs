@@ -56,6 +56,8 @@ pub(super) struct Table {
     by_rarest: Index,
     /// The sorted keys of `by_any.by_text`: a shell pattern is compared with the keys that have its prefix.
     texts: Vec<Cow<'static, str>>,
+    /// The same, sorted from their last bytes: for a shell pattern without a prefix.
+    texts_by_end: Vec<Cow<'static, str>>,
     homes: Vec<Pattern>,
 }
 
@@ -83,8 +85,11 @@ impl Table {
         }
         let mut texts: Vec<_> = by_any.by_text.keys().cloned().collect();
         texts.sort_unstable();
+        let mut texts_by_end = texts.clone();
+        texts_by_end.sort_unstable_by(|one, other| from_end(one).cmp(from_end(other)));
         Table {
             texts,
+            texts_by_end,
             by_any,
             by_rarest,
             patterns,
@@ -103,11 +108,9 @@ impl Table {
             match part {
                 Part::Text(text) => index.of_text(part, text, &mut candidates),
                 Part::Some { prefix, suffix, .. } => {
-                    let first = self.texts.partition_point(|text| **text < **prefix);
-                    let begins = self.texts.iter().skip(first).take_while(|text| text.starts_with(&**prefix));
-                    let fitting = begins.filter(|text| text.ends_with(&**suffix) && part.may_be(text));
+                    let fitting = self.texts_with(prefix, suffix).iter().filter(|text| part.may_be(text));
                     candidates.extend(fitting.filter_map(|text| index.by_text.get(text)).flatten());
-                    index.of_any(part, &mut candidates);
+                    index.of_ends(part, prefix, suffix, &mut candidates);
                 }
             }
         }
@@ -120,6 +123,21 @@ impl Table {
                 found.extend(ROWS.get(*row));
             }
         }
+    }
+
+    /// Returns the texts that begin with the prefix. Without one, returns the texts that end with the suffix.
+    fn texts_with(&self, prefix: &str, suffix: &str) -> &[Cow<'static, str>] {
+        let (texts, first, len) = if prefix.is_empty() {
+            let texts = &self.texts_by_end;
+            let first = texts.partition_point(|text| from_end(text).lt(from_end(suffix)));
+            let ends = |text: &&Cow<'_, str>| text.ends_with(suffix);
+            (texts, first, texts.iter().skip(first).take_while(ends).count())
+        } else {
+            let first = self.texts.partition_point(|text| **text < *prefix);
+            let begins = |text: &&Cow<'_, str>| text.starts_with(prefix);
+            (&self.texts, first, self.texts.iter().skip(first).take_while(begins).count())
+        };
+        texts.get(first..first + len).unwrap_or_default()
     }
 
     /// True if a path is certainly among a row's exceptions. For a path that is known in part, an exception must cover
@@ -190,11 +208,20 @@ impl Index {
         }
     }
 
-    fn of_any(&self, part: &Part<'_>, candidates: &mut Vec<usize>) {
-        for names in self.by_first.iter().chain(&self.by_last) {
-            add_fitting(names, part, candidates);
+    /// Adds the patterns with a star that share text with a component of these known ends. Names of another first or
+    /// last byte cannot match.
+    fn of_ends(&self, part: &Part<'_>, prefix: &str, suffix: &str, candidates: &mut Vec<usize>) {
+        let ends = [(&self.by_first, prefix.bytes().next()), (&self.by_last, suffix.bytes().last())];
+        for (names, byte) in ends {
+            let of_byte = byte.map(usize::from).and_then(|byte| names.get(byte..=byte));
+            let possible = of_byte.unwrap_or(names).iter();
+            possible.for_each(|names| add_fitting(names, part, candidates));
         }
     }
+}
+
+fn from_end(text: &str) -> impl Iterator<Item = u8> {
+    text.bytes().rev()
 }
 
 /// Adds the patterns with a name that shares text with a component.
