@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use castellan_wire::{Home, Kind, REPLY_BYTES_MAX, Reply, Request, connect, read_frame, write_frame};
 
 use super::stats::percentile;
-use super::{DEFERRED, DENIED};
+use super::{ASKED, DEFERRED};
 
 const TIME: Duration = Duration::from_secs(3);
 const CLIENTS: [usize; 3] = [1, 4, 16];
@@ -54,20 +54,20 @@ fn run(home: &Home, clients: usize) -> anyhow::Result<(f64, Vec<f64>)> {
     Ok((samples.len() as f64 / started.elapsed().as_secs_f64(), samples))
 }
 
-/// Sends one call and checks the answer. Every fourth call is one that must be denied.
+/// Sends one call and checks the answer. Every fourth call is one that must be asked about.
 fn call(home: &Home, number: usize) -> anyhow::Result<()> {
-    let denied = number % 4 == 3;
+    let asked = number % 4 == 3;
     let request = Request {
         agent: "claude".into(),
         event: "PreToolUse".into(),
         parent_pid: std::process::id(),
         cwd: b"/".to_vec(),
-        payload: if denied { DENIED } else { DEFERRED }.into(),
+        payload: if asked { ASKED } else { DEFERRED }.into(),
     };
     let mut stream = connect(&home.hook_socket())?;
     write_frame(&mut stream, Kind::Request, &request.encode())?;
     let frame = read_frame(&mut stream, REPLY_BYTES_MAX)?;
     let reply = Reply::decode(&frame.body)?;
-    ensure!(reply.stdout.is_empty() != denied, "a call was answered wrongly");
+    ensure!(reply.stdout.is_empty() != asked, "a call was answered wrongly");
     Ok(())
 }
