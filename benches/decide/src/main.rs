@@ -13,6 +13,10 @@ use castellan_corpus::commands;
 
 use crate::asked::{Asked, Terms};
 
+/// The allocator of the measured program.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// Rounds of every command.
 const ROUNDS: usize = 200;
 const WARM_UP: usize = 3;

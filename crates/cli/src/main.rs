@@ -41,6 +41,10 @@ use clap::{CommandFactory, FromArgMatches};
 use crate::exit::Exit;
 use crate::global::Global;
 
+/// The daemon is a process of this program. Its calls allocate many small texts.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// Runtime security for coding agents: judges every tool call by your rules and records it.
 #[derive(Debug, clap::Parser)]
 #[command(name = "castellan", version, propagate_version = true)]
