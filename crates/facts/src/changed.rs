@@ -42,18 +42,27 @@ pub(crate) fn is_any_below(root: &str, paths: &BTreeSet<String>) -> bool {
 /// Characters that begin or end an open part of a pattern.
 pub(crate) const OPEN: &[char] = &['*', '?', '[', ']', '{', '}'];
 
-/// True if the written paths mean that a file may have changed. A match is the file, a directory above it, a pattern
-/// that may match it, or any file of its work tree. For a pattern: any file that it matches, or any file
-/// below its fixed directory.
+/// True if the written paths mean that a file may have changed: the paths name the file, or any file of its work tree may
+/// have changed. For a pattern: any file that it matches, or any file below its fixed directory.
 pub fn may_be_written(written: &BTreeSet<String>, file: &str) -> bool {
-    let above = file.match_indices('/').filter_map(|(at, _)| file.get(..at));
-    let mut directories = above.chain([file]).filter(|path| !path.is_empty());
+    names(written, file) || directories(file).any(|path| is_any_below(path, written))
+}
+
+/// True if paths name a file: itself, a directory above it, or a pattern that may match it. For a pattern: any file that it
+/// matches, or any file below its fixed directory.
+pub fn names(written: &BTreeSet<String>, file: &str) -> bool {
     let known = file.find(OPEN).and_then(|at| file.get(..at));
     let below = known.and_then(|known| known.get(..=known.rfind('/')?));
-    directories.any(|path| written.contains(path) || is_any_below(path, written))
+    directories(file).any(|path| written.contains(path))
         || written
             .iter()
             .any(|path| may_meet(path, file) || below.is_some_and(|below| path.starts_with(below)))
+}
+
+/// The directories above a file, and the file.
+fn directories(file: &str) -> impl Iterator<Item = &str> {
+    let above = file.match_indices('/').filter_map(|(at, _)| file.get(..at));
+    above.chain([file]).filter(|path| !path.is_empty())
 }
 
 /// The patterns among the written paths. The files behind them are unknown.

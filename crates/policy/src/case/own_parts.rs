@@ -239,14 +239,22 @@ fn is_shell_text(file: &str) -> bool {
     !name.contains('.') || SHELL.iter().any(|end| name.ends_with(end))
 }
 
-/// Reports whether a text begins with a variable with a default (`${CC:-cc}`), which the analysis already judged.
+/// Reports whether each variable in a text has a default (`${CC:-cc}`, `localhost:${PORT:-8000}`), which the analysis
+/// already judged.
 fn says_what_else(text: &str) -> bool {
-    let name =
-        |rest: &str| rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').to_owned();
-    text.strip_prefix("${").map(name).is_some_and(|rest| {
-        let default = rest.strip_prefix(":-").or_else(|| rest.strip_prefix('-'));
-        default.is_some_and(|default| {
-            default.starts_with(|c: char| c.is_ascii_alphanumeric() || "./".contains(c))
+    let mut parts = text.split('$');
+    let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:".contains(c));
+    let has_default = |part: &str| {
+        let name =
+            |rest: &str| rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').to_owned();
+        part.strip_prefix('{').map(name).is_some_and(|rest| {
+            let default = rest.strip_prefix(":-").or_else(|| rest.strip_prefix('-'));
+            default.is_some_and(|default| {
+                default.starts_with(|c: char| c.is_ascii_alphanumeric() || "./".contains(c))
+            })
         })
-    })
+    };
+    let is_known_before = parts.next().is_some_and(is_plain);
+    let mut variables = parts.peekable();
+    is_known_before && variables.peek().is_some() && variables.all(has_default)
 }
