@@ -25,6 +25,7 @@ const TWICE: &[(&str, &str)] = &[
     ("cpufeatures", "argon2 0.5"),
     ("crypto-common", "argon2 0.5"),
     ("digest", "argon2 0.5"),
+    ("embedded-io", "optional features of postcard, which nothing switches on"),
     ("getrandom", "the build of unicode_names2, which ruff's parser needs, is on rand 0.8"),
     ("phf", "the build of unicode_names2 is on 0.11, oxc's parser on 0.14"),
     ("phf_generator", "the build of unicode_names2"),

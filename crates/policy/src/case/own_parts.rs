@@ -239,22 +239,22 @@ fn is_shell_text(file: &str) -> bool {
     !name.contains('.') || SHELL.iter().any(|end| name.ends_with(end))
 }
 
-/// Reports whether each variable in a text has a default (`${CC:-cc}`, `localhost:${PORT:-8000}`), which the analysis
-/// already judged.
+/// Reports whether a text begins with a variable with a default (`${CC:-cc}`), or all its variables have a default
+/// (`localhost:${PORT:-8000}`). The analysis already judged the default.
 fn says_what_else(text: &str) -> bool {
-    let mut parts = text.split('$');
-    let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:".contains(c));
-    let has_default = |part: &str| {
-        let name =
-            |rest: &str| rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').to_owned();
-        part.strip_prefix('{').map(name).is_some_and(|rest| {
-            let default = rest.strip_prefix(":-").or_else(|| rest.strip_prefix('-'));
-            default.is_some_and(|default| {
-                default.starts_with(|c: char| c.is_ascii_alphanumeric() || "./".contains(c))
-            })
-        })
-    };
-    let is_known_before = parts.next().is_some_and(is_plain);
-    let mut variables = parts.peekable();
-    is_known_before && variables.peek().is_some() && variables.all(has_default)
+    let Some((before, rest)) = text.split_once('$') else { return false };
+    let is_plain = before.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:".contains(c));
+    let mut variables = rest.split('$');
+    let is_first = variables.next().is_some_and(has_default);
+    is_first && (before.is_empty() || is_plain && variables.all(has_default))
+}
+
+/// Reports whether the text after a `$` is a variable with a default.
+fn has_default(text: &str) -> bool {
+    let rest = text
+        .strip_prefix('{')
+        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_'));
+    let default = rest.and_then(|rest| rest.strip_prefix(":-").or_else(|| rest.strip_prefix('-')));
+    default
+        .is_some_and(|default| default.starts_with(|c: char| c.is_ascii_alphanumeric() || "./".contains(c)))
 }

@@ -12,7 +12,8 @@ pub(crate) fn is_safe(effect: &Effect) -> bool {
         EffectKind::Read => effect.path().is_some() && is_plain(effect.scope(), READABLE),
         // Text that a task of the project writes there belongs to the project.
         EffectKind::Write
-            if effect.script_path().is_none() && effect.path().is_some_and(says_what_is_installed) =>
+            if effect.script_path().is_none()
+                && effect.path().is_some_and(|path| says_what_is_installed(path) || is_instruction(path)) =>
         {
             false
         }
@@ -70,6 +71,24 @@ pub(crate) fn says_what_is_installed(path: &str) -> bool {
         || name.starts_with("requirements") && name.ends_with(".txt")
         || matches!((above, name), (".cargo", "config" | "config.toml") | (".bundle", "config") | (".mvn", _))
 }
+
+/// Reports whether agents follow a file's text in later sessions.
+fn is_instruction(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| INSTRUCTIONS.contains(&name))
+}
+
+/// Files whose text agents follow in later sessions.
+const INSTRUCTIONS: &[&str] = &[
+    ".cursorrules",
+    ".windsurfrules",
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.local.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    "QWEN.md",
+    "copilot-instructions.md",
+];
 
 const SOURCES: &[&str] = &[
     ".bowerrc",
