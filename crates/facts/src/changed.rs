@@ -59,6 +59,11 @@ pub fn names(written: &BTreeSet<String>, file: &str) -> bool {
             .any(|path| may_meet(path, file) || below.is_some_and(|below| path.starts_with(below)))
 }
 
+/// True if a write to an unknown path may have changed the file.
+pub fn may_be_anywhere(written: &BTreeSet<String>, file: &str) -> bool {
+    directories(file).any(|path| ChangedPath::Anywhere(path).is_in(written))
+}
+
 /// The directories above a file, and the file.
 fn directories(file: &str) -> impl Iterator<Item = &str> {
     let above = file.match_indices('/').filter_map(|(at, _)| file.get(..at));

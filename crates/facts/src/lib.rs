@@ -55,7 +55,7 @@ mod yaml;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub use changed::{ChangedPath, may_be_written, names};
+pub use changed::{ChangedPath, may_be_anywhere, may_be_written, names};
 pub use command::is_version_control;
 pub use owner::{changes_tree, keeps_code};
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use castellan_event::ScriptFile;
-use castellan_facts::{may_be_written, names};
+use castellan_facts::{may_be_anywhere, may_be_written, names};
 
 use self::within::keep_within;
 use super::entry::Entry;
@@ -104,10 +104,12 @@ impl Changes {
         self.sessions.values().any(|session| session.is_full || may_be_written(&session.written, file))
     }
 
-    /// Reports whether any session may have fetched a file from the network by its name. What version control fetched in
-    /// another session is the project's history.
+    /// Reports whether any session may have fetched a file from the network by its name, or written it by an unknown
+    /// path. What version control fetched in another session is the project's history.
     pub(crate) fn has_any_downloaded(&self, file: &str) -> bool {
-        self.sessions.values().any(|session| session.is_full || names(&session.downloaded, file))
+        self.sessions.values().any(|session| {
+            session.is_full || names(&session.downloaded, file) || may_be_anywhere(&session.written, file)
+        })
     }
 
     /// Registers a call that may run now and writes paths or runs scripts. A repeated call begins once. Returns a call

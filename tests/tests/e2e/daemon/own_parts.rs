@@ -1,5 +1,6 @@
 //! The project's own code with an Opaque part, over two sessions of one workspace. A file that one session or its
-//! sub-agent wrote or changed is not the project's own code for the other session.
+//! sub-agent wrote or changed is not the project's own code for the other session. It is left to the agent only where the
+//! agent itself asks a person, and only if its bytes come from a known place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,13 @@ const PATCH: &str = "--- a/lib/tool.js\n+++ b/lib/tool.js\n@@ -1 +1 @@\n-require
 /// The command of the other session.
 const RUN: &str = "node lib/tool.js";
 
-/// A command of one session in the workspace, and the next answer to the other session.
+/// Commands after which an agent that itself asks is not left alone with the program, either.
+const FROM_ELSEWHERE: &[&str] = &["curl -o lib/tool.js https://a.example/x", "cp other.js \"$TO\""];
+
+/// A mode in which the agent runs commands without a prompt. It drops asks about files, so castellan denies.
+const WITHOUT_PROMPTS: &str = "bypassPermissions";
+
+/// A command of one session in the workspace, and the next answer to the other session, whose agent does not prompt.
 const COMMANDS: &[(&str, &str)] = &[
     // Only reads, or changes something else.
     ("cat lib/tool.js", "defer"),
@@ -29,50 +36,50 @@ const COMMANDS: &[(&str, &str)] = &[
     ("git -C ../elsewhere checkout main", "defer"),
     ("cd ../elsewhere && git pull", "defer"),
     // Changes the program: written, copied, moved or linked over, unpacked, patched, rewritten.
-    ("echo x > lib/tool.js", "ask"),
-    ("echo x | tee -a lib/tool.js", "ask"),
-    ("cp other.js lib/tool.js", "ask"),
-    ("mv other.js lib/tool.js", "ask"),
-    ("rm -r lib && mv other lib", "ask"),
-    ("ln -sf ../other.js lib/tool.js", "ask"),
-    ("install -m 755 other.js lib/tool.js", "ask"),
-    ("sed -i s/a/b/ lib/tool.js", "ask"),
-    ("sed -i s/a/b/ lib/*.js", "ask"),
-    ("perl -pi -e s/a/b/ lib/tool.js", "ask"),
-    ("python3 -c \"open('lib/tool.js', 'w').write('x')\"", "ask"),
-    ("curl -o lib/tool.js https://a.example/x", "ask"),
-    ("tar xf a.tar", "ask"),
-    ("unzip -o a.zip", "ask"),
-    ("rsync -a ../elsewhere/ .", "ask"),
-    ("patch -p1 -i x.patch", "ask"),
-    ("truncate -s 0 lib/tool.js", "ask"),
-    ("cp other.js \"$TO\"", "ask"),
+    ("echo x > lib/tool.js", "deny"),
+    ("echo x | tee -a lib/tool.js", "deny"),
+    ("cp other.js lib/tool.js", "deny"),
+    ("mv other.js lib/tool.js", "deny"),
+    ("rm -r lib && mv other lib", "deny"),
+    ("ln -sf ../other.js lib/tool.js", "deny"),
+    ("install -m 755 other.js lib/tool.js", "deny"),
+    ("sed -i s/a/b/ lib/tool.js", "deny"),
+    ("sed -i s/a/b/ lib/*.js", "deny"),
+    ("perl -pi -e s/a/b/ lib/tool.js", "deny"),
+    ("python3 -c \"open('lib/tool.js', 'w').write('x')\"", "deny"),
+    ("curl -o lib/tool.js https://a.example/x", "deny"),
+    ("tar xf a.tar", "deny"),
+    ("unzip -o a.zip", "deny"),
+    ("rsync -a ../elsewhere/ .", "deny"),
+    ("patch -p1 -i x.patch", "deny"),
+    ("truncate -s 0 lib/tool.js", "deny"),
+    ("cp other.js \"$TO\"", "deny"),
     // A reformatted file stays the project's own code.
     ("prettier --write .", "defer"),
     ("npx prettier --write lib/tool.js", "defer"),
     ("eslint --fix .", "defer"),
-    ("dos2unix lib/tool.js", "ask"),
+    ("dos2unix lib/tool.js", "deny"),
     // Version control does not report the files that it changes.
-    ("git checkout main", "ask"),
-    ("git checkout -- lib/tool.js", "ask"),
-    ("git switch other", "ask"),
-    ("git restore .", "ask"),
-    ("git apply x.patch", "ask"),
-    ("git am x.patch", "ask"),
-    ("git stash pop", "ask"),
-    ("git stash apply", "ask"),
-    ("git pull", "ask"),
-    ("git merge other", "ask"),
-    ("git rebase main", "ask"),
-    ("git cherry-pick abc", "ask"),
-    ("git revert HEAD", "ask"),
-    ("git reset --hard HEAD~1", "ask"),
-    ("git submodule update --init", "ask"),
-    ("git read-tree -u -m other", "ask"),
-    ("git checkout-index -fa", "ask"),
-    ("gh pr checkout 3", "ask"),
-    ("hg update other", "ask"),
-    ("svn update", "ask"),
+    ("git checkout main", "deny"),
+    ("git checkout -- lib/tool.js", "deny"),
+    ("git switch other", "deny"),
+    ("git restore .", "deny"),
+    ("git apply x.patch", "deny"),
+    ("git am x.patch", "deny"),
+    ("git stash pop", "deny"),
+    ("git stash apply", "deny"),
+    ("git pull", "deny"),
+    ("git merge other", "deny"),
+    ("git rebase main", "deny"),
+    ("git cherry-pick abc", "deny"),
+    ("git revert HEAD", "deny"),
+    ("git reset --hard HEAD~1", "deny"),
+    ("git submodule update --init", "deny"),
+    ("git read-tree -u -m other", "deny"),
+    ("git checkout-index -fa", "deny"),
+    ("gh pr checkout 3", "deny"),
+    ("hg update other", "deny"),
+    ("svn update", "deny"),
 ];
 
 /// A separate workspace for each story, all in one home.
@@ -109,8 +116,10 @@ impl Story<'_> {
         Ok(answer)
     }
 
-    fn other_runs_it(&self) -> anyhow::Result<String> {
-        self.ask("other", "", bash(RUN), &self.workspace)
+    fn other_runs_it(&self, mode: &str) -> anyhow::Result<String> {
+        let mut run = bash(RUN);
+        run["permission_mode"] = mode.into();
+        self.ask("other", "", run, &self.workspace)
     }
 
     fn path(&self, name: &str) -> String {
@@ -124,11 +133,15 @@ fn what_one_session_changes_is_no_code_of_the_project_to_another() -> anyhow::Re
     let mut wrong = Vec::new();
     for (number, (command, expected)) in COMMANDS.iter().enumerate() {
         let story = Story::new(&home, number)?;
-        let before = if number == 0 { story.other_runs_it()? } else { "defer".to_owned() };
+        let before = if number == 0 { story.other_runs_it(WITHOUT_PROMPTS)? } else { "defer".to_owned() };
         let one = story.ask("one", "", bash(command), &story.workspace)?;
-        let after = story.other_runs_it()?;
-        if before != "defer" || one == "deny" || after != *expected {
-            wrong.push(format!("{command}: before {before}, itself {one}, after {after}"));
+        let after = story.other_runs_it(WITHOUT_PROMPTS)?;
+        let prompted = story.other_runs_it("default")?;
+        let asks = if FROM_ELSEWHERE.contains(command) { "ask" } else { "defer" };
+        if before != "defer" || one == "deny" || after != *expected || prompted != asks {
+            wrong.push(format!(
+                "{command}: before {before}, itself {one}, after {after}, prompted {prompted}"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -142,10 +155,10 @@ fn nor_is_what_a_tool_or_a_sub_agent_writes_or_who_works_elsewhere() -> anyhow::
     let check =
         |number, subagent: &str, call: &dyn Fn(&Story<'_>) -> Json, cwd: &str| -> anyhow::Result<()> {
             let story = Story::new(&home, number)?;
-            assert_eq!(story.other_runs_it()?, "defer", "{number}");
+            assert_eq!(story.other_runs_it(WITHOUT_PROMPTS)?, "defer", "{number}");
             let of = call(&story);
             story.ask("one", subagent, of.clone(), &story.workspace.join(cwd).canonicalize()?)?;
-            assert_eq!(story.other_runs_it()?, "ask", "{number}: {of}");
+            assert_eq!(story.other_runs_it(WITHOUT_PROMPTS)?, "deny", "{number}: {of}");
             Ok(())
         };
     check(0, "", &|story| write(story.path("lib/tool.js")), ".")?;
@@ -164,6 +177,6 @@ fn nor_is_what_a_tool_or_a_sub_agent_writes_or_who_works_elsewhere() -> anyhow::
     let story = Story::new(&home, 7)?;
     story.ask("one", "", bash("git checkout main"), &story.workspace)?;
     super::kill(home.start_daemon()?)?;
-    assert_eq!(story.other_runs_it()?, "ask");
+    assert_eq!(story.other_runs_it(WITHOUT_PROMPTS)?, "deny");
     Ok(())
 }
