@@ -319,3 +319,44 @@ fn there_is_an_end_to_what_is_read() {
     assert!(found.contains("opaque size"), "{found}");
     assert!(shown("bash 1", &Endless).contains("opaque nesting"));
 }
+
+/// Returns a text in odd bytes: with marks, other line ends, a NUL, or in another encoding.
+fn in_odd_bytes(text: &str) -> Vec<(&'static str, Vec<u8>)> {
+    let wide = |order: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(order).collect()
+    };
+    let (before, after) = text.split_at(text.find('\n').unwrap());
+    vec![
+        ("BOM", [b"\xef\xbb\xbf", text.as_bytes()].concat()),
+        ("CRLF", text.replace('\n', "\r\n").into_bytes()),
+        ("mixed line ends", text.replacen('\n', "\r\n", 1).into_bytes()),
+        ("NUL", [before.as_bytes(), b"\0", after.as_bytes()].concat()),
+        ("UTF-16, little", wide(u16::to_le_bytes)),
+        ("UTF-16, big", wide(u16::to_be_bytes)),
+        ("Latin-1", [text.as_bytes(), b"\xe9\n"].concat()),
+        ("half a letter", [text.as_bytes(), b"\xf0\x9f"].concat()),
+    ]
+}
+
+#[test]
+fn programs_in_odd_bytes_are_found_or_opaque() {
+    for (command, name, text) in [
+        ("bash", "e.sh", "x=1\nrm -rf /w/a\n"),
+        ("cmd /c", "e.bat", "set x=1\ndel \"\\w\\a\"\n"),
+        ("lua", "e.lua", "local x = 1\nos.remove('/w/a')\n"),
+        ("node", "e.js", "let x = 1;\nrequire('fs').rmSync('/w/a', {recursive: true});\n"),
+        ("osascript", "e.applescript", "set x to 1\ndo shell script \"rm -rf /w/a\"\n"),
+        ("perl", "e.pl", "my $x = 1;\nunlink '/w/a';\n"),
+        ("php", "e.php", "<?php\n$x = 1;\nunlink('/w/a');\n"),
+        ("pwsh", "e.ps1", "$x = 1\nRemove-Item -Recurse /w/a\n"),
+        ("python3", "e.py", "import shutil\nx = 1\nshutil.rmtree('/w/a')\n"),
+        ("ruby", "e.rb", "x = 1\nFile.delete('/w/a')\n"),
+    ] {
+        for (odd, bytes) in in_odd_bytes(text) {
+            let path: &'static str = format!("/w/{name}").leak();
+            let there: &'static [(&str, _)] = vec![(path, Bytes(bytes.leak()))].leak();
+            let found = shown(&format!("{command} {path}"), &Machine(there));
+            assert!(found.contains("delete ") || found.contains("opaque "), "{command}, {odd}: `{found}`");
+        }
+    }
+}
