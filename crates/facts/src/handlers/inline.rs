@@ -2,7 +2,7 @@
 //! around them.
 
 use castellan_event::{EffectKind, Role, Why};
-use castellan_programs::{Arg, Invocation, Piece};
+use castellan_programs::{Arg, Invocation, Piece, base_name};
 
 use crate::next::From;
 use crate::path;
@@ -85,7 +85,7 @@ pub(super) fn ruby(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
 }
 
 /// `python -W ACTION:MESSAGE:MODULE.CATEGORY` imports the module of the category.
-pub(super) fn python(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+pub(super) fn python(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let mut program = Program::default();
     for filter in read.values("-W").filter_map(Arg::as_str) {
         let category = filter.split(':').nth(2).and_then(|category| category.rsplit_once('.'));
@@ -94,6 +94,12 @@ pub(super) fn python(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '
         }
     }
     program.run("python", sink);
+    // castellan reads a program of Python 2 as Python 3 does. Both may do different things.
+    let name = argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
+    let runs_code = !read.operands.is_empty() || read.given("-c") || read.given("-m");
+    if runs_code && (name.starts_with("python2") || name.starts_with("pypy2")) {
+        sink.opaque(Role::Code, Why::Language, name);
+    }
     // Its name is another program's, too.
     if read.values("-m").any(|module| module.as_str() == Some("code")) {
         sink.on(EffectKind::Interactive, "python", "", None);

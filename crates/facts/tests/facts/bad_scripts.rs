@@ -320,6 +320,20 @@ fn there_is_an_end_to_what_is_read() {
     assert!(shown("bash 1", &Endless).contains("opaque nesting"));
 }
 
+#[test]
+fn a_program_of_python_2_is_read_and_opaque() {
+    for (text, expected) in [
+        ("python2 -c \"import os; os.remove('/w/x')\"", "delete /w/x; opaque language"),
+        ("python2.7 -m json.tool", "opaque language"),
+        ("python2 --version", ""),
+        ("python3 -c \"import os; os.remove('/w/x')\"", "delete /w/x"),
+    ] {
+        let mut found: Vec<String> = shown(text, &Machine(THERE)).split("; ").map(str::to_owned).collect();
+        found.sort();
+        assert_eq!(found.join("; "), expected, "{text}");
+    }
+}
+
 /// Returns a text in odd bytes: with marks, other line ends, a NUL, or in another encoding.
 fn in_odd_bytes(text: &str) -> Vec<(&'static str, Vec<u8>)> {
     let wide = |order: fn(u16) -> [u8; 2]| -> Vec<u8> {
