@@ -1,8 +1,10 @@
 //! From findings and obligations to the decision and its state changes. Independent of the inputs of stages.
 
 use castellan_event::{
-    Action, Code, Effect, EffectKind, Exemption, Fallback, Finding, Mode, Obligation, ObligationKind, Verdict,
+    Action, Code, Command, Effect, EffectKind, Exemption, Facts, Fallback, Finding, Mode, Obligation,
+    ObligationKind, Verdict,
 };
+use castellan_programs::Trait;
 
 use crate::case::Case;
 use crate::decision::{Decision, DecisionParts};
@@ -116,17 +118,27 @@ fn marks_of(case: &Case<'_>, decision: &Decision, denial_keys: &[String]) -> Vec
     let Some(reading) = case.reading().filter(|_| is_first_answer(case, decision)) else { return Vec::new() };
     let happens = decision.answer != Verdict::Deny;
     let mut labels = if happens { marks(&reading.matches) } else { Default::default() };
-    // What version control or a package manager fetches is no text for the agent.
-    let is_foreign = |effect: &Effect| {
-        effect.kind() == EffectKind::Mcp || effect.kind() == EffectKind::Download && effect.system().is_none()
-    };
-    if happens && case.facts.effects.iter().any(is_foreign) {
+    if happens && has_foreign_text(case.facts) {
         labels.insert(FOREIGN.to_owned());
     }
     if case.state.tries.is_probing_with(denial_keys) {
         labels.insert(PROBING.to_owned());
     }
     labels.into_iter().collect()
+}
+
+/// Reports whether a call gives the agent text from the network or from an MCP server. Files that version control or a
+/// package manager fetches are no such text.
+fn has_foreign_text(facts: &Facts) -> bool {
+    let is_foreign = |effect: &Effect| {
+        effect.kind() == EffectKind::Mcp || effect.kind() == EffectKind::Download && effect.system().is_none()
+    };
+    let prints_foreign = |command: &Command| {
+        let is_given = |sign: &&str| command.args.iter().any(|arg| arg == sign);
+        let signs = command.name.as_deref().and_then(|name| Trait::OutputsNetwork.signs(name));
+        signs.is_some_and(|signs| signs.is_empty() || signs.iter().any(is_given))
+    };
+    facts.effects.iter().any(is_foreign) || facts.commands.iter().any(prints_foreign)
 }
 
 /// A held call is answered later. A repeated call was answered before.

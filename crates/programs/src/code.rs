@@ -102,8 +102,10 @@ impl Marked<'_> {
         for piece in arg.pieces() {
             match piece {
                 Piece::Text(text) => marked.text.push_str(text),
-                Piece::Unknown { why, .. } => {
-                    let (list, first) = if *why == Why::Arithmetic {
+                Piece::Unknown { why, written } => {
+                    // Only such an expansion is surely a number: a variable may hold any text of unknown arithmetic.
+                    let is_expansion = written.starts_with("$((") && written.ends_with("))");
+                    let (list, first) = if *why == Why::Arithmetic && is_expansion {
                         (&mut marked.numbers, NUMBERS)
                     } else {
                         (&mut marked.unknown, 0)

@@ -142,8 +142,9 @@ const BEFORE_PACKS: &[Key] = &[
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
-        about: "Verdict on an Opaque part in a file of the project that the session neither added nor changed. It \
-                applies while a person is at the agent's prompt and `opaque` does not deny. `ask`: as `opaque`.",
+        about: "Verdict on an Opaque part in a file of the project that the session neither added nor changed, or that a \
+                session changed if the agent itself asks about commands. It applies while a person is at the agent's \
+                prompt and `opaque` does not deny. `ask`: as `opaque`.",
     },
     Key {
         name: "deny",

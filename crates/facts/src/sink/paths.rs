@@ -13,7 +13,7 @@ use crate::overlay::Way;
 use crate::path::{self, Last, Located};
 use crate::scope;
 
-/// What is known of an operation on a file besides the file's location.
+/// Further facts of an operation on a file, besides the file's location.
 #[derive(Debug, Default)]
 pub(crate) struct About {
     /// The machine that gets the file.

@@ -21,7 +21,7 @@ mod modules;
 mod texts;
 mod variables;
 
-/// What is known of a whole program before it is gone through.
+/// Facts of a whole program, found before it is lowered.
 #[derive(Debug, Default)]
 pub(super) struct Perl<'t> {
     /// The bodies of here-documents, by where their marks begin.
@@ -82,7 +82,7 @@ impl<'t> Lower<'t> {
             match child.kind() {
                 "package_statement" | "class_statement" | "role_statement" => self.pl_enter(child),
                 "subroutine_declaration_statement" | "method_declaration_statement" => {}
-                // What stands there is no program.
+                // The text after the mark is no program.
                 "eof_marker" => break,
                 _ => parts.push(self.pl_statement(child)),
             }

@@ -73,3 +73,15 @@ fn anything_is_read_without_a_panic() {
         }
     }
 }
+
+#[test]
+fn only_an_expansion_of_arithmetic_is_a_number_of_sed() {
+    let does = |written: &str| {
+        let number = Piece::Unknown { why: Why::Arithmetic, written: written.into() };
+        let pieces = [Piece::Text("1,".into()), number, Piece::Text("p".into())];
+        code("sed", &Arg::from_pieces(pieces, false)).unwrap()
+    };
+    assert_eq!(does("$((x + 1))"), []);
+    // The variable may hold `1e rm -rf ~;`.
+    assert!(matches!(does("$x").as_slice(), [Does::Unknown { .. }]));
+}

@@ -303,7 +303,7 @@ fn single_quoted(inside: &str) -> String {
     text
 }
 
-/// What escapes in a text stand for; `None` for one that is not known.
+/// Resolves the escapes in a text; `None` for an unknown escape.
 fn unescaped(raw: &str) -> Option<String> {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;

@@ -210,7 +210,7 @@ impl<'t> Lower<'t> {
         }
     }
 
-    /// All that stands in an expression that is changed in a way that is not followed.
+    /// Lowers the parts of an expression whose change the lowering does not follow.
     pub(super) fn pl_unfollowed(&mut self, node: Parsed<'_>) -> Node {
         let mut found = Vec::new();
         let mut left = vec![node];
