@@ -42,6 +42,8 @@ pub(crate) struct Reading<'c> {
     pub(crate) matches: Vec<RuleMatch<'c>>,
     pub(crate) own_code: OwnCode<'c>,
     pub(crate) own_parts: OwnParts<'c>,
+    /// The agent itself asks a person before it runs code of the workspace.
+    pub(crate) is_prompted: bool,
     /// The access level that the call needs.
     pub(crate) need: Need,
     /// The access level of the session; `None` when levels are off.
@@ -93,12 +95,13 @@ impl<'c> Reading<'c> {
         let done = rows.partition_point(|row| row.level() <= Level::Effect);
         let now = rows.get(..done).unwrap_or(&rows);
         let own_code = OwnCode::of(now, &facts.scripts, is_safe, settings.allow_understood);
-        let leaves = settings.leaves_own_code(state.headless);
+        let leaves = settings.leaves_own_code(state.headless, state.agent_prompts);
         let own_parts =
             if leaves { OwnParts::of(now, facts, state.agent_prompts) } else { OwnParts::default() };
-        let need = need(call, now, &own_code);
+        let is_prompted = leaves && state.agent_prompts;
+        let need = need(call, now, &own_code, is_prompted.then_some(&own_parts));
         let level = active_level(settings, state.workspace_trust, state.ceiling);
-        Reading { done, matches, own_code, own_parts, need, level, rows }
+        Reading { done, matches, own_code, own_parts, is_prompted, need, level, rows }
     }
 
     /// The rows of the call's own effects. Rows for the effects of written files are only for rules that name them.

@@ -56,3 +56,39 @@ choices! {
     /// Never lets a call run by itself.
     AskOrDeny { Ask, Deny }
 }
+
+/// The treatment of Opaque parts of the project's own code, and of runs of that code above the session's level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OwnOpaque {
+    /// Left to the agent if a person is at its prompt; code that sessions changed only if the agent itself asks.
+    Defer,
+    /// Left to the agent only if the agent itself asks a person about the call.
+    Prompted,
+    /// As other Opaque parts.
+    Ask,
+}
+
+impl OwnOpaque {
+    /// All members, the mildest first.
+    pub const ALL: &'static [OwnOpaque] = &[OwnOpaque::Defer, OwnOpaque::Prompted, OwnOpaque::Ask];
+
+    /// The words of the members, the mildest first.
+    pub const WORDS: &'static [&'static str] = &["defer", "prompted", "ask"];
+
+    /// Returns the word used in configuration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            OwnOpaque::Defer => "defer",
+            OwnOpaque::Prompted => "prompted",
+            OwnOpaque::Ask => "ask",
+        }
+    }
+}
+
+impl FromStr for OwnOpaque {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<OwnOpaque, UnknownWord> {
+        from_word(OwnOpaque::ALL, OwnOpaque::as_str, word)
+    }
+}

@@ -25,7 +25,7 @@ mod tell;
 mod tries;
 mod ungoverned;
 
-pub use choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk};
+pub use choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque};
 pub use decide::{Step, decide, drive, fulfil};
 pub use decision::{Decision, DecisionParts};
 pub use grant::{FindingName, Grant, GrantPart};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use castellan_event::{AccessLevel, UnknownWord, from_word};
 
-use crate::choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk};
+use crate::choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque};
 use crate::operators::Operators;
 use crate::rule_state::{RuleState, Tiers};
 use crate::tags::Tags;
@@ -39,7 +39,7 @@ pub struct Settings {
     pub headless_opaque: NotAllow,
     /// The verdict for Opaque parts of the project's own code when a person is at the agent's prompt. Ask means the
     /// verdict for other Opaque parts.
-    pub own_opaque: DeferOrAsk,
+    pub own_opaque: OwnOpaque,
     /// The verdict for an unknown tool.
     pub unknown_tool: DeferOrDeny,
     /// The verdict for a tool of an MCP server that came after castellan and that nobody approved.
@@ -143,7 +143,7 @@ impl Profile {
             on_insufficient: AskOrDeny::Ask,
             opaque: NotAllow::Ask,
             headless_opaque: NotAllow::Ask,
-            own_opaque: DeferOrAsk::Defer,
+            own_opaque: OwnOpaque::Defer,
             unknown_tool: DeferOrDeny::Defer,
             new_server: NotAllow::Ask,
             probing: DeferOrAsk::Defer,
@@ -161,7 +161,7 @@ impl Profile {
             unknown_workspace: Some(AccessLevel::ReadOnly),
             headless_default: NotAsk::Deny,
             headless_opaque: NotAllow::Deny,
-            own_opaque: DeferOrAsk::Ask,
+            own_opaque: OwnOpaque::Prompted,
             unknown_tool: DeferOrDeny::Deny,
             ungoverned: Ungoverned {
                 action: OnUngoverned::Notify,
@@ -177,7 +177,9 @@ impl Profile {
                 Settings { opaque: NotAllow::Deny, probing: DeferOrAsk::Ask, ungoverned, ..bounded }
             }
             Profile::Autonomous => Settings { allow_understood: true, ..bounded },
-            Profile::Observer => Settings { tools: false, opaque: NotAllow::Deny, ..bounded },
+            Profile::Observer => {
+                Settings { tools: false, opaque: NotAllow::Deny, own_opaque: OwnOpaque::Ask, ..bounded }
+            }
             Profile::Kit => Settings {
                 default_verdict: AllowOrDefer::Allow,
                 headless_default: NotAsk::Allow,
@@ -205,18 +207,23 @@ impl Settings {
         }
     }
 
-    /// Reports whether Opaque parts of the project's own code get no finding. False if the agent does not prompt or if
-    /// other Opaque parts are denied.
-    pub(crate) fn leaves_own_code(&self, headless: bool) -> bool {
-        let prompts = !headless && self.default_verdict == AllowOrDefer::Defer;
-        prompts && self.own_opaque == DeferOrAsk::Defer && self.opaque != NotAllow::Deny
+    /// Reports whether Opaque parts of the project's own code get no finding. `agent_prompts`: the agent itself asks a
+    /// person about the call.
+    pub(crate) fn leaves_own_code(&self, headless: bool, agent_prompts: bool) -> bool {
+        let is_attended = !headless && self.default_verdict == AllowOrDefer::Defer;
+        is_attended
+            && match self.own_opaque {
+                OwnOpaque::Defer => self.opaque != NotAllow::Deny,
+                OwnOpaque::Prompted => agent_prompts,
+                OwnOpaque::Ask => false,
+            }
     }
 
     /// Reports whether any verdict differs in a headless session.
     pub fn minds_headless(&self) -> bool {
         self.headless_default.verdict() != self.default_verdict.verdict()
             || self.opaque_verdict(true) != self.opaque
-            || self.leaves_own_code(false)
+            || self.leaves_own_code(false, true)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use castellan_policy::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk};
+use castellan_policy::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque};
 
 use crate::shipped::{SHIPPED_PACKS, ShippedPack};
 
@@ -138,13 +138,15 @@ const BEFORE_PACKS: &[Key] = &[
     },
     Key {
         name: "own_opaque",
-        kind: Kind::Word(DeferOrAsk::WORDS),
+        kind: Kind::Word(OwnOpaque::WORDS),
         merge: Merge::Strictest,
         place: Place::Every,
         default: "",
-        about: "Verdict on an Opaque part in a file of the project that the session neither added nor changed, or that a \
-                session changed if the agent itself asks about commands. It applies while a person is at the agent's \
-                prompt and `opaque` does not deny. `ask`: as `opaque`.",
+        about: "Verdict on Opaque parts in files of the project while a person is at the agent's prompt. `defer`: the \
+                agent's own permissions decide, if `opaque` does not deny; about files that a session changed only if \
+                the agent itself asks about commands. `prompted`: they decide only if the agent itself asks about \
+                commands. `ask`: as `opaque`. Unless it is `ask`, code of the workspace runs within \
+                `workspace-write` if the agent itself asks about commands.",
     },
     Key {
         name: "deny",

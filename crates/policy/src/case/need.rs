@@ -1,10 +1,12 @@
 //! The access level that a call needs by its effects, and the level of its session. Does not depend on rules.
 
 use castellan_event::{
-    AccessLevel, Call, CallRow, Effect, EffectKind, HostClass, Level, Role, Row as _, Scope, ToolKind,
+    AccessLevel, Call, CallRow, Effect, EffectKind, FileOrigin, HostClass, Level, Role, Row as _, Scope,
+    ToolKind,
 };
 
-use super::own_code::OwnCode;
+use super::own_code::{OwnCode, is_declared};
+use super::own_parts::OwnParts;
 use crate::settings::Settings;
 use crate::state::WorkspaceTrust;
 
@@ -28,7 +30,13 @@ pub(crate) fn active_level(
 }
 
 /// The highest level that a part of the call needs. `own_code` belongs to the workspace and is no additional program.
-pub(crate) fn need(call: &Call, rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> Need {
+/// `prompted`: the parts of the project, if the agent itself asks a person before it runs code of the workspace.
+pub(crate) fn need(
+    call: &Call,
+    rows: &[CallRow<'_>],
+    own_code: &OwnCode<'_>,
+    prompted: Option<&OwnParts<'_>>,
+) -> Need {
     let mut most = Need {
         level: of_tool(call, rows),
         row: None,
@@ -39,7 +47,11 @@ pub(crate) fn need(call: &Call, rows: &[CallRow<'_>], own_code: &OwnCode<'_>) ->
             (Some(effect), _) if is_elsewhere(row) => {
                 (AccessLevel::FullAccess, format!("on another machine: {}", effect.text()))
             }
-            (Some(effect), _) if own_code.runs(effect) => (AccessLevel::WorkspaceWrite, effect.text()),
+            (Some(effect), _)
+                if own_code.runs(effect) || prompted.is_some_and(|parts| is_prompted(effect, parts)) =>
+            {
+                (AccessLevel::WorkspaceWrite, effect.text())
+            }
             (Some(effect), _) => (of_effect(effect), effect.text()),
             (None, Some((_, command))) if command.remote.is_some() => {
                 (AccessLevel::FullAccess, format!("on another machine: {}", command.line))
@@ -66,6 +78,46 @@ fn of_tool(call: &Call, rows: &[CallRow<'_>]) -> AccessLevel {
         ToolKind::Write | ToolKind::Edit | ToolKind::Patch | ToolKind::Mcp | ToolKind::Unknown => {
             AccessLevel::FullAccess
         }
+    }
+}
+
+/// Reports whether the agent's own prompt is enough for an effect of the workspace's code.
+fn is_prompted(effect: &Effect, parts: &OwnParts<'_>) -> bool {
+    let is_fetched = effect.file_origin() == Some(FileOrigin::Downloaded);
+    match effect.kind() {
+        // The effects of a program that such code starts by name are rows of their own.
+        EffectKind::Execute => {
+            let is_inside = effect.place() == Some(Scope::Workspace)
+                && matches!(effect.scope(), Some(Scope::Workspace | Scope::Hijack));
+            let is_started =
+                effect.script_path().is_some() && matches!(effect.place(), None | Some(Scope::System));
+            !is_fetched && (is_inside || is_started)
+        }
+        EffectKind::Install => !is_fetched && is_declared(effect),
+        EffectKind::Opaque => parts.has(effect),
+        // Each unknown path also has an Opaque part.
+        EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission => {
+            effect.path().is_none() && parts.is_of_project(effect)
+        }
+        EffectKind::Listen => parts.is_of_project(effect),
+        EffectKind::Read
+        | EffectKind::Interactive
+        | EffectKind::Connect
+        | EffectKind::Download
+        | EffectKind::Upload
+        | EffectKind::Elevate
+        | EffectKind::Publish
+        | EffectKind::Query
+        | EffectKind::Mutate
+        | EffectKind::Destroy
+        | EffectKind::Signal
+        | EffectKind::Service
+        | EffectKind::Schedule
+        | EffectKind::Detach
+        | EffectKind::Inject
+        | EffectKind::Spawn
+        | EffectKind::Environment
+        | EffectKind::Mcp => false,
     }
 }
 

@@ -87,8 +87,7 @@ impl<'r> OwnCode<'r> {
         match (&self.scripts, effect.kind()) {
             (Some(scripts), EffectKind::Execute) => self.executes(effect, scripts),
             (Some(_), EffectKind::Install) => {
-                let is_declared = effect.verb().is_some_and(|verb| DECLARED.contains(&verb));
-                is_declared
+                is_declared(effect)
                     && effect.file_origin() == Some(FileOrigin::Repository)
                     && self.is_given(effect, |given| given.are_plain())
             }
@@ -201,6 +200,11 @@ impl<'r> OwnCode<'r> {
         effect.script_path().is_some()
             || command.is_some_and(|command| are_fine(&Arguments { command, cwd: self.cwd }))
     }
+}
+
+/// Reports whether an effect installs packages that the project declares.
+pub(super) fn is_declared(effect: &Effect) -> bool {
+    effect.verb().is_some_and(|verb| DECLARED.contains(&verb))
 }
 
 /// Reports whether a workspace file runs that is older than the session and gives no instructions to other programs.

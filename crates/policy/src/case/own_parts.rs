@@ -69,6 +69,12 @@ impl<'r> OwnParts<'r> {
 }
 
 impl OwnParts<'_> {
+    /// Reports whether a file of the project with an Opaque part has the effect.
+    pub(crate) fn is_of_project(&self, effect: &Effect) -> bool {
+        let files = self.files.as_deref();
+        files.is_some_and(|files| effect.script_path().is_some_and(|file| files.contains(file)))
+    }
+
     /// Reports whether a file is written whose name begins in the project and ends in a command's output
     /// (`app-$(cat VERSION).tgz`). No output leads elsewhere, because no directory has the beginning of the name.
     fn is_version(&self, effect: &Effect) -> bool {

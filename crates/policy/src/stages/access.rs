@@ -15,7 +15,7 @@ pub(super) fn level(case: &Case<'_>, reading: &Reading<'_>) -> Found {
         let rows = reading.rows();
         let allows = settings.organisation_allows_understood;
         let own_code = OwnCode::of(rows, &case.facts.scripts, is_safe, allows);
-        let need = need(case.call, rows, &own_code);
+        let need = need(case.call, rows, &own_code, reading.is_prompted.then_some(&reading.own_parts));
         if given < need.level {
             return Some(short_of(&need, given, Some(Layer::Organisation), settings)).into();
         }

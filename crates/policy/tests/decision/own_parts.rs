@@ -4,7 +4,7 @@ use castellan_event::Verdict::{self, Ask, Defer, Deny};
 use castellan_event::{
     Command, Effect, EffectKind, Facts, LocatedFile, Mode, Object, Recorder, Role, Scope, Why,
 };
-use castellan_policy::{AllowOrDefer, DeferOrAsk, NotAllow, Profile, Settings, State, drive};
+use castellan_policy::{AllowOrDefer, NotAllow, OwnOpaque, Profile, Settings, State, drive};
 
 use crate::support::{Lexical, bash, layered, script, state};
 
@@ -127,7 +127,7 @@ fn by_profile_and_by_who_is_there() {
     }
     let standard = || Profile::Standard.settings();
     for (settings, expected) in [
-        (Settings { own_opaque: DeferOrAsk::Ask, ..standard() }, Ask),
+        (Settings { own_opaque: OwnOpaque::Ask, ..standard() }, Ask),
         (Settings { opaque: NotAllow::Deny, ..standard() }, Deny),
         // Without the agent's prompt nobody would be asked at all.
         (Settings { default_verdict: AllowOrDefer::Allow, ..standard() }, Ask),
