@@ -7,6 +7,7 @@ mod gzip;
 mod lines;
 mod listed;
 mod names;
+mod numbers;
 mod print;
 mod sed;
 mod source;
@@ -163,6 +164,9 @@ pub(crate) fn computed(name: &str, args: &[Arg], input: Option<&Text>, state: &S
     };
     if is_own {
         return Made::Unknown(Why::Substitution);
+    }
+    if let Some(text) = numbers::numbered(name, Given { args, input }) {
+        return Made::Text(text);
     }
     if let Some((_, compute)) = COMPUTED.iter().find(|(one, _)| *one == name) {
         let (mut args, named) = followed(args, state);

@@ -23,7 +23,8 @@ pub(crate) fn module_programs(run: &Run, scene: &mut Scene<'_, '_, '_>) -> Vec<P
     let Some(language) = language().filter(is_python) else { return Vec::new() };
     let path = name.replace('.', "/");
     let files = [format!("{path}.py"), format!("{path}/__init__.py"), format!("{path}/__main__.py")];
-    let found = files.into_iter().filter_map(|file| beside(&[file], run.cwd.as_deref(), scene));
+    let roots = roots(Language::Python, None, run.cwd.as_deref());
+    let found = files.into_iter().filter_map(|file| in_roots(&[file], &roots, scene));
     let program = |file| Program {
         language: language.to_owned(),
         from: From::File(Arg::known(file)),
@@ -156,13 +157,19 @@ pub(super) fn files_of_module(module: &str, language: Language) -> Vec<String> {
     }
 }
 
-/// Returns the first of these files that exists in a directory.
-pub(super) fn beside(
-    files: &[String],
-    directory: Option<&str>,
-    scene: &mut Scene<'_, '_, '_>,
-) -> Option<String> {
-    let directory = directory?;
-    let mut paths = files.iter().filter_map(|file| path::collapse(Some(directory), file));
+/// Returns the directories in which a program looks for a module of the project: its own, and in Python the working
+/// directory and the directory `src` there, which package managers add to the path of a project under development.
+pub(super) fn roots(language: Language, own: Option<&str>, cwd: Option<&str>) -> Vec<String> {
+    let of_cwd = cwd.filter(|_| language == Language::Python);
+    let src = of_cwd.map(|cwd| format!("{}/src", cwd.trim_end_matches('/')));
+    let mut roots: Vec<String> = [own, of_cwd].into_iter().flatten().map(str::to_owned).chain(src).collect();
+    roots.dedup();
+    roots
+}
+
+/// Returns the first of these files that exists in one of the directories.
+pub(super) fn in_roots(files: &[String], roots: &[String], scene: &mut Scene<'_, '_, '_>) -> Option<String> {
+    let path = |root: &String, file: &String| path::collapse(Some(root), file);
+    let mut paths = roots.iter().flat_map(|root| files.iter().filter_map(move |file| path(root, file)));
     paths.find(|path| scene.is_file_there(path))
 }

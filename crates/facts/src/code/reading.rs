@@ -9,7 +9,7 @@ use castellan_programs::Arg;
 use castellan_shell::{Found, Item, Origin};
 
 use super::effects::{opaque, with_programs, with_sink};
-use super::modules::{self, beside, files_of_module};
+use super::modules::{self, files_of_module, in_roots, roots};
 use super::started::{environment_of, given, own_input, started};
 use super::{language_in, own, small};
 use crate::language::of_word;
@@ -110,7 +110,7 @@ fn add(Act { what, .. }: Act, reading: &mut Reading, scene: &mut Scene<'_, '_, '
             }
         },
         What::Script { language, path } => inner(language, path, place, progress),
-        What::Module { name, files } => match beside(&files, directory_of(place), scene) {
+        What::Module { name, files } => match in_roots(&files, &roots_of(place, language), scene) {
             Some(file) => inner(language, Arg::known(file), place, progress),
             None if language == Language::JavaScript && modules::is_declared(&name, place, scene) => {
                 installed(&name, place, scene, progress);
@@ -141,21 +141,23 @@ fn installed(name: &str, place: &Place, scene: &mut Scene<'_, '_, '_>, progress:
     });
 }
 
-/// Leaves a module beside the program: the program loads it instead of another module with that name.
+/// Leaves a module of the project: the program loads it instead of another module with that name.
 fn own_module(module: &str, reading: &Reading, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
     let Some(language) = of_word(language_in(&reading.program)) else { return };
     let files = files_of_module(module, language);
-    if let Some(file) = beside(&files, directory_of(&reading.place), scene) {
+    if let Some(file) = in_roots(&files, &roots_of(&reading.place, language), scene) {
         inner(language, Arg::known(file), &reading.place, progress);
     }
 }
 
-/// Returns the directory in which a program looks for its modules.
-fn directory_of(place: &Place) -> Option<&str> {
-    match &place.file {
+/// Returns the directories in which a program looks for its modules.
+fn roots_of(place: &Place, language: Language) -> Vec<String> {
+    let cwd = place.cwd.as_deref();
+    let own = match &place.file {
         Some(file) => file.rsplit_once('/').map(|(directory, _)| directory),
-        None => place.cwd.as_deref(),
-    }
+        None => cwd,
+    };
+    roots(language, own, cwd)
 }
 
 /// Leaves commands that a program starts, with the program's own position and file.

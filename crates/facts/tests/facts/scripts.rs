@@ -41,6 +41,11 @@ fn a_module_that_stands_there_is_what_runs() {
     // Python finds it before the library's own module.
     check("python3 -m json.tool x.json", "delete /w/c in /w/json/tool.py");
     check("python3 -m http.server 80", "");
+    // Package managers add `src` to the path of a project under development.
+    const STORED: &str = "delete /w/stored in /w/src/app/store.py";
+    check("python3 -m app", &format!("delete /w/main in /w/src/app/__main__.py; {STORED}"));
+    check("python3 -c 'from app.store import drop; drop()'", STORED);
+    check("cd sub; python3 -c 'from app.store import drop; drop()'", "opaque code unresolved");
     check("python3 pack", "delete /w/b in /w/pack/__main__.py");
     check("python3 ./pack/", "delete /w/b in /w/pack/__main__.py");
     check("python3 sub", "opaque code file in /w/sub/__main__.py");

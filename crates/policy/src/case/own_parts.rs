@@ -38,8 +38,12 @@ impl<'r> OwnParts<'r> {
             let file = effect.script_path().filter(|file| files.contains(*file));
             effect.kind() == EffectKind::Download && file.is_some_and(|file| !is_shell_text(file))
         };
+        // The download from the default host has an effect of its own.
+        let has_default = |effect: &Effect| {
+            effect.kind() == EffectKind::Download && effect.url().is_some_and(says_what_else)
+        };
         let is_grave = |effect: &&Effect| {
-            is_grave(effect) && !fetches_data(effect)
+            is_grave(effect) && !fetches_data(effect) && !has_default(effect)
                 || command(effect).is_some_and(|command| is_reported(command, effect))
         };
         let grave = effects().filter(is_grave).filter_map(|effect| effect.command).collect();

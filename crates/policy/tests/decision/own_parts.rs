@@ -125,6 +125,27 @@ fn by_profile_and_by_who_is_there() {
         assert_eq!(answer(&facts, profile.settings(), false), attended, "{profile}");
         assert_eq!(answer(&facts, profile.settings(), true), alone, "{profile}");
     }
+    // Without a person at a prompt of the agent, nobody would be asked at all.
+    let prompted = |settings, headless| {
+        let policy = layered(&[], settings);
+        let state = State { headless, agent_prompts: true, ..state(Mode::Enforce, true) };
+        drive(&bash("x"), &facts, &policy, &state, &mut Recorder::new(&Lexical)).0.verdict
+    };
+    for (profile, attended, alone) in [
+        (Profile::Standard, Defer, Ask),
+        (Profile::Autonomous, Defer, Deny),
+        (Profile::Strict, Defer, Deny),
+        (Profile::Observer, Deny, Deny),
+    ] {
+        assert_eq!(prompted(profile.settings(), false), attended, "{profile}");
+        assert_eq!(prompted(profile.settings(), true), alone, "{profile}");
+    }
+    for (own_opaque, expected) in
+        [(OwnOpaque::Defer, Deny), (OwnOpaque::Prompted, Defer), (OwnOpaque::Ask, Deny)]
+    {
+        let settings = Settings { own_opaque, ..Profile::Strict.settings() };
+        assert_eq!(prompted(settings, false), expected, "{own_opaque:?}");
+    }
     let standard = || Profile::Standard.settings();
     for (settings, expected) in [
         (Settings { own_opaque: OwnOpaque::Ask, ..standard() }, Ask),

@@ -1,8 +1,8 @@
 //! The same calls under each profile: Opaque parts, access levels, sessions without tools.
 
 use castellan_event::{
-    AccessLevel, Call, Code, Command, Effect, EffectKind, Facts, HostClass, Layer, LocatedFile, Mode, Object,
-    Operation, Recorder, Remote, Role, Scope, ToolKind, Verdict, Why,
+    AccessLevel, Call, Code, Command, Effect, EffectKind, Facts, FileOrigin, HostClass, Layer, LocatedFile,
+    Mode, Object, Operation, Recorder, Remote, Role, Scope, ToolKind, Verdict, Why,
 };
 use castellan_policy::{
     AskOrDeny, Block, Decision, Operator, Policy, Profile, Settings, State, WorkspaceTrust, drive,
@@ -132,6 +132,36 @@ fn what_a_call_needs() {
     check(&call("mcp__s__t", ToolKind::Mcp, "", &[]), &Facts::default(), FullAccess);
     check(&call("Magic", ToolKind::Unknown, "", &[]), &Facts::default(), FullAccess);
     check(&call("Write", ToolKind::Write, "", &["/w/x"]), &Facts::default(), FullAccess);
+}
+
+/// Code of the workspace runs within the level of strict if the agent itself asks a person before it runs.
+#[test]
+fn the_agents_own_prompt_is_enough_to_run_code_of_the_workspace() {
+    let run = |scope, place| at(EffectKind::Execute, "/w/x", scope, place);
+    let mut fetched = run(Scope::Workspace, Scope::Workspace);
+    fetched.set_file_origin(Some(FileOrigin::Downloaded));
+    let declared = Operation { verb: Some("lockfile".into()), ..Operation::of(EffectKind::Install) };
+    let install = Effect { op: declared, ..effect(EffectKind::Install) };
+    for (one, prompted) in [
+        (run(Scope::Workspace, Scope::Workspace), Defer),
+        (run(Scope::Hijack, Scope::Workspace), Defer),
+        (install, Defer),
+        (fetched, Ask),
+        (run(Scope::Temporary, Scope::Temporary), Ask),
+        (run(Scope::Agent, Scope::Workspace), Ask),
+        (run(Scope::Home, Scope::Home), Ask),
+        (effect(EffectKind::Install), Ask),
+        (effect(EffectKind::Upload), Ask),
+        (effect(EffectKind::Listen), Ask),
+        (effect(EffectKind::Write), Ask),
+    ] {
+        let facts = of(vec![one]);
+        for (agent_prompts, expected) in [(true, prompted), (false, Ask)] {
+            let state = State { agent_prompts, ..state(Mode::Enforce, true) };
+            let decision = judge(&bash("x"), &facts, Profile::Strict.settings(), &state);
+            assert_eq!(decision.verdict, expected, "{agent_prompts} {facts:?}");
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `basename`, `dirname`, `mktemp`, `seq`, `which`: output built from names and numbers.
 
 use castellan_event::Why;
+use castellan_programs::Piece;
 
 use super::Given;
 use crate::limits::NUMBERS_MAX;
@@ -24,21 +25,33 @@ pub(super) fn basename(given: Given<'_>) -> Option<Text> {
 }
 
 pub(super) fn dirname(given: Given<'_>) -> Option<Text> {
-    let known = given.known()?;
-    let path = match known.as_slice() {
-        [path] | ["--", path] => *path,
+    let path = match given.args {
+        [path] => path,
+        [dashes, path] if dashes.as_str() == Some("--") => path,
         _ => return None,
     };
+    match (path.as_str(), path.pieces()) {
+        (Some(path), _) => Some(Text::known(format!("{}\n", directory_of(path)))),
+        (None, [Piece::Unknown { why: why @ (Why::Variable | Why::Parameter), written }]) => {
+            let (name, default) = written.strip_prefix("${")?.strip_suffix('}')?.split_once(":-")?;
+            let is_plain = default.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+            let is_path = is_plain && default.contains('/');
+            is_path.then(|| Text::unknown(*why, format!("${{{name}:-{}}}", directory_of(default))))
+        }
+        (None, _) => None,
+    }
+}
+
+fn directory_of(path: &str) -> &str {
     let trimmed = path.trim_end_matches('/');
-    let directory = match trimmed.rsplit_once('/') {
+    match trimmed.rsplit_once('/') {
         Some((directory, _)) => match directory.trim_end_matches('/') {
             "" => "/",
             directory => directory,
         },
         None if trimmed.is_empty() && !path.is_empty() => "/",
         None => ".",
-    };
-    Some(Text::known(format!("{directory}\n")))
+    }
 }
 
 /// Returns a new name in a directory for temporary files. `mktemp` replaces each `X` by a letter or digit, so the name

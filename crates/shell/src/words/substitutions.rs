@@ -20,9 +20,14 @@ impl Walker<'_> {
             Some(at) => texts.into_iter().nth(at).unwrap_or_default().without_last_newlines(),
             None => return Text::unknown(Why::Budget, written()),
         };
+        // A glob pattern and an expansion are more precise than the source of the substitution.
+        let is_precise = |why: Why, written: &str| match why {
+            Why::Glob => true,
+            Why::Arithmetic | Why::Parameter | Why::Variable => written.starts_with('$'),
+            _ => false,
+        };
         match text.pieces() {
-            // A glob pattern is more precise than the source of the substitution.
-            [castellan_programs::Piece::Unknown { why, .. }] if *why != Why::Glob => {
+            [castellan_programs::Piece::Unknown { why, written: inner }] if !is_precise(*why, inner) => {
                 Text::unknown(*why, written())
             }
             _ => text,

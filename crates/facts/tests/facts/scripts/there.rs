@@ -29,6 +29,8 @@ pub(crate) const THERE: &[(&str, There)] = &[
     ("/w/uses.py", Text("import args\n")),
     ("/w/args.rb", Text("system(ARGV[0])\n")),
     ("/w/mymod.py", Text("import shutil\nshutil.rmtree('/w/out')\n")),
+    ("/w/src/app/store.py", Text("import os\ndef drop():\n    os.remove('/w/stored')\n\ndrop()\n")),
+    ("/w/src/app/__main__.py", Text("import os\nfrom app.store import drop\nos.remove('/w/main')\n")),
     ("/w/pack", Kind(FileKind::Directory)),
     ("/w/pack/__init__.py", Text("import os\nos.remove('/w/a')\n")),
     ("/w/pack/__main__.py", Text("import os\nos.remove('/w/b')\n")),
