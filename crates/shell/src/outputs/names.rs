@@ -38,6 +38,19 @@ pub(super) fn dirname(given: Given<'_>) -> Option<Text> {
             let is_path = is_plain && default.contains('/');
             is_path.then(|| Text::unknown(*why, format!("${{{name}:-{}}}", directory_of(default))))
         }
+        // The pattern of a name has no slash.
+        (None, [Piece::Text(first), names @ ..]) if first.contains('/') && !path.splits() => {
+            let is_name = |piece: &Piece| match piece {
+                Piece::Text(text) => !text.contains('/'),
+                Piece::Unknown { why, written } => {
+                    *why == Why::Glob && !written.contains('/') && !written.contains("**")
+                }
+            };
+            names
+                .iter()
+                .all(is_name)
+                .then(|| Text::known(format!("{}\n", directory_of(&format!("{first}*")))))
+        }
         (None, _) => None,
     }
 }

@@ -21,10 +21,9 @@ impl Walker<'_> {
             None => return Text::unknown(Why::Budget, written()),
         };
         // A glob pattern and an expansion are more precise than the source of the substitution.
-        let is_precise = |why: Why, written: &str| match why {
-            Why::Glob => true,
-            Why::Arithmetic | Why::Parameter | Why::Variable => written.starts_with('$'),
-            _ => false,
+        let is_precise = |why: Why, written: &str| {
+            let is_expansion = matches!(why, Why::Arithmetic | Why::Parameter | Why::Variable);
+            why == Why::Glob || is_expansion && written.starts_with('$')
         };
         match text.pieces() {
             [castellan_programs::Piece::Unknown { why, written: inner }] if !is_precise(*why, inner) => {
