@@ -5,6 +5,7 @@ mod need;
 mod own_code;
 mod own_parts;
 mod safe;
+mod searches;
 mod variables;
 
 use castellan_event::{AccessLevel, Answers, Call, CallRow, Facts, Level, Mode, Query, Row as _, rows};
@@ -18,6 +19,7 @@ use own_parts::OwnParts;
 pub(crate) use need::{Need, need};
 pub(crate) use own_code::OwnCode;
 pub(crate) use safe::{is_safe, says_what_is_installed};
+pub(crate) use searches::shows_no_secret;
 
 /// A call that is judged.
 #[derive(Debug)]

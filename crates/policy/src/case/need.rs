@@ -85,14 +85,18 @@ fn of_tool(call: &Call, rows: &[CallRow<'_>]) -> AccessLevel {
 fn is_prompted(effect: &Effect, parts: &OwnParts<'_>) -> bool {
     let is_fetched = effect.file_origin() == Some(FileOrigin::Downloaded);
     match effect.kind() {
-        // The effects of a program that such code starts by name are rows of their own.
+        // A program of the machine, or of the session: the stages before have judged its contents.
         EffectKind::Execute => {
-            let is_inside = effect.place() == Some(Scope::Workspace)
-                && matches!(effect.scope(), Some(Scope::Workspace | Scope::Hijack));
-            let is_started =
-                effect.script_path().is_some() && matches!(effect.place(), None | Some(Scope::System));
-            !is_fetched && (is_inside || is_started)
+            let is_near =
+                matches!(effect.place(), None | Some(Scope::Workspace | Scope::Temporary | Scope::System));
+            let is_plain = matches!(
+                effect.scope(),
+                None | Some(Scope::Workspace | Scope::Hijack | Scope::Temporary | Scope::System)
+            );
+            !is_fetched && is_near && is_plain
         }
+        // A file of the workspace sets it, such as the `activate` of a virtual environment.
+        EffectKind::Environment => effect.script_path().is_some(),
         EffectKind::Install => !is_fetched && is_declared(effect),
         EffectKind::Opaque => parts.has(effect),
         // Each unknown path also has an Opaque part.
@@ -116,7 +120,6 @@ fn is_prompted(effect: &Effect, parts: &OwnParts<'_>) -> bool {
         | EffectKind::Detach
         | EffectKind::Inject
         | EffectKind::Spawn
-        | EffectKind::Environment
         | EffectKind::Mcp => false,
     }
 }

@@ -16,8 +16,11 @@ enum Value {
 
 const ROWS: &[Row] = &[
     ("CC", Value::Compiler),
+    ("CGO_ENABLED", Value::Words(&["0", "1"])),
     ("CXX", Value::Compiler),
+    ("GIT_EDITOR", Value::Words(&[":", "true"])),
     ("GIT_PAGER", Value::Words(PAGERS)),
+    ("GIT_SEQUENCE_EDITOR", Value::Words(&[":", "true"])),
     ("GIT_TERMINAL_PROMPT", Value::Words(&["0", "1"])),
     (
         "GOFLAGS",

@@ -1,13 +1,15 @@
 //! Calls that the autonomous profile runs without a prompt: every part was understood and is safe. Does not depend on
 //! rules: their deny and ask findings apply anyway.
 
+use std::collections::BTreeMap;
+
 use castellan_event::{
     Call, CallRow, Code, Command, Effect, EffectKind, FileOrigin, Finding, Role, Scope, ToolKind, Verdict,
     Why,
 };
 use castellan_programs::Trait;
 
-use crate::case::{Case, OwnCode, Reading, is_safe};
+use crate::case::{Case, OwnCode, Reading, is_safe, shows_no_secret};
 use crate::stages::Found;
 
 /// Allows a call within its level, in profiles that permit it.
@@ -57,10 +59,13 @@ fn is_untouched(rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
 
 fn is_each_safe(rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
     let cwd = rows.first().map_or("", CallRow::real_cwd);
+    let commands: BTreeMap<usize, &Command> = rows.iter().filter_map(CallRow::command).collect();
+    let command = |effect: &Effect| commands.get(&effect.command?).copied();
     let mut effects = rows.iter().filter_map(CallRow::effect);
     effects.all(|effect| {
         is_safe(effect)
             || own_code.runs(effect)
+            || command(effect).is_some_and(|command| shows_no_secret(effect, command))
             || is_of_output(effect, cwd)
             || is_plain_operand(effect, rows, own_code)
     })
