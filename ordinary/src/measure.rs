@@ -9,8 +9,9 @@ use castellan_trial::{Asked, Judged, Trial};
 use crate::project::Project;
 
 /// The measured profiles: name, profile, and true if nobody can be asked.
-const PROFILES: [(&str, Profile, bool); 4] = [
+const PROFILES: [(&str, Profile, bool); 5] = [
     ("standard", Profile::Standard, false),
+    ("quiet", Profile::Quiet, false),
     ("strict", Profile::Strict, false),
     ("autonomous", Profile::Autonomous, false),
     ("autonomous, unattended", Profile::Autonomous, true),

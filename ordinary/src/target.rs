@@ -9,16 +9,15 @@ struct Target {
     interrupted: u32,
     /// The least allowed calls. Only reported.
     allowed: Option<u32>,
-    /// More interrupted calls are a failure.
-    is_enforced: bool,
 }
 
 /// Rivals ask in 0.1 to 1.6 % of ordinary calls, and people switch off what asks in 4 %. `strict` asks by its purpose
 /// before what it does not know, and nobody waits for `autonomous`.
 const TARGETS: &[Target] = &[
-    Target { profile: "standard", interrupted: 10, allowed: None, is_enforced: true },
-    Target { profile: "strict", interrupted: 80, allowed: None, is_enforced: true },
-    Target { profile: "autonomous", interrupted: 50, allowed: Some(750), is_enforced: true },
+    Target { profile: "standard", interrupted: 10, allowed: None },
+    Target { profile: "quiet", interrupted: 10, allowed: Some(750) },
+    Target { profile: "strict", interrupted: 80, allowed: None },
+    Target { profile: "autonomous", interrupted: 50, allowed: Some(750) },
 ];
 
 /// Standard errors above the target that are still chance: at three, one of some hundred runs fails without a cause.
@@ -30,7 +29,7 @@ pub(crate) fn missed(measured: &Measured) -> Option<String> {
     let most = f64::from(target.interrupted) / 1000.0;
     let limit = most + ERRORS * error(&measured.projects, most);
     let share = share(&measured.projects);
-    (target.is_enforced && share > limit).then(|| {
+    (share > limit).then(|| {
         let (share, limit) = (share * 100.0, limit * 100.0);
         format!("{}: {share:.2} % interrupted, more than {limit:.2} %", measured.profile)
     })
@@ -42,9 +41,8 @@ pub(crate) fn wanted(profile: &str) -> (String, String) {
     let Some(target) = TARGETS.iter().find(|target| target.profile == profile) else {
         return Default::default();
     };
-    let only = if target.is_enforced { "" } else { ", not enforced" };
     let allowed = target.allowed.map(|allowed| format!(" of {}", percent(allowed)));
-    (format!("{}{only}", percent(target.interrupted)), allowed.unwrap_or_default())
+    (percent(target.interrupted), allowed.unwrap_or_default())
 }
 
 /// Returns the share of interrupted calls.

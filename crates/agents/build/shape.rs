@@ -211,6 +211,8 @@ pub(crate) struct Mode {
     pub(crate) attended: bool,
     #[serde(default)]
     pub(crate) prompts: bool,
+    #[serde(default)]
+    pub(crate) ignores_allow: bool,
 }
 
 #[derive(Debug, Deserialize)]

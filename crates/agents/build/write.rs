@@ -151,8 +151,10 @@ fn asks(agent: &Agent) -> String {
     let objections = &agent.asks.objections;
     let modes = rows(&agent.asks.modes, |mode| {
         let (name, holds, attended, prompts) = (&mode.name, &mode.holds, mode.attended, mode.prompts);
+        let ignores = mode.ignores_allow;
         format!(
-            "Mode {{ name: {name:?}, holds: Holds::{holds:?}, is_attended: {attended}, prompts: {prompts} }}"
+            "Mode {{ name: {name:?}, holds: Holds::{holds:?}, is_attended: {attended}, prompts: {prompts}, \
+             ignores_allow: {ignores} }}"
         )
     });
     format!(

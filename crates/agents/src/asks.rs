@@ -54,6 +54,11 @@ pub fn prompts(agent: AgentId, call: &Call) -> bool {
     is_asked && mode(agent, &call.agent.permission_mode).is_some_and(|mode| mode.prompts)
 }
 
+/// Reports whether the agent runs a call without its own check if castellan allows it.
+pub fn honours_allow(agent: AgentId, call: &Call) -> bool {
+    mode(agent, &call.agent.permission_mode).is_none_or(|mode| !mode.ignores_allow)
+}
+
 /// Reports whether the agent denies an ask if nobody is there. castellan then denies: a person can approve the call
 /// elsewhere.
 pub fn denies_unattended_asks(agent: AgentId) -> bool {

@@ -217,6 +217,8 @@ pub(crate) struct Mode {
     pub(crate) is_attended: bool,
     /// The agent itself asks a person before each shell command that the user's own rules do not allow.
     pub(crate) prompts: bool,
+    /// The agent decides as if a hook had not answered where the hook allows.
+    pub(crate) ignores_allow: bool,
 }
 
 /// The calls for which a mode holds an ask.

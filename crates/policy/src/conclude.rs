@@ -75,6 +75,7 @@ fn answer(verdict: Verdict, findings: &[Finding], state: &State<'_>) -> Verdict 
     let is_asked = state.agent_asks && !state.is_refused;
     match state.mode {
         Mode::Enforce if verdict == Verdict::Ask && !is_asked => Verdict::Deny,
+        Mode::Enforce if verdict == Verdict::Allow && !state.honours_allow => Verdict::Defer,
         Mode::Enforce => verdict,
         Mode::Monitor | Mode::Passthrough => Verdict::Defer,
     }

@@ -103,6 +103,8 @@ impl FromStr for Presence {
 pub enum Profile {
     /// Denies catastrophic calls, asks about irreversible and Opaque ones, and leaves the rest to the agent.
     Standard,
+    /// As `Standard`, but runs understood and safe calls without a prompt.
+    Quiet,
     /// The workspace is the limit; Opaque calls are denied.
     Strict,
     /// For agents that run unattended: understood and safe calls run without a prompt.
@@ -115,13 +117,20 @@ pub enum Profile {
 
 impl Profile {
     /// All profiles.
-    pub const ALL: [Profile; 5] =
-        [Profile::Standard, Profile::Strict, Profile::Autonomous, Profile::Observer, Profile::Kit];
+    pub const ALL: [Profile; 6] = [
+        Profile::Standard,
+        Profile::Quiet,
+        Profile::Strict,
+        Profile::Autonomous,
+        Profile::Observer,
+        Profile::Kit,
+    ];
 
     /// Returns the word used in configuration and records.
     pub fn as_str(self) -> &'static str {
         match self {
             Profile::Standard => "standard",
+            Profile::Quiet => "quiet",
             Profile::Strict => "strict",
             Profile::Autonomous => "autonomous",
             Profile::Observer => "observer",
@@ -172,6 +181,7 @@ impl Profile {
         };
         match self {
             Profile::Standard => standard,
+            Profile::Quiet => Settings { allow_understood: true, ..standard },
             Profile::Strict => {
                 let ungoverned = Ungoverned { blocks_foreign_hooks: true, ..bounded.ungoverned.clone() };
                 Settings { opaque: NotAllow::Deny, probing: DeferOrAsk::Ask, ungoverned, ..bounded }
@@ -202,7 +212,7 @@ impl Settings {
     /// Reports whether code in a missing file is Opaque. Another call may create the file in time if nobody watches.
     pub(crate) fn minds_missing_code(&self) -> bool {
         match self.profile {
-            Profile::Standard | Profile::Kit => false,
+            Profile::Standard | Profile::Quiet | Profile::Kit => false,
             Profile::Strict | Profile::Autonomous | Profile::Observer => true,
         }
     }

@@ -31,6 +31,8 @@ pub struct State<'s> {
     pub agent_asks: bool,
     /// The agent itself asks a person about the call if castellan leaves the call to the agent.
     pub agent_prompts: bool,
+    /// The agent runs a call without its own check if castellan allows it.
+    pub honours_allow: bool,
     /// No person can be asked.
     pub headless: bool,
     /// Highest access level of the session, independent of the profile: the agent's own mode lowers it.
@@ -89,6 +91,7 @@ impl<'s> State<'s> {
             mode: Mode::Enforce,
             agent_asks: true,
             agent_prompts: false,
+            honours_allow: true,
             headless: false,
             ceiling: AccessLevel::FullAccess,
             workspace_trust: WorkspaceTrust::Trusted,

@@ -151,6 +151,7 @@ fn state<'s>(
     State {
         agent_asks: agents::holds_ask(agent, version, call, facts),
         agent_prompts: agents::prompts(agent, call),
+        honours_allow: agents::honours_allow(agent, call),
         ceiling: agents::ceiling(agent, &record.permission_mode),
         ..State::plain(before)
     }

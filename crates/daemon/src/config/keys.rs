@@ -112,7 +112,7 @@ const BEFORE_PACKS: &[Key] = &[
     },
     Key {
         name: "profile",
-        kind: Kind::Word(&["kit", "standard", "autonomous", "strict", "observer"]),
+        kind: Kind::Word(&["kit", "quiet", "standard", "autonomous", "strict", "observer"]),
         merge: Merge::Strictest,
         place: Place::Every,
         default: "\"standard\"",

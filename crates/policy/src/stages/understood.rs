@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use castellan_event::{
-    Call, CallRow, Code, Command, Effect, EffectKind, FileOrigin, Finding, Role, Scope, ToolKind, Verdict,
-    Why,
+    AccessLevel, Call, CallRow, Code, Command, Effect, EffectKind, FileOrigin, Finding, Role, Scope,
+    ToolKind, Verdict, Why,
 };
 use castellan_programs::Trait;
 
@@ -16,9 +16,10 @@ use crate::stages::Found;
 pub(super) fn understood(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let Reading { need, own_code, level, .. } = reading;
     let rows = reading.rows();
-    let active = level.filter(|_| case.settings().allow_understood);
-    let stays_within = active.is_some_and(|active| need.level <= active);
-    let is_safe = stays_within
+    // Without levels, what changes more than the workspace is left to the agent.
+    let most = level.unwrap_or(AccessLevel::WorkspaceWrite);
+    let is_safe = case.settings().allow_understood
+        && need.level <= most
         && is_known(case.call)
         && is_each_safe(rows, own_code)
         && is_untouched(rows, own_code)

@@ -44,11 +44,14 @@ fn inside(kind: EffectKind) -> Effect {
     at(kind, "/w/x", Scope::Workspace, Scope::Workspace)
 }
 
-/// Checks a call in standard, strict, autonomous, observer and kit.
+/// Checks a call in standard, strict, autonomous, observer and kit. `quiet` decides as standard, but allows what
+/// autonomous allows.
 fn check(call: &Call, facts: &Facts, headless: bool, expected: [Verdict; 5]) {
     let state = State { headless, ..state(Mode::Enforce, true) };
+    let [standard, strict, autonomous, observer, kit] = expected;
+    let quiet = if (standard, autonomous) == (Defer, Allow) { Allow } else { standard };
     let got = Profile::ALL.map(|profile| judge(call, facts, profile.settings(), &state).verdict);
-    assert_eq!(got, expected, "{call:?} {facts:?}");
+    assert_eq!(got, [standard, quiet, strict, autonomous, observer, kit], "{call:?} {facts:?}");
 }
 
 #[test]
@@ -132,6 +135,17 @@ fn what_a_call_needs() {
     check(&call("mcp__s__t", ToolKind::Mcp, "", &[]), &Facts::default(), FullAccess);
     check(&call("Magic", ToolKind::Unknown, "", &[]), &Facts::default(), FullAccess);
     check(&call("Write", ToolKind::Write, "", &["/w/x"]), &Facts::default(), FullAccess);
+}
+
+/// An agent's mode may decide as if no hook had allowed.
+#[test]
+fn an_allow_that_the_agent_ignores_is_answered_by_defer() {
+    let facts = of(vec![inside(EffectKind::Read)]);
+    for (honours_allow, expected) in [(true, Allow), (false, Defer)] {
+        let state = State { honours_allow, ..state(Mode::Enforce, true) };
+        let decision = judge(&bash("x"), &facts, Profile::Quiet.settings(), &state);
+        assert_eq!((decision.verdict, decision.answer), (Allow, expected));
+    }
 }
 
 /// Code of the workspace runs within the level of strict if the agent itself asks a person before it runs.
