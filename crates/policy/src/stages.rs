@@ -185,10 +185,10 @@ pub(crate) const STAGES: &[Stage] = &[
         name: "understood",
         find: OnReading(understood::understood),
         lifted_by: &[],
-        finds: "`profile = \"autonomous\"`: castellan understands every part, and the call stays within the level, \
-                reads no secret and sends nothing off the machine. Tasks of the project that the session did not \
-                write are a part of the workspace, with their tests and builds; so are \
-                [these](#what-autonomous-runs)",
+        finds: "`profile = \"autonomous\"` or `\"quiet\"`: castellan understands every part, and the call stays \
+                within the level, reads no secret and sends nothing off the machine. Tasks of the project that the \
+                session did not write are a part of the workspace, with their tests and builds; so are \
+                [these](#what-autonomous-and-quiet-run)",
         answers: "allow",
     },
     Stage {
