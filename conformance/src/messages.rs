@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use anyhow::{Context, anyhow, ensure};
 use castellan_daemon::{Config, compile, shipped_rules};
-use castellan_event::{EffectKind, Verdict};
-use castellan_policy::{Policy, Profile, RequestId, agent_text, user_text};
+use castellan_event::{EffectKind, Verdict, Why};
+use castellan_policy::{Policy, Profile, RequestId, agent_text, opaque_reason, user_text};
 use castellan_programs::{Program, find};
 use castellan_trial::{Case, CaseFile, Judged, RuleCase, Shows, Trial, shipped_cases};
 use serde_json::{Map, Value as Json};
@@ -20,8 +20,14 @@ const CHARS_MAX: usize = 150;
 const WORDS_MAX: usize = 36;
 
 /// Findings that no rule makes: a name, the profile, and a command that causes it.
-const FINDINGS: &[(&str, Profile, &str)] =
-    &[("an Opaque program", Profile::Standard, "$(curl -s https://example.com/name) --all")];
+const FINDINGS: &[(&str, Profile, &str)] = &[
+    ("an Opaque program", Profile::Standard, "$(curl -s https://example.com/name) --all"),
+    ("an Opaque target", Profile::Standard, "rm -rf \"$OUT\""),
+    ("Opaque code", Profile::Standard, "bash -c \"$SETUP\""),
+    ("an Opaque program", Profile::Strict, "$(cat tool.txt) --all"),
+    ("access level", Profile::Strict, "git push origin main"),
+    ("access level", Profile::Autonomous, "echo x > ~/notes.txt"),
+];
 
 const HEAD: &str = "\
 # Messages
@@ -59,9 +65,24 @@ pub(crate) fn run() -> anyhow::Result<()> {
         rows.push_str(&row(&cause, Trial::new(&policy), &Case::new("Bash", input))?);
     }
     write!(page, "## Findings without a rule\n\n{TABLE}{rows}")?;
+    page.push_str(REASONS);
+    for why in Why::ALL {
+        let (clause, remedy) = opaque_reason(*why);
+        writeln!(page, "| `{why}` | {}; \"{clause}\" | {remedy} |", why.meaning())?;
+    }
     print!("{page}");
     Ok(())
 }
+
+const REASONS: &str = "
+## Reasons of Opaque parts
+
+A question about an Opaque part names the part, and says why castellan does not know it: \"The target $DIR is unknown: the value of a
+variable is not known\".
+
+| `fx.why` | meaning and message | remedy |
+|---|---|---|
+";
 
 const TABLE: &str = "| cause | message |\n|---|---|\n";
 

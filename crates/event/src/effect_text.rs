@@ -4,7 +4,7 @@
 use crate::effect::Effect;
 
 /// The object of an effect without a name.
-const UNNAMED: &str = "what cannot be named beforehand";
+const UNNAMED: &str = "an unknown object";
 
 impl Effect {
     /// Returns the object of the effect: the most exact path, address or target that is known, else its scope.
@@ -56,7 +56,7 @@ mod tests {
         let url = Remote { host: text("a.b"), url: text("https://a.b/c"), class: None };
         let sent = LocatedFile { path: text("/x"), sent_to: Some(url), ..LocatedFile::default() };
         for (effect, what, said) in [
-            (of(EffectKind::Opaque), UNNAMED, "opaque what cannot be named beforehand"),
+            (of(EffectKind::Opaque), UNNAMED, "opaque an unknown object"),
             (file(EffectKind::Delete, Some("/x"), "x", None), "/x", "delete /x"),
             (file(EffectKind::Delete, None, "~/*", Some(Scope::Home)), "~/*", "delete ~/*"),
             (Effect::on_file(EffectKind::Upload, sent), "/x", "upload /x https://a.b/c"),

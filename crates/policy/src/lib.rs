@@ -38,7 +38,7 @@ pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;
 pub use rule_state::{RuleState, Tiers};
 pub use settings::{Presence, Profile, Settings};
-pub use stages::stage_table;
+pub use stages::{opaque_reason, stage_table};
 pub use state::{Failed, Pending, State, StateChange, WorkspaceTrust};
 pub use tags::{RuleVerdict, Tags};
 pub use tell::{agent_text, unattended_text, user_text};

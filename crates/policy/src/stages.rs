@@ -17,6 +17,7 @@ use castellan_event::{Exemption, Finding, Obligation};
 use crate::case::{Case, Reading};
 use Find::{OnCall, OnReading};
 
+pub use opaque::opaque_reason;
 pub(crate) use rules::marks;
 
 /// One stage of a decision.

@@ -16,7 +16,7 @@ const DENYING: &str = "version = 1\n[level]\nsession = \"read-only\"\non_insuffi
 const WRITING: &str = "version = 1\n[level]\nsession = \"workspace-write\"\n";
 
 /// The message to the model about a call above its level.
-const SHORT: &str = "this needs the access level workspace-write, and the session has read-only";
+const SHORT: &str = "this needs workspace-write, more than the access level read-only of the session";
 
 /// Plays a call that only reads, a call that makes a file, the same call after a person's approval at another terminal,
 /// and a call for another file. The unapproved calls that write are denied: Codex asks nobody, and Claude is in a mode

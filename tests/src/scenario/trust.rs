@@ -37,7 +37,7 @@ pub fn check_trust(agent: Agent) -> Result<()> {
     expect_told(
         &model,
         "0-1-0",
-        "this needs the access level workspace-write, and the session has read-only",
+        "this needs workspace-write, more than the access level read-only of the session",
     );
     let calls = stage.calls()?;
     let [looked, before, after] = ["0-0-0", "0-1-0", "0-2-0"].map(|id| stage.call(&calls, id));

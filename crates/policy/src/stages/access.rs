@@ -26,7 +26,7 @@ pub(super) fn level(case: &Case<'_>, reading: &Reading<'_>) -> Found {
 
 fn short_of(need: &Need, active: AccessLevel, layer: Option<Layer>, settings: &Settings) -> Finding {
     let Need { level, row, because } = need;
-    let text = format!("this needs the access level {level}, and the session has {active}: ");
+    let text = format!("this needs {level}, more than the access level {active} of the session: ");
     let rows = row.iter().copied().collect();
     let finding = Finding::new(settings.on_insufficient.verdict(), Code::Access, text).with_value(because);
     Finding { layer, rows, ..finding }

@@ -1,7 +1,11 @@
 //! Opaque parts of a call, by role. An Opaque operand of a harmless command gives no finding; the profile decides about
 //! other roles. Does not depend on the reason why a part is Opaque.
 
-use castellan_event::{Code, Effect, Finding, Role, Why};
+mod unknown;
+
+pub use unknown::opaque_reason;
+
+use castellan_event::{Effect, Finding, Role, Why};
 
 use crate::case::{Case, Reading};
 use crate::stages::Found;
@@ -21,18 +25,11 @@ pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
         .filter_map(|(position, row)| Some((position, row.effect().filter(|effect| counts(effect))?)))
         .collect();
     let Some((_, first)) = parts.first() else { return Found::default() };
-    let (role, why) = (first.role().map_or("part", Role::as_str), first.why().unwrap_or_default());
-    let written = first.target().unwrap_or_default();
-    let more = match parts.len() - 1 {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
-    let text = format!(" is unclear: the {role} is {}{more}", why.meaning());
     let rows = parts.iter().map(|(position, _)| *position).collect();
     let verdict = settings.opaque_verdict(case.state.headless).verdict();
-    let finding = Finding::new(verdict, Code::Opaque, "");
-    let finding = if written.is_empty() { finding.with_text("a part") } else { finding.with_value(written) };
-    let finding = finding.with_text(&text).with_remedy("write it out literally");
+    let written = first.target().unwrap_or_default();
+    let why = first.why().unwrap_or_default();
+    let finding = unknown::finding(verdict, first.role(), why, written, parts.len() - 1);
     Some(Finding { rows, ..finding }).into()
 }
 

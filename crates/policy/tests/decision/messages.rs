@@ -112,13 +112,39 @@ fn a_path_of_dots_is_shown_whole() {
 }
 
 #[test]
-fn a_part_without_a_name_is_called_a_part() {
-    for (target, named) in [(Some("$X"), "$X"), (Some(""), "a part"), (None, "a part")] {
+fn an_opaque_part_has_a_noun_and_its_name() {
+    for (role, target, named) in [
+        (Role::Code, Some("$X"), "the code $X"),
+        (Role::Target, Some("$X"), "the target $X"),
+        (Role::Program, Some(""), "the program"),
+        (Role::Code, None, "the code"),
+    ] {
         let target = target.map(str::to_owned);
-        let part = Effect::opaque(Role::Code, Why::Unsupported, target);
+        let part = Effect::opaque(role, Why::Unsupported, target);
         let facts = Facts { effects: vec![part], ..Facts::default() };
         let decision = judge(&bash("x"), &facts, &policy("", AllowOrDefer::Defer));
         let question = agent_text(&decision, state(Mode::Enforce, true).next_request);
-        assert!(question.starts_with(&format!("castellan asks: {named} is unclear: ")), "{question}");
+        assert!(question.starts_with(&format!("castellan asks: {named} is unknown: ")), "{question}");
+    }
+}
+
+/// Each reason has a sentence that fits into a question, and a remedy that repeats nothing of the call.
+#[test]
+fn each_reason_of_an_opaque_part_has_a_sentence_and_a_remedy() {
+    for why in Why::ALL {
+        let part =
+            Effect::opaque(Role::Program, *why, Some("$(some --command of a usual length)".to_owned()));
+        let facts = Facts { effects: vec![part.clone(), part], ..Facts::default() };
+        let decision = judge(&bash("x"), &facts, &policy("", AllowOrDefer::Defer));
+        // Code in a missing file is left to the agent in standard.
+        if *why == Why::Missing {
+            assert!(decision.findings.is_empty(), "{decision:?}");
+            continue;
+        }
+        let question = agent_text(&decision, state(Mode::Enforce, true).next_request);
+        assert!(question.chars().count() <= 150 && !question.contains('…'), "{question}");
+        assert!(question.ends_with(". Allow? (A7)"), "{question}");
+        let remedy = decision.reason.split_once(". Instead: ").map(|(_, remedy)| remedy).unwrap_or_default();
+        assert!(!remedy.is_empty() && remedy.split(' ').count() <= 12, "{remedy}");
     }
 }

@@ -191,7 +191,7 @@ fn a_call_that_needs_more_says_what_it_needs_and_what_the_session_has() {
         assert_eq!(decision.verdict, verdict);
         assert_eq!(
             decision.reason,
-            "this needs the access level full-access, and the session has workspace-write: delete /etc/x"
+            "this needs full-access, more than the access level workspace-write of the session: delete /etc/x"
         );
         assert_eq!(decision.active, Some(AccessLevel::WorkspaceWrite));
     }
@@ -200,7 +200,7 @@ fn a_call_that_needs_more_says_what_it_needs_and_what_the_session_has() {
     let decision = judge(&bash("x"), &of(vec![inside(EffectKind::Write)]), strict, &plans);
     assert_eq!(
         decision.reason,
-        "this needs the access level workspace-write, and the session has read-only: write /w/x"
+        "this needs workspace-write, more than the access level read-only of the session: write /w/x"
     );
 }
 
