@@ -12,7 +12,7 @@ use castellan_event::{AccessLevel, Answers, Call, CallRow, Facts, Level, Mode, Q
 
 use crate::policy::{Policy, RuleMatch};
 use crate::settings::Settings;
-use crate::state::State;
+use crate::state::{State, WorkspaceTrust};
 use need::active_level;
 use own_parts::OwnParts;
 
@@ -97,7 +97,8 @@ impl<'c> Reading<'c> {
         let done = rows.partition_point(|row| row.level() <= Level::Effect);
         let now = rows.get(..done).unwrap_or(&rows);
         let own_code = OwnCode::of(now, &facts.scripts, is_safe, settings.allow_understood);
-        let leaves = settings.leaves_own_code(state.headless, state.agent_prompts);
+        let is_trusted = state.workspace_trust == WorkspaceTrust::Trusted;
+        let leaves = settings.leaves_own_code(state.headless, state.agent_prompts, is_trusted);
         let own_parts =
             if leaves { OwnParts::of(now, facts, state.agent_prompts) } else { OwnParts::default() };
         let is_prompted = leaves && state.agent_prompts;

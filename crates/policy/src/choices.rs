@@ -60,7 +60,8 @@ choices! {
 /// The treatment of Opaque parts of the project's own code, and of runs of that code above the session's level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OwnOpaque {
-    /// Left to the agent if a person is at its prompt; code that sessions changed only if the agent itself asks.
+    /// Left to the agent if a person is at its prompt and has trusted the workspace, or if the agent itself asks; code
+    /// that sessions changed only if the agent itself asks.
     Defer,
     /// Left to the agent only if the agent itself asks a person about the call.
     Prompted,

@@ -218,12 +218,12 @@ impl Settings {
     }
 
     /// Reports whether Opaque parts of the project's own code get no finding. `agent_prompts`: the agent itself asks a
-    /// person about the call.
-    pub(crate) fn leaves_own_code(&self, headless: bool, agent_prompts: bool) -> bool {
+    /// person about the call. `is_trusted`: a person has trusted the workspace.
+    pub(crate) fn leaves_own_code(&self, headless: bool, agent_prompts: bool, is_trusted: bool) -> bool {
         let is_attended = !headless && self.default_verdict == AllowOrDefer::Defer;
         is_attended
             && match self.own_opaque {
-                OwnOpaque::Defer => self.opaque != NotAllow::Deny,
+                OwnOpaque::Defer => self.opaque != NotAllow::Deny && (agent_prompts || is_trusted),
                 OwnOpaque::Prompted => agent_prompts,
                 OwnOpaque::Ask => false,
             }
@@ -233,7 +233,7 @@ impl Settings {
     pub fn minds_headless(&self) -> bool {
         self.headless_default.verdict() != self.default_verdict.verdict()
             || self.opaque_verdict(true) != self.opaque
-            || self.leaves_own_code(false, true)
+            || self.leaves_own_code(false, true, true)
     }
 }
 

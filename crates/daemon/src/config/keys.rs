@@ -143,8 +143,8 @@ const BEFORE_PACKS: &[Key] = &[
         place: Place::Every,
         default: "",
         about: "Verdict on Opaque parts in files of the project while a person is at the agent's prompt. `defer`: the \
-                agent's own permissions decide, if `opaque` does not deny; about files that a session changed only if \
-                the agent itself asks about commands. `prompted`: they decide only if the agent itself asks about \
+                agent's own permissions decide in a trusted workspace, if `opaque` does not deny; elsewhere, and about \
+                files that a session changed, only if the agent itself asks about commands. `prompted`: they decide only if the agent itself asks about \
                 commands. `ask`: as `opaque`. Unless it is `ask`, code of the workspace runs within \
                 `workspace-write` if the agent itself asks about commands.",
     },

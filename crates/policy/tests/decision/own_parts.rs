@@ -4,7 +4,7 @@ use castellan_event::Verdict::{self, Ask, Defer, Deny};
 use castellan_event::{
     Command, Effect, EffectKind, Facts, LocatedFile, Mode, Object, Recorder, Role, Scope, Why,
 };
-use castellan_policy::{AllowOrDefer, NotAllow, OwnOpaque, Profile, Settings, State, drive};
+use castellan_policy::{AllowOrDefer, NotAllow, OwnOpaque, Profile, Settings, State, WorkspaceTrust, drive};
 
 use crate::support::{Lexical, bash, layered, script, state};
 
@@ -146,6 +146,14 @@ fn by_profile_and_by_who_is_there() {
         let settings = Settings { own_opaque, ..Profile::Strict.settings() };
         assert_eq!(prompted(settings, false), expected, "{own_opaque:?}");
     }
+    // Nobody has trusted the workspace, so the project's code may be a stranger's.
+    let untrusted = |agent_prompts| {
+        let policy = layered(&[], Profile::Standard.settings());
+        let workspace_trust = WorkspaceTrust::Unknown;
+        let state = State { workspace_trust, agent_prompts, ..state(Mode::Enforce, true) };
+        drive(&bash("x"), &facts, &policy, &state, &mut Recorder::new(&Lexical)).0.verdict
+    };
+    assert_eq!((untrusted(true), untrusted(false)), (Defer, Ask));
     let standard = || Profile::Standard.settings();
     for (settings, expected) in [
         (Settings { own_opaque: OwnOpaque::Ask, ..standard() }, Ask),
