@@ -32,6 +32,7 @@ pub(crate) fn facts_after(
         changing: changed.changing,
         written: changed.written,
         downloaded: changed.downloaded,
+        secret_copies: changed.secret_copies,
         written_is_full: changed.is_full,
     };
     analyse(call, &setting, world)

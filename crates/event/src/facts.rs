@@ -23,6 +23,8 @@ pub struct Facts {
     pub session_scripts: BTreeSet<String>,
     /// Roots of the work trees in which version control changes files that the call does not name.
     pub changed_trees: BTreeSet<String>,
+    /// Files that hold what the call read from a secret, by paths that show nothing of it.
+    pub secret_copies: BTreeSet<String>,
     /// A `&` starts something in the background, even without a command: `X=1 &`.
     pub background: bool,
 }

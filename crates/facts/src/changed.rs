@@ -59,6 +59,13 @@ pub fn names(written: &BTreeSet<String>, file: &str) -> bool {
             .any(|path| may_meet(path, file) || below.is_some_and(|below| path.starts_with(below)))
 }
 
+/// True if paths hold a file or a directory above it. For a pattern: a file that it may match.
+pub(crate) fn is_named(paths: &BTreeSet<String>, file: &str) -> bool {
+    !paths.is_empty()
+        && (directories(file).any(|path| paths.contains(path))
+            || paths.iter().any(|path| may_meet(path, file)))
+}
+
 /// True if a write to an unknown path may have changed the file.
 pub fn may_be_anywhere(written: &BTreeSet<String>, file: &str) -> bool {
     directories(file).any(|path| ChangedPath::Anywhere(path).is_in(written))

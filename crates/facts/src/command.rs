@@ -10,7 +10,7 @@ use crate::limits::BYTES_PER_WORK;
 use crate::next::{Left, Next, Progress};
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, environment, given, inherited, redirect, told};
+use crate::{code, copies, environment, given, inherited, redirect, told};
 
 mod invocation;
 mod origin;
@@ -40,7 +40,9 @@ pub(crate) fn add(
     let (command, left) = with_effects(&run, at, pipe_from, scene, &mut facts.effects);
     origin::installs(at, before, run.cwd.as_deref(), scene, &mut facts.effects);
     let own = facts.effects.get_mut(before..).unwrap_or_default();
+    let own_count = own.len();
     scene.secrets.add(&run, own);
+    copies::of_command(&run, own, scene);
     if origin::fetches(own, &run) {
         origin::downloads(own, scene);
     }
@@ -53,7 +55,8 @@ pub(crate) fn add(
     }
     let run = Rc::new(run);
     left.put(&run, at, &mut progress.next);
-    progress.next.push(Next::Given(run, at, before));
+    progress.next.push(Next::Given(Rc::clone(&run), at, before));
+    progress.next.push(Next::Copies(run, before + own_count));
 }
 
 /// Adds the effects of the command itself. Returns the command, and what it runs.

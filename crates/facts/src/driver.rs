@@ -9,7 +9,7 @@ use castellan_shell::{Found, Gap, Item, Script, Set};
 use crate::next::{Items, Next, Progress};
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, command, environment, given, inherited, loaded, owner, recipes, scripts};
+use crate::{code, command, copies, environment, given, inherited, loaded, owner, recipes, scripts};
 
 /// Adds the effects of walked shell text, and of all that it runs.
 pub(crate) fn run(found: Found, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
@@ -43,6 +43,9 @@ fn step(now: Next, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
         Next::Task(task, place) => recipes::add(&task, place, scene, progress),
         Next::Recipe(recipe) => recipes::run(*recipe, scene, progress),
         Next::RecipeTexts(texts) => recipes::run_on(texts, scene, progress),
+        Next::Copies(run, from) => {
+            copies::of_code(&run, progress.facts.effects.get(from..).unwrap_or_default(), scene);
+        }
         Next::Given(run, at, before) => given::add(&run, at, before, scene, &mut progress.facts),
     }
 }

@@ -1,16 +1,25 @@
-//! Guarded files among the arguments of an Opaque program. Such a program may do anything to a file that it receives:
-//! as an argument, behind the `=` of an argument or behind the letter of an option. Must not know programs.
+//! Guarded files and secrets among the arguments of an Opaque program. Such a program may do anything to a file that it
+//! receives: as an argument, behind the `=` of an argument or behind the letter of an option. Must not know programs.
+
+mod sent;
 
 use castellan_event::{Doubt, Effect, EffectKind, Facts, LocatedFile, Object, Operation, Role, Why};
 use castellan_programs::{Arg, Piece};
 use castellan_shell::Run;
+use castellan_shell::tree::RedirectKind;
 
 use crate::scene::Scene;
 use crate::sink::Sink;
 
-/// Adds an Opaque effect for each argument that may name a guarded file or its directory, if castellan does not know
-/// what the command does with it. `at`: the command's position; its effects start at `before`.
+/// Adds an Opaque effect for each argument that may name a guarded file or its directory, or a secret if the command
+/// sends something, if castellan does not know what the command does with it. Adds an upload for a secret that is the
+/// input of a client. `at`: the command's position; its effects start at `before`.
 pub(crate) fn add(run: &Run, at: usize, before: usize, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    let own = facts.effects.get(before..).unwrap_or_default();
+    if run.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Read) {
+        let own = own.to_vec();
+        sent::input(run, &own, &mut Sink::new(scene, &mut facts.effects, Some(at), run.cwd.clone()));
+    }
     let own = facts.effects.get(before..).unwrap_or_default();
     let is_understood = !own.iter().any(|effect| effect.command == Some(at) && may_do_anything(effect));
     if is_understood || !run.remote.is_empty() {
@@ -18,9 +27,10 @@ pub(crate) fn add(run: &Run, at: usize, before: usize, scene: &mut Scene<'_, '_,
     }
     let mut sink = Sink::new(scene, &mut facts.effects, Some(at), run.cwd.clone());
     sink.comes_from(run.script.as_deref());
+    let is_sent = sent::is_told(run);
     for arg in run.argv.iter().skip(1) {
         for path in paths(arg, sink.scene.session.places.home()) {
-            sink.given(&path);
+            sink.given(&path, is_sent);
         }
     }
 }
@@ -58,13 +68,15 @@ fn paths(arg: &Arg, home: &str) -> Vec<Arg> {
 }
 
 impl Sink<'_, '_, '_, '_> {
-    /// Adds an Opaque effect if a path that an Opaque program receives is guarded.
-    fn given(&mut self, arg: &Arg) {
+    /// Adds an Opaque effect if a path that an Opaque program receives is guarded, or is a secret that may be sent.
+    fn given(&mut self, arg: &Arg, is_sent: bool) {
+        let is_secret = is_sent && self.is_secret(arg);
         let located = self.locate(arg);
         let op = Operation { target: Some(located.raw.clone()), ..Operation::of(EffectKind::Opaque) };
         let file = self.file(&op, located);
-        if file.guard.is_some() {
-            let doubt = Some(Doubt { role: Some(Role::Target), why: Why::Unsupported });
+        if file.guard.is_some() || is_secret {
+            let why = if is_secret { Why::Secret } else { Why::Unsupported };
+            let doubt = Some(Doubt { role: Some(Role::Target), why });
             self.push(op, Object::File(Box::new(LocatedFile { doubt, ..file })));
         }
     }

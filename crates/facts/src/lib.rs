@@ -12,6 +12,7 @@
 mod changed;
 mod code;
 mod command;
+mod copies;
 mod declared;
 mod driver;
 mod environment;
@@ -75,6 +76,8 @@ pub struct Setting {
     pub written: Arc<BTreeSet<String>>,
     /// The paths in `written` whose content came from the network.
     pub downloaded: Arc<BTreeSet<String>>,
+    /// Files that hold what earlier calls read from a secret.
+    pub secret_copies: Arc<BTreeSet<String>>,
     /// The session wrote more paths than these: any path may be one of them.
     pub written_is_full: bool,
     /// Paths that concurrently running calls may be changing.
@@ -110,6 +113,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     facts.scripts = scripts::all(&made, &scene);
     (facts.own_scripts, facts.session_scripts) = owner::owned_opaque_files(&facts, &mut scene);
     facts.changed_trees = owner::changed_trees(&mut scene);
+    facts.secret_copies = std::mem::take(&mut scene.copies);
     written::add(call, &made, &mut scene, &mut facts);
     (facts, scene.budget.spent())
 }

@@ -49,6 +49,8 @@ pub(crate) enum Next {
     RecipeTexts(Box<RecipeTexts>),
     /// The end of a command: its position, and that of its first effect.
     Given(Rc<Run>, usize, usize),
+    /// The end of the code of a command: the position of the code's first effect.
+    Copies(Rc<Run>, usize),
 }
 
 /// The programs and tasks that a command runs. Their effects follow the command's own effects.

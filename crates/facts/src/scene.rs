@@ -34,6 +34,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) files: Files,
     /// Commands that read secrets.
     pub(crate) secrets: SecretReads,
+    /// Files into which the call puts what it reads from secrets.
+    pub(crate) copies: BTreeSet<String>,
     /// Directories below which version control changes files during the call.
     pub(crate) changed_trees: BTreeSet<String>,
     /// The call passes unknown input to the code of a file.
@@ -56,6 +58,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             exports: Exports::default(),
             files: Files::default(),
             secrets: SecretReads::default(),
+            copies: BTreeSet::new(),
             changed_trees: BTreeSet::new(),
             is_code_given_unknown: false,
             open_tasks: Vec::new(),

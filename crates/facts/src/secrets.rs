@@ -2,7 +2,7 @@
 //! [`Why::Secret`]. This module must not know commands.
 
 use castellan_event::{Effect, EffectKind, Scope, Why};
-use castellan_programs::Arg;
+use castellan_programs::{Arg, Trait, base_name};
 use castellan_shell::tree::Span;
 use castellan_shell::{Origin, Run};
 
@@ -24,6 +24,8 @@ struct SecretRead {
     written: Vec<String>,
     span: Span,
     is_substituted: bool,
+    /// The command outputs what it reads.
+    is_shown: bool,
 }
 
 impl SecretReads {
@@ -46,20 +48,36 @@ impl SecretReads {
         let words: Vec<_> = run.argv.iter().map(Arg::written).collect();
         written.push(words.join(" "));
         let is_substituted = run.origin == Origin::Substitution;
-        self.all.push(SecretRead { written, span: run.span, is_substituted });
+        let is_shown = !keeps_to_itself(run);
+        self.all.push(SecretRead { written, span: run.span, is_substituted, is_shown });
     }
 
     /// Returns why a part is unknown. `written`: the text for the part; `span`: the command that receives it.
     pub(crate) fn source(&self, why: Why, written: &str, span: Span) -> Why {
-        if !matches!(why, Why::File | Why::Substitution) {
-            return why;
-        }
+        if self.is_from(why, written, span, |_| true) { Why::Secret } else { why }
+    }
+
+    /// Returns true if a part is what a command outputs of a secret.
+    pub(crate) fn is_shown(&self, why: Why, written: &str, span: Span) -> bool {
+        why == Why::Secret || self.is_from(why, written, span, |read| read.is_shown)
+    }
+
+    fn is_from(&self, why: Why, written: &str, span: Span, counts: impl Fn(&SecretRead) -> bool) -> bool {
         let is_meant =
             |one: &String| one == written || written.len() > KEPT_BYTES && one.starts_with(written);
         let is_within = |read: &SecretRead| {
             read.is_substituted && span.start <= read.span.start && read.span.end <= span.end
         };
-        let is_secret = self.all.iter().any(|read| read.written.iter().any(is_meant) || is_within(read));
-        if is_secret || self.is_full { Why::Secret } else { why }
+        let mut all = self.all.iter().filter(|read| counts(read));
+        matches!(why, Why::File | Why::Substitution)
+            && (self.is_full || all.any(|read| read.written.iter().any(is_meant) || is_within(read)))
     }
+}
+
+/// Reports whether a command uses the secrets that it reads and passes none of their contents on.
+pub(crate) fn keeps_to_itself(run: &Run) -> bool {
+    let name = run.argv.first().and_then(Arg::as_str).map(base_name);
+    let is_given = |sign: &&str| run.argv.iter().skip(1).any(|arg| arg.as_str() == Some(*sign));
+    name.and_then(|name| Trait::KeepsSecrets.signs(name))
+        .is_some_and(|signs| signs.is_empty() || signs.iter().any(is_given))
 }

@@ -1,6 +1,6 @@
 //! Effects of an invocation by the roles of its operands and option values.
 
-use castellan_event::{EffectKind, Operation, Role, Why};
+use castellan_event::{EffectKind, Operation, Remote, Role, Why};
 use castellan_programs::{Arg, Invocation, Slot, SlotRole};
 
 use crate::handlers;
@@ -62,7 +62,8 @@ fn write(slot: Slot, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
 
 fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     match slot.role {
-        SlotRole::Read | SlotRole::Write | SlotRole::Update if is_standard_stream(arg) => {}
+        SlotRole::Read | SlotRole::Write | SlotRole::Update | SlotRole::UploadFile
+            if is_standard_stream(arg) => {}
         SlotRole::Read => sink.path(EffectKind::Read, arg),
         SlotRole::Write => write(slot, arg, sink),
         SlotRole::Update => {
@@ -99,6 +100,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::UrlDownload => url(EffectKind::Download, arg, sink),
         SlotRole::UrlUpload => url(EffectKind::Upload, arg, sink),
         SlotRole::UrlConnect => url(EffectKind::Connect, arg, sink),
+        SlotRole::UploadFile if slot.detail == "text" => sink.text_sent(Remote::default(), arg),
         SlotRole::UploadFile => {
             sink.path(EffectKind::Read, arg);
             sink.path(EffectKind::Upload, arg);

@@ -127,6 +127,11 @@ pub(crate) fn statements(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     }
 }
 
+/// Reports whether the words of a name contain one of the terms.
+pub(crate) fn is_about(name: &str, terms: &[&str]) -> bool {
+    has(&words(name), terms)
+}
+
 fn changes_rights(words: &str) -> bool {
     has(words, CHANGES) && has(words, RIGHTS) && !has(words, NO_RIGHTS)
 }

@@ -213,7 +213,8 @@ slot_roles! {
     UrlDownload "url-download" "a URL that is fetched",
     UrlUpload "url-upload" "a URL that data is sent to",
     UrlConnect "url-connect" "a URL that is connected to",
-    UploadFile "upload-file" "a file whose content is sent",
+    UploadFile "upload-file" "a file whose content is sent; `upload-file:text`: a text for a service, as its users write: only a \
+        secret in it is an upload",
     RemoteRead "remote-read" "`[user@]host:path` that is fetched, or a local path that is read",
     RemoteWrite "remote-write" "`[user@]host:path` that is written, or a local path",
     User "user" "a user or group",

@@ -24,6 +24,7 @@ traits! {
     ChangesOperands "changes-operands" "deletes or overwrites its operands",
     CommandsOtherSystems "commands-other-systems" "runs files with commands for another system, which are no programs",
     Frames "frames" "as a wrapper only sets variables or observes the command",
+    KeepsSecrets "keeps-secrets" "uses the secrets that it reads, and outputs none of their contents",
     Leads "leads" "runs its operand, or reads it as code",
     ListsNames "lists-names" "prints names and sizes of files, and no contents",
     OutputsNetwork "outputs-network" "prints data from the network; of an entry with words: with such an argument",

@@ -15,6 +15,7 @@ pub(crate) fn begun<'c>(call: &'c Call, number: u64, facts: Facts, workspace: &s
         paths: written(&facts, workspace),
         downloaded: downloaded(&facts),
         in_background: in_background(call, &facts),
+        secret_copies: facts.secret_copies,
         scripts: facts.scripts,
     }
 }

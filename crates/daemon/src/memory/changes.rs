@@ -28,6 +28,8 @@ pub(crate) struct Changed {
     pub(crate) written: Arc<BTreeSet<String>>,
     /// The subset that came from the network.
     pub(crate) downloaded: Arc<BTreeSet<String>>,
+    /// Files that hold what a call read from a secret.
+    pub(crate) secret_copies: Arc<BTreeSet<String>>,
     /// The session wrote more paths than are stored.
     pub(crate) is_full: bool,
     /// Paths of calls that may still run.
@@ -44,6 +46,8 @@ pub(crate) struct Begun<'a> {
     pub(crate) paths: BTreeSet<String>,
     /// The subset whose contents come from the network.
     pub(crate) downloaded: BTreeSet<String>,
+    /// Files into which the call puts what it reads from a secret.
+    pub(crate) secret_copies: BTreeSet<String>,
     /// Files whose code the call runs.
     pub(crate) scripts: Vec<ScriptFile>,
     /// The agent continues while the call runs.
@@ -61,11 +65,21 @@ pub(crate) struct Ended {
     pub(crate) scripts: Vec<ScriptFile>,
 }
 
+/// Earlier writes of a session.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    pub(super) written: Vec<String>,
+    pub(super) downloaded: Vec<String>,
+    pub(super) secret_copies: Vec<String>,
+    pub(super) is_full: bool,
+}
+
 #[derive(Debug, Default)]
 struct Session {
     /// Shared with readers, because there may be thousands of paths.
     written: Arc<BTreeSet<String>>,
     downloaded: Arc<BTreeSet<String>>,
+    secret_copies: Arc<BTreeSet<String>>,
     is_full: bool,
     /// Calls that may still run.
     open: VecDeque<Open>,
@@ -157,23 +171,26 @@ impl Changes {
     pub(super) fn add(
         &mut self,
         root: SessionKey,
-        written: Vec<String>,
-        downloaded: Vec<String>,
-        is_full: bool,
+        Before { written, downloaded, secret_copies, is_full }: Before,
     ) {
         let session = self.sessions.entry(root).or_default();
         let before = session.written.len();
         Arc::make_mut(&mut session.written).extend(written);
         session.download(downloaded);
+        session.copy_secrets(secret_copies);
         session.is_full |= is_full;
         self.paths += session.written.len().saturating_sub(before);
     }
 
     pub(super) fn merge(&mut self, from: &SessionKey, into: SessionKey) {
-        let Some(Session { written, downloaded, is_full, open }) = self.sessions.remove(from) else { return };
+        let Some(Session { written, downloaded, secret_copies, is_full, open }) = self.sessions.remove(from)
+        else {
+            return;
+        };
         self.paths = self.paths.saturating_sub(written.len());
-        let (written, downloaded) = (Arc::unwrap_or_clone(written), Arc::unwrap_or_clone(downloaded));
-        self.add(into, written.into_iter().collect(), downloaded.into_iter().collect(), is_full);
+        let all = |paths: Arc<BTreeSet<String>>| Arc::unwrap_or_clone(paths).into_iter().collect();
+        let (downloaded, secret_copies) = (all(downloaded), all(secret_copies));
+        self.add(into, Before { written: all(written), downloaded, secret_copies, is_full });
         self.sessions.entry(into).or_default().open.extend(open);
     }
 
@@ -203,13 +220,15 @@ impl Session {
         };
         let others = self.open.iter().filter(|open| Some(open.call) != call);
         let changing = others.flat_map(|open| &open.paths).cloned().collect();
-        Changed { written, downloaded: Arc::clone(&self.downloaded), is_full: self.is_full, changing }
+        let (downloaded, secret_copies) = (Arc::clone(&self.downloaded), Arc::clone(&self.secret_copies));
+        Changed { written, downloaded, secret_copies, is_full: self.is_full, changing }
     }
 
     /// `room`: number of paths that all sessions together may still add.
     fn begin(&mut self, begun: Begun<'_>, room: usize) -> Option<Ended> {
-        let Begun { call, id, paths, downloaded, scripts, in_background } = begun;
+        let Begun { call, id, paths, downloaded, secret_copies, scripts, in_background } = begun;
         self.download(downloaded);
+        self.copy_secrets(secret_copies);
         let alone = paths.difference(&self.written).cloned().collect();
         let mut open = Open { call, id: id.to_owned(), paths, alone, scripts, in_background };
         let again = self.open.iter().position(|open| open.call == call);
@@ -246,6 +265,16 @@ impl Session {
         }
     }
 
+    /// Adds files that hold what a call read from a secret. Over the limit, a directory replaces its paths.
+    fn copy_secrets(&mut self, paths: impl IntoIterator<Item = String>) {
+        let mut paths = paths.into_iter().peekable();
+        if paths.peek().is_some() {
+            let secret_copies = Arc::make_mut(&mut self.secret_copies);
+            secret_copies.extend(paths);
+            self.is_full |= !keep_within(secret_copies, CHANGED_PATHS_PER_SESSION_MAX);
+        }
+    }
+
     /// Over the limit, drops the oldest call: first one that the agent waits for, then one in the background. Its paths
     /// stay in the changing set, as part of a rest.
     fn make_room(&mut self) -> Option<Ended> {
@@ -271,13 +300,15 @@ impl Session {
     fn entries(&self, root: SessionKey) -> impl Iterator<Item = Entry> {
         let all = |paths: &BTreeSet<String>| paths.iter().cloned().collect();
         let (paths, downloaded) = (all(&self.written), all(&self.downloaded));
-        let written = Entry::Written { root, paths, downloaded, is_full: self.is_full };
+        let secret_copies = all(&self.secret_copies);
+        let written = Entry::Written { root, paths, downloaded, secret_copies, is_full: self.is_full };
         let open = self.open.iter().map(move |open| Entry::Begun {
             root,
             call: open.call,
             use_id: open.id.clone(),
             paths: all(&open.paths),
             downloaded: Vec::new(),
+            secret_copies: Vec::new(),
             in_background: open.in_background,
         });
         std::iter::once(written).chain(open)
@@ -296,245 +327,4 @@ impl Open {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn key(number: usize) -> SessionKey {
-        let mut key = [0; 32];
-        key[..8].copy_from_slice(&number.to_le_bytes());
-        SessionKey(key)
-    }
-
-    /// Begins the call `number`, with its number as the agent's id.
-    fn begin(changes: &mut Changes, session: usize, number: u64, path: &str, in_background: bool) {
-        let (id, paths) = (number.to_string(), paths(&[path]));
-        let begun = Begun {
-            call: number,
-            id: &id,
-            paths,
-            downloaded: BTreeSet::new(),
-            scripts: Vec::new(),
-            in_background,
-        };
-        changes.begin(key(session), begun);
-    }
-
-    fn paths(paths: &[&str]) -> BTreeSet<String> {
-        paths.iter().map(|path| (*path).to_owned()).collect()
-    }
-
-    /// Checks the session's written and changing paths as another call sees them.
-    fn check(changes: &Changes, session: usize, written: &[&str], changing: &[&str]) {
-        check_but(changes, session, None, written, changing);
-    }
-
-    fn check_but(changes: &Changes, session: usize, but: Option<u64>, written: &[&str], changing: &[&str]) {
-        let expected =
-            Changed { written: Arc::new(paths(written)), changing: paths(changing), ..Changed::default() };
-        assert_eq!(changes.of(&key(session), but), Some(expected), "{session} but {but:?}");
-    }
-
-    #[test]
-    fn what_a_call_writes_is_changing_until_it_is_done_and_written_for_good() {
-        let mut changes = Changes::default();
-        assert_eq!(changes.of(&key(0), None), None);
-        begin(&mut changes, 0, 1, "/w/a", false);
-        begin(&mut changes, 0, 2, "/w/b", false);
-        changes.end(&key(0), "1");
-        check(&changes, 0, &["/w/a", "/w/b"], &["/w/b"]);
-        assert_eq!(changes.of(&key(1), None), None);
-    }
-
-    #[test]
-    fn a_turn_ends_what_the_agent_waited_for() {
-        let mut changes = Changes::default();
-        begin(&mut changes, 0, 1, "/w/a", false);
-        begin(&mut changes, 0, 2, "/w/b", true);
-        begin(&mut changes, 1, 1, "/w/c", false);
-        changes.end_turn(&key(0));
-        changes.end_turn(&key(2));
-        check(&changes, 0, &["/w/a", "/w/b"], &["/w/b"]);
-        check(&changes, 1, &["/w/c"], &["/w/c"]);
-        changes.end(&key(0), "2");
-        check(&changes, 0, &["/w/a", "/w/b"], &[]);
-    }
-
-    #[test]
-    fn a_call_that_is_asked_about_again_does_not_meet_what_it_alone_writes() {
-        let mut changes = Changes::default();
-        begin(&mut changes, 0, 1, "/w/a", false);
-        check_but(&changes, 0, Some(1), &[], &[]);
-        check_but(&changes, 0, Some(2), &["/w/a"], &["/w/a"]);
-        // Another call that writes the same path counts: before or after, running or done.
-        begin(&mut changes, 0, 2, "/w/a", false);
-        changes.end(&key(0), "2");
-        check_but(&changes, 0, Some(1), &["/w/a"], &[]);
-        begin(&mut changes, 0, 3, "/w/a", false);
-        check_but(&changes, 0, Some(3), &["/w/a"], &["/w/a"]);
-        // A call that is judged again begins once and ends by its first id.
-        begin(&mut changes, 1, 1, "/w/a", true);
-        let begun = Begun {
-            call: 1,
-            id: "",
-            paths: paths(&["/w/b"]),
-            downloaded: BTreeSet::new(),
-            scripts: Vec::new(),
-            in_background: false,
-        };
-        changes.begin(key(1), begun);
-        check_but(&changes, 1, Some(1), &[], &[]);
-        changes.end_turn(&key(1));
-        check(&changes, 1, &["/w/a", "/w/b"], &["/w/a", "/w/b"]);
-        changes.end(&key(1), "1");
-        check_but(&changes, 1, Some(1), &["/w/a", "/w/b"], &[]);
-    }
-
-    #[test]
-    fn what_came_from_the_network_is_known_by_it() {
-        let mut changes = Changes::default();
-        let written = paths(&["/w/a", "/w/b"]);
-        let downloaded = paths(&["/w/b"]);
-        let (scripts, in_background) = (Vec::new(), false);
-        let begun = Begun { call: 1, id: "1", paths: written, downloaded, scripts, in_background };
-        changes.begin(key(0), begun);
-        begin(&mut changes, 0, 2, "/w/c", false);
-        let changed = changes.of(&key(0), None).unwrap();
-        assert_eq!(*changed.downloaded, paths(&["/w/b"]));
-        assert_eq!(*changed.written, paths(&["/w/a", "/w/b", "/w/c"]));
-    }
-
-    #[test]
-    fn what_any_session_has_written_is_known() {
-        let mut changes = Changes::default();
-        begin(&mut changes, 0, 1, "/w/a", false);
-        begin(&mut changes, 1, 1, "/w/sub", false);
-        begin(&mut changes, 2, 1, "/v/.git/index", false);
-        begin(&mut changes, 2, 2, "/u/*.js", false);
-        changes.end(&key(0), "1");
-        for (path, expected) in [
-            ("/w/a", true),
-            ("/w/sub/b", true),
-            ("/v/x/y", true),
-            ("/u/a.js", true),
-            ("/u/a.py", false),
-            ("/w/ab", false),
-            ("/w/b", false),
-            ("/vx", false),
-        ] {
-            assert_eq!(changes.has_any_written(path), expected, "{path}");
-        }
-        changes.add(key(3), Vec::new(), Vec::new(), true);
-        assert!(changes.has_any_written("/w/b"));
-    }
-
-    #[test]
-    fn what_is_not_kept_is_not_taken_for_unwritten() {
-        let mut changes = Changes::default();
-        for number in 0..=CHANGED_PATHS_PER_SESSION_MAX {
-            begin(&mut changes, 0, 1, &number.to_string(), false);
-        }
-        let changed = changes.of(&key(0), None).unwrap();
-        assert!(changed.is_full);
-        assert_eq!(changed.written.len(), CHANGED_PATHS_PER_SESSION_MAX);
-        begin(&mut changes, 1, 1, "/w/a", false);
-        assert!(!changes.of(&key(1), None).unwrap().is_full);
-    }
-
-    #[test]
-    fn what_a_call_writes_goes_on_changing_when_the_call_is_no_longer_kept() {
-        let mut changes = Changes::default();
-        begin(&mut changes, 0, 1, "/w/in_background", true);
-        begin(&mut changes, 0, 2, "/w/waited_for", false);
-        let most = OPEN_CALLS_PER_SESSION_MAX as u64;
-        for number in 3..3 + most {
-            begin(&mut changes, 0, number, "/w/b", true);
-        }
-        let changing = |changes: &Changes| changes.of(&key(0), None).unwrap().changing;
-        let all = &["/w/b", "/w/in_background", "/w/waited_for"];
-        assert_eq!(changing(&changes), paths(all));
-        changes.end(&key(0), "3");
-        assert_eq!(changing(&changes), paths(all));
-        changes.end_turn(&key(0));
-        assert_eq!(changing(&changes), paths(&["/w/b", "/w/in_background"]));
-        // The journal stores it and restores it.
-        let mut again = Changes::default();
-        for entry in changes.entries().collect::<Vec<_>>() {
-            if let Entry::Begun { root, call, use_id, paths, in_background, .. } = entry {
-                let (paths, downloaded) = (paths.into_iter().collect(), BTreeSet::new());
-                let begun =
-                    Begun { call, id: &use_id, paths, downloaded, scripts: Vec::new(), in_background };
-                again.begin(root, begun);
-            }
-        }
-        assert_eq!(changing(&again), changing(&changes));
-    }
-
-    #[test]
-    fn of_many_downloads_none_is_taken_for_the_users_own() {
-        let mut changes = Changes::default();
-        for number in 0..=CHANGED_PATHS_PER_SESSION_MAX as u64 {
-            let downloaded = paths(&[&format!("/w/d/{number}")]);
-            let (id, scripts, in_background) = (number.to_string(), Vec::new(), false);
-            let paths = downloaded.clone();
-            changes.begin(key(0), Begun { call: number, id: &id, paths, downloaded, scripts, in_background });
-        }
-        assert_eq!(*changes.of(&key(0), None).unwrap().downloaded, paths(&["/w/d"]));
-    }
-
-    #[test]
-    fn the_paths_of_all_sessions_have_a_limit_together() {
-        let mut changes = Changes { paths: CHANGED_PATHS_MAX - 1, ..Changes::default() };
-        let is_full = |changes: &Changes, session| changes.of(&key(session), None).unwrap().is_full;
-        begin(&mut changes, 0, 1, "/w/a", false);
-        begin(&mut changes, 0, 2, "/w/a", false);
-        assert!(!is_full(&changes, 0));
-        begin(&mut changes, 1, 1, "/w/a", false);
-        assert!(is_full(&changes, 1));
-        changes.forget(&key(0));
-        begin(&mut changes, 2, 1, "/w/a", false);
-        assert!(!is_full(&changes, 2));
-    }
-
-    #[test]
-    fn what_two_sessions_wrote_that_are_one_is_written_by_both() {
-        let mut changes = Changes::default();
-        begin(&mut changes, 0, 1, "/w/a", false);
-        begin(&mut changes, 1, 2, "/w/a", false);
-        begin(&mut changes, 1, 3, "/w/b", true);
-        changes.merge(&key(1), key(0));
-        check(&changes, 0, &["/w/a", "/w/b"], &["/w/a", "/w/b"]);
-        assert_eq!((changes.of(&key(1), None), changes.paths), (None, 2));
-        changes.end_turn(&key(0));
-        check(&changes, 0, &["/w/a", "/w/b"], &["/w/b"]);
-    }
-
-    #[test]
-    fn what_a_call_runs_is_told_when_it_ends() {
-        let mut changes = Changes::default();
-        let script = |path: &str| ScriptFile { path: path.to_owned(), sha256: None, is_written: false };
-        let mut begins = |number: u64, id: &str, in_background| {
-            let (paths, downloaded) = (BTreeSet::new(), BTreeSet::new());
-            let scripts = vec![script(id)];
-            changes.begin(key(0), Begun { call: number, id, paths, downloaded, scripts, in_background })
-        };
-        let ended = |call, id: &str| Ended { call, id: id.to_owned(), scripts: vec![script(id)] };
-        for (number, id) in ["a", "b"].into_iter().enumerate() {
-            assert_eq!(begins(number as u64, id, false), None);
-        }
-        assert_eq!(begins(2, "c", true), None);
-        assert_eq!(changes.end(&key(0), "a"), [ended(0, "a")]);
-        assert_eq!(changes.end(&key(0), "a"), []);
-        assert_eq!(changes.end_turn(&key(0)), [ended(1, "b")]);
-        assert_eq!(changes.end(&key(0), "c"), [ended(2, "c")]);
-        let mut forgotten = Vec::new();
-        for number in 0..=OPEN_CALLS_PER_SESSION_MAX {
-            let (paths, downloaded) = (BTreeSet::new(), BTreeSet::new());
-            let id = number.to_string();
-            let scripts = vec![script(&id)];
-            let begun =
-                Begun { call: number as u64, id: &id, paths, downloaded, scripts, in_background: false };
-            forgotten.extend(changes.begin(key(0), begun));
-        }
-        assert_eq!(forgotten, [ended(0, "0")]);
-    }
-}
+mod tests;

@@ -86,6 +86,9 @@ pub(super) enum Entry {
         use_id: String,
         paths: Vec<String>,
         downloaded: Vec<String>,
+        /// An older journal has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        secret_copies: Vec<String>,
         in_background: bool,
     },
     Ended {
@@ -97,6 +100,9 @@ pub(super) enum Entry {
         root: SessionKey,
         paths: Vec<String>,
         downloaded: Vec<String>,
+        /// An older journal has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        secret_copies: Vec<String>,
         is_full: bool,
     },
     /// The session's past is unknown. castellan assumes that it did everything possible.

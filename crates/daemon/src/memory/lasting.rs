@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use castellan_event::Mark;
 use castellan_policy::RequestId;
 
-use super::changes::{Begun, Changes};
+use super::changes::{Before, Begun, Changes};
 use super::consequence::Consequence;
 use super::consequences::Consequences;
 use super::entry::{Entry, GrantEntry, Header, VERSION, VERSION_OLDEST};
@@ -115,17 +115,24 @@ impl Lasting {
             Entry::Forgotten { ids } => self.forget(&ids),
             Entry::Marked { root, labels, at_ms } => self.marks.set(root, &labels, at_ms),
             Entry::Mark { root, label, count, at_ms } => self.marks.add(root, &label, Mark { count, at_ms }),
-            Entry::Begun { root, call, use_id, paths, downloaded, in_background } => {
-                let (paths, downloaded) = (paths.into_iter().collect(), downloaded.into_iter().collect());
-                let scripts = Vec::new();
-                self.changes
-                    .begin(root, Begun { call, id: &use_id, paths, downloaded, scripts, in_background });
+            Entry::Begun { root, call, use_id, paths, downloaded, secret_copies, in_background } => {
+                let set = |paths: Vec<String>| paths.into_iter().collect();
+                let begun = Begun {
+                    call,
+                    id: &use_id,
+                    paths: set(paths),
+                    downloaded: set(downloaded),
+                    secret_copies: set(secret_copies),
+                    scripts: Vec::new(),
+                    in_background,
+                };
+                self.changes.begin(root, begun);
             }
             Entry::Ended { root, calls } => {
                 self.changes.end_calls(&root, &calls);
             }
-            Entry::Written { root, paths, downloaded, is_full } => {
-                self.changes.add(root, paths, downloaded, is_full);
+            Entry::Written { root, paths, downloaded, secret_copies, is_full } => {
+                self.changes.add(root, Before { written: paths, downloaded, secret_copies, is_full });
             }
             Entry::Suspect { root } => {
                 self.suspects.insert(root);

@@ -33,6 +33,7 @@ impl Memory {
                 use_id: begun.id.to_owned(),
                 paths: begun.paths.iter().cloned().collect(),
                 downloaded: begun.downloaded.iter().cloned().collect(),
+                secret_copies: begun.secret_copies.iter().cloned().collect(),
                 in_background: begun.in_background,
             }));
         }

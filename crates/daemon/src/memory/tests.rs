@@ -74,6 +74,7 @@ fn write(memory: &mut Memory, root: SessionKey, call: u64, path: &str) {
         call,
         id: &use_id,
         downloaded: paths.clone(),
+        secret_copies: paths.clone(),
         paths,
         scripts: Vec::new(),
         in_background: call.is_multiple_of(2),

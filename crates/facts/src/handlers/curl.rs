@@ -17,6 +17,8 @@ struct Group<'a> {
     urls: Vec<Arg>,
     /// Files whose content is sent.
     files: Vec<Arg>,
+    /// Files with headers, cookies and variables.
+    texts: Vec<Arg>,
     /// `-T`: the file is the body, and a PUT.
     puts: bool,
     /// Something is sent.
@@ -159,9 +161,9 @@ impl Group<'_> {
                 self.form(value, sink);
             }
             "--header" | "--proxy-header" => {
-                value.strip_prefix("@").into_iter().for_each(|file| sink.path(EffectKind::Read, &file));
+                self.texts.extend(value.strip_prefix("@").and_then(|file| web::named(&file)));
             }
-            "--cookie" if !value.prefix().contains('=') => sink.path(EffectKind::Read, value),
+            "--cookie" if !value.prefix().contains('=') => self.texts.extend(web::named(value)),
             "--cert" | "--proxy-cert" => {
                 let file = value.prefix().split(':').next().unwrap_or_default();
                 if !file.is_empty() {
@@ -177,7 +179,7 @@ impl Group<'_> {
             "--variable" => {
                 let file = value.prefix().split_once('@').filter(|(name, _)| !name.contains('='));
                 let file = file.and_then(|(name, _)| value.strip_prefix(name)?.strip_prefix("@"));
-                file.into_iter().for_each(|file| sink.path(EffectKind::Read, &file));
+                self.texts.extend(file.and_then(|file| web::named(&file)));
             }
             "--connect-to" | "--resolve" => {
                 let host = value.prefix().split(':').nth(2).unwrap_or_default();
@@ -230,10 +232,14 @@ impl Group<'_> {
         let sends = self.sends && !self.get;
         let default = if self.puts { "PUT" } else { "POST" };
         let verb = method.as_deref().or(sends.then_some(default));
+        let url = self.urls.first().map(|url| url.written().into_owned());
+        let to = Remote { url, ..Remote::default() };
         for file in &self.files {
             sink.path(EffectKind::Read, file);
-            let url = self.urls.first().map(|url| url.written().into_owned());
-            sink.sent(Remote { url, ..Remote::default() }, file);
+            sink.sent(to.clone(), file);
+        }
+        for file in &self.texts {
+            sink.text_sent(to.clone(), file);
         }
         for (number, url) in self.urls.iter().enumerate() {
             let output = self.outputs.get(number).copied();

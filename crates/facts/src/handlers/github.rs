@@ -1,9 +1,10 @@
 //! `gh` and `glab`: what a request to the API does, by its method.
 
-use castellan_event::{EffectKind, Role};
+use castellan_event::{EffectKind, Remote, Role};
 use castellan_programs::{Arg, Invocation};
 
 use crate::sink::Sink;
+use crate::targets::is_standard_stream;
 
 /// `gh api PATH`: GET asks, DELETE destroys, every other method changes. Fields make it a POST; a query of GraphQL is
 /// one, too.
@@ -11,6 +12,14 @@ pub(crate) fn api(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
     let system = if read.program.name() == "glab" { "gitlab" } else { "github" };
     let path = read.operands.first().map(|operand| &operand.arg);
     let has_fields = ["-f", "-F", "--input"].iter().any(|flag| read.given(flag));
+    // `-F name=@file`
+    let files = read.values("-F").filter_map(|field| {
+        let (name, _) = field.prefix().split_once('=')?;
+        field.strip_prefix(name)?.strip_prefix("=@")
+    });
+    for file in files.filter(|file| !is_standard_stream(file)) {
+        sink.text_sent(Remote::default(), &file);
+    }
     let given = read.values("-X").last();
     if let Some((why, given)) = given.and_then(|given| Some((given.why()?, given))) {
         sink.opaque(Role::Target, why, &given.written());

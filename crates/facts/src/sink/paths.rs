@@ -39,6 +39,20 @@ impl Sink<'_, '_, '_, '_> {
         self.path_about(Operation::of(EffectKind::Upload), about, arg);
     }
 
+    /// Adds the reading of a text that is sent, such as headers or a comment. Only of a secret it is an upload.
+    pub(crate) fn text_sent(&mut self, to: Remote, arg: &Arg) {
+        self.path(EffectKind::Read, arg);
+        if self.is_secret(arg) {
+            self.sent(to, arg);
+        }
+    }
+
+    /// True if an argument names a secret, or a file that holds what the session read from one.
+    pub(crate) fn is_secret(&mut self, arg: &Arg) -> bool {
+        let located = self.locate(arg);
+        self.as_secret_copy(EffectKind::Read, located).scope == Some(Scope::Secret)
+    }
+
     /// Adds the start of a file that is not read.
     pub(crate) fn unread(&mut self, why: Why, arg: &Arg) {
         let about = About { unread: Some(why), ..About::default() };
@@ -83,6 +97,7 @@ impl Sink<'_, '_, '_, '_> {
         if self.mode.dry && !happens_dry(op.kind) {
             return;
         }
+        let located = self.as_secret_copy(op.kind, located);
         // Streams store nothing, or the process has them open already.
         let kind = op.kind;
         if located.path.as_deref().is_some_and(path::is_stream) {
@@ -123,6 +138,16 @@ impl Sink<'_, '_, '_, '_> {
             let role = if is_hidden { Role::Target } else { role_of(kind, scope) };
             self.opaque(role, why, &raw);
         }
+    }
+
+    /// Raises the class of a path that holds what the session read from a secret. A sent directory holds its files.
+    fn as_secret_copy(&self, kind: EffectKind, located: Located) -> Located {
+        let Some(path) = located.path.as_deref().filter(|_| !self.setup.remote) else { return located };
+        let is_copy = matches!(kind, EffectKind::Read | EffectKind::Upload)
+            && self.scene.is_secret_copy(path)
+            || kind == EffectKind::Upload && self.scene.has_secret_copy_below(path);
+        let scope = located.scope.map(|scope| if is_copy { scope.min(Scope::Secret) } else { scope });
+        Located { scope, ..located }
     }
 
     /// Builds the object of an operation on a path, with the part of the guard that the operation reaches.
