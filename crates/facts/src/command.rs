@@ -43,6 +43,7 @@ pub(crate) fn add(
     let own_count = own.len();
     scene.secrets.add(&run, own);
     copies::of_command(&run, own, scene);
+    copies::of_repository(&run, own, scene);
     if origin::fetches(own, &run) {
         origin::downloads(own, scene);
     }

@@ -8,6 +8,7 @@ use castellan_programs::{Arg, Piece, base_name};
 use castellan_shell::{Run, Stdin};
 
 use crate::changed::is_named;
+use crate::owner;
 use crate::scene::Scene;
 use crate::scope;
 use crate::secrets::keeps_to_itself;
@@ -23,6 +24,22 @@ pub(crate) fn of_command(run: &Run, own: &[Effect], scene: &mut Scene<'_, '_, '_
             || receives_secret(run, scene);
         store(own, carries, scene);
     }
+}
+
+/// Stores the objects of a repository if version control puts a secret into them. A later push sends it.
+pub(crate) fn of_repository(run: &Run, own: &[Effect], scene: &mut Scene<'_, '_, '_>) {
+    let stores = |effect: &Effect| effect.kind() == EffectKind::Mutate && effect.system() == Some("git");
+    let is_secret =
+        |effect: &Effect| effect.kind() == EffectKind::Read && effect.scope() == Some(Scope::Secret);
+    if run.remote.is_empty() && own.iter().any(stores) && own.iter().any(is_secret) {
+        let objects = run.cwd.clone().map(|cwd| objects_around(cwd, scene));
+        scene.copies.extend(objects);
+    }
+}
+
+/// Returns the directory with the objects of the repository around a directory.
+pub(crate) fn objects_around(directory: String, scene: &mut Scene<'_, '_, '_>) -> String {
+    format!("{}/.git/objects", owner::root(directory, scene).trim_end_matches('/'))
 }
 
 /// Stores the files into which the code of a command puts what it reads from a secret. `own`: the effects of that code.
@@ -100,12 +117,13 @@ impl Scene<'_, '_, '_> {
         is_named(&self.session.setting.secret_copies, path) || is_named(&self.copies, path)
     }
 
-    /// Reports whether a directory contains such a file.
-    pub(crate) fn has_secret_copy_below(&self, directory: &str) -> bool {
+    /// Returns such a file in a directory, outside of repositories' own files.
+    pub(crate) fn secret_copy_below(&self, directory: &str) -> Option<&str> {
         let begin = format!("{}/", directory.trim_end_matches('/'));
-        let is_below = |paths: &BTreeSet<String>| {
-            paths.range(begin.clone()..).next().is_some_and(|path| path.starts_with(&begin))
-        };
-        is_below(&self.session.setting.secret_copies) || is_below(&self.copies)
+        let all = [&*self.session.setting.secret_copies, &self.copies];
+        let mut below = all
+            .into_iter()
+            .flat_map(|paths| paths.range(begin.clone()..).take_while(|path| path.starts_with(&begin)));
+        below.find(|path| !path.ends_with("/.git/objects")).map(String::as_str)
     }
 }

@@ -207,7 +207,7 @@ impl Changes {
 
 impl Begun<'_> {
     pub(super) fn is_nothing(&self) -> bool {
-        self.paths.is_empty() && self.scripts.is_empty()
+        self.paths.is_empty() && self.secret_copies.is_empty() && self.scripts.is_empty()
     }
 }
 

@@ -26,7 +26,7 @@ impl Memory {
 
     /// Registers a call that may run now; see [`changes::Changes::begin`].
     pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
-        if !begun.paths.is_empty() {
+        if !begun.paths.is_empty() || !begun.secret_copies.is_empty() {
             self.journal.note(&lasting::line(&Entry::Begun {
                 root,
                 call: begun.call,

@@ -18,6 +18,7 @@ pub(crate) use settings::config;
 /// Every subcommand without a handler of its own, and what is none: an alias or a program `git-NAME`.
 pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     settings::given(read, sink);
+    takes_secret(read, sink);
     let unknown = own_unknown(read);
     let Some(name) = unknown.and_then(|at| argv.get(at)).and_then(Arg::as_str) else { return };
     let alias = behind_alias(argv, sink);
@@ -33,6 +34,26 @@ pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
             target: Some(format!("git-{name}")),
             ..Operation::default()
         }),
+    }
+}
+
+/// Adds the reading of a file that holds a secret, if the command puts all files of a directory into the repository.
+fn takes_secret(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
+    let takes_all = match read.command.name() {
+        "add" => read.given("-A") || read.given("-u"),
+        "commit" => read.given("-a"),
+        _ => return,
+    };
+    let here = Arg::known(".");
+    let all = read.operands.iter().map(|operand| &operand.arg).chain(takes_all.then_some(&here));
+    for directory in all {
+        let copy = sink
+            .locate(directory)
+            .path
+            .and_then(|path| sink.scene.secret_copy_below(&path).map(str::to_owned));
+        if let Some(copy) = copy {
+            sink.path(EffectKind::Read, &Arg::known(copy));
+        }
     }
 }
 

@@ -145,7 +145,7 @@ impl Sink<'_, '_, '_, '_> {
         let Some(path) = located.path.as_deref().filter(|_| !self.setup.remote) else { return located };
         let is_copy = matches!(kind, EffectKind::Read | EffectKind::Upload)
             && self.scene.is_secret_copy(path)
-            || kind == EffectKind::Upload && self.scene.has_secret_copy_below(path);
+            || kind == EffectKind::Upload && self.scene.secret_copy_below(path).is_some();
         let scope = located.scope.map(|scope| if is_copy { scope.min(Scope::Secret) } else { scope });
         Located { scope, ..located }
     }

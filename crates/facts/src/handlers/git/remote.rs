@@ -4,6 +4,7 @@ use castellan_event::{EffectKind, HostClass, Operation, Remote, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece};
 
 use super::settings;
+use crate::copies::objects_around;
 use crate::loaded::repository;
 use crate::sink::Sink;
 use crate::url::{Host, Url};
@@ -14,6 +15,7 @@ pub(crate) fn push(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
     let mut operands = read.operands.iter().map(|operand| &operand.arg);
     let remote = operands.next().or_else(|| read.values("--repo").next());
     transfer(EffectKind::Upload, remote, sink);
+    sends_secret(sink);
     let is_forced = read.given("-f");
     for (flag, verb) in [("--mirror", "push-mirror"), ("--prune", "push-prune")] {
         if read.given(flag) {
@@ -34,6 +36,14 @@ pub(crate) fn push(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
         let kind = if is_lost { EffectKind::Destroy } else { EffectKind::Mutate };
         let verb = if one.is_deleted { "push-delete" } else { "push" };
         sink.on(kind, "git", verb, one.to.as_ref());
+    }
+}
+
+/// Adds the reading of the repository's objects if the session has put a secret into them.
+fn sends_secret(sink: &mut Sink<'_, '_, '_, '_>) {
+    let Some(objects) = sink.cwd.clone().map(|cwd| objects_around(cwd, sink.scene)) else { return };
+    if sink.scene.is_secret_copy(&objects) {
+        sink.path(EffectKind::Read, &Arg::known(objects));
     }
 }
 

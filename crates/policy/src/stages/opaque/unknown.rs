@@ -31,7 +31,7 @@ pub const fn opaque_reason(why: Why) -> (&'static str, &'static str) {
         Why::Network => ("it comes from the network", "save it to a file, and show the file to the user"),
         Why::File => ("it comes from a file", "read the file, and write its contents out"),
         Why::Missing => ("its file does not exist", "create the file first"),
-        Why::Secret => ("it comes from a secret", "describe to the user what is needed"),
+        Why::Secret => ("it comes from a secret", "let the user do this step"),
         Why::Unresolved => ("it was not found", "name it by the path of its file"),
         Why::Shadowed => ("this session may have made it", "use one from before the session"),
         Why::Changing => ("another command may be changing it", "wait for the other command"),
