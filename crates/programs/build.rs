@@ -43,6 +43,9 @@ struct Model {
     dashed: bool,
     #[serde(default)]
     open: bool,
+    /// Variables that hold further options.
+    #[serde(default)]
+    environment: Vec<String>,
     /// Names of groups whose options the program takes.
     #[serde(default, rename = "use")]
     uses: Vec<String>,
@@ -328,6 +331,7 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<Pr
         dashed: model.dashed,
         wrapper: model.wrapper.as_deref().map(word).transpose()?,
         open: model.open,
+        environment: model.environment.iter().map(|name| kept(name)).collect::<Vec<_>>().leak(),
         options: options.leak(),
         spellings: spellings.into_values().collect::<Vec<_>>().leak(),
         attributes: all.into_iter().collect::<Vec<_>>().leak(),

@@ -23,6 +23,9 @@ pub struct Program {
     pub wrapper: Option<Wrapper>,
     /// It has more options than the model lists, and their names do not matter.
     pub open: bool,
+    /// Variables of its environment that hold further options.
+    #[serde(deserialize_with = "list")]
+    pub environment: &'static [&'static str],
     /// Its options.
     #[serde(deserialize_with = "list")]
     pub options: &'static [Opt],

@@ -23,6 +23,7 @@ traits! {
     Builds "builds" "builds from files of the project, as the project configures it",
     ChangesOperands "changes-operands" "deletes or overwrites its operands",
     CommandsOtherSystems "commands-other-systems" "runs files with commands for another system, which are no programs",
+    FeedsCommands "feeds-commands" "passes its data as input to the commands of its options",
     Frames "frames" "as a wrapper only sets variables or observes the command",
     KeepsSecrets "keeps-secrets" "uses the secrets that it reads, and outputs none of their contents",
     Leads "leads" "runs its operand, or reads it as code",

@@ -5,6 +5,7 @@ mod environments;
 mod find;
 mod inner;
 mod lists;
+mod options;
 mod output;
 mod scripts;
 mod shells;
@@ -206,6 +207,7 @@ impl Walker<'_> {
             self.output(state, scope, &call, base);
             return;
         };
+        let call = self.with_options_of_environment(state, scope, call, program);
         // The program model examines every argument.
         let bytes: usize = call.argv.iter().map(Arg::len).sum();
         self.work.spend(2 * call.argv.len() as u64);

@@ -2,6 +2,7 @@
 //! and az, which nearly all others follow.
 
 use castellan_event::{EffectKind, Operation, Remote, Role, Why};
+use castellan_programs::lexicons::told::STORES_SECRETS;
 use castellan_programs::lexicons::{cloud, kind_of};
 use castellan_programs::{Arg, Invocation, base_name};
 
@@ -28,6 +29,7 @@ pub(super) fn cloud(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     if words.contains(&"help") || words.first() == Some(&"version") {
         return;
     }
+    secret_texts(&words.join(" "), argv, sink);
     if transfer(read, system, &args, &words, sink) || session(system, &args, &words, sink) {
         return;
     }
@@ -121,6 +123,49 @@ fn local_files(argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
         if let Some(file) = file {
             sink.path(EffectKind::Read, &file);
             sink.path(EffectKind::Upload, &file);
+        }
+    }
+}
+
+/// Words of options whose file is a login, or belongs to a service that keeps it: `--key-file`, `--env-vars-file`.
+const LOGINS: &[&str] = &[
+    "cert",
+    "certificate",
+    "config",
+    "credential",
+    "env",
+    "identity",
+    "key",
+    "keyfile",
+    "kubeconfig",
+    "password",
+    "setting",
+    "token",
+];
+
+/// Secrets in the values of other options: `--custom-data .env`, `--metadata-from-file=user-data=.env`.
+fn secret_texts(name: &str, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    if told::is_about(name, STORES_SECRETS) {
+        return;
+    }
+    let mut option = None;
+    for arg in argv.iter().skip(1) {
+        let text = arg.prefix();
+        let (named, value) = match text.strip_prefix("--").map(|rest| rest.split_once('=')) {
+            Some(None) => {
+                option = Some(text.to_owned());
+                continue;
+            }
+            Some(Some((named, _))) => (Some(named.to_owned()), arg.clone()),
+            None => (option.take(), arg.clone()),
+        };
+        let is_login = named.as_deref().is_none_or(|named| told::is_about(named, LOGINS));
+        // A value may be `@FILE`, or `NAME=FILE`.
+        let head = value.prefix().rfind('=').map_or(0, |at| at + 1);
+        let file = value.prefix().get(..head).and_then(|head| value.strip_prefix(head)).unwrap_or(value);
+        let file = file.strip_prefix("@").unwrap_or(file);
+        if !is_login && !file.prefix().starts_with("file") && sink.is_secret(&file) {
+            sink.text_sent(Remote::default(), &file);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Commands of the database clients themselves: `\! ls`, `\copy`, `.shell ls`, `.output file`. Sources: psql 17, mysql
 //! 8.4, the SQLite shell 3.46, sqlcmd.
 
-use castellan_event::{EffectKind, Role, Why};
+use castellan_event::{EffectKind, Remote, Role, Why};
 use castellan_programs::Arg;
 
 use super::shortened;
@@ -144,6 +144,11 @@ fn copy(rest: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     if is_program {
         sink.shell(Arg::known(named));
     } else if !matches!(named.to_ascii_lowercase().as_str(), "stdin" | "stdout" | "pstdin" | "pstdout") {
-        sink.path(kind, &Arg::known(named));
+        let file = Arg::known(named);
+        if kind == EffectKind::Read {
+            sink.text_sent(Remote::default(), &file)
+        } else {
+            sink.path(kind, &file)
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Classifies statements by their words: the effect, its target, and the files and programs of the server. Sources: the
 //! manuals of PostgreSQL 17, MySQL 8.4, SQLite 3.46, SQL Server 2022, DuckDB 1.1.
 
-use castellan_event::{EffectKind, Role, Why};
+use castellan_event::{EffectKind, Remote, Role, Why};
 use castellan_programs::Arg;
 
 use super::lex::{self, Token};
@@ -398,7 +398,14 @@ pub(super) fn files_and_programs(tokens: &[Token], system: System, sink: &mut Si
 /// Adds an effect on a file or on an address.
 fn named_by(text: &str, here: EffectKind, away: EffectKind, sink: &mut Sink<'_, '_, '_, '_>) {
     let name = Arg::known(text);
-    if text.contains("://") { targets::url(away, &name, sink) } else { sink.path(here, &name) }
+    if text.contains("://") {
+        targets::url(away, &name, sink);
+    } else if here == EffectKind::Read {
+        // The contents go to the server.
+        sink.text_sent(Remote::default(), &name);
+    } else {
+        sink.path(here, &name);
+    }
 }
 
 fn is_memory(path: &str) -> bool {

@@ -93,6 +93,10 @@ impl Walker<'_> {
                 if wrapper.is_none() {
                     state.set_descriptor(1, Descriptor::Inherited);
                 }
+                // A program passes its own data to the command of an option: `tar --to-command=sh`.
+                if Trait::FeedsCommands.is_of(invocation.program.name()) {
+                    state.set_descriptor(0, Descriptor::Input(Rc::new(Text::unknown(Why::File, base))));
+                }
                 walker.inner_one(state, &scope, call, one.clone(), wrapper.is_some());
             });
             // Files written on another machine are not local files.
