@@ -1,6 +1,6 @@
 //! Effects from the rows of a program's model, in addition to those of its argument slots.
 
-use castellan_event::{EffectKind, Operation};
+use castellan_event::{EffectKind, Operation, Role, Why};
 use castellan_programs::{Arg, EffectRow, Invocation, Program, Source};
 
 use crate::loaded;
@@ -27,7 +27,10 @@ fn effect(row: &EffectRow, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
         }
         Source::Value(flag) => read.values(flag).collect(),
     };
-    if !row.path.is_empty() {
+    if row.kind == EffectKind::Opaque && row.verb == NAMED {
+        let written = targets.first().map(|target| target.written()).unwrap_or_default();
+        sink.opaque(Role::Target, Why::File, &written);
+    } else if !row.path.is_empty() {
         let path = match row.path.strip_prefix("~/") {
             Some(rest) => format!("{}/{rest}", sink.scene.session.places.home()),
             None => row.path.to_owned(),
@@ -67,10 +70,12 @@ fn one(row: &EffectRow, target: Option<&Arg>, is_path: bool, sink: &mut Sink<'_,
                 && is_standard_stream(arg) => {}
         Some(arg) if is_path => {
             let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+            let is_tree = row.kind == EffectKind::Write && row.verb == TREE;
             let effect = Operation {
                 kind: row.kind,
                 system: text(row.system),
-                verb: text(row.verb),
+                verb: text(row.verb).filter(|_| !is_tree),
+                recursive: is_tree.then_some(true),
                 ..Operation::default()
             };
             sink.path_effect(effect, arg);
@@ -78,6 +83,12 @@ fn one(row: &EffectRow, target: Option<&Arg>, is_path: bool, sink: &mut Sink<'_,
         _ => sink.on(row.kind, row.system, row.verb, target),
     }
 }
+
+/// The verb of an Opaque row: the content of the argument names the files that are written.
+const NAMED: &str = "named";
+
+/// The verb of a row whose write fills a directory, as the detail of a slot.
+const TREE: &str = "tree";
 
 fn is_on_a_path(kind: EffectKind) -> bool {
     matches!(

@@ -86,7 +86,8 @@ fn unpacked(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     } else {
         each(read, sink, below_directory);
     }
-    if read.given("-P") {
+    // Members with absolute names, or in place of whole directories.
+    if read.given("-P") || read.given("--recursive-unlink") {
         let archive = read.values("-f").next().map(Arg::written).unwrap_or_default();
         sink.opaque(Role::Target, Why::File, &archive);
     }
@@ -149,6 +150,16 @@ pub(super) fn unpack(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '
         None => last.map(|last| last.arg.clone()),
     };
     let directory = directory.unwrap_or_else(|| Arg::known("."));
+    // The archive's own names may lead out of the directory.
+    let climbs = match program {
+        "unzip" => read.given("-:"),
+        "7z" => read.given("-spf"),
+        _ => false,
+    };
+    if climbs {
+        let archive = named(SlotRole::Read).next().map(|one| one.arg.written()).unwrap_or_default();
+        sink.opaque(Role::Target, Why::File, &archive);
+    }
     let keeps_names = program == "unzip" && !read.given("-j");
     if members.is_empty() || !keeps_names {
         below_directory(&directory, sink);
