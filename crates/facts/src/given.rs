@@ -3,12 +3,14 @@
 
 mod sent;
 
-use castellan_event::{Doubt, Effect, EffectKind, Facts, LocatedFile, Object, Operation, Role, Why};
-use castellan_programs::{Arg, Piece};
+use castellan_event::{Doubt, Effect, EffectKind, Facts, LocatedFile, Object, Operation, Role, Scope, Why};
+use castellan_programs::{Arg, Piece, base_name, find};
 use castellan_shell::Run;
 use castellan_shell::tree::RedirectKind;
 
+use crate::path::Located;
 use crate::scene::Scene;
+use crate::scope::PROGRAMS;
 use crate::sink::Sink;
 
 /// Adds an Opaque effect for each argument that may name a guarded file or its directory, or a secret if the command
@@ -27,10 +29,11 @@ pub(crate) fn add(run: &Run, at: usize, before: usize, scene: &mut Scene<'_, '_,
     }
     let mut sink = Sink::new(scene, &mut facts.effects, Some(at), run.cwd.clone());
     sink.comes_from(run.script.as_deref());
-    let is_sent = sent::is_told(run);
+    let name = run.argv.first().and_then(Arg::as_str).map(base_name);
+    let (is_unmodelled, is_sent) = (name.is_some_and(|name| find(name).is_none()), sent::is_told(run));
     for arg in run.argv.iter().skip(1) {
         for path in paths(arg, sink.scene.session.places.home()) {
-            sink.given(&path, is_sent);
+            sink.given(&path, is_unmodelled, is_sent);
         }
     }
 }
@@ -68,16 +71,25 @@ fn paths(arg: &Arg, home: &str) -> Vec<Arg> {
 }
 
 impl Sink<'_, '_, '_, '_> {
-    /// Adds an Opaque effect if a path that an Opaque program receives is guarded, or is a secret that may be sent.
-    fn given(&mut self, arg: &Arg, is_sent: bool) {
-        let is_secret = is_sent && self.is_secret(arg);
+    /// Adds an Opaque effect if a path that an Opaque program receives is guarded, or is a secret that may be sent. Also
+    /// if a program without a model receives a file of the user's home on which more depends than its contents.
+    fn given(&mut self, arg: &Arg, is_unmodelled: bool, is_sent: bool) {
         let located = self.locate(arg);
+        let is_of_user = is_unmodelled && decides(&located);
+        let is_secret = located.scope == Some(Scope::Secret) && is_of_user || is_sent && self.is_secret(arg);
         let op = Operation { target: Some(located.raw.clone()), ..Operation::of(EffectKind::Opaque) };
         let file = self.file(&op, located);
-        if file.guard.is_some() || is_secret {
+        if file.guard.is_some() || is_of_user || is_secret {
             let why = if is_secret { Why::Secret } else { Why::Unsupported };
             let doubt = Some(Doubt { role: Some(Role::Target), why });
             self.push(op, Object::File(Box::new(LocatedFile { doubt, ..file })));
         }
     }
+}
+
+/// Returns true for a login, a startup file or an agent's file in a home. Programs receive other programs by their paths.
+fn decides(located: &Located) -> bool {
+    located.place == Some(Scope::Home)
+        && matches!(located.scope, Some(Scope::Secret | Scope::Agent | Scope::Startup | Scope::Hijack))
+        && located.about != Some(PROGRAMS)
 }

@@ -15,6 +15,7 @@ use part::known_start;
 use pattern::{Anchor, Table, View};
 pub use places::Places;
 pub(crate) use places::{DEVICE, UNC};
+pub(crate) use table::PROGRAMS;
 use table::{OWN, Row};
 
 /// The classification of a path.

@@ -37,6 +37,9 @@ impl Row {
     }
 }
 
+/// The description of directories in which programs are.
+pub(crate) const PROGRAMS: &str = "directories from which programs are started";
+
 /// Usual places of homes, for users without further information.
 pub(super) const HOMES: &[&str] = &[
     "/home/*",
@@ -220,7 +223,7 @@ pub(super) const OWN: &[Row] = &[
         "/etc/environment.d/**", "/etc/skel/**",
     ]),
 
-    row(Scope::Hijack, "directories from which programs are started", &[
+    row(Scope::Hijack, PROGRAMS, &[
         "~/bin/**", "~/.bin/**", "~/.local/bin/**", "~/.cargo/bin/**", "~/go/bin/**", "~/.npm-global/bin/**", "~/.bun/bin/**",
         "~/.deno/bin/**", "~/.yarn/bin/**", "~/.krew/bin/**", "~/.volta/bin/**", "~/.local/share/pnpm/**", "~/.nix-profile/**",
         "~/.rustup/toolchains/*/bin/**", "~/.nvm/versions/*/*/bin/**", "~/.sdkman/candidates/*/*/bin/**", "~/.pyenv/shims/**", "~/.rbenv/shims/**", "~/.asdf/shims/**", "~/.local/share/mise/shims/**",

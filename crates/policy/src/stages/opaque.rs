@@ -27,9 +27,7 @@ pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let Some((_, first)) = parts.first() else { return Found::default() };
     let rows = parts.iter().map(|(position, _)| *position).collect();
     let verdict = settings.opaque_verdict(case.state.headless).verdict();
-    let written = first.target().unwrap_or_default();
-    let why = first.why().unwrap_or_default();
-    let finding = unknown::finding(verdict, first.role(), why, written, parts.len() - 1);
+    let finding = unknown::finding(verdict, first, parts.len() - 1);
     Some(Finding { rows, ..finding }).into()
 }
 
