@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use castellan_event::{Effect, EffectKind, FileOrigin, Scope};
-use castellan_programs::{Arg, Piece, base_name};
+use castellan_programs::{Arg, Piece, Trait, base_name};
 use castellan_shell::{Run, Stdin};
 
 use crate::changed::is_named;
@@ -21,9 +21,22 @@ const LOGINS: &[&str] =
 pub(crate) fn of_command(run: &Run, own: &[Effect], scene: &mut Scene<'_, '_, '_>) {
     if run.remote.is_empty() && own.iter().any(keeps) && !is_of_project(run.script.as_deref(), scene) {
         let carries = !keeps_to_itself(run) && own.iter().any(|effect| reads_secret(effect, scene))
+            || outputs_secret(run)
             || receives_secret(run, scene);
         store(own, carries, scene);
     }
+}
+
+/// Programs that output a secret only if they decrypt.
+const DECRYPTS: &[&str] = &["age", "gpg", "gpg2", "rage", "sops"];
+
+/// Reports whether a command takes a secret out of its store and outputs it.
+fn outputs_secret(run: &Run) -> bool {
+    let name = run.argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
+    let is_given =
+        |words: &[&str]| run.argv.iter().skip(1).filter_map(Arg::as_str).any(|arg| words.contains(&arg));
+    Trait::OutputsSecrets.signs(name).is_some_and(|signs| signs.is_empty() || is_given(signs))
+        && (!DECRYPTS.contains(&name) || is_given(&["-d", "--decrypt", "decrypt"]))
 }
 
 /// Stores the objects of a repository if version control puts a secret into them. A later push sends it.
