@@ -1,6 +1,6 @@
 //! The message about an Opaque part: what is unknown, why, and what to do instead. Does not depend on verdicts.
 
-use castellan_event::{Code, Finding, Role, Verdict, Why};
+use castellan_event::{Code, Effect, Finding, Role, Verdict, Why};
 
 /// Returns the noun of a part for a person.
 const fn noun(role: Option<Role>) -> &'static str {
@@ -31,7 +31,7 @@ pub const fn opaque_reason(why: Why) -> (&'static str, &'static str) {
         Why::Network => ("it comes from the network", "save it to a file, and show the file to the user"),
         Why::File => ("it comes from a file", "read the file, and write its contents out"),
         Why::Missing => ("its file does not exist", "create the file first"),
-        Why::Secret => ("it comes from a secret", "let the user do this step"),
+        Why::Secret => ("it comes from a secret", LEAVE_IT),
         Why::Unresolved => ("it was not found", "name it by the path of its file"),
         Why::Shadowed => ("this session may have made it", "use one from before the session"),
         Why::Changing => ("another command may be changing it", "wait for the other command"),
@@ -42,20 +42,17 @@ pub const fn opaque_reason(why: Why) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns the finding for the first of several unknown parts. `written`: its source text; `others`: the number of the
-/// other parts.
-pub(super) fn finding(
-    verdict: Verdict,
-    role: Option<Role>,
-    why: Why,
-    written: &str,
-    others: usize,
-) -> Finding {
-    let (clause, remedy) = opaque_reason(why);
-    let finding = Finding::new(verdict, Code::Opaque, noun(role));
-    let finding = match written {
-        "" => finding,
-        written => finding.with_text(" ").with_value(written),
+/// The remedy for a known file that an unknown program gets, and for a secret.
+const LEAVE_IT: &str = "let the user do this step";
+
+/// Returns the finding for the first of several unknown parts. `others`: the number of the other parts.
+pub(super) fn finding(verdict: Verdict, part: &Effect, others: usize) -> Finding {
+    let (clause, remedy) = opaque_reason(part.why().unwrap_or_default());
+    let remedy = if part.path().is_some() { LEAVE_IT } else { remedy };
+    let finding = Finding::new(verdict, Code::Opaque, noun(part.role()));
+    let finding = match part.target() {
+        Some("") | None => finding,
+        Some(written) => finding.with_text(" ").with_value(written),
     };
     let more = match others {
         0 => String::new(),
