@@ -30,6 +30,7 @@ mod openssl;
 mod osascript;
 mod patch;
 mod redis;
+mod rpc;
 mod rsync;
 mod ssh;
 mod web;
@@ -75,9 +76,11 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("git_read", git::look),
     ("git_remove", git::remove),
     ("git_restore", git::restore),
+    ("grpc", rpc::grpc),
     ("helm", kubernetes::helm),
     ("hosting", cloud::hosting),
     ("httpie", httpie::httpie),
+    ("hurl", rpc::hurl),
     ("jq", text::jq),
     ("kubectl", kubernetes::kubectl),
     ("less", text::less),

@@ -34,6 +34,7 @@ mod owner;
 pub mod path;
 mod recipes;
 mod redirect;
+mod remote;
 mod rows;
 mod scene;
 pub mod scope;

@@ -37,6 +37,12 @@ pub(crate) const WORK_OF_LOOK: u64 = 5;
 /// Units for one byte of SQL: parsing short statements takes some 300 ns a byte.
 pub(crate) const WORK_OF_SQL_BYTE: u64 = 1;
 
+/// Bytes of a request's body that cost one unit: a search for operations takes some 20 ns a byte.
+pub(crate) const BODY_BYTES_PER_WORK: usize = 10;
+
+/// Bytes of one request's body that are searched for operations. Documents have some hundreds; longer bodies carry data.
+pub(crate) const REQUEST_BYTES_MAX: usize = 256 * 1024;
+
 /// Bytes of a `PATH` in which programs are looked up. A hundred directories take some thousands.
 pub(crate) const SEARCH_BYTES_MAX: usize = 32 * 1024;
 

@@ -6,6 +6,7 @@ use castellan_programs::Arg;
 use serde_json::Value as Json;
 
 use crate::limits::MCP_VALUES_MAX;
+use crate::remote::{self, Request};
 use crate::sink::Sink;
 use crate::{targets, told};
 
@@ -62,8 +63,9 @@ const PATH_KEYS: &[&str] = &[
 /// Keys whose values are shell text.
 const COMMAND_KEYS: &[&str] = &["bash", "cmd", "command", "commandline", "script", "shell"];
 
-/// Keys whose values are database statements.
-const STATEMENT_KEYS: &[&str] = &["query", "queries", "sql", "statement", "statements"];
+/// Keys whose values are database statements, or documents of GraphQL.
+const STATEMENT_KEYS: &[&str] =
+    &["document", "graphql", "mutation", "query", "queries", "sql", "statement", "statements"];
 
 /// Adds the effects of the call and of its arguments.
 pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
@@ -73,11 +75,14 @@ pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
     };
     sink.on(EffectKind::Mcp, server, tool, None);
     told::tool(server, tool, sink);
+    remote::tool(server, tool, sink);
+    request(call, sink);
     let kinds = kinds_of(tool);
     let mut looked_at = 0;
     for (key, text) in values(&call.input).into_iter().filter(|(key, _)| !is_one_of(key, COMMAND_KEYS)) {
         if is_one_of(key, STATEMENT_KEYS) {
             told::statements(text, sink);
+            remote::documents(text, sink);
         }
         let is_path = is_one_of(key, PATH_KEYS) || is_path(text);
         looked_at += usize::from(is_path || is_url(text));
@@ -97,6 +102,16 @@ pub(crate) fn effects(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
             }
         }
     }
+}
+
+/// Adds the changes of a request that the arguments describe: a method, an address and a body.
+fn request(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
+    let values = values(&call.input);
+    let texts = |table| values.iter().filter(move |(key, _)| is_one_of(key, table)).map(|(_, text)| *text);
+    let Some(method) = texts(&["method", "verb"]).next().map(str::to_ascii_uppercase) else { return };
+    let Some(url) = texts(&["url", "uri", "endpoint", "path"]).next().map(Arg::known) else { return };
+    let bodies: Vec<String> = texts(&["body", "data", "json", "payload"]).map(str::to_owned).collect();
+    remote::request(&Request { method: &method, url: Some(&url), bodies: &bodies, headers: &[] }, sink);
 }
 
 /// Returns shell text in the arguments of an MCP call. A list may hold the words of one command, or several commands.

@@ -12,7 +12,7 @@ use castellan_shell::Stdin;
 
 mod words;
 
-use words::words;
+pub(crate) use words::words;
 
 use crate::limits::TOLD_WORDS_MAX;
 use crate::sink::Sink;
@@ -140,7 +140,8 @@ fn shows_secret(words: &str) -> bool {
     has(words, SECRETS) && has(words, SHOWS) && !has(words, NO_SECRET)
 }
 
-fn has(words: &str, terms: &[&str]) -> bool {
+/// Returns true if words, as [`words`] returns them, contain one of the terms.
+pub(crate) fn has(words: &str, terms: &[&str]) -> bool {
     let is_whole = |at: usize, term: &str| {
         let (before, after) = (words.get(..at), words.get(at + term.len()..));
         before.is_some_and(|text| text.ends_with(' ')) && after.is_some_and(|text| text.starts_with(' '))

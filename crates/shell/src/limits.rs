@@ -186,6 +186,9 @@ pub(crate) const PATTERN_SET_MAX: usize = 256;
 /// Comparisons of a character with a pattern step in one operation. The result of a longer operation is unknown.
 pub(crate) const COMPARISONS_MAX: usize = 1 << 18;
 
+/// Nesting depth of the values that a filter of jq makes. Requests have three or four levels; a deeper one is unknown.
+pub(crate) const NESTED_VALUES_MAX: usize = 24;
+
 /// Nesting depth of braces. A deeper word is unknown.
 pub(crate) const BRACES_DEPTH_MAX: usize = 24;
 

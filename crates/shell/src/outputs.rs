@@ -4,6 +4,7 @@
 mod awk;
 mod bytes;
 mod gzip;
+mod jq;
 mod lines;
 mod listed;
 mod names;
@@ -61,6 +62,7 @@ const COMPUTED: &[(&str, Computed)] = &[
     ("gsed", sed::sed),
     ("gtac", lines::tac),
     ("head", lines::head),
+    ("jq", jq::jq),
     ("mawk", awk::awk),
     ("mktemp", names::mktemp),
     ("openssl", bytes::openssl),

@@ -8,6 +8,7 @@ use super::netcat::to_socket;
 use super::patch::given_text;
 use super::web;
 use crate::limits::LINES_MAX;
+use crate::remote::{self, Request};
 use crate::sink::Sink;
 use crate::targets;
 
@@ -19,6 +20,9 @@ struct Group<'a> {
     files: Vec<Arg>,
     /// Files with headers, cookies and variables.
     texts: Vec<Arg>,
+    /// What is sent, as far as it is known.
+    bodies: Vec<String>,
+    headers: Vec<String>,
     /// `-T`: the file is the body, and a PUT.
     puts: bool,
     /// Something is sent.
@@ -149,7 +153,10 @@ impl Group<'_> {
                 self.sends = true;
                 self.body(value.strip_prefix("@"), value, sink);
             }
-            "--data-raw" | "--form-string" => self.sends = true,
+            "--data-raw" | "--form-string" => {
+                self.sends = true;
+                self.bodies.push(remote::text_of(value));
+            }
             "--data-urlencode" | "--url-query" => {
                 self.sends |= flag == "--data-urlencode";
                 let file = value.prefix().split_once('@').filter(|(name, _)| !name.contains('='));
@@ -161,6 +168,7 @@ impl Group<'_> {
                 self.form(value, sink);
             }
             "--header" | "--proxy-header" => {
+                self.headers.push(remote::text_of(value));
                 self.texts.extend(value.strip_prefix("@").and_then(|file| web::named(&file)));
             }
             "--cookie" if !value.prefix().contains('=') => self.texts.extend(web::named(value)),
@@ -201,6 +209,10 @@ impl Group<'_> {
     }
 
     fn body(&mut self, file: Option<Arg>, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+        self.bodies.push(match &file {
+            Some(file) => web::contents(file, sink),
+            None => remote::text_of(value),
+        });
         match file {
             Some(file) => self.files.extend(web::named(&file)),
             None if value.prefix().is_empty() && value.why().is_some() => {
@@ -251,6 +263,9 @@ impl Group<'_> {
             } else {
                 let changes = verb.is_some_and(|verb| web::changes(verb, sends));
                 web::exchange(url, verb.unwrap_or_default(), sends, changes, output.is_some(), sink);
+                let (bodies, headers) = (&self.bodies, &self.headers);
+                let method = verb.unwrap_or_default();
+                remote::request(&Request { method, url: Some(url), bodies, headers }, sink);
             }
             if let Some(output) = output {
                 self.stored(url, output, sink);

@@ -3,6 +3,7 @@
 use castellan_event::{EffectKind, Remote, Role};
 use castellan_programs::{Arg, Invocation};
 
+use crate::remote::{self, Request, mutated};
 use crate::sink::Sink;
 use crate::targets::is_standard_stream;
 
@@ -38,15 +39,26 @@ pub(crate) fn api(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
         _ => EffectKind::Mutate,
     };
     sink.on(kind, system, &format!("api-{}", method.to_ascii_lowercase()), path);
+    if kind == EffectKind::Mutate {
+        let texts = |flag| read.values(flag).map(remote::text_of);
+        let bodies: Vec<String> = texts("-f").chain(texts("-F")).collect();
+        let headers: Vec<String> = texts("-H").collect();
+        let host = read.values("--hostname").last().map_or(format!("{system}.com").into(), Arg::written);
+        let url = path.map(|path| Arg::known(format!("https://{host}/{}", path.written())));
+        remote::request(
+            &Request { method: &method, url: url.as_ref(), bodies: &bodies, headers: &headers },
+            sink,
+        );
+    }
 }
 
 /// GraphQL's document says whether it asks or changes; where it cannot be read, it may change.
 fn graphql(read: &Invocation) -> EffectKind {
     let mut fields = read.values("-f").chain(read.values("-F"));
     let document = fields.find_map(|field| field.as_str()?.strip_prefix("query="));
-    match document.map(str::trim_start) {
-        Some(text) if text.contains("mutation") && text.contains("delete") => EffectKind::Destroy,
-        Some(text) if !text.contains("mutation") && !text.starts_with('@') => EffectKind::Query,
+    match document.and_then(mutated) {
+        Some(fields) if fields.is_empty() => EffectKind::Query,
+        Some(fields) if fields.iter().any(|field| field.contains("delete")) => EffectKind::Destroy,
         Some(_) | None => EffectKind::Mutate,
     }
 }

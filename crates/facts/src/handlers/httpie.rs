@@ -6,6 +6,7 @@ use castellan_programs::{Arg, Invocation};
 use castellan_shell::Stdin;
 
 use super::web;
+use crate::remote::{self, Request};
 use crate::sink::Sink;
 use crate::targets;
 
@@ -51,6 +52,13 @@ pub(super) fn httpie(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
     }
     let stores = read.given("--download") || read.given("--output");
     web::exchange(&url, verb, sends, web::changes(verb, sends), stores, sink);
+    let items = args.iter().skip(usize::from(has_method) + 1).map(|item| remote::text_of(item));
+    let mut bodies: Vec<String> = items.chain(read.values("--raw").map(remote::text_of)).collect();
+    let headers = bodies.clone();
+    if !read.given("--ignore-stdin") {
+        bodies.push(web::contents(&Arg::known("-"), sink));
+    }
+    remote::request(&Request { method: verb, url: Some(&url), bodies: &bodies, headers: &headers }, sink);
     if read.given("--download") && !read.given("--output") {
         sink.path(EffectKind::Write, &web::file_name(&url));
     }

@@ -2,9 +2,11 @@
 
 use castellan_event::{EffectKind, Operation};
 use castellan_programs::{Arg, Piece};
+use castellan_shell::Stdin;
 
+use super::patch::given_text;
 use crate::sink::Sink;
-use crate::targets;
+use crate::{remote, targets};
 
 /// A URL with the scheme that the client would add.
 pub(super) fn with_scheme(arg: &Arg, scheme: &str) -> Arg {
@@ -28,6 +30,16 @@ pub(super) fn local_file(url: &Arg) -> Option<Arg> {
 /// A file that is named; `-` and the empty name are standard input.
 pub(super) fn named(file: &Arg) -> Option<Arg> {
     (!matches!(file.as_str(), Some("-" | "." | ""))).then(|| file.clone())
+}
+
+/// The contents of a file that is sent, or of standard input, with source text for unknown parts.
+pub(super) fn contents(file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) -> String {
+    let file = named(file);
+    match (given_text(file.as_ref(), sink), &sink.setup.stdin) {
+        (Some(text), _) => text,
+        (None, Stdin::Text(text)) if file.is_none() => remote::text_of(text),
+        (None, _) => String::new(),
+    }
 }
 
 /// The name under which a client stores what a URL gives.

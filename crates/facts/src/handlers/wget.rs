@@ -4,6 +4,7 @@ use castellan_event::{EffectKind, Operation, Remote, Role, Why};
 use castellan_programs::{Arg, Attribute, Invocation};
 
 use super::web;
+use crate::remote::{self, Request};
 use crate::sink::Sink;
 use crate::targets;
 
@@ -25,6 +26,12 @@ pub(super) fn wget(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
         ["--post-file", "--body-file", "--post-data", "--body-data"].iter().any(|flag| read.given(flag));
     let method = read.values("--method").last().map(|method| method.written().to_ascii_uppercase());
     let verb = method.as_deref().unwrap_or(if sends { "POST" } else { "" });
+    let texts = |flag| read.values(flag).map(remote::text_of);
+    let mut bodies: Vec<String> = texts("--post-data").chain(texts("--body-data")).collect();
+    for file in read.values("--post-file").chain(read.values("--body-file")) {
+        bodies.push(web::contents(file, sink));
+    }
+    let headers: Vec<String> = texts("--header").collect();
     let changes = !verb.is_empty() && web::changes(verb, sends);
     let is_kept = !read.given("--spider") && !read.given("--delete-after");
     for operand in &read.operands {
@@ -34,6 +41,7 @@ pub(super) fn wget(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
             continue;
         }
         web::exchange(&url, verb, sends, changes, true, sink);
+        remote::request(&Request { method: verb, url: Some(&url), bodies: &bodies, headers: &headers }, sink);
         if is_kept && !read.given("--output-document") {
             stored(&url, read, sink);
         }

@@ -1,7 +1,7 @@
 //! [`words`]: the words of a name.
 
 /// Splits a name into lower-case singular words with blanks around: `CreateAccessKeys` → ` create access key `.
-pub(super) fn words(name: &str) -> String {
+pub(crate) fn words(name: &str) -> String {
     let mut words = String::from(" ");
     let mut before = ' ';
     for letter in name.chars() {

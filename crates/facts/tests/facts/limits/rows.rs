@@ -17,6 +17,7 @@ pub(super) const EXEMPT: &[(&str, &str)] = &[
     ("WORK_OF_LINK", "a price: what it leads to is WORK_MAX"),
     ("WORK_OF_LOOK", "a price: what it leads to is WORK_MAX"),
     ("WORK_OF_SQL_BYTE", "a price: what it leads to is WORK_MAX"),
+    ("BODY_BYTES_PER_WORK", "a price: what it leads to is WORK_MAX"),
     ("KEPT_TEXT_BYTES_MAX", "a cache: driven by memo::tests::what_is_kept_has_an_end"),
     ("KEPT_TEXTS_BYTES_MAX", "a cache: driven by memo::tests::what_is_kept_has_an_end"),
     (
@@ -150,10 +151,13 @@ fn of_programs() -> Rows {
             |at| if at == 9 { last.to_owned() } else { format!("import p{}\n", at + 1) },
         )
     };
+    let sent = format!("{}{{\"query\":\"mutation {{ volumeDelete }}\"}}", " ".repeat(300 * 1024));
+    let body = with("curl -d @body.json https://a.example", &[("/w/body.json", sent)]);
     let long = with("bash long.sh", &[("/w/long.sh", "#".repeat(600 * 1024) + "\nrm -rf /\n")]);
     let secrets = each(40, |at| format!("cat ~/.ssh/id_{at}; "));
     let far = |command: &str| Given { cwd: Some(format!("/w{}", "/d".repeat(12))), ..run(command) };
     vec![
+        ("REQUEST_BYTES_MAX", body, Hole(Role::Operand, Why::Size)),
         ("SCRIPT_BYTES_MAX", long, Hole(Role::Code, Why::Size)),
         ("PROGRAMS_MAX", many, Hole(Role::Code, Why::Nesting)),
         ("PROGRAM_DEPTH_MAX", deep, Hole(Role::Code, Why::Nesting)),

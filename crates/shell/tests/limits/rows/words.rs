@@ -26,6 +26,13 @@ pub(super) const ROWS: &[Row] = &[
         ends: Ends::Found,
     },
     Row {
+        limits: &["NESTED_VALUES_MAX"],
+        below: 2,
+        beyond: 30,
+        text: |count| format!("echo $(jq -nc '{}1{}')$(rm -rf /)\n", "[".repeat(count), "]".repeat(count)),
+        ends: Ends::Found,
+    },
+    Row {
         limits: &["BRACES_DEPTH_MAX"],
         below: 2,
         beyond: 30,

@@ -1,0 +1,253 @@
+//! Changes on other machines. A document of GraphQL, a method and path of REST, a call of a client library and a tool of a
+//! server lead to one kind of effect, with the system `api`: the object of the change, its machine, and how final it is.
+//! Machines of tests have no such effect. This module must not know programs.
+
+use castellan_event::{HostClass, Operation, Remote, Role, Why};
+use castellan_programs::lexicons::remote::{
+    KEYS, NO_RIGHTS, OPENS, PATH_RIGHTS, READS, ROTATES, TEST_DOMAINS, TEST_HOSTS,
+};
+use castellan_programs::{Arg, Piece};
+
+use crate::limits::{BODY_BYTES_PER_WORK, REQUEST_BYTES_MAX};
+use crate::sink::Sink;
+use crate::told::{has, words};
+use crate::url::Url;
+
+mod body;
+mod change;
+mod graphql;
+
+use change::Change;
+
+pub(crate) use graphql::mutated;
+
+/// The system of all these effects.
+const API: &str = "api";
+
+/// A request to another machine.
+#[derive(Debug, Default)]
+pub(crate) struct Request<'a> {
+    /// The method, in capitals.
+    pub(crate) method: &'a str,
+    /// The address; `None` if it is unknown.
+    pub(crate) url: Option<&'a Arg>,
+    /// What is sent, with source text for unknown parts.
+    pub(crate) bodies: &'a [String],
+    /// Headers, with source text for unknown parts.
+    pub(crate) headers: &'a [String],
+}
+
+/// Adds the changes that a request makes.
+pub(crate) fn request(request: &Request<'_>, sink: &mut Sink<'_, '_, '_, '_>) {
+    let at = request.url.map(machine).unwrap_or_default();
+    if is_for_tests(&at) {
+        return;
+    }
+    let address = request.url.map(Arg::written).unwrap_or_default();
+    let (path, query) = address.split_once('?').unwrap_or((&address, ""));
+    let path =
+        path.split_once("://").map_or(path, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
+    let length: usize = request.bodies.iter().map(String::len).sum();
+    if length > REQUEST_BYTES_MAX {
+        return sink.opaque(Role::Operand, Why::Size, "");
+    }
+    if !sink.spend(((length + address.len()) / BODY_BYTES_PER_WORK) as u64) {
+        return;
+    }
+    let mut found = Found::default();
+    for text in request.bodies.iter().map(String::as_str).chain([query]) {
+        found.in_document(text);
+    }
+    match method(request, query) {
+        "GET" | "HEAD" | "OPTIONS" | "TRACE" | "" => {}
+        "DELETE" => found.add(Change::Delete, path),
+        _ => {
+            for text in request.bodies.iter().chain(request.headers).map(String::as_str).chain([query]) {
+                found.in_protocol(text);
+            }
+            found.in_path(path, request.bodies);
+        }
+    }
+    found.into_effects(&at, sink);
+}
+
+/// Adds the change that the name of an operation means: a method of a client's library (`rds.delete_db_instance`), a
+/// procedure (`Instances/DeleteInstance`). The words before the last point or slash name its object.
+pub(crate) fn named(name: &str, at: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) {
+    let at = at.map(machine).unwrap_or_default();
+    let (object, own) = name.rsplit_once(['.', '/']).unwrap_or(("", name));
+    // An object with rights shows the meaning of a general method: `roleBindings.create`.
+    let object = object.rsplit(['.', '/']).next().unwrap_or_default();
+    let reads = words(own).split_whitespace().next().is_some_and(|first| READS.contains(&first));
+    let change = Change::of(own).or_else(|| Change::of(&format!("{own} {object}")).filter(|_| !reads));
+    if let Some(change) = change.filter(|_| !is_for_tests(&at)) {
+        add(change, name, &at, sink);
+    }
+}
+
+/// Adds the changes of the documents in a text, for a machine that is not known.
+pub(crate) fn documents(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    let mut found = Found::default();
+    if text.len() > REQUEST_BYTES_MAX {
+        return sink.opaque(Role::Operand, Why::Size, "");
+    }
+    if sink.spend((text.len() / BODY_BYTES_PER_WORK) as u64) {
+        found.of_document(text);
+    }
+    found.into_effects(&Remote::default(), sink);
+}
+
+/// Returns the tool's change besides a deletion, which other names show better.
+pub(crate) fn tool(server: &str, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    if let Some(change @ (Change::Rotate | Change::Publish)) = Change::of(name) {
+        add(change, &format!("{server}.{name}"), &Remote::default(), sink);
+    }
+}
+
+/// The method that a server obeys: a header or a field may name another one.
+fn method<'a>(request: &Request<'a>, query: &str) -> &'a str {
+    let overrides = |text: &str| {
+        let text: String = text.to_ascii_lowercase().split_whitespace().collect();
+        text.contains("method-override:delete") || text.contains("_method=delete")
+    };
+    let mut texts = request.headers.iter().chain(request.bodies).map(String::as_str).chain([query]);
+    let is_changed = matches!(request.method, "POST" | "PUT" | "PATCH") && texts.any(overrides);
+    if is_changed { "DELETE" } else { request.method }
+}
+
+/// The machine of an address. The end of an address may be unknown: the host is known if a slash follows it.
+fn machine(url: &Arg) -> Remote {
+    let prefix = url.prefix();
+    let has_host = prefix.split_once("://").is_some_and(|(_, rest)| rest.contains(['/', '?', '#']));
+    let is_known = url.as_str().is_some() || has_host && !url.splits();
+    let parsed = Url::parse(if is_known { prefix } else { "" });
+    let class = (is_known && parsed.host.is_some()).then_some(parsed.class);
+    Remote { host: parsed.host, class, url: Some(url.written().into_owned()) }
+}
+
+/// True for this machine, and for hosts that exist only in tests.
+fn is_for_tests(at: &Remote) -> bool {
+    let is_named =
+        |host: &str| TEST_HOSTS.contains(&host) || TEST_DOMAINS.iter().any(|domain| host.ends_with(domain));
+    at.class == Some(HostClass::Loopback) || at.host.as_deref().is_some_and(is_named)
+}
+
+fn add(change: Change, name: &str, at: &Remote, sink: &mut Sink<'_, '_, '_, '_>) {
+    let op = Operation {
+        kind: change.kind(),
+        system: Some(API.to_owned()),
+        verb: Some(change.verb().to_owned()),
+        target: Some(name.to_owned()),
+        ..Operation::default()
+    };
+    sink.add_remote(op, at.clone());
+}
+
+/// The changes of one request: of each kind the first.
+#[derive(Debug, Default)]
+struct Found {
+    changes: Vec<(Change, String)>,
+}
+
+impl Found {
+    fn add(&mut self, change: Change, name: &str) {
+        if !self.changes.iter().any(|(before, _)| *before == change) {
+            self.changes.push((change, name.to_owned()));
+        }
+    }
+
+    fn named(&mut self, name: &str) {
+        if let Some(change) = Change::of(name) {
+            self.add(change, name);
+        }
+    }
+
+    /// Adds the fields of a document of GraphQL.
+    fn of_document(&mut self, text: &str) {
+        for field in mutated(text).unwrap_or_default() {
+            self.named(&field);
+        }
+    }
+
+    /// Adds the documents in a body: all of it, or a value in it.
+    fn in_document(&mut self, text: &str) {
+        // Most bodies hold none.
+        if text.contains("mutation") {
+            self.of_document(text);
+            body::values(text, "query").iter().for_each(|document| self.of_document(document));
+        }
+        // A query that the server has stored is called by its name.
+        if text.contains("persistedQuery") {
+            body::values(text, "operationName").iter().for_each(|name| self.named(name));
+        }
+    }
+
+    /// Adds the operation that a protocol names: AWS's `Action`, the target of its JSON, and JSON-RPC's method.
+    fn in_protocol(&mut self, text: &str) {
+        let actions = if text.contains("Action=") { body::values(text, "Action") } else { Vec::new() };
+        let methods = if text.contains("jsonrpc") { body::values(text, "method") } else { Vec::new() };
+        actions.iter().chain(&methods).for_each(|name| self.named(last_of(name)));
+        if let Some((header, target)) = text.split_once(':')
+            && header.eq_ignore_ascii_case("x-amz-target")
+        {
+            self.named(last_of(target.trim()));
+        }
+    }
+
+    /// Adds the order in a path: `/volumes/1/delete`, `/api-keys/1/rotate`, `/repos/a/b/collaborators/c`.
+    fn in_path(&mut self, path: &str, bodies: &[String]) {
+        let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        if parts.last().is_some_and(|last| is_id(last)) && parts.len() > 1 {
+            parts.pop();
+        }
+        let Some(last) = parts.last() else { return };
+        let own = words(last_of(last));
+        let reads = own.split_whitespace().next().is_some_and(|first| READS.contains(&first));
+        // A plural names things: `POST /archives` makes one.
+        let change = Change::of_words(&own).filter(|_| !last.ends_with('s'));
+        if reads {
+            return;
+        }
+        // The object is one or two parts before: `/keys/1/rotate`.
+        let near = |count: usize| {
+            words(parts.get(parts.len().saturating_sub(count)..).unwrap_or_default().join(" ").as_str())
+        };
+        if let Some(change) = change {
+            self.add(change, path);
+        } else if has(&own, ROTATES) && has(&near(3), KEYS) && !has(&near(3), NO_RIGHTS) {
+            self.add(Change::Rotate, path);
+        } else if has(&near(2), PATH_RIGHTS) && !has(&near(2), NO_RIGHTS) {
+            self.add(Change::Rights, path);
+        }
+        let is_open = |text: &String| {
+            let plain: String =
+                text.chars().filter(|sign| !sign.is_whitespace() && !"\"'".contains(*sign)).collect();
+            OPENS.iter().any(|value| plain.to_ascii_lowercase().contains(value))
+        };
+        if bodies.iter().any(is_open) {
+            self.add(Change::Publish, path);
+        }
+    }
+
+    fn into_effects(self, at: &Remote, sink: &mut Sink<'_, '_, '_, '_>) {
+        for (change, name) in self.changes {
+            add(change, &name, at, sink);
+        }
+    }
+}
+
+/// The last part of a name with points: `admin.users.remove`.
+fn last_of(name: &str) -> &str {
+    let end = name.rsplit(['.', ':']).next().unwrap_or_default();
+    if end.is_empty() { name } else { end }
+}
+
+/// True if a part of a path names one thing: it has a digit, or is not known.
+fn is_id(part: &str) -> bool {
+    part.contains(['$', '{', '@', '%', '`']) || part.chars().any(|letter| letter.is_ascii_digit())
+}
+
+/// The text of an argument, with source text for unknown parts.
+pub(crate) fn text_of(arg: &Arg) -> String {
+    arg.pieces().iter().map(Piece::written).collect()
+}
