@@ -107,7 +107,8 @@ pub(crate) fn tool(server: &str, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
 /// The method that a server obeys: a header or a field may name another one.
 fn method<'a>(request: &Request<'a>, query: &str) -> &'a str {
     let overrides = |text: &str| {
-        let text: String = text.to_ascii_lowercase().split_whitespace().collect();
+        let plain = |sign: &char| !sign.is_whitespace() && !matches!(sign, '"' | '\'');
+        let text: String = text.to_ascii_lowercase().chars().filter(plain).collect();
         text.contains("method-override:delete") || text.contains("_method=delete")
     };
     let mut texts = request.headers.iter().chain(request.bodies).map(String::as_str).chain([query]);

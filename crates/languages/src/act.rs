@@ -119,6 +119,22 @@ pub enum What {
         /// The text of this part, shortened.
         written: String,
     },
+    /// The program sends a request that may change something. It also has an effect for the transport.
+    Request {
+        /// The method of HTTP.
+        method: Arg,
+        /// The address; `None` if it is unknown.
+        url: Option<Arg>,
+        /// What is sent: values as JSON, and headers.
+        body: Arg,
+    },
+    /// The program calls a member of a service's library.
+    Call {
+        /// The member with the way to it: `boto3.client.rds.delete_db_instance`.
+        name: String,
+        /// The address of the service, if it is given.
+        url: Option<Arg>,
+    },
 }
 
 /// The operand of an effect.

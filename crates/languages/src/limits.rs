@@ -143,6 +143,9 @@ pub(crate) const RECURSION_MAX: usize = 1;
 /// Nested programs: `eval` in `eval`. Deeper ones exist only to hide something.
 pub(crate) const TEXT_DEPTH_MAX: usize = 5;
 
+/// Nesting levels of a value that is sent. Bodies of requests have three or four; deeper parts are left out.
+pub(crate) const SENT_DEPTH_MAX: usize = 8;
+
 /// Bytes of the text shown for a `Hole` or an unknown part.
 pub(crate) const WRITTEN_BYTES_MAX: usize = 80;
 

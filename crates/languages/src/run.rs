@@ -49,6 +49,7 @@ mod perl;
 mod php;
 mod pipes;
 mod providers;
+mod requests;
 mod ruby;
 mod settings;
 mod shells;

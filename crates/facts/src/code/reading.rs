@@ -14,6 +14,7 @@ use super::started::{environment_of, given, own_input, started};
 use super::{language_in, own, small};
 use crate::language::of_word;
 use crate::next::{From, Items, Next, Place, Program, Progress, Reading};
+use crate::remote::{self, Request};
 use crate::scene::Scene;
 use crate::sink::Sink;
 use crate::{environment, path, sql, targets, walk};
@@ -117,7 +118,12 @@ fn add(Act { what, .. }: Act, reading: &mut Reading, scene: &mut Scene<'_, '_, '
             }
             None => opaque(place, (Why::Unresolved, &name), scene, &mut progress.facts),
         },
-        What::Effect { .. } | What::Sql { .. } | What::Variable { .. } | What::Hole { .. } => {
+        What::Effect { .. }
+        | What::Sql { .. }
+        | What::Variable { .. }
+        | What::Hole { .. }
+        | What::Request { .. }
+        | What::Call { .. } => {
             with_programs(place, scene, progress, |sink| {
                 sink.has_drives = language.has_drives();
                 effect(what, sink);
@@ -199,6 +205,13 @@ fn effect(what: What, sink: &mut Sink<'_, '_, '_, '_>) {
             None => sink.opaque(Role::Target, name.why().unwrap_or_default(), &name.written()),
         },
         What::Hole { role, why, written } => sink.opaque(role, why, &written),
+        What::Request { method, url, body } => {
+            let method = method.written().to_ascii_uppercase();
+            let texts = [remote::text_of(&body)];
+            let request = Request { method: &method, url: url.as_ref(), bodies: &texts, headers: &texts };
+            remote::request(&request, sink);
+        }
+        What::Call { name, url } => remote::named(&name, url.as_ref(), sink),
         What::Directory(_)
         | What::Command { .. }
         | What::Shell { .. }

@@ -51,9 +51,9 @@ fn requests(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     let begins =
         |line: &&str| line.split_once(' ').is_some_and(|(method, url)| is_method(method) && !url.is_empty());
     let mut rest = lines.as_slice();
-    while let Some(at) = rest.iter().position(|line| begins(line)) {
+    while let Some(at) = rest.iter().position(&begins) {
         let (first, behind) = rest.get(at..).and_then(<[&str]>::split_first).unwrap_or((&"", &[]));
-        let end = behind.iter().position(|line| begins(line)).unwrap_or(behind.len());
+        let end = behind.iter().position(&begins).unwrap_or(behind.len());
         let (body, next) = behind.split_at_checked(end).unwrap_or_default();
         rest = next;
         let Some((method, url)) = first.split_once(' ') else { continue };

@@ -55,7 +55,10 @@ impl Machine<'_> {
             {
                 Some(self.environment(node, &Value::text(name)))
             }
-            Value::Object(space, _) => {
+            Value::Object(space, inner) => {
+                if let Some(member) = self.remote_member(space.0, inner, name) {
+                    return Some(member);
+                }
                 let entry = space.0.member(name).filter(|entry| entry.parameters.is_none())?;
                 Some(self.value_of(node, entry, Some(of)))
             }
@@ -162,6 +165,9 @@ impl Machine<'_> {
         }
         if name == "default" {
             return Some(Value::Module(Ref(space)));
+        }
+        if let Some(remote) = self.remote_of_module(node, space, name) {
+            return Some(remote);
         }
         for own in space.names {
             let below = format!("{own}.{name}");

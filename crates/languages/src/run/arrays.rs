@@ -383,9 +383,14 @@ impl Machine<'_> {
         for (option, value) in options {
             match option.as_str().unwrap_or_default().trim_start_matches("CURLOPT_") {
                 "URL" => self.url(node, EffectKind::Download, &value),
-                "POST" | "POSTFIELDS" | "UPLOAD" | "PUT" | "INFILE" | "CUSTOMREQUEST" => {
+                option @ ("POST" | "POSTFIELDS" | "UPLOAD" | "PUT" | "INFILE" | "CUSTOMREQUEST") => {
                     let on = url.to_arg().map_or(Operand::Nothing, |url| Operand::Url((*url).clone()));
                     self.effect(node, EffectKind::Upload, on);
+                    let (method, body) = match option {
+                        "CUSTOMREQUEST" => (value, Value::Constant),
+                        _ => (Value::text("POST"), value),
+                    };
+                    self.request_of(node, &method, &url, &body);
                 }
                 "COOKIEJAR" => self.path(node, EffectKind::Write, &value, false),
                 "COOKIEFILE" | "CAINFO" | "SSLCERT" | "SSLKEY" => {

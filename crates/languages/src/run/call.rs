@@ -117,6 +117,9 @@ impl Machine<'_> {
     }
 
     fn call_one(&mut self, node: &Node, callee: &Value, arguments: Vec<Argument>) -> Value {
+        if let Some(value) = self.remote_call(node, callee, &arguments) {
+            return value;
+        }
         match callee {
             Value::Any(values) => {
                 self.either(node, values, |machine, one| machine.call(node, one, arguments.clone()))

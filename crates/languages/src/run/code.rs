@@ -238,7 +238,7 @@ impl Machine<'_> {
 
     fn load_named(&mut self, node: &Node, name: &str) -> Value {
         let bare = name.strip_prefix("node:").unwrap_or(name);
-        if let Some(module) = self.table.module(bare) {
+        if let Some(module) = self.table.module(bare).or_else(|| self.service_of(bare)) {
             self.loaded(bare);
             let of_program = Value::Module(Ref(module));
             // In Ruby a constant begins with a capital letter; a lower-case module gives functions.

@@ -189,6 +189,7 @@ const COMPUTATIONS: &[(&str, Computation)] = &[
         }
     }),
     // With names: `entries.rs`.
+    ("kept", |_, _, bound| bound.first_plain()),
     ("keyed", |machine, node, _| machine.unknown(node, Why::Dynamic)),
     ("last-of", |machine, node, bound| machine.end_of(node, bound, -1)),
     ("letters", |machine, node, bound| machine.letters(node, bound)),

@@ -6,6 +6,7 @@ use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Piece};
 
 use super::bound::{Bound, is_true};
+use super::requests::API;
 use super::{Argument, Machine, compute};
 use crate::act::{Operand, What};
 use crate::language::Language;
@@ -40,7 +41,10 @@ impl Machine<'_> {
     /// Like [`Machine::perform`], with arguments that are already assigned to parameters.
     pub(super) fn perform_bound(&mut self, node: &Node, entry: &'static Entry, bound: &Bound) -> Value {
         for does in entry.does {
-            self.does(node, does);
+            match does.system {
+                API => self.requests(node, does.verb, bound),
+                _ => self.does(node, does),
+            }
         }
         let is_tree = bound.given.iter().any(|(parameter, value)| {
             parameter.parts.contains(&Part::Tree)

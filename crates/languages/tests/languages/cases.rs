@@ -64,6 +64,12 @@ fn dump(act: &Act) -> String {
         What::Directory(path) => format!("directory[{}]", arg(path)),
         What::Variable { name, value } => format!("variable[{}={}]", arg(name), arg(value)),
         What::Hole { role, why, .. } => format!("hole[{role} {why}]"),
+        What::Request { method, url, .. } => {
+            format!("request[{} {}]", arg(method), url.as_ref().map(arg).unwrap_or_default())
+        }
+        What::Call { name, url } => {
+            format!("call[{name}{}]", url.as_ref().map(|url| format!(" {}", arg(url))).unwrap_or_default())
+        }
     }
 }
 

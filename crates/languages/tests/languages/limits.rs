@@ -43,6 +43,7 @@ const EXEMPT: &[(&str, &str)] = &[
     ("PARSER_STACK_PER_BYTE", STACK),
     ("PARSER_WORK_PER_KIB", PRICE),
     ("SURVEY_DEPTH_MAX", STACK),
+    ("SENT_DEPTH_MAX", "a deeper part of what a request sends is unknown, and the request remains"),
     ("STACK_BYTES", "the stack of a helper, whose end is a `Hole` (apart)"),
     ("KEPT_ACTS_MAX", "readings that are not kept are made again"),
     ("KEPT_WORK_MIN", "readings that are not kept are made again"),
@@ -444,6 +445,8 @@ fn ends(reading: &Reading, ends: Ends) -> bool {
             argv.iter().cloned().chain([Arg::known(words.join(" "))]).collect()
         }
         What::Effect { .. }
+        | What::Request { .. }
+        | What::Call { .. }
         | What::Script { .. }
         | What::Module { .. }
         | What::Sql { .. }
