@@ -111,7 +111,10 @@ fn request(call: &Call, sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(method) = texts(&["method", "verb"]).next().map(str::to_ascii_uppercase) else { return };
     let Some(url) = texts(&["url", "uri", "endpoint", "path"]).next().map(Arg::known) else { return };
     let bodies: Vec<String> = texts(&["body", "data", "json", "payload"]).map(str::to_owned).collect();
-    remote::request(&Request { method: &method, url: Some(&url), bodies: &bodies, headers: &[] }, sink);
+    remote::request(
+        &Request { method: &method, url: Some(&url), bodies: &bodies, ..Request::default() },
+        sink,
+    );
 }
 
 /// Returns shell text in the arguments of an MCP call. A list may hold the words of one command, or several commands.

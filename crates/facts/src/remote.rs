@@ -4,7 +4,7 @@
 
 use castellan_event::{HostClass, Operation, Remote, Role, Why};
 use castellan_programs::lexicons::remote::{
-    KEYS, NO_RIGHTS, OPENS, PATH_RIGHTS, READS, ROTATES, TEST_DOMAINS, TEST_HOSTS,
+    ENDS, KEYS, NO_RIGHTS, OPENS, OWNERS, PATH_RIGHTS, READS, ROTATES, STOPS, TEST_DOMAINS, TEST_HOSTS,
 };
 use castellan_programs::{Arg, Piece};
 
@@ -29,6 +29,8 @@ const API: &str = "api";
 pub(crate) struct Request<'a> {
     /// The method, in capitals.
     pub(crate) method: &'a str,
+    /// The reason why the method is not known.
+    pub(crate) unknown: Option<Why>,
     /// The address; `None` if it is unknown.
     pub(crate) url: Option<&'a Arg>,
     /// What is sent, with source text for unknown parts.
@@ -68,7 +70,34 @@ pub(crate) fn request(request: &Request<'_>, sink: &mut Sink<'_, '_, '_, '_>) {
             found.in_path(path, request.bodies);
         }
     }
+    if let Some(why) = request.unknown {
+        sink.opaque(Role::Target, why, request.method);
+    } else if found.changes.is_empty() && path.contains("graphql") {
+        request.bodies.iter().filter_map(|text| unread(text)).for_each(|text| {
+            sink.opaque(Role::Target, Why::Variable, &text);
+        });
+    }
     found.into_effects(&at, sink);
+}
+
+/// A document that a variable or the server holds.
+fn unread(text: &str) -> Option<String> {
+    let mut queries = body::values(text, "query");
+    if queries.is_empty() && text.contains("persistedQuery") && body::values(text, "operationName").is_empty()
+    {
+        return Some("persistedQuery".to_owned());
+    }
+    queries.retain(|query| query.trim_start().starts_with(['$', '`']));
+    queries.into_iter().next()
+}
+
+/// Adds the request of a text that goes to a server as it is: `DELETE /v1/users/7 HTTP/1.1`.
+pub(crate) fn raw(text: &str, host: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) {
+    let Some((method, rest)) = text.split_once(' ') else { return };
+    let Some((path, rest)) = rest.split_once(" HTTP/") else { return };
+    let host = host.unwrap_or_default();
+    let url = Arg::known(format!("http://{host}{path}"));
+    request(&Request { method, url: Some(&url), bodies: &[rest.to_owned()], ..Request::default() }, sink);
 }
 
 /// Adds the change that the name of an operation means: a method of a client's library (`rds.delete_db_instance`), a
@@ -109,7 +138,9 @@ fn method<'a>(request: &Request<'a>, query: &str) -> &'a str {
     let overrides = |text: &str| {
         let plain = |sign: &char| !sign.is_whitespace() && !matches!(sign, '"' | '\'');
         let text: String = text.to_ascii_lowercase().chars().filter(plain).collect();
-        text.contains("method-override:delete") || text.contains("_method=delete")
+        ["method-override:delete", "x-http-method:delete", "_method=delete"]
+            .iter()
+            .any(|sign| text.contains(sign))
     };
     let mut texts = request.headers.iter().chain(request.bodies).map(String::as_str).chain([query]);
     let is_changed = matches!(request.method, "POST" | "PUT" | "PATCH") && texts.any(overrides);
@@ -175,6 +206,9 @@ impl Found {
         // Most bodies hold none.
         if text.contains("mutation") {
             self.of_document(text);
+            if let Some(at) = text.find("\nmutation") {
+                self.of_document(text.get(at..).unwrap_or_default());
+            }
             body::values(text, "query").iter().for_each(|document| self.of_document(document));
         }
         // A query that the server has stored is called by its name.
@@ -197,10 +231,8 @@ impl Found {
 
     /// Adds the order in a path: `/volumes/1/delete`, `/api-keys/1/rotate`, `/repos/a/b/collaborators/c`.
     fn in_path(&mut self, path: &str, bodies: &[String]) {
-        let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-        if parts.last().is_some_and(|last| is_id(last)) && parts.len() > 1 {
-            parts.pop();
-        }
+        let is_name = |part: &&str| !part.is_empty() && (!is_id(part) || Change::of(part).is_some());
+        let parts: Vec<&str> = path.split('/').filter(is_name).collect();
         let Some(last) = parts.last() else { return };
         let own = words(last_of(last));
         let reads = own.split_whitespace().next().is_some_and(|first| READS.contains(&first));
@@ -215,16 +247,20 @@ impl Found {
         };
         if let Some(change) = change {
             self.add(change, path);
-        } else if has(&own, ROTATES) && has(&near(3), KEYS) && !has(&near(3), NO_RIGHTS) {
+        } else if has(&near(3), ROTATES) && has(&near(3), KEYS) && !has(&near(3), NO_RIGHTS) {
             self.add(Change::Rotate, path);
         } else if has(&near(2), PATH_RIGHTS) && !has(&near(2), NO_RIGHTS) {
             self.add(Change::Rights, path);
         }
         let is_open = |text: &String| {
+            let text = text.replace('=', ":");
             let plain: String =
                 text.chars().filter(|sign| !sign.is_whitespace() && !"\"'".contains(*sign)).collect();
             OPENS.iter().any(|value| plain.to_ascii_lowercase().contains(value))
         };
+        if bodies.iter().any(|text| ends(text, &words(path))) {
+            self.add(Change::Delete, path);
+        }
         if bodies.iter().any(is_open) {
             self.add(Change::Publish, path);
         }
@@ -235,6 +271,16 @@ impl Found {
             add(change, &name, at, sink);
         }
     }
+}
+
+/// True if a body sets the state of a thing to an end, of an account also to a stop.
+fn ends(body: &str, path: &str) -> bool {
+    let states = ["status", "state", "Status", "State"].iter().flat_map(|key| body::values(body, key));
+    let is_end = |state: String| {
+        let state = state.trim().to_ascii_lowercase();
+        ENDS.contains(&state.as_str()) || STOPS.contains(&state.as_str()) && has(path, OWNERS)
+    };
+    states.into_iter().any(is_end)
 }
 
 /// The last part of a name with points: `admin.users.remove`.

@@ -91,10 +91,11 @@ pub(crate) fn url_effect(op: Operation, arg: &Arg, sink: &mut Sink<'_, '_, '_, '
         return sink.path(EffectKind::Read, &without_scheme(arg));
     }
     // The host of a partly unknown URL may differ from its known part. A shell pattern keeps its beginning when
-    // expanded and mostly stays unchanged (`localhost/a?b=c`): on this machine it sends nothing away.
+    // expanded and mostly stays unchanged (`localhost/a?b=c`): on this machine it sends nothing away. The same holds
+    // for an end that stays one word.
     let is_pattern = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Unknown { why: Why::Glob, .. });
     let is_here = url.class == HostClass::Loopback && has_whole_host(arg.prefix());
-    let has_host = is_here && arg.pieces().iter().all(is_pattern);
+    let has_host = is_here && (!arg.splits() || arg.pieces().iter().all(is_pattern));
     let is_known = arg.why().is_none() || has_host;
     // Rules see neither the whole address nor such a long host.
     let has_odd_host = url.host.is_some() && url.class == HostClass::Unknown;

@@ -206,9 +206,11 @@ fn effect(what: What, sink: &mut Sink<'_, '_, '_, '_>) {
         },
         What::Hole { role, why, written } => sink.opaque(role, why, &written),
         What::Request { method, url, body } => {
-            let method = method.written().to_ascii_uppercase();
+            let (why, method) = (method.why(), method.written().to_ascii_uppercase());
             let texts = [remote::text_of(&body)];
-            let request = Request { method: &method, url: url.as_ref(), bodies: &texts, headers: &texts };
+            let unknown = why;
+            let request =
+                Request { method: &method, unknown, url: url.as_ref(), bodies: &texts, headers: &texts };
             remote::request(&request, sink);
         }
         What::Call { name, url } => remote::named(&name, url.as_ref(), sink),

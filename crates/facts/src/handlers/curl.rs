@@ -265,7 +265,8 @@ impl Group<'_> {
                 web::exchange(url, verb.unwrap_or_default(), sends, changes, output.is_some(), sink);
                 let (bodies, headers) = (&self.bodies, &self.headers);
                 let method = verb.unwrap_or_default();
-                remote::request(&Request { method, url: Some(url), bodies, headers }, sink);
+                let unknown = self.method.and_then(Arg::why);
+                remote::request(&Request { method, unknown, url: Some(url), bodies, headers }, sink);
             }
             if let Some(output) = output {
                 self.stored(url, output, sink);

@@ -46,7 +46,13 @@ pub(crate) fn api(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
         let host = read.values("--hostname").last().map_or(format!("{system}.com").into(), Arg::written);
         let url = path.map(|path| Arg::known(format!("https://{host}/{}", path.written())));
         remote::request(
-            &Request { method: &method, url: url.as_ref(), bodies: &bodies, headers: &headers },
+            &Request {
+                method: &method,
+                url: url.as_ref(),
+                bodies: &bodies,
+                headers: &headers,
+                ..Request::default()
+            },
             sink,
         );
     }

@@ -58,7 +58,10 @@ pub(super) fn httpie(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
     if !read.given("--ignore-stdin") {
         bodies.push(web::contents(&Arg::known("-"), sink));
     }
-    remote::request(&Request { method: verb, url: Some(&url), bodies: &bodies, headers: &headers }, sink);
+    remote::request(
+        &Request { method: verb, url: Some(&url), bodies: &bodies, headers: &headers, ..Request::default() },
+        sink,
+    );
     if read.given("--download") && !read.given("--output") {
         sink.path(EffectKind::Write, &web::file_name(&url));
     }

@@ -5,6 +5,7 @@ use castellan_event::{EffectKind, Operation, Remote, Role, Why};
 use castellan_programs::{Arg, Invocation};
 use castellan_shell::Stdin;
 
+use crate::remote;
 use crate::sink::Sink;
 use crate::targets;
 
@@ -40,7 +41,11 @@ pub(super) fn sent(host: Option<String>, sink: &mut Sink<'_, '_, '_, '_>) {
     match sink.setup.stdin.clone() {
         Stdin::File(file) => sink.sent(to, &file),
         Stdin::Inherited if !sink.setup.piped => {}
-        Stdin::Text(_) | Stdin::Inherited => sink.add_remote(Operation::of(EffectKind::Upload), to),
+        Stdin::Text(text) => {
+            remote::raw(&remote::text_of(&text), to.host.as_deref(), sink);
+            sink.add_remote(Operation::of(EffectKind::Upload), to);
+        }
+        Stdin::Inherited => sink.add_remote(Operation::of(EffectKind::Upload), to),
     }
 }
 

@@ -62,7 +62,13 @@ fn requests(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
         targets::url(kind, &url, sink);
         let headers: Vec<String> = body.iter().map(|line| (*line).to_owned()).collect();
         remote::request(
-            &Request { method, url: Some(&url), bodies: &[body.join("\n")], headers: &headers },
+            &Request {
+                method,
+                url: Some(&url),
+                bodies: &[body.join("\n")],
+                headers: &headers,
+                ..Request::default()
+            },
             sink,
         );
     }

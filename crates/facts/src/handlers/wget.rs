@@ -41,7 +41,16 @@ pub(super) fn wget(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
             continue;
         }
         web::exchange(&url, verb, sends, changes, true, sink);
-        remote::request(&Request { method: verb, url: Some(&url), bodies: &bodies, headers: &headers }, sink);
+        remote::request(
+            &Request {
+                method: verb,
+                url: Some(&url),
+                bodies: &bodies,
+                headers: &headers,
+                ..Request::default()
+            },
+            sink,
+        );
         if is_kept && !read.given("--output-document") {
             stored(&url, read, sink);
         }

@@ -3,7 +3,8 @@
 
 use castellan_event::EffectKind;
 use castellan_programs::lexicons::remote::{
-    CHANGES, DESTROYS, DESTROYS_TOGETHER, KEYS, LITTLE, MAKES, NO_RIGHTS, PUBLISHES, READS, RIGHTS, ROTATES,
+    CHANGES, DESTROYS, DESTROYS_TOGETHER, DRY, KEYS, LITTLE, MAKES, NO_RIGHTS, PUBLISHES, READS, RIGHTS,
+    ROTATES,
 };
 
 use crate::told::{has, words};
@@ -45,7 +46,7 @@ impl Change {
     /// As [`Change::of`], for words with blanks around them.
     pub(super) fn of_words(words: &str) -> Option<Change> {
         let first = words.split_whitespace().next()?;
-        if READS.contains(&first) {
+        if READS.contains(&first) || has(words, DRY) {
             return None;
         }
         let rotates = has(words, ROTATES) && has(words, KEYS) && !has(words, NO_RIGHTS);

@@ -69,6 +69,8 @@ impl Machine<'_> {
             return (vec![value.clone()], true);
         }
         match value {
+            // A service gives lists of things with the same library.
+            service if self.is_service(service) => (vec![service.clone()], false),
             Value::List(cell) => {
                 let cell = self.state.cell(*cell);
                 let mut values: Vec<Value> = cell.entries.into_iter().map(|(_, value)| value).collect();

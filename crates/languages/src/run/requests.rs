@@ -71,7 +71,9 @@ impl Machine<'_> {
         let is_sent = |value: Option<&Value>| value.is_some_and(|value| *value != Value::Constant);
         let is_post = is_sent(bound.part(Part::Body)) || is_sent(prepared.get(2));
         let default = Value::text(if is_post { "POST" } else { "GET" });
-        let given = bound.part(Part::Method).or(prepared.get(1)).unwrap_or(&default);
+        // A prepared request that sends something has another default.
+        let prepared_method = prepared.get(1).filter(|method| !is_post || method.as_str() != Some("GET"));
+        let given = bound.part(Part::Method).or(prepared_method).unwrap_or(&default);
         let methods = if method.is_empty() { self.operands(node, given) } else { vec![Arg::known(method)] };
         let body = Arg::from_pieces(sent.pieces, false);
         let receiver = bound.given.iter().find(|(parameter, _)| parameter.takes == Takes::Receiver);
@@ -192,8 +194,22 @@ impl Machine<'_> {
         let service = texts.first().filter(|_| OF_SERVICE.contains(&last));
         let path = service.map_or(name.to_owned(), |service| format!("{name}.{service}"));
         self.act(node.at, What::Call { name: name.to_owned(), url: base.as_deref().map(Arg::known) });
+        self.text_requests(node, &texts, base.as_deref());
         let path = base.map_or(path.clone(), |base| format!("{base}\n{path}"));
         Some(Value::Object(*space, Value::text(path).into()))
+    }
+
+    /// Adds the requests that texts hold for a service: `DELETE /repos/{owner}/{repo}`, a document of GraphQL.
+    fn text_requests(&mut self, node: &Node, texts: &[&str], base: Option<&str>) {
+        for text in texts {
+            let (method, path) = text.split_once(" /").unwrap_or_default();
+            let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
+            let (method, path) = if is_method { (method, path) } else { ("POST", "") };
+            if is_method && !is_read(method) || text.contains("mutation") {
+                let url = Some(Arg::known(format!("{}/{path}", base.unwrap_or("https://"))));
+                self.act(node.at, What::Request { method: Arg::known(method), url, body: Arg::known(*text) });
+            }
+        }
     }
 
     /// Returns the library of a service to which a module belongs: `@aws-sdk/client-s3`, `azure.mgmt.compute`.
@@ -201,6 +217,11 @@ impl Machine<'_> {
         let ends = module.rmatch_indices(['.', '/']).map(|(at, _)| at);
         let above = ends.filter_map(|at| self.table.module(module.get(..at)?)).next()?;
         above.entry("*").is_some_and(|entry| entry.gives == REMOTE).then_some(above)
+    }
+
+    /// Reports whether a value belongs to a service's library.
+    pub(super) fn is_service(&self, value: &Value) -> bool {
+        matches!(value, Value::Object(space, _) if space.0.name() == REMOTE)
     }
 
     /// Returns what a service's library gives under any name, and adds the connection.
