@@ -43,6 +43,12 @@ pub(crate) const BODY_BYTES_PER_WORK: usize = 10;
 /// Bytes of one request's body that are searched for operations. Documents have some hundreds; longer bodies carry data.
 pub(crate) const REQUEST_BYTES_MAX: usize = 256 * 1024;
 
+/// Fields of a request's mutations that are classified, some 10 µs each. Real documents call up to ten.
+pub(crate) const FIELDS_MAX: usize = 200;
+
+/// Bytes of the name of one operation of a service, with the way to it. Real names have up to a hundred.
+pub(crate) const OPERATION_BYTES_MAX: usize = 1024;
+
 /// Bytes of a `PATH` in which programs are looked up. A hundred directories take some thousands.
 pub(crate) const SEARCH_BYTES_MAX: usize = 32 * 1024;
 

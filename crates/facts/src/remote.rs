@@ -8,7 +8,7 @@ use castellan_programs::lexicons::remote::{
 };
 use castellan_programs::{Arg, Piece};
 
-use crate::limits::{BODY_BYTES_PER_WORK, REQUEST_BYTES_MAX};
+use crate::limits::{BODY_BYTES_PER_WORK, FIELDS_MAX, OPERATION_BYTES_MAX, REQUEST_BYTES_MAX, URL_BYTES_MAX};
 use crate::sink::Sink;
 use crate::told::{has, words};
 use crate::url::Url;
@@ -49,6 +49,9 @@ pub(crate) fn request(request: &Request<'_>, sink: &mut Sink<'_, '_, '_, '_>) {
     let (path, query) = address.split_once('?').unwrap_or((&address, ""));
     let path =
         path.split_once("://").map_or(path, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
+    // A longer address is a part that is not understood.
+    let path = path.get(..path.floor_char_boundary(URL_BYTES_MAX)).unwrap_or_default();
+    let place = at.host.as_deref().map_or(path.to_owned(), |host| format!("{host}/{path}"));
     let length: usize = request.bodies.iter().map(String::len).sum();
     if length > REQUEST_BYTES_MAX {
         return sink.opaque(Role::Operand, Why::Size, "");
@@ -60,14 +63,17 @@ pub(crate) fn request(request: &Request<'_>, sink: &mut Sink<'_, '_, '_, '_>) {
     for text in request.bodies.iter().map(String::as_str).chain([query]) {
         found.in_document(text);
     }
+    if found.fields > FIELDS_MAX {
+        sink.opaque(Role::Target, Why::Budget, "");
+    }
     match method(request, query) {
         "GET" | "HEAD" | "OPTIONS" | "TRACE" | "" => {}
-        "DELETE" => found.add(Change::Delete, path),
+        "DELETE" => found.add(Change::Delete, &place),
         _ => {
             for text in request.bodies.iter().chain(request.headers).map(String::as_str).chain([query]) {
                 found.in_protocol(text);
             }
-            found.in_path(path, request.bodies);
+            found.in_path(path, &place, request.bodies);
         }
     }
     if let Some(why) = request.unknown {
@@ -104,6 +110,9 @@ pub(crate) fn raw(text: &str, host: Option<&str>, sink: &mut Sink<'_, '_, '_, '_
 /// procedure (`Instances/DeleteInstance`). The words before the last point or slash name its object.
 pub(crate) fn named(name: &str, at: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) {
     let at = at.map(machine).unwrap_or_default();
+    if name.len() > OPERATION_BYTES_MAX {
+        return sink.opaque(Role::Target, Why::Size, "");
+    }
     let (object, own) = name.rsplit_once(['.', '/']).unwrap_or(("", name));
     // An object with rights shows the meaning of a general method: `roleBindings.create`.
     let object = object.rsplit(['.', '/']).next().unwrap_or_default();
@@ -122,6 +131,9 @@ pub(crate) fn documents(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     }
     if sink.spend((text.len() / BODY_BYTES_PER_WORK) as u64) {
         found.of_document(text);
+    }
+    if found.fields > FIELDS_MAX {
+        sink.opaque(Role::Target, Why::Budget, "");
     }
     found.into_effects(&Remote::default(), sink);
 }
@@ -154,7 +166,7 @@ fn machine(url: &Arg) -> Remote {
     let is_known = url.as_str().is_some() || has_host && !url.splits();
     let parsed = Url::parse(if is_known { prefix } else { "" });
     let class = (is_known && parsed.host.is_some()).then_some(parsed.class);
-    Remote { host: parsed.host, class, url: Some(url.written().into_owned()) }
+    Remote { host: parsed.host, class, url: Some(Url::parse(&url.written()).text) }
 }
 
 /// True for this machine, and for hosts that exist only in tests.
@@ -179,6 +191,8 @@ fn add(change: Change, name: &str, at: &Remote, sink: &mut Sink<'_, '_, '_, '_>)
 #[derive(Debug, Default)]
 struct Found {
     changes: Vec<(Change, String)>,
+    /// Fields of mutations so far.
+    fields: usize,
 }
 
 impl Found {
@@ -197,7 +211,10 @@ impl Found {
     /// Adds the fields of a document of GraphQL.
     fn of_document(&mut self, text: &str) {
         for field in mutated(text).unwrap_or_default() {
-            self.named(&field);
+            self.fields += 1;
+            if self.fields <= FIELDS_MAX {
+                self.named(&field);
+            }
         }
     }
 
@@ -210,6 +227,8 @@ impl Found {
                 self.of_document(text.get(at..).unwrap_or_default());
             }
             body::values(text, "query").iter().for_each(|document| self.of_document(document));
+            // A tagged template is a list.
+            body::listed(text).iter().for_each(|document| self.of_document(document));
         }
         // A query that the server has stored is called by its name.
         if text.contains("persistedQuery") {
@@ -230,7 +249,7 @@ impl Found {
     }
 
     /// Adds the order in a path: `/volumes/1/delete`, `/api-keys/1/rotate`, `/repos/a/b/collaborators/c`.
-    fn in_path(&mut self, path: &str, bodies: &[String]) {
+    fn in_path(&mut self, path: &str, place: &str, bodies: &[String]) {
         let is_name = |part: &&str| !part.is_empty() && (!is_id(part) || Change::of(part).is_some());
         let parts: Vec<&str> = path.split('/').filter(is_name).collect();
         let Some(last) = parts.last() else { return };
@@ -246,11 +265,11 @@ impl Found {
             words(parts.get(parts.len().saturating_sub(count)..).unwrap_or_default().join(" ").as_str())
         };
         if let Some(change) = change {
-            self.add(change, path);
+            self.add(change, place);
         } else if has(&near(3), ROTATES) && has(&near(3), KEYS) && !has(&near(3), NO_RIGHTS) {
-            self.add(Change::Rotate, path);
+            self.add(Change::Rotate, place);
         } else if has(&near(2), PATH_RIGHTS) && !has(&near(2), NO_RIGHTS) {
-            self.add(Change::Rights, path);
+            self.add(Change::Rights, place);
         }
         let is_open = |text: &String| {
             let text = text.replace('=', ":");
@@ -259,10 +278,10 @@ impl Found {
             OPENS.iter().any(|value| plain.to_ascii_lowercase().contains(value))
         };
         if bodies.iter().any(|text| ends(text, &words(path))) {
-            self.add(Change::Delete, path);
+            self.add(Change::Delete, place);
         }
         if bodies.iter().any(is_open) {
-            self.add(Change::Publish, path);
+            self.add(Change::Publish, place);
         }
     }
 

@@ -146,6 +146,10 @@ pub(crate) const TEXT_DEPTH_MAX: usize = 5;
 /// Nesting levels of a value that is sent. Bodies of requests have three or four; deeper parts are left out.
 pub(crate) const SENT_DEPTH_MAX: usize = 8;
 
+/// Bytes of the way to a member of a service's library, with the service's address. The way is for people: a longer one
+/// begins again at its last member.
+pub(crate) const SERVICE_PATH_BYTES_MAX: usize = 512;
+
 /// Bytes of the text shown for a `Hole` or an unknown part.
 pub(crate) const WRITTEN_BYTES_MAX: usize = 80;
 

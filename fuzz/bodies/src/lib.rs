@@ -12,6 +12,7 @@ mod payload;
 #[path = "../../../crates/shell/tests/shared/print.rs"]
 mod print;
 mod program;
+mod request;
 mod rules;
 mod settings;
 mod shell;
@@ -25,6 +26,7 @@ pub use nestings::{NESTINGS, Nesting, nesting};
 pub use path::path;
 pub use payload::payload;
 pub use program::program;
+pub use request::request;
 pub use rules::{rules_condition, rules_yaml};
 pub use settings::settings;
 pub use shell::{shell, shell_accepts, shell_parse};
@@ -35,11 +37,12 @@ pub use url::url;
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Body); 13] = [
+pub const TARGETS: [(&str, Body); 14] = [
     ("frame", frame),
     ("path", path),
     ("payload", payload),
     ("program", program),
+    ("request", request),
     ("rules_condition", rules_condition),
     ("rules_evaluate", rules_evaluate),
     ("rules_yaml", rules_yaml),

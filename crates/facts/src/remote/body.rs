@@ -26,6 +26,12 @@ pub(super) fn values(text: &str, key: &str) -> Vec<String> {
     found
 }
 
+/// Returns the first document that begins a list: `["mutation { ... }"]`.
+pub(super) fn listed(text: &str) -> Option<String> {
+    let at = text.find("[\"mutation")?;
+    Some(quoted(text.get(at + 2..)?, '"').0)
+}
+
 /// Reads a value behind its key, with its length in bytes.
 fn value(after: &str) -> Option<(String, usize)> {
     let signed = after.trim_start().strip_prefix([':', '='])?;

@@ -358,7 +358,14 @@ impl Machine<'_> {
         let has_context = bound.named("context").is_some_and(|context| *context != Value::Constant);
         for arg in self.operands(node, &path) {
             if has_context && arg.prefix().starts_with("http") {
-                self.effect(node, EffectKind::Upload, Operand::Url(arg));
+                self.effect(node, EffectKind::Upload, Operand::Url(arg.clone()));
+                if let Some(Value::Object(_, options)) = bound.named("context") {
+                    let http = self.index(node, options, &Value::text("http"));
+                    let method = self.index(node, &http, &Value::text("method"));
+                    if let Value::Text(_) = method {
+                        self.request_of(node, &method, &Value::arg(arg), &http);
+                    }
+                }
             }
         }
         match path.as_str().and_then(super::named::inline_data) {

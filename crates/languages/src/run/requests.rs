@@ -7,7 +7,7 @@ use castellan_programs::{Arg, Piece};
 use super::bound::Bound;
 use super::{Argument, Machine};
 use crate::act::What;
-use crate::limits::{SENT_DEPTH_MAX, VALUE_BYTES_MAX};
+use crate::limits::{SENT_DEPTH_MAX, SERVICE_PATH_BYTES_MAX, VALUE_BYTES_MAX};
 use crate::table::{Part, Space, Takes};
 use crate::tree::Node;
 use crate::value::{Ref, Value};
@@ -169,9 +169,9 @@ impl Machine<'_> {
     /// Returns a member of a service's library. Its inner value is the way to it.
     pub(super) fn remote_member(&self, space: &'static Space, inner: &Value, name: &str) -> Option<Value> {
         let is_own = space.name() == REMOTE && space.entry(name).is_none() && !space.has_inert(name);
-        let path = inner.as_str().filter(|_| is_own).unwrap_or_default();
-        let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-        (is_own && path.len() < VALUE_BYTES_MAX).then(|| Value::Object(Ref(space), Value::text(path).into()))
+        let path = inner.as_str().filter(|path| !path.is_empty() && path.len() < SERVICE_PATH_BYTES_MAX);
+        let path = path.map_or(name.to_owned(), |path| format!("{path}.{name}"));
+        is_own.then(|| Value::Object(Ref(space), Value::text(path).into()))
     }
 
     /// Calls a member of a service's library. `None` for another value.

@@ -44,6 +44,7 @@ const EXEMPT: &[(&str, &str)] = &[
     ("PARSER_WORK_PER_KIB", PRICE),
     ("SURVEY_DEPTH_MAX", STACK),
     ("SENT_DEPTH_MAX", "a deeper part of what a request sends is unknown, and the request remains"),
+    ("SERVICE_PATH_BYTES_MAX", "the last member remains, which shows the change"),
     ("STACK_BYTES", "the stack of a helper, whose end is a `Hole` (apart)"),
     ("KEPT_ACTS_MAX", "readings that are not kept are made again"),
     ("KEPT_WORK_MIN", "readings that are not kept are made again"),

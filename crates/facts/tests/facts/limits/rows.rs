@@ -153,11 +153,16 @@ fn of_programs() -> Rows {
     };
     let sent = format!("{}{{\"query\":\"mutation {{ volumeDelete }}\"}}", " ".repeat(300 * 1024));
     let body = with("curl -d @body.json https://a.example", &[("/w/body.json", sent)]);
+    let fields = run(format!("curl -d 'mutation {{ {}deleteIt }}' https://a.example", "a ".repeat(300)));
+    let name = "a".repeat(2_000);
+    let member = run(format!("python3 -c 'import boto3; boto3.client(\"s3\").delete_{name}()'"));
     let long = with("bash long.sh", &[("/w/long.sh", "#".repeat(600 * 1024) + "\nrm -rf /\n")]);
     let secrets = each(40, |at| format!("cat ~/.ssh/id_{at}; "));
     let far = |command: &str| Given { cwd: Some(format!("/w{}", "/d".repeat(12))), ..run(command) };
     vec![
         ("REQUEST_BYTES_MAX", body, Hole(Role::Operand, Why::Size)),
+        ("FIELDS_MAX", fields, Hole(Role::Target, Why::Budget)),
+        ("OPERATION_BYTES_MAX", member, Hole(Role::Target, Why::Size)),
         ("SCRIPT_BYTES_MAX", long, Hole(Role::Code, Why::Size)),
         ("PROGRAMS_MAX", many, Hole(Role::Code, Why::Nesting)),
         ("PROGRAM_DEPTH_MAX", deep, Hole(Role::Code, Why::Nesting)),
