@@ -3,21 +3,21 @@
 //! Machines of tests have no such effect. This module must not know programs.
 
 use castellan_event::{HostClass, Operation, Remote, Role, Why};
-use castellan_programs::lexicons::remote::{
-    ENDS, KEYS, NO_RIGHTS, OPENS, OWNERS, PATH_RIGHTS, READS, ROTATES, STOPS, TEST_DOMAINS, TEST_HOSTS,
-};
+use castellan_programs::lexicons::remote::{READS, TEST_DOMAINS, TEST_HOSTS};
 use castellan_programs::{Arg, Piece};
 
 use crate::limits::{BODY_BYTES_PER_WORK, FIELDS_MAX, OPERATION_BYTES_MAX, REQUEST_BYTES_MAX, URL_BYTES_MAX};
 use crate::sink::Sink;
-use crate::told::{has, words};
+use crate::told::words;
 use crate::url::Url;
 
 mod body;
 mod change;
+mod found;
 mod graphql;
 
 use change::Change;
+use found::Found;
 
 pub(crate) use graphql::mutated;
 
@@ -83,7 +83,7 @@ pub(crate) fn request(request: &Request<'_>, sink: &mut Sink<'_, '_, '_, '_>) {
             sink.opaque(Role::Target, Why::Variable, &text);
         });
     }
-    found.into_effects(&at, sink);
+    effects(found, &at, sink);
 }
 
 /// A document that a variable or the server holds.
@@ -135,7 +135,7 @@ pub(crate) fn documents(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     if found.fields > FIELDS_MAX {
         sink.opaque(Role::Target, Why::Budget, "");
     }
-    found.into_effects(&Remote::default(), sink);
+    effects(found, &Remote::default(), sink);
 }
 
 /// Returns the tool's change besides a deletion, which other names show better.
@@ -176,6 +176,12 @@ fn is_for_tests(at: &Remote) -> bool {
     at.class == Some(HostClass::Loopback) || at.host.as_deref().is_some_and(is_named)
 }
 
+fn effects(found: Found, at: &Remote, sink: &mut Sink<'_, '_, '_, '_>) {
+    for (change, name) in found.changes {
+        add(change, &name, at, sink);
+    }
+}
+
 fn add(change: Change, name: &str, at: &Remote, sink: &mut Sink<'_, '_, '_, '_>) {
     let op = Operation {
         kind: change.kind(),
@@ -185,132 +191,6 @@ fn add(change: Change, name: &str, at: &Remote, sink: &mut Sink<'_, '_, '_, '_>)
         ..Operation::default()
     };
     sink.add_remote(op, at.clone());
-}
-
-/// The changes of one request: of each kind the first.
-#[derive(Debug, Default)]
-struct Found {
-    changes: Vec<(Change, String)>,
-    /// Fields of mutations so far.
-    fields: usize,
-}
-
-impl Found {
-    fn add(&mut self, change: Change, name: &str) {
-        if !self.changes.iter().any(|(before, _)| *before == change) {
-            self.changes.push((change, name.to_owned()));
-        }
-    }
-
-    fn named(&mut self, name: &str) {
-        if let Some(change) = Change::of(name) {
-            self.add(change, name);
-        }
-    }
-
-    /// Adds the fields of a document of GraphQL.
-    fn of_document(&mut self, text: &str) {
-        for field in mutated(text).unwrap_or_default() {
-            self.fields += 1;
-            if self.fields <= FIELDS_MAX {
-                self.named(&field);
-            }
-        }
-    }
-
-    /// Adds the documents in a body: all of it, or a value in it.
-    fn in_document(&mut self, text: &str) {
-        // Most bodies hold none.
-        if text.contains("mutation") {
-            self.of_document(text);
-            if let Some(at) = text.find("\nmutation") {
-                self.of_document(text.get(at..).unwrap_or_default());
-            }
-            body::values(text, "query").iter().for_each(|document| self.of_document(document));
-            // A tagged template is a list.
-            body::listed(text).iter().for_each(|document| self.of_document(document));
-        }
-        // A query that the server has stored is called by its name.
-        if text.contains("persistedQuery") {
-            body::values(text, "operationName").iter().for_each(|name| self.named(name));
-        }
-    }
-
-    /// Adds the operation that a protocol names: AWS's `Action`, the target of its JSON, and JSON-RPC's method.
-    fn in_protocol(&mut self, text: &str) {
-        let actions = if text.contains("Action=") { body::values(text, "Action") } else { Vec::new() };
-        let methods = if text.contains("jsonrpc") { body::values(text, "method") } else { Vec::new() };
-        actions.iter().chain(&methods).for_each(|name| self.named(last_of(name)));
-        if let Some((header, target)) = text.split_once(':')
-            && header.eq_ignore_ascii_case("x-amz-target")
-        {
-            self.named(last_of(target.trim()));
-        }
-    }
-
-    /// Adds the order in a path: `/volumes/1/delete`, `/api-keys/1/rotate`, `/repos/a/b/collaborators/c`.
-    fn in_path(&mut self, path: &str, place: &str, bodies: &[String]) {
-        let is_name = |part: &&str| !part.is_empty() && (!is_id(part) || Change::of(part).is_some());
-        let parts: Vec<&str> = path.split('/').filter(is_name).collect();
-        let Some(last) = parts.last() else { return };
-        let own = words(last_of(last));
-        let reads = own.split_whitespace().next().is_some_and(|first| READS.contains(&first));
-        // A plural names things: `POST /archives` makes one.
-        let change = Change::of_words(&own).filter(|_| !last.ends_with('s'));
-        if reads {
-            return;
-        }
-        // The object is one or two parts before: `/keys/1/rotate`.
-        let near = |count: usize| {
-            words(parts.get(parts.len().saturating_sub(count)..).unwrap_or_default().join(" ").as_str())
-        };
-        if let Some(change) = change {
-            self.add(change, place);
-        } else if has(&near(3), ROTATES) && has(&near(3), KEYS) && !has(&near(3), NO_RIGHTS) {
-            self.add(Change::Rotate, place);
-        } else if has(&near(2), PATH_RIGHTS) && !has(&near(2), NO_RIGHTS) {
-            self.add(Change::Rights, place);
-        }
-        let is_open = |text: &String| {
-            let text = text.replace('=', ":");
-            let plain: String =
-                text.chars().filter(|sign| !sign.is_whitespace() && !"\"'".contains(*sign)).collect();
-            OPENS.iter().any(|value| plain.to_ascii_lowercase().contains(value))
-        };
-        if bodies.iter().any(|text| ends(text, &words(path))) {
-            self.add(Change::Delete, place);
-        }
-        if bodies.iter().any(is_open) {
-            self.add(Change::Publish, place);
-        }
-    }
-
-    fn into_effects(self, at: &Remote, sink: &mut Sink<'_, '_, '_, '_>) {
-        for (change, name) in self.changes {
-            add(change, &name, at, sink);
-        }
-    }
-}
-
-/// True if a body sets the state of a thing to an end, of an account also to a stop.
-fn ends(body: &str, path: &str) -> bool {
-    let states = ["status", "state", "Status", "State"].iter().flat_map(|key| body::values(body, key));
-    let is_end = |state: String| {
-        let state = state.trim().to_ascii_lowercase();
-        ENDS.contains(&state.as_str()) || STOPS.contains(&state.as_str()) && has(path, OWNERS)
-    };
-    states.into_iter().any(is_end)
-}
-
-/// The last part of a name with points: `admin.users.remove`.
-fn last_of(name: &str) -> &str {
-    let end = name.rsplit(['.', ':']).next().unwrap_or_default();
-    if end.is_empty() { name } else { end }
-}
-
-/// True if a part of a path names one thing: it has a digit, or is not known.
-fn is_id(part: &str) -> bool {
-    part.contains(['$', '{', '@', '%', '`']) || part.chars().any(|letter| letter.is_ascii_digit())
 }
 
 /// The text of an argument, with source text for unknown parts.
