@@ -12,6 +12,7 @@ mod compound;
 mod emit;
 mod exits;
 mod flow;
+mod jobs;
 mod loops;
 pub(crate) mod past;
 mod pipes;

@@ -168,6 +168,7 @@ impl Walker<'_> {
                     values.extend(before.unwrap_or_else(|| vec![absent]));
                 }
                 state.set_values(&name, values);
+                self.report_set(state, scope, &name, call.span);
             } else {
                 // The name is an array element.
                 let array = name.split('[').next().unwrap_or_default().to_owned();
@@ -321,6 +322,7 @@ impl Walker<'_> {
                 let value = Value::Scalar(made);
                 self.evaluated_for(state, scope, name, &value, call.span);
                 state.set(name, value);
+                self.report_set(state, scope, name, call.span);
             }
             Some(Some(name)) => {
                 let array = name.split('[').next().unwrap_or_default().to_owned();

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use castellan_event::{Role, Why};
 
-use super::{Definition, Leave, Walker};
+use super::{Definition, Leave, Walker, jobs};
 use crate::found::Origin;
 use crate::limits::{RECURSION_MAX, ROUNDS_MAX, TEXT_DEPTH_MAX};
 use crate::run::Call;
@@ -79,9 +79,11 @@ impl Walker<'_> {
                 self.for_each(state, scope, names, words.as_deref(), body, statement.span);
             }
             Node::ArithmeticFor { first, condition, step, body } => {
+                self.reports_jobs(scope, jobs::counted_without_end(condition, body), statement);
                 self.arithmetic_for(state, scope, [first, condition, step], body);
             }
             Node::While { until, condition, body } => {
+                self.reports_jobs(scope, jobs::loop_without_end(*until, condition, body), statement);
                 self.while_loop(state, scope, *until, condition, body);
             }
             Node::Case { word, arms } => self.case(state, scope, word, arms),
@@ -129,6 +131,12 @@ impl Walker<'_> {
                 let value = walker.arithmetic(state, scope, expression);
                 state.status = value.map(|value| value != 0);
             }),
+        }
+    }
+
+    fn reports_jobs(&mut self, scope: &Scope, is_without_end: bool, statement: &Statement) {
+        if is_without_end {
+            self.gap(scope, Role::Code, Why::Nesting, jobs::JOBS_WITHOUT_END, statement.span);
         }
     }
 
