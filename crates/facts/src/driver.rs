@@ -121,6 +121,6 @@ fn set_variable(set: &Set, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     if set.exported || set.name == "PATH" {
         let mut sink = Sink::new(scene, &mut facts.effects, None, None);
         sink.comes_from(set.script.as_deref());
-        environment::effect(&set.name, &set.value, &mut sink);
+        environment::passed_on(&set.name, &set.value, &mut sink);
     }
 }

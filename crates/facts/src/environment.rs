@@ -10,6 +10,7 @@ use castellan_programs::base_name;
 /// Names; a `*` at the end matches any rest. The second text is the verb of the effect: the kind of change.
 const VARIABLES: &[(&str, &str)] = &[
     ("ACKRC", "command"),
+    ("AIDER_*", "agent"),
     ("ALL_PROXY", "network"),
     ("ANSIBLE_*", "code"),
     ("ANTHROPIC_*", "agent"),
@@ -40,6 +41,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("CODEX_*", "agent"),
     ("COMPOSER", "code"),
     ("COMPOSER_*", "registry"),
+    ("COPILOT_*", "agent"),
     ("COREPACK_*", "registry"),
     ("CURL_CA_BUNDLE", "network"),
     ("CURL_HOME", "network"),
@@ -71,6 +73,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GONOSUMDB", "registry"),
     ("GOOGLE_GEMINI_*", "agent"),
     ("GOPROXY", "registry"),
+    ("GOOSE_*", "agent"),
     ("GOTOOLCHAIN", "command"),
     ("GRADLE_OPTS", "code"),
     ("GUILE_LOAD_PATH", "code"),
@@ -116,6 +119,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("NPM_CONFIG_SCRIPT_SHELL", "command"),
     ("NPM_CONFIG_*", "registry"),
     ("OPENAI_*", "agent"),
+    ("OPENCODE_*", "agent"),
     ("OPENSSL_CONF", "library"),
     ("OPENSSL_ENGINES", "library"),
     ("PAGER", "command"),
@@ -227,6 +231,17 @@ pub(crate) fn effect(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
         sink.shell(text);
     }
 }
+
+/// Adds the effect of a variable that all later commands of the call receive, and stores the home of later agents.
+pub(crate) fn passed_on(name: &str, value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    if name == HOME {
+        sink.scene.exports.home = Some(value.clone());
+    }
+    effect(name, value, sink);
+}
+
+/// The variable below whose directory agents have their settings.
+pub(crate) const HOME: &str = "HOME";
 
 /// Variables whose value a shell runs, with the shown or edited file as an argument. Source: the manuals of git 2.47,
 /// less 661, man-db 2.13, PostgreSQL 17, systemd 256, gh 2.60 and kubectl 1.31.

@@ -24,7 +24,7 @@ use crate::limits::{INCLUDES_MAX, PARENTS_MAX};
 use crate::next::{Next, Place, Progress, Recipe, RecipeTexts, Task};
 use crate::scene::Scene;
 use crate::walk::UNKNOWN;
-use crate::{code, path, scripts, walk};
+use crate::{code, environment, path, scripts, walk};
 
 use packages::Packages;
 
@@ -238,6 +238,9 @@ pub(crate) fn run_on(mut recipe: Box<RecipeTexts>, scene: &mut Scene<'_, '_, '_>
     let mut start = code::started(&recipe.place, None, &[], scene);
     start.cwd = Some(recipe.directory.clone());
     start.env.extend(recipe.env.iter().cloned());
+    if let Some((_, home)) = recipe.env.iter().rev().find(|(name, _)| name == environment::HOME) {
+        scene.exports.home = Some(Arg::known(home.as_str()));
+    }
     let mut found = walk::text(&text, &start, scene);
     found.items.iter_mut().for_each(unquoted);
     code::commands(found, &recipe.place, progress);

@@ -10,6 +10,9 @@ use crate::path::dev_tcp;
 use crate::sink::Sink;
 use crate::url::Host;
 
+/// The verb of a write by the shell, which rules must not take for a write by the command's program.
+const REDIRECT: &str = "redirect";
+
 /// Adds the effects of a command's redirects. For `/dev/tcp/HOST/PORT` the shell itself opens a connection.
 pub(crate) fn effects(redirects: &[Rc<FoundRedirect>], sink: &mut Sink<'_, '_, '_, '_>) {
     for redirect in redirects {
@@ -36,7 +39,8 @@ pub(crate) fn effects(redirects: &[Rc<FoundRedirect>], sink: &mut Sink<'_, '_, '
                 }
                 None => {
                     sink.is_followed = redirect.kind != RedirectKind::ReadWrite;
-                    sink.path(*kind, &redirect.target);
+                    let verb = (*kind == EffectKind::Write).then(|| REDIRECT.to_owned());
+                    sink.path_effect(Operation { verb, ..Operation::of(*kind) }, &redirect.target);
                     sink.is_followed = false;
                 }
             }

@@ -3,6 +3,7 @@
 use castellan_event::{EffectKind, Operation, Role, Why};
 use castellan_programs::{Arg, EffectRow, Invocation, Program, Source};
 
+use crate::environment;
 use crate::loaded;
 use crate::sink::Sink;
 use crate::targets::is_standard_stream;
@@ -13,6 +14,11 @@ pub(crate) fn effects(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     let programs: &[&'static Program] = &[read.program, read.command];
     for program in programs.iter().skip(usize::from(own)) {
         for row in program.effects.iter().filter(|row| read.holds(row.when)) {
+            if row.kind == EffectKind::Spawn
+                && let Some(home) = sink.scene.exports.home.clone()
+            {
+                environment::effect(environment::HOME, &home, sink);
+            }
             effect(row, read, sink);
         }
     }

@@ -3,6 +3,7 @@
 use castellan_event::{EffectKind, Operation, Remote, Role, Why};
 use castellan_programs::{Arg, Invocation, Slot, SlotRole};
 
+use crate::environment;
 use crate::handlers;
 use crate::little::in_code;
 use crate::loaded;
@@ -79,7 +80,8 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::Move => {
             sink.path(EffectKind::Read, arg);
             let verb = Some("move".to_owned());
-            sink.path_effect(Operation { verb, ..Operation::of(EffectKind::Delete) }, arg);
+            let target = destination(read).map(|to| sink.locate(to)).map(|to| to.path.unwrap_or(to.raw));
+            sink.path_effect(Operation { verb, target, ..Operation::of(EffectKind::Delete) }, arg);
         }
         SlotRole::Into => into(arg, read, sink),
         SlotRole::Permission => sink.path(EffectKind::Permission, arg),
@@ -109,6 +111,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         SlotRole::RemoteWrite => arrives(slot, arg, read, sink),
         SlotRole::Package => handlers::manifest::package(slot.detail, arg, sink),
         SlotRole::Sql => sql::effects(slot.detail, arg, sink),
+        SlotRole::Assignment if read.program.wrapper.is_none() => assignment(arg, sink),
         SlotRole::Process => sink.on(EffectKind::Signal, "", "", Some(arg)),
         // Inner commands were found with the command. Other roles change nothing, or the handler adds their effects.
         SlotRole::Text
@@ -160,6 +163,23 @@ fn into(arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
         sink.path(EffectKind::Write, &written);
         moved_to(&written, read, sink);
     }
+}
+
+/// Adds the variable that a program sets for the commands that it runs. Commands of a wrapper have their own effect.
+fn assignment(arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    if let Some((name, _)) = arg.prefix().split_once('=')
+        && let Some(value) = arg.strip_prefix(name).and_then(|rest| rest.strip_prefix("="))
+    {
+        environment::passed_on(name, &value, sink);
+    }
+}
+
+/// Returns the path that moved sources get or go into.
+fn destination(read: &Invocation) -> Option<&Arg> {
+    let options = read.options.iter().filter(|used| used.option.slot.role == SlotRole::Into);
+    let is_written = |role| matches!(role, SlotRole::Into | SlotRole::Write);
+    let operands = read.operands.iter().filter(|one| is_written(one.slot.role));
+    options.filter_map(|used| used.value.as_ref()).chain(operands.map(|one| &one.arg)).last()
 }
 
 /// Stores that a moved source may be a directory with further files.

@@ -4,8 +4,8 @@
 
 use castellan_event::{EffectKind, Operation};
 use castellan_programs::lexicons::told::{
-    CHANGES, DESTROYS, DESTROYS_TOGETHER, DISABLES, NO_RIGHTS, NO_SECRET, OFF, PROTECTIONS, RIGHTS, SECRETS,
-    SHOWS, SHOWS_SECRETS,
+    CHANGES, DESTROYS, DESTROYS_TOGETHER, DISABLES, NO_RIGHTS, NO_SECRET, OFF, PROGRAM_ENDS, PROTECTIONS,
+    RIGHTS, SECRETS, SHOWS, SHOWS_SECRETS,
 };
 use castellan_programs::{Arg, Invocation, base_name};
 use castellan_shell::Stdin;
@@ -99,10 +99,12 @@ pub(crate) fn unmodelled(program: &str, args: &[Arg], sink: &mut Sink<'_, '_, '_
     for text in said.clone().chain(input.as_deref()).filter(|text| text.contains(char::is_whitespace)) {
         statements(text, sink);
     }
+    let has_arguments = said.clone().next().is_some();
     let name: Vec<&str> = said.filter(|arg| is_word(arg)).take(TOLD_WORDS_MAX).collect();
     let name = name.join(" ");
     let words = words(&name);
-    if has(&words, DESTROYS) || has(&words, DESTROYS_TOGETHER) {
+    let is_for_deleting = has_arguments && PROGRAM_ENDS.iter().any(|end| program.ends_with(end));
+    if is_for_deleting || has(&words, DESTROYS) || has(&words, DESTROYS_TOGETHER) {
         sink.add(operation(EffectKind::Destroy, PROGRAM, &name, Some(program)));
     }
     if changes_rights(&words) {

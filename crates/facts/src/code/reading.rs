@@ -201,7 +201,7 @@ fn effect(what: What, sink: &mut Sink<'_, '_, '_, '_>) {
         }
         What::Sql { system, text } => sql::effects(&system, &text, sink),
         What::Variable { name, value } => match name.as_str() {
-            Some(name) => environment::effect(name, &value, sink),
+            Some(name) => environment::passed_on(name, &value, sink),
             None => sink.opaque(Role::Target, name.why().unwrap_or_default(), &name.written()),
         },
         What::Hole { role, why, written } => sink.opaque(role, why, &written),

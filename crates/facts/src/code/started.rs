@@ -58,7 +58,7 @@ pub(super) fn own_input(language: Language, place: &Place) -> Option<Arg> {
 pub(super) fn given(env: &[(String, Arg)], place: &Place, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     if !env.is_empty() {
         with_sink(place, scene, facts, |sink| {
-            env.iter().for_each(|(name, value)| environment::effect(name, value, sink));
+            env.iter().for_each(|(name, value)| environment::passed_on(name, value, sink));
         });
     }
 }

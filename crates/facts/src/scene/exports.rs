@@ -12,6 +12,8 @@ pub(crate) struct Exports {
     pub(crate) compilers: BTreeMap<String, String>,
     /// Exported variables that may hold code, with their values.
     pub(crate) code: Vec<(String, Arg)>,
+    /// The last exported `HOME`: an agent that starts later has its settings there.
+    pub(crate) home: Option<Arg>,
     /// Text of exported variables that the next command passes to a shell.
     pub(crate) texts: Vec<Arg>,
     /// Variables whose code was already found, with their values and the place of the finding.
