@@ -1,7 +1,7 @@
 //! `castellan-conformance falco [PATH]` and `castellan-conformance rules [PATH] [-v]` compare real Falco's answers with
 //! this engine's. `castellan-conformance forerunners --facts [PATH]` compares earlier guards' answers with castellan's
 //! facts, and `castellan-conformance disguises` does so for disguised commands. `castellan-conformance bypasses` prints
-//! the catalogue of disguises. `cargo xtask conformance` runs it. The engine must not depend on the recorded formats.
+//! the catalogue of disguises, `messages` and `incidents` print other pages. `cargo xtask conformance` runs it. The engine must not depend on the recorded formats.
 
 mod answer;
 mod bypasses;
@@ -12,6 +12,7 @@ mod difference;
 mod disguises;
 mod falco;
 mod forerunners;
+mod incidents;
 mod known;
 mod messages;
 mod rules;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         ["disguises"] => disguises::run(),
         ["bypasses"] => bypasses::run(),
         ["messages"] => messages::run(),
+        ["incidents"] => incidents::run(),
         ["forerunners", "--facts"] => {
             recorded("forerunners.jsonl").map_or(Ok(()), |file| forerunners::run(&file))
         }
@@ -42,7 +44,7 @@ fn main() -> ExitCode {
         ["forerunners", path] if *path != "--facts" => given(path).and_then(|path| decisions::run(&path)),
         ["forerunners", "--facts", path] => given(path).and_then(|path| forerunners::run(&path)),
         _ => Err(anyhow::anyhow!(
-            "usage: cargo xtask conformance (all | falco [PATH] | rules [PATH] [-v] | forerunners [--facts] [PATH] | disguises | bypasses | messages)"
+            "usage: cargo xtask conformance (all | falco [PATH] | rules [PATH] [-v] | forerunners [--facts] [PATH] | disguises | bypasses | messages | incidents)"
         )),
     };
     match outcome {

@@ -86,7 +86,7 @@ variable is not known\".
 
 const TABLE: &str = "| cause | message |\n|---|---|\n";
 
-fn policy(profile: Profile) -> anyhow::Result<Policy> {
+pub(crate) fn policy(profile: Profile) -> anyhow::Result<Policy> {
     let compiled = compile(&shipped_rules(), &Config::default().with_profile(profile));
     ensure!(compiled.error().is_none(), "the shipped rules do not load: {:?}", compiled.error());
     Ok(compiled.policy)

@@ -77,6 +77,10 @@ const DOCUMENTS: &[Document] = &[
         file: "docs/messages.md",
         maker: Maker::Program { head: "", program: "castellan-conformance", arguments: &["messages"] },
     },
+    Document {
+        file: "docs/incidents.md",
+        maker: Maker::Program { head: "", program: "castellan-conformance", arguments: &["incidents"] },
+    },
 ];
 
 pub(crate) fn generate(words: &[&str]) -> anyhow::Result<()> {
