@@ -10,7 +10,7 @@ use crate::path::dev_tcp;
 use crate::sink::Sink;
 use crate::url::Host;
 
-/// The verb of a write by the shell, which rules must not take for a write by the command's program.
+/// The verb of what the shell itself opens: rules must not take it for an effect of the command's program.
 const REDIRECT: &str = "redirect";
 
 /// Adds the effects of a command's redirects. For `/dev/tcp/HOST/PORT` the shell itself opens a connection.
@@ -39,7 +39,7 @@ pub(crate) fn effects(redirects: &[Rc<FoundRedirect>], sink: &mut Sink<'_, '_, '
                 }
                 None => {
                     sink.is_followed = redirect.kind != RedirectKind::ReadWrite;
-                    let verb = (*kind == EffectKind::Write).then(|| REDIRECT.to_owned());
+                    let verb = Some(REDIRECT.to_owned());
                     sink.path_effect(Operation { verb, ..Operation::of(*kind) }, &redirect.target);
                     sink.is_followed = false;
                 }

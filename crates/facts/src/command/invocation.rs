@@ -106,7 +106,8 @@ fn model_effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_
 }
 
 /// Programs that write the settings of the work trees that they create.
-const VERSION_CONTROL: &[&str] = &["gh", "git", "glab", "hg", "hub", "jj", "svn"];
+const VERSION_CONTROL: &[&str] =
+    &["bzr", "cvs", "darcs", "fossil", "gh", "git", "glab", "got", "hg", "hub", "jj", "p4", "pijul", "svn"];
 
 /// Returns true if a program, by its name, itself writes the settings of the work trees that it creates.
 pub fn is_version_control(program: &str) -> bool {

@@ -1,5 +1,7 @@
 //! Loops that start background jobs in every round and never end. This module must not know values.
 
+use castellan_programs::base_name;
+
 use crate::tree::{Arithmetic, Node, Part, Script, Statement, Word};
 
 /// The text of the gap for such a loop, which rules compare.
@@ -7,17 +9,35 @@ pub(super) const JOBS_WITHOUT_END: &str = "jobs without end";
 
 /// Returns true if a `while` or `until` never ends and leaves a job running in each round.
 pub(super) fn loop_without_end(until: bool, condition: &Script, body: &Script) -> bool {
-    let holds: &[&str] = if until { &["false"] } else { &["true", ":"] };
-    let is_constant = match condition.statements.as_slice() {
-        [Statement { node: Node::Simple { words, .. }, negated: false, .. }] => {
-            matches!(words.as_slice(), [word] if literal(word).is_some_and(|name| holds.contains(&name)))
-        }
-        [Statement { node: Node::Arithmetic(expression), negated: false, .. }] => {
-            !until && expression.text.trim() == "1"
-        }
-        _ => false,
+    let [last] = condition.statements.as_slice() else { return false };
+    outcome(last) == Some(!until) && leaves_jobs(body)
+}
+
+/// Commands that succeed each time.
+const SUCCEEDS: &[&str] = &["true", ":", "sleep", "usleep", "echo", "printf", "date"];
+
+/// Returns whether a statement always succeeds or always fails; `None` if that may change.
+fn outcome(statement: &Statement) -> Option<bool> {
+    let is_constant = if let Node::Simple { words, .. } = &statement.node {
+        return command(words).map(|succeeds| succeeds != statement.negated);
+    } else if let Node::Test(words) = &statement.node {
+        words.len() == 1 && words.iter().all(|word| literal(word).is_some())
+    } else if let Node::Arithmetic(expression) = &statement.node {
+        expression.text.trim() == "1"
+    } else {
+        false
     };
-    is_constant && leaves_jobs(body)
+    is_constant.then_some(!statement.negated)
+}
+
+fn command(words: &[Word]) -> Option<bool> {
+    let name = base_name(words.first().and_then(literal)?);
+    let literals: Option<Vec<&str>> = words.iter().map(literal).collect();
+    match (name, literals.as_deref()) {
+        ("test", Some([_, text])) | ("[", Some([_, text, "]"])) => Some(!text.is_empty()),
+        ("false", _) => Some(false),
+        (name, _) => SUCCEEDS.contains(&name).then_some(true),
+    }
 }
 
 /// The same for `for ((...))`.
