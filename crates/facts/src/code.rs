@@ -29,7 +29,7 @@ use crate::language::{ENCODED, GIT_HOOK, SHELL, SQL, of_word};
 use crate::limits::PROGRAM_DEPTH_MAX;
 use crate::next::{From, Place, Program, Progress, Reading};
 use crate::scene::Scene;
-use crate::{declared, path, settings};
+use crate::{builds, declared, path, settings};
 use effects::with_sink;
 use held::held;
 use stands::{file_of, unread};
@@ -58,6 +58,7 @@ pub(crate) fn add(
     let language = of_word(word);
     let is_small = word == SHELL
         || lifted::is_one(word)
+        || builds::is_one(word)
         || settings::is_one(word)
         || word.starts_with(SQL)
         || castellan_programs::reads(word);

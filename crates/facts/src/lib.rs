@@ -9,6 +9,7 @@
 //! other rows of the model, `handlers` runs code where a table is not enough, and `told` classifies by the words of a
 //! command alone. `code` converts a program in another language, `recipes` a task of a file.
 
+mod builds;
 mod changed;
 mod code;
 mod command;

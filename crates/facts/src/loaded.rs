@@ -91,7 +91,48 @@ const LOADERS: &[Loader] = &[
     (&["bun", "deno"], &["test", "bench"], &[JS_TESTS, JS_TESTS_OF_DENO]),
     (&["gradle", "gradlew"], &[], &[&[("*.gradle", "groovy"), ("*.gradle.kts", "kotlin")]]),
     (&["mvn", "mvnw", "mvnd"], &[], &[&[("pom.xml", "maven")]]),
+    (&["ant"], &[], &[&[("build.xml", "ant")]]),
+    (&["dotnet", "msbuild"], MSBUILD_BUILDS, &[MSBUILD_FILES]),
+    (&["cmake", "ctest", "ninja"], &[], &[&[("CMakeLists.txt", "cmake"), ("*.cmake", "cmake")]]),
+    (&["meson", "ninja"], &[], &[&[("meson.build", "meson")]]),
+    (&["dune"], &[], &[&[("dune", "dune"), ("dune.inc", "dune")]]),
+    (&["bazel", "bazelisk"], &[], &[BAZEL_FILES]),
+    (&["terraform", "tofu", "terragrunt"], TERRAFORM_CHANGES, &[&[("*.tf", "terraform")]]),
+    (&["terraform", "tofu", "terragrunt"], TERRAFORM_READS, &[&[("*.tf", "terraform-data")]]),
+    (
+        &["mix", "iex"],
+        &[],
+        &[&[("mix.exs", "elixir"), ("config.exs", "elixir"), (".formatter.exs", "elixir")]],
+    ),
+    (&["mix", "iex"], &[], &[&[("dev.exs", "elixir"), ("test.exs", "elixir"), ("runtime.exs", "elixir")]]),
+    (&["mix"], &["test"], &[&[("test_helper.exs", "elixir"), ("*_test.exs", "elixir")]]),
+    (&["sbt"], &[], &[&[("*.sbt", "scala")]]),
+    (&["rebar3"], &[], &[&[("rebar.config", "rebar")]]),
+    (&["zig"], &[], &[&[("build.zig", "zig")]]),
+    (&["nix", "nix-shell"], &[], &[&[("flake.nix", "nix"), ("shell.nix", "nix"), ("default.nix", "nix")]]),
 ];
+
+const BAZEL_FILES: &[Pattern] = &[
+    ("BUILD", "bazel"),
+    ("BUILD.bazel", "bazel"),
+    ("MODULE.bazel", "bazel"),
+    ("WORKSPACE", "bazel"),
+    ("WORKSPACE.bazel", "bazel"),
+    ("*.bzl", "bazel"),
+];
+
+const MSBUILD_BUILDS: &[&str] = &["build", "msbuild", "pack", "publish", "restore", "run", "test", "watch"];
+
+const MSBUILD_FILES: &[Pattern] = &[
+    ("*.*proj", "msbuild"),
+    ("Directory.Build.*", "msbuild"),
+    ("*.targets", "msbuild"),
+    ("*.props", "msbuild"),
+];
+
+const TERRAFORM_CHANGES: &[&str] = &["apply", "destroy", "run-all", "test"];
+
+const TERRAFORM_READS: &[&str] = &["console", "import", "plan", "refresh"];
 
 const PYTHON_TESTS: &[Pattern] =
     &[("conftest.py", "python"), ("test_*.py", "python"), ("*_test.py", "python")];
@@ -139,6 +180,9 @@ const JS_CONFIGURATIONS: &[Pattern] = &[
     ("gulpfile.*", "javascript"),
 ];
 
+/// Programs that build in another directory than that of the sources, so all of the workspace may be loaded.
+const IN_OWN_DIRECTORY: &[&str] = &["cmake", "ctest", "meson", "ninja"];
+
 /// Every program in one of the tables. Most commands run another program, and then the tables are not searched.
 static PROGRAMS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let own = LOADERS.iter().map(|(programs, ..)| *programs);
@@ -174,7 +218,9 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
         return fixed::add(read, name, &BTreeSet::new(), sink);
     }
     let Some(cwd) = sink.cwd.clone() else { return };
-    let mut found = sink.scene.written_below(&cwd);
+    let workspace = sink.scene.session.setting.workspace.clone();
+    let mut found =
+        sink.scene.written_below(if IN_OWN_DIRECTORY.contains(&name) { &workspace } else { &cwd });
     let elsewhere = beyond(read, &cwd);
     if elsewhere.len() > LOOKED_DIRECTORIES_MAX {
         sink.opaque(Role::Code, Why::Budget, name);

@@ -324,7 +324,7 @@ fn find(task: &Task, runner: &Runner, place: &Place, scene: &mut Scene<'_, '_, '
 }
 
 /// Restores unknown parts that were in quotes, in which a shell does not expand a variable.
-fn unquoted(item: &mut Item) {
+pub(crate) fn unquoted(item: &mut Item) {
     let Item::Command(run) = item else { return };
     let env = run.env.iter_mut().map(|(_, value)| value);
     run.argv.iter_mut().chain(env).for_each(unknown_again);

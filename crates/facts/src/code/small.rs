@@ -10,7 +10,7 @@ use super::{commands, configured, known, lifted, started};
 use crate::language::{SHELL, SQL};
 use crate::next::{Next, Place, Progress};
 use crate::scene::Scene;
-use crate::{little, settings, sql, walk};
+use crate::{builds, little, recipes, settings, sql, walk};
 
 /// Adds the effects of a text in such a language.
 pub(super) fn add(
@@ -25,6 +25,9 @@ pub(super) fn add(
     }
     if settings::is_one(language) {
         return configured::add(language, text, place, scene, progress);
+    }
+    if builds::is_one(language) {
+        return built(language, text, place, scene, progress);
     }
     if lifted::is_one(language) {
         return match lifted::shell(language, text) {
@@ -69,6 +72,21 @@ pub(crate) fn shell(text: &Arg, place: &Place, scene: &mut Scene<'_, '_, '_>, pr
         Ok(text) => walked(&text, place, scene, progress),
         Err(why) => opaque(place, (why, &text.written()), scene, &mut progress.facts),
     }
+}
+
+/// Adds the commands of a build file. The rest of a file that may do more is Opaque.
+fn built(language: &str, text: &str, place: &Place, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
+    let directory =
+        place.file.as_deref().and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
+    let found = builds::read(language, text, directory);
+    if !found.is_whole {
+        opaque(place, (Why::Language, language), scene, &mut progress.facts);
+    }
+    let mut start = started(place, None, &[], scene);
+    start.input = Some(Arg::unknown(Why::Input, "", false));
+    let mut walked = walk::text(&found.shell, &start, scene);
+    walked.items.iter_mut().for_each(recipes::unquoted);
+    commands(walked, place, progress);
 }
 
 fn walked(text: &str, place: &Place, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {

@@ -1,0 +1,56 @@
+//! Build files in languages that castellan does not run: finds the commands that they start, as shell text. Must not
+//! know who loads such a file, and what the commands do.
+
+mod cmake;
+mod scan;
+mod table;
+mod tokens;
+mod xml;
+
+use castellan_event::single_quoted;
+
+use crate::walk::UNKNOWN;
+
+/// The commands of a build file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Commands {
+    /// Shell text, one command a line.
+    pub(crate) shell: String,
+    /// The file does nothing but what these commands do, and what its tool does with any file of the project.
+    pub(crate) is_whole: bool,
+}
+
+/// Returns true if a language is one of build files.
+pub(crate) fn is_one(language: &str) -> bool {
+    language == cmake::LANGUAGE || xml::is_one(language) || table::find(language).is_some()
+}
+
+/// Finds the commands in a text. `directory`: that of the file.
+pub(crate) fn read(language: &str, text: &str, directory: Option<&str>) -> Commands {
+    if language == cmake::LANGUAGE {
+        return cmake::read(text, directory.unwrap_or("."));
+    }
+    if xml::is_one(language) {
+        return xml::read(language, text);
+    }
+    table::find(language).map(|dialect| scan::read(dialect, text)).unwrap_or_default()
+}
+
+/// A variable in shell text that stands for a value that the file does not show.
+fn unknown() -> String {
+    format!("${{{UNKNOWN}}}")
+}
+
+/// Returns words as one command. A word may have unknown parts; its other text is literal.
+fn command(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    quoted.join(" ")
+}
+
+/// Returns a word in a form that a shell parses back to the word, with its unknown parts.
+fn quoted(word: &str) -> String {
+    let literal = |text: &str| if text.is_empty() { String::new() } else { single_quoted(text) };
+    let parts: Vec<String> = word.split(&unknown()).map(literal).collect();
+    let whole = parts.join(&format!("\"{}\"", unknown()));
+    if whole.is_empty() { "''".to_owned() } else { whole }
+}

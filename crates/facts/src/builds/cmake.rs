@@ -1,0 +1,341 @@
+//! Commands of CMake's language, by CMake 3.31. Every branch of a condition is read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Commands, command, quoted, unknown};
+
+pub(super) const LANGUAGE: &str = "cmake";
+
+/// Words that end a `COMMAND` of another command.
+const KEYWORDS: &[&str] = &[
+    "ALL",
+    "APPEND",
+    "BYPRODUCTS",
+    "COMMAND_ECHO",
+    "COMMAND_ERROR_IS_FATAL",
+    "COMMAND_EXPAND_LISTS",
+    "COMMENT",
+    "CONFIGURATIONS",
+    "DEPENDS",
+    "DEPENDS_EXPLICIT_ONLY",
+    "DEPFILE",
+    "ECHO_ERROR_VARIABLE",
+    "ECHO_OUTPUT_VARIABLE",
+    "ENCODING",
+    "ERROR_FILE",
+    "ERROR_QUIET",
+    "ERROR_STRIP_TRAILING_WHITESPACE",
+    "ERROR_VARIABLE",
+    "IMPLICIT_DEPENDS",
+    "INPUT_FILE",
+    "JOB_POOL",
+    "JOB_SERVER_AWARE",
+    "MAIN_DEPENDENCY",
+    "OUTPUT",
+    "OUTPUT_FILE",
+    "OUTPUT_QUIET",
+    "OUTPUT_STRIP_TRAILING_WHITESPACE",
+    "OUTPUT_VARIABLE",
+    "POST_BUILD",
+    "PRE_BUILD",
+    "PRE_LINK",
+    "RESULTS_VARIABLE",
+    "RESULT_VARIABLE",
+    "SOURCES",
+    "TIMEOUT",
+    "USES_TERMINAL",
+    "VERBATIM",
+    "WORKING_DIRECTORY",
+];
+
+/// Commands with `COMMAND` parts.
+const STARTING: &[&str] = &["add_custom_command", "add_custom_target", "add_test", "execute_process"];
+
+/// Variables of CMake itself. `None`: the directory of the file.
+const VARIABLES: &[(&str, Option<&str>)] = &[
+    ("CMAKE_BINARY_DIR", Some("build")),
+    ("CMAKE_COMMAND", Some("cmake")),
+    ("CMAKE_CTEST_COMMAND", Some("ctest")),
+    ("CMAKE_CURRENT_BINARY_DIR", Some("build")),
+    ("CMAKE_CURRENT_LIST_DIR", None),
+    ("CMAKE_CURRENT_SOURCE_DIR", None),
+    ("CMAKE_CXX_COMPILER", Some("c++")),
+    ("CMAKE_C_COMPILER", Some("cc")),
+    ("CMAKE_MAKE_PROGRAM", Some("make")),
+    ("CMAKE_SOURCE_DIR", Some(".")),
+    ("PROJECT_BINARY_DIR", Some("build")),
+    ("PROJECT_SOURCE_DIR", Some(".")),
+    ("PYTHON_EXECUTABLE", Some("python3")),
+    ("Python3_EXECUTABLE", Some("python3")),
+    ("Python_EXECUTABLE", Some("python3")),
+];
+
+#[derive(Default)]
+struct File<'t> {
+    directory: &'t str,
+    values: BTreeMap<String, String>,
+    /// Programs that the project builds.
+    targets: BTreeSet<String>,
+    lines: Vec<String>,
+    has_other_code: bool,
+}
+
+pub(super) fn read(text: &str, directory: &str) -> Commands {
+    let mut file = File { directory, ..File::default() };
+    file.add(text);
+    Commands { shell: file.lines.join("\n"), is_whole: !file.has_other_code }
+}
+
+impl File<'_> {
+    fn add(&mut self, text: &str) {
+        let Some(calls) = calls(text) else {
+            self.has_other_code = true;
+            return;
+        };
+        for (name, arguments) in calls {
+            self.call(&name.to_ascii_lowercase(), &arguments);
+        }
+    }
+
+    fn call(&mut self, name: &str, arguments: &[String]) {
+        let first = arguments.first().map_or("", String::as_str);
+        match name {
+            "set" => {
+                let values = arguments.iter().skip(1);
+                let values = values.take_while(|one| !matches!(one.as_str(), "CACHE" | "PARENT_SCOPE"));
+                let value = values.map(|one| self.filled(one)).collect::<Vec<_>>().join(" ");
+                self.values.insert(first.to_owned(), value);
+            }
+            "find_program" => {
+                let program =
+                    arguments.iter().skip(1).find(|one| !matches!(one.as_str(), "NAMES" | "REQUIRED"));
+                if let Some(program) = program {
+                    self.values.insert(first.to_owned(), program.clone());
+                }
+            }
+            "add_executable" => {
+                self.targets.insert(first.to_owned());
+            }
+            "exec_program" => {
+                self.words(arguments.iter().filter(|one| *one != "ARGS").take_while(is_no_keyword))
+            }
+            "file" => self.of_file(first, arguments.get(1..).unwrap_or_default()),
+            "install" => {
+                let code = arguments.iter().skip_while(|one| *one != "CODE").nth(1);
+                if let Some(code) = code {
+                    self.add(code);
+                }
+            }
+            "cmake_language" | "variable_watch" | "ctest_run_script" => self.has_other_code = true,
+            name if STARTING.contains(&name) => self.starting(arguments),
+            _ => {}
+        }
+    }
+
+    /// Adds the commands after each `COMMAND`.
+    fn starting(&mut self, arguments: &[String]) {
+        let mut rest = arguments;
+        while let Some(at) = rest.iter().position(|one| one == "COMMAND") {
+            rest = rest.get(at + 1..).unwrap_or_default();
+            let words = rest.iter().take_while(|one| *one != "COMMAND").take_while(is_no_keyword);
+            self.words(words.filter(|one| *one != "ARGS"));
+        }
+    }
+
+    fn words<'a>(&mut self, words: impl Iterator<Item = &'a String>) {
+        let words: Vec<String> = words.map(|word| self.filled(word)).collect();
+        let is_own = words.first().is_none_or(|first| self.targets.contains(first));
+        if is_own || words.first().is_some_and(|first| first.starts_with("$<TARGET_FILE")) {
+            return;
+        }
+        // CMake passes these signs to the shell of the build.
+        let is_sign = |word: &str| matches!(word, "|" | "||" | "&&" | ">" | ">>" | "<" | ";" | "2>&1");
+        let shown = |word: &String| if is_sign(word) { word.clone() } else { self.shown(word) };
+        self.lines.push(words.iter().map(shown).collect::<Vec<_>>().join(" "));
+    }
+
+    fn of_file(&mut self, kind: &str, arguments: &[String]) {
+        let shown: Vec<String> = arguments.iter().map(|one| self.shown(&self.filled(one))).collect();
+        let (first, second) =
+            (shown.first().cloned().unwrap_or_default(), shown.get(1).cloned().unwrap_or_default());
+        match kind {
+            "REMOVE" => self.lines.push(format!("rm -f {}", shown.join(" "))),
+            "REMOVE_RECURSE" => self.lines.push(format!("rm -rf {}", shown.join(" "))),
+            "DOWNLOAD" => self.lines.push(format!("curl -o {second} {first}")),
+            "UPLOAD" => self.lines.push(format!("curl -T {first} {second}")),
+            "WRITE" | "APPEND" | "TOUCH" => self.lines.push(format!("touch {first}")),
+            "RENAME" | "CREATE_LINK" | "COPY_FILE" => self.lines.push(format!("cp -r {first} {second}")),
+            "COPY" | "INSTALL" => {
+                let files =
+                    arguments.iter().take_while(is_no_keyword).take_while(|one| *one != "DESTINATION");
+                let files: Vec<String> = files.map(|one| self.shown(&self.filled(one))).collect();
+                let into = arguments.iter().skip_while(|one| *one != "DESTINATION").nth(1);
+                if let Some(into) = into {
+                    self.lines.push(format!("cp -r {} {}", files.join(" "), self.shown(&self.filled(into))));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns a value as a word of shell text. `$ENV{NAME}` is a variable of the shell.
+    fn shown(&self, word: &str) -> String {
+        let mut text = String::new();
+        let mut rest = word;
+        while let Some((before, after)) = rest.split_once("$ENV{") {
+            let Some((name, behind)) = after.split_once('}') else { break };
+            text.push_str(&quoted_part(before));
+            text.push_str(&format!("\"${{{name}}}\""));
+            rest = behind;
+        }
+        text.push_str(&quoted_part(rest));
+        if text.is_empty() { command(&[String::new()]) } else { text }
+    }
+
+    /// Replaces variables, and expressions that the generator evaluates.
+    fn filled(&self, word: &str) -> String {
+        let mut text = String::new();
+        let mut rest = word;
+        while let Some(at) = rest.find("${") {
+            let (before, after) = rest.split_at(at);
+            let Some((name, behind)) = after.get(2..).and_then(|inner| inner.split_once('}')) else { break };
+            text.push_str(before);
+            text.push_str(&self.value(name));
+            rest = behind;
+        }
+        text.push_str(rest);
+        if text.starts_with("$<TARGET_FILE") || !text.contains("$<") { text } else { unknown() }
+    }
+
+    fn value(&self, name: &str) -> String {
+        if let Some(value) = self.values.get(name) {
+            return value.clone();
+        }
+        if let Some((_, value)) = VARIABLES.iter().find(|(one, _)| *one == name) {
+            return value.unwrap_or(self.directory).to_owned();
+        }
+        // A module that finds a program names its variable after it.
+        match name.strip_suffix("_EXECUTABLE").filter(|program| !program.contains('{')) {
+            Some(program) => program.to_ascii_lowercase(),
+            None => unknown(),
+        }
+    }
+}
+
+fn quoted_part(text: &str) -> String {
+    if text.is_empty() { String::new() } else { quoted(text) }
+}
+
+fn is_no_keyword(word: &&String) -> bool {
+    !KEYWORDS.contains(&word.as_str())
+}
+
+/// Parses the commands with their arguments. `None` if the text does not end well.
+fn calls(text: &str) -> Option<Vec<(String, Vec<String>)>> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    loop {
+        rest = blank(rest);
+        if rest.is_empty() {
+            return Some(found);
+        }
+        let end = rest.find(|one: char| !one.is_ascii_alphanumeric() && one != '_')?;
+        let (name, after) = rest.split_at_checked(end).filter(|(name, _)| !name.is_empty())?;
+        let mut inner = blank(after).strip_prefix('(')?;
+        let (mut arguments, mut depth) = (Vec::new(), 1);
+        while depth > 0 {
+            inner = blank(inner);
+            let first = inner.chars().next()?;
+            match first {
+                '(' => depth += 1,
+                ')' => depth -= 1,
+                _ => {
+                    let (argument, behind) = argument(inner)?;
+                    arguments.push(argument);
+                    inner = behind;
+                    continue;
+                }
+            }
+            inner = inner.get(1..)?;
+        }
+        found.push((name.to_owned(), arguments));
+        rest = inner;
+    }
+}
+
+/// Skips blanks and comments.
+fn blank(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        let Some(comment) = text.strip_prefix('#') else { return text };
+        text = match bracket(comment) {
+            Some((_, behind)) => behind,
+            None => comment.split_once('\n').map_or("", |(_, behind)| behind),
+        };
+    }
+}
+
+/// Returns the text of `[==[...]==]` and the rest.
+fn bracket(text: &str) -> Option<(&str, &str)> {
+    let inner = text.strip_prefix('[')?;
+    let level = inner.len() - inner.trim_start_matches('=').len();
+    let inner = inner.get(level..)?.strip_prefix('[')?;
+    inner.split_once(&format!("]{}]", "=".repeat(level)))
+}
+
+fn argument(text: &str) -> Option<(String, &str)> {
+    if let Some((inner, behind)) = bracket(text) {
+        return Some((inner.to_owned(), behind));
+    }
+    let is_quoted = text.starts_with('"');
+    let body = text.strip_prefix('"').unwrap_or(text);
+    let mut value = String::new();
+    let mut signs = body.char_indices();
+    while let Some((at, sign)) = signs.next() {
+        match sign {
+            '\\' => match signs.next() {
+                Some((_, '\n')) => {}
+                Some((_, 'n')) => value.push('\n'),
+                Some((_, other)) => value.push(other),
+                None => return None,
+            },
+            '"' if is_quoted => return Some((value, body.get(at + 1..)?)),
+            ' ' | '\t' | '\n' | '\r' | '(' | ')' | '#' if !is_quoted => {
+                return Some((value, body.get(at..)?));
+            }
+            other => value.push(other),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_of_a_project_are_found() {
+        let check = |text: &str, expected: &str, is_whole: bool| {
+            assert_eq!(read(text, "/w"), Commands { shell: expected.to_owned(), is_whole }, "{text}");
+        };
+        check("project(x C)\n# a (\nadd_executable(a a.c)\nadd_test(NAME t COMMAND a --x)\n", "", true);
+        check("execute_process(COMMAND sh -c \"a | b\" OUTPUT_VARIABLE x)", "'sh' '-c' 'a | b'", true);
+        check(
+            "add_custom_target(g ALL COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/g.py > o.h VERBATIM)",
+            "'python3' '/w/g.py' > 'o.h'",
+            true,
+        );
+        check("find_program(F NAMES ccf)\nadd_custom_command(OUTPUT a COMMAND ${F} -i)", "'ccf' '-i'", true);
+        check("EXECUTE_PROCESS(COMMAND rm -rf $ENV{HOME}/x)", "'rm' '-rf' \"${HOME}\"'/x'", true);
+        check("file(REMOVE_RECURSE [[a b]] c)", "rm -rf 'a b' 'c'", true);
+        check("file(DOWNLOAD https://h/x y)", "curl -o 'y' 'https://h/x'", true);
+        check("install(CODE \"execute_process(COMMAND a)\")", "'a'", true);
+        check("cmake_language(EVAL CODE \"x\")", "", false);
+        check(
+            "set(S sh)\nexecute_process(COMMAND ${S} COMMAND ${T})",
+            "'sh'\n\"${castellan_unknown_value}\"",
+            true,
+        );
+        check("execute_process(COMMAND", "", false);
+    }
+}

@@ -1,0 +1,244 @@
+//! Finds commands in the text of a build file by the words that start them. Knows brackets, quotes and comments of a
+//! language, and the texts that are assigned to names; must not know the language further.
+
+use std::collections::BTreeMap;
+
+use super::table::{Dialect, Takes};
+use super::tokens::{Token, tokens};
+use super::{Commands, command, quoted, unknown};
+
+pub(super) fn read(dialect: &Dialect, text: &str) -> Commands {
+    let tokens = tokens(dialect, text);
+    let values = values(&tokens);
+    let (mut lines, mut headers) = (Vec::new(), Vec::new());
+    let mut line_from = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Line => line_from = at + 1,
+            Token::Sign('{' | '(' | '[') => headers.push((line_from, at)),
+            Token::Sign('}' | ')' | ']') => {
+                headers.pop();
+            }
+            Token::Text(text) => {
+                let begun = dialect.begin.and_then(|begin| text.strip_prefix(begin));
+                lines.extend(begun.map(str::to_owned));
+            }
+            Token::Sign(_) => {}
+            Token::Word(word) => {
+                let is_start = |(name, ..): &&(&str, &str, Takes)| {
+                    word == name || word.strip_suffix(name).is_some_and(|before| before.ends_with('.'))
+                };
+                let Some((_, within, takes)) = dialect.starts.iter().find(is_start) else { continue };
+                let is_in = |(from, to): &(usize, usize)| {
+                    let header = tokens.get(*from..*to).unwrap_or_default();
+                    header.iter().any(|one| matches!(one, Token::Word(it) | Token::Text(it) if it == within))
+                };
+                if within.is_empty() || headers.iter().any(is_in) {
+                    let region = region(&tokens, at, dialect);
+                    lines.extend(started(*takes, &words(region, &values, dialect)));
+                }
+            }
+        }
+    }
+    Commands { shell: lines.join("\n"), is_whole: dialect.is_whole }
+}
+
+/// Returns shell text for a start with these arguments.
+fn started(takes: Takes, words: &[String]) -> Vec<String> {
+    let Some(first) = words.first() else { return Vec::new() };
+    match takes {
+        Takes::Words => vec![command(words)],
+        Takes::Shell if *first == unknown() => vec![quoted(first)],
+        Takes::Shell => vec![first.clone()],
+        Takes::Each => words.iter().filter(|word| **word != unknown()).cloned().collect(),
+        Takes::Deleted => vec![format!("rm -rf {}", command(words))],
+        Takes::Code => vec![quoted(&unknown())],
+    }
+}
+
+/// Returns the arguments after the word at a position.
+fn region<'t>(tokens: &'t [Token], at: usize, dialect: &Dialect) -> &'t [Token] {
+    let after = tokens.get(at + 1..).unwrap_or_default();
+    if dialect.has_bare_texts {
+        return until_close(after, 1);
+    }
+    // `name = value`, `name: value` and `{name, value}`.
+    let assigned = after.iter().position(|one| !matches!(one, Token::Sign('=' | ':' | ',' | '>')));
+    let is_assigned = assigned.is_some_and(|at| at > 0);
+    let after = after.get(assigned.unwrap_or(0)..).unwrap_or_default();
+    let is_block = matches!(after.first(), Some(Token::Sign('(' | '[' | '{' | '&')));
+    if is_block {
+        let open = after.iter().take_while(|one| !matches!(one, Token::Sign('(' | '[' | '{'))).count();
+        return until_close(after.get(open + 1..).unwrap_or_default(), 1);
+    }
+    let mut end = 0;
+    for (at, token) in after.iter().enumerate() {
+        let continues = matches!(after.get(at.wrapping_sub(1)), Some(Token::Sign(',' | '+')));
+        let is_end = match token {
+            Token::Line => !continues,
+            Token::Sign(')' | '}' | ']' | ';') => true,
+            Token::Sign(',') => is_assigned,
+            Token::Word(_) | Token::Text(_) | Token::Sign(_) => false,
+        };
+        if is_end {
+            break;
+        }
+        end = at + 1;
+    }
+    after.get(..end).unwrap_or_default()
+}
+
+fn until_close(tokens: &[Token], mut depth: usize) -> &[Token] {
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Sign('(' | '[' | '{') => depth += 1,
+            Token::Sign(')' | ']' | '}') => depth -= 1,
+            Token::Word(_) | Token::Text(_) | Token::Sign(_) | Token::Line => {}
+        }
+        if depth == 0 {
+            return tokens.get(..at).unwrap_or_default();
+        }
+    }
+    tokens
+}
+
+/// Returns the texts of arguments, without named ones. A name without a known text is an unknown word.
+fn words(tokens: &[Token], values: &BTreeMap<&str, &str>, dialect: &Dialect) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let (mut at, mut depth, mut is_joined) = (0, 0_usize, false);
+    while let Some(token) = tokens.get(at) {
+        let next = tokens.get(at + 1);
+        at += 1;
+        let text = match token {
+            Token::Sign('(' | '[' | '{') => {
+                depth += 1;
+                // A call without arguments.
+                let is_call = matches!(at.checked_sub(2).and_then(|at| tokens.get(at)), Some(Token::Word(_)));
+                if !(is_call && matches!(next, Some(Token::Sign(')')))) {
+                    continue;
+                }
+                unknown()
+            }
+            Token::Sign(')' | ']' | '}') => {
+                depth = depth.saturating_sub(1);
+                continue;
+            }
+            Token::Sign('+') => {
+                is_joined = true;
+                continue;
+            }
+            Token::Sign(_) | Token::Line => continue,
+            Token::Text(text) => text.clone(),
+            Token::Word(word) if dialect.has_bare_texts => word.clone(),
+            Token::Word(_) if matches!(next, Some(Token::Sign(':' | '='))) => {
+                // A named argument ends at the next comma of its depth.
+                let mut inner = 0_i32;
+                while let Some(one) = tokens.get(at) {
+                    match one {
+                        Token::Sign('(' | '[' | '{') => inner += 1,
+                        Token::Sign(')' | ']' | '}') => inner -= 1,
+                        Token::Sign(',') if inner == 0 => break,
+                        Token::Word(_) | Token::Text(_) | Token::Sign(_) | Token::Line => {}
+                    }
+                    if inner < 0 {
+                        break;
+                    }
+                    at += 1;
+                }
+                continue;
+            }
+            Token::Word(_) if matches!(next, Some(Token::Sign('('))) => continue,
+            Token::Word(word) if matches!(word.as_str(), "." | "_" | "const" | "do" | "u8") => continue,
+            Token::Word(word) => values.get(word.as_str()).map_or_else(unknown, |text| (*text).to_owned()),
+        };
+        match found.last_mut().filter(|_| is_joined) {
+            Some(last) => last.push_str(&text),
+            None => found.push(text),
+        }
+        is_joined = false;
+    }
+    found
+}
+
+/// Returns the texts that are assigned to names: `name = 'text'`, `name = find_program('text')`.
+fn values(tokens: &[Token]) -> BTreeMap<&str, &str> {
+    let mut found = BTreeMap::new();
+    for window in tokens.windows(5) {
+        match window {
+            [Token::Word(name), Token::Sign('='), Token::Text(text), ..]
+            | [Token::Word(name), Token::Sign('='), Token::Word(_), Token::Sign('('), Token::Text(text)] => {
+                found.insert(name.as_str(), text.as_str());
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::find;
+    use super::*;
+
+    #[test]
+    fn commands_are_found_by_the_words_that_start_them() {
+        let check = |language: &str, text: &str, expected: &str| {
+            assert_eq!(read(find(language).unwrap(), text).shell, expected, "{text}");
+        };
+        check(
+            "meson",
+            "r = run_command('git', 'describe', check: false).stdout() # 'x'\n",
+            "'git' 'describe'",
+        );
+        check(
+            "meson",
+            "p = find_program('a')\ncustom_target('g', output: 'o', command: [p, '@INPUT@'])",
+            "'a' '@INPUT@'",
+        );
+        check("meson", "executable('x', 'main.c', dependencies: dep)\n", "");
+        check(
+            "dune",
+            "(rule (targets a) (action (with-stdout-to a (run gen/g.exe %{deps} -x)))) ; (run b)",
+            "'gen/g.exe' '%{deps}' '-x'",
+        );
+        check("dune", "(rule (action (system \"a | b\")))", "a | b");
+        check(
+            "bazel",
+            "genrule(name=\"g\", outs=[\"a\"], cmd = \"sed x $< > $@ $$HOME\")",
+            "sed x bazel-out/file > bazel-out/file $HOME",
+        );
+        check(
+            "bazel",
+            "def f(ctx):\n  ctx.execute([\"sh\", \"-c\", \"a\" + ctx.attr.x])",
+            "'sh' '-c' 'a'\"${castellan_unknown_value}\"",
+        );
+        check(
+            "terraform",
+            "data \"external\" \"x\" {\n  program = [\"python3\", \"${path.module}/q.py\"]\n}",
+            "'python3' './q.py'",
+        );
+        check("terraform", "resource \"k\" \"x\" {\n  command = [\"sh\"]\n}\n", "");
+        check(
+            "terraform",
+            "provisioner \"local-exec\" {\n  command = <<-EOT\n    a\n    b\n  EOT\n}\n",
+            "    a\n    b\n",
+        );
+        check("terraform-data", "provisioner \"local-exec\" {\n  command = \"a\"\n}\n", "");
+        check(
+            "rebar",
+            "{pre_hooks, [{compile, \"make -C c\"}, {clean, \"a\"}]}.\n{deps, [{x, \"1\"}]}.",
+            "make -C c\na",
+        );
+        check("scala", "val r = Seq(\"sh\", \"-c\", \"a\").!\n", "'sh' '-c' 'a'");
+        check("elixir", "System.cmd(\"sh\", [\"-c\", \"a\"], into: IO.stream())\n", "'sh' '-c' 'a'");
+        check("elixir", "File.rm_rf!(System.user_home!())", "rm -rf \"${castellan_unknown_value}\"");
+        check("elixir", "aliases: [test: [\"ecto.create\", \"cmd rm -rf x\"]]", "rm -rf x");
+        check("zig", "const r = b.addSystemCommand(&.{ \"sh\", \"-c\", \"a\" });", "'sh' '-c' 'a'");
+        check(
+            "zig",
+            "const r = b.addSystemCommand(&[_][]const u8{ \"sh\", \"-c\", \"a\" });",
+            "'sh' '-c' 'a'",
+        );
+        check("meson", "run_command(", "");
+    }
+}

@@ -1,0 +1,171 @@
+//! The languages of build files, with the words by which they start programs. Sources: the manuals of Meson 1.6, Dune
+//! 3.17, Bazel 7, Terraform 1.10, sbt 1.10, Mix 1.18, rebar3 3.24, Zig 0.14.
+
+/// A language of build files.
+#[derive(Debug)]
+pub(super) struct Dialect {
+    name: &'static str,
+    /// Beginnings and ends of comments.
+    pub(super) comments: &'static [(&'static str, &'static str)],
+    /// Quotes; longer ones first.
+    pub(super) quotes: &'static [&'static str],
+    /// Beginnings and ends of values inside texts.
+    pub(super) holes: &'static [(&'static str, &'static str)],
+    pub(super) starts: &'static [Start],
+    /// Words outside of quotes are texts.
+    pub(super) has_bare_texts: bool,
+    /// Texts are expanded like those of a makefile.
+    pub(super) is_expanded: bool,
+    /// Texts that begin so are commands.
+    pub(super) begin: Option<&'static str>,
+    /// A file can do nothing else than to start programs by these words.
+    pub(super) is_whole: bool,
+}
+
+/// A word that starts a program, the name of the block in which it does so (empty: any), and its arguments.
+pub(super) type Start = (&'static str, &'static str, Takes);
+
+/// How a word names what it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// Its texts are the words of a command.
+    Words,
+    /// Its first text is shell text.
+    Shell,
+    /// Each of its texts is shell text.
+    Each,
+    /// Its texts are paths that it deletes with all below.
+    Deleted,
+    /// Its texts are code of another language.
+    Code,
+}
+
+const HASH: (&str, &str) = ("#", "\n");
+const SLASHES: (&str, &str) = ("//", "\n");
+const STARS: (&str, &str) = ("/*", "*/");
+
+const BASE: Dialect = Dialect {
+    name: "",
+    comments: &[HASH],
+    quotes: &["\""],
+    holes: &[],
+    starts: &[],
+    has_bare_texts: false,
+    is_expanded: false,
+    begin: None,
+    is_whole: true,
+};
+
+/// What runs when Terraform reads data.
+const TERRAFORM_DATA: &[Start] = &[("program", "external", Takes::Words)];
+
+const DIALECTS: &[Dialect] = &[
+    Dialect {
+        name: "meson",
+        quotes: &["'''", "'"],
+        starts: &[
+            ("run_command", "", Takes::Words),
+            ("command", "", Takes::Words),
+            ("add_install_script", "", Takes::Words),
+            ("add_postconf_script", "", Takes::Words),
+            ("add_dist_script", "", Takes::Words),
+            ("generator", "", Takes::Words),
+        ],
+        ..BASE
+    },
+    Dialect {
+        name: "dune",
+        comments: &[(";", "\n"), ("#|", "|#")],
+        holes: &[("%{", "}")],
+        starts: &[
+            ("run", "", Takes::Words),
+            ("dynamic-run", "", Takes::Words),
+            ("system", "", Takes::Shell),
+            ("bash", "", Takes::Shell),
+        ],
+        has_bare_texts: true,
+        ..BASE
+    },
+    Dialect {
+        name: "bazel",
+        quotes: &["\"\"\"", "'''", "\"", "'"],
+        starts: &[
+            ("cmd", "", Takes::Shell),
+            ("cmd_bash", "", Takes::Shell),
+            ("command", "", Takes::Shell),
+            ("execute", "", Takes::Words),
+        ],
+        is_expanded: true,
+        ..BASE
+    },
+    Dialect {
+        name: "terraform",
+        comments: &[HASH, SLASHES, STARS],
+        holes: &[("${", "}")],
+        starts: &[("program", "external", Takes::Words), ("command", "local-exec", Takes::Shell)],
+        ..BASE
+    },
+    Dialect {
+        name: "terraform-data",
+        comments: &[HASH, SLASHES, STARS],
+        holes: &[("${", "}")],
+        starts: TERRAFORM_DATA,
+        ..BASE
+    },
+    Dialect {
+        name: "rebar",
+        comments: &[("%", "\n")],
+        starts: &[("pre_hooks", "", Takes::Each), ("post_hooks", "", Takes::Each)],
+        ..BASE
+    },
+    Dialect {
+        name: "scala",
+        comments: &[SLASHES, STARS],
+        quotes: &["\"\"\"", "\""],
+        holes: &[("${", "}")],
+        starts: &[
+            ("Process", "", Takes::Words),
+            ("Seq", "", Takes::Words),
+            ("exec", "", Takes::Shell),
+            ("IO.delete", "", Takes::Deleted),
+        ],
+        is_whole: false,
+        ..BASE
+    },
+    Dialect {
+        name: "elixir",
+        quotes: &["\"\"\"", "\"", "'"],
+        holes: &[("#{", "}")],
+        starts: &[
+            ("System.cmd", "", Takes::Words),
+            ("System.shell", "", Takes::Shell),
+            (":os.cmd", "", Takes::Shell),
+            ("File.rm_rf", "", Takes::Deleted),
+            ("File.rm_rf!", "", Takes::Deleted),
+            ("Code.eval_string", "", Takes::Code),
+            ("Port.open", "", Takes::Words),
+        ],
+        begin: Some("cmd "),
+        is_whole: false,
+        ..BASE
+    },
+    Dialect {
+        name: "zig",
+        comments: &[SLASHES],
+        starts: &[("addSystemCommand", "", Takes::Words), ("deleteTree", "", Takes::Deleted)],
+        is_whole: false,
+        ..BASE
+    },
+    Dialect {
+        name: "nix",
+        comments: &[HASH, STARS],
+        quotes: &["''", "\""],
+        holes: &[("${", "}")],
+        starts: &[("shellHook", "", Takes::Shell)],
+        ..BASE
+    },
+];
+
+pub(super) fn find(language: &str) -> Option<&'static Dialect> {
+    DIALECTS.iter().find(|dialect| dialect.name == language)
+}

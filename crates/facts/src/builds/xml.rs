@@ -1,0 +1,185 @@
+//! Commands in build files of Maven 3.9, Ant 1.10 and `MSBuild` 17. Only elements and attributes are read, so a text
+//! that is not well formed is read as far as it goes.
+
+use super::{Commands, command, unknown};
+
+/// Words by which a file loads code of its own into its tool.
+type Dialect = (&'static str, &'static [&'static str]);
+
+const DIALECTS: &[Dialect] = &[
+    ("maven", &["<script", "groovy", "gmaven", "beanshell", "jython", "<source>", "bsh-"]),
+    ("ant", &["<script", "<java", "<taskdef", "<typedef", "<groovy", "<import", "<ant ", "<sql"]),
+    ("msbuild", &["taskfactory", "<code", "<usingtask"]),
+];
+
+/// Elements whose text is shell text.
+const SHELL: &[&str] = &["preBuildEvent", "PreBuildEvent", "PostBuildEvent", "PreLinkEvent"];
+
+/// Elements with an attribute, and the beginning of the command for its value.
+const ATTRIBUTES: &[(&str, &str, &str)] = &[
+    ("RemoveDir", "Directories", "rm -rf"),
+    ("Delete", "Files", "rm -f"),
+    ("delete", "dir", "rm -rf"),
+    ("delete", "file", "rm -f"),
+    ("get", "src", "curl -O"),
+    ("DownloadFile", "SourceUrl", "curl -O"),
+];
+
+pub(super) fn is_one(language: &str) -> bool {
+    DIALECTS.iter().any(|(name, _)| *name == language)
+}
+
+pub(super) fn read(language: &str, text: &str) -> Commands {
+    let lower = text.to_lowercase();
+    let words = DIALECTS.iter().find(|(name, _)| *name == language).map_or(&[][..], |(_, words)| words);
+    let is_whole = !words.iter().any(|word| lower.contains(word));
+    let mut found = Found::default();
+    for piece in text.split('<').skip(1) {
+        let (tag, inner) = piece.split_once('>').unwrap_or((piece, ""));
+        found.add(tag, inner);
+    }
+    found.end();
+    Commands { shell: found.lines.join("\n"), is_whole }
+}
+
+#[derive(Default)]
+struct Found {
+    lines: Vec<String>,
+    /// The words of the command that is open.
+    open: Vec<String>,
+}
+
+impl Found {
+    fn add(&mut self, tag: &str, inner: &str) {
+        let name = tag.split([' ', '\t', '\n', '\r', '/']).next().unwrap_or_default();
+        let inner = value(inner.trim());
+        match name {
+            "exec" | "apply" => {
+                self.end();
+                self.open.extend(attribute(tag, "executable"));
+            }
+            "executable" => {
+                self.end();
+                self.open.push(inner);
+            }
+            "arg" => {
+                let line = attribute(tag, "line").unwrap_or_default();
+                self.open.extend(line.split_whitespace().map(str::to_owned));
+                self.open.extend(attribute(tag, "value").or_else(|| attribute(tag, "file")));
+            }
+            "argument" => self.open.push(inner),
+            "commandlineArgs" => self.open.extend(inner.split_whitespace().map(str::to_owned)),
+            "Exec" => self.lines.extend(attribute(tag, "Command")),
+            name if SHELL.contains(&name) => self.lines.push(inner),
+            name => {
+                for (_, key, begin) in ATTRIBUTES.iter().filter(|(one, ..)| *one == name) {
+                    let values = attribute(tag, key).map(|value| format!("{begin} {}", command(&[value])));
+                    self.lines.extend(values);
+                }
+            }
+        }
+        if tag == "/exec" || tag.starts_with("/configuration") || tag.ends_with('/') && name == "exec" {
+            self.end();
+        }
+    }
+
+    /// Ends the open command.
+    fn end(&mut self) {
+        let words = std::mem::take(&mut self.open);
+        if !words.is_empty() {
+            self.lines.push(command(&words));
+        }
+    }
+}
+
+/// Returns the value of an attribute.
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    let mut rest = tag;
+    while let Some(at) = rest.find(name) {
+        let (before, after) = rest.split_at(at);
+        rest = after.get(name.len()..)?;
+        let Some(text) =
+            rest.trim_start().strip_prefix('=').filter(|_| before.ends_with(char::is_whitespace))
+        else {
+            continue;
+        };
+        let text = text.trim_start();
+        let quote = text.chars().next().filter(|one| matches!(one, '"' | '\''))?;
+        return text.get(1..)?.split(quote).next().map(value);
+    }
+    None
+}
+
+/// Replaces entities and properties. The directory of the project is that of the command.
+fn value(text: &str) -> String {
+    let text = text.replace("<![CDATA[", "").replace("]]", "");
+    let entities =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&")];
+    let text = entities.iter().fold(text, |text, (from, to)| text.replace(from, to));
+    properties(&properties(&text, "$(", ")"), "${", "}")
+}
+
+fn properties(text: &str, open: &str, close: &str) -> String {
+    const HERE: &[&str] =
+        &["basedir", "project.basedir", "ProjectDir", "MSBuildProjectDirectory", "SolutionDir"];
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(open) {
+        let Some((name, behind)) = after.split_once(close).filter(|(name, _)| is_property(name)) else {
+            filled.push_str(before);
+            filled.push_str(open);
+            rest = after;
+            continue;
+        };
+        filled.push_str(before);
+        match name {
+            name if HERE.contains(&name) => filled.push('.'),
+            "user.home" | "env.HOME" => filled.push('~'),
+            _ => filled.push_str(&unknown()),
+        }
+        rest = behind;
+    }
+    filled + rest
+}
+
+/// A property has one name; a command has words.
+fn is_property(name: &str) -> bool {
+    name.chars().all(|one| one.is_alphanumeric() || "._-".contains(one))
+        && name.contains(char::is_alphabetic)
+        && !name.starts_with("castellan")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_of_elements_are_found() {
+        let check = |language: &str, text: &str, expected: &str, is_whole: bool| {
+            assert_eq!(read(language, text), Commands { shell: expected.to_owned(), is_whole }, "{text}");
+        };
+        check(
+            "ant",
+            "<exec executable=\"sh\"><arg value='-c'/><arg value=\"a &amp; b\"/></exec>",
+            "'sh' '-c' 'a & b'",
+            true,
+        );
+        check(
+            "ant",
+            "<exec executable='git'><arg line='status -s'/></exec><delete dir=\"x\"/>",
+            "'git' 'status' '-s'\nrm -rf 'x'",
+            true,
+        );
+        check("ant", "<project><script language='js'>x</script></project>", "", false);
+        check(
+            "maven",
+            "<configuration><executable>sh</executable><arguments><argument>-c</argument><argument>a</argument></arguments></configuration>",
+            "'sh' '-c' 'a'",
+            true,
+        );
+        check("maven", "<plugin><artifactId>maven-surefire-plugin</artifactId></plugin>", "", true);
+        check("msbuild", "<Exec Command=\"a $(OutDir)x\" />", "a ${castellan_unknown_value}x", true);
+        check("msbuild", "<Exec Command=\"echo $(curl -s x)\" />", "echo $(curl -s x)", true);
+        check("msbuild", "<UsingTask TaskName=\"a\"/>", "", false);
+    }
+}
