@@ -36,6 +36,11 @@ pub(crate) fn read(language: &str, text: &str, directory: Option<&str>) -> Comma
     table::find(language).map(|dialect| scan::read(dialect, text)).unwrap_or_default()
 }
 
+/// Returns the texts that a program assigns to names, in any of its blocks.
+pub(crate) fn assigned(text: &str) -> Vec<(String, Vec<String>)> {
+    scan::assigned(&table::SCRIPT, text)
+}
+
 /// A variable in shell text that stands for a value that the file does not show.
 fn unknown() -> String {
     format!("${{{UNKNOWN}}}")

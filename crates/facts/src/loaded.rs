@@ -67,7 +67,7 @@ const LOADERS: &[Loader] = &[
     ),
     (&["sphinx-build", "sphinx-autobuild", "mkdocs"], &[], &[&[("conf.py", "python")]]),
     (&["tap", "typedoc"], &[], &[JS_TESTS, JS_CONFIGURATIONS]),
-    (&["rspec", "minitest"], &[], &[&[("*_spec.rb", "ruby"), ("*_helper.rb", "ruby"), (".rspec", "rspec")]]),
+    (&["rspec", "minitest"], &[], &[&[("*_spec.rb", "ruby"), ("*_helper.rb", "ruby")]]),
     (
         &["rake", "thor"],
         &[],
@@ -108,6 +108,7 @@ const LOADERS: &[Loader] = &[
     (&["mix"], &["test"], &[&[("test_helper.exs", "elixir"), ("*_test.exs", "elixir")]]),
     (&["sbt"], &[], &[&[("*.sbt", "scala")]]),
     (&["rebar3"], &[], &[&[("rebar.config", "rebar")]]),
+    (&["nx"], &[], &[&[("project.json", "nx")]]),
     (&["zig"], &[], &[&[("build.zig", "zig")]]),
     (&["nix", "nix-shell"], &[], &[&[("flake.nix", "nix"), ("shell.nix", "nix"), ("default.nix", "nix")]]),
 ];

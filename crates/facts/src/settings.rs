@@ -3,6 +3,7 @@
 
 mod git;
 mod others;
+mod table;
 
 use castellan_event::Why;
 
@@ -21,6 +22,10 @@ pub(crate) enum Starts {
     Hooks(String),
     /// A program file in this language, as written.
     Program(&'static str, String),
+    /// A file that is loaded as code in this language if it is there, as written; else an installed package.
+    Module(&'static str, String),
+    /// Text in this language.
+    Text(&'static str, String),
     /// A directory that the program writes into instead of its own, as written.
     Tree(String),
     /// Opaque code.

@@ -51,7 +51,7 @@ const KEYWORDS: &[&str] = &[
 /// Commands with `COMMAND` parts.
 const STARTING: &[&str] = &["add_custom_command", "add_custom_target", "add_test", "execute_process"];
 
-/// Variables of CMake itself. `None`: the directory of the file.
+/// Variables of CMake itself. `None`: the directory of the file, which is that of the project in most files.
 const VARIABLES: &[(&str, Option<&str>)] = &[
     ("CMAKE_BINARY_DIR", Some("build")),
     ("CMAKE_COMMAND", Some("cmake")),
@@ -62,9 +62,9 @@ const VARIABLES: &[(&str, Option<&str>)] = &[
     ("CMAKE_CXX_COMPILER", Some("c++")),
     ("CMAKE_C_COMPILER", Some("cc")),
     ("CMAKE_MAKE_PROGRAM", Some("make")),
-    ("CMAKE_SOURCE_DIR", Some(".")),
+    ("CMAKE_SOURCE_DIR", None),
     ("PROJECT_BINARY_DIR", Some("build")),
-    ("PROJECT_SOURCE_DIR", Some(".")),
+    ("PROJECT_SOURCE_DIR", None),
     ("PYTHON_EXECUTABLE", Some("python3")),
     ("Python3_EXECUTABLE", Some("python3")),
     ("Python_EXECUTABLE", Some("python3")),

@@ -43,6 +43,19 @@ pub(super) fn read(dialect: &Dialect, text: &str) -> Commands {
     Commands { shell: lines.join("\n"), is_whole: dialect.is_whole }
 }
 
+/// Returns the texts that are assigned to each name.
+pub(super) fn assigned(dialect: &Dialect, text: &str) -> Vec<(String, Vec<String>)> {
+    let tokens = tokens(dialect, text);
+    let values = values(&tokens);
+    let mut found = Vec::new();
+    for (at, pair) in tokens.windows(2).enumerate() {
+        let [Token::Word(name) | Token::Text(name), Token::Sign(':' | '=')] = pair else { continue };
+        let texts = words(region(&tokens, at, dialect), &values, dialect);
+        found.push((name.clone(), texts.into_iter().filter(|text| *text != unknown()).collect()));
+    }
+    found
+}
+
 /// Returns shell text for a start with these arguments.
 fn started(takes: Takes, words: &[String]) -> Vec<String> {
     let Some(first) = words.first() else { return Vec::new() };

@@ -59,6 +59,10 @@ const BASE: Dialect = Dialect {
 /// What runs when Terraform reads data.
 const TERRAFORM_DATA: &[Start] = &[("program", "external", Takes::Words)];
 
+/// JavaScript, Python and XML, as far as names, quotes and brackets go.
+pub(super) const SCRIPT: Dialect =
+    Dialect { comments: &[SLASHES, STARS, ("# ", "\n")], quotes: &["\"", "'", "`"], ..BASE };
+
 const DIALECTS: &[Dialect] = &[
     Dialect {
         name: "meson",

@@ -40,10 +40,139 @@ const SETTINGS: &[Settings] = &[
         &[(".exrc", "ex"), (".vimrc", "ex"), (".nvimrc", "ex"), (".nvim.lua", "lua")],
     ),
     (&["irb"], &[], &[(".irbrc", "ruby")]),
+    (&["mocha", "_mocha"], &[], MOCHA),
+    (&["jest", "vitest", "playwright", "cypress"], &[], JEST),
+    (&["nyc", "ava"], &[], &[(".nycrc", "mocha"), (".nycrc.json", "mocha"), ("package.json", "mocha#nyc")]),
+    (
+        &["ava"],
+        &[],
+        &[("package.json", "mocha#ava"), ("ava.config.js", "mocha-code"), ("ava.config.mjs", "mocha-code")],
+    ),
+    (&["babel", "jest", "webpack", "webpack-cli", "parcel", "next"], &[], BABEL),
+    (&["eslint", "next"], &[], ESLINT),
+    (&["prettier"], &[], PRETTIER),
+    (&["stylelint"], &[], STYLELINT),
+    (&["tsc", "tspc", "ts-node"], &[], &[("tsconfig.json", "js-plugins")]),
+    (&["bun"], &["test", "run"], &[("bunfig.toml", "bunfig")]),
+    (&["nodemon"], &[], &[("nodemon.json", "nodemon"), ("package.json", "nodemon#nodemonconfig")]),
+    (&["lint-staged"], &[], LINT_STAGED),
+    (&["lefthook"], &[], LEFTHOOK),
+    (&["pytest", "py.test", "tox", "nox", "coverage"], &[], PYTEST),
+    (&["pip", "pip3", "uv", "build", "pipx"], &["install", "wheel", "sync", "build", "run"], PYTHON_BUILD),
+    (&["build", "hatch", "poetry", "pdm"], &[], PYTHON_BUILD),
+    (&["tox"], &[], &[("pyproject.toml", "tox-toml"), ("tox.toml", "tox-toml")]),
+    (&["mkdocs"], &[], &[("mkdocs.yml", "mkdocs"), ("mkdocs.yaml", "mkdocs")]),
+    (&["rspec"], &[], &[(".rspec", "rspec")]),
+    (&["phpunit", "paratest", "pest"], &[], &[("phpunit.xml", "phpunit"), ("phpunit.xml.dist", "phpunit")]),
+    (&["air"], &[], &[(".air.toml", "air")]),
+    (&["goreleaser"], &[], &[(".goreleaser.yaml", "hooks"), (".goreleaser.yml", "hooks")]),
+    (&["skaffold"], &["build", "debug", "dev", "run", "test"], &[("skaffold.yaml", "skaffold")]),
+    (
+        &["process-compose"],
+        &[],
+        &[("process-compose.yaml", "processes"), ("process-compose.yml", "processes")],
+    ),
+    (
+        &["foreman", "honcho", "overmind", "hivemind", "goreman"],
+        &[],
+        &[("Procfile", "procfile"), ("Procfile.dev", "procfile")],
+    ),
+    (&["bazel", "bazelisk"], &[], &[(".bazelrc", "bazelrc")]),
+    (&["cmake"], &[], &[("CMakePresets.json", "cmake-presets"), ("CMakeUserPresets.json", "cmake-presets")]),
     (&["R", "Rscript"], &[], &[(".Rprofile", "r")]),
     (&["ghci", "cabal", "stack"], &[], &[(".ghci", "haskell")]),
     (&["ssh", "scp", "sftp", "rsync", "autossh"], &[], &[("~/.ssh/config", "ssh-config")]),
 ];
+
+const MOCHA: &[Pattern] = &[
+    (".mocharc.cjs", "mocha-code"),
+    (".mocharc.js", "mocha-code"),
+    (".mocharc.json", "mocha"),
+    (".mocharc.jsonc", "mocha"),
+    (".mocharc.yaml", "mocha"),
+    (".mocharc.yml", "mocha"),
+    ("package.json", "mocha#mocha"),
+];
+
+const JEST: &[Pattern] = &[
+    ("cypress.config.js", "jest-code"),
+    ("cypress.config.ts", "jest-code"),
+    ("jest.config.cjs", "jest-code"),
+    ("jest.config.js", "jest-code"),
+    ("jest.config.json", "jest"),
+    ("jest.config.mjs", "jest-code"),
+    ("jest.config.ts", "jest-code"),
+    ("package.json", "jest#jest"),
+    ("playwright.config.js", "jest-code"),
+    ("playwright.config.ts", "jest-code"),
+    ("vite.config.js", "jest-code"),
+    ("vite.config.ts", "jest-code"),
+    ("vitest.config.js", "jest-code"),
+    ("vitest.config.mts", "jest-code"),
+    ("vitest.config.ts", "jest-code"),
+];
+
+const BABEL: &[Pattern] = &[
+    (".babelrc", "js-plugins"),
+    (".babelrc.json", "js-plugins"),
+    ("babel.config.js", "js-plugins-code"),
+    ("babel.config.json", "js-plugins"),
+    ("package.json", "js-plugins#babel"),
+];
+
+const ESLINT: &[Pattern] = &[
+    (".eslintrc", "js-plugins"),
+    (".eslintrc.cjs", "js-plugins-code"),
+    (".eslintrc.js", "js-plugins-code"),
+    (".eslintrc.json", "js-plugins"),
+    (".eslintrc.yaml", "js-plugins"),
+    (".eslintrc.yml", "js-plugins"),
+    ("package.json", "js-plugins#eslintconfig"),
+];
+
+const PRETTIER: &[Pattern] = &[
+    (".prettierrc", "js-plugins"),
+    (".prettierrc.json", "js-plugins"),
+    (".prettierrc.yaml", "js-plugins"),
+    (".prettierrc.yml", "js-plugins"),
+    ("package.json", "js-plugins#prettier"),
+    ("prettier.config.js", "js-plugins-code"),
+];
+
+const STYLELINT: &[Pattern] = &[
+    (".stylelintrc", "js-plugins"),
+    (".stylelintrc.json", "js-plugins"),
+    (".stylelintrc.yml", "js-plugins"),
+    ("package.json", "js-plugins#stylelint"),
+];
+
+const LINT_STAGED: &[Pattern] = &[
+    (".lintstagedrc", "patterns"),
+    (".lintstagedrc.json", "patterns"),
+    (".lintstagedrc.yaml", "patterns"),
+    (".lintstagedrc.yml", "patterns"),
+    ("package.json", "patterns#lint-staged"),
+];
+
+const LEFTHOOK: &[Pattern] = &[
+    (".lefthook.yml", "hooks"),
+    ("lefthook-local.yml", "hooks"),
+    ("lefthook.yaml", "hooks"),
+    ("lefthook.yml", "hooks"),
+];
+
+const PYTEST: &[Pattern] = &[
+    ("conftest.py", "pytest-code"),
+    ("pyproject.toml", "pytest-toml"),
+    ("pytest.ini", "pytest"),
+    ("setup.cfg", "pytest"),
+    ("tests/conftest.py", "pytest-code"),
+    ("tox.ini", "pytest"),
+];
+
+/// Scripts of build systems, and the settings that name one.
+const PYTHON_BUILD: &[Pattern] =
+    &[("hatch_build.py", "python"), ("pyproject.toml", "python-build"), ("setup.py", "python")];
 
 /// Options that name such a file, written by anyone, and options that name its directory.
 const NAMED: &[(&[&str], &str, &str)] = &[(&["ssh", "scp", "sftp", "autossh"], "-F", "ssh-config")];

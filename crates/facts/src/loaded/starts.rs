@@ -36,6 +36,14 @@ pub(crate) fn start(language: &str, one: Starts, file: Option<&str>, sink: &mut 
             sink.path(EffectKind::Execute, &path);
             sink.program(language, From::File(path));
         }
+        Starts::Module(language, name) => {
+            if let Some(path) = module(&name, file, sink) {
+                let path = Arg::known(path);
+                sink.path(EffectKind::Execute, &path);
+                sink.program(language, From::File(path));
+            }
+        }
+        Starts::Text(language, text) => sink.program(language, From::Text(Arg::known(text))),
         Starts::Tree(directory) => {
             let (kind, recursive) = (EffectKind::Write, Some(true));
             let directory = beside(&directory, sink).unwrap_or(directory);
@@ -45,3 +53,29 @@ pub(crate) fn start(language: &str, one: Starts, file: Option<&str>, sink: &mut 
         Starts::Unknown(text) => sink.opaque(Role::Code, Why::Unsupported, &text),
     }
 }
+
+/// Endings that a name of a module may lack.
+const ENDINGS: &[&str] = &["", ".js", ".cjs", ".mjs", ".ts", ".py", ".rb", "/index.js", "/__init__.py"];
+
+/// Returns the file of a module that settings name, if the session wrote one: other files are the project's.
+fn module(name: &str, file: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+    let name = PREFIXES.iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name));
+    let name = name.trim_start_matches("./");
+    let below = |directory: &str| path::collapse(Some(directory), name);
+    let of_file = file.and_then(|file| file.rsplit_once('/')).and_then(|(directory, _)| below(directory));
+    let bases: Vec<String> = of_file.into_iter().chain(sink.cwd.as_deref().and_then(below)).collect();
+    // A module may be in a directory that other settings name.
+    let end = format!("/{name}");
+    let is_it = |path: &str| {
+        let bare = ENDINGS.iter().filter_map(|ending| path.strip_suffix(ending));
+        bare.into_iter().any(|bare| {
+            bases.iter().any(|base| base == bare) || path.ends_with(".py") && bare.ends_with(&end)
+        })
+    };
+    let found = sink.scene.written_where("", is_it);
+    let first = found.iter().find(|path| bases.iter().any(|base| path.starts_with(base)));
+    first.or(found.first()).cloned()
+}
+
+/// Names of the directory of the settings.
+const PREFIXES: &[&str] = &["<rootDir>/", "${workspaceFolder}/", "${sourceDir}/"];

@@ -141,9 +141,13 @@ pub(crate) fn includes(text: &str) -> Vec<String> {
     let all = settings(text).unwrap_or_default();
     let included = all.iter().filter_map(|one| match one.starts()? {
         Starts::Settings(path) => Some(path),
-        Starts::Shell(_) | Starts::Hooks(_) | Starts::Program(..) | Starts::Tree(_) | Starts::Unknown(_) => {
-            None
-        }
+        Starts::Shell(_)
+        | Starts::Hooks(_)
+        | Starts::Program(..)
+        | Starts::Module(..)
+        | Starts::Text(..)
+        | Starts::Tree(_)
+        | Starts::Unknown(_) => None,
     });
     included.collect()
 }

@@ -1,127 +1,16 @@
-//! Settings of programs other than git, each in the format of its file. Sources: the manuals of Mercurial 6.7 (hgrc),
-//! npm 10 (npmrc), Yarn 1.22 and 4.5, Jujutsu 0.25, mise 2024.11, OpenSSH 9.7 (`ssh_config`).
+//! Reads settings of programs other than git, each in the format of its file. Must not know which settings there are.
 
 use castellan_event::{Why, matches_star};
 use serde_json::Value as Json;
 
 use super::Starts;
-use crate::yaml;
+use super::table::{FILES, Files, Format, Value};
+use crate::{builds, yaml};
 
-/// Format of a program's files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    /// `[section]`, then `name = value`: the name of a setting is `section.name`.
-    Sections,
-    /// `name value` on each line.
-    Lines,
-    /// TOML: the names of all tables around a setting are part of its name.
-    Toml,
-    Yaml,
-}
-
-/// How the value of a setting starts something.
-#[derive(Debug, Clone, Copy)]
-enum Value {
-    /// Shell text.
-    Shell,
-    /// Shell text after `!`.
-    Marked,
-    /// Shell text, unless it names a Python function.
-    Hook,
-    /// A file in this language; nothing if the value is not a path.
-    File(&'static str),
-    /// Options of node.
-    Options,
-    /// Another such file.
-    Settings,
-    /// A command that the program has itself: starts nothing.
-    Nothing,
-}
-
-/// Files of settings: the word for their language, their format, and settings by their names in lower case. The first
-/// match applies; `*` matches any text.
-type Files = (&'static str, Format, &'static [(&'static str, Value)]);
-
-const FILES: &[Files] = &[
-    (
-        "hgrc",
-        Format::Sections,
-        &[
-            ("hooks.*", Value::Hook),
-            ("alias.*", Value::Marked),
-            ("extensions.*", Value::File("python")),
-            ("ui.editor", Value::Shell),
-            ("ui.ssh", Value::Shell),
-            ("ui.merge", Value::Shell),
-            ("ui.askusername", Value::Nothing),
-            ("pager.pager", Value::Shell),
-            ("merge-tools.*.executable", Value::Shell),
-            ("extdiff.cmd.*", Value::Shell),
-            ("encode.*", Value::Shell),
-            ("decode.*", Value::Shell),
-            ("%include", Value::Settings),
-        ],
-    ),
-    (
-        "npmrc",
-        Format::Sections,
-        &[
-            ("script-shell", Value::Shell),
-            ("shell", Value::Shell),
-            ("git", Value::Shell),
-            ("editor", Value::Shell),
-            ("viewer", Value::Shell),
-            ("node-options", Value::Options),
-            ("init-module", Value::File("node")),
-            ("onload-script", Value::File("node")),
-            ("globalconfig", Value::Settings),
-            ("userconfig", Value::Settings),
-        ],
-    ),
-    ("yarnrc", Format::Lines, &[("yarn-path", Value::File("node")), ("script-shell", Value::Shell)]),
-    ("yarnrc-yml", Format::Yaml, &[("yarnpath", Value::File("node")), ("plugins.*", Value::File("node"))]),
-    (
-        "jj-config",
-        Format::Toml,
-        &[
-            ("ui.editor", Value::Shell),
-            ("ui.pager", Value::Shell),
-            ("ui.diff.tool", Value::Nothing),
-            ("fix.tools.*.command", Value::Shell),
-            ("merge-tools.*.program", Value::Shell),
-            ("signing.backends.*.program", Value::Shell),
-            ("git.executable-path", Value::Shell),
-            ("aliases.*", Value::Shell),
-        ],
-    ),
-    (
-        "mise",
-        Format::Toml,
-        &[
-            ("hooks.*", Value::Shell),
-            ("tasks.*.run", Value::Shell),
-            ("tasks.*", Value::Shell),
-            ("env._.source", Value::File("sh")),
-            ("watch_files.*.run", Value::Shell),
-        ],
-    ),
-    (
-        "ssh-config",
-        Format::Lines,
-        &[
-            ("proxycommand", Value::Shell),
-            ("localcommand", Value::Shell),
-            ("knownhostscommand", Value::Shell),
-            ("xauthlocation", Value::Shell),
-            ("pkcs11provider", Value::File("")),
-            ("securitykeyprovider", Value::File("")),
-            ("include", Value::Settings),
-        ],
-    ),
-];
-
-fn files_of(language: &str) -> Option<&'static Files> {
-    FILES.iter().find(|(name, ..)| *name == language)
+/// Returns the file's row, and the name of the part of the file that belongs to the program (`jest#jest`).
+fn files_of(language: &str) -> Option<(&'static Files, &str)> {
+    let (name, part) = language.split_once('#').unwrap_or((language, ""));
+    FILES.iter().find(|(one, ..)| *one == name).map(|files| (files, part))
 }
 
 /// Returns true if a language is one of these files.
@@ -131,22 +20,31 @@ pub(super) fn is_one(language: &str) -> bool {
 
 /// Returns the starts of the settings in a text.
 pub(super) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
-    let Some((_, format, settings)) = files_of(language) else { return Ok(Vec::new()) };
+    let Some(((_, format, settings), part)) = files_of(language) else { return Ok(Vec::new()) };
     let found = match format {
-        Format::Sections => sections(text),
-        Format::Lines => text.lines().filter_map(pair).collect(),
+        Format::Sections => single(sections(text)),
+        Format::Lines => single(text.lines().filter_map(pair)),
+        Format::Words => single(text.split_whitespace().filter_map(pair)),
         Format::Toml => {
             let table: toml::Table = text.parse().map_err(|_| Why::Syntax)?;
             flat(&serde_json::to_value(table).map_err(|_| Why::Syntax)?)
         }
         Format::Yaml => flat(&yaml::read(text)?),
+        Format::Data => flat(&data(text)?),
+        Format::Code => builds::assigned(text),
     };
-    let of_one = |(name, value): (String, String)| {
+    let mut all: Vec<Starts> = Vec::new();
+    for (name, values) in found {
         let name = name.to_ascii_lowercase();
-        let (_, how) = settings.iter().find(|(pattern, _)| matches_star(pattern, &name))?;
-        of_value(*how, value)
-    };
-    let mut all: Vec<Starts> = found.into_iter().filter_map(of_one).collect();
+        let own = match part {
+            "" => Some(name.as_str()),
+            part => name.strip_prefix(part).and_then(|rest| rest.strip_prefix('.')),
+        };
+        let Some(own) = own else { continue };
+        if let Some((_, how)) = settings.iter().find(|(pattern, _)| matches_star(pattern, own)) {
+            all.extend(of_values(*how, &values));
+        }
+    }
     // A template of mise can run a command in any value.
     if language == "mise" && text.contains("exec(") {
         all.push(Starts::Unknown("exec".to_owned()));
@@ -160,6 +58,89 @@ pub(super) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
     Ok(all)
 }
 
+fn single(found: impl IntoIterator<Item = (String, String)>) -> Vec<(String, Vec<String>)> {
+    found.into_iter().map(|(name, value)| (name, vec![value])).collect()
+}
+
+/// Reads JSON, with comments and commas before a close, or YAML.
+pub(crate) fn data(text: &str) -> Result<Json, Why> {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if !text.starts_with(['{', '[']) {
+        return yaml::read(text);
+    }
+    serde_json::from_str(text).or_else(|_| serde_json::from_str(&plain_json(text))).map_err(|_| Why::Syntax)
+}
+
+/// Removes comments, and commas before a close.
+fn plain_json(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |at| at + 2)
+        } else {
+            0
+        };
+        if skipped > 0 {
+            rest = rest.get(skipped..).unwrap_or_default();
+            continue;
+        }
+        let mut end = first.len_utf8();
+        if first == '"' {
+            let mut is_escaped = false;
+            let close = rest.char_indices().skip(1).find(|(_, one)| {
+                let is_end = *one == '"' && !is_escaped;
+                is_escaped = *one == '\\' && !is_escaped;
+                is_end
+            });
+            end = close.map_or(rest.len(), |(at, _)| at + 1);
+        }
+        if matches!(first, '}' | ']') {
+            let kept = plain.trim_end().trim_end_matches(',').len();
+            plain.truncate(kept);
+        }
+        plain.push_str(rest.get(..end).unwrap_or_default());
+        rest = rest.get(end..).unwrap_or_default();
+    }
+    plain
+}
+
+/// Returns the starts of one setting. The values are the texts of a list, or one text.
+fn of_values(how: Value, values: &[String]) -> Vec<Starts> {
+    let words = || values.iter().flat_map(|value| value.split_whitespace()).map(str::to_owned);
+    match how {
+        Value::Each => values.iter().filter_map(|value| of_value(Value::Shell, value.clone())).collect(),
+        Value::Modules(language) => words().map(|word| Starts::Module(language, word)).collect(),
+        Value::Dotted => {
+            // The object in a module is no part of its name.
+            let name = |word: String| word.split(':').next().unwrap_or_default().replace('.', "/");
+            words().map(|word| Starts::Module("python", name(word))).collect()
+        }
+        Value::Plugins => {
+            let all: Vec<String> = words().collect();
+            let apart = all
+                .iter()
+                .zip(all.iter().skip(1))
+                .filter(|(one, _)| *one == "-p")
+                .map(|(_, next)| next.as_str());
+            let attached =
+                all.iter().filter_map(|one| one.strip_prefix("-p").filter(|rest| !rest.is_empty()));
+            let names = apart.chain(attached).filter(|name| !name.starts_with("no:"));
+            names.map(|name| Starts::Module("python", name.replace('.', "/"))).collect()
+        }
+        Value::Text(language) => vec![Starts::Text(language, values.join("\n"))],
+        Value::Shell
+        | Value::Marked
+        | Value::Hook
+        | Value::File(_)
+        | Value::Options
+        | Value::Settings
+        | Value::Nothing => of_value(how, values.join(" ")).into_iter().collect(),
+    }
+}
+
 fn of_value(how: Value, value: String) -> Option<Starts> {
     match how {
         Value::Nothing => None,
@@ -171,6 +152,7 @@ fn of_value(how: Value, value: String) -> Option<Starts> {
         // Node gets the options as if it was started with them.
         Value::Options => Some(Starts::Shell(format!("node {value} --version"))),
         Value::Settings => Some(Starts::Settings(value)),
+        Value::Each | Value::Modules(_) | Value::Dotted | Value::Plugins | Value::Text(_) => None,
     }
 }
 
@@ -211,8 +193,8 @@ fn unquoted(value: &str) -> String {
     inner.unwrap_or(value).to_owned()
 }
 
-/// Returns the texts of a tree, each with the names on the way to it. A list of texts holds the words of one command.
-fn flat(tree: &Json) -> Vec<(String, String)> {
+/// Returns the texts of a tree, each with the names on the way to it, or the texts of a list.
+fn flat(tree: &Json) -> Vec<(String, Vec<String>)> {
     let mut found = Vec::new();
     let mut open: Vec<(String, &Json)> = vec![(String::new(), tree)];
     while let Some((name, value)) = open.pop() {
@@ -220,14 +202,14 @@ fn flat(tree: &Json) -> Vec<(String, String)> {
         match value {
             Json::Object(map) => open.extend(map.iter().map(|(key, value)| (below(key), value))),
             Json::Array(all) => {
-                let words: Vec<&str> = all.iter().filter_map(Json::as_str).collect();
-                if words.len() == all.len() {
-                    found.push((name, words.join(" ")));
+                let texts: Vec<String> = all.iter().filter_map(Json::as_str).map(str::to_owned).collect();
+                if texts.len() == all.len() {
+                    found.push((name, texts));
                 } else {
                     open.extend(all.iter().map(|value| (below("item"), value)));
                 }
             }
-            Json::String(text) => found.push((name, text.clone())),
+            Json::String(text) => found.push((name, vec![text.clone()])),
             Json::Null | Json::Bool(_) | Json::Number(_) => {}
         }
     }

@@ -4,6 +4,7 @@
 mod accuracy;
 mod asks;
 mod globals;
+mod loads;
 mod own_parts;
 mod packs;
 mod sequence;

@@ -1,0 +1,246 @@
+//! Files of settings other than git's: their formats, and the settings by which they start programs or load code.
+//! Sources: the manuals of Mercurial 6.7 (hgrc), npm 10 (npmrc), Yarn 1.22 and 4.5, Jujutsu 0.25, mise 2024.11, OpenSSH
+//! 9.7 (`ssh_config`), Jest 29, Vitest 2, Mocha 10, nyc 17, Babel 7, ESLint 8, Prettier 3, Stylelint 16, pytest 8,
+//! setuptools and hatch builds (PEP 517), tox 4, `RSpec` 3.13, `PHPUnit` 11, nodemon 3, lefthook 1, lint-staged 15, Nx 20, air
+//! 1.61, `GoReleaser` 2, Skaffold 2, process-compose 1, Bazel 7, CMake 3.31, `MkDocs` 1.6, Bun 1.
+
+use crate::language::TOX;
+
+/// Format of a program's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    /// `[section]`, then `name = value`: the name of a setting is `section.name`.
+    Sections,
+    /// `name value` on each line.
+    Lines,
+    /// TOML: the names of all tables around a setting are part of its name.
+    Toml,
+    Yaml,
+    /// JSON with comments, or YAML.
+    Data,
+    /// A program or another text with `name: value` or `name = value`, whose values are texts.
+    Code,
+    /// Words `name=value`.
+    Words,
+}
+
+/// How the value of a setting starts something.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Value {
+    /// Shell text.
+    Shell,
+    /// Shell text after `!`.
+    Marked,
+    /// Shell text, unless it names a Python function.
+    Hook,
+    /// A file in this language; nothing if the value is not a path.
+    File(&'static str),
+    /// Options of node.
+    Options,
+    /// Each text of a list is shell text.
+    Each,
+    /// Files that are loaded as code in this language, or installed packages.
+    Modules(&'static str),
+    /// A module of Python by its dotted name.
+    Dotted,
+    /// Options of a program, some of which (`-p`) name such modules.
+    Plugins,
+    /// Text in this language.
+    Text(&'static str),
+    /// Another such file.
+    Settings,
+    /// A command that the program has itself: starts nothing.
+    Nothing,
+}
+
+/// Files of settings: the word for their language, their format, and settings by their names in lower case. The first
+/// match applies; `*` matches any text.
+pub(super) type Files = (&'static str, Format, &'static [(&'static str, Value)]);
+
+pub(super) const FILES: &[Files] = &[
+    (
+        "hgrc",
+        Format::Sections,
+        &[
+            ("hooks.*", Value::Hook),
+            ("alias.*", Value::Marked),
+            ("extensions.*", Value::File("python")),
+            ("ui.editor", Value::Shell),
+            ("ui.ssh", Value::Shell),
+            ("ui.merge", Value::Shell),
+            ("ui.askusername", Value::Nothing),
+            ("pager.pager", Value::Shell),
+            ("merge-tools.*.executable", Value::Shell),
+            ("extdiff.cmd.*", Value::Shell),
+            ("encode.*", Value::Shell),
+            ("decode.*", Value::Shell),
+            ("%include", Value::Settings),
+        ],
+    ),
+    (
+        "npmrc",
+        Format::Sections,
+        &[
+            ("script-shell", Value::Shell),
+            ("shell", Value::Shell),
+            ("git", Value::Shell),
+            ("editor", Value::Shell),
+            ("viewer", Value::Shell),
+            ("node-options", Value::Options),
+            ("init-module", Value::File("node")),
+            ("onload-script", Value::File("node")),
+            ("globalconfig", Value::Settings),
+            ("userconfig", Value::Settings),
+        ],
+    ),
+    ("yarnrc", Format::Lines, &[("yarn-path", Value::File("node")), ("script-shell", Value::Shell)]),
+    ("yarnrc-yml", Format::Yaml, &[("yarnpath", Value::File("node")), ("plugins.*", Value::File("node"))]),
+    (
+        "jj-config",
+        Format::Toml,
+        &[
+            ("ui.editor", Value::Shell),
+            ("ui.pager", Value::Shell),
+            ("ui.diff.tool", Value::Nothing),
+            ("fix.tools.*.command", Value::Shell),
+            ("merge-tools.*.program", Value::Shell),
+            ("signing.backends.*.program", Value::Shell),
+            ("git.executable-path", Value::Shell),
+            ("aliases.*", Value::Shell),
+        ],
+    ),
+    (
+        "mise",
+        Format::Toml,
+        &[
+            ("hooks.*", Value::Shell),
+            ("tasks.*.run", Value::Shell),
+            ("tasks.*", Value::Shell),
+            ("env._.source", Value::File("sh")),
+            ("watch_files.*.run", Value::Shell),
+        ],
+    ),
+    (
+        "ssh-config",
+        Format::Lines,
+        &[
+            ("proxycommand", Value::Shell),
+            ("localcommand", Value::Shell),
+            ("knownhostscommand", Value::Shell),
+            ("xauthlocation", Value::Shell),
+            ("pkcs11provider", Value::File("")),
+            ("securitykeyprovider", Value::File("")),
+            ("include", Value::Settings),
+        ],
+    ),
+    ("jest", Format::Data, JEST),
+    ("jest-code", Format::Code, JEST),
+    ("mocha", Format::Data, MOCHA),
+    ("mocha-code", Format::Code, MOCHA),
+    ("js-plugins", Format::Data, JS_PLUGINS),
+    ("js-plugins-code", Format::Code, JS_PLUGINS),
+    ("pytest", Format::Sections, PYTEST),
+    ("pytest-toml", Format::Toml, PYTEST),
+    ("pytest-code", Format::Code, &[("pytest_plugins", Value::Dotted)]),
+    ("python-build", Format::Toml, &[("build-system.build-backend", Value::Dotted)]),
+    (
+        "tox-toml",
+        Format::Toml,
+        &[
+            ("tool.tox.legacy_tox_ini", Value::Text(TOX)),
+            ("*commands", Value::Shell),
+            ("*commands*.item", Value::Shell),
+        ],
+    ),
+    ("rspec", Format::Lines, &[("--require", Value::Modules("ruby")), ("-r", Value::Modules("ruby"))]),
+    ("phpunit", Format::Code, &[("bootstrap", Value::Modules("php"))]),
+    (
+        "nodemon",
+        Format::Data,
+        &[("exec", Value::Shell), ("events.*", Value::Shell), ("execmap.*", Value::Shell)],
+    ),
+    (
+        "hooks",
+        Format::Data,
+        &[
+            ("*.run", Value::Shell),
+            ("*hooks", Value::Each),
+            ("*hooks.item.cmd", Value::Shell),
+            ("*hooks.*.cmd", Value::Shell),
+        ],
+    ),
+    ("patterns", Format::Data, &[("*", Value::Each)]),
+    (
+        "nx",
+        Format::Data,
+        &[("*options.command", Value::Shell), ("*.command", Value::Shell), ("*.commands", Value::Each)],
+    ),
+    ("air", Format::Toml, &[("build.cmd", Value::Shell), ("build.*_cmd", Value::Each)]),
+    ("skaffold", Format::Data, &[("*buildcommand", Value::Shell), ("*.command", Value::Shell)]),
+    ("processes", Format::Data, &[("processes.*.command", Value::Shell)]),
+    ("procfile", Format::Lines, &[("*:", Value::Shell)]),
+    (
+        "bazelrc",
+        Format::Words,
+        &[
+            ("--workspace_status_command", Value::Shell),
+            ("--run_under", Value::Shell),
+            ("--shell_executable", Value::Shell),
+        ],
+    ),
+    ("cmake-presets", Format::Data, &[("*_launcher", Value::Shell), ("*_compiler", Value::Shell)]),
+    ("mkdocs", Format::Data, &[("hooks", Value::Modules("python"))]),
+    (
+        "bunfig",
+        Format::Toml,
+        &[("preload", Value::Modules("node")), ("test.preload", Value::Modules("node"))],
+    ),
+    ("package-scripts", Format::Data, &[("scripts.*", Value::Shell)]),
+];
+
+const JEST: &[(&str, Value)] = &[
+    ("*globalsetup", Value::Modules("node")),
+    ("*globalteardown", Value::Modules("node")),
+    ("*setupfiles", Value::Modules("node")),
+    ("*setupfilesafterenv", Value::Modules("node")),
+    ("*environment", Value::Modules("node")),
+    ("*preset", Value::Modules("node")),
+    ("*reporters*", Value::Modules("node")),
+    ("*resolver", Value::Modules("node")),
+    ("*runner", Value::Modules("node")),
+    ("*snapshotserializers", Value::Modules("node")),
+    ("*supportfile", Value::Modules("node")),
+    ("*testsequencer", Value::Modules("node")),
+    ("*transform.*", Value::Modules("node")),
+    ("*transform", Value::Modules("node")),
+    ("*watchplugins*", Value::Modules("node")),
+];
+
+const MOCHA: &[(&str, Value)] = &[
+    ("file", Value::Modules("node")),
+    ("import", Value::Modules("node")),
+    ("loader", Value::Modules("node")),
+    ("reporter", Value::Modules("node")),
+    ("require", Value::Modules("node")),
+    ("spec", Value::Modules("node")),
+    ("ui", Value::Modules("node")),
+];
+
+const JS_PLUGINS: &[(&str, Value)] = &[
+    ("*customsyntax", Value::Modules("node")),
+    ("*extends", Value::Modules("node")),
+    ("*parser", Value::Modules("node")),
+    ("*plugins", Value::Modules("node")),
+    ("*plugins.item", Value::Modules("node")),
+    ("*plugins.item.transform", Value::Modules("node")),
+    ("*presets", Value::Modules("node")),
+    ("*presets.item", Value::Modules("node")),
+    ("*processors", Value::Modules("node")),
+    ("*rulepaths", Value::Modules("node")),
+];
+
+const PYTEST: &[(&str, Value)] = &[
+    ("pytest.addopts", Value::Plugins),
+    ("tool:pytest.addopts", Value::Plugins),
+    ("tool.pytest.ini_options.addopts", Value::Plugins),
+];

@@ -1,0 +1,56 @@
+//! Files that a session wrote and that a tool loads as code: the verdict on the command of the tool. The cases are in
+//! `loads.cases`.
+
+use castellan_daemon::{Config, compile, shipped_rules};
+use castellan_event::Verdict::{self, Ask, Defer};
+use castellan_trial::{Asked, Case, Laid, Trial};
+use serde_json::{Map, Value as Json, json};
+
+fn input(json: Json) -> Map<String, Json> {
+    let Json::Object(input) = json else { panic!("{json}") };
+    input
+}
+
+/// Reads one case: its verdict by an agent that prompts and by one that does not, and the call.
+fn case(text: &str) -> ([Verdict; 2], Case) {
+    let (head, body) = text.split_once('\n').unwrap_or((text, ""));
+    let (word, command) = head.split_once(": ").unwrap();
+    let verdicts = match word {
+        "ask" => [Ask, Ask],
+        "prompt" => [Defer, Ask],
+        "silent" => [Defer, Defer],
+        other => panic!("{other}"),
+    };
+    let mut case = Case::new("Bash", input(json!({ "command": command })));
+    for file in format!("\n{body}").split("\n-- ").skip(1) {
+        let (path, text) = file.split_once('\n').unwrap_or((file, ""));
+        let text = format!("{}\n", text.trim_end());
+        if let Some(path) = path.strip_prefix("there ") {
+            case.files.insert(path.to_owned(), Laid::Text(text));
+        } else {
+            let written = json!({ "file_path": format!("{}/{path}", case.cwd), "content": text });
+            case.earlier.push(Asked { tool: "Write".to_owned(), input: input(written) });
+        }
+    }
+    (verdicts, case)
+}
+
+#[test]
+fn what_a_tool_loads_is_judged_with_its_command() {
+    let compiled = compile(&shipped_rules(), &Config::default());
+    let text = include_str!("loads.cases");
+    let mut wrong = Vec::new();
+    for text in text.split("\n== ").skip(1) {
+        let ([prompting, other], case) = case(text);
+        let trials = [Trial::new(&compiled.policy), Trial::new(&compiled.policy).without_prompts()];
+        for (trial, expected) in trials.into_iter().zip([prompting, other]) {
+            let judged = trial.judge(&case).unwrap();
+            let verdict = judged.decision.verdict;
+            let is_it = if expected == Ask { verdict >= Ask } else { verdict < Ask };
+            if !is_it {
+                wrong.push(format!("{verdict:?} instead of {expected:?}: {text}\n{:?}", judged.because()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
