@@ -16,8 +16,19 @@ use crate::walk::UNKNOWN;
 pub(crate) struct Commands {
     /// Shell text, one command a line.
     pub(crate) shell: String,
-    /// The file does nothing but what these commands do, and what its tool does with any file of the project.
-    pub(crate) is_whole: bool,
+    pub(crate) rest: Rest,
+}
+
+/// The part of a build file beside its commands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// It does only what its tool does with the files of any project.
+    #[default]
+    Nothing,
+    /// Code that may do more.
+    Code,
+    /// A script in another language, which build files hardly ever need.
+    Script,
 }
 
 /// Returns true if a language is one of build files.
@@ -41,6 +52,9 @@ pub(crate) fn assigned(text: &str) -> Vec<(String, Vec<String>)> {
     scan::assigned(&table::SCRIPT, text)
 }
 
+/// The home of the user in shell text.
+const HOME: &str = "${HOME}";
+
 /// A variable in shell text that stands for a value that the file does not show.
 fn unknown() -> String {
     format!("${{{UNKNOWN}}}")
@@ -55,7 +69,9 @@ fn command(words: &[String]) -> String {
 /// Returns a word in a form that a shell parses back to the word, with its unknown parts.
 fn quoted(word: &str) -> String {
     let literal = |text: &str| if text.is_empty() { String::new() } else { single_quoted(text) };
-    let parts: Vec<String> = word.split(&unknown()).map(literal).collect();
-    let whole = parts.join(&format!("\"{}\"", unknown()));
+    let in_quotes = |name: &str| format!("\"{name}\"");
+    let known = |text: &str| text.split(HOME).map(literal).collect::<Vec<_>>().join(&in_quotes(HOME));
+    let parts: Vec<String> = word.split(&unknown()).map(known).collect();
+    let whole = parts.join(&in_quotes(&unknown()));
     if whole.is_empty() { "''".to_owned() } else { whole }
 }

@@ -99,17 +99,31 @@ const LOADERS: &[Loader] = &[
     (&["bazel", "bazelisk"], &[], &[BAZEL_FILES]),
     (&["terraform", "tofu", "terragrunt"], TERRAFORM_CHANGES, &[&[("*.tf", "terraform")]]),
     (&["terraform", "tofu", "terragrunt"], TERRAFORM_READS, &[&[("*.tf", "terraform-data")]]),
-    (
-        &["mix", "iex"],
-        &[],
-        &[&[("mix.exs", "elixir"), ("config.exs", "elixir"), (".formatter.exs", "elixir")]],
-    ),
-    (&["mix", "iex"], &[], &[&[("dev.exs", "elixir"), ("test.exs", "elixir"), ("runtime.exs", "elixir")]]),
-    (&["mix"], &["test"], &[&[("test_helper.exs", "elixir"), ("*_test.exs", "elixir")]]),
-    (&["sbt"], &[], &[&[("*.sbt", "scala")]]),
+    (&["mix", "iex"], &[], &[&[("mix.exs", "mix"), ("config.exs", "mix"), (".formatter.exs", "mix")]]),
+    (&["mix", "iex"], &[], &[&[("dev.exs", "mix"), ("test.exs", "mix"), ("runtime.exs", "mix")]]),
+    (&["mix"], &["test"], &[&[("test_helper.exs", "mix"), ("*_test.exs", "mix")]]),
+    (&["sbt"], &[], &[&[("*.sbt", "sbt")]]),
     (&["rebar3"], &[], &[&[("rebar.config", "rebar")]]),
-    (&["nx"], &[], &[&[("project.json", "nx")]]),
-    (&["zig"], &[], &[&[("build.zig", "zig")]]),
+    (&["nx"], &[], &[&[("project.json", NX)]]),
+    (&["lerna", "nx", "rush", "turbo"], &[], &[&[("package.json", PACKAGE_SCRIPT)]]),
+    (&["ninja"], &[], &[&[("build.ninja", SOURCE)]]),
+    (
+        &["pulumi"],
+        &["pre", "preview", "refresh", "up", "update"],
+        &[&[("index.ts", "javascript"), ("__main__.py", "python")]],
+    ),
+    (
+        &["node-gyp", "npm", "pnpm", "yarn"],
+        &["build", "ci", "configure", "i", "install", "rebuild"],
+        &[&[("binding.gyp", "gyp")]],
+    ),
+    (
+        &["autoconf", "autoreconf", "aclocal"],
+        &[],
+        &[&[("configure.ac", "autoconf"), ("aclocal.m4", "autoconf"), ("configure.in", "autoconf")]],
+    ),
+    (&["swift"], &[], &[&[("Package.swift", "swift-package")]]),
+    (&["zig"], &[], &[&[("build.zig", "zig-build")]]),
     (&["nix", "nix-shell"], &[], &[&[("flake.nix", "nix"), ("shell.nix", "nix"), ("default.nix", "nix")]]),
 ];
 
@@ -184,6 +198,9 @@ const JS_CONFIGURATIONS: &[Pattern] = &[
 /// Programs that build in another directory than that of the sources, so all of the workspace may be loaded.
 const IN_OWN_DIRECTORY: &[&str] = &["cmake", "ctest", "meson", "ninja"];
 
+/// The module that builds packages of Python.
+const BUILD: &str = "build";
+
 /// Every program in one of the tables. Most commands run another program, and then the tables are not searched.
 static PROGRAMS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let own = LOADERS.iter().map(|(programs, ..)| *programs);
@@ -198,6 +215,10 @@ static PROGRAMS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
 /// Adds the files that the session wrote and that the program loads, in its directory and below.
 pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     let name = argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
+    // `python -m build`: other modules that load files are programs, too.
+    let is_module =
+        |name: &str| name.starts_with("python") && read.values("-m").any(|one| one.as_str() == Some(BUILD));
+    let name = if is_module(name) { BUILD } else { name };
     if sink.setup.remote || !PROGRAMS.contains(name) {
         return;
     }
@@ -253,12 +274,30 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     for (file, language) in loaded.into_iter().take(LOADED_FILES_MAX) {
         let file = Arg::known(file);
         sink.path(EffectKind::Execute, &file);
-        if language != SOURCE {
-            sink.program(language, From::File(file));
+        match language {
+            SOURCE => {}
+            NX | PACKAGE_SCRIPT => tasks(language, &file, argv, &cwd, sink),
+            _ => sink.program(language, From::File(file)),
         }
     }
     fixed::add(read, name, &known, sink);
 }
+
+/// Adds the scripts of a package that the arguments name, except those of the directory that runs the others.
+fn tasks(language: &str, file: &Arg, argv: &[Arg], cwd: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    if file.as_str().and_then(|file| file.strip_suffix("/package.json")) == Some(cwd) {
+        return;
+    }
+    let words = argv.iter().skip(1).filter_map(Arg::as_str).flat_map(|word| word.split([':', ',', '=']));
+    let names: BTreeSet<&str> = words.filter(|word| !word.is_empty() && !word.starts_with('-')).collect();
+    for name in names {
+        sink.program(&format!("{language}.{}", name.to_ascii_lowercase()), From::File(file.clone()));
+    }
+}
+
+/// Settings with the tasks of a project of Nx, and the scripts of a package; the name of one follows.
+const NX: &str = "nx#targets";
+const PACKAGE_SCRIPT: &str = "script#scripts";
 
 /// Returns the session's files, each with its language, that loaded files may load in turn.
 fn sources(

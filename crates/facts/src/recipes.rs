@@ -5,6 +5,7 @@ mod composer;
 mod deno;
 mod expand;
 mod just;
+mod listed;
 mod make;
 mod makefile;
 mod npm;
@@ -16,7 +17,7 @@ mod variable;
 
 use std::rc::Rc;
 
-use castellan_event::{Answer, FileKind, Query, Why, single_quoted};
+use castellan_event::{Answer, FileKind, Query, Why, matches_star, single_quoted};
 use castellan_programs::{Arg, Piece};
 use castellan_shell::{Item, Stdin};
 
@@ -73,7 +74,44 @@ const RUNNERS: &[Runner] = &[
         variable: None,
         reads: pre_commit::script,
     },
+    Runner {
+        system: "hatch",
+        files: PYPROJECT,
+        climbs: true,
+        variable: None,
+        reads: |text, wanted| listed::script("hatch", text, wanted, true),
+    },
+    Runner {
+        system: "pdm",
+        files: PYPROJECT,
+        climbs: true,
+        variable: None,
+        reads: |text, wanted| listed::script("pdm", text, wanted, false),
+    },
+    Runner {
+        system: "pipenv",
+        files: &["Pipfile"],
+        climbs: true,
+        variable: None,
+        reads: |text, wanted| listed::script("pipenv", text, wanted, false),
+    },
+    Runner {
+        system: "poe",
+        files: PYPROJECT,
+        climbs: true,
+        variable: None,
+        reads: |text, wanted| listed::script("poe", text, wanted, false),
+    },
+    Runner {
+        system: "rye",
+        files: PYPROJECT,
+        climbs: true,
+        variable: None,
+        reads: |text, wanted| listed::script("rye", text, wanted, false),
+    },
 ];
+
+const PYPROJECT: &[&str] = &["pyproject.toml"];
 
 /// Names under which Task looks for its file.
 const TASKFILES: &[&str] = &[
@@ -113,6 +151,8 @@ struct Script {
     holes: Vec<(Why, String)>,
     /// Files that it includes.
     includes: Vec<String>,
+    /// Tasks of other files that it runs: the file and the name of each.
+    tasks: Vec<(String, String)>,
     /// Variables that the runner sets for it.
     env: Vec<(String, String)>,
 }
@@ -223,6 +263,10 @@ pub(crate) fn run(recipe: Recipe, scene: &mut Scene<'_, '_, '_>, progress: &mut 
             return code::opaque(&place, (Why::Language, &shell), scene, facts);
         }
     }
+    for (file, name) in script.tasks {
+        let task = Task { file: Arg::known(file), name: Some(name), ..task.clone() };
+        progress.next.push(Next::Task(task, Place { cwd: Some(directory.clone()), ..place.clone() }));
+    }
     scene.open_tasks.push(same);
     let (texts, env) = (script.texts.into_iter(), script.env);
     run_on(Box::new(RecipeTexts { texts, env, directory, place, names }), scene, progress);
@@ -268,6 +312,22 @@ fn with_includes(
             return script;
         }
         for file in new {
+            if file.contains('*') {
+                // Files that match and that the session did not write are the project's.
+                let pattern = path::collapse(Some(wanted.directory), &file).unwrap_or_default();
+                for path in scene
+                    .written_where("", |path| matches_star(&pattern, path))
+                    .into_iter()
+                    .take(INCLUDES_MAX)
+                {
+                    match scripts::unchanged(&path, scene) {
+                        Ok(more) => text.extend(["\n", &more]),
+                        Err(why) => holes.push((why, path)),
+                    }
+                }
+                seen.push(file);
+                continue;
+            }
             match path::collapse(Some(wanted.directory), &file).map(|path| scripts::unchanged(&path, scene)) {
                 Some(Ok(more)) => {
                     text.push('\n');

@@ -48,7 +48,7 @@ fn effect(row: &EffectRow, read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
         for target in targets {
             one(row, Some(target), is_on_a_path(row.kind), sink);
             if row.kind == EffectKind::Execute && matches!(row.of, Source::Value(_)) {
-                loaded::named::add(target, sink);
+                loaded::named::add(target, read.program.name(), sink);
             }
         }
     }

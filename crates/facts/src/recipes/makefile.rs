@@ -161,7 +161,9 @@ impl Makefile {
 
     fn include(&mut self, files: &str) {
         for file in files.split_whitespace() {
-            if file.contains(UNKNOWN) || unquote::has_pattern(file) || file.contains(['*', '?', '[', '~']) {
+            let is_glob = file.contains('*') && !file.contains(['?', '[', '~']);
+            let is_unclear = unquote::has_pattern(file) || file.contains(['*', '?', '[', '~']);
+            if file.contains(UNKNOWN) || is_unclear && !is_glob {
                 self.holes.push((Why::Dynamic, unquote::shell_text(file, &[])));
             } else {
                 self.includes.push(unquote::shell_text(file, &[]));

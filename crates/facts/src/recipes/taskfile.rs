@@ -48,8 +48,10 @@ pub(super) fn script(text: &str, wanted: &Wanted<'_>) -> Script {
                 known.extend(next.1.clone());
                 add(&file, task, &known, &mut script, &mut todo);
             }
-            // It may be in an included file.
-            None => script.holes.push((Why::File, next.0.clone())),
+            None => match included(&file, &next.0) {
+                Some(task) => script.tasks.push(task),
+                None => script.holes.push((Why::File, next.0.clone())),
+            },
         }
         done.push(next);
     }
@@ -71,6 +73,17 @@ fn task<'f>(file: &'f Value, name: &str) -> Option<&'f Value> {
     let by_alias = || tasks.values().find(|task| has_alias(task));
     let by_pattern = || tasks.iter().find(|(one, _)| matches_star(one, name)).map(|(_, task)| task);
     tasks.get(name).or_else(by_alias).or_else(by_pattern)
+}
+
+/// Returns the file and the name of a task in an included file.
+fn included(file: &Value, name: &str) -> Option<(String, String)> {
+    let (space, name) = name.split_once(':')?;
+    let included = file.get("includes")?.get(space)?;
+    let path = included.as_str().or_else(|| included.get("taskfile")?.as_str())?;
+    let is_file = [".yml", ".yaml"].iter().any(|end| path.ends_with(end));
+    let is_plain = !path.contains("{{") && !path.contains("://");
+    let path = if is_file { path.to_owned() } else { format!("{path}/Taskfile.yml") };
+    is_plain.then(|| (path, name.to_owned()))
 }
 
 /// Returns the values of a list, or the single value in its place.
@@ -169,7 +182,8 @@ mod tests {
             &Wanted { verb: "run", name, argv: &argv, env: &[], is_shown: false, directory: "/w" },
         );
         let holes = script.holes.iter().map(|(why, text)| format!("hole {why} {text}"));
-        let found: Vec<String> = script.texts.iter().cloned().chain(holes).collect();
+        let tasks = script.tasks.iter().map(|(file, name)| format!("task {file} {name}"));
+        let found: Vec<String> = script.texts.iter().cloned().chain(holes).chain(tasks).collect();
         assert_eq!(found, expected, "{text}");
     }
 
@@ -191,6 +205,9 @@ mod tests {
         check(&tasks("  a:\n    dir: b\n    cmd: rm a\n"), &["task", "a"], &["cd b\nrm a"]);
         check(&tasks("  a:\n    status: [rm b]\n    cmd: rm a\n"), &["task", "a"], &["rm b", "rm a"]);
         check(&tasks("  a: task b\n"), &["task", "docs:b"], &["hole file docs:b"]);
+        let more = "includes: {docs: ./docs, x: {taskfile: x.yml}}\ntasks: {a: [{task: 'x:c'}]}\n";
+        check(more, &["task", "docs:b"], &["task ./docs/Taskfile.yml b"]);
+        check(more, &["task", "a"], &["task x.yml c"]);
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub(super) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
         let name = name.to_ascii_lowercase();
         let own = match part {
             "" => Some(name.as_str()),
+            part if part == name => Some(""),
             part => name.strip_prefix(part).and_then(|rest| rest.strip_prefix('.')),
         };
         let Some(own) = own else { continue };
@@ -150,7 +151,7 @@ fn of_value(how: Value, value: String) -> Option<Starts> {
         Value::Hook => (!value.is_empty()).then_some(Starts::Shell(value)),
         Value::File(language) => value.contains(['/', '.']).then_some(Starts::Program(language, value)),
         // Node gets the options as if it was started with them.
-        Value::Options => Some(Starts::Shell(format!("node {value} --version"))),
+        Value::Options => Some(Starts::Shell(format!("node {value} --eval ''"))),
         Value::Settings => Some(Starts::Settings(value)),
         Value::Each | Value::Modules(_) | Value::Dotted | Value::Plugins | Value::Text(_) => None,
     }
@@ -233,7 +234,7 @@ mod tests {
         check("hgrc", "[hooks]\na = python:x.py:f\n", &[Starts::Unknown("python:x.py:f".to_owned())]);
         check("hgrc", "%include more\n", &[Starts::Settings("more".to_owned())]);
         check("npmrc", "script-shell=./evil\nregistry=https://h/\n", &[shell("./evil")]);
-        check("npmrc", "node-options=\"-r ./x.js\"\n", &[shell("node -r ./x.js --version")]);
+        check("npmrc", "node-options=\"-r ./x.js\"\n", &[shell("node -r ./x.js --eval ''")]);
         check("npmrc", "save-exact = true\n", &[]);
         check("yarnrc", "yarn-path \".yarn/x.js\"\nlastUpdateCheck 1\n", &[file("node", ".yarn/x.js")]);
         check(

@@ -173,7 +173,7 @@ pub(super) const FILES: &[Files] = &[
     (
         "nx",
         Format::Data,
-        &[("*options.command", Value::Shell), ("*.command", Value::Shell), ("*.commands", Value::Each)],
+        &[("command", Value::Shell), ("options.*command", Value::Shell), ("options.commands", Value::Each)],
     ),
     ("air", Format::Toml, &[("build.cmd", Value::Shell), ("build.*_cmd", Value::Each)]),
     ("skaffold", Format::Data, &[("*buildcommand", Value::Shell), ("*.command", Value::Shell)]),
@@ -195,7 +195,7 @@ pub(super) const FILES: &[Files] = &[
         Format::Toml,
         &[("preload", Value::Modules("node")), ("test.preload", Value::Modules("node"))],
     ),
-    ("package-scripts", Format::Data, &[("scripts.*", Value::Shell)]),
+    ("script", Format::Data, &[("", Value::Shell)]),
 ];
 
 const JEST: &[(&str, Value)] = &[
