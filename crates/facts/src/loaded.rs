@@ -123,8 +123,13 @@ const LOADERS: &[Loader] = &[
         &[&[("configure.ac", "autoconf"), ("aclocal.m4", "autoconf"), ("configure.in", "autoconf")]],
     ),
     (&["swift"], &[], &[&[("Package.swift", "swift-package")]]),
+    (&["scons"], &[], &[&[("SConstruct", "scons"), ("SConscript", "scons")]]),
     (&["zig"], &[], &[&[("build.zig", "zig-build")]]),
-    (&["nix", "nix-shell"], &[], &[&[("flake.nix", "nix"), ("shell.nix", "nix"), ("default.nix", "nix")]]),
+    (
+        &["nix", "nix-shell"],
+        &[],
+        &[&[("flake.nix", "nix-file"), ("shell.nix", "nix-file"), ("default.nix", "nix-file")]],
+    ),
 ];
 
 const BAZEL_FILES: &[Pattern] = &[

@@ -82,7 +82,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
 
     /// True if this call, as far as it was analysed, or an earlier call of the session has written anything.
     pub(crate) fn has_changes(&self) -> bool {
-        self.session.has_changes() || !self.overlay.is_empty()
+        self.session.has_changes() || !self.overlay.is_empty() || !self.files.writing.is_empty()
     }
 
     /// Files below a directory that this call or an earlier call of the session wrote and that `fits` accepts.

@@ -24,6 +24,8 @@ pub(crate) enum Starts {
     Program(&'static str, String),
     /// A file that is loaded as code in this language if it is there, as written; else an installed package.
     Module(&'static str, String),
+    /// A command or program that an editor starts when it opens the project.
+    Later(String),
     /// Text in this language.
     Text(&'static str, String),
     /// A directory that the program writes into instead of its own, as written.

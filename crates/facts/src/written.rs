@@ -58,6 +58,7 @@ pub(crate) fn add(call: &Call, made: &[(Rc<str>, Arg)], scene: &mut Scene<'_, '_
     scene.budget.is_over_told = false;
     for (file, _, known) in &scripts {
         scene.files.known.insert(file.path.clone(), known.clone());
+        scene.files.writing.insert(file.path.clone());
     }
     let cwd = Some(call.agent.cwd.clone()).filter(|cwd| !cwd.is_empty());
     for (number, (file, ways, known)) in scripts.iter().enumerate() {

@@ -75,6 +75,7 @@ fn started(takes: Takes, words: &[String]) -> Vec<String> {
         Takes::Each => {
             words.iter().filter(|word| **word != unknown() && !word.starts_with('-')).cloned().collect()
         }
+        Takes::Last => words.last().filter(|last| **last != unknown()).cloned().into_iter().collect(),
         Takes::Line => vec![words.join(" ").trim_matches(['[', ']', '`', '\'', ' ']).to_owned()],
         Takes::Deleted => vec![format!("rm -rf {}", command(words))],
         Takes::Code => vec![quoted(&unknown())],
@@ -270,6 +271,7 @@ mod tests {
             "'sh' '-c' 'a'",
         );
         check("swift-package", "p.arguments = [\"-c\", \"a | b\"]\n", "a | b");
+        check("scons", "env.Command('o', 'i', 'a | b')\nenv.Program('x')\n", "a | b");
         check("gyp", "{'sources': [\"<!(a | b)\", 'x.cc']}", "a | b");
         check(
             "autoconf",

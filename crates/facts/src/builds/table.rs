@@ -37,6 +37,8 @@ pub(super) enum Takes {
     Each,
     /// Its texts are paths that it deletes with all below.
     Deleted,
+    /// Its last text is shell text.
+    Last,
     /// Its words are shell text.
     Line,
     /// Its texts are code of another language.
@@ -192,6 +194,24 @@ const DIALECTS: &[Dialect] = &[
             ("ctx.run", "", Takes::Shell),
             ("context.run", "", Takes::Shell),
         ],
+        ..BASE
+    },
+    Dialect {
+        name: "scons",
+        quotes: PYTHON_QUOTES,
+        starts: &[
+            ("Command", "", Takes::Last),
+            ("Execute", "", Takes::Shell),
+            ("os.system", "", Takes::Shell),
+            ("os.popen", "", Takes::Shell),
+            ("subprocess.run", "", Takes::Words),
+            ("subprocess.call", "", Takes::Words),
+            ("subprocess.check_call", "", Takes::Words),
+            ("subprocess.check_output", "", Takes::Words),
+            ("subprocess.Popen", "", Takes::Words),
+            ("shutil.rmtree", "", Takes::Deleted),
+        ],
+        rest: Rest::Code,
         ..BASE
     },
     // The input of node-gyp 10.

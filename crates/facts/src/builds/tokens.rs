@@ -31,6 +31,9 @@ pub(super) fn tokens(dialect: &Dialect, text: &str) -> Vec<Token> {
             let (inner, behind) = in_quotes(rest.get(quote.len()..).unwrap_or_default(), quote);
             found.push(Token::Text(filled(&inner, dialect)));
             rest = behind;
+        } else if first == ':' && !rest.get(1..).is_some_and(|rest| rest.starts_with(char::is_alphabetic)) {
+            found.push(Token::Sign(':'));
+            rest = rest.get(1..).unwrap_or_default();
         } else if is_of_word(first, dialect) {
             let end = rest.find(|one| !is_of_word(one, dialect)).unwrap_or(rest.len());
             let (word, behind) = rest.split_at(end);

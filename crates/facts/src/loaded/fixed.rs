@@ -42,7 +42,6 @@ const FILES: &[Fixed] = &[
         Lies::Here,
     ),
     (&["tox"], &[], &[("tox.ini", TOX), ("setup.py", "python"), ("conftest.py", "python")], Lies::Here),
-    (&["scons"], &[], &[("SConstruct", "python"), ("SConscript", "python")], Lies::Here),
     (&["waf"], &[], &[("wscript", "python")], Lies::Here),
     (&["doit"], &[], &[("dodo.py", "python")], Lies::Here),
     (&["nox"], &[], &[("noxfile.py", "python"), ("conftest.py", "python")], Lies::Here),

@@ -402,12 +402,17 @@ pub(super) fn is_of_session(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool
     let scene = &mut *sink.scene;
     let located = path::locate(&Arg::known(path), None, &scene.session.places, scene.world);
     let Some(real) = located.path else { return true };
-    scene.overlay.has_put(&real) || scene.overlay.has_put(path) || scene.session.has_written_on_way(&real)
+    scene.files.writing.contains(path)
+        || scene.overlay.has_put(&real)
+        || scene.overlay.has_put(path)
+        || scene.session.has_written_on_way(&real)
 }
 
 /// Returns true if the file exists when the call reaches it. Misses unread files that the call put into a directory.
 pub(super) fn is_file(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
-    sink.scene.overlay.has_named(path) || kind(path, sink) == Some(FileKind::File)
+    sink.scene.files.writing.contains(path)
+        || sink.scene.overlay.has_named(path)
+        || kind(path, sink) == Some(FileKind::File)
 }
 
 fn is_directory(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {

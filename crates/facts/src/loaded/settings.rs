@@ -40,6 +40,14 @@ const SETTINGS: &[Settings] = &[
         &[(".exrc", "ex"), (".vimrc", "ex"), (".nvimrc", "ex"), (".nvim.lua", "lua")],
     ),
     (&["irb"], &[], &[(".irbrc", "ruby")]),
+    (&["code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"], &[], VSCODE),
+    (
+        &["devcontainer"],
+        &[],
+        &[(".devcontainer/devcontainer.json", "devcontainer"), (".devcontainer.json", "devcontainer")],
+    ),
+    (&["hx", "helix"], &[], &[(".helix/languages.toml", "helix")]),
+    (&["zed"], &[], &[(".zed/settings.json", "zed")]),
     (&["nox"], &[], &[("noxfile.py", "nox")]),
     (&["invoke", "inv"], &[], &[("tasks.py", "invoke")]),
     (&["mocha", "_mocha"], &[], MOCHA),
@@ -84,6 +92,12 @@ const SETTINGS: &[Settings] = &[
     (&["R", "Rscript"], &[], &[(".Rprofile", "r")]),
     (&["ghci", "cabal", "stack"], &[], &[(".ghci", "haskell")]),
     (&["ssh", "scp", "sftp", "rsync", "autossh"], &[], &[("~/.ssh/config", "ssh-config")]),
+];
+
+const VSCODE: &[Pattern] = &[
+    (".vscode/launch.json", "editor"),
+    (".vscode/settings.json", "editor"),
+    (".vscode/tasks.json", "editor-tasks"),
 ];
 
 const MOCHA: &[Pattern] = &[

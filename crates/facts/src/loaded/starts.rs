@@ -43,6 +43,7 @@ pub(crate) fn start(language: &str, one: Starts, file: Option<&str>, sink: &mut 
                 sink.program(language, From::File(path));
             }
         }
+        Starts::Later(text) => sink.on(EffectKind::Schedule, "editor", "open", Some(&Arg::known(text))),
         Starts::Text(language, text) => sink.program(language, From::Text(Arg::known(text))),
         Starts::Tree(directory) => {
             let (kind, recursive) = (EffectKind::Write, Some(true));

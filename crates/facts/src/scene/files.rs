@@ -9,6 +9,8 @@ use castellan_event::Why;
 pub(crate) struct Files {
     /// Files with code that the call's analysis asked for, by their absolute path as written.
     pub(crate) known: BTreeMap<String, Known>,
+    /// Files that the call writes, while they are analysed as if they ran after it.
+    pub(crate) writing: BTreeSet<String>,
     /// Real paths of the files that run and whose text the walk has read.
     pub(crate) read: BTreeSet<String>,
     /// Real paths of all files that run, with the SHA-256 of the text that was read. None if another text runs.

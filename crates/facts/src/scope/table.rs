@@ -259,7 +259,8 @@ pub(super) const OWN: &[Row] = &[
     ]),
     row(Scope::Hijack, "configuration of editors", &[
         "**/.vscode/tasks.json", "**/.vscode/settings.json", "**/.vscode/launch.json", "**/.vscode/extensions.json",
-        "**/*.code-workspace", "**/.idea/**", "**/.devcontainer/**", "**/.devcontainer.json", "**/.zed/**", "~/.config/zed/**",
+        "**/*.code-workspace", "**/.idea/**", "**/.devcontainer/**", "**/.devcontainer.json", "**/.zed/**", "**/.helix/**",
+        "**/.gitpod.yml", "**/.idx/**", "**/*.sublime-project", "~/.config/zed/**",
         "~/.config/Code/User/**", "~/Library/Application Support/Code/User/**", "~/.vscode/extensions/**",
         "~/.vscode-server/**", "**/.vimrc", "**/.exrc", "**/.nvimrc", "**/.nvim.lua", "~/.vim/**", "~/.config/nvim", "~/.config/nvim/**", "~/.config/psysh/**", "~/.config/karabiner/**",
         "~/.emacs", "~/.emacs.d/**", "~/.config/emacs/**", "**/.dir-locals.el", "~/.nanorc", "~/.config/helix/**",

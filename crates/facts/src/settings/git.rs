@@ -146,6 +146,7 @@ pub(crate) fn includes(text: &str) -> Vec<String> {
         | Starts::Program(..)
         | Starts::Module(..)
         | Starts::Text(..)
+        | Starts::Later(_)
         | Starts::Tree(_)
         | Starts::Unknown(_) => None,
     });

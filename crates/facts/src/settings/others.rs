@@ -34,8 +34,8 @@ pub(super) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
         Format::Code => builds::assigned(text),
     };
     let mut all: Vec<Starts> = Vec::new();
-    for (name, values) in found {
-        let name = name.to_ascii_lowercase();
+    for (written, values) in found {
+        let name = written.to_ascii_lowercase();
         let own = match part {
             "" => Some(name.as_str()),
             part if part == name => Some(""),
@@ -43,7 +43,10 @@ pub(super) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
         };
         let Some(own) = own else { continue };
         if let Some((_, how)) = settings.iter().find(|(pattern, _)| matches_star(pattern, own)) {
-            all.extend(of_values(*how, &values));
+            all.extend(of_values(*how, &values).into_iter().map(|one| match one {
+                Starts::Later(value) => Starts::Later(format!("{written}: {value}")),
+                other => other,
+            }));
         }
     }
     // A template of mise can run a command in any value.
@@ -131,6 +134,17 @@ fn of_values(how: Value, values: &[String]) -> Vec<Starts> {
             let names = apart.chain(attached).filter(|name| !name.starts_with("no:"));
             names.map(|name| Starts::Module("python", name.replace('.', "/"))).collect()
         }
+        Value::Opens(known) => {
+            let opens = |value: &&String| known.is_empty() || known.contains(&value.as_str());
+            values.iter().find(opens).map(|value| Starts::Later(value.clone())).into_iter().collect()
+        }
+        Value::OpensProgram | Value::OpensServer => {
+            let is_server = matches!(how, Value::OpensServer);
+            let strange = values
+                .iter()
+                .filter(|value| is_own_program(value) || is_server && INTERPRETERS.contains(&value.as_str()));
+            strange.map(|value| Starts::Later(value.clone())).collect()
+        }
         Value::Text(language) => vec![Starts::Text(language, values.join("\n"))],
         Value::Shell
         | Value::Marked
@@ -153,8 +167,28 @@ fn of_value(how: Value, value: String) -> Option<Starts> {
         // Node gets the options as if it was started with them.
         Value::Options => Some(Starts::Shell(format!("node {value} --eval ''"))),
         Value::Settings => Some(Starts::Settings(value)),
-        Value::Each | Value::Modules(_) | Value::Dotted | Value::Plugins | Value::Text(_) => None,
+        Value::Each
+        | Value::Modules(_)
+        | Value::Dotted
+        | Value::Plugins
+        | Value::Text(_)
+        | Value::Opens(_)
+        | Value::OpensProgram
+        | Value::OpensServer => None,
     }
+}
+
+/// Directories in which package managers install programs for a project.
+const INSTALLED: &[&str] = &["/.venv/", "/venv/", "/node_modules/", "/vendor/", "/.yarn/sdks/"];
+
+const INTERPRETERS: &[&str] =
+    &["bash", "cmd", "curl", "node", "perl", "powershell", "pwsh", "python", "python3", "ruby", "sh", "wget"];
+
+/// Returns true for a program that is one of the project's own files, or that any user may replace.
+fn is_own_program(name: &str) -> bool {
+    const BEGINS: &[&str] = &[".", "${workspace", "/tmp/", "/var/tmp/", "/dev/shm/"];
+    let is_installed = INSTALLED.iter().any(|part| format!("/{name}").contains(part));
+    name.contains('/') && BEGINS.iter().any(|begin| name.starts_with(begin)) && !is_installed
 }
 
 /// Parses the settings of sections. A line that begins with blanks continues the line before.
@@ -248,6 +282,25 @@ mod tests {
         check("mise", "[env]\nA = \"{{ exec(command='x') }}\"\n", &[Starts::Unknown("exec".to_owned())]);
         check("ssh-config", "Host x\n  ProxyCommand evil %h\n  User y\n", &[shell("evil %h")]);
         check("ssh-config", "Match exec \"evil\"\n", &[Starts::Unknown("Match exec \"evil\"".to_owned())]);
+        let later = |text: &str| Starts::Later(text.to_owned());
+        check(
+            "editor-tasks",
+            "{// a\n\"tasks\": [{\"runOptions\": {\"runOn\": \"folderOpen\"},},]}",
+            &[later("runOn: folderOpen")],
+        );
+        check("editor-tasks", "{\"tasks\": [{\"command\": \"x\"}]}", &[]);
+        check("editor", "{\"git.path\": \"./x\", \"a.path\": \"/usr/bin/a\"}", &[later("git.path: ./x")]);
+        check("editor", "{\"python.defaultInterpreterPath\": \"./.venv/bin/python\"}", &[]);
+        check("devcontainer", "{\"initializeCommand\": \"x\"}", &[later("initializeCommand: x")]);
+        let module = |name: &str| Starts::Module("node", name.to_owned());
+        check("mocha", "require: [./a, b]\n", &[module("./a"), module("b")]);
+        check("mocha#mocha", "{\"mocha\": {\"require\": \"./a\"}, \"require\": \"./b\"}", &[module("./a")]);
+        check("jest-code", "export default { setupFiles: ['./a'], x: 'y' };", &[module("./a")]);
+        check(
+            "pytest",
+            "[pytest]\naddopts = -q -p a.b -p no:x\n",
+            &[Starts::Module("python", "a/b".to_owned())],
+        );
         assert_eq!(starts("jj-config", "[ui"), Err(Why::Syntax));
     }
 }

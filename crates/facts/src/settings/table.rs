@@ -47,6 +47,12 @@ pub(super) enum Value {
     Plugins,
     /// Text in this language.
     Text(&'static str),
+    /// The value has the effect that an editor runs something when it opens the project.
+    Opens(&'static [&'static str]),
+    /// A program that an editor starts when it opens the project.
+    OpensProgram,
+    /// Like this, but no shell or interpreter, which takes its code from other settings.
+    OpensServer,
     /// Another such file.
     Settings,
     /// A command that the program has itself: starts nothing.
@@ -195,7 +201,41 @@ pub(super) const FILES: &[Files] = &[
         Format::Toml,
         &[("preload", Value::Modules("node")), ("test.preload", Value::Modules("node"))],
     ),
+    ("editor", Format::Code, EDITOR),
+    ("helix", Format::Toml, &[("language-server.*.command", Value::OpensServer)]),
+    (
+        "zed",
+        Format::Data,
+        &[("lsp.*.path", Value::OpensServer), ("terminal.shell.*program", Value::OpensProgram)],
+    ),
+    ("editor-tasks", Format::Code, &[("runon", Value::Opens(&["folderOpen"]))]),
+    (
+        "devcontainer",
+        Format::Data,
+        &[
+            ("initializecommand*", Value::Opens(&[])),
+            ("*command", Value::Shell),
+            ("*command.*", Value::Shell),
+        ],
+    ),
     ("script", Format::Data, &[("", Value::Shell)]),
+];
+
+/// Settings of editors. Their files may be edited in parts, so only names and values are read.
+const EDITOR: &[(&str, Value)] = &[
+    ("*configpath", Value::Nothing),
+    ("*.path", Value::OpensProgram),
+    ("path", Value::OpensProgram),
+    ("*executablepath", Value::OpensProgram),
+    ("*interpreterpath", Value::OpensProgram),
+    ("*nodepath", Value::OpensProgram),
+    ("*binarypath", Value::OpensProgram),
+    ("*serverpath", Value::OpensProgram),
+    ("*toolpath", Value::OpensProgram),
+    ("*runtimeexecutable", Value::OpensProgram),
+    ("*.shell.*", Value::OpensProgram),
+    ("*exec", Value::OpensProgram),
+    ("task.allowautomatictasks", Value::Opens(&["on"])),
 ];
 
 const JEST: &[(&str, Value)] = &[

@@ -53,6 +53,18 @@ const BY_ENDING: &[(&str, &[&str])] = &[
     ("zsh", &["zsh"]),
 ];
 
+/// Files of a project that programs read when they open it, by the ends of their paths, with a command that opens it.
+const OPENED: &[(&str, &[&str])] = &[
+    (".devcontainer.json", &["devcontainer", "up"]),
+    (".devcontainer/devcontainer.json", &["devcontainer", "up"]),
+    (".helix/languages.toml", &["hx", "."]),
+    (".vscode/launch.json", &["code", "."]),
+    (".vscode/settings.json", &["code", "."]),
+    (".vscode/tasks.json", &["code", "."]),
+    (".zed/settings.json", &["zed", "."]),
+    (".zed/tasks.json", &["zed", "."]),
+];
+
 /// A command that runs one task of a file, and a function for the tasks of a text. `None` is the default task.
 type Runner = (&'static [&'static str], fn(&str) -> Vec<Option<String>>);
 
@@ -101,7 +113,15 @@ const TASK: Runner = (&["task"], taskfile);
 
 /// True if the name means a file with code.
 pub(super) fn is_named(path: &str) -> bool {
-    by_name(path).next().is_some() || runner(path).is_some()
+    by_name(path).next().is_some() || runner(path).is_some() || opened(path).is_some()
+}
+
+/// The way to open the project of such a file.
+fn opened(path: &str) -> Option<Way> {
+    let (directory, words) =
+        OPENED.iter().find_map(|(end, words)| Some((path.strip_suffix(end)?.strip_suffix('/')?, words)))?;
+    let directory = if directory.is_empty() { "/" } else { directory };
+    Some(Way { argv: words.iter().copied().map(Arg::known).collect(), cwd: Some(directory.to_owned()) })
 }
 
 /// True if the file may hold code: a file without an extension may begin with the name of an interpreter.
@@ -113,6 +133,9 @@ pub(super) fn may_be(path: &str) -> bool {
 pub(super) fn ways_to_run(path: &str, text: Option<&str>, is_executable: bool) -> Vec<Way> {
     if let Some(runner) = runner(path) {
         return tasks(path, runner, text.unwrap_or_default());
+    }
+    if let Some(way) = opened(path) {
+        return vec![way];
     }
     let first: Option<Vec<&str>> = text.and_then(interpreter).filter(|words| !words.is_empty());
     let named = by_name(path).map(<[&str]>::to_vec);
@@ -253,6 +276,9 @@ mod tests {
         check("/w/Rakefile", Some(""), false, &["ruby /w/Rakefile $@"]);
         check("/w/.envrc", Some(""), false, &["bash /w/.envrc $@"]);
         check("/w/x.tsx", Some(""), false, &["tsx /w/x.tsx $@"]);
+        check("/w/.vscode/tasks.json", Some("{}"), false, &["code ."]);
+        check("/w/a/.devcontainer.json", Some("{}"), false, &["devcontainer up"]);
+        check("/w/tasks.json", Some("{}"), false, &[]);
         check("/w/x.sql", Some(""), false, &["psql -f /w/x.sql $@", "sqlite3 -init /w/x.sql $@"]);
     }
 
