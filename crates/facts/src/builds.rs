@@ -27,6 +27,8 @@ pub(crate) enum Rest {
     Nothing,
     /// Code that may do more.
     Code,
+    /// It has more commands than are read.
+    Over,
     /// A script in another language, which build files hardly ever need.
     Script,
 }
@@ -47,9 +49,10 @@ pub(crate) fn read(language: &str, text: &str, directory: Option<&str>) -> Comma
     table::find(language).map(|dialect| scan::read(dialect, text)).unwrap_or_default()
 }
 
-/// Returns the texts that a program assigns to names, in any of its blocks.
-pub(crate) fn assigned(text: &str) -> Vec<(String, Vec<String>)> {
-    scan::assigned(&table::SCRIPT, text)
+/// Returns the texts that a program assigns to names that `is_wanted` accepts, in any of its blocks. `None`: there are
+/// more than are read.
+pub(crate) fn assigned(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<Vec<(String, Vec<String>)>> {
+    scan::assigned(&table::SCRIPT, text, is_wanted)
 }
 
 /// The home of the user in shell text.
@@ -63,7 +66,17 @@ fn unknown() -> String {
 /// Returns words as one command. A word may have unknown parts; its other text is literal.
 fn command(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    quoted.join(" ")
+    with_program(quoted.join(" "))
+}
+
+/// Returns a command whose program may be unknown: a program of the project whose name the file does not show.
+fn with_program(command: String) -> String {
+    let unknown = unknown();
+    match command.strip_prefix(&format!("\"{unknown}\"")) {
+        // In these quotes it is no variable of the shell.
+        Some(rest) => format!("'{unknown}'{rest}"),
+        None => command,
+    }
 }
 
 /// Returns a word in a form that a shell parses back to the word, with its unknown parts.

@@ -195,3 +195,22 @@ pub(crate) const MANIFEST_TABLES_MAX: usize = 2_000;
 
 /// Words that a makefile loop iterates over. Longer lists are in generated makefiles.
 pub(crate) const MAKE_LOOP_MAX: usize = 64;
+
+/// Commands of one build file. Files written by people start some ten programs.
+pub(crate) const BUILD_COMMANDS_MAX: usize = 200;
+
+/// Tokens of one command of a build file, and of the head of the block around it. Real ones have some ten. A longer one
+/// may hold the rest of the file, as often as the file begins a command.
+pub(crate) const BUILD_TOKENS_MAX: usize = 1_000;
+
+/// Bytes of one value in a build file. Values that hold each other double in each line.
+pub(crate) const BUILD_VALUE_BYTES_MAX: usize = 4 * 1024;
+
+/// Blocks around a command of a build file whose heads are compared. Two name what runs it.
+pub(crate) const BUILD_BLOCKS_MAX: usize = 8;
+
+/// Bytes of the names on the way to one setting. Each text in a file of settings holds them again.
+pub(crate) const SETTING_NAME_BYTES_MAX: usize = 512;
+
+/// Paths of the session with which one unit of work compares the name of a module.
+pub(crate) const PATHS_PER_WORK: usize = 4;

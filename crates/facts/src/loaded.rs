@@ -113,7 +113,7 @@ const LOADERS: &[Loader] = &[
         &[&[("index.ts", "javascript"), ("__main__.py", "python")]],
     ),
     (
-        &["node-gyp", "npm", "pnpm", "yarn"],
+        &["npm", "pnpm", "yarn"],
         &["build", "ci", "configure", "i", "install", "rebuild"],
         &[&[("binding.gyp", "gyp")]],
     ),
@@ -123,6 +123,7 @@ const LOADERS: &[Loader] = &[
         &[&[("configure.ac", "autoconf"), ("aclocal.m4", "autoconf"), ("configure.in", "autoconf")]],
     ),
     (&["swift"], &[], &[&[("Package.swift", "swift-package")]]),
+    (&["node-gyp"], &[], &[&[("binding.gyp", "gyp")]]),
     (&["scons"], &[], &[&[("SConstruct", "scons"), ("SConscript", "scons")]]),
     (&["zig"], &[], &[&[("build.zig", "zig-build")]]),
     (

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Commands, Rest, command, quoted, unknown};
+use super::{Commands, Rest, command, quoted, unknown, with_program};
+use crate::limits::{BUILD_BLOCKS_MAX, BUILD_COMMANDS_MAX, BUILD_TOKENS_MAX, BUILD_VALUE_BYTES_MAX};
 
 pub(super) const LANGUAGE: &str = "cmake";
 
@@ -78,6 +79,9 @@ struct File<'t> {
     targets: BTreeSet<String>,
     lines: Vec<String>,
     has_other_code: bool,
+    is_over: bool,
+    /// Texts of code that are open in each other.
+    depth: usize,
 }
 
 pub(super) fn read(text: &str, directory: &str) -> Commands {
@@ -85,7 +89,11 @@ pub(super) fn read(text: &str, directory: &str) -> Commands {
     file.add(text);
     Commands {
         shell: file.lines.join("\n"),
-        rest: if file.has_other_code { Rest::Code } else { Rest::Nothing },
+        rest: match (file.is_over, file.has_other_code) {
+            (true, _) => Rest::Over,
+            (false, true) => Rest::Code,
+            (false, false) => Rest::Nothing,
+        },
     }
 }
 
@@ -96,6 +104,10 @@ impl File<'_> {
             return;
         };
         for (name, arguments) in calls {
+            self.is_over |= self.lines.len() > BUILD_COMMANDS_MAX || arguments.len() > BUILD_TOKENS_MAX;
+            if self.is_over {
+                return;
+            }
             self.call(&name.to_ascii_lowercase(), &arguments);
         }
     }
@@ -107,6 +119,7 @@ impl File<'_> {
                 let values = arguments.iter().skip(1);
                 let values = values.take_while(|one| !matches!(one.as_str(), "CACHE" | "PARENT_SCOPE"));
                 let value = values.map(|one| self.filled(one)).collect::<Vec<_>>().join(" ");
+                let value = if value.len() > BUILD_VALUE_BYTES_MAX { unknown() } else { value };
                 self.values.insert(first.to_owned(), value);
             }
             "find_program" => {
@@ -126,7 +139,12 @@ impl File<'_> {
             "install" => {
                 let code = arguments.iter().skip_while(|one| *one != "CODE").nth(1);
                 if let Some(code) = code {
-                    self.add(code);
+                    self.depth += 1;
+                    self.is_over |= self.depth > BUILD_BLOCKS_MAX;
+                    if !self.is_over {
+                        self.add(code);
+                    }
+                    self.depth -= 1;
                 }
             }
             "cmake_language" | "variable_watch" | "ctest_run_script" => self.has_other_code = true,
@@ -154,7 +172,7 @@ impl File<'_> {
         // CMake passes these signs to the shell of the build.
         let is_sign = |word: &str| matches!(word, "|" | "||" | "&&" | ">" | ">>" | "<" | ";" | "2>&1");
         let shown = |word: &String| if is_sign(word) { word.clone() } else { self.shown(word) };
-        self.lines.push(words.iter().map(shown).collect::<Vec<_>>().join(" "));
+        self.lines.push(with_program(words.iter().map(shown).collect::<Vec<_>>().join(" ")));
     }
 
     fn of_file(&mut self, kind: &str, arguments: &[String]) {
@@ -200,6 +218,9 @@ impl File<'_> {
         let mut text = String::new();
         let mut rest = word;
         while let Some(at) = rest.find("${") {
+            if text.len() > BUILD_VALUE_BYTES_MAX {
+                return unknown();
+            }
             let (before, after) = rest.split_at(at);
             let Some((name, behind)) = after.get(2..).and_then(|inner| inner.split_once('}')) else { break };
             text.push_str(before);
@@ -348,7 +369,7 @@ mod tests {
         check("cmake_language(EVAL CODE \"x\")", "", Rest::Code);
         check(
             "set(S sh)\nexecute_process(COMMAND ${S} COMMAND ${T})",
-            "'sh'\n\"${castellan_unknown_value}\"",
+            "'sh'\n'${castellan_unknown_value}'",
             Rest::Nothing,
         );
         check("execute_process(COMMAND", "", Rest::Code);

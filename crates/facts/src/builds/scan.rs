@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use super::table::{Dialect, Takes};
 use super::tokens::{Token, tokens};
-use super::{Commands, HOME, command, quoted, unknown};
+use super::{Commands, HOME, Rest, command, quoted, unknown};
+use crate::limits::{BUILD_BLOCKS_MAX, BUILD_COMMANDS_MAX, BUILD_TOKENS_MAX};
 
 /// Names of the user's home, as functions, variables and properties.
 const HOMES: &[&str] = &["HOME", "System.user_home", "System.user_home!", "user.home"];
@@ -16,6 +17,9 @@ pub(super) fn read(dialect: &Dialect, text: &str) -> Commands {
     let (mut lines, mut headers) = (Vec::new(), Vec::new());
     let mut line_from = 0;
     for (at, token) in tokens.iter().enumerate() {
+        if lines.len() > BUILD_COMMANDS_MAX {
+            return Commands { shell: lines.join("\n"), rest: Rest::Over };
+        }
         match token {
             Token::Line => line_from = at + 1,
             Token::Sign('{' | '(' | '[') => headers.push((line_from, at)),
@@ -38,10 +42,11 @@ pub(super) fn read(dialect: &Dialect, text: &str) -> Commands {
                 };
                 let Some((_, within, takes)) = dialect.starts.iter().find(is_start) else { continue };
                 let is_in = |(from, to): &(usize, usize)| {
-                    let header = tokens.get(*from..*to).unwrap_or_default();
+                    let from = (*from).max(to.saturating_sub(BUILD_TOKENS_MAX / BUILD_BLOCKS_MAX));
+                    let header = tokens.get(from..*to).unwrap_or_default();
                     header.iter().any(|one| matches!(one, Token::Word(it) | Token::Text(it) if it == within))
                 };
-                if within.is_empty() || headers.iter().any(is_in) {
+                if within.is_empty() || headers.iter().rev().take(BUILD_BLOCKS_MAX).any(is_in) {
                     let region = region(&tokens, at, dialect);
                     lines.extend(started(*takes, &words(region, &values, dialect)));
                 }
@@ -51,17 +56,27 @@ pub(super) fn read(dialect: &Dialect, text: &str) -> Commands {
     Commands { shell: lines.join("\n"), rest: dialect.rest }
 }
 
-/// Returns the texts that are assigned to each name.
-pub(super) fn assigned(dialect: &Dialect, text: &str) -> Vec<(String, Vec<String>)> {
+/// Returns the texts that are assigned to each wanted name.
+pub(super) fn assigned(
+    dialect: &Dialect,
+    text: &str,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Option<Vec<(String, Vec<String>)>> {
     let tokens = tokens(dialect, text);
     let values = values(&tokens);
     let mut found = Vec::new();
     for (at, pair) in tokens.windows(2).enumerate() {
         let [Token::Word(name) | Token::Text(name), Token::Sign(':' | '=')] = pair else { continue };
+        if !is_wanted(name) {
+            continue;
+        }
+        if found.len() == BUILD_COMMANDS_MAX {
+            return None;
+        }
         let texts = words(region(&tokens, at, dialect), &values, dialect);
         found.push((name.clone(), texts.into_iter().filter(|text| *text != unknown()).collect()));
     }
-    found
+    Some(found)
 }
 
 /// Returns shell text for a start with these arguments.
@@ -85,6 +100,7 @@ fn started(takes: Takes, words: &[String]) -> Vec<String> {
 /// Returns the arguments after the word at a position.
 fn region<'t>(tokens: &'t [Token], at: usize, dialect: &Dialect) -> &'t [Token] {
     let after = tokens.get(at + 1..).unwrap_or_default();
+    let after = after.get(..BUILD_TOKENS_MAX).unwrap_or(after);
     if dialect.has_bare_texts {
         // The word is in brackets, or before them.
         let inner = after.strip_prefix(&[Token::Sign('(')]).unwrap_or(after);

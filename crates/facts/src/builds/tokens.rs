@@ -75,7 +75,8 @@ fn heredoc(text: &str) -> Option<(&str, &str)> {
         }
         at += line.len();
     }
-    None
+    // Without its end, it reaches to that of the file.
+    (!name.is_empty()).then_some((body, ""))
 }
 
 /// Returns the text up to the quote, without escapes, and the rest.

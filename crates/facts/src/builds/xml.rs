@@ -2,6 +2,7 @@
 //! that is not well formed is read as far as it goes.
 
 use super::{Commands, HOME, Rest, command, unknown};
+use crate::limits::BUILD_COMMANDS_MAX;
 
 /// Words by which a file loads code of its own into its tool.
 type Dialect = (&'static str, &'static [&'static str]);
@@ -67,7 +68,16 @@ pub(super) fn read(language: &str, text: &str) -> Commands {
         found.add(tag, inner);
     }
     found.end();
-    Commands { shell: found.lines.join("\n"), rest: if has_script { Rest::Script } else { Rest::Nothing } }
+    let is_over = found.lines.len() > BUILD_COMMANDS_MAX;
+    found.lines.truncate(BUILD_COMMANDS_MAX);
+    Commands {
+        shell: found.lines.join("\n"),
+        rest: match (is_over, has_script) {
+            (true, _) => Rest::Over,
+            (false, true) => Rest::Script,
+            (false, false) => Rest::Nothing,
+        },
+    }
 }
 
 #[derive(Default)]
@@ -147,13 +157,18 @@ fn value(text: &str) -> String {
     properties(&properties(&text, "$(", ")"), "${", "}")
 }
 
+/// Bytes in which a property ends; names are short.
+const PROPERTY_BYTES: usize = 128;
+
 fn properties(text: &str, open: &str, close: &str) -> String {
     const HERE: &[&str] =
         &["basedir", "project.basedir", "ProjectDir", "MSBuildProjectDirectory", "SolutionDir"];
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(open) {
-        let Some((name, behind)) = after.split_once(close).filter(|(name, _)| is_property(name)) else {
+        let near = after.get(..PROPERTY_BYTES).unwrap_or(after);
+        let end = near.find(close).filter(|end| near.get(..*end).is_some_and(is_property));
+        let Some((name, behind)) = end.and_then(|_| after.split_once(close)) else {
             filled.push_str(before);
             filled.push_str(open);
             rest = after;

@@ -82,8 +82,9 @@ fn built(language: &str, text: &str, place: &Place, scene: &mut Scene<'_, '_, '_
     let found = builds::read(language, text, directory);
     let is_its = found.rest == Rest::Code || owner::is_plain(text);
     let rest = Place { file: place.file.clone().filter(|_| is_its), ..place.clone() };
+    let why = if found.rest == Rest::Over { Why::Budget } else { Why::Language };
     if found.rest != Rest::Nothing {
-        opaque(&rest, (Why::Language, language), scene, &mut progress.facts);
+        opaque(&rest, (why, language), scene, &mut progress.facts);
     }
     let mut start = started(place, None, &[], scene);
     start.cwd = directory.map(str::to_owned).or(start.cwd);

@@ -202,6 +202,20 @@ pub(super) fn programs() -> impl Iterator<Item = &'static [&'static str]> {
 /// Programs whose first operand is such a directory.
 const OPERANDS: &[&str] = &["direnv"];
 
+/// Programs that open a project.
+const OPENING: &[&str] = &[
+    "code",
+    "code-insiders",
+    "codium",
+    "cursor",
+    "devcontainer",
+    "hx",
+    "helix",
+    "vscodium",
+    "windsurf",
+    "zed",
+];
+
 /// Adds the programs that the settings of a command's program start.
 pub(super) fn add(read: &Invocation, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     for (_, option, language) in NAMED.iter().filter(|row| is_loading(row.0, &[], name, read)) {
@@ -209,7 +223,9 @@ pub(super) fn add(read: &Invocation, name: &str, sink: &mut Sink<'_, '_, '_, '_>
             sink.program(language, From::File(file.clone()));
         }
     }
-    if !sink.scene.has_changes() {
+    // What opens a project trusts its files, whoever wrote them.
+    let is_opening = OPENING.contains(&name);
+    if !is_opening && !sink.scene.has_changes() {
         return;
     }
     let Some(cwd) = sink.cwd.clone() else { return };
@@ -229,7 +245,7 @@ pub(super) fn add(read: &Invocation, name: &str, sink: &mut Sink<'_, '_, '_, '_>
                 None => directories.iter().map(|directory| below(directory, file)).collect(),
             };
             for path in paths {
-                if is_file(&path, sink) && is_of_session(&path, sink) {
+                if is_file(&path, sink) && (is_opening || is_of_session(&path, sink)) {
                     sink.program(language, From::File(Arg::known(path)));
                 }
             }

@@ -5,6 +5,7 @@ use castellan_programs::Arg;
 
 use super::repository;
 use crate::language::GIT;
+use crate::limits::PATHS_PER_WORK;
 use crate::next::From;
 use crate::path;
 use crate::settings::Starts;
@@ -60,6 +61,11 @@ const ENDINGS: &[&str] = &["", ".js", ".cjs", ".mjs", ".ts", ".py", ".rb", "/ind
 
 /// Returns the file of a module that settings name, if the session wrote one: other files are the project's.
 fn module(name: &str, file: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+    let setting = sink.scene.session.setting;
+    let (number, is_full) = (setting.written.len(), setting.written_is_full);
+    if !sink.spend(1 + (number / PATHS_PER_WORK) as u64) {
+        return None;
+    }
     let name = PREFIXES.iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name));
     let name = name.trim_start_matches("./");
     let below = |directory: &str| path::collapse(Some(directory), name);
@@ -75,7 +81,12 @@ fn module(name: &str, file: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) -> Op
     };
     let found = sink.scene.written_where("", is_it);
     let first = found.iter().find(|path| bases.iter().any(|base| path.starts_with(base)));
-    first.or(found.first()).cloned()
+    first.or(found.first()).cloned().or_else(|| {
+        // The session wrote more than is stored, so any file may be its own.
+        let names =
+            || ENDINGS.iter().flat_map(|ending| bases.iter().map(move |base| format!("{base}{ending}")));
+        if is_full { names().find(|path| sink.scene.is_file_there(path)) } else { None }
+    })
 }
 
 /// Names of the directory of the settings.

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 
 use super::Starts;
 use super::table::{FILES, Files, Format, Value};
+use crate::limits::SETTING_NAME_BYTES_MAX;
 use crate::{builds, yaml};
 
 /// Returns the file's row, and the name of the part of the file that belongs to the program (`jest#jest`).
@@ -27,11 +28,17 @@ pub(super) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
         Format::Words => single(text.split_whitespace().filter_map(pair)),
         Format::Toml => {
             let table: toml::Table = text.parse().map_err(|_| Why::Syntax)?;
-            flat(&serde_json::to_value(table).map_err(|_| Why::Syntax)?)
+            flat(&serde_json::to_value(table).map_err(|_| Why::Syntax)?)?
         }
-        Format::Yaml => flat(&yaml::read(text)?),
-        Format::Data => flat(&data(text)?),
-        Format::Code => builds::assigned(text),
+        Format::Yaml => flat(&yaml::read(text)?)?,
+        Format::Data => flat(&data(text)?)?,
+        Format::Code => {
+            let is_known = |name: &str| {
+                let name = name.to_ascii_lowercase();
+                settings.iter().any(|(pattern, _)| matches_star(pattern, &name))
+            };
+            builds::assigned(text, is_known).ok_or(Why::Budget)?
+        }
     };
     let mut all: Vec<Starts> = Vec::new();
     for (written, values) in found {
@@ -43,10 +50,15 @@ pub(super) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
         };
         let Some(own) = own else { continue };
         if let Some((_, how)) = settings.iter().find(|(pattern, _)| matches_star(pattern, own)) {
-            all.extend(of_values(*how, &values).into_iter().map(|one| match one {
-                Starts::Later(value) => Starts::Later(format!("{written}: {value}")),
-                other => other,
-            }));
+            // The name shows what the value is.
+            let named = |one| {
+                if let Starts::Later(value) = one {
+                    Starts::Later(format!("{written}: {value}"))
+                } else {
+                    one
+                }
+            };
+            all.extend(of_values(*how, &values).into_iter().map(named));
         }
     }
     // A template of mise can run a command in any value.
@@ -229,10 +241,13 @@ fn unquoted(value: &str) -> String {
 }
 
 /// Returns the texts of a tree, each with the names on the way to it, or the texts of a list.
-fn flat(tree: &Json) -> Vec<(String, Vec<String>)> {
+fn flat(tree: &Json) -> Result<Vec<(String, Vec<String>)>, Why> {
     let mut found = Vec::new();
     let mut open: Vec<(String, &Json)> = vec![(String::new(), tree)];
     while let Some((name, value)) = open.pop() {
+        if name.len() > SETTING_NAME_BYTES_MAX {
+            return Err(Why::Budget);
+        }
         let below = |key: &str| if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
         match value {
             Json::Object(map) => open.extend(map.iter().map(|(key, value)| (below(key), value))),
@@ -248,7 +263,7 @@ fn flat(tree: &Json) -> Vec<(String, Vec<String>)> {
             Json::Null | Json::Bool(_) | Json::Number(_) => {}
         }
     }
-    found
+    Ok(found)
 }
 
 #[cfg(test)]

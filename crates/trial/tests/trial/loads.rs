@@ -1,5 +1,5 @@
-//! Files that a session wrote and that a tool loads as code: the verdict on the command of the tool. The cases are in
-//! `loads.cases`.
+//! Files that a tool loads as code, of a session in `loads.cases`, and in hostile projects in `hostile.cases`: the
+//! verdict on the command of the tool.
 
 use castellan_daemon::{Config, compile, shipped_rules};
 use castellan_event::Verdict::{self, Ask, Defer};
@@ -25,7 +25,11 @@ fn case(text: &str) -> ([Verdict; 2], Case) {
     for file in format!("\n{body}").split("\n-- ").skip(1) {
         let (path, text) = file.split_once('\n').unwrap_or((file, ""));
         let text = format!("{}\n", text.trim_end());
-        if let Some(path) = path.strip_prefix("there ") {
+        if let Some(cwd) = path.strip_prefix("cwd ") {
+            case.cwd = cwd.to_owned();
+        } else if let Some(command) = path.strip_prefix("run ") {
+            case.earlier.push(Asked { tool: "Bash".to_owned(), input: input(json!({ "command": command })) });
+        } else if let Some(path) = path.strip_prefix("there ") {
             case.files.insert(path.to_owned(), Laid::Text(text));
         } else {
             let written = json!({ "file_path": format!("{}/{path}", case.cwd), "content": text });
@@ -35,15 +39,14 @@ fn case(text: &str) -> ([Verdict; 2], Case) {
     (verdicts, case)
 }
 
-#[test]
-fn what_a_tool_loads_is_judged_with_its_command() {
+/// Judges each case of a text by an agent that prompts and by one that does not.
+fn check(text: &str) {
     let compiled = compile(&shipped_rules(), &Config::default());
-    let text = include_str!("loads.cases");
     let mut wrong = Vec::new();
     for text in text.split("\n== ").skip(1) {
-        let ([prompting, other], case) = case(text);
+        let (expected, case) = case(text);
         let trials = [Trial::new(&compiled.policy), Trial::new(&compiled.policy).without_prompts()];
-        for (trial, expected) in trials.into_iter().zip([prompting, other]) {
+        for (trial, expected) in trials.into_iter().zip(expected) {
             let judged = trial.judge(&case).unwrap();
             let verdict = judged.decision.verdict;
             let is_it = if expected == Ask { verdict >= Ask } else { verdict < Ask };
@@ -53,4 +56,14 @@ fn what_a_tool_loads_is_judged_with_its_command() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_a_tool_loads_is_judged_with_its_command() {
+    check(include_str!("loads.cases"));
+}
+
+#[test]
+fn hostile_projects_and_changing_files_are_judged_as_strictly() {
+    check(include_str!("hostile.cases"));
 }

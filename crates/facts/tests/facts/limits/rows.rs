@@ -24,6 +24,7 @@ pub(super) const EXEMPT: &[(&str, &str)] = &[
         "CLOUD_WORDS_MAX",
         "a verb that is not found changes its target: see CLOUD_TARGETS_MAX for what is lost",
     ),
+    ("PATHS_PER_WORK", "a price: what it leads to is WORK_MAX"),
     ("TOLD_WORDS_MAX", "words only add effects to those that the program has anyway"),
 ];
 
@@ -37,6 +38,7 @@ pub(super) fn rows() -> Vec<Row> {
         of_written(),
         of_tasks(),
         of_makefiles(),
+        of_builds(),
         of_clients(),
     ]
     .into_iter()
@@ -302,6 +304,41 @@ fn of_tasks() -> Rows {
         ("YAML_EVENTS_MAX", file(&format!("  a: [{}x]\n  t0: rm -rf /\n", "x, ".repeat(21_000))), budget()),
     ]
 }
+
+fn of_builds() -> Rows {
+    let session = |command: &str, path: &str, text: String| Given {
+        written: vec![path.to_owned()],
+        ..with(command, &[(path, text)])
+    };
+    let cmake = |text: String| session("cmake .", "/w/CMakeLists.txt", text);
+    let meson = |text: String| session("meson setup b", "/w/meson.build", text);
+    let budget = || Hole(Role::Code, Why::Budget);
+    let commands = |number| each(number, |_| "execute_process(COMMAND ls)\n".to_owned());
+    let more = commands(BUILD_COMMANDS) + "execute_process(COMMAND rm -rf /)\n";
+    let calls =
+        each(BUILD_COMMANDS, |_| "run_command('ls')\n".to_owned()) + "run_command('rm', '-rf', '/')\n";
+    let tasks = each(BUILD_COMMANDS, |_| "<exec executable='ls'/>".to_owned()) + "<exec executable='a'/>";
+    let long = format!("execute_process(COMMAND {} rm -rf /)\n", each(1_100, |at| format!(" w{at}")));
+    let doubled = each(40, |at| format!("set(v{} \"${{v{at}}}${{v{at}}}\")\n", at + 1));
+    let doubled = format!("set(v0 rm)\n{doubled}execute_process(COMMAND ${{v40}} -rf /)\n");
+    let nested = (0..20).fold("file(REMOVE_RECURSE /)".to_owned(), |text, at| {
+        let level = "=".repeat(at + 1);
+        format!("install(CODE [{level}[{text}]{level}])")
+    });
+    let name = format!("{{\"{}\": {{\"require\": \"./x\"}}}}", "a".repeat(600));
+    vec![
+        ("BUILD_COMMANDS_MAX", cmake(more), budget()),
+        ("BUILD_COMMANDS_MAX", meson(calls), budget()),
+        ("BUILD_COMMANDS_MAX", session("ant", "/w/build.xml", tasks), budget()),
+        ("BUILD_TOKENS_MAX", cmake(long), budget()),
+        ("BUILD_VALUE_BYTES_MAX", cmake(doubled), Hole(Role::Program, Why::Dynamic)),
+        ("BUILD_BLOCKS_MAX", cmake(nested), budget()),
+        ("SETTING_NAME_BYTES_MAX", session("mocha", "/w/.mocharc.json", name), budget()),
+    ]
+}
+
+/// Commands of one build file that are read.
+const BUILD_COMMANDS: usize = 201;
 
 fn of_makefiles() -> Rows {
     let make = |text: String| with("make", &[("/w/Makefile", text)]);
