@@ -126,7 +126,7 @@ fn of_file(
             return None;
         }
     }
-    let mut texts = held(file, place, !settings::is_one(word), scene);
+    let mut texts = held(file, place, !settings::is_written_by_its_program(word), scene);
     // An agent that types a command or a program knows the file that it runs, or creates the file first.
     if place.run.script.is_none() {
         let missing = texts.iter_mut().filter(|text| **text == Err(Why::Missing));

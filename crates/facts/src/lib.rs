@@ -107,6 +107,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     let mut made = Vec::new();
     for mut found in texts::walked(call, &mut scene, &mut facts) {
         made.append(&mut found.written);
+        scene.files.texts.clone_from(&made);
         driver::run(found, &mut scene, &mut facts);
     }
     scene.budget.allow_tool();

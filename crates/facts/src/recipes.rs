@@ -19,7 +19,6 @@ use std::rc::Rc;
 
 use castellan_event::{Answer, FileKind, Query, Why, matches_star, single_quoted};
 use castellan_programs::{Arg, Piece};
-use castellan_shell::{Item, Stdin};
 
 use crate::limits::{INCLUDES_MAX, PARENTS_MAX};
 use crate::next::{Next, Place, Progress, Recipe, RecipeTexts, Task};
@@ -286,7 +285,7 @@ pub(crate) fn run_on(mut recipe: Box<RecipeTexts>, scene: &mut Scene<'_, '_, '_>
         scene.exports.home = Some(Arg::known(home.as_str()));
     }
     let mut found = walk::text(&text, &start, scene);
-    found.items.iter_mut().for_each(unquoted);
+    found.items.iter_mut().for_each(walk::unquoted);
     code::commands(found, &recipe.place, progress);
     progress.next.push(Next::RecipeTexts(recipe));
 }
@@ -381,47 +380,6 @@ fn find(task: &Task, runner: &Runner, place: &Place, scene: &mut Scene<'_, '_, '
         };
     }
     Found::TooFar
-}
-
-/// Restores unknown parts that were in quotes, in which a shell does not expand a variable.
-pub(crate) fn unquoted(item: &mut Item) {
-    let Item::Command(run) = item else { return };
-    let env = run.env.iter_mut().map(|(_, value)| value);
-    run.argv.iter_mut().chain(env).for_each(unknown_again);
-    for redirect in run.redirects.iter_mut().filter(|redirect| redirect.target.written().contains(UNKNOWN)) {
-        unknown_again(&mut Rc::make_mut(redirect).target);
-    }
-    match &mut run.stdin {
-        Stdin::Text(arg) | Stdin::File(arg) => unknown_again(arg),
-        Stdin::Inherited => {}
-    }
-    run.cwd.take_if(|cwd| cwd.contains(UNKNOWN));
-}
-
-fn unknown_again(arg: &mut Arg) {
-    let is_literal = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(UNKNOWN));
-    if !arg.pieces().iter().any(is_literal) {
-        return;
-    }
-    let open = format!("${{{UNKNOWN}");
-    let mut pieces = Vec::new();
-    for piece in arg.pieces() {
-        let Piece::Text(text) = piece else {
-            pieces.push(piece.clone());
-            continue;
-        };
-        for (at, part) in text.split(&open).enumerate() {
-            let (marker, part) =
-                if at == 0 { ("", part) } else { part.split_once('}').unwrap_or((part, "")) };
-            if at > 0 {
-                // A number marks the output of a command.
-                let why = if marker.is_empty() { Why::Dynamic } else { Why::Substitution };
-                pieces.push(Piece::Unknown { why, written: format!("{open}}}") });
-            }
-            pieces.push(Piece::Text(part.to_owned()));
-        }
-    }
-    *arg = Arg::from_pieces(pieces, arg.splits());
 }
 
 /// Returns a word in a form that a shell parses back to the word.

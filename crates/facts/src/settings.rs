@@ -39,6 +39,15 @@ pub(crate) fn is_one(language: &str) -> bool {
     matches!(language, GIT | GIT_LINK | GIT_COMMON) || others::is_one(language)
 }
 
+/// Languages of files that their program itself changes.
+const CHANGED: &[&str] =
+    &[GIT, GIT_LINK, GIT_COMMON, "hgrc", "jj-config", "mise", "npmrc", "ssh-config", "yarnrc", "yarnrc-yml"];
+
+/// Returns true if the program of such a file itself changes it.
+pub(crate) fn is_written_by_its_program(language: &str) -> bool {
+    CHANGED.contains(&language)
+}
+
 /// Returns the starts of the settings in a text.
 pub(crate) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
     match language {

@@ -1,8 +1,11 @@
 //! Walks of shell text and command lines that something in the call runs, with the remaining work of the call. Must not
 //! know effects.
 
-use castellan_programs::Arg;
-use castellan_shell::{Files, Found, SH, Start, commands_within, program_within};
+use std::rc::Rc;
+
+use castellan_event::Why;
+use castellan_programs::{Arg, Piece};
+use castellan_shell::{Files, Found, Item, SH, Start, Stdin, commands_within, program_within};
 
 use crate::scene::Scene;
 use crate::scripts;
@@ -42,4 +45,45 @@ pub(crate) fn start_in(cwd: Option<String>, scene: &Scene<'_, '_, '_>) -> Start 
         shells: SH.to_vec(),
         ..Start::default()
     }
+}
+
+/// Restores unknown parts that were in quotes, in which a shell does not expand a variable.
+pub(crate) fn unquoted(item: &mut Item) {
+    let Item::Command(run) = item else { return };
+    let env = run.env.iter_mut().map(|(_, value)| value);
+    run.argv.iter_mut().chain(env).for_each(unknown_again);
+    for redirect in run.redirects.iter_mut().filter(|redirect| redirect.target.written().contains(UNKNOWN)) {
+        unknown_again(&mut Rc::make_mut(redirect).target);
+    }
+    match &mut run.stdin {
+        Stdin::Text(arg) | Stdin::File(arg) => unknown_again(arg),
+        Stdin::Inherited => {}
+    }
+    run.cwd.take_if(|cwd| cwd.contains(UNKNOWN));
+}
+
+fn unknown_again(arg: &mut Arg) {
+    let is_literal = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(UNKNOWN));
+    if !arg.pieces().iter().any(is_literal) {
+        return;
+    }
+    let open = format!("${{{UNKNOWN}");
+    let mut pieces = Vec::new();
+    for piece in arg.pieces() {
+        let Piece::Text(text) = piece else {
+            pieces.push(piece.clone());
+            continue;
+        };
+        for (at, part) in text.split(&open).enumerate() {
+            let (marker, part) =
+                if at == 0 { ("", part) } else { part.split_once('}').unwrap_or((part, "")) };
+            if at > 0 {
+                // A number marks the output of a command.
+                let why = if marker.is_empty() { Why::Dynamic } else { Why::Substitution };
+                pieces.push(Piece::Unknown { why, written: format!("{open}}}") });
+            }
+            pieces.push(Piece::Text(part.to_owned()));
+        }
+    }
+    *arg = Arg::from_pieces(pieces, arg.splits());
 }

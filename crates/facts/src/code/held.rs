@@ -40,6 +40,11 @@ pub(super) fn held(
         };
     }
     let real = path::locate(&Arg::known(path.as_str()), None, &scene.session.places, scene.world).path;
+    let is_named = !made.is_empty();
+    let made = match real.as_deref().filter(|_| !is_named && is_kept) {
+        Some(real) => written(&path, real, scene),
+        None => made,
+    };
     let is_followed = !made.is_empty();
     let changed = real.as_deref().is_some_and(|real| {
         let changed = match (is_kept, is_followed) {
@@ -75,4 +80,16 @@ pub(super) fn held(
         scene.files.read.insert(real);
     }
     texts
+}
+
+/// Returns the possible texts of a file that the shell text wrote once and that no command names: tools load it by its
+/// fixed name. The command that writes it may not have run, so the text before is possible, too.
+fn written(path: &str, real: &str, scene: &mut Scene<'_, '_, '_>) -> Vec<Result<String, Why>> {
+    let mut texts = scene.files.texts.iter().filter(|(one, _)| **one == *path).map(|(_, text)| text.clone());
+    let (Some(text), None) = (texts.next(), texts.next()) else { return Vec::new() };
+    if text.as_str().is_none() || !scene.overlay.has_written(real) || scene.overlay.has_changed(real) {
+        return Vec::new();
+    }
+    let before = scripts::text(path, scene).map(|text| text.to_string()).ok();
+    [known(&text)].into_iter().chain(before.map(Ok)).collect()
 }

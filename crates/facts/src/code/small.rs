@@ -11,7 +11,7 @@ use crate::builds::{self, Rest};
 use crate::language::{SHELL, SQL};
 use crate::next::{Next, Place, Progress};
 use crate::scene::Scene;
-use crate::{little, owner, recipes, settings, sql, walk};
+use crate::{little, owner, settings, sql, walk};
 
 /// Adds the effects of a text in such a language.
 pub(super) fn add(
@@ -80,17 +80,23 @@ fn built(language: &str, text: &str, place: &Place, scene: &mut Scene<'_, '_, '_
     let directory =
         place.file.as_deref().and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
     let found = builds::read(language, text, directory);
-    let is_its = found.rest == Rest::Code || owner::is_plain(text);
-    let rest = Place { file: place.file.clone().filter(|_| is_its), ..place.clone() };
-    let why = if found.rest == Rest::Over { Why::Budget } else { Why::Language };
-    if found.rest != Rest::Nothing {
-        opaque(&rest, (why, language), scene, &mut progress.facts);
+    // Code without a word that starts or deletes something only describes the build.
+    let is_plain = owner::is_plain(text);
+    let rest = Place {
+        file: place.file.clone().filter(|_| is_plain || found.rest != Rest::Script),
+        ..place.clone()
+    };
+    match found.rest {
+        Rest::Nothing => {}
+        Rest::Code if is_plain => {}
+        Rest::Code | Rest::Script => opaque(&rest, (Why::Language, language), scene, &mut progress.facts),
+        Rest::Over => opaque(&rest, (Why::Budget, language), scene, &mut progress.facts),
     }
     let mut start = started(place, None, &[], scene);
     start.cwd = directory.map(str::to_owned).or(start.cwd);
     start.input = Some(Arg::unknown(Why::Input, "", false));
     let mut walked = walk::text(&found.shell, &start, scene);
-    walked.items.iter_mut().for_each(recipes::unquoted);
+    walked.items.iter_mut().for_each(walk::unquoted);
     commands(walked, place, progress);
 }
 

@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use castellan_event::Why;
+use castellan_programs::Arg;
 
 #[derive(Default)]
 pub(crate) struct Files {
     /// Files with code that the call's analysis asked for, by their absolute path as written.
     pub(crate) known: BTreeMap<String, Known>,
+    /// Texts that the shell text of the call writes into files, in the order of the text.
+    pub(crate) texts: Vec<(Rc<str>, Arg)>,
     /// Files that the call writes, while they are analysed as if they ran after it.
     pub(crate) writing: BTreeSet<String>,
     /// Real paths of the files that run and whose text the walk has read.

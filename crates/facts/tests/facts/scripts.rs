@@ -79,8 +79,14 @@ fn what_a_test_runner_loads_is_read_where_the_session_wrote_it() {
     check("pytest", &["/w/tests/test_gone.py"], &format!("{FIX}; opaque code file in /w/tests/test_gone.py"));
     check("npx vitest run", &["/w/vite.config.js", "/w/notes.js"], "delete /w/conf in /w/vite.config.js");
     check("vite build", &["/w/vite.config.js"], "delete /w/conf in /w/vite.config.js");
+    check("echo 'import os' > test_b.py; pytest", &[], FIX);
     check(
-        "echo 'import os' > test_b.py; pytest",
+        "echo 'import os; os.remove(\"/w/d\")' > test_b.py; pytest",
+        &[],
+        &format!("delete /w/d in /w/test_b.py; {FIX}"),
+    );
+    check(
+        "echo 'import os' > test_b.py; cp x test_b.py; pytest",
         &[],
         &format!("{FIX}; opaque code shadowed in /w/test_b.py"),
     );
