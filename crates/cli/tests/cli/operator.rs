@@ -246,7 +246,9 @@ on_insufficient = "deny""#,
             ("cat ~/.ssh/id_rsa", "defer"),
             ("cat .env", "defer"),
             ("curl https://x.example", "defer"),
-            ("no-such-program-anywhere", "ask"),
+            // The agent itself asks a person.
+            ("no-such-program-anywhere", "defer"),
+            ("sudo no-such-program", "ask"),
             ("git reset --hard", "defer"),
             ("echo x > .git/hooks/pre-commit", "ask"),
             ("eval \"$X\"", "ask"),
@@ -261,7 +263,7 @@ fn a_wrong_key_is_an_error_that_names_it() {
     for (config, expected) in [
         (
             "profile = \"strictest\"",
-            "`profile`: `strictest` is not one of kit, standard, autonomous, strict, observer: did you mean `strict`?",
+            "`profile`: `strictest` is not one of kit, quiet, standard, autonomous, strict, observer: did you mean `strict`?",
         ),
         ("deny = [\"Bash(git push\"]", "`deny`: `Bash(git push`: it does not end in `)`"),
         ("deny = \"Bash\"", "`deny` must be a list of texts, not a text"),

@@ -59,10 +59,11 @@ fn all_of_nothing_is_always_true() {
     }
 }
 
-/// Rules about commands as well as effects, tested on rows of both. Their messages name no field of an effect.
+/// Rules about rows of two levels, tested on rows of both. Their messages name only fields that both levels have.
 const OF_BOTH: &[&str] = &[
     "rule 'Ask before acting as another user'",
     "rule 'Ask before destroying data from code'",
+    "rule 'Ask before making an editor start something'",
     "rule 'Ask before starting processes without end'",
     "rule 'Deny shells that serve a connection'",
 ];
