@@ -16,8 +16,9 @@ use crate::values;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// standard: deny catastrophic calls, ask about irreversible or opaque ones, leave the rest to the agent; quiet: the
-    /// same, but run understood and safe calls without a prompt; strict: confine work to the workspace, deny opaque calls; autonomous: for unattended agents, run understood and safe
-    /// calls without a prompt; observer: allow no tools; kit: like Falco's coding-agents-kit
+    /// same, but run understood and safe calls without a prompt; strict: confine work to the workspace, deny opaque
+    /// calls; autonomous: for unattended agents, run understood and safe calls without a prompt; observer: allow no
+    /// tools; kit: like Falco's coding-agents-kit
     #[arg(value_parser = values::profile())]
     profile: Option<Profile>,
 
