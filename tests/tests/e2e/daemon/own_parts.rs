@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, bash, call, judge, run, understood};
+use castellan_tests::terminal;
 use serde_json::{Value as Json, json};
 
 /// A program that loads a file known only at run time, and a shell script that runs it.
@@ -101,6 +102,15 @@ impl Story<'_> {
         Ok(Story { home, workspace: workspace.canonicalize()?, number })
     }
 
+    /// Starts a story in a workspace that a person has trusted.
+    fn trusted(home: &Home, number: usize) -> anyhow::Result<Story<'_>> {
+        let story = Story::new(home, number)?;
+        let workspace = story.workspace.display().to_string();
+        let done = terminal::run_castellan(home, &["trust", "--yes", &workspace])?;
+        anyhow::ensure!(done.code == Some(0), "the workspace is not trusted: {done:?}");
+        Ok(story)
+    }
+
     /// Returns the answer to a session's call, and finishes the call.
     fn ask(&self, session: &str, subagent: &str, of: Json, cwd: &Path) -> anyhow::Result<String> {
         let mut of = of;
@@ -130,9 +140,10 @@ impl Story<'_> {
 #[test]
 fn what_one_session_changes_is_no_code_of_the_project_to_another() -> anyhow::Result<()> {
     let home = Home::with_castellan("own-parts", ENFORCE, "")?;
+    let _daemon = home.start_daemon()?;
     let mut wrong = Vec::new();
     for (number, (command, expected)) in COMMANDS.iter().enumerate() {
-        let story = Story::new(&home, number)?;
+        let story = Story::trusted(&home, number)?;
         let before = if number == 0 { story.other_runs_it(WITHOUT_PROMPTS)? } else { "defer".to_owned() };
         let one = story.ask("one", "", bash(command), &story.workspace)?;
         let after = story.other_runs_it(WITHOUT_PROMPTS)?;
@@ -151,10 +162,11 @@ fn what_one_session_changes_is_no_code_of_the_project_to_another() -> anyhow::Re
 #[test]
 fn nor_is_what_a_tool_or_a_sub_agent_writes_or_who_works_elsewhere() -> anyhow::Result<()> {
     let home = Home::with_castellan("own-parts-tools", ENFORCE, "")?;
+    let _daemon = home.start_daemon()?;
     let write = |path: String| call("Write", &json!({ "file_path": path, "content": PROGRAM }));
     let check =
         |number, subagent: &str, call: &dyn Fn(&Story<'_>) -> Json, cwd: &str| -> anyhow::Result<()> {
-            let story = Story::new(&home, number)?;
+            let story = Story::trusted(&home, number)?;
             assert_eq!(story.other_runs_it(WITHOUT_PROMPTS)?, "defer", "{number}");
             let of = call(&story);
             story.ask("one", subagent, of.clone(), &story.workspace.join(cwd).canonicalize()?)?;
@@ -178,5 +190,17 @@ fn nor_is_what_a_tool_or_a_sub_agent_writes_or_who_works_elsewhere() -> anyhow::
     story.ask("one", "", bash("git checkout main"), &story.workspace)?;
     super::kill(home.start_daemon()?)?;
     assert_eq!(story.other_runs_it(WITHOUT_PROMPTS)?, "deny");
+    Ok(())
+}
+
+#[test]
+fn code_of_a_workspace_that_nobody_trusts_is_left_only_to_an_agent_that_asks() -> anyhow::Result<()> {
+    let home = Home::with_castellan("own-parts-trust", ENFORCE, "")?;
+    let _daemon = home.start_daemon()?;
+    let story = Story::new(&home, 0)?;
+    assert_eq!(story.other_runs_it(WITHOUT_PROMPTS)?, "deny");
+    assert_eq!(story.other_runs_it("default")?, "defer");
+    let story = Story::trusted(&home, 1)?;
+    assert_eq!(story.other_runs_it(WITHOUT_PROMPTS)?, "defer");
     Ok(())
 }
