@@ -10,9 +10,9 @@ use castellan_tests::machine::check_each_users_claude;
 use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
-    Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_asks, check_ceiling, check_none_foreign,
-    check_noticed, check_plugin, check_repository, check_rewritten, check_signalled_hook, check_subagent,
-    check_switched_off,
+    Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_asks, check_asks_before_code_runs,
+    check_ceiling, check_none_foreign, check_noticed, check_plugin, check_prompts, check_repository,
+    check_rewritten, check_signalled_hook, check_subagent, check_switched_off,
 };
 use serde_json::json;
 
@@ -33,6 +33,16 @@ fn an_allowed_call_runs_without_claudes_prompt() -> Result<()> {
     let case = Case::touch(Claude, "allowed-file", true, "", ("allow", "allow", true));
     let call = Block::call("Write", json!({"file_path": "allowed-file", "content": "x"}));
     check(Claude, Case { call, options: prompting(), ..case })
+}
+
+#[test]
+fn claude_asks_before_it_runs_code_of_the_workspace() -> Result<()> {
+    check_asks_before_code_runs()
+}
+
+#[test]
+fn quiet_opens_far_fewer_prompts_than_claude_alone() -> Result<()> {
+    check_prompts()
 }
 
 #[test]
