@@ -69,7 +69,9 @@ impl<'p> Pattern<'p> {
     pub(super) fn names_at(&self, at: usize, name: &str) -> bool {
         let Some(step) = self.steps.get(at) else { return false };
         let may_be = || {
-            let known = step.find(OPEN).unwrap_or(step.len());
+            // A group begins with the letter before its parenthesis: `+(src|test)`.
+            let group = step.find('(').map(|at| at.saturating_sub(1));
+            let known = step.find(OPEN).into_iter().chain(group).min().unwrap_or(step.len());
             known >= TELLING_BYTES && fits(step, name, self.hides)
         };
         *step == name || !self.is_closed && may_be()
