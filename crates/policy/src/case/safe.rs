@@ -3,10 +3,12 @@
 use castellan_event::{Effect, EffectKind, Scope};
 use castellan_programs::System;
 
+use super::searches::is_tree;
+
 /// Reports whether an effect reads no secret, changes only the workspace or temporary files, and sends nothing.
 pub(crate) fn is_safe(effect: &Effect) -> bool {
     // The contents of a directory tree are unknown.
-    let is_tree = effect.is_recursive();
+    let is_tree = is_tree(effect);
     match effect.kind() {
         EffectKind::Read | EffectKind::Delete | EffectKind::Permission if is_tree => false,
         EffectKind::Read => effect.path().is_some() && is_plain(effect.scope(), READABLE),

@@ -14,16 +14,23 @@ const SOURCES: &[&str] = &[
 
 /// Reports whether a command reads a tree of the workspace without showing a secret.
 pub(crate) fn shows_no_secret(effect: &Effect, command: &Command) -> bool {
-    let is_tree = effect.kind() == EffectKind::Read && effect.is_recursive();
     let is_near = matches!(effect.scope(), Some(Scope::Workspace | Scope::Temporary))
         && effect.place() == effect.scope()
         && effect.path().is_some();
     let name = command.name.as_deref().unwrap_or_default();
-    is_tree
+    effect.kind() == EffectKind::Read
+        && is_tree(effect)
         && is_near
         && (Trait::ListsNames.is_of(name)
-            || Trait::SkipsHidden.is_of(name) && skips_hidden(&command.args) && !is_hidden(effect)
-            || Trait::SearchesTrees.is_of(name) && searches_sources(&command.args))
+            || Trait::SkipsHidden.is_of(name) && skips_hidden(&command.flags) && !is_hidden(effect)
+            || Trait::SearchesTrees.is_of(name) && searches_sources(&command.flags, &command.args))
+}
+
+/// Reports whether an effect is on all files of a directory tree: recursive, or on a path for everything that `find`
+/// finds.
+pub(super) fn is_tree(effect: &Effect) -> bool {
+    effect.is_recursive()
+        || effect.path().is_some_and(|path| path.ends_with("/**") || path.ends_with("/**/*"))
 }
 
 /// Reports whether the tree is or is below a hidden directory, which a search that skips hidden files reads if it is
@@ -32,25 +39,38 @@ fn is_hidden(effect: &Effect) -> bool {
     effect.path().is_none_or(|path| path.split('/').any(|part| part.starts_with('.')))
 }
 
-/// Reports whether no option shows hidden or ignored files. A glob overrides both.
-fn skips_hidden(args: &[String]) -> bool {
-    let is_open = |arg: &String| match arg.strip_prefix('-') {
-        Some(long) if long.starts_with('-') => {
-            ["-hidden", "-no-ignore", "-unrestricted", "-glob", "-iglob", "-search-zip"]
-                .iter()
-                .any(|word| long.starts_with(word))
-        }
-        Some(letters) => letters.contains(['u', '.', 'g', 'z']),
-        None => false,
+/// Options of `rg` that show hidden, ignored, packed or linked files. A glob and a list of ignored files override both.
+const OPENS: &[&str] = &[
+    "-.",
+    "-L",
+    "-g",
+    "-u",
+    "-z",
+    "--follow",
+    "--glob",
+    "--hidden",
+    "--iglob",
+    "--ignore-file",
+    "--no-ignore",
+    "--search-zip",
+    "--unrestricted",
+];
+
+/// Reports whether no option opens the search. `flags`: the options without clusters.
+fn skips_hidden(flags: &[String]) -> bool {
+    let opens = |flag: &String| {
+        OPENS.contains(&flag.as_str()) || flag.starts_with("--no-ignore") || flag.starts_with("--pre")
     };
-    !args.iter().any(is_open)
+    !flags.iter().any(opens)
 }
 
-/// Reports whether `grep` searches only files of source code by their ending.
-fn searches_sources(args: &[String]) -> bool {
-    let mut patterns = args.iter().filter_map(|arg| arg.strip_prefix("--include=")).peekable();
-    let is_source = |pattern: &str| pattern.strip_prefix("*.").is_some_and(|end| SOURCES.contains(&end));
-    patterns.peek().is_some() && patterns.all(is_source)
+/// Reports whether `grep` searches only files of source code by their ending. `-R` also follows links out of the tree.
+fn searches_sources(flags: &[String], args: &[String]) -> bool {
+    let includes = flags.iter().filter(|flag| *flag == "--include").count();
+    let follows = |flag: &String| matches!(flag.as_str(), "-R" | "--dereference-recursive");
+    let patterns = args.iter().filter_map(|arg| arg.strip_prefix("--include=*."));
+    let known = patterns.filter(|end| SOURCES.contains(end)).count();
+    includes > 0 && includes == known && !flags.iter().any(follows)
 }
 
 #[cfg(test)]
@@ -58,34 +78,40 @@ mod tests {
     use super::{searches_sources, skips_hidden};
 
     fn words(text: &str) -> Vec<String> {
-        text.split(' ').map(str::to_owned).collect()
+        text.split_whitespace().map(str::to_owned).collect()
     }
 
     #[test]
     fn a_search_shows_hidden_files_only_if_it_is_told_to() {
-        for (args, expected) in [
-            ("-n foo", true),
-            ("-n foo src -t rust -C 2", true),
-            ("foo --type-add src:*.kt", true),
-            ("-uu foo", false),
-            ("-nu foo", false),
-            ("-. foo", false),
-            ("--hidden foo", false),
-            ("--no-ignore-vcs foo", false),
-            ("-g .env* foo", false),
-            ("--glob=* foo", false),
+        for (flags, expected) in [
+            ("-n", true),
+            ("-n -t -C --type-add", true),
+            ("-u -u", false),
+            ("-.", false),
+            ("-L", false),
+            ("--follow", false),
+            ("--hidden", false),
+            ("--no-ignore-vcs", false),
+            ("--ignore-file", false),
+            ("--pre-glob", false),
+            ("-g", false),
+            ("--glob", false),
+            ("-z", false),
         ] {
-            assert_eq!(skips_hidden(&words(args)), expected, "{args}");
+            assert_eq!(skips_hidden(&words(flags)), expected, "{flags}");
         }
-        for (args, expected) in [
-            ("-rn TODO --include=*.py .", true),
-            ("-rn TODO --include=*.py --include=*.md .", true),
-            ("-rn TODO --include=*.py --include=.env .", false),
-            ("-rn TODO --include=* .", false),
-            ("-rn TODO --include=*.pem .", false),
-            ("-rn TODO .", false),
+        for (flags, args, expected) in [
+            ("-r -n --include", "-rn TODO --include=*.py .", true),
+            ("-r --include --include", "-r TODO --include=*.py --include=*.md .", true),
+            ("-r --include --include", "-r TODO --include=*.py --include=.env .", false),
+            ("-r --include --include", "-r TODO --include=*.py --include .env .", false),
+            ("-r --include --include", "-r TODO --include=*.py --inc=* .", false),
+            ("-R --include", "-R TODO --include=*.py .", false),
+            ("-r --include", "-r TODO --include=* .", false),
+            ("-r --include", "-r TODO --include=*.pem .", false),
+            ("-r", "-r TODO .", false),
         ] {
-            assert_eq!(searches_sources(&words(args)), expected, "{args}");
+            assert_eq!(searches_sources(&words(flags), &words(args)), expected, "{args}");
         }
     }
 }

@@ -60,6 +60,11 @@ fn the_table_of_profiles() {
     let harmless = of(vec![inside(EffectKind::Read)]);
     check(&shell, &harmless, false, [Defer, Defer, Allow, Deny, Allow]);
     check(&shell, &harmless, true, [Defer, Deny, Allow, Deny, Allow]);
+    // `find -exec cat {} +`: among all files are those with secrets.
+    for all in ["/w/**", "/w/**/*"] {
+        let all = at(EffectKind::Read, all, Scope::Workspace, Scope::Workspace);
+        check(&shell, &of(vec![all]), false, [Defer, Defer, Defer, Deny, Allow]);
+    }
     for role in [Role::Program, Role::Target, Role::Code] {
         check(&shell, &of(vec![opaque(role)]), false, [Ask, Deny, Ask, Deny, Allow]);
         check(&shell, &of(vec![opaque(role)]), true, [Ask, Deny, Deny, Deny, Allow]);

@@ -394,7 +394,12 @@ impl Reading<'_> {
             self.ended = true;
             self.at += usize::from(self.rest().first().is_some_and(|arg| arg.as_str() == Some("--")));
         }
-        self.read.options.push(Used { option, flag, value, clause: Vec::new(), at });
+        // A command in the argument of its option has no further words: `fd --exec=rm`, `fd -xrm`, `fd -x=rm`.
+        let is_clause = option.slot.role == SlotRole::Clause;
+        let word = value.as_ref().filter(|_| is_clause);
+        let clause =
+            word.map(|word| word.strip_prefix("=").unwrap_or_else(|| word.clone())).into_iter().collect();
+        self.read.options.push(Used { option, flag, value, clause, at });
     }
 
     fn rest(&self) -> &[Arg] {
