@@ -26,11 +26,18 @@ pub(crate) fn shows_no_secret(effect: &Effect, command: &Command) -> bool {
             || Trait::SearchesTrees.is_of(name) && searches_sources(&command.flags, &command.args))
 }
 
-/// Reports whether an effect is on all files of a directory tree: recursive, or on a path for everything that `find`
-/// finds.
+/// Reports whether an effect is on a directory tree: recursive, or on what `find` finds there by no more than a part of
+/// the names (`**/*env*`).
 pub(super) fn is_tree(effect: &Effect) -> bool {
-    effect.is_recursive()
-        || effect.path().is_some_and(|path| path.ends_with("/**") || path.ends_with("/**/*"))
+    effect.is_recursive() || effect.path().is_some_and(is_found_anywhere)
+}
+
+/// Reports whether a path is a pattern for files of a tree whose names have no known beginning or ending.
+fn is_found_anywhere(path: &str) -> bool {
+    let (above, name) = path.rsplit_once('/').unwrap_or_default();
+    let is_wild = |letter: char| matches!(letter, '*' | '?' | '[' | '{');
+    let has_ending = name.rsplit_once('.').is_some_and(|(_, end)| !end.is_empty() && !end.contains(is_wild));
+    name == "**" || above.contains("**") && name.starts_with(is_wild) && !has_ending
 }
 
 /// Reports whether the tree is or is below a hidden directory, which a search that skips hidden files reads if it is
@@ -75,10 +82,27 @@ fn searches_sources(flags: &[String], args: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{searches_sources, skips_hidden};
+    use super::{is_found_anywhere, searches_sources, skips_hidden};
 
     fn words(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_pattern_of_find_is_a_tree_if_it_may_match_a_secret() {
+        for (path, expected) in [
+            ("/w/**", true),
+            ("/w/**/*", true),
+            ("/w/**/*env*", true),
+            ("/w/**/*?env*", true),
+            ("/w/**/*.*", true),
+            ("/w/**/*.py", false),
+            ("/w/**/test_*", false),
+            ("/w/src/*", false),
+            ("/w/a", false),
+        ] {
+            assert_eq!(is_found_anywhere(path), expected, "{path}");
+        }
     }
 
     #[test]
