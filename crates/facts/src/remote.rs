@@ -42,7 +42,7 @@ pub(crate) struct Request<'a> {
 /// Adds the changes that a request makes.
 pub(crate) fn request(request: &Request<'_>, sink: &mut Sink<'_, '_, '_, '_>) {
     let at = request.url.map(machine).unwrap_or_default();
-    if is_for_tests(&at) {
+    if is_for_tests(&at) && !sink.is_led_elsewhere() {
         return;
     }
     let address = request.url.map(Arg::written).unwrap_or_default();
@@ -50,7 +50,8 @@ pub(crate) fn request(request: &Request<'_>, sink: &mut Sink<'_, '_, '_, '_>) {
     let path =
         path.split_once("://").map_or(path, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
     // A longer address is a part that is not understood.
-    let path = path.get(..path.floor_char_boundary(URL_BYTES_MAX)).unwrap_or_default();
+    let path = body::percent_decoded(path.get(..path.floor_char_boundary(URL_BYTES_MAX)).unwrap_or_default());
+    let path = path.as_str();
     let place = at.host.as_deref().map_or(path.to_owned(), |host| format!("{host}/{path}"));
     let length: usize = request.bodies.iter().map(String::len).sum();
     if length > REQUEST_BYTES_MAX {
@@ -93,6 +94,7 @@ fn unread(text: &str) -> Option<String> {
     {
         return Some("persistedQuery".to_owned());
     }
+    queries.extend(text.trim_start().starts_with('$').then(|| text.to_owned()));
     queries.retain(|query| query.trim_start().starts_with(['$', '`']));
     queries.into_iter().next()
 }
@@ -149,7 +151,7 @@ pub(crate) fn tool(server: &str, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
 fn method<'a>(request: &Request<'a>, query: &str) -> &'a str {
     let overrides = |text: &str| {
         let plain = |sign: &char| !sign.is_whitespace() && !matches!(sign, '"' | '\'');
-        let text: String = text.to_ascii_lowercase().chars().filter(plain).collect();
+        let text: String = body::percent_decoded(text).to_ascii_lowercase().chars().filter(plain).collect();
         ["method-override:delete", "x-http-method:delete", "_method=delete"]
             .iter()
             .any(|sign| text.contains(sign))

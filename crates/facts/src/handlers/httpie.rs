@@ -50,6 +50,12 @@ pub(super) fn httpie(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_
         targets::url(EffectKind::Connect, &url, sink);
         return;
     }
+    // `SCHEME:ADDRESS`
+    for proxy in read.values("--proxy") {
+        let scheme = proxy.prefix().split_once(':').filter(|(_, address)| !address.starts_with("//"));
+        let address = scheme.and_then(|(scheme, _)| proxy.strip_prefix(scheme)?.strip_prefix(":"));
+        targets::url(EffectKind::Connect, address.as_ref().unwrap_or(proxy), sink);
+    }
     let stores = read.given("--download") || read.given("--output");
     web::exchange(&url, verb, sends, web::changes(verb, sends), stores, sink);
     let items = args.iter().skip(usize::from(has_method) + 1).map(|item| remote::text_of(item));

@@ -4,7 +4,7 @@ use castellan_event::{EffectKind, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
 use super::web;
-use crate::limits::LINES_MAX;
+use crate::limits::{LINES_MAX, REQUEST_BYTES_MAX};
 use crate::remote::{self, Request};
 use crate::sink::Sink;
 use crate::targets;
@@ -37,8 +37,15 @@ pub(super) fn hurl(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
         if text.is_empty() {
             sink.opaque(Role::Operand, Why::File, &file.written());
         }
-        let text = variables.iter().fold(text, |text, (name, value)| text.replace(name, value));
-        requests(&text, sink);
+        // A value may hold variables: each one may make the text much longer.
+        let filled = variables.iter().try_fold(text, |text, (name, value)| {
+            let is_small = text.matches(name).count().saturating_mul(value.len()) <= REQUEST_BYTES_MAX;
+            is_small.then(|| text.replace(name, value))
+        });
+        match filled {
+            Some(text) => requests(&text, sink),
+            None => sink.opaque(Role::Operand, Why::Size, ""),
+        }
     }
 }
 

@@ -24,7 +24,12 @@ pub(super) fn wget(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     }
     let sends =
         ["--post-file", "--body-file", "--post-data", "--body-data"].iter().any(|flag| read.given(flag));
-    let method = read.values("--method").last().map(|method| method.written().to_ascii_uppercase());
+    let configured = read.values("--execute").filter_map(|line| {
+        let (name, value) = line.as_str()?.split_once('=')?;
+        (name.trim().eq_ignore_ascii_case("method")).then(|| value.trim().to_ascii_uppercase())
+    });
+    let given = read.values("--method").map(|method| method.written().to_ascii_uppercase());
+    let method = configured.chain(given).last();
     let verb = method.as_deref().unwrap_or(if sends { "POST" } else { "" });
     let texts = |flag| read.values(flag).map(remote::text_of);
     let mut bodies: Vec<String> = texts("--post-data").chain(texts("--body-data")).collect();
@@ -82,6 +87,13 @@ fn startup(setting: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
         "useaskpass" => EffectKind::Execute,
         "outputdocument" | "dirprefix" | "logfile" | "savecookies" => EffectKind::Write,
         "postfile" | "bodyfile" => EffectKind::Upload,
+        "httpproxy" | "httpsproxy" => {
+            return targets::url(
+                EffectKind::Connect,
+                &web::with_scheme(&Arg::known(value.trim()), "http"),
+                sink,
+            );
+        }
         _ => return,
     };
     sink.path(kind, &Arg::known(value.trim()));

@@ -2,6 +2,8 @@
 //! a form, or the text of a program that makes one of them, so the reader looks for a key and the text behind it. Linear
 //! in the text.
 
+use std::borrow::Cow;
+
 /// Returns the texts of each value of a key, without quotes and escapes: `"query": "..."`, `query: '...'`, `query=...`.
 pub(super) fn values(text: &str, key: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -24,6 +26,27 @@ pub(super) fn values(text: &str, key: &str) -> Vec<String> {
         found.push(value);
     }
     found
+}
+
+/// Writes out the letters that JSON escapes, so that keys and words are found: `\u0071uery`.
+pub(super) fn with_letters(text: &str) -> Cow<'_, str> {
+    let mut parts = text.split("\\u");
+    let first = parts.next().unwrap_or_default();
+    if first.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    let mut whole = first.to_owned();
+    for part in parts {
+        let code = part.get(..4).and_then(|code| u8::from_str_radix(code, 16).ok()).map(char::from);
+        match code.filter(char::is_ascii_alphabetic) {
+            Some(letter) => {
+                whole.push(letter);
+                whole.push_str(part.get(4..).unwrap_or_default());
+            }
+            None => whole.extend(["\\u", part]),
+        }
+    }
+    Cow::Owned(whole)
 }
 
 /// Returns the first document that begins a list: `["mutation { ... }"]`.
@@ -60,7 +83,9 @@ fn quoted(rest: &str, quote: char) -> (String, usize) {
         match letter {
             _ if letter == quote => return (value, at + 1),
             '\\' => match letters.next() {
-                Some((_, 'n' | 't' | 'r')) => value.push(' '),
+                // The end of a line ends a comment.
+                Some((_, 'n' | 'r')) => value.push('\n'),
+                Some((_, 't')) => value.push(' '),
                 Some((at, 'u')) => {
                     let code = rest.get(at + 1..at + 5).and_then(|code| u32::from_str_radix(code, 16).ok());
                     value.extend(code.and_then(char::from_u32));
@@ -90,7 +115,7 @@ pub(super) fn percent_decoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::values;
+    use super::{values, with_letters};
 
     #[test]
     fn values_of_a_key_are_found() {
@@ -100,7 +125,7 @@ mod tests {
                 &["mutation { a(id: \"x\") }", "b"],
             ),
             (r#"{"query": {"match_all": {}}}"#, &[]),
-            (r#"{"query":"a\n\u0062"}"#, &["a b"]),
+            (r#"{"query":"a\n\u0062\t"}"#, &["a\nb "]),
             ("{query: 'mutation { a }'}", &["mutation { a }"]),
             ("{query: `mutation { a }`, b: 1}", &["mutation { a }"]),
             ("{'query': \"\"\"mutation { a(b: \"c\") }\"\"\"}", &["mutation { a(b: \"c\") }"]),
@@ -114,6 +139,18 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(values(text, "query"), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn escaped_letters_are_letters() {
+        for (text, expected) in [
+            (r"\u0071uery", "query"),
+            (r"mut\u0061tion \u004d", "mutation M"),
+            (r"\u0022 \u00 \u", r"\u0022 \u00 \u"),
+            ("a", "a"),
+        ] {
+            assert_eq!(with_letters(text), expected, "{text}");
         }
     }
 }

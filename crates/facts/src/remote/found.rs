@@ -43,6 +43,7 @@ impl Found {
 
     /// Adds the documents in a body: all of it, or a value in it.
     pub(super) fn in_document(&mut self, text: &str) {
+        let text = &*body::with_letters(text);
         // Most bodies hold none.
         if text.contains("mutation") {
             self.of_document(text);
