@@ -55,7 +55,7 @@ pub(crate) fn request(request: &Request<'_>, sink: &mut Sink<'_, '_, '_, '_>) {
     let place = at.host.as_deref().map_or(path.to_owned(), |host| format!("{host}/{path}"));
     let length: usize = request.bodies.iter().map(String::len).sum();
     if length > REQUEST_BYTES_MAX {
-        return sink.opaque(Role::Operand, Why::Size, "");
+        return sink.opaque(Role::Target, Why::Size, "");
     }
     if !sink.spend(((length + address.len()) / BODY_BYTES_PER_WORK) as u64) {
         return;
@@ -129,7 +129,7 @@ pub(crate) fn named(name: &str, at: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_
 pub(crate) fn documents(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     let mut found = Found::default();
     if text.len() > REQUEST_BYTES_MAX {
-        return sink.opaque(Role::Operand, Why::Size, "");
+        return sink.opaque(Role::Target, Why::Size, "");
     }
     if sink.spend((text.len() / BODY_BYTES_PER_WORK) as u64) {
         found.of_document(text);

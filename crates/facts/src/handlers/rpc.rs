@@ -44,7 +44,7 @@ pub(super) fn hurl(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
         });
         match filled {
             Some(text) => requests(&text, sink),
-            None => sink.opaque(Role::Operand, Why::Size, ""),
+            None => sink.opaque(Role::Target, Why::Size, ""),
         }
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn hurl(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
 fn requests(text: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     let lines: Vec<&str> = text.lines().collect();
     if lines.len() > LINES_MAX {
-        return sink.opaque(Role::Operand, Why::Size, "");
+        return sink.opaque(Role::Target, Why::Size, "");
     }
     let begins =
         |line: &&str| line.split_once(' ').is_some_and(|(method, url)| is_method(method) && !url.is_empty());

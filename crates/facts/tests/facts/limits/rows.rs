@@ -162,7 +162,7 @@ fn of_programs() -> Rows {
     let secrets = each(40, |at| format!("cat ~/.ssh/id_{at}; "));
     let far = |command: &str| Given { cwd: Some(format!("/w{}", "/d".repeat(12))), ..run(command) };
     vec![
-        ("REQUEST_BYTES_MAX", body, Hole(Role::Operand, Why::Size)),
+        ("REQUEST_BYTES_MAX", body, Hole(Role::Target, Why::Size)),
         ("FIELDS_MAX", fields, Hole(Role::Target, Why::Budget)),
         ("OPERATION_BYTES_MAX", member, Hole(Role::Target, Why::Size)),
         ("SCRIPT_BYTES_MAX", long, Hole(Role::Code, Why::Size)),
