@@ -52,6 +52,12 @@ const KEYWORDS: &[&str] = &[
 /// Commands with `COMMAND` parts.
 const STARTING: &[&str] = &["add_custom_command", "add_custom_target", "add_test", "execute_process"];
 
+/// The sign between the elements of a list.
+const LIST: &str = ";";
+
+/// Ends of variables with programs that the build starts.
+const RUN_BY_BUILD: &[&str] = &["_COMPILER", "_COMPILER_LAUNCHER", "_LINKER_LAUNCHER"];
+
 /// Variables of CMake itself. `None`: the directory of the file, which is that of the project in most files.
 const VARIABLES: &[(&str, Option<&str>)] = &[
     ("CMAKE_BINARY_DIR", Some("build")),
@@ -118,7 +124,11 @@ impl File<'_> {
             "set" => {
                 let values = arguments.iter().skip(1);
                 let values = values.take_while(|one| !matches!(one.as_str(), "CACHE" | "PARENT_SCOPE"));
-                let value = values.map(|one| self.filled(one)).collect::<Vec<_>>().join(" ");
+                let values: Vec<String> = values.map(|one| self.filled(one)).collect();
+                if RUN_BY_BUILD.iter().any(|end| first.ends_with(end)) {
+                    self.words(values.iter());
+                }
+                let value = values.join(LIST);
                 let value = if value.len() > BUILD_VALUE_BYTES_MAX { unknown() } else { value };
                 self.values.insert(first.to_owned(), value);
             }
@@ -148,23 +158,52 @@ impl File<'_> {
                 }
             }
             "cmake_language" | "variable_watch" | "ctest_run_script" => self.has_other_code = true,
-            name if STARTING.contains(&name) => self.starting(arguments),
+            "set_property" => {
+                self.words(arguments.iter().skip_while(|one| !one.starts_with("RULE_LAUNCH_")).skip(1));
+            }
+            "configure_file" => self.of_file("COPY_FILE", arguments),
+            "write_file" => self.of_file("WRITE", arguments),
+            name if STARTING.contains(&name) => self.starting(name, arguments),
             _ => {}
         }
     }
 
-    /// Adds the commands after each `COMMAND`.
-    fn starting(&mut self, arguments: &[String]) {
-        let mut rest = arguments;
+    /// Adds the commands after each `COMMAND`, and the command without this word that targets and tests may have.
+    fn starting(&mut self, name: &str, arguments: &[String]) {
+        // A build runs its own program in the place of a program with the same name, but only after `cmake` has run.
+        let targets =
+            if name == "execute_process" { std::mem::take(&mut self.targets) } else { BTreeSet::new() };
+        let arguments = self.split(arguments.iter());
+        // Arguments of a function may be further commands.
+        let has_command = arguments.iter().any(|one| one == "COMMAND");
+        self.has_other_code |= !has_command && arguments.iter().any(|one| *one == unknown());
+        let is_bare =
+            name == "add_custom_target" || name == "add_test" && !arguments.iter().any(|one| one == "NAME");
+        if is_bare {
+            let words = arguments.iter().skip(1).skip_while(|one| *one == "ALL");
+            self.words(words.take_while(|one| *one != "COMMAND").take_while(is_no_keyword));
+        }
+        let mut rest = arguments.as_slice();
         while let Some(at) = rest.iter().position(|one| one == "COMMAND") {
             rest = rest.get(at + 1..).unwrap_or_default();
             let words = rest.iter().take_while(|one| *one != "COMMAND").take_while(is_no_keyword);
             self.words(words.filter(|one| *one != "ARGS"));
         }
+        self.targets.extend(targets);
+    }
+
+    /// Fills words. A variable with a list gives a word for each element.
+    fn split<'a>(&self, words: impl Iterator<Item = &'a String>) -> Vec<String> {
+        let filled = words.map(|word| (word.contains("${"), self.filled(word)));
+        let parts = filled.flat_map(|(is_variable, text)| match is_variable {
+            true => text.split(LIST).map(str::to_owned).collect(),
+            false => vec![text],
+        });
+        parts.collect()
     }
 
     fn words<'a>(&mut self, words: impl Iterator<Item = &'a String>) {
-        let words: Vec<String> = words.map(|word| self.filled(word)).collect();
+        let words = self.split(words);
         let is_own = words.first().is_none_or(|first| self.targets.contains(first));
         if is_own || words.first().is_some_and(|first| first.starts_with("$<TARGET_FILE")) {
             return;
@@ -185,6 +224,12 @@ impl File<'_> {
             "DOWNLOAD" => self.lines.push(format!("curl -o {second} {first}")),
             "UPLOAD" => self.lines.push(format!("curl -T {first} {second}")),
             "WRITE" | "APPEND" | "TOUCH" => self.lines.push(format!("touch {first}")),
+            "GENERATE" | "CONFIGURE" | "ARCHIVE_EXTRACT" => {
+                let place =
+                    arguments.iter().skip_while(|one| !matches!(one.as_str(), "OUTPUT" | "DESTINATION"));
+                let place = place.skip(1).take(1).map(|one| self.shown(&self.filled(one))).next();
+                self.lines.extend(place.map(|place| format!("touch {place}")));
+            }
             "RENAME" | "CREATE_LINK" | "COPY_FILE" => self.lines.push(format!("cp -r {first} {second}")),
             "COPY" | "INSTALL" => {
                 let files =
@@ -373,5 +418,14 @@ mod tests {
             Rest::Nothing,
         );
         check("execute_process(COMMAND", "", Rest::Code);
+        check("execute_process(${ARGN})", "", Rest::Code);
+        check("set(C rm -rf /x)\nexecute_process(COMMAND ${C})", "'rm' '-rf' '/x'", Rest::Nothing);
+        check("set(A COMMAND rm x)\nexecute_process(${A})", "'rm' 'x'", Rest::Nothing);
+        check("add_custom_target(x ALL rm y)\nadd_test(t rm z)", "'rm' 'y'\n'rm' 'z'", Rest::Nothing);
+        check("add_executable(rm a.c)\nexecute_process(COMMAND rm x)", "'rm' 'x'", Rest::Nothing);
+        check("set(CMAKE_C_COMPILER_LAUNCHER /tmp/x)", "'/tmp/x'", Rest::Nothing);
+        check("set_property(GLOBAL PROPERTY RULE_LAUNCH_LINK \"a\")", "'a'", Rest::Nothing);
+        check("configure_file(a $ENV{HOME}/b)", "cp -r 'a' \"${HOME}\"'/b'", Rest::Nothing);
+        check("file(GENERATE OUTPUT o CONTENT x)", "touch 'o'", Rest::Nothing);
     }
 }
