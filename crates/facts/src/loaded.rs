@@ -458,7 +458,7 @@ fn is_loading(programs: &[&str], subcommands: &[&str], name: &str, read: &Invoca
     is_program && (subcommands.is_empty() || named()) && !read.is(Attribute::Inert)
 }
 
-/// Returns true if the operands name a test, or name no files. A file with a fixed name is always loaded.
+/// Returns true if the operands name a test, or name no files. Every other file is always loaded.
 fn is_asked_for(file: &str, pattern: &str, read: &Invocation, cwd: &str) -> bool {
     let names = |arg: &Arg| {
         let path =
@@ -467,7 +467,9 @@ fn is_asked_for(file: &str, pattern: &str, read: &Invocation, cwd: &str) -> bool
     };
     let is_path = |arg: &&Arg| arg.as_str().is_some_and(|text| text.contains(['/', '.']));
     let mut named = read.operands.iter().map(|operand| &operand.arg).filter(is_path).peekable();
-    let is_test = pattern.starts_with('*') || pattern.starts_with("test_");
+    // Other files with open names are configurations, which every run loads.
+    let is_test = pattern.contains('*')
+        && ["bench", ".cy.", ".spec", "_spec", "test"].iter().any(|word| pattern.contains(word));
     !is_test
         || named.peek().is_none()
         || named

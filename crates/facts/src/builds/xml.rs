@@ -148,12 +148,34 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     None
 }
 
+/// Writes out the characters that a number names: `&#109;`, `&#x6d;`.
+fn with_characters(text: &str) -> String {
+    let mut parts = text.split("&#");
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let named = part.split_once(';').and_then(|(code, rest)| {
+            let code = match code.strip_prefix(['x', 'X']) {
+                Some(code) => u32::from_str_radix(code, 16),
+                None => code.parse(),
+            };
+            Some((char::from_u32(code.ok()?)?, rest))
+        });
+        match named {
+            Some((letter, rest)) => {
+                whole.push(letter);
+                whole.push_str(rest);
+            }
+            None => whole.extend(["&#", part]),
+        }
+    }
+    whole
+}
+
 /// Replaces entities and properties. The directory of the project is that of the command.
 fn value(text: &str) -> String {
     let text = text.replace("<![CDATA[", "").replace("]]", "");
-    let entities =
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&")];
-    let text = entities.iter().fold(text, |text, (from, to)| text.replace(from, to));
+    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
+    let text = entities.iter().fold(with_characters(&text), |text, (from, to)| text.replace(from, to));
     properties(&properties(&text, "$(", ")"), "${", "}")
 }
 
