@@ -21,6 +21,9 @@ pub struct Facts {
     /// The workspace's files that have an Opaque part and that sessions, or version control, created or changed. Their
     /// bytes come from the network in no known way. Spelled like `own_scripts`.
     pub session_scripts: BTreeSet<String>,
+    /// Files that the session wrote, that a tool of the call may load, and that castellan did not read. The workspace
+    /// itself if there are too many.
+    pub unread: BTreeSet<String>,
     /// Roots of the work trees in which version control changes files that the call does not name.
     pub changed_trees: BTreeSet<String>,
     /// Files that hold what the call read from a secret, by paths that show nothing of it.

@@ -38,8 +38,10 @@ fn step(now: Next, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
         Next::Does(language, does, place) => code::does(language, does, place, scene, progress),
         Next::Script(path, place) => code::script(path, place, scene, progress),
         Next::ScriptTexts(path, texts, place) => code::script_texts(path, texts, place, scene, progress),
-        Next::Source(file, language, place) => loaded::source(file, language, place, scene, progress),
-        Next::SourceEnd(apart) => loaded::source_end(*apart, scene, progress),
+        Next::Source(file, language, place) => {
+            loaded::sources::source(file, language, place, scene, progress)
+        }
+        Next::SourceEnd(apart) => loaded::sources::source_end(*apart, scene, progress),
         Next::Task(task, place) => recipes::add(&task, place, scene, progress),
         Next::Recipe(recipe) => recipes::run(*recipe, scene, progress),
         Next::RecipeTexts(texts) => recipes::run_on(texts, scene, progress),

@@ -21,6 +21,12 @@ pub(crate) const TOX: &str = "tox";
 /// A `.cargo/config.toml`, of Cargo 1.94.
 pub(crate) const CARGO: &str = "cargo-config";
 
+/// A suite of Robot Framework.
+pub(crate) const ROBOT: &str = "robot";
+
+/// Tests and helpers of a test tool for shells, such as bats.
+pub(crate) const SHELL_TESTS: &str = "shell-tests";
+
 /// Settings of git: a repository's own, the user's, or a file that such a file includes.
 pub(crate) const GIT: &str = "git-config";
 

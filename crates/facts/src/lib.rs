@@ -115,6 +115,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     owner::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);
     (facts.own_scripts, facts.session_scripts) = owner::owned_opaque_files(&facts, &mut scene);
+    facts.unread = loaded::unread::all(&mut scene);
     facts.changed_trees = owner::changed_trees(&mut scene);
     facts.secret_copies = std::mem::take(&mut scene.copies);
     written::add(call, &made, &mut scene, &mut facts);

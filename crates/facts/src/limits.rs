@@ -124,6 +124,9 @@ pub(crate) const TASKS_MAX: usize = 100;
 /// the limit any file may match.
 pub(crate) const WRITTEN_PATTERNS_MAX: usize = 64;
 
+/// Unread files of the session of which castellan asks whether they are still there. One is enough for the answer.
+pub(crate) const UNREAD_FILES_MAX: usize = 64;
+
 /// Files written by the session that a test runner or builder loads. Agents write a few tests between two runs.
 pub(crate) const LOADED_FILES_MAX: usize = 16;
 

@@ -6,19 +6,20 @@ mod fixed;
 pub(crate) mod named;
 pub(crate) mod repository;
 mod settings;
+pub(crate) mod sources;
 pub(crate) mod starts;
+pub(crate) mod unread;
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
-use castellan_event::{Effect, EffectKind, Facts, Role, Scope, Why, matches_star};
+use castellan_event::{EffectKind, Role, Why, matches_star};
 use castellan_programs::{Arg, Attribute, Invocation};
 
 use crate::language::GENERATED;
 use crate::limits::{LOADED_FILES_MAX, LOOKED_DIRECTORIES_MAX};
-use crate::next::{Apart, From, Next, Place, Program, Progress};
+use crate::next::From;
 use crate::path;
-use crate::scene::Scene;
 use crate::sink::Sink;
 use castellan_programs::base_name;
 
@@ -67,6 +68,23 @@ const LOADERS: &[Loader] = &[
     ),
     (&["sphinx-build", "sphinx-autobuild", "mkdocs"], &[], &[&[("conf.py", "python")]]),
     (&["tap", "typedoc"], &[], &[JS_TESTS, JS_CONFIGURATIONS]),
+    (
+        &["nightwatch", "wdio", "testcafe", "codeceptjs", "cucumber-js", "stryker", "c8", "nyc", "ts-mocha"],
+        &[],
+        &[JS_TESTS, JS_CONFIGURATIONS],
+    ),
+    (&["behave"], &[], &[&[("environment.py", "python")]]),
+    (&["conan"], &[], &[&[("conanfile.py", "python")]]),
+    (&["vcpkg"], &[], &[&[("*.cmake", "cmake")]]),
+    (&["gem"], &["build", "install"], &[&[("*.gemspec", "ruby")]]),
+    (&["pod"], &[], &[&[("*.podspec", "commands")]]),
+    (&["luarocks"], &["build", "install", "make"], &[&[("*.rockspec", "rockspec")]]),
+    (&["opam", "dune"], &[], &[&[("*.opam", "opam"), ("opam", "opam")]]),
+    (
+        &["npm", "pnpm", "yarn", "bun"],
+        &["add", "ci", "i", "install", "rebuild"],
+        &[&[("package.json", "lifecycle")]],
+    ),
     (&["rspec", "minitest"], &[], &[&[("*_spec.rb", "ruby"), ("*_helper.rb", "ruby")]]),
     (
         &["rake", "thor"],
@@ -193,6 +211,8 @@ const JS_CONFIGURATIONS: &[Pattern] = &[
     ("*.config.mjs", "javascript"),
     ("*.config.ts", "javascript"),
     ("*.config.mts", "javascript"),
+    ("*.conf.*js", "javascript"),
+    ("*.conf.ts", "javascript"),
     (".*rc.js", "javascript"),
     (".*rc.cjs", "javascript"),
     (".*rc.mjs", "javascript"),
@@ -211,6 +231,7 @@ const BUILD: &str = "build";
 static PROGRAMS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let own = LOADERS.iter().map(|(programs, ..)| *programs);
     own.chain(fixed::programs())
+        .chain(sources::programs())
         .chain(repository::programs())
         .chain(settings::programs())
         .flatten()
@@ -225,6 +246,9 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     let is_module =
         |name: &str| name.starts_with("python") && read.values("-m").any(|one| one.as_str() == Some(BUILD));
     let name = if is_module(name) { BUILD } else { name };
+    if !sink.setup.remote && !sink.mode.dry {
+        unread::add(name, read, sink);
+    }
     if sink.setup.remote || !PROGRAMS.contains(name) {
         return;
     }
@@ -242,7 +266,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     if name == "cargo" {
         named::settings(read, sink);
     }
-    if patterns.is_empty() {
+    if patterns.is_empty() && !sources::runs(name) {
         return fixed::add(read, name, &BTreeSet::new(), sink);
     }
     let Some(cwd) = sink.cwd.clone() else { return };
@@ -272,7 +296,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     }
     let before: BTreeSet<String> =
         found_all.into_iter().filter(|file| !sink.has_itself_written(file)).collect();
-    sink.left.sources.extend(sources(&before, &loaded, &patterns));
+    sink.left.sources.extend(sources::all((name, read), &before, &loaded, &patterns));
     if loaded.len() > LOADED_FILES_MAX || sink.scene.session.setting.written_is_full {
         sink.opaque(Role::Code, Why::Budget, name);
     }
@@ -304,113 +328,6 @@ fn tasks(language: &str, file: &Arg, argv: &[Arg], cwd: &str, sink: &mut Sink<'_
 /// Settings with the tasks of a project of Nx, and the scripts of a package; the name of one follows.
 const NX: &str = "nx#targets";
 const PACKAGE_SCRIPT: &str = "script#scripts";
-
-/// Returns the session's files, each with its language, that loaded files may load in turn.
-fn sources(
-    found: &BTreeSet<String>,
-    loaded: &BTreeSet<(String, &str)>,
-    patterns: &[&Pattern],
-) -> Vec<(String, &'static str)> {
-    let is_loaded = |file: &String| loaded.iter().any(|(one, _)| one == file);
-    let of_ending = |file: &String| {
-        let (_, language) =
-            SOURCES.iter().find(|(endings, _)| endings.iter().any(|end| file.ends_with(end)))?;
-        patterns.iter().any(|(_, one)| one == language).then_some((file.clone(), *language))
-    };
-    // A pattern does not show which files changed; commands that change many files at once format or compile them.
-    let is_file = |file: &&String| !file.contains(['*', '?', '[', '{']);
-    let others = found.iter().filter(is_file).filter(|file| !is_loaded(file)).filter_map(of_ending);
-    others.take(LOADED_FILES_MAX + 1).collect()
-}
-
-const SOURCES: &[(&[&str], &str)] =
-    &[(JS_ENDINGS, "javascript"), (&[".py"], "python"), (&[".rb"], "ruby"), (&[".php"], "php")];
-
-/// Reads a file that the session wrote and that a command's program may load in turn. It has an `execute` effect only
-/// if it does more than change nearby files, or if its effects are unknown: agents write and test such files all day.
-pub(crate) fn source(
-    file: String,
-    language: &'static str,
-    place: Place,
-    scene: &mut Scene<'_, '_, '_>,
-    progress: &mut Progress,
-) {
-    if !scene.files.sources.insert(file.clone()) {
-        return;
-    }
-    if scene.files.sources.len() > LOADED_FILES_MAX {
-        return executed(&file, &place, scene, &mut progress.facts);
-    }
-    let from = From::File(Arg::known(file.as_str()));
-    let program = Program { language: language.to_owned(), from, cwd: place.cwd.clone(), args: None };
-    let apart = Apart {
-        file,
-        place: place.clone(),
-        facts: std::mem::take(&mut progress.facts),
-        is_over_told: scene.budget.is_over_told,
-        overlay: scene.overlay.clone(),
-        ran: scene.files.ran.clone(),
-    };
-    progress.next.push(Next::Program(program, place));
-    progress.next.push(Next::SourceEnd(Box::new(apart)));
-}
-
-/// Ends the analysis of such a file: its effects and changes are dropped.
-pub(crate) fn source_end(apart: Apart, scene: &mut Scene<'_, '_, '_>, progress: &mut Progress) {
-    let Apart { file, place, facts, is_over_told, overlay, ran } = apart;
-    let own = std::mem::replace(&mut progress.facts, facts);
-    let is_known = scene.budget.is_over_told == is_over_told
-        && own.commands.is_empty()
-        && own.effects.iter().all(is_near);
-    (scene.budget.is_over_told, scene.overlay, scene.files.ran) = (is_over_told, overlay, ran);
-    if !is_known {
-        executed(&file, &place, scene, &mut progress.facts);
-    }
-}
-
-fn executed(file: &str, place: &Place, scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
-    let mut sink = Sink::new(scene, &mut facts.effects, Some(place.command), place.cwd.clone());
-    sink.comes_from(place.run.script.as_deref());
-    sink.path(EffectKind::Execute, &Arg::known(file));
-}
-
-/// Returns true for an effect that is normal for a project's code.
-fn is_near(effect: &Effect) -> bool {
-    let is_in = |scopes: &[Scope]| {
-        effect.path().is_some() && effect.scope().is_some_and(|scope| scopes.contains(&scope))
-    };
-    match effect.kind() {
-        EffectKind::Read => is_in(&[Scope::Workspace, Scope::Temporary, Scope::System]),
-        EffectKind::Write => is_in(&[Scope::Workspace, Scope::Temporary]),
-        EffectKind::Delete => {
-            is_in(&[Scope::Workspace, Scope::Temporary]) && effect.op.recursive != Some(true)
-        }
-        // A package that the manifest declares.
-        EffectKind::Execute => effect.path().is_none() && effect.why() == Some(Why::Unresolved),
-        EffectKind::Opaque => effect.role() == Some(Role::Operand),
-        EffectKind::Query => effect.host().is_none() && effect.url().is_none(),
-        EffectKind::Link
-        | EffectKind::Permission
-        | EffectKind::Interactive
-        | EffectKind::Connect
-        | EffectKind::Upload
-        | EffectKind::Download
-        | EffectKind::Listen
-        | EffectKind::Elevate
-        | EffectKind::Install
-        | EffectKind::Publish
-        | EffectKind::Mutate
-        | EffectKind::Destroy
-        | EffectKind::Signal
-        | EffectKind::Service
-        | EffectKind::Schedule
-        | EffectKind::Detach
-        | EffectKind::Inject
-        | EffectKind::Spawn
-        | EffectKind::Environment
-        | EffectKind::Mcp => false,
-    }
-}
 
 /// Returns the language of a file that a runner loads by its directory of tests, or because an argument names it.
 fn named_otherwise(file: &str, program: &str, argv: &[Arg], cwd: &str) -> Option<&'static str> {

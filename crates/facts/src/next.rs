@@ -1,7 +1,7 @@
 //! Work that a step of the analysis leaves for the driver, and the [`Progress`] that all steps share. Holds data only:
 //! must not know how the work is done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::vec::IntoIter;
 
@@ -211,11 +211,13 @@ pub(crate) struct Reading {
 /// The state of the call before a file is analysed apart from it.
 pub(crate) struct Apart {
     pub(crate) file: String,
+    pub(crate) language: &'static str,
     pub(crate) place: Place,
     pub(crate) facts: Facts,
     pub(crate) is_over_told: bool,
     pub(crate) overlay: Overlay,
     pub(crate) ran: BTreeMap<String, Option<String>>,
+    pub(crate) modules: BTreeSet<(usize, String)>,
 }
 
 /// A task that a command runs.

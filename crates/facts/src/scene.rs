@@ -73,6 +73,15 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
         is_there || self.overlay.has_written(path) || self.files.has_text(path)
     }
 
+    /// Returns true if a path is a file, before the call or after one of its commands. A written directory is none.
+    pub(crate) fn has_file(&mut self, path: &str) -> bool {
+        match self.world.ask(Query::FileKind { path: path.to_owned() }) {
+            Some(Answer::FileKind(FileKind::Directory)) => false,
+            Some(Answer::FileKind(FileKind::Missing)) => self.overlay.has_written(path) && path.contains('.'),
+            _ => true,
+        }
+    }
+
     /// Files below a directory that this call or an earlier call of the session wrote.
     pub(crate) fn written_below(&self, directory: &str) -> Vec<String> {
         let begin = format!("{}/", directory.trim_end_matches('/'));

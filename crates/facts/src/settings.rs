@@ -24,6 +24,8 @@ pub(crate) enum Starts {
     Program(&'static str, String),
     /// A file that is loaded as code in this language if it is there, as written; else an installed package.
     Module(&'static str, String),
+    /// A package for this package manager, by its address.
+    Package(&'static str, String),
     /// A command or program that an editor starts when it opens the project.
     Later(String),
     /// Text in this language.

@@ -36,6 +36,11 @@ pub(super) fn read(dialect: &Dialect, text: &str) -> Commands {
                 lines.extend(command);
             }
             Token::Sign(_) => {}
+            Token::Word(word) if dialect.has_methods && word == ".execute" => {
+                lines.extend(
+                    receiver(&tokens, at).filter(|words| !words.is_empty()).map(|words| command(&words)),
+                );
+            }
             Token::Word(word) => {
                 let is_start = |(name, ..): &&(&str, &str, Takes)| {
                     word == name || word.strip_suffix(name).is_some_and(|before| before.ends_with('.'))
@@ -47,7 +52,8 @@ pub(super) fn read(dialect: &Dialect, text: &str) -> Commands {
                     header.iter().any(|one| matches!(one, Token::Word(it) | Token::Text(it) if it == within))
                 };
                 if within.is_empty() || headers.iter().rev().take(BUILD_BLOCKS_MAX).any(is_in) {
-                    let region = region(&tokens, at, dialect);
+                    let is_chain = *takes == Takes::Chain;
+                    let region = if is_chain { chain(&tokens, at) } else { region(&tokens, at, dialect) };
                     lines.extend(started(*takes, &words(region, &values, dialect)));
                 }
             }
@@ -83,7 +89,7 @@ pub(super) fn assigned(
 fn started(takes: Takes, words: &[String]) -> Vec<String> {
     let Some(first) = words.first() else { return Vec::new() };
     match takes {
-        Takes::Words => vec![command(words)],
+        Takes::Words | Takes::Chain => vec![command(words)],
         Takes::Shell if *first == unknown() => vec![quoted(first)],
         Takes::Shell => vec![first.clone()],
         // Options of a shell are no commands.
@@ -130,6 +136,31 @@ fn region<'t>(tokens: &'t [Token], at: usize, dialect: &Dialect) -> &'t [Token] 
         end = at + 1;
     }
     after.get(..end).unwrap_or_default()
+}
+
+/// Returns the tokens of a call and of the methods on its value, up to the end of the statement.
+fn chain(tokens: &[Token], at: usize) -> &[Token] {
+    let after = tokens.get(at + 1..).unwrap_or_default();
+    let after = after.get(..BUILD_TOKENS_MAX).unwrap_or(after);
+    let end = after.iter().position(|one| *one == Token::Sign(';')).unwrap_or(after.len());
+    after.get(..end).unwrap_or_default()
+}
+
+/// Returns the words of the text, or of the list of texts, before a method at a position.
+fn receiver(tokens: &[Token], at: usize) -> Option<Vec<String>> {
+    let before = tokens.get(at.saturating_sub(BUILD_BLOCKS_MAX)..at)?;
+    match before.last()? {
+        Token::Text(text) => Some(vec!["sh".to_owned(), "-c".to_owned(), text.clone()]),
+        Token::Sign(']') => {
+            let open = before.iter().rposition(|one| *one == Token::Sign('['))?;
+            let texts = before.get(open..)?.iter().filter_map(|one| match one {
+                Token::Text(text) => Some(text.clone()),
+                Token::Word(_) | Token::Sign(_) | Token::Line => None,
+            });
+            Some(texts.collect())
+        }
+        Token::Word(_) | Token::Sign(_) | Token::Line => None,
+    }
 }
 
 fn until_close(tokens: &[Token], mut depth: usize) -> &[Token] {

@@ -20,6 +20,8 @@ pub(super) struct Dialect {
     pub(super) is_expanded: bool,
     /// Texts that begin so are commands.
     pub(super) begins: &'static [&'static str],
+    /// A text, or a list of texts, with a method `execute` is a command.
+    pub(super) has_methods: bool,
     pub(super) rest: Rest,
 }
 
@@ -43,6 +45,8 @@ pub(super) enum Takes {
     Line,
     /// Its texts are code of another language.
     Code,
+    /// Like [`Takes::Words`], with the texts of the methods that follow on its value.
+    Chain,
 }
 
 const HASH: (&str, &str) = ("#", "\n");
@@ -60,6 +64,7 @@ const BASE: Dialect = Dialect {
     has_bare_texts: false,
     is_expanded: false,
     begins: &[],
+    has_methods: false,
     rest: Rest::Nothing,
 };
 
@@ -230,12 +235,103 @@ const DIALECTS: &[Dialect] = &[
         has_bare_texts: true,
         ..BASE
     },
+    // Programs that a compiler builds, as far as they start others by a call with literal words.
+    Dialect {
+        name: "go-code",
+        comments: &[SLASHES, STARS],
+        quotes: &["`", "\""],
+        starts: &[
+            ("exec.Command", "", Takes::Words),
+            ("exec.CommandContext", "", Takes::Words),
+            ("os.RemoveAll", "", Takes::Deleted),
+        ],
+        ..BASE
+    },
+    Dialect {
+        name: "rust-code",
+        comments: &[SLASHES, STARS],
+        starts: &[
+            ("Command::new", "", Takes::Chain),
+            ("fs::remove_dir_all", "", Takes::Deleted),
+            ("remove_dir_all", "", Takes::Deleted),
+        ],
+        ..BASE
+    },
+    Dialect {
+        name: "jvm-code",
+        comments: &[SLASHES, STARS],
+        quotes: &["\"\"\"", "\"", "'"],
+        holes: &[("${", "}")],
+        starts: &[
+            ("ProcessBuilder", "", Takes::Words),
+            ("exec", "", Takes::Words),
+            ("Process", "", Takes::Words),
+            ("commandLine", "", Takes::Words),
+        ],
+        has_methods: true,
+        ..BASE
+    },
+    Dialect {
+        name: "dart-code",
+        comments: &[SLASHES, STARS],
+        quotes: &["'''", "\"\"\"", "\"", "'"],
+        holes: &[("${", "}")],
+        starts: &[
+            ("Process.run", "", Takes::Words),
+            ("Process.runSync", "", Takes::Words),
+            ("Process.start", "", Takes::Words),
+        ],
+        ..BASE
+    },
+    Dialect {
+        name: "swift-code",
+        comments: &[SLASHES, STARS],
+        starts: &[("arguments", "", Takes::Each)],
+        ..BASE
+    },
+    Dialect {
+        name: "dotnet-code",
+        comments: &[SLASHES, STARS],
+        starts: &[("Process.Start", "", Takes::Words), ("ProcessStartInfo", "", Takes::Words)],
+        ..BASE
+    },
+    Dialect {
+        name: "haskell-code",
+        comments: &[("--", "\n"), ("{-", "-}")],
+        starts: &[
+            ("callCommand", "", Takes::Shell),
+            ("system", "", Takes::Shell),
+            ("callProcess", "", Takes::Words),
+            ("rawSystem", "", Takes::Words),
+            ("readProcess", "", Takes::Words),
+            ("removeDirectoryRecursive", "", Takes::Deleted),
+        ],
+        ..BASE
+    },
+    // Rockspecs of LuaRocks 3, package files of opam 2.
+    Dialect {
+        name: "rockspec",
+        comments: &[("--", "\n")],
+        quotes: &["\"", "'"],
+        starts: &[("build_command", "", Takes::Shell), ("install_command", "", Takes::Shell)],
+        ..BASE
+    },
+    Dialect {
+        name: "opam",
+        starts: &[
+            ("build", "", Takes::Words),
+            ("install", "", Takes::Words),
+            ("remove", "", Takes::Words),
+            ("run-test", "", Takes::Words),
+        ],
+        ..BASE
+    },
     Dialect {
         name: "nix-file",
         comments: &[HASH, STARS],
         quotes: &["''", "\""],
         holes: &[("${", "}")],
-        starts: &[("shellHook", "", Takes::Shell)],
+        starts: &[("shellHook", "", Takes::Shell), ("builtins.exec", "", Takes::Words)],
         ..BASE
     },
 ];

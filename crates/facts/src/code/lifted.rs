@@ -3,11 +3,11 @@
 use castellan_event::{Why, single_quoted};
 use toml::Value;
 
-use crate::language::{CARGO, GENERATED, TOX};
+use crate::language::{CARGO, GENERATED, ROBOT, SHELL_TESTS, TOX};
 
 /// Returns true if a language is one of these files.
 pub(super) fn is_one(language: &str) -> bool {
-    matches!(language, GENERATED | TOX | CARGO)
+    matches!(language, GENERATED | TOX | CARGO | ROBOT | SHELL_TESTS)
 }
 
 /// Returns the commands in a text of such a language, as shell text.
@@ -15,6 +15,8 @@ pub(super) fn shell(language: &str, text: &str) -> Result<String, Why> {
     match language {
         TOX => Ok(of_tox(text)),
         CARGO => of_cargo(text),
+        ROBOT => Ok(of_robot(text)),
+        SHELL_TESTS => Ok(of_tests(text)),
         _ => Ok(generated(text)),
     }
 }
@@ -82,6 +84,41 @@ fn substituted(command: &str) -> String {
         }
     }
     text + rest
+}
+
+/// Keywords of Robot Framework 7 with shell text, and with the words of a command.
+const SHELL_KEYWORDS: &[&str] =
+    &["run", "run and return rc", "run and return rc and output", "start command", "execute command"];
+const WORD_KEYWORDS: &[&str] = &["run process", "start process"];
+
+/// Returns the commands of the keywords that start programs.
+fn of_robot(text: &str) -> String {
+    let command = |line: &str| {
+        // Two blanks or a tab separate the cells of a line.
+        let cells = line.split("  ").flat_map(|part| part.split('\t')).map(str::trim);
+        let mut cells = cells.filter(|cell| !cell.is_empty() && !cell.starts_with("${")).map(str::to_owned);
+        let keyword = cells.next()?.to_lowercase();
+        let keyword = keyword.rsplit_once('.').map_or(keyword.as_str(), |(_, own)| own);
+        if SHELL_KEYWORDS.contains(&keyword) {
+            return cells.next();
+        }
+        let words: Vec<String> = cells.map(|cell| single_quoted(&cell)).collect();
+        WORD_KEYWORDS.contains(&keyword).then(|| words.join(" "))
+    };
+    lines(text.lines().filter_map(command))
+}
+
+/// Returns the text of tests in a shell, with the bodies of its functions and tests as commands: the tool runs them.
+fn of_tests(text: &str) -> String {
+    let body = |line: &str| {
+        let bare = line.trim_start();
+        let is_test = bare.starts_with("@test ");
+        let function = bare.split_once('{').map(|(head, _)| head.trim());
+        let is_function = function.is_some_and(|head| head.ends_with("()") || head.starts_with("function "));
+        let rest = bare.split_once('{').filter(|_| is_test || is_function).map(|(_, rest)| rest);
+        rest.map_or_else(|| line.to_owned(), |rest| format!("{{ {rest}"))
+    };
+    lines(text.lines().map(body))
 }
 
 /// Programs that Cargo starts instead of its own, or to run its output.

@@ -35,6 +35,7 @@ type Fixed = (&'static [&'static str], &'static [&'static str], &'static [Patter
 
 const FILES: &[Fixed] = &[
     (&["pytest", "py.test"], &[], &[("conftest.py", "python")], Lies::Towards),
+    (&["pytest", "py.test"], &[], &[("conftest.py", "python")], Lies::Above),
     (
         &["pytest", "py.test"],
         &[],
@@ -119,6 +120,13 @@ const CONFIGURED: &[(&[&str], &[&str])] = &[
     (&["vitest"], &["vitest", "vite"]),
     (&["webpack", "webpack-cli"], &["webpack"]),
 ];
+
+/// Returns the languages of the files that a program loads.
+pub(super) fn languages(read: &Invocation, name: &str) -> impl Iterator<Item = &'static str> {
+    let files = FILES.iter().filter(|row| is_loading(row.0, row.1, name, read)).flat_map(|row| row.2);
+    let is_script = is_javascript(name) && is_loading(&[name], &[], name, read);
+    files.map(|(_, language)| *language).chain(is_script.then_some("javascript"))
+}
 
 /// Returns the programs of both tables.
 pub(super) fn programs() -> impl Iterator<Item = &'static [&'static str]> {

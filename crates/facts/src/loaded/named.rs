@@ -4,7 +4,8 @@
 use castellan_event::{EffectKind, FileOrigin, Role, Scope, Why};
 use castellan_programs::{Arg, Invocation};
 
-use super::{SOURCES, fixed};
+use super::fixed;
+use super::sources::SOURCES;
 use crate::language::{CARGO, SHELL, of_files};
 use crate::next::From;
 use crate::sink::Sink;

@@ -52,6 +52,25 @@ const SETTINGS: &[Settings] = &[
     (&["invoke", "inv"], &[], &[("tasks.py", "invoke")]),
     (&["mocha", "_mocha"], &[], MOCHA),
     (&["jest", "vitest", "playwright", "cypress"], &[], JEST),
+    (&["playwright"], &[], &[("playwright.config.ts", "commands"), ("playwright.config.js", "commands")]),
+    (&["python", "python3"], &[], &[("sitecustomize.py", "python"), ("usercustomize.py", "python")]),
+    (&["mypy", "dmypy"], &[], &[("mypy.ini", "python-plugins"), (".mypy.ini", "python-plugins")]),
+    (&["pylint"], &[], &[(".pylintrc", "python-plugins"), ("pylintrc", "python-plugins")]),
+    (&["flake8"], &[], &[(".flake8", "python-plugins"), ("tox.ini", "python-plugins")]),
+    (&["coverage", "pytest"], &[], &[(".coveragerc", "python-plugins")]),
+    (
+        &["mypy", "dmypy", "pylint", "flake8", "coverage"],
+        &[],
+        &[("setup.cfg", "python-plugins"), ("pyproject.toml", "python-plugins-toml")],
+    ),
+    (&["rubocop", "standardrb"], &[], &[(".rubocop.yml", "ruby-plugins")]),
+    (&["phpstan"], &[], &[("phpstan.neon", "php-files"), ("phpstan.neon.dist", "php-files")]),
+    (&["jasmine"], &[], &[("spec/support/jasmine.json", "jasmine")]),
+    (&["npm", "pnpm", "yarn", "bun"], INSTALLS, &[("package.json", "lifecycle")]),
+    (&["cargo"], &[], &[("Cargo.toml", "cargo-sources"), (".config/nextest.toml", "nextest")]),
+    (&["dart", "flutter", "pub"], &[], &[("pubspec.yaml", "pub-sources")]),
+    (&["prove"], &[], &[(".proverc", "proverc")]),
+    (&["busted"], &[], &[(".busted", "busted")]),
     (&["nyc", "ava"], &[], &[(".nycrc", "mocha"), (".nycrc.json", "mocha"), ("package.json", "mocha#nyc")]),
     (
         &["ava"],
@@ -93,6 +112,9 @@ const SETTINGS: &[Settings] = &[
     (&["ghci", "cabal", "stack"], &[], &[(".ghci", "haskell")]),
     (&["ssh", "scp", "sftp", "rsync", "autossh"], &[], &[("~/.ssh/config", "ssh-config")]),
 ];
+
+/// Subcommands with which package managers run the scripts of an installation. Yarn needs none.
+const INSTALLS: &[&str] = &["add", "ci", "i", "install", "rebuild", "remove", "update", "upgrade"];
 
 const VSCODE: &[Pattern] = &[
     (".vscode/launch.json", "editor"),

@@ -24,6 +24,8 @@ pub(crate) struct Files {
     pub(crate) modules: BTreeSet<(usize, String)>,
     /// Files of the session that programs may load and that were already read.
     pub(crate) sources: BTreeSet<String>,
+    /// Languages of the files that tools of the call may load by names that castellan does not know.
+    pub(crate) loads: BTreeSet<&'static str>,
     /// Files of repositories that were already read.
     pub(crate) repositories: BTreeSet<String>,
     /// The names that each manifest declares, by the path of the query. None for a missing manifest.

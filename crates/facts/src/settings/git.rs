@@ -148,6 +148,7 @@ pub(crate) fn includes(text: &str) -> Vec<String> {
         | Starts::Text(..)
         | Starts::Later(_)
         | Starts::Tree(_)
+        | Starts::Package(..)
         | Starts::Unknown(_) => None,
     });
     included.collect()

@@ -131,7 +131,11 @@ fn of_values(how: Value, values: &[String]) -> Vec<Starts> {
         Value::Modules(language) => words().map(|word| Starts::Module(language, word)).collect(),
         Value::Dotted => {
             // The object in a module is no part of its name.
-            let name = |word: String| word.split(':').next().unwrap_or_default().replace('.', "/");
+            let name = |word: String| {
+                let name = word.rsplit('=').next().unwrap_or(&word).trim_end_matches(',');
+                let name = name.split(':').next().unwrap_or_default();
+                if name.contains('/') { name.to_owned() } else { name.replace('.', "/") }
+            };
             words().map(|word| Starts::Module("python", name(word))).collect()
         }
         Value::Plugins => {
@@ -156,6 +160,9 @@ fn of_values(how: Value, values: &[String]) -> Vec<Starts> {
                 .iter()
                 .filter(|value| is_own_program(value) || is_server && INTERPRETERS.contains(&value.as_str()));
             strange.map(|value| Starts::Later(value.clone())).collect()
+        }
+        Value::Fetched(system) => {
+            words().filter(|word| is_address(word)).map(|url| Starts::Package(system, url)).collect()
         }
         Value::Text(language) => vec![Starts::Text(language, values.join("\n"))],
         Value::Shell
@@ -183,11 +190,17 @@ fn of_value(how: Value, value: String) -> Option<Starts> {
         | Value::Modules(_)
         | Value::Dotted
         | Value::Plugins
+        | Value::Fetched(_)
         | Value::Text(_)
         | Value::Opens(_)
         | Value::OpensProgram
         | Value::OpensServer => None,
     }
+}
+
+/// Returns true for the address of a package outside of a registry.
+fn is_address(word: &str) -> bool {
+    word.contains("://") && !word.starts_with("file:") || word.starts_with("git@")
 }
 
 /// Directories in which package managers install programs for a project.

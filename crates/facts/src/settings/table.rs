@@ -53,6 +53,8 @@ pub(super) enum Value {
     OpensProgram,
     /// Like this, but no shell or interpreter, which takes its code from other settings.
     OpensServer,
+    /// The address of a package for this package manager.
+    Fetched(&'static str),
     /// Another such file.
     Settings,
     /// A command that the program has itself: starts nothing.
@@ -93,7 +95,9 @@ pub(super) const FILES: &[Files] = &[
             ("editor", Value::Shell),
             ("viewer", Value::Shell),
             ("node-options", Value::Options),
+            ("global-pnpmfile", Value::File("node")),
             ("init-module", Value::File("node")),
+            ("pnpmfile", Value::File("node")),
             ("onload-script", Value::File("node")),
             ("globalconfig", Value::Settings),
             ("userconfig", Value::Settings),
@@ -148,7 +152,39 @@ pub(super) const FILES: &[Files] = &[
     ("pytest", Format::Sections, PYTEST),
     ("pytest-toml", Format::Toml, PYTEST),
     ("pytest-code", Format::Code, &[("pytest_plugins", Value::Dotted)]),
-    ("python-build", Format::Toml, &[("build-system.build-backend", Value::Dotted)]),
+    (
+        "python-build",
+        Format::Toml,
+        &[
+            ("build-system.build-backend", Value::Dotted),
+            ("tool.poetry.build", Value::Modules("python")),
+            ("tool.poetry.build.script", Value::Modules("python")),
+            ("tool.hatch.build.*hooks.custom.path", Value::Modules("python")),
+            ("tool.pdm.build.custom-hook", Value::Modules("python")),
+            ("tool.pdm.scripts.post_*", Value::Shell),
+            ("tool.pdm.scripts.pre_*", Value::Shell),
+        ],
+    ),
+    ("python-plugins", Format::Sections, PYTHON_PLUGINS),
+    ("python-plugins-toml", Format::Toml, PYTHON_PLUGINS),
+    (
+        "ruby-plugins",
+        Format::Data,
+        &[("require", Value::Modules("ruby")), ("plugins", Value::Modules("ruby"))],
+    ),
+    ("php-files", Format::Data, &[("*bootstrapfiles", Value::Modules("php"))]),
+    ("jasmine", Format::Data, &[("helpers", Value::Modules("node")), ("requires", Value::Modules("node"))]),
+    ("commands", Format::Code, &[("command", Value::Shell), ("*.prepare_command", Value::Shell)]),
+    ("lifecycle", Format::Data, LIFECYCLE),
+    ("cargo-sources", Format::Toml, &[("*.git", Value::Fetched("cargo"))]),
+    ("pub-sources", Format::Data, &[("*.git", Value::Fetched("pub")), ("*.git.url", Value::Fetched("pub"))]),
+    ("nextest", Format::Toml, &[("scripts.*command", Value::Shell)]),
+    (
+        "proverc",
+        Format::Lines,
+        &[("--exec", Value::Shell), ("-e", Value::Shell), ("--source", Value::Nothing)],
+    ),
+    ("busted", Format::Code, &[("helper", Value::Modules("lua"))]),
     (
         "tox-toml",
         Format::Toml,
@@ -238,6 +274,29 @@ const EDITOR: &[(&str, Value)] = &[
     ("task.allowautomatictasks", Value::Opens(&["on"])),
 ];
 
+/// Settings of mypy 1, pylint 3, flake8 7 and coverage 7.
+const PYTHON_PLUGINS: &[(&str, Value)] = &[
+    ("*init-hook", Value::Text("python")),
+    ("*load-plugins", Value::Dotted),
+    ("*mypy.plugins", Value::Dotted),
+    ("flake8:local-plugins.*", Value::Dotted),
+    ("*run.plugins", Value::Dotted),
+];
+
+/// Scripts that an installation runs, and packages from an address.
+const LIFECYCLE: &[(&str, Value)] = &[
+    ("scripts.install", Value::Shell),
+    ("scripts.pnpm:devpreinstall", Value::Shell),
+    ("scripts.postinstall", Value::Shell),
+    ("scripts.postprepare", Value::Shell),
+    ("scripts.preinstall", Value::Shell),
+    ("scripts.prepare", Value::Shell),
+    ("scripts.preprepare", Value::Shell),
+    ("*dependencies.*", Value::Fetched("npm")),
+    ("*overrides.*", Value::Fetched("npm")),
+    ("resolutions.*", Value::Fetched("npm")),
+];
+
 const JEST: &[(&str, Value)] = &[
     ("*globalsetup", Value::Modules("node")),
     ("*globalteardown", Value::Modules("node")),
@@ -245,7 +304,7 @@ const JEST: &[(&str, Value)] = &[
     ("*setupfilesafterenv", Value::Modules("node")),
     ("*environment", Value::Modules("node")),
     ("*preset", Value::Modules("node")),
-    ("*reporters*", Value::Modules("node")),
+    ("*reporter*", Value::Modules("node")),
     ("*resolver", Value::Modules("node")),
     ("*runner", Value::Modules("node")),
     ("*snapshotserializers", Value::Modules("node")),

@@ -61,6 +61,7 @@ const OPENED: &[(&str, &[&str])] = &[
     (".vscode/launch.json", &["code", "."]),
     (".vscode/settings.json", &["code", "."]),
     (".vscode/tasks.json", &["code", "."]),
+    ("binding.gyp", &["node-gyp", "configure"]),
     (".zed/settings.json", &["zed", "."]),
     (".zed/tasks.json", &["zed", "."]),
 ];

@@ -75,7 +75,7 @@ fn what_a_test_runner_loads_is_read_where_the_session_wrote_it() {
     check("pytest other/", &["/w/tests/test_a.py"], FIX);
     check("pytest other/", &["/w/conftest.py"], "delete /w/fix in /w/conftest.py");
     check("pytest --version", &["/w/tests/test_a.py"], "");
-    check("cd tests && pytest", &["/w/conftest.py"], "");
+    check("cd tests && pytest", &["/w/conftest.py"], FIX);
     check("pytest", &["/w/tests/test_gone.py"], &format!("{FIX}; opaque code file in /w/tests/test_gone.py"));
     check("npx vitest run", &["/w/vite.config.js", "/w/notes.js"], "delete /w/conf in /w/vite.config.js");
     check("vite build", &["/w/vite.config.js"], "delete /w/conf in /w/vite.config.js");
@@ -114,7 +114,7 @@ fn what_a_tool_loads_by_its_name_is_read_whoever_wrote_it() {
     const FIX: &str = "delete /w/fix in /w/conftest.py";
     check("pytest", FIX);
     check("pytest -q deep/a/test_x.py::test_y", &format!("delete /w/deeper in /w/deep/a/conftest.py; {FIX}"));
-    check("cd deep && pytest a", "delete /w/deeper in /w/deep/a/conftest.py");
+    check("cd deep && pytest a", &format!("delete /w/deeper in /w/deep/a/conftest.py; {FIX}"));
     check("pytest --version", "");
     // At any depth; above the limit the result is Opaque.
     check(

@@ -21,6 +21,7 @@ pub(super) fn understood(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let is_safe = case.settings().allow_understood
         && need.level <= most
         && is_known(case.call)
+        && case.facts.unread.is_empty()
         && is_each_safe(rows, own_code)
         && is_untouched(rows, own_code)
         && is_said(rows);

@@ -3,6 +3,7 @@
 
 use castellan_daemon::{Config, compile, shipped_rules};
 use castellan_event::Verdict::{self, Ask, Defer};
+use castellan_policy::Profile;
 use castellan_trial::{Asked, Case, Laid, Trial};
 use serde_json::{Map, Value as Json, json};
 
@@ -42,9 +43,15 @@ fn case(text: &str) -> ([Verdict; 2], Case) {
 /// Judges each case of a text by an agent that prompts and by one that does not.
 fn check(text: &str) {
     let compiled = compile(&shipped_rules(), &Config::default());
+    let config = Config { settings: Profile::Autonomous.settings(), ..Config::default() };
+    let autonomous = compile(&shipped_rules(), &config);
     let mut wrong = Vec::new();
     for text in text.split("\n== ").skip(1) {
         let (expected, case) = case(text);
+        let judged = Trial::new(&autonomous.policy).judge(&case).unwrap();
+        if expected[0] == Ask && judged.decision.verdict == Verdict::Allow {
+            wrong.push(format!("allowed in autonomous: {text}"));
+        }
         let trials = [Trial::new(&compiled.policy), Trial::new(&compiled.policy).without_prompts()];
         for (trial, expected) in trials.into_iter().zip(expected) {
             let judged = trial.judge(&case).unwrap();
@@ -61,6 +68,39 @@ fn check(text: &str) {
 #[test]
 fn what_a_tool_loads_is_judged_with_its_command() {
     check(include_str!("loads.cases"));
+}
+
+#[test]
+fn what_loaded_files_load_is_judged_with_the_command() {
+    check(include_str!("loads_more.cases"));
+}
+
+/// No table names how these tools find the file, and castellan does not read the others.
+#[test]
+fn a_tool_with_an_unread_file_of_the_session_is_not_understood() {
+    let config = Config { settings: Profile::Autonomous.settings(), ..Config::default() };
+    let compiled = compile(&shipped_rules(), &config);
+    let verdict = |command: &str, file: &str, text: &str| {
+        let (_, case) = case(&format!("silent: {command}\n-- {file}\n{text}"));
+        Trial::new(&compiled.policy).judge(&case).unwrap().decision.verdict
+    };
+    for (command, file) in [
+        ("npx jest", "jest.unusual.yaml"),
+        ("npx mocha", "tools/setup.dat"),
+        ("pytest", "plugins.toml"),
+        ("npx vitest run", "packages/a/options.json"),
+        ("mypy src", "tools/plugin.py"),
+        ("bundle exec rspec", "spec/options.conf"),
+        ("vendor/bin/phpunit", "tests/extensions.neon"),
+        ("./gradlew test", "src/test/java/ATest.java"),
+        ("mix test", "lib/a.ex"),
+    ] {
+        assert_ne!(verdict(command, file, "a: b"), Verdict::Allow, "{command} {file}");
+    }
+    for (command, file) in [("pytest", "docs/notes.md"), ("pytest", "src/a.css"), ("ls", "jest.unusual.yaml")]
+    {
+        assert_eq!(verdict(command, file, "a: b"), Verdict::Allow, "{command} {file}");
+    }
 }
 
 #[test]

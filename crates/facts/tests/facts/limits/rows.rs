@@ -26,6 +26,7 @@ pub(super) const EXEMPT: &[(&str, &str)] = &[
     ),
     ("PATHS_PER_WORK", "a price: what it leads to is WORK_MAX"),
     ("TOLD_WORDS_MAX", "words only add effects to those that the program has anyway"),
+    ("UNREAD_FILES_MAX", "the workspace itself replaces more files: no tool of the call is understood"),
 ];
 
 pub(super) fn rows() -> Vec<Row> {
