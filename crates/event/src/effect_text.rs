@@ -15,7 +15,9 @@ impl Effect {
 
     /// Returns the effect and its object in a few words: `delete /home/me/x`, `mutate aws delete-bucket b`.
     pub fn text(&self) -> String {
-        let words: Vec<&str> = [self.system(), self.verb()].into_iter().flatten().collect();
+        // Without a system the verb is a word for rules.
+        let verb = self.system().and_then(|_| self.verb());
+        let words: Vec<&str> = [self.system(), verb].into_iter().flatten().collect();
         let mut named: Vec<&str> = self.named().collect();
         if words.is_empty() && named.is_empty() {
             named.push(self.what());
