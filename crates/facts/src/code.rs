@@ -24,10 +24,10 @@ use castellan_event::{EffectKind, Why};
 use castellan_languages::{Language, encoded};
 use castellan_programs::{Arg, base_name};
 
-use crate::handlers::manifest;
 use crate::language::{ENCODED, GIT_HOOK, SHELL, SQL, of_word};
 use crate::limits::PROGRAM_DEPTH_MAX;
 use crate::next::{From, Place, Program, Progress, Reading};
+use crate::packages;
 use crate::scene::Scene;
 use crate::{builds, declared, path, settings};
 use effects::with_sink;
@@ -77,7 +77,7 @@ pub(crate) fn add(
     }
     if let Some(package) = package_of(&program.from, &place) {
         return with_sink(&place, scene, &mut progress.facts, |sink| {
-            manifest::package("npm", &package, sink)
+            packages::package("npm", &package, sink)
         });
     }
     let texts = match &program.from {

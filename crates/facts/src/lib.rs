@@ -32,6 +32,7 @@ mod names;
 mod next;
 mod overlay;
 mod owner;
+mod packages;
 pub mod path;
 mod recipes;
 mod redirect;

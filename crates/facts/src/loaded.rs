@@ -3,6 +3,7 @@
 //! `execute` effect with their origin, and are read as if run directly. Must not know languages.
 
 mod fixed;
+mod inert;
 pub(crate) mod named;
 pub(crate) mod repository;
 mod settings;

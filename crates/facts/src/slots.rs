@@ -4,11 +4,11 @@ use castellan_event::{EffectKind, Operation, Remote, Role, Why};
 use castellan_programs::{Arg, Invocation, Slot, SlotRole};
 
 use crate::environment;
-use crate::handlers;
 use crate::little::in_code;
 use crate::loaded;
 use crate::next::From;
 use crate::owner::LAYOUT;
+use crate::packages;
 use crate::path::is_stream;
 use crate::sink::Sink;
 use crate::sql;
@@ -109,7 +109,7 @@ fn effect(slot: Slot, arg: &Arg, read: &Invocation, sink: &mut Sink<'_, '_, '_, 
         }
         SlotRole::RemoteRead => remote(EffectKind::Download, EffectKind::Read, arg, sink),
         SlotRole::RemoteWrite => arrives(slot, arg, read, sink),
-        SlotRole::Package => handlers::manifest::package(slot.detail, arg, sink),
+        SlotRole::Package => packages::package(slot.detail, arg, sink),
         SlotRole::Sql => sql::effects(slot.detail, arg, sink),
         SlotRole::Assignment if read.program.wrapper.is_none() => assignment(arg, sink),
         SlotRole::Process => sink.on(EffectKind::Signal, "", "", Some(arg)),

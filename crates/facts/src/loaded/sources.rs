@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use castellan_event::{Effect, EffectKind, Facts, Role, Scope, Why};
 use castellan_programs::{Arg, Invocation};
 
-use super::unread::is_inert;
+use super::inert::is_inert;
 use super::{JS_ENDINGS, Pattern, is_loading};
 use crate::limits::LOADED_FILES_MAX;
 use crate::next::{Apart, From, Next, Place, Program, Progress};

@@ -4,10 +4,10 @@ use castellan_event::{EffectKind, Operation, Role, Why};
 use castellan_programs::Arg;
 
 use super::repository;
-use crate::handlers::manifest;
 use crate::language::GIT;
 use crate::limits::PATHS_PER_WORK;
 use crate::next::From;
+use crate::packages;
 use crate::path;
 use crate::settings::Starts;
 use crate::sink::Sink;
@@ -45,7 +45,7 @@ pub(crate) fn start(language: &str, one: Starts, file: Option<&str>, sink: &mut 
                 sink.program(language, From::File(path));
             }
         }
-        Starts::Package(system, url) => manifest::package(system, &Arg::known(url), sink),
+        Starts::Package(system, url) => packages::package(system, &Arg::known(url), sink),
         Starts::Later(text) => sink.on(EffectKind::Schedule, "editor", "open", Some(&Arg::known(text))),
         Starts::Text(language, text) => sink.program(language, From::Text(Arg::known(text))),
         Starts::Tree(directory) => {

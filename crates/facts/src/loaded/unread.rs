@@ -4,23 +4,13 @@
 
 use std::collections::BTreeSet;
 
-use castellan_programs::{Invocation, base_name};
+use castellan_programs::Invocation;
 
+use super::inert::is_inert;
 use super::{LOADERS, fixed, is_loading, is_of, sources};
 use crate::limits::UNREAD_FILES_MAX;
 use crate::scene::Scene;
 use crate::sink::Sink;
-
-/// Endings of files that no tool runs as code and no tool takes its configuration from.
-const INERT: &[&str] = &[
-    ".adoc", ".bmp", ".css", ".csv", ".diff", ".eot", ".gif", ".ico", ".jpeg", ".jpg", ".less", ".log",
-    ".md", ".mp3", ".mp4", ".otf", ".patch", ".pdf", ".png", ".po", ".rst", ".sass", ".scss", ".snap",
-    ".svg", ".tsv", ".ttf", ".webp", ".woff", ".woff2",
-];
-
-/// Names of files that are no configuration of a test or build tool.
-const INERT_NAMES: &[&str] =
-    &[".dockerignore", ".editorconfig", ".gitignore", ".gitkeep", ".nvmrc", "CHANGELOG", "LICENSE", "README"];
 
 /// Other programs that load code of the project as plugins or tests, and its language.
 const OTHERS: &[(&[&str], &str)] = &[
@@ -69,13 +59,4 @@ pub(crate) fn all(scene: &mut Scene<'_, '_, '_>) -> BTreeSet<String> {
         return BTreeSet::from([workspace]);
     }
     open.into_iter().filter(|path| scene.has_file(path)).collect()
-}
-
-/// Returns true for a file that no tool loads as code or settings. A name without an ending is a program or a directory.
-pub(super) fn is_inert(path: &str) -> bool {
-    let name = base_name(path);
-    let is_setting = name.starts_with('.') || name.ends_with("file") || name.ends_with("rc");
-    INERT.iter().any(|end| name.ends_with(end))
-        || INERT_NAMES.contains(&name)
-        || !name.contains('.') && !is_setting
 }
