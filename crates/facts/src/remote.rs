@@ -1,5 +1,5 @@
-//! Changes on other machines. A document of GraphQL, a method and path of REST, a call of a client library and a tool of a
-//! server lead to one kind of effect, with the system `api`: the object of the change, its machine, and how final it is.
+//! Changes on other machines, as effects of one kind with the system `api`: the object of the change, its machine, and how
+//! final it is. They come from documents of GraphQL, methods and paths of REST, client libraries and tools of servers.
 //! Machines of tests have no such effect. This module must not know programs.
 
 use castellan_event::{HostClass, Operation, Remote, Role, Why};

@@ -144,9 +144,9 @@ const BEFORE_PACKS: &[Key] = &[
         default: "",
         about: "Verdict on Opaque parts in files of the project while a person is at the agent's prompt. `defer`: the \
                 agent's own permissions decide in a trusted workspace, if `opaque` does not deny; elsewhere, and about \
-                files that a session changed, only if the agent itself asks about commands. `prompted`: they decide only if the agent itself asks about \
-                commands. `ask`: as `opaque`. Unless it is `ask`, code of the workspace runs within \
-                `workspace-write` if the agent itself asks about commands.",
+                files that a session changed, only if the agent itself asks about commands. `prompted`: they decide \
+                only if the agent itself asks about commands. `ask`: as `opaque`. Unless it is `ask`, code of the \
+                workspace runs within `workspace-write` if the agent itself asks about commands.",
     },
     Key {
         name: "deny",

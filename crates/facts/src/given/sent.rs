@@ -1,5 +1,5 @@
-//! Secrets that a command sends although its model has no effect for it: as the input of a client that otherwise only
-//! uses secrets, and as an argument of a program without a model that names a host or an act of sending.
+//! Secrets that a command sends although its model has no effect for it. A client may get the secret as its input. A
+//! program without a model may get it beside a host or a word for sending.
 
 use castellan_event::{Effect, EffectKind, HostClass, Remote};
 use castellan_programs::Arg;

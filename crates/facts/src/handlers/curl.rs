@@ -20,7 +20,7 @@ struct Group<'a> {
     files: Vec<Arg>,
     /// Files with headers, cookies and variables.
     texts: Vec<Arg>,
-    /// What is sent, as far as it is known.
+    /// The known texts of the body.
     bodies: Vec<String>,
     headers: Vec<String>,
     /// `-T`: the file is the body, and a PUT.

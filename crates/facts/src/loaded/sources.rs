@@ -20,8 +20,8 @@ pub(super) const SOURCES: &[(&[&str], &str)] =
 /// Programs, subcommands, endings and a language.
 type Run = (&'static [&'static str], &'static [&'static str], &'static [&'static str], &'static str);
 
-/// Programs that run sources, the subcommands with which they do so (empty: always), the endings of the sources, and
-/// the language as which the commands in them are found.
+/// Programs that run sources, their subcommands for it (empty: any), the endings of the sources, and the language by
+/// whose rules castellan finds the commands in them.
 const RUN: &[Run] = &[
     (&["go"], &["run", "test"], &[".go"], "go-code"),
     (&["cargo"], &["bench", "build", "check", "nextest", "run", "test"], &[".rs"], "rust-code"),
