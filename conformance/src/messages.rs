@@ -115,7 +115,10 @@ fn row(cause: &str, trial: Trial<'_>, case: &Case) -> anyhow::Result<String> {
 /// The message of a stopped call; an error if it or the user's note is too long.
 fn message(judged: &Judged) -> anyhow::Result<String> {
     let request = RequestId::from_seed(6);
-    let (text, note) = (agent_text(&judged.decision, request), user_text(&judged.decision, request));
+    let (text, note) = (
+        agent_text(&judged.decision, request),
+        user_text(&judged.decision, request, judged.change.is_offered),
+    );
     ensure!(judged.decision.answer >= Verdict::Ask, "the call is not stopped");
     let (chars, words) = (text.chars().count(), text.split_whitespace().count());
     let is_question = judged.decision.answer == Verdict::Ask;

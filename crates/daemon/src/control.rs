@@ -264,6 +264,9 @@ pub struct PendingCall {
     /// The agent's own prompt is open for the call: only a yes there runs it.
     #[serde(default)]
     pub at_prompt: bool,
+    /// The class of the call, if a grant for the session covers the whole class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
 }
 
 /// A pending call with its details.
@@ -302,6 +305,9 @@ pub struct GrantedCall {
     pub scope: GrantScope,
     /// Seconds since it was granted.
     pub age_s: u64,
+    /// The class of calls that the grant covers besides this call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
 }
 
 /// A response.

@@ -107,6 +107,12 @@ pub(crate) const REQUESTS_MAX: usize = 256;
 /// Valid grants at a time, in some megabytes. None is dropped for a new one: over the limit, a person gets an error.
 pub(crate) const GRANTS_MAX: usize = 10_000;
 
+/// Counted classes of approved calls, of all sessions. Each has at most a kilobyte; the least recent is dropped.
+pub(crate) const APPROVALS_MAX: usize = 256;
+
+/// Approvals of calls of one class in one session after which castellan offers a grant for the class.
+pub(crate) const OFFERED_AFTER: u32 = 2;
+
 /// Time in which a grant for a single call must be used. The agent tries again when its user says so.
 pub(crate) const ONCE_TIME: Duration = Duration::from_secs(15 * 60);
 

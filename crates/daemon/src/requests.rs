@@ -1,12 +1,14 @@
 //! Pending calls and grants. Both are bound to the exact call: agent, directory, tool and input.
 
+mod classes;
 mod grants;
 mod waiting;
 
 use std::time::SystemTime;
 
-use castellan_policy::{Grant, Pending, RequestId};
+use castellan_policy::{CallClass, Grant, Pending, RequestId};
 
+use self::classes::Approvals;
 use self::grants::Grants;
 pub(crate) use self::grants::{Granted, Taken};
 use self::waiting::Waiting;
@@ -58,6 +60,7 @@ pub(crate) enum Ungrantable {
 pub(crate) struct Requests {
     waiting: Waiting,
     grants: Grants,
+    approvals: Approvals,
 }
 
 impl Requests {
@@ -119,6 +122,9 @@ impl Requests {
             return Err(Ungrantable::NotShown);
         }
         let granted = self.grants.grant(request, scope, now)?;
+        if let Some(class) = &request.class {
+            self.approvals.count(request.session, class.clone());
+        }
         self.waiting.end(granted.id);
         Ok(granted)
     }
@@ -146,9 +152,17 @@ impl Requests {
         self.grants.end_timed();
     }
 
-    /// Ends a call; see [`Waiting::over`].
+    /// Ends a call; see [`Waiting::over`]. A call that ran after a question at the agent's prompt was approved there.
     pub(crate) fn over(&mut self, key: &GrantKey, session: &SessionKey, use_id: &str, ran: bool) {
-        self.waiting.over(key, session, use_id, ran);
+        let class = self.waiting.over(key, session, use_id, ran);
+        if let Some(class) = class.filter(|_| ran) {
+            self.approvals.count(*session, class);
+        }
+    }
+
+    /// Classes of calls that are granted in a session, and those to offer.
+    pub(crate) fn classes(&self, session: &SessionKey, now: Now) -> (Vec<CallClass>, Vec<CallClass>) {
+        (self.grants.classes(session, now), self.approvals.offered(session))
     }
 
     /// Ends the pending state of a session's calls; see [`Waiting::end_of`].

@@ -6,6 +6,7 @@ use castellan_event::{
 };
 use castellan_programs::Trait;
 
+use crate::call_class::CallClass;
 use crate::case::Case;
 use crate::decision::{Decision, DecisionParts};
 use crate::denial_key;
@@ -34,6 +35,9 @@ pub(crate) fn conclude(
     let stops = verdict >= Verdict::Ask;
     let grant = if stops { Grant::of_findings(&findings, case.facts) } else { None };
     let request = stops.then(|| request(grant.as_ref(), state));
+    let class = CallClass::of(&case.call.tool.name, case.facts, &findings).filter(|_| grant.is_some());
+    let is_offered = class.as_ref().is_some_and(|class| state.offered_classes.contains(class));
+    let class = class.map(Box::new);
     let hold = hold(verdict, grant.as_ref(), state);
     findings.extend(hold.as_ref().and_then(|hold| hold.as_ref().err().cloned()));
     if verdict.max(answer) == Verdict::Deny {
@@ -48,7 +52,7 @@ pub(crate) fn conclude(
     let denial_keys = denial_keys(case, &decision);
     let marks = marks_of(case, &decision, &denial_keys);
     let used_grant = is_granted && verdict < Verdict::Ask;
-    (decision, StateChange { request, answer, used_grant, marks, denial_keys })
+    (decision, StateChange { request, answer, class, is_offered, used_grant, marks, denial_keys })
 }
 
 /// Returns the strictest finding that is not exempt; the first of equals.

@@ -3,6 +3,7 @@
 
 use castellan_event::{Code, Exemption, Finding, Layer, ObligationKind};
 
+use crate::call_class::CallClass;
 use crate::case::Case;
 
 /// Applies the exemptions of the operators' allow lists and of a person's grant. Earlier exemptions stay.
@@ -11,8 +12,21 @@ pub(crate) fn exempt(findings: Vec<Finding>, case: &Case<'_>) -> Vec<Finding> {
     let layers: Vec<Layer> = findings.iter().filter_map(allowing).collect();
     let is_allowed = |finding: &Finding| layers.iter().any(|layer| allows(*layer, finding));
     let by_operator = with(findings, Exemption::Operator, is_allowed);
+    let by_operator = by_class(by_operator, case);
     let Some(grant) = case.state.grant else { return by_operator };
     with(by_operator, Exemption::Grant, |finding| grant.names(finding, case.facts))
+}
+
+/// Applies a person's grant for the class of the call. The class names each finding that asks.
+fn by_class(findings: Vec<Finding>, case: &Case<'_>) -> Vec<Finding> {
+    let granted = case.state.granted_classes;
+    // The class of a call costs more than the usual empty list.
+    let class =
+        if granted.is_empty() { None } else { CallClass::of(&case.call.tool.name, case.facts, &findings) };
+    match class.filter(|class| granted.contains(class)) {
+        Some(_) => with(findings, Exemption::Grant, Finding::stops),
+        None => findings,
+    }
 }
 
 /// Exempts findings of some codes, because an obligation of this kind will be met.

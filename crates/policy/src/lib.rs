@@ -2,6 +2,7 @@
 //!
 //! The crate has no access to agents' JSON, files or clocks. It queries the world through its callers.
 
+mod call_class;
 mod case;
 mod choices;
 mod conclude;
@@ -25,6 +26,7 @@ mod tell;
 mod tries;
 mod ungoverned;
 
+pub use call_class::CallClass;
 pub use choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque};
 pub use decide::{Step, decide, drive, fulfil};
 pub use decision::{Decision, DecisionParts};

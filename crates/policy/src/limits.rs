@@ -14,6 +14,12 @@ pub(crate) const PROMPT_CHARS_MAX: usize = 150;
 /// Characters of a value from outside in such a message, such as a path: the reason has to fit beside it.
 pub(crate) const VALUE_CHARS_MAX: usize = 48;
 
+/// Words in each list of a class of calls. A person reads the class before granting it; real calls have one to three.
+pub(crate) const CLASS_WORDS_MAX: usize = 8;
+
+/// Bytes of a class of calls: a screen of text. The daemon keeps hundreds of classes.
+pub(crate) const CLASS_BYTES_MAX: usize = 1024;
+
 /// Patterns in one of the operator's lists. People write tens.
 pub(crate) const PATTERNS_MAX: usize = 1000;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use castellan_event::{AccessLevel, Mode, ObligationKind, Session, Verdict};
 
+use crate::call_class::CallClass;
 use crate::grant::Grant;
 use crate::request::RequestId;
 use crate::tries::{NO_TRIES, Tries};
@@ -51,6 +52,10 @@ pub struct State<'s> {
     pub tries: &'s Tries,
     /// The grant for this call.
     pub grant: Option<&'s Grant>,
+    /// Classes of calls that a person has granted in this session.
+    pub granted_classes: &'s [CallClass],
+    /// Classes of calls that a person has approved repeatedly in this session. castellan offers a grant for them.
+    pub offered_classes: &'s [CallClass],
     /// This call, if it is already pending.
     pub pending: Option<&'s Pending>,
     /// A person has refused the call while it was held.
@@ -101,6 +106,8 @@ impl<'s> State<'s> {
             session,
             tries: &NO_TRIES,
             grant: None,
+            granted_classes: &[],
+            offered_classes: &[],
             pending: None,
             is_refused: false,
             is_repeated: false,
@@ -118,6 +125,10 @@ pub struct StateChange {
     pub request: Option<RequestId>,
     /// The answer, for the agent's second question about the same call.
     pub answer: Verdict,
+    /// The class of a call that castellan asks about, if a grant may be that wide.
+    pub class: Option<Box<CallClass>>,
+    /// The person is offered a grant for the class.
+    pub is_offered: bool,
     /// The grant has allowed the call.
     pub used_grant: bool,
     /// Labels of the marks of the session, sorted, without duplicates. A denied call sets only [`crate::PROBING`].

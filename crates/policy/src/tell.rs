@@ -35,8 +35,18 @@ pub fn unattended_text(decision: &Decision, request: RequestId) -> String {
     format!("castellan blocked this; tell the user: request {request}. {rest}")
 }
 
-/// Returns the note for the user, which the agent's model does not read. It is empty if the call runs.
-pub fn user_text(decision: &Decision, request: RequestId) -> String {
+/// Returns the note for the user, which the agent's model does not read. It is empty if the call runs. `is_offered`: the
+/// person can grant all calls of this class.
+pub fn user_text(decision: &Decision, request: RequestId, is_offered: bool) -> String {
+    let note = note(decision, request);
+    if is_offered && !note.is_empty() {
+        format!("{note}. To stop these questions for this session: castellan approve {request} --session")
+    } else {
+        note
+    }
+}
+
+fn note(decision: &Decision, request: RequestId) -> String {
     let what = Parts::of(decision).what;
     let can_grant = decision.findings.iter().any(|one| one.counts() && one.is_liftable_by(Exemption::Grant));
     match (decision.answer, decision.verdict) {

@@ -34,7 +34,7 @@ struct Scope {
     #[arg(long)]
     once: bool,
 
-    /// For every such call in this session
+    /// For this call in this session; after two approvals of like calls, for all such calls
     #[arg(long)]
     session: bool,
 

@@ -131,11 +131,13 @@ fn write_head(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
 }
 
 fn write_reasons(out: &mut impl Write, call: &PendingCall) -> std::io::Result<()> {
-    call.reasons.iter().try_for_each(|reason| writeln!(out, "    {WARN}●{WARN:#} {}", printable(reason)))
+    call.reasons.iter().try_for_each(|reason| writeln!(out, "    {WARN}●{WARN:#} {}", printable(reason)))?;
+    let Some(class) = &call.class else { return Ok(()) };
+    writeln!(out, "    {FAINT}a grant for the session covers all such calls: {}{FAINT:#}", printable(class))
 }
 
 fn write_granted(out: &mut impl Write, call: &GrantedCall) -> anyhow::Result<()> {
-    let GrantedCall { id, agent, cwd, tool, input, scope, age_s } = call;
+    let GrantedCall { id, agent, cwd, tool, input, scope, age_s, class } = call;
     let scope = match scope {
         GrantScope::Once => "once".to_owned(),
         GrantScope::Session => "for its session".to_owned(),
@@ -145,5 +147,7 @@ fn write_granted(out: &mut impl Write, call: &GrantedCall) -> anyhow::Result<()>
     let (agent, tool, cwd) = (printable(agent), printable(tool), printable(cwd));
     let age = age(*age_s);
     writeln!(out, "{WARN}{id}{WARN:#}  {tool} of {agent}, {scope}  {FAINT}{age} ago, in {cwd}{FAINT:#}")?;
-    Ok(writeln!(out, "    {}", printable(input))?)
+    writeln!(out, "    {}", printable(input))?;
+    let Some(class) = class else { return Ok(()) };
+    Ok(writeln!(out, "    {FAINT}and all such calls: {}{FAINT:#}", printable(class))?)
 }

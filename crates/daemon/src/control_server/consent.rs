@@ -2,6 +2,8 @@
 
 use std::time::SystemTime;
 
+use castellan_policy::CallClass;
+
 use super::{ControlServer, Peer, alphanumeric_start};
 use crate::control::{ControlResponse, GrantScope, GrantedCall, PendingCall, ShownCall};
 use crate::held::End;
@@ -28,12 +30,13 @@ impl ControlServer {
             times: request.times,
             waiting: self.judge.held().holds(request.id),
             at_prompt: request.is_at_prompt(),
+            class: request.class.as_ref().filter(|_| request.is_offered).map(CallClass::to_string),
         }
     }
 
     /// Returns the grants, the oldest first.
     pub(super) fn granted(&self) -> Vec<GrantedCall> {
-        let call = |Granted { id, subject, scope, given, .. }: Granted| GrantedCall {
+        let call = |Granted { id, subject, scope, given, class, .. }: Granted| GrantedCall {
             id: id.to_string(),
             agent: subject.agent,
             cwd: subject.cwd,
@@ -41,6 +44,7 @@ impl ControlServer {
             input: subject.preview,
             scope,
             age_s: age_s(given.wall),
+            class: class.as_ref().map(CallClass::to_string),
         };
         // As many as a frame can hold.
         self.judge.granted().into_iter().map(call).take(GRANTED_LISTED_MAX).collect()

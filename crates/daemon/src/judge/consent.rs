@@ -33,6 +33,7 @@ impl Judge {
         let taken = if is_first { memory.requests_mut().take(&key, &session, Now::read()) } else { None };
         let pending = memory.requests().pending(&key, &session);
         let next_request = memory.take_request();
+        let (granted_classes, offered_classes) = memory.requests().classes(&session, Now::read());
         drop(memory);
         let first = before.as_ref().map(|before| before.call);
         let (session_seen, granted_before) = match before {
@@ -42,7 +43,15 @@ impl Judge {
         let granted = taken.clone().or(granted_before);
         (
             Consent { key, session, taken },
-            Earlier { first, session: session_seen, granted, pending, next_request },
+            Earlier {
+                first,
+                session: session_seen,
+                granted,
+                granted_classes,
+                offered_classes,
+                pending,
+                next_request,
+            },
         )
     }
 
@@ -185,7 +194,7 @@ pub(super) fn grantable(
 }
 
 fn request(id: RequestId, grant: Grant, weighed: &Weighed<'_>) -> Request {
-    let Weighed { call, consent, decision, grounds, answers, .. } = weighed;
+    let Weighed { call, consent, change, decision, grounds, answers, .. } = weighed;
     let explanation = Explanation::brief(call, &grounds.facts, answers, &grounds.earlier.session, decision);
     let agent = &call.agent;
     Request {
@@ -206,8 +215,10 @@ fn request(id: RequestId, grant: Grant, weighed: &Weighed<'_>) -> Request {
         bytes: call.input_text.len().saturating_add(explanation.bytes()),
         reasons: decision.findings.iter().filter(|one| one.counts() && one.stops()).map(line).collect(),
         explanation,
-        shown: shown(consent, &grant),
+        shown: shown(consent, &grant, change),
         grant,
+        class: change.class.as_deref().cloned(),
+        is_offered: change.is_offered,
         asked: wall(),
         times: 0,
     }
@@ -241,8 +252,10 @@ fn granted_as(agent: AgentId, call: &Call) -> GrantKey {
 }
 
 /// Returns a hash of a call and its grantable part.
-fn shown(consent: &Consent, grant: &Grant) -> String {
+fn shown(consent: &Consent, grant: &Grant, change: &StateChange) -> String {
     let mut hashes = vec![consent.key.0, consent.session.0];
+    let offered = change.class.as_ref().filter(|_| change.is_offered);
+    hashes.extend(offered.map(|class| PartsHash::of([format!("{class:?}")]).bytes()));
     for part in &grant.parts {
         let lifts = part.lifts.iter().map(|name| [&name.code, &name.rule, &name.layer, &name.message]);
         hashes.extend(lifts.map(|names| PartsHash::of(names).bytes()));

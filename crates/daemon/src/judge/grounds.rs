@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use castellan_agents as agents;
 use castellan_event::{AccessLevel, Call, Facts, ObligationKind, Recorder, Session};
-use castellan_policy::{Block, Failed, Pending, RequestId, State, Tries};
+use castellan_policy::{Block, CallClass, Failed, Pending, RequestId, State, Tries};
 
 use super::{Asked, Judge, Whose};
 use crate::requests::Taken;
@@ -21,6 +21,10 @@ pub(super) struct Earlier {
     pub(super) session: Arc<Session>,
     /// The grant of the call: taken now, or by its first question.
     pub(super) granted: Option<Taken>,
+    /// Classes of calls that are granted in the session.
+    pub(super) granted_classes: Vec<CallClass>,
+    /// Classes of calls that the person may grant.
+    pub(super) offered_classes: Vec<CallClass>,
     /// The same call, if it is already pending.
     pub(super) pending: Option<Pending>,
     /// The id for a new request.
@@ -97,6 +101,8 @@ impl Grounds {
             session: &self.earlier.session,
             tries: &self.tries,
             grant: self.earlier.granted.as_ref().map(|taken| &taken.grant),
+            granted_classes: &self.earlier.granted_classes,
+            offered_classes: &self.earlier.offered_classes,
             pending: self.earlier.pending.as_ref(),
             is_refused: asked.is_refused(),
             is_repeated: self.earlier.first.is_some(),

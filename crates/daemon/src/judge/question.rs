@@ -19,7 +19,7 @@ use super::{Asked, Attempt, Failure, Judge, Outcome, Whose, reply};
 use crate::facts::{facts_after, leave_to_sessions};
 use crate::memory::{CallKey, Given};
 use crate::record::Judged;
-use crate::requests::Waits;
+use crate::requests::{Now, Waits};
 use crate::shipped::CANARY_TOOL;
 use crate::world::FileSystem;
 
@@ -146,7 +146,10 @@ impl Judge {
 
     /// Returns the present decision, only for comparison.
     fn judge_now(&self, asked: &Asked<'_>, call: &Call, whose: &Whose, given: &Given) -> Decision {
+        let (granted_classes, _) = self.memory().requests().classes(&whose.session.id, Now::read());
         let earlier = Earlier {
+            granted_classes,
+            offered_classes: Vec::new(),
             first: Some(given.call),
             session: Arc::clone(&given.session),
             granted: given.grant.clone(),
@@ -222,7 +225,7 @@ fn reported(decision: &Decision, change: &StateChange, is_at_prompt: bool) -> Me
                 true => unattended_text(decision, request),
                 false => agent_text(decision, request),
             },
-            user_note: user_text(decision, request),
+            user_note: user_text(decision, request, change.is_offered),
         },
         _ => {
             let is_granted = change.used_grant && decision.reason.is_empty();

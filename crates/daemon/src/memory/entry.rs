@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use castellan_event::{AccessLevel, ScriptFile};
-use castellan_policy::{FindingName, Grant, GrantPart, RequestId};
+use castellan_policy::{CallClass, FindingName, Grant, GrantPart, RequestId};
 use serde::{Deserialize, Serialize};
 
 use super::consequence::Consequence;
@@ -13,10 +13,10 @@ use crate::requests::{GrantKey, GrantScope, Granted, Now, Subject};
 use crate::session_key::SessionKey;
 
 /// Version of the journal's format.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 /// The oldest readable version. Grants of version 1 do not record whether the agent's own prompt was open. Version 2
-/// calls the block of a session `bar`.
+/// calls the block of a session `bar`. Grants before version 4 have no class.
 pub(super) const VERSION_OLDEST: u32 = 1;
 
 /// The first line: the format version, and the time on three clocks when the file was rewritten.
@@ -167,6 +167,17 @@ pub(super) struct GrantEntry {
     #[serde(default)]
     is_at_prompt: bool,
     parts: Vec<PartEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    class: Option<ClassEntry>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClassEntry {
+    findings: Vec<String>,
+    programs: Vec<String>,
+    kinds: Vec<String>,
+    roots: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -220,6 +231,7 @@ impl GrantEntry {
             subject: granted.subject.clone(),
             is_at_prompt: granted.is_at_prompt,
             parts: granted.grant.parts.iter().map(part).collect(),
+            class: granted.class.clone().map(ClassEntry::from),
         }
     }
 
@@ -244,7 +256,20 @@ impl GrantEntry {
             is_at_prompt: self.is_at_prompt,
             is_taken: false,
             grant: Grant { parts },
+            class: self.class.map(CallClass::from),
         }
+    }
+}
+
+impl From<CallClass> for ClassEntry {
+    fn from(CallClass { findings, programs, kinds, roots }: CallClass) -> ClassEntry {
+        ClassEntry { findings, programs, kinds, roots }
+    }
+}
+
+impl From<ClassEntry> for CallClass {
+    fn from(ClassEntry { findings, programs, kinds, roots }: ClassEntry) -> CallClass {
+        CallClass { findings, programs, kinds, roots }
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use castellan_event::{AccessLevel, Code, ScriptFile, Verdict};
-use castellan_policy::{Block, FindingName, Grant, GrantPart};
+use castellan_policy::{Block, CallClass, FindingName, Grant, GrantPart};
 use proptest::prelude::*;
 
 use super::entry::GrantEntry;
@@ -82,6 +82,12 @@ fn write(memory: &mut Memory, root: SessionKey, call: u64, path: &str) {
     memory.begin(root, begun);
 }
 
+/// A class of calls with a word in each list.
+fn class() -> CallClass {
+    let words = |word: &str| vec![word.to_owned()];
+    CallClass { findings: words("f"), programs: words("p"), kinds: words("k"), roots: words("r") }
+}
+
 /// Adds a grant that was given just now.
 fn grant(memory: &mut Memory, id: u32, scope: GrantScope) {
     let text = |text: &str| text.to_owned();
@@ -100,6 +106,7 @@ fn grant(memory: &mut Memory, id: u32, scope: GrantScope) {
         subject: Subject { agent: text("a"), cwd: text("/w"), tool: text("Bash"), preview: text("p\n\"") },
         is_at_prompt: false,
         is_taken: false,
+        class: (scope == GrantScope::Session).then(class),
     };
     memory.put(Entry::Granted(Box::new(GrantEntry::of(&granted))));
 }
@@ -357,14 +364,14 @@ fn a_journal_of_the_first_version_is_read() {
     memory.save().unwrap();
     drop(memory);
     let text = std::fs::read_to_string(&path).unwrap();
-    let before = text.replacen("\"castellan_journal\":3", "\"castellan_journal\":1", 1);
+    let before = text.replacen("\"castellan_journal\":4", "\"castellan_journal\":1", 1);
     let before = before.replace("\"is_at_prompt\":false,", "");
     assert!(!before.contains("is_at_prompt") && before != text, "{text}");
     std::fs::write(&path, before).unwrap();
     let (mut memory, trouble) = Memory::open(path.clone(), false, 1).unwrap();
     assert_eq!(trouble, None);
     assert!(taken(&mut memory).is_some());
-    assert!(std::fs::read_to_string(&path).unwrap().starts_with("{\"castellan_journal\":3"));
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("{\"castellan_journal\":4"));
 }
 
 /// Version 2 calls a block `bar`.
@@ -382,7 +389,7 @@ fn a_journal_of_the_version_before_is_read() {
     let (_, trouble) = Memory::open(path.clone(), false, 1).unwrap();
     assert_eq!(trouble, None);
     let written = std::fs::read_to_string(&path).unwrap();
-    assert!(written.starts_with("{\"castellan_journal\":3"), "{written}");
+    assert!(written.starts_with("{\"castellan_journal\":4"), "{written}");
     assert!(written.contains("\"consequence\":{\"ceiling\":null,\"block\":\"it ran rm\"}"), "{written}");
 }
 
@@ -396,8 +403,8 @@ fn a_state_that_is_lost_makes_nothing_looser() {
     check_lost(|path| put(path, "[1]\n".to_owned()), "no journal");
     check_lost(|path| put(path, "\n".to_owned()), "line 1");
     check_lost(
-        |path| put(path, text(path).replacen("\"castellan_journal\":3", "\"castellan_journal\":4", 1)),
-        "its version is 4",
+        |path| put(path, text(path).replacen("\"castellan_journal\":4", "\"castellan_journal\":5", 1)),
+        "its version is 5",
     );
     check_lost(
         |path| put(path, text(path).replacen("\"boot\"", "\"bot\"", 1)),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use castellan_policy::{Grant, RequestId};
+use castellan_policy::{CallClass, Grant, RequestId};
 
 use super::waiting::{Request, Subject};
 use super::{GrantKey, Now, Ungrantable, is_called};
@@ -17,6 +17,8 @@ pub(crate) struct Granted {
     /// The session of the grant; `None`: any session.
     pub(crate) session: Option<SessionKey>,
     pub(crate) grant: Grant,
+    /// The grant also covers all calls of this class in its session.
+    pub(crate) class: Option<CallClass>,
     pub(crate) scope: GrantScope,
     /// End of the grant, by the clock that reaches it first; `None`: no time limit.
     pub(crate) until: Option<Now>,
@@ -44,6 +46,8 @@ pub(crate) struct Grants {
     granted: HashMap<RequestId, Box<Granted>>,
     /// The grants of each call.
     of_call: HashMap<GrantKey, Vec<RequestId>>,
+    /// The grants for a class of calls.
+    wide: Vec<RequestId>,
     /// Number of grants after the last removal of ended ones.
     looked_through_at: usize,
 }
@@ -88,11 +92,16 @@ impl Grants {
             GrantScope::Session | GrantScope::Always => None,
             GrantScope::For(seconds) => Some(seconds),
         };
+        let is_wide = match scope {
+            GrantScope::Session | GrantScope::For(_) => request.is_offered,
+            GrantScope::Once | GrantScope::Always => false,
+        };
         let granted = Granted {
             id: request.id,
             key: request.key,
             session: (scope != GrantScope::Always).then_some(request.session),
             grant: request.grant.clone(),
+            class: request.class.clone().filter(|_| is_wide),
             scope,
             until: seconds.map(|seconds| now.after(seconds)),
             given: now,
@@ -115,6 +124,7 @@ impl Grants {
             ids.retain(|id| granted.contains_key(id));
             !ids.is_empty()
         });
+        self.wide.retain(|id| granted.contains_key(id));
         self.looked_through_at = self.granted.len();
     }
 
@@ -123,6 +133,10 @@ impl Grants {
         let ids = self.of_call.entry(granted.key).or_default();
         if !ids.contains(&granted.id) {
             ids.push(granted.id);
+        }
+        if granted.class.is_some() {
+            self.wide.retain(|id| *id != granted.id);
+            self.wide.push(granted.id);
         }
         self.granted.insert(granted.id, Box::new(granted));
     }
@@ -156,6 +170,13 @@ impl Grants {
             taken.of.push(*id);
         }
         (!taken.of.is_empty()).then_some(taken)
+    }
+
+    /// Classes of calls that are granted in a session.
+    pub(super) fn classes(&self, session: &SessionKey, now: Now) -> Vec<CallClass> {
+        let wide = self.wide.iter().filter_map(|id| self.granted.get(id));
+        let its = wide.filter(|one| one.session == Some(*session) && one.holds(now));
+        its.filter_map(|one| one.class.clone()).collect()
     }
 
     /// Settles the grants of a judged call: removes and returns the used one-time grants and frees the others.

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::*;
 use crate::explanation::Explanation;
-use crate::limits::{GRANTS_MAX, ONCE_TIME, REQUESTS_MAX, WAITING_BYTES_MAX};
+use crate::limits::{APPROVALS_MAX, GRANTS_MAX, ONCE_TIME, REQUESTS_MAX, WAITING_BYTES_MAX};
 
 fn at(seconds: u64) -> Now {
     Now { wall: SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + seconds), boot_s: 1000 + seconds }
@@ -28,6 +28,8 @@ fn request(number: u64) -> Request {
         reasons: Vec::new(),
         explanation: Explanation::default(),
         grant: lifting("a"),
+        class: None,
+        is_offered: false,
         shown: "shown".to_owned(),
         asked: at(0).wall,
         times: 0,
@@ -198,4 +200,64 @@ fn what_is_granted_has_a_limit() {
     requests.wait(request(1));
     assert!(requests.approve("A2", "shown", GrantScope::Session, at(5)).is_ok());
     assert_eq!((requests.granted(at(5)).len(), requests.grants.calls()), (1, 1));
+}
+
+fn class(root: &str) -> CallClass {
+    CallClass { roots: vec![root.to_owned()], ..CallClass::default() }
+}
+
+#[test]
+fn a_class_is_offered_after_two_approvals_in_one_session() {
+    let mut requests = Requests::default();
+    let offered = |requests: &Requests, session: u8| requests.classes(&SessionKey([session; 32]), at(0)).1;
+    let of = |number: u64, session: u8| Request {
+        class: Some(class("a")),
+        session: SessionKey([session; 32]),
+        asks: vec![ask("u", Waits::AtPrompt)],
+        ..request(number)
+    };
+    // By `castellan approve`, and by a yes at the agent's own prompt.
+    requests.wait(of(1, 1));
+    requests.approve(&of(1, 1).id.to_string(), "shown", GrantScope::Once, at(0)).unwrap();
+    requests.wait(of(2, 2));
+    requests.over(&of(2, 2).key, &SessionKey([2; 32]), "u", true);
+    assert_eq!((offered(&requests, 1), offered(&requests, 2)), (vec![], vec![]));
+    requests.wait(of(3, 1));
+    requests.over(&of(3, 1).key, &SessionKey([1; 32]), "u", false);
+    assert_eq!(offered(&requests, 1), [], "a no is no approval");
+    requests.wait(of(4, 1));
+    requests.over(&of(4, 1).key, &SessionKey([1; 32]), "u", true);
+    assert_eq!((offered(&requests, 1), offered(&requests, 2)), (vec![class("a")], vec![]));
+}
+
+#[test]
+fn only_an_offered_class_is_granted_and_only_for_a_session() {
+    for (scope, is_offered, expected) in [
+        (GrantScope::Session, true, 1),
+        (GrantScope::For(9), true, 1),
+        (GrantScope::Session, false, 0),
+        (GrantScope::Once, true, 0),
+        (GrantScope::Always, true, 0),
+    ] {
+        let mut requests = Requests::default();
+        requests.wait(Request { class: Some(class("a")), is_offered, ..request(0) });
+        requests.approve(&request(0).id.to_string(), "shown", scope, at(0)).unwrap();
+        let granted = |now, session| requests.classes(&SessionKey([session; 32]), now).0.len();
+        assert_eq!((granted(at(1), 1), granted(at(1), 2)), (expected, 0), "{scope:?}");
+        let is_timed = scope == GrantScope::For(9);
+        assert_eq!(granted(at(9), 1), if is_timed { 0 } else { expected }, "{scope:?} later");
+    }
+}
+
+#[test]
+fn counted_approvals_have_a_limit() {
+    let mut requests = Requests::default();
+    let session = SessionKey([1; 32]);
+    let mut count = |root: usize| requests.approvals.count(session, class(&root.to_string()));
+    count(0);
+    (1..=APPROVALS_MAX).for_each(&mut count);
+    count(0);
+    assert_eq!(requests.approvals.offered(&session), [], "the oldest made room");
+    requests.approvals.count(session, class("2"));
+    assert_eq!(requests.approvals.offered(&session), [class("2")]);
 }

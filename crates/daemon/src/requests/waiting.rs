@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::SystemTime;
 
-use castellan_policy::{Grant, Pending, RequestId};
+use castellan_policy::{CallClass, Grant, Pending, RequestId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -38,6 +38,10 @@ pub(crate) struct Request {
     /// Description of the call's effects.
     pub(crate) explanation: Explanation,
     pub(crate) grant: Grant,
+    /// The class of the call, if a grant may be that wide.
+    pub(crate) class: Option<CallClass>,
+    /// The person may grant the class.
+    pub(crate) is_offered: bool,
     /// Identifies the call and its grant, in hex, so that a person agrees exactly to what was shown.
     pub(crate) shown: String,
     pub(crate) asked: SystemTime,
@@ -148,19 +152,26 @@ impl Waiting {
         self.calls.retain(|request| request.id != id);
     }
 
-    /// Ends a call by the agent's call id. If it ran, its earlier denials are no longer pending either.
-    pub(super) fn over(&mut self, key: &GrantKey, session: &SessionKey, use_id: &str, ran: bool) {
+    /// Ends a call by the agent's call id. If it ran, its earlier denials are no longer pending either. Returns the class
+    /// of a call that was asked about at the agent's own prompt.
+    pub(super) fn over(
+        &mut self,
+        key: &GrantKey,
+        session: &SessionKey,
+        use_id: &str,
+        ran: bool,
+    ) -> Option<CallClass> {
         let is_it = |one: &&mut Request| one.key == *key && one.session == *session;
-        let Some(request) = self.calls.iter_mut().find(is_it) else { return };
+        let request = self.calls.iter_mut().find(is_it)?;
+        let class = request.class.clone();
         let asks = &mut request.asks;
         let named = asks.iter().position(|ask| ask.use_id == use_id);
         let meant = named.or_else(|| asks.iter().position(|ask| ask.use_id.is_empty()));
         let meant = meant.filter(|at| asks.get(*at).is_some_and(|ask| ran || ask.waits == Waits::AtPrompt));
-        if let Some(at) = meant {
-            asks.remove(at);
-        }
+        let ended = meant.map(|at| asks.remove(at));
         asks.retain(|ask| !ran || ask.waits != Waits::Denied);
         self.calls.retain(|request| !request.asks.is_empty());
+        class.filter(|_| ended.is_some_and(|ask| ask.waits == Waits::AtPrompt))
     }
 
     /// Ends the pending state of a session's calls. A denied call outlives its session, because the user may approve it

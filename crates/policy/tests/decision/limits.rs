@@ -22,6 +22,8 @@ const DRIVEN: &[&str] =
 const ELSEWHERE: &[(&str, &str)] = &[
     ("PATTERNS_MAX", "driven by operator::limits_hold_for_lists_and_patterns"),
     ("PATTERN_BYTES_MAX", "driven by operator::limits_hold_for_lists_and_patterns"),
+    ("CLASS_WORDS_MAX", "driven by call_class::a_class_is_short_enough_to_be_read"),
+    ("CLASS_BYTES_MAX", "driven by call_class::a_class_is_short_enough_to_be_read"),
     ("PROBING_AT", "driven by tries::three_of_one_denial_key_are_probing"),
     ("VALUE_CHARS_MAX", "driven by messages::a_long_path_leaves_room_for_the_reason"),
     ("PROMPT_CHARS_MAX", "driven by messages::people_read_one_visible_line_of_150_characters"),

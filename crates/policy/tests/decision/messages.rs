@@ -19,7 +19,7 @@ fn messages_about(command: &str, tag: &str, output: &str, is_attended: bool) -> 
     let policy = policy(&rules, AllowOrDefer::Defer);
     let (decision, _) =
         drive(&bash(command), &Facts::default(), &policy, &state, &mut Recorder::new(&Lexical));
-    (agent_text(&decision, state.next_request), user_text(&decision, state.next_request))
+    (agent_text(&decision, state.next_request), user_text(&decision, state.next_request, false))
 }
 
 fn check((tag, output, is_attended): (&str, &str, bool), agent: &str, user: &str) {

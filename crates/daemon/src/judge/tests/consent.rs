@@ -74,6 +74,38 @@ fn who_refuses_what_is_not_there_changes_nothing() {
     assert_eq!(bench.ask("PreToolUse", "s", "doubtful"), "ask");
 }
 
+/// Judges `rm` of a file outside the workspace. Returns the answer and the note for the user.
+fn delete(bench: &Bench, path: &str) -> (Json, String) {
+    let payload = json!({
+        "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": { "command": format!("rm {path}") }, "tool_use_id": path,
+    });
+    let output: Json = serde_json::from_slice(&bench.answer(&claude("PreToolUse", &payload)).stdout).unwrap();
+    let note = output["systemMessage"].as_str().unwrap_or_default().to_owned();
+    (output["hookSpecificOutput"]["permissionDecision"].clone(), note)
+}
+
+#[test]
+fn two_like_approvals_offer_a_grant_for_the_class_in_this_session() {
+    let bench = Bench::new(policy(&[("asked", "cmd.name = rm", "coding_agent_ask")]), Mode::Enforce);
+    for name in ["a", "b"] {
+        let (answer, note) = delete(&bench, &format!("/srv/x/cache/{name}"));
+        assert_eq!((answer, note.contains("--session")), (json!("ask"), false), "{name}");
+        approve(&bench, GrantScope::Once);
+    }
+    let (answer, note) = delete(&bench, "/srv/x/cache/c");
+    assert_eq!((answer, note.contains("--session")), (json!("ask"), true), "{note}");
+    // A grant for one call stays a grant for one call.
+    approve(&bench, GrantScope::Once);
+    assert_eq!(delete(&bench, "/srv/x/cache/d").0, "ask");
+    let id = approve(&bench, GrantScope::Session);
+    assert_eq!(delete(&bench, "/srv/x/cache/e").0, "allow");
+    assert_eq!(delete(&bench, "/srv/x/other/e").0, "ask", "another root");
+    assert_eq!(bench.ask("PreToolUse", "other", "rm /srv/x/cache/f"), "ask", "another session");
+    assert!(bench.judge.refuse(&id).is_some());
+    assert_eq!(delete(&bench, "/srv/x/cache/g").0, "ask", "the grant is revoked");
+}
+
 /// Checks how a call ends if a person's answer comes before it is held.
 fn check_word(word: impl FnOnce(&Judge, &str), expected: Option<End>) {
     let config = Config::parse("version = 1\nask_wait = 120\nask = [\"Bash(doubtful)\"]").unwrap();

@@ -75,6 +75,11 @@ fn what_is_granted_holds_over_a_kill_and_what_is_used_does_not() {
     let left = taken(&mut memory).unwrap();
     assert_eq!(left.of.iter().map(RequestId::to_string).collect::<BTreeSet<_>>(), ids(&["A4", "A6"]));
     assert_eq!(left.grant.parts.first(), all.grant.parts.first());
+    assert_eq!(
+        memory.requests().classes(&session(1), Now::read()).0,
+        [class()],
+        "of the grant for the session"
+    );
     assert_eq!(memory.requests_mut().take(&GrantKey(bytes(1)), &session(2), Now::read()), None);
 }
 

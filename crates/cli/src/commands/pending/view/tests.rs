@@ -23,6 +23,7 @@ fn call(id: &str, agent: &str, age_s: u64, input: &str) -> PendingCall {
         times: 1,
         waiting: false,
         at_prompt: false,
+        class: None,
     }
 }
 
