@@ -31,25 +31,25 @@ pub(crate) fn facts_after(
         own: own.to_vec(),
         changing: changed.changing,
         written: changed.written,
-        downloaded: changed.downloaded,
-        secret_copies: changed.secret_copies,
+        downloaded: changed.origins.downloaded,
+        secret_copies: changed.origins.secret_copies,
         written_is_full: changed.is_full,
     };
     analyse(call, &setting, world)
 }
 
-/// Moves the project's files that another session wrote to the files of sessions. Files that another session fetched
-/// are nobody's.
+/// Moves the project's files that another session wrote to the files of sessions. Files with text of the network or of
+/// unread code are nobody's.
 pub(crate) fn leave_to_sessions(
     facts: &mut Facts,
     has_written: impl Fn(&str) -> bool,
-    has_fetched: impl Fn(&str) -> bool,
+    is_foreign: impl Fn(&str) -> bool,
 ) {
     let (written, own): (BTreeSet<String>, _) =
         std::mem::take(&mut facts.own_scripts).into_iter().partition(|path| has_written(path));
     facts.own_scripts = own;
     facts.session_scripts.extend(written);
-    facts.session_scripts.retain(|path| !has_fetched(path));
+    facts.session_scripts.retain(|path| !is_foreign(path));
 }
 
 /// Returns castellan's own paths: its home, configuration and state, the organisation's files, and the programs. Each

@@ -32,7 +32,7 @@ use crate::peers::AgentProcess;
 use crate::session_key::SessionKey;
 
 pub(crate) use answering::{CallKey, Epoch, Given};
-pub(crate) use changes::{Begun, Changed, Changes, Ended};
+pub(crate) use changes::{Begun, Changed, Changes, Ended, Origins};
 pub(crate) use consequence::Consequence;
 pub(crate) use decided::{Decided, DecidedCalls};
 pub(crate) use marks::Marks;

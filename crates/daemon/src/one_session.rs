@@ -79,7 +79,7 @@ impl OneSession {
             leave_to_sessions(
                 &mut facts,
                 |path| self.changes.has_any_written(path),
-                |path| self.changes.has_any_downloaded(path),
+                |path| self.changes.has_any_foreign(path),
             );
         }
         facts

@@ -11,7 +11,7 @@ use crate::sink::Sink;
 use crate::url::Host;
 
 /// The verb of what the shell itself opens: rules must not take it for an effect of the command's program.
-const REDIRECT: &str = "redirect";
+pub const REDIRECT: &str = "redirect";
 
 /// Adds the effects of a command's redirects. For `/dev/tcp/HOST/PORT` the shell itself opens a connection.
 pub(crate) fn effects(redirects: &[Rc<FoundRedirect>], sink: &mut Sink<'_, '_, '_, '_>) {

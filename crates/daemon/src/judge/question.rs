@@ -182,7 +182,7 @@ impl Judge {
             leave_to_sessions(
                 &mut facts,
                 |path| memory.has_any_written(path),
-                |path| memory.has_any_downloaded(path),
+                |path| memory.has_any_foreign(path),
             );
         }
         facts

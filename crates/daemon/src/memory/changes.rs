@@ -1,5 +1,6 @@
 //! Files that a session has written or may be writing. A replaced program is no longer the program of that name.
 
+mod origins;
 mod within;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use castellan_event::ScriptFile;
 use castellan_facts::{may_be_anywhere, may_be_written, names};
 
+pub(crate) use self::origins::Origins;
 use self::within::keep_within;
 use super::entry::Entry;
 use crate::limits::{CHANGED_PATHS_MAX, CHANGED_PATHS_PER_SESSION_MAX, OPEN_CALLS_PER_SESSION_MAX};
@@ -26,10 +28,7 @@ pub(crate) struct Changes {
 pub(crate) struct Changed {
     /// Paths of finished and running calls.
     pub(crate) written: Arc<BTreeSet<String>>,
-    /// The subset that came from the network.
-    pub(crate) downloaded: Arc<BTreeSet<String>>,
-    /// Files that hold what a call read from a secret.
-    pub(crate) secret_copies: Arc<BTreeSet<String>>,
+    pub(crate) origins: Origins,
     /// The session wrote more paths than are stored.
     pub(crate) is_full: bool,
     /// Paths of calls that may still run.
@@ -44,10 +43,8 @@ pub(crate) struct Begun<'a> {
     /// The agent's id of the call.
     pub(crate) id: &'a str,
     pub(crate) paths: BTreeSet<String>,
-    /// The subset whose contents come from the network.
-    pub(crate) downloaded: BTreeSet<String>,
-    /// Files into which the call puts what it reads from a secret.
-    pub(crate) secret_copies: BTreeSet<String>,
+    /// The paths whose contents have a source that matters.
+    pub(crate) origins: Origins,
     /// Files whose code the call runs.
     pub(crate) scripts: Vec<ScriptFile>,
     /// The agent continues while the call runs.
@@ -69,8 +66,7 @@ pub(crate) struct Ended {
 #[derive(Debug, Default)]
 pub(super) struct Before {
     pub(super) written: Vec<String>,
-    pub(super) downloaded: Vec<String>,
-    pub(super) secret_copies: Vec<String>,
+    pub(super) origins: Origins,
     pub(super) is_full: bool,
 }
 
@@ -78,8 +74,7 @@ pub(super) struct Before {
 struct Session {
     /// Shared with readers, because there may be thousands of paths.
     written: Arc<BTreeSet<String>>,
-    downloaded: Arc<BTreeSet<String>>,
-    secret_copies: Arc<BTreeSet<String>>,
+    origins: Origins,
     is_full: bool,
     /// Calls that may still run.
     open: VecDeque<Open>,
@@ -118,11 +113,16 @@ impl Changes {
         self.sessions.values().any(|session| session.is_full || may_be_written(&session.written, file))
     }
 
-    /// Reports whether any session may have fetched a file from the network by its name, or written it by an unknown
-    /// path. What version control fetched in another session is the project's history.
-    pub(crate) fn has_any_downloaded(&self, file: &str) -> bool {
+    /// Reports whether a file may be nobody's text: any session fetched it from the network by its name, made it by code
+    /// that castellan did not read, or wrote it by an unknown path. What version control fetched in another session is
+    /// the project's history.
+    pub(crate) fn has_any_foreign(&self, file: &str) -> bool {
         self.sessions.values().any(|session| {
-            session.is_full || names(&session.downloaded, file) || may_be_anywhere(&session.written, file)
+            let Origins { downloaded, unread_output, .. } = &session.origins;
+            session.is_full
+                || names(downloaded, file)
+                || names(unread_output, file)
+                || may_be_anywhere(&session.written, file)
         })
     }
 
@@ -168,29 +168,19 @@ impl Changes {
     }
 
     /// Adds earlier writes.
-    pub(super) fn add(
-        &mut self,
-        root: SessionKey,
-        Before { written, downloaded, secret_copies, is_full }: Before,
-    ) {
+    pub(super) fn add(&mut self, root: SessionKey, Before { written, origins, is_full }: Before) {
         let session = self.sessions.entry(root).or_default();
         let before = session.written.len();
         Arc::make_mut(&mut session.written).extend(written);
-        session.download(downloaded);
-        session.copy_secrets(secret_copies);
-        session.is_full |= is_full;
+        session.is_full |= !session.origins.add(origins) || is_full;
         self.paths += session.written.len().saturating_sub(before);
     }
 
     pub(super) fn merge(&mut self, from: &SessionKey, into: SessionKey) {
-        let Some(Session { written, downloaded, secret_copies, is_full, open }) = self.sessions.remove(from)
-        else {
-            return;
-        };
+        let Some(Session { written, origins, is_full, open }) = self.sessions.remove(from) else { return };
         self.paths = self.paths.saturating_sub(written.len());
-        let all = |paths: Arc<BTreeSet<String>>| Arc::unwrap_or_clone(paths).into_iter().collect();
-        let (downloaded, secret_copies) = (all(downloaded), all(secret_copies));
-        self.add(into, Before { written: all(written), downloaded, secret_copies, is_full });
+        let written = Arc::unwrap_or_clone(written).into_iter().collect();
+        self.add(into, Before { written, origins, is_full });
         self.sessions.entry(into).or_default().open.extend(open);
     }
 
@@ -207,7 +197,7 @@ impl Changes {
 
 impl Begun<'_> {
     pub(super) fn is_nothing(&self) -> bool {
-        self.paths.is_empty() && self.secret_copies.is_empty() && self.scripts.is_empty()
+        self.paths.is_empty() && self.origins.is_empty() && self.scripts.is_empty()
     }
 }
 
@@ -220,15 +210,13 @@ impl Session {
         };
         let others = self.open.iter().filter(|open| Some(open.call) != call);
         let changing = others.flat_map(|open| &open.paths).cloned().collect();
-        let (downloaded, secret_copies) = (Arc::clone(&self.downloaded), Arc::clone(&self.secret_copies));
-        Changed { written, downloaded, secret_copies, is_full: self.is_full, changing }
+        Changed { written, origins: self.origins.clone(), is_full: self.is_full, changing }
     }
 
     /// `room`: number of paths that all sessions together may still add.
     fn begin(&mut self, begun: Begun<'_>, room: usize) -> Option<Ended> {
-        let Begun { call, id, paths, downloaded, secret_copies, scripts, in_background } = begun;
-        self.download(downloaded);
-        self.copy_secrets(secret_copies);
+        let Begun { call, id, paths, origins, scripts, in_background } = begun;
+        self.is_full |= !self.origins.add(origins);
         let alone = paths.difference(&self.written).cloned().collect();
         let mut open = Open { call, id: id.to_owned(), paths, alone, scripts, in_background };
         let again = self.open.iter().position(|open| open.call == call);
@@ -255,26 +243,6 @@ impl Session {
         self.make_room()
     }
 
-    /// Adds paths whose contents came from the network. Over the limit, a directory replaces its paths.
-    fn download(&mut self, paths: impl IntoIterator<Item = String>) {
-        let mut paths = paths.into_iter().peekable();
-        if paths.peek().is_some() {
-            let downloaded = Arc::make_mut(&mut self.downloaded);
-            downloaded.extend(paths);
-            self.is_full |= !keep_within(downloaded, CHANGED_PATHS_PER_SESSION_MAX);
-        }
-    }
-
-    /// Adds files that hold what a call read from a secret. Over the limit, a directory replaces its paths.
-    fn copy_secrets(&mut self, paths: impl IntoIterator<Item = String>) {
-        let mut paths = paths.into_iter().peekable();
-        if paths.peek().is_some() {
-            let secret_copies = Arc::make_mut(&mut self.secret_copies);
-            secret_copies.extend(paths);
-            self.is_full |= !keep_within(secret_copies, CHANGED_PATHS_PER_SESSION_MAX);
-        }
-    }
-
     /// Over the limit, drops the oldest call: first one that the agent waits for, then one in the background. Its paths
     /// stay in the changing set, as part of a rest.
     fn make_room(&mut self) -> Option<Ended> {
@@ -299,9 +267,14 @@ impl Session {
 impl Session {
     fn entries(&self, root: SessionKey) -> impl Iterator<Item = Entry> {
         let all = |paths: &BTreeSet<String>| paths.iter().cloned().collect();
-        let (paths, downloaded) = (all(&self.written), all(&self.downloaded));
-        let secret_copies = all(&self.secret_copies);
-        let written = Entry::Written { root, paths, downloaded, secret_copies, is_full: self.is_full };
+        let written = Entry::Written {
+            root,
+            paths: all(&self.written),
+            downloaded: all(&self.origins.downloaded),
+            secret_copies: all(&self.origins.secret_copies),
+            unread_output: all(&self.origins.unread_output),
+            is_full: self.is_full,
+        };
         let open = self.open.iter().map(move |open| Entry::Begun {
             root,
             call: open.call,
@@ -309,6 +282,7 @@ impl Session {
             paths: all(&open.paths),
             downloaded: Vec::new(),
             secret_copies: Vec::new(),
+            unread_output: Vec::new(),
             in_background: open.in_background,
         });
         std::iter::once(written).chain(open)

@@ -16,7 +16,8 @@ use crate::session_key::SessionKey;
 pub(super) const VERSION: u32 = 4;
 
 /// The oldest readable version. Grants of version 1 do not record whether the agent's own prompt was open. Version 2
-/// calls the block of a session `bar`. Grants before version 4 have no class.
+/// calls the block of a session `bar`. Before version 4, grants have no class, and the output
+/// of unread code is not recorded.
 pub(super) const VERSION_OLDEST: u32 = 1;
 
 /// The first line: the format version, and the time on three clocks when the file was rewritten.
@@ -89,6 +90,9 @@ pub(super) enum Entry {
         /// An older journal has none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         secret_copies: Vec<String>,
+        /// An older journal has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unread_output: Vec<String>,
         in_background: bool,
     },
     Ended {
@@ -103,6 +107,9 @@ pub(super) enum Entry {
         /// An older journal has none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         secret_copies: Vec<String>,
+        /// An older journal has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unread_output: Vec<String>,
         is_full: bool,
     },
     /// The session's past is unknown. castellan assumes that it did everything possible.

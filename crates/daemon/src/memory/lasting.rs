@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use castellan_event::Mark;
 use castellan_policy::RequestId;
 
-use super::changes::{Before, Begun, Changes};
+use super::changes::{Before, Begun, Changes, Origins};
 use super::consequence::Consequence;
 use super::consequences::Consequences;
 use super::entry::{Entry, GrantEntry, Header, VERSION, VERSION_OLDEST};
@@ -115,24 +116,27 @@ impl Lasting {
             Entry::Forgotten { ids } => self.forget(&ids),
             Entry::Marked { root, labels, at_ms } => self.marks.set(root, &labels, at_ms),
             Entry::Mark { root, label, count, at_ms } => self.marks.add(root, &label, Mark { count, at_ms }),
-            Entry::Begun { root, call, use_id, paths, downloaded, secret_copies, in_background } => {
-                let set = |paths: Vec<String>| paths.into_iter().collect();
-                let begun = Begun {
-                    call,
-                    id: &use_id,
-                    paths: set(paths),
-                    downloaded: set(downloaded),
-                    secret_copies: set(secret_copies),
-                    scripts: Vec::new(),
-                    in_background,
-                };
-                self.changes.begin(root, begun);
+            Entry::Begun {
+                root,
+                call,
+                use_id,
+                paths,
+                downloaded,
+                secret_copies,
+                unread_output,
+                in_background,
+            } => {
+                let paths = paths.into_iter().collect();
+                let origins = origins([downloaded, secret_copies, unread_output]);
+                let scripts = Vec::new();
+                self.changes.begin(root, Begun { call, id: &use_id, paths, origins, scripts, in_background });
             }
             Entry::Ended { root, calls } => {
                 self.changes.end_calls(&root, &calls);
             }
-            Entry::Written { root, paths, downloaded, secret_copies, is_full } => {
-                self.changes.add(root, Before { written: paths, downloaded, secret_copies, is_full });
+            Entry::Written { root, paths, downloaded, secret_copies, unread_output, is_full } => {
+                let origins = origins([downloaded, secret_copies, unread_output]);
+                self.changes.add(root, Before { written: paths, origins, is_full });
             }
             Entry::Suspect { root } => {
                 self.suspects.insert(root);
@@ -242,6 +246,12 @@ impl<'n> Reading<'n> {
         lasting.clock = going_on.no_earlier(Clock::showing(latest_ms, now));
         lasting
     }
+}
+
+/// Builds origins from their lists in an entry, in the order of [`Origins`].
+fn origins(lists: [Vec<String>; 3]) -> Origins {
+    let [downloaded, secret_copies, unread_output] = lists.map(|paths| Arc::new(paths.into_iter().collect()));
+    Origins { downloaded, secret_copies, unread_output }
 }
 
 impl Head {

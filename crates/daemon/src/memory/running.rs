@@ -19,21 +19,22 @@ impl Memory {
         self.lasting.has_suspects() || self.lasting.changes.has_any_written(file)
     }
 
-    /// Reports whether any session has fetched a file, or may have.
-    pub(crate) fn has_any_downloaded(&self, file: &str) -> bool {
-        self.lasting.has_suspects() || self.lasting.changes.has_any_downloaded(file)
+    /// Reports whether a file may hold text of the network or of unread code; see [`changes::Changes::has_any_foreign`].
+    pub(crate) fn has_any_foreign(&self, file: &str) -> bool {
+        self.lasting.has_suspects() || self.lasting.changes.has_any_foreign(file)
     }
 
     /// Registers a call that may run now; see [`changes::Changes::begin`].
     pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
-        if !begun.paths.is_empty() || !begun.secret_copies.is_empty() {
+        if !begun.paths.is_empty() || !begun.origins.is_empty() {
             self.journal.note(&lasting::line(&Entry::Begun {
                 root,
                 call: begun.call,
                 use_id: begun.id.to_owned(),
                 paths: begun.paths.iter().cloned().collect(),
-                downloaded: begun.downloaded.iter().cloned().collect(),
-                secret_copies: begun.secret_copies.iter().cloned().collect(),
+                downloaded: begun.origins.downloaded.iter().cloned().collect(),
+                secret_copies: begun.origins.secret_copies.iter().cloned().collect(),
+                unread_output: begun.origins.unread_output.iter().cloned().collect(),
                 in_background: begun.in_background,
             }));
         }

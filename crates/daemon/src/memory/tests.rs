@@ -73,8 +73,11 @@ fn write(memory: &mut Memory, root: SessionKey, call: u64, path: &str) {
     let begun = Begun {
         call,
         id: &use_id,
-        downloaded: paths.clone(),
-        secret_copies: paths.clone(),
+        origins: Origins {
+            downloaded: paths.clone().into(),
+            secret_copies: paths.clone().into(),
+            unread_output: paths.clone().into(),
+        },
         paths,
         scripts: Vec::new(),
         in_background: call.is_multiple_of(2),

@@ -13,8 +13,7 @@ fn begin(changes: &mut Changes, session: usize, number: u64, path: &str, in_back
         call: number,
         id: &id,
         paths,
-        downloaded: BTreeSet::new(),
-        secret_copies: BTreeSet::new(),
+        origins: Origins::default(),
         scripts: Vec::new(),
         in_background,
     };
@@ -79,8 +78,7 @@ fn a_call_that_is_asked_about_again_does_not_meet_what_it_alone_writes() {
         call: 1,
         id: "",
         paths: paths(&["/w/b"]),
-        downloaded: BTreeSet::new(),
-        secret_copies: BTreeSet::new(),
+        origins: Origins::default(),
         scripts: Vec::new(),
         in_background: false,
     };
@@ -93,17 +91,20 @@ fn a_call_that_is_asked_about_again_does_not_meet_what_it_alone_writes() {
 }
 
 #[test]
-fn what_came_from_the_network_or_from_a_secret_is_known_by_it() {
+fn what_came_from_the_network_a_secret_or_unread_code_is_known_by_it() {
     let mut changes = Changes::default();
     let written = paths(&["/w/a", "/w/b"]);
-    let (downloaded, secret_copies) = (paths(&["/w/b"]), paths(&["/w/a"]));
+    let set = |path: &str| Arc::new(paths(&[path]));
+    let origins = Origins { downloaded: set("/w/b"), secret_copies: set("/w/a"), unread_output: set("/w/u") };
     let (scripts, in_background) = (Vec::new(), false);
-    let begun = Begun { call: 1, id: "1", paths: written, downloaded, secret_copies, scripts, in_background };
+    let begun = Begun { call: 1, id: "1", paths: written, origins: origins.clone(), scripts, in_background };
     changes.begin(key(0), begun);
     begin(&mut changes, 0, 2, "/w/c", false);
     let changed = changes.of(&key(0), None).unwrap();
-    assert_eq!(*changed.downloaded, paths(&["/w/b"]));
-    assert_eq!(*changed.secret_copies, paths(&["/w/a"]));
+    assert_eq!(changed.origins, origins);
+    for (path, is_foreign) in [("/w/a", false), ("/w/b", true), ("/w/c", false), ("/w/u", true)] {
+        assert_eq!(changes.has_any_foreign(path), is_foreign, "{path}");
+    }
     assert_eq!(*changed.written, paths(&["/w/a", "/w/b", "/w/c"]));
 }
 
@@ -169,8 +170,7 @@ fn what_a_call_writes_goes_on_changing_when_the_call_is_no_longer_kept() {
                 call,
                 id: &use_id,
                 paths,
-                downloaded,
-                secret_copies: BTreeSet::new(),
+                origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
                 scripts: Vec::new(),
                 in_background,
             };
@@ -193,14 +193,13 @@ fn of_many_downloads_none_is_taken_for_the_users_own() {
                 call: number,
                 id: &id,
                 paths,
-                downloaded,
-                secret_copies: BTreeSet::new(),
+                origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
                 scripts,
                 in_background,
             },
         );
     }
-    assert_eq!(*changes.of(&key(0), None).unwrap().downloaded, paths(&["/w/d"]));
+    assert_eq!(*changes.of(&key(0), None).unwrap().origins.downloaded, paths(&["/w/d"]));
 }
 
 #[test]
@@ -243,8 +242,7 @@ fn what_a_call_runs_is_told_when_it_ends() {
                 call: number,
                 id,
                 paths,
-                downloaded,
-                secret_copies: BTreeSet::new(),
+                origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
                 scripts,
                 in_background,
             },
@@ -268,8 +266,7 @@ fn what_a_call_runs_is_told_when_it_ends() {
             call: number as u64,
             id: &id,
             paths,
-            downloaded,
-            secret_copies: BTreeSet::new(),
+            origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
             scripts,
             in_background: false,
         };
