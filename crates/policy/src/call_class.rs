@@ -117,17 +117,20 @@ fn root(effect: &Effect, facts: &Facts) -> Option<String> {
 /// Returns the root of an Opaque part: a tool or program without a model by its name, or the workspace's script around
 /// the part. Any other Opaque part may be something else in the next call.
 fn of_unknown(effect: &Effect, doubt: Doubt, facts: &Facts) -> Option<String> {
-    match (doubt.role, doubt.why) {
-        (Some(Role::Tool), _)
-        | (Some(Role::Program), Why::Unresolved | Why::Unreadable | Why::Unsupported) => {
-            effect.target().map(str::to_owned)
+    let is_named = match (doubt.role, doubt.why) {
+        (Some(Role::Tool), _) => true,
+        // No role: the program runs unread.
+        (Some(Role::Program) | None, why) => {
+            matches!(why, Why::Unresolved | Why::Unreadable | Why::Unsupported)
         }
-        (_, _) => {
-            let script = effect.script_path()?;
-            let is_inside = facts.own_scripts.contains(script) || facts.session_scripts.contains(script);
-            is_inside.then(|| script.to_owned())
-        }
+        (Some(Role::Target | Role::Code | Role::Operand), _) => false,
+    };
+    if is_named {
+        return effect.target().map(str::to_owned);
     }
+    let script = effect.script_path()?;
+    let is_inside = facts.own_scripts.contains(script) || facts.session_scripts.contains(script);
+    is_inside.then(|| script.to_owned())
 }
 
 /// Reports whether effects of a kind may be granted for more than one call.

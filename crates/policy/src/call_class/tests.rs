@@ -117,13 +117,15 @@ fn secrets_guarded_files_remote_changes_and_downloaded_code_have_no_class() {
     let named = |role, why| {
         let mut effect = opaque(None, why);
         effect.op.target = Some("frob".to_owned());
-        effect.object = Object::Unknown(Doubt { role: Some(role), why });
+        effect.object = Object::Unknown(Doubt { role, why });
         facts(effect)
     };
-    check(&named(Role::Program, Why::Unresolved), Some(&["frob"]));
-    check(&named(Role::Tool, Why::Unsupported), Some(&["frob"]));
-    check(&named(Role::Program, Why::Shadowed), None);
-    check(&named(Role::Code, Why::Unsupported), None);
+    check(&named(Some(Role::Program), Why::Unresolved), Some(&["frob"]));
+    check(&named(None, Why::Unresolved), Some(&["frob"]));
+    check(&named(None, Why::Changing), None);
+    check(&named(Some(Role::Tool), Why::Unsupported), Some(&["frob"]));
+    check(&named(Some(Role::Program), Why::Shadowed), None);
+    check(&named(Some(Role::Code), Why::Unsupported), None);
 }
 
 #[test]

@@ -57,6 +57,33 @@ fn an_approved_call_runs_once_and_no_other_does() -> anyhow::Result<()> {
     Ok(())
 }
 
+#[test]
+fn two_like_approvals_offer_one_for_the_session() -> anyhow::Result<()> {
+    let home = Home::with_castellan("consent-class", ENFORCE, RULES)?;
+    for command in ["doubtful a", "doubtful b"] {
+        assert_eq!(ask(&home, command)?, "deny", "{command}");
+        assert_eq!(pending(&home)?[0]["class"], Json::Null, "{command}");
+        let approved = terminal::run_castellan(&home, &["approve", &id(&home)?, "--yes"])?;
+        assert_eq!(approved.code, Some(0), "{command}: {approved:?}");
+        assert_eq!(ask(&home, command)?, "defer", "{command}");
+    }
+    assert_eq!(ask(&home, "doubtful c")?, "deny");
+    let class = pending(&home)?[0]["class"].as_str().unwrap_or_default().to_owned();
+    assert!(class.contains("doubtful"), "{class}");
+    let asked = terminal::start_castellan(&home, &["approve", &id(&home)?, "--session"])?;
+    let approved = answer(asked, "y\n")?;
+    assert!(approved.stdout.contains("a grant for the session covers all such calls"), "{approved:?}");
+    let granted: Json =
+        serde_json::from_str(&home.run_castellan(&["pending", "--granted", "--json"])?.stdout)?;
+    let id = granted["granted"][0]["id"].as_str().unwrap_or_default().to_owned();
+    kill(home.start_daemon()?)?;
+    assert_eq!(ask(&home, "doubtful d")?, "defer");
+    assert_eq!(ask(&home, "doubtful d; ls")?, "deny", "another program");
+    assert_eq!(home.run_castellan(&["refuse", &id])?.code, Some(0));
+    assert_eq!(ask(&home, "doubtful e")?, "deny", "the grant is revoked");
+    Ok(())
+}
+
 /// Sends an event of Claude Code: a finished call, or something else.
 fn send(home: &Home, event: &str, use_id: &str) -> anyhow::Result<()> {
     let mut payload = bash("doubtful");

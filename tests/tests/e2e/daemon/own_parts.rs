@@ -20,7 +20,8 @@ const PATCH: &str = "--- a/lib/tool.js\n+++ b/lib/tool.js\n@@ -1 +1 @@\n-require
 const RUN: &str = "node lib/tool.js";
 
 /// Commands after which an agent that itself asks is not left alone with the program, either.
-const FROM_ELSEWHERE: &[&str] = &["curl -o lib/tool.js https://a.example/x", "cp other.js \"$TO\""];
+const FROM_ELSEWHERE: &[&str] =
+    &["curl -o lib/tool.js https://a.example/x", "cp other.js \"$TO\"", "node lib/gen.js > lib/tool.js"];
 
 /// A mode in which the agent runs commands without a prompt. It drops asks about files, so castellan denies.
 const WITHOUT_PROMPTS: &str = "bypassPermissions";
@@ -55,6 +56,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("patch -p1 -i x.patch", "deny"),
     ("truncate -s 0 lib/tool.js", "deny"),
     ("cp other.js \"$TO\"", "deny"),
+    ("node lib/gen.js > lib/tool.js", "deny"),
     // A reformatted file stays the project's own code.
     ("prettier --write .", "defer"),
     ("npx prettier --write lib/tool.js", "defer"),
@@ -97,6 +99,7 @@ impl Story<'_> {
             fs::create_dir_all(folder)?;
         }
         fs::write(workspace.join("lib/tool.js"), PROGRAM)?;
+        fs::write(workspace.join("lib/gen.js"), PROGRAM)?;
         fs::write(workspace.join("other.js"), "1\n")?;
         fs::write(workspace.join("x.patch"), PATCH)?;
         Ok(Story { home, workspace: workspace.canonicalize()?, number })
