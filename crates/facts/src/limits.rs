@@ -108,7 +108,7 @@ pub(crate) const WRITTEN_MAX: usize = 16;
 /// Tasks of one written file that are analysed as if they ran. Each reads the file again.
 pub(crate) const WRITTEN_TASKS_MAX: usize = 24;
 
-/// Files that one makefile includes.
+/// Files that one makefile, or the settings of one repository, include.
 pub(crate) const INCLUDES_MAX: usize = 16;
 
 /// Targets that are made for one target. Makefiles of this size are generated.

@@ -13,7 +13,7 @@ use crate::overlay::Way;
 use crate::path;
 use crate::scripts;
 use crate::settings::Starts;
-use crate::settings::{git_includes, git_text};
+use crate::settings::{git_includes, git_starts_unasked, git_text};
 use crate::sink::Sink;
 
 /// Programs that are git or start git in their directory, with the subcommands that do so (empty: all).
@@ -145,8 +145,14 @@ fn around(sink: &mut Sink<'_, '_, '_, '_>) {
     let Some(cwd) = sink.cwd.clone() else { return built(None, sink) };
     let is_changed = sink.scene.has_changes();
     let seen = format!("{} {cwd}", sink.scene.overlay.changes());
-    if !sink.scene.files.repositories.insert(seen) || !is_changed && top(&cwd, sink).as_deref() == Some(&cwd)
-    {
+    if !sink.scene.files.repositories.insert(seen) {
+        return;
+    }
+    if !is_changed && top(&cwd, sink).as_deref() == Some(&cwd) {
+        let config = below(&cwd, ".git/config");
+        if starts_commands(&config, &mut { INCLUDES_MAX }, sink) {
+            program(GIT, &config, sink);
+        }
         return;
     }
     let Some((directory, found)) = find(&cwd, sink) else { return };
@@ -278,7 +284,9 @@ fn built(inside: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) {
 /// Adds the files in a repository's directory. `is_hidden`: also files that the session did not write.
 fn repository(directory: &str, is_hidden: bool, sink: &mut Sink<'_, '_, '_, '_>) {
     for name in SETTINGS {
-        settings(&below(directory, name), is_hidden, sink);
+        let path = below(directory, name);
+        let is_read = is_hidden || starts_commands(&path, &mut { INCLUDES_MAX }, sink);
+        settings(&path, is_read, sink);
     }
     let common = below(directory, "commondir");
     if is_file(&common, sink) {
@@ -294,6 +302,29 @@ fn repository(directory: &str, is_hidden: bool, sink: &mut Sink<'_, '_, '_, '_>)
     {
         program(GIT_HOOK, &hook, sink);
     }
+}
+
+/// Returns true if settings start something besides the hooks of the project, themselves or by the files that they
+/// include. An archive may have brought such settings before the session. `left`: number of files that may be read; true
+/// if there are more.
+fn starts_commands(path: &str, left: &mut usize, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
+    let Some(rest) = left.checked_sub(1) else { return true };
+    *left = rest;
+    let Ok(text) = scripts::text(path, sink.scene) else { return false };
+    let directory = path.rsplit_once('/').map(|(directory, _)| directory);
+    git_starts_unasked(&text).into_iter().any(|start| match start {
+        Starts::Shell(_) | Starts::Unknown(_) | Starts::Tree(_) => true,
+        Starts::Settings(included) => {
+            let included = path::collapse(directory, &included);
+            included.is_some_and(|included| starts_commands(&included, left, sink))
+        }
+        Starts::Hooks(_)
+        | Starts::Program(..)
+        | Starts::Module(..)
+        | Starts::Text(..)
+        | Starts::Later(_)
+        | Starts::Package(..) => false,
+    })
 }
 
 /// Reads a settings file if the session wrote it or `is_own` is set; else, its included files that the session wrote.

@@ -136,6 +136,12 @@ pub(crate) fn text_of(text: &str, section: &str, sub: &str, key: &str) -> Option
     settings(text).ok()?.iter().rfind(is_it).map(|one| one.value.clone())
 }
 
+/// Returns the starts of the settings in a text, without those of aliases: they run only by their names.
+pub(crate) fn starts_unasked(text: &str) -> Vec<Starts> {
+    let all = settings(text).unwrap_or_default();
+    all.iter().filter(|one| one.section != "alias").filter_map(Setting::starts).collect()
+}
+
 /// Returns the files that a text includes, as written.
 pub(crate) fn includes(text: &str) -> Vec<String> {
     let all = settings(text).unwrap_or_default();

@@ -14,17 +14,23 @@ use crate::machine::There::{self, Bytes, Kind, Link, Text};
 const EVIL: &str = "[core]\n\tbare = true\n\tfsmonitor = rm -rf /w/out\n";
 
 const THERE: &[(&str, There)] = &[
-    // The user's own repository, with settings that start programs.
+    // The user's own repository.
     ("/w/.git", Kind(FileKind::Directory)),
     ("/w/.git/HEAD", Text("ref: refs/heads/main\n")),
     (
         "/w/.git/config",
         Text(
-            "[core]\n\tpager = rm -rf /w/user\n[include]\n\tpath = ../team.gitconfig\n[remote \"mirror\"]\n\turl = /w/bare\n",
+            "[core]\n\tpager = less\n[include]\n\tpath = ../own.gitconfig\n[remote \"mirror\"]\n\turl = /w/bare\n",
         ),
     ),
+    // A repository with settings that start programs, as an archive may bring it.
+    ("/w/own/.git", Kind(FileKind::Directory)),
+    ("/w/own/.git/HEAD", Text("ref: refs/heads/main\n")),
+    ("/w/own/.git/config", Text("[core]\n\tpager = rm -rf /w/user\n[include]\n\tpath = ../team.gitconfig\n")),
+    ("/w/own/team.gitconfig", Text("[diff]\n\texternal = rm -rf /w/team\n")),
+    ("/w/own/sub", Kind(FileKind::Directory)),
     ("/w/.git/hooks/pre-commit", Text("#!/bin/sh\nrm -rf /w/hooked\n")),
-    ("/w/team.gitconfig", Text("[diff]\n\texternal = rm -rf /w/team\n")),
+    ("/w/own.gitconfig", Text("[user]\n\tname = x\n")),
     ("/w/sub", Kind(FileKind::Directory)),
     ("/w/plain/config", Text(EVIL)),
     // Repositories of ordinary files.
