@@ -14,6 +14,7 @@ mod layers;
 mod life;
 mod log;
 mod long_programs;
+mod many_files;
 mod many_sessions;
 mod marks;
 mod odd_files;

@@ -81,6 +81,13 @@ fn what_is_swapped_while_a_call_runs_is_recorded() -> anyhow::Result<()> {
         assert_eq!(session["scripts"], expected);
     }
 
+    // Another file, renamed over the judged one.
+    write(&script, CALM);
+    write(&at("other.sh"), OTHER);
+    play(&home, "renamed", &bash_it, || fs::rename(at("other.sh"), &script).unwrap(), "PostToolUse")?;
+    let expected = changed(&script, &hash(CALM), &hash(OTHER), "it is not what was judged");
+    assert_eq!(waits(&home, "renamed")?["scripts"], expected);
+
     write(&script, CALM);
     play(&home, "gone", &bash_it, || fs::remove_file(&script).unwrap(), "PostToolUse")?;
     let expected = changed(&script, &hash(CALM), "", "it cannot be read any more");
