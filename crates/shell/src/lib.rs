@@ -38,7 +38,62 @@ pub use tree::Parsed;
 pub use walk::{commands, commands_within, program_within};
 pub use work::Work;
 
+/// Returns the comments that every one of these shells finds in a text, without `#`. Empty if a shell leaves a hole:
+/// its comments may then be something else.
+pub fn comments<'t>(text: &'t str, shells: &[Shell]) -> Vec<&'t str> {
+    let mut found: Option<Vec<tree::Span>> = None;
+    for shell in shells {
+        let Parsed { holes, comments, .. } = parse(text, *shell);
+        if !holes.is_empty() {
+            return Vec::new();
+        }
+        match &mut found {
+            Some(found) => found.retain(|span| comments.contains(span)),
+            None => found = Some(comments),
+        }
+    }
+    let texts = found.unwrap_or_default().into_iter();
+    texts.filter_map(|span| text.get(span.start as usize..span.end as usize)).collect()
+}
+
 /// Parses text as the shell would. A part that the parser does not understand is a hole.
 pub fn parse(text: &str, shell: Shell) -> Parsed {
     syntax::parse(text, shell, usize::MAX).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(comments(text, &[Shell::Bash, Shell::Zsh, Shell::Posix]), expected, "{text:?}");
+    }
+
+    #[test]
+    fn only_real_comments_are_comments() {
+        check("ls # a", &[" a"]);
+        check("# a\nls #b\n#c", &[" a", "b", "c"]);
+        check("f() { ls; # a\n}; x=$(ls # b\n)", &[" a", " b"]);
+        for text in [
+            "echo '# a'",
+            "echo \"# a\"",
+            "echo a# b#c",
+            "echo \\# a",
+            "cat <<E\n# a\nE",
+            "cat <<'E'\n# a\nE",
+            "echo ${#x} $((16#ff))",
+            "echo `ls # a`",
+            "bash -c 'ls # a'",
+            // An error of syntax: the shells may read the rest in another way.
+            "ls # a\n)",
+        ] {
+            check(text, &[]);
+        }
+    }
+
+    #[test]
+    fn comments_have_a_limit() {
+        let text = "#\n".repeat(limits::COMMENTS_MAX + 1);
+        assert_eq!(comments(&text, &[Shell::Bash]).len(), limits::COMMENTS_MAX);
+    }
 }

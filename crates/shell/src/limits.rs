@@ -19,6 +19,10 @@ pub(crate) const REPARSE_DEPTH_MAX: u32 = 6;
 /// them.
 pub(crate) const CHEAP_BYTES_PER_WORK: usize = 16;
 
+/// Comments of a text that are stored. A marker for castellan is in the first ones; any further comment is without
+/// meaning.
+pub(crate) const COMMENTS_MAX: usize = 64;
+
 /// Bytes read ahead to tell `((` expressions from subshells, per byte of the text. Ordinary text needs less than one:
 /// only a search that finds no end is repeated. At least [`PARENS_BYTES_MIN`].
 pub(crate) const PARENS_FACTOR_MAX: usize = 2;

@@ -77,7 +77,7 @@ pub fn parse(text: &str, shell: Shell, work_max: usize) -> (Parsed, usize) {
         None => Parser::new(&Source::root(text), &mut state, true).whole(),
     };
     let work = state.work();
-    (Parsed { script, holes: state.holes, background: state.background }, work)
+    (Parsed { script, holes: state.holes, background: state.background, comments: state.comments }, work)
 }
 
 /// Parses text that the shell evaluates: the value of a variable, an operand of `let`. Returns `None` if a shell would

@@ -37,6 +37,8 @@ pub struct Parsed {
     pub holes: Vec<Hole>,
     /// True if a `&` puts something into the background, anywhere in the text.
     pub background: bool,
+    /// The comments, without their `#`, in the order of the text; at most [`COMMENTS_MAX`](crate::limits::COMMENTS_MAX).
+    pub comments: Vec<Span>,
 }
 
 /// A sequence of statements.

@@ -7,7 +7,9 @@ use super::partners::Partners;
 use super::pending::Heredocs;
 use super::source::Source;
 use super::{Shell, partners};
-use crate::limits::{CHEAP_BYTES_PER_WORK, PARSER_DEPTH_MAX, REPARSE_DEPTH_MAX, TEXT_BYTES_MAX};
+use crate::limits::{
+    CHEAP_BYTES_PER_WORK, COMMENTS_MAX, PARSER_DEPTH_MAX, REPARSE_DEPTH_MAX, TEXT_BYTES_MAX,
+};
 use crate::tree::{Hole, Span};
 
 /// A part of the tree, or the reason why the parser stopped.
@@ -19,6 +21,8 @@ pub(super) struct State {
     pub(super) shell: Shell,
     pub(super) holes: Vec<Hole>,
     pub(super) background: bool,
+    /// The comments of the outermost text.
+    pub(super) comments: Vec<Span>,
     pub(super) parens_spare: usize,
     work: usize,
     work_max: usize,
@@ -38,6 +42,7 @@ impl State {
             shell,
             holes: Vec::new(),
             background: false,
+            comments: Vec::new(),
             parens_spare: partners::spare(bytes),
             work: 0,
             work_max,
@@ -213,12 +218,23 @@ impl<'t, 's> Parser<'t, 's> {
                 Some(b'#') => {
                     let start = self.at;
                     self.find(|byte| byte == b'\n');
+                    self.comment(start);
                     // Its bytes are only compared.
                     let bytes = self.at - start;
                     self.counted += bytes - bytes / CHEAP_BYTES_PER_WORK;
                 }
                 _ => return,
             }
+        }
+    }
+
+    /// Stores the comment that ends at the position. The parser may pass it again.
+    fn comment(&mut self, start: usize) {
+        let span = self.source.span(start + 1, self.at);
+        let comments = &mut self.state.comments;
+        let is_new = comments.last().is_none_or(|last| last.start < span.start);
+        if self.is_root && is_new && comments.len() < COMMENTS_MAX {
+            comments.push(span);
         }
     }
 
