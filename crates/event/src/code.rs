@@ -47,6 +47,8 @@ pub enum Code {
     NewServer,
     /// The session repeats calls that castellan denies.
     Probing,
+    /// The call departs from its session's plan, or has no plan that it needs.
+    Plan,
     /// A tool that this version does not know.
     UnknownTool,
     /// A rule without a verdict tag: recorded only.
@@ -81,6 +83,7 @@ impl Code {
             Code::Understood => "understood",
             Code::NewServer => "new_server",
             Code::Probing => "probing",
+            Code::Plan => "plan",
             Code::UnknownTool => "unknown_tool",
             Code::Notice => "notice",
             Code::Unmet => "unmet",

@@ -12,6 +12,8 @@ use crate::verdict::Verdict;
 pub enum Exemption {
     /// A person granted this call.
     Grant,
+    /// A plan that a person approved covers every effect of the call.
+    Plan,
     /// The operator's allow rules cover every leaf of the call.
     Operator,
     /// The finding's rule is in the state "observe". The rule's state gives this exemption, not a stage.
@@ -25,6 +27,7 @@ impl Exemption {
     pub const fn as_str(self) -> &'static str {
         match self {
             Exemption::Grant => "grant",
+            Exemption::Plan => "plan",
             Exemption::Operator => "operator",
             Exemption::Observe => "observe",
             Exemption::Met(kind) => kind.as_str(),

@@ -53,6 +53,8 @@ choices! {
     DeferOrAsk { Defer, Ask }
     /// Leaves a call to the agent, or denies.
     DeferOrDeny { Defer, Deny }
+    /// Lets a call run, or asks.
+    AllowOrAsk { Allow, Ask }
     /// Never lets a call run by itself.
     AskOrDeny { Ask, Deny }
 }

@@ -1,10 +1,11 @@
 //! Exemptions: an exempt finding stays in the record and has no effect. An exemption applies only to findings whose
 //! stage permits it. Does not depend on the origin of an exemption.
 
-use castellan_event::{Code, Exemption, Finding, Layer, ObligationKind};
+use castellan_event::{Code, Exemption, Finding, Layer, ObligationKind, Verdict};
 
 use crate::call_class::CallClass;
 use crate::case::Case;
+use crate::plan::PlanCheck;
 
 /// Applies the exemptions of the operators' allow lists and of a person's grant. Earlier exemptions stay.
 pub(crate) fn exempt(findings: Vec<Finding>, case: &Case<'_>) -> Vec<Finding> {
@@ -12,9 +13,20 @@ pub(crate) fn exempt(findings: Vec<Finding>, case: &Case<'_>) -> Vec<Finding> {
     let layers: Vec<Layer> = findings.iter().filter_map(allowing).collect();
     let is_allowed = |finding: &Finding| layers.iter().any(|layer| allows(*layer, finding));
     let by_operator = with(findings, Exemption::Operator, is_allowed);
-    let by_operator = by_class(by_operator, case);
-    let Some(grant) = case.state.grant else { return by_operator };
-    with(by_operator, Exemption::Grant, |finding| grant.names(finding, case.facts))
+    let by_plan = by_plan(by_operator, case);
+    let by_class = by_class(by_plan, case);
+    let Some(grant) = case.state.grant else { return by_class };
+    with(by_class, Exemption::Grant, |finding| grant.names(finding, case.facts))
+}
+
+/// Applies a plan that a person approved to a call whose every effect is inside of it.
+fn by_plan(findings: Vec<Finding>, case: &Case<'_>) -> Vec<Finding> {
+    match case.state.plan {
+        Some(PlanCheck::Compared(report)) if report.lifts() => {
+            with(findings, Exemption::Plan, |finding| finding.verdict == Verdict::Ask)
+        }
+        Some(PlanCheck::Compared(_) | PlanCheck::Missing(_)) | None => findings,
+    }
 }
 
 /// Applies a person's grant for the class of the call. The class names each finding that asks.

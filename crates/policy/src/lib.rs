@@ -15,6 +15,7 @@ mod limits;
 mod obligations;
 mod operator;
 mod operators;
+mod plan;
 mod policy;
 mod request;
 mod rule_state;
@@ -27,7 +28,9 @@ mod tries;
 mod ungoverned;
 
 pub use call_class::CallClass;
-pub use choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque};
+pub use choices::{
+    AllowOrAsk, AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque,
+};
 pub use decide::{Step, decide, drive, fulfil};
 pub use decision::{Decision, DecisionParts};
 pub use grant::{FindingName, Grant, GrantPart};
@@ -36,6 +39,7 @@ pub use operator::{
     short_condition,
 };
 pub use operators::Operators;
+pub use plan::{PlanCheck, PlanDeparture, PlanEnforcement, PlanMode, PlanReport, PlanSettings};
 pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;
 pub use rule_state::{RuleState, Tiers};

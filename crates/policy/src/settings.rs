@@ -7,6 +7,7 @@ use castellan_event::{AccessLevel, UnknownWord, from_word};
 
 use crate::choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque};
 use crate::operators::Operators;
+use crate::plan::PlanSettings;
 use crate::rule_state::{RuleState, Tiers};
 use crate::tags::Tags;
 use crate::ungoverned::{OnUngoverned, Ungoverned};
@@ -50,6 +51,8 @@ pub struct Settings {
     pub allow_understood: bool,
     /// Reaction to calls that ran against the decision.
     pub ungoverned: Ungoverned,
+    /// The effect of plans.
+    pub plans: PlanSettings,
     /// The operators' short rules.
     pub operators: Operators,
     /// States of the shipped rules, by verdict.
@@ -158,6 +161,7 @@ impl Profile {
             probing: DeferOrAsk::Defer,
             allow_understood: false,
             ungoverned: Ungoverned::default(),
+            plans: PlanSettings::default(),
             operators: Operators::default(),
             tiers: Tiers::default(),
             tags: Tags::default(),

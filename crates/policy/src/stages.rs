@@ -7,11 +7,12 @@ mod gates;
 mod lists;
 mod opaque;
 mod orders;
+mod plan;
 mod rules;
 mod sender;
 mod understood;
 
-use Exemption::{Grant, Operator};
+use Exemption::{Grant, Operator, Plan};
 use castellan_event::{Exemption, Finding, Obligation};
 
 use crate::case::{Case, Reading};
@@ -104,6 +105,13 @@ pub(crate) const STAGES: &[Stage] = &[
         answers: "deny",
     },
     Stage {
+        name: "plan",
+        find: OnReading(plan::plan),
+        lifted_by: &[Grant],
+        finds: "a call that departs from its session's [plan](plans.md), and a session without the plan that it needs",
+        answers: "deny, ask, or nothing: castellan records it",
+    },
+    Stage {
         name: "override",
         find: OnReading(sender::overriding),
         lifted_by: &[Grant],
@@ -142,7 +150,7 @@ pub(crate) const STAGES: &[Stage] = &[
     Stage {
         name: "unknown tool",
         find: OnReading(sender::unknown_tool),
-        lifted_by: &[],
+        lifted_by: &[Plan],
         finds: "a tool that this version does not know",
         answers: "by profile",
     },
@@ -164,14 +172,14 @@ pub(crate) const STAGES: &[Stage] = &[
     Stage {
         name: "review rules",
         find: OnReading(rules::review),
-        lifted_by: &[Grant, Operator],
+        lifted_by: &[Grant, Operator, Plan],
         finds: "rules with the tag `coding_agent_review`",
         answers: "ask",
     },
     Stage {
         name: "level",
         find: OnReading(access::level),
-        lifted_by: &[Grant, Operator],
+        lifted_by: &[Grant, Operator, Plan],
         finds: "a call that needs a higher access level than the session has",
         answers: "`level.on_insufficient`",
     },
@@ -265,6 +273,7 @@ fn meaning(exemption: Exemption) -> String {
     match exemption {
         Grant => "a grant".to_owned(),
         Operator => "your `allow` list".to_owned(),
+        Plan => "an approved plan".to_owned(),
         Exemption::Observe => "the state of its rule".to_owned(),
         Exemption::Met(kind) => format!("the obligation `{}`", kind.as_str()),
     }
@@ -280,7 +289,9 @@ mod tests {
             STAGES.iter().filter(|one| one.lifted_by.contains(&exemption)).map(|one| one.name).collect()
         };
         assert_eq!(admitting(Operator), ["ask rules", "new server", "review rules", "level"]);
+        assert_eq!(admitting(Plan), ["unknown tool", "review rules", "level"]);
         let granted = [
+            "plan",
             "override",
             "ask list",
             "ask rules",
@@ -293,8 +304,9 @@ mod tests {
         ];
         assert_eq!(admitting(Grant), granted);
         // The state of a rule exempts its findings at the source, and no feature meets obligations yet.
-        let others =
-            |one: &&Stage| one.lifted_by.iter().any(|exemption| !matches!(exemption, Grant | Operator));
+        let others = |one: &&Stage| {
+            one.lifted_by.iter().any(|exemption| !matches!(exemption, Grant | Operator | Plan))
+        };
         assert_eq!(STAGES.iter().filter(others).count(), 0);
     }
 }

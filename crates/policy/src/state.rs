@@ -7,6 +7,7 @@ use castellan_event::{AccessLevel, Mode, ObligationKind, Session, Verdict};
 
 use crate::call_class::CallClass;
 use crate::grant::Grant;
+use crate::plan::PlanCheck;
 use crate::request::RequestId;
 use crate::tries::{NO_TRIES, Tries};
 use crate::ungoverned::Block;
@@ -46,6 +47,8 @@ pub struct State<'s> {
     pub block: Option<&'s Block>,
     /// The request id for this call if a person has to decide.
     pub next_request: RequestId,
+    /// The call beside its session's plan; `None` without a plan, and without the need of one.
+    pub plan: Option<&'s PlanCheck>,
     /// Marks of the session's earlier calls.
     pub session: &'s Session,
     /// Denials in the session so far.
@@ -103,6 +106,7 @@ impl<'s> State<'s> {
             is_new_server: false,
             block: None,
             next_request: RequestId::from_seed(0),
+            plan: None,
             session,
             tries: &NO_TRIES,
             grant: None,

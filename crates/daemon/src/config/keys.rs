@@ -3,7 +3,9 @@
 
 use std::sync::LazyLock;
 
-use castellan_policy::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque};
+use castellan_policy::{
+    AllowOrAsk, AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque, PlanMode,
+};
 
 use crate::shipped::{SHIPPED_PACKS, ShippedPack};
 
@@ -201,6 +203,24 @@ const BEFORE_PACKS: &[Key] = &[
         place: Place::AboveProject,
         default: "true",
         about: "Shows pending calls on the desktop, if `notify-send` is there.",
+    },
+    Key {
+        name: "plan.mode",
+        kind: Kind::Word(PlanMode::WORDS),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "\"warn\"",
+        about: "Effect of plans (`castellan plan use`). `off`: none. `warn`: castellan records departures from a plan. \
+                `strict`: castellan denies them, and a session without a plan may only read.",
+    },
+    Key {
+        name: "plan.ad_hoc",
+        kind: Kind::Word(AllowOrAsk::WORDS),
+        merge: Merge::Strictest,
+        place: Place::AboveProject,
+        default: "\"ask\"",
+        about: "Verdict on a departure from a strict plan if the command has the comment `# castellan: ad-hoc` or \
+                `# nous: ad-hoc`. `allow`: the plan lets it run.",
     },
     Key {
         name: "on_ungoverned",

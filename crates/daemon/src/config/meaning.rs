@@ -6,7 +6,9 @@ use std::str::FromStr;
 
 use castellan_audit as audit;
 use castellan_event::{AccessLevel, Layer, Mode, UnknownWord};
-use castellan_policy::{Operator, Operators, Profile, RuleState, Settings, Tags, Tiers, Ungoverned};
+use castellan_policy::{
+    Operator, Operators, PlanSettings, Profile, RuleState, Settings, Tags, Tiers, Ungoverned,
+};
 use castellan_rules::{Engine, Matching, Options, Priority};
 
 use super::merge::{OFF, Settled, Sourced};
@@ -73,6 +75,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
             blocks_foreign_hooks: is_true("blocks_foreign_hooks"),
             trusted_hooks: texts(settled, "hooks.trusted"),
         },
+        plans: PlanSettings { mode: parsed(settled, "plan.mode")?, ad_hoc: parsed(settled, "plan.ad_hoc")? },
         operators: operators(settled)?,
         presence: parsed(settled, "presence_check")?,
         ask_wait_s: ask_wait(settled)?,

@@ -98,6 +98,7 @@ impl Grounds {
             is_new_server: self.is_new_server,
             block: self.block.as_ref(),
             next_request: self.earlier.next_request,
+            plan: None,
             session: &self.earlier.session,
             tries: &self.tries,
             grant: self.earlier.granted.as_ref().map(|taken| &taken.grant),

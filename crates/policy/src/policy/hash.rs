@@ -78,6 +78,7 @@ fn settings_text(settings: &Settings) -> String {
         probing,
         allow_understood,
         ungoverned,
+        plans,
         operators,
         tags,
         // The states of rules are hashed separately.
@@ -105,6 +106,8 @@ fn settings_text(settings: &Settings) -> String {
     lines.put("probing", probing.as_str());
     lines.put("allow_understood", allow_understood);
     put_ungoverned(&mut lines, ungoverned);
+    lines.put("plans.mode", plans.mode.as_str());
+    lines.put("plans.ad_hoc", plans.ad_hoc.as_str());
     put_operators(&mut lines, operators);
     put_tags(&mut lines, tags);
     lines.0
@@ -245,6 +248,8 @@ ungoverned.action=notify
 ungoverned.level=read-only
 ungoverned.blocks_foreign_hooks=true
 ungoverned.trusted_hook=a\\nb=c
+plans.mode=warn
+plans.ad_hoc=ask
 operators.user.deny=Bash(rm:*)
 operators.user.allow=Read
 tags.deny=coding_agent_deny
