@@ -21,6 +21,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("castellan-shell", 2),
     ("castellan-languages", 2),
     ("castellan-policy", 2),
+    ("castellan-plans", 2),
     ("castellan-falco", 2),
     ("castellan-facts", 3),
     ("castellan-audit", 3),
