@@ -37,6 +37,7 @@ const OUTSIDE: &[&str] = &[
     "castellan-floor",
     "castellan-bench-decide",
     "castellan-bench-facts",
+    "castellan-bench-plans",
     "castellan-bench-rules",
     "castellan-conformance",
     "castellan-corpus",

@@ -41,6 +41,8 @@ usage: cargo xtask COMMAND
   bench decide
           measures one decision step by step, and what the pipeline adds to the rules; the whole decision of the collected
           everyday commands; the start of a daemon with all packs; prints tables in Markdown
+  bench plans
+          measures the comparison of a call with its plan; prints a table in Markdown
   bench state
           what sessions and grants cost in the daemon's memory, and how long it takes to start with them
   bench facts
@@ -128,6 +130,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["bench", "facts"] => bench::run("castellan-bench-facts"),
         ["bench", "languages"] => bench::languages(),
         ["bench", "rules"] => bench::run("castellan-bench-rules"),
+        ["bench", "plans"] => bench::run("castellan-bench-plans"),
         ["accuracy", "--ordinary", rest @ ..] => conformance::run_ordinary(rest),
         ["accuracy", rest @ ..] => accuracy::run(rest),
         ["corpus", "shell", rest @ ..] => corpus::shell(rest),

@@ -30,7 +30,7 @@ pub const DEPARTURES_MAX: usize = 64;
 pub(crate) const SUBJECT_BYTES_MAX: usize = 500;
 
 /// Programs of a plan that are compared with an unplanned one: bounds the search for the nearest. Plans name tens.
-pub(crate) const CANDIDATES_MAX: usize = 100;
+pub(crate) const CANDIDATES_MAX: usize = 64;
 
 /// Bytes of a head for which the nearest one is searched.
 pub(crate) const HEAD_BYTES_MAX: usize = 64;

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 
 use crate::plan::{Allowed, Plan};
 
-/// Returns the plan as YAML, texts in double quotes.
+/// Returns the plan as YAML, texts in double quotes. A plan near the limit of bytes may be longer than the limit then,
+/// because some letters are escaped.
 pub fn render(plan: &Plan) -> String {
     let parts = plan.parts();
     let mut yaml = "castellan_plan: 1\n".to_owned();

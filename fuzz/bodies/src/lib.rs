@@ -9,6 +9,7 @@ mod frame;
 mod nestings;
 mod path;
 mod payload;
+mod plan;
 #[path = "../../../crates/shell/tests/shared/print.rs"]
 mod print;
 mod program;
@@ -25,6 +26,7 @@ pub use frame::frame;
 pub use nestings::{NESTINGS, Nesting, nesting};
 pub use path::path;
 pub use payload::payload;
+pub use plan::plan;
 pub use program::program;
 pub use request::request;
 pub use rules::{rules_condition, rules_yaml};
@@ -37,10 +39,11 @@ pub use url::url;
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Body); 14] = [
+pub const TARGETS: [(&str, Body); 15] = [
     ("frame", frame),
     ("path", path),
     ("payload", payload),
+    ("plan", plan),
     ("program", program),
     ("request", request),
     ("rules_condition", rules_condition),
