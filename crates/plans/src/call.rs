@@ -9,7 +9,8 @@ pub struct CallView<'a> {
     pub facts: &'a Facts,
     /// The workspace, symlinks resolved: relative paths of a plan begin here.
     pub root: &'a str,
-    /// The branch that is checked out in the workspace before the call; `None` if it is not known.
+    /// The branch that is checked out where the call begins; `None` if it is not known, or if this is not the repository
+    /// of the workspace.
     pub branch: Option<&'a str>,
     /// Calls under the plan before this one.
     pub calls_so_far: u64,

@@ -13,8 +13,9 @@ use crate::call::CallView;
 use crate::departure::{Departure, DepartureKind};
 use crate::limits::DEPARTURES_MAX;
 use crate::plan::Plan;
+use crate::text::shortened;
 
-pub(crate) use branches::{Branches, is_protected};
+pub(crate) use branches::{Branches, CheckedOut, is_protected};
 pub(crate) use effects::{remote_of, subject_of};
 pub(crate) use steering::is_steering;
 
@@ -46,17 +47,18 @@ impl<'a> Found<'a> {
 
     /// Adds a departure, once. `command`: the command that it belongs to, else the first that is none of the builtins.
     fn add(&mut self, kind: DepartureKind, subject: &str, command: Option<&Command>) {
-        let is_named = |command: &&Command| command.name.is_some() && !is_steering(command);
-        let command = command.or_else(|| self.view.facts.commands.iter().find(is_named));
+        let subject = shortened(subject);
+        if self.departures.iter().any(|one| one.kind == kind && one.subject == subject) {
+            return;
+        }
         if self.departures.len() + 1 >= DEPARTURES_MAX {
             self.more += 1;
             return;
         }
+        let is_named = |command: &&Command| command.name.is_some() && !is_steering(command);
+        let command = command.or_else(|| self.view.facts.commands.iter().find(is_named));
         let nearest = command.and_then(|command| nearest::nearest(self.plan, command));
-        let departure = Departure::new(kind, subject, nearest);
-        if !self.departures.contains(&departure) {
-            self.departures.push(departure);
-        }
+        self.departures.push(Departure { kind, subject, nearest });
     }
 
     fn finish(mut self) -> Vec<Departure> {

@@ -4,7 +4,7 @@
 use castellan_event::{Command, Effect, EffectKind, FileOrigin, HostClass, LocatedFile, Scope};
 
 use crate::call::CallView;
-use crate::check::{Branches, check, is_protected, is_steering, remote_of, subject_of};
+use crate::check::{Branches, CheckedOut, check, is_protected, is_steering, remote_of, subject_of};
 use crate::departure::{Departure, DepartureKind};
 use crate::limits::DEPARTURES_MAX;
 use crate::pattern::{CommandPattern, below};
@@ -44,8 +44,9 @@ pub fn covers(plan: &Plan, view: &CallView<'_>) -> Covering {
             add(kind, &command.line);
         }
     }
+    let checked_out = CheckedOut::of(view);
     for effect in &facts.effects {
-        if let Some(kind) = effect_outside(plan, view, effect) {
+        if let Some(kind) = effect_outside(plan, view, effect, &checked_out) {
             let text = effect.text();
             add(kind, if effect.is_opaque() { effect.target().unwrap_or(&text) } else { &text });
         }
@@ -88,7 +89,12 @@ fn command_outside(plan: &Plan, view: &CallView<'_>, command: &Command) -> Optio
 }
 
 /// Returns the reason why an effect is not covered. [`check`] has compared it with the lists that the plan has.
-fn effect_outside(plan: &Plan, view: &CallView<'_>, effect: &Effect) -> Option<DepartureKind> {
+fn effect_outside(
+    plan: &Plan,
+    view: &CallView<'_>,
+    effect: &Effect,
+    checked_out: &CheckedOut,
+) -> Option<DepartureKind> {
     if effect.guard().is_some() {
         return Some(DepartureKind::Guarded);
     }
@@ -121,7 +127,7 @@ fn effect_outside(plan: &Plan, view: &CallView<'_>, effect: &Effect) -> Option<D
         EffectKind::Query if effect.located().is_some() => read_outside(view, effect),
         EffectKind::Query if effect.remote().is_some() => host_outside(plan, view, effect),
         EffectKind::Query => (effect.place() != Some(Scope::Workspace)).then_some(DepartureKind::Kind),
-        EffectKind::Mutate => mutate_outside(plan, view, effect),
+        EffectKind::Mutate => mutate_outside(plan, view, effect, checked_out),
         EffectKind::Opaque => Some(DepartureKind::Unclear),
         // Another name for a path, a change for good, other rights, code of others, or something that runs on.
         EffectKind::Link
@@ -182,12 +188,17 @@ fn host_outside(plan: &Plan, view: &CallView<'_>, effect: &Effect) -> Option<Dep
 }
 
 /// A change of the workspace's own repository, on branches of the plan's list.
-fn mutate_outside(plan: &Plan, view: &CallView<'_>, effect: &Effect) -> Option<DepartureKind> {
+fn mutate_outside(
+    plan: &Plan,
+    view: &CallView<'_>,
+    effect: &Effect,
+    checked_out: &CheckedOut,
+) -> Option<DepartureKind> {
     if effect.system() != Some("git") || effect.place() != Some(Scope::Workspace) || effect.remote().is_some()
     {
         return Some(DepartureKind::Kind);
     }
-    match Branches::of(effect, view.facts, view.branch) {
+    match Branches::of(effect, view.facts, checked_out) {
         Branches::None if is_plain_verb(effect.verb()) => None,
         Branches::None => Some(DepartureKind::Kind),
         Branches::Some(_) if plan.scope().branches.is_none() => Some(DepartureKind::Unlimited),

@@ -44,3 +44,7 @@ pub(crate) const SNIPPETS_MAX: usize = 500;
 /// Bytes of all entries of a proposed plan. A person reads them; with every letter escaped, the plan is still below the
 /// limit of a plan. The number of entries is below its limit, too.
 pub(crate) const SCOPE_BYTES_MAX: usize = 64 << 10;
+
+/// Branches that one call may check out. A call with more has an unknown branch, because each commit is compared with
+/// each of them.
+pub(crate) const CHECKED_OUT_MAX: usize = 16;

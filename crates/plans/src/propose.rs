@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use castellan_event::{Command, Effect, EffectKind, Facts, lexical_path};
 
 use crate::call::CallView;
-use crate::check::{Branches, is_steering};
+use crate::check::{Branches, CheckedOut, is_steering};
 use crate::covers::covers;
 use crate::departure::Departure;
 use crate::limits::{SCOPE_BYTES_MAX, TEXT_BYTES_MAX};
@@ -47,7 +47,7 @@ pub fn scope_of(analysed: &[Analysed<'_>], root: &str, branch: Option<&str>) -> 
     let mut scope = Scopes::default();
     for Analysed { snippet, facts } in analysed {
         match facts {
-            Some(facts) => scope.add(facts, root, branch),
+            Some(facts) => scope.add(&view(facts, root, branch)),
             None if snippet.kind == SnippetKind::Path => scope.add_path(&snippet.text, root),
             None => {}
         }
@@ -55,8 +55,7 @@ pub fn scope_of(analysed: &[Analysed<'_>], root: &str, branch: Option<&str>) -> 
     let plan = Plan::from(PlanParts { own: scope.allowed(), ..PlanParts::default() });
     let outside = |one: &Analysed<'_>| match one.facts {
         Some(facts) => {
-            let view = CallView { facts, root, branch, calls_so_far: 0, started_s: 0, now_s: 0 };
-            Some(covers(&plan, &view).outside).filter(|outside| !outside.is_empty())
+            Some(covers(&plan, &view(facts, root, branch)).outside).filter(|outside| !outside.is_empty())
         }
         None => match one.snippet.kind {
             SnippetKind::Block | SnippetKind::Inline | SnippetKind::Unread => Some(Vec::new()),
@@ -70,6 +69,11 @@ pub fn scope_of(analysed: &[Analysed<'_>], root: &str, branch: Option<&str>) -> 
     Proposal { not_covered: not_covered.collect(), plan }
 }
 
+/// The call of a snippet, without a plan.
+fn view<'a>(facts: &'a Facts, root: &'a str, branch: Option<&'a str>) -> CallView<'a> {
+    CallView { facts, root, branch, calls_so_far: 0, started_s: 0, now_s: 0 }
+}
+
 /// The texts of patterns, each once.
 #[derive(Default)]
 struct Scopes {
@@ -80,7 +84,9 @@ struct Scopes {
 }
 
 impl Scopes {
-    fn add(&mut self, facts: &Facts, root: &str, branch: Option<&str>) {
+    fn add(&mut self, view: &CallView<'_>) {
+        let (facts, root) = (view.facts, view.root);
+        let checked_out = CheckedOut::of(view);
         self.commands.extend(facts.commands.iter().filter_map(|command| command_text(command, root)));
         for effect in &facts.effects {
             let is_change = matches!(
@@ -91,7 +97,7 @@ impl Scopes {
                 .extend(effect.path().filter(|_| is_change).and_then(|path| path_text(effect, path, root)));
             self.hosts.extend(effect.host().map(str::to_owned));
             if matches!(effect.kind(), EffectKind::Mutate | EffectKind::Destroy)
-                && let Branches::Some(names) = Branches::of(effect, facts, branch)
+                && let Branches::Some(names) = Branches::of(effect, facts, &checked_out)
             {
                 self.branches.extend(names.into_iter().flatten());
             }

@@ -1,7 +1,10 @@
 //! Branches that an effect changes or pushes. Only git has its verbs here; a change of another version control is one
 //! of an unknown branch.
 
-use castellan_event::{Command, Effect, Facts, Scope};
+use castellan_event::{Command, Effect, EffectKind, Facts, Scope};
+
+use crate::call::CallView;
+use crate::limits::CHECKED_OUT_MAX;
 
 /// The branches that an effect changes or pushes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,12 +101,41 @@ pub(crate) fn is_protected(branch: &str) -> bool {
     PROTECTED.contains(&branch)
 }
 
+/// The branches that may be checked out in the workspace while a call runs; one that is not known is `None`.
+#[derive(Debug)]
+pub(crate) struct CheckedOut(Vec<Option<String>>);
+
+impl CheckedOut {
+    /// Returns the branch before the call, and each that the call switches to. A switch may fail, so the one before
+    /// stays. After `cd` the repository may be another.
+    pub(crate) fn of(view: &CallView<'_>) -> CheckedOut {
+        let facts = view.facts;
+        let leaves = |command: &Command| {
+            let is_cd = matches!(command.name.as_deref(), Some("cd" | "pushd" | "popd"));
+            is_cd && command.args.first().map(String::as_str) != Some(view.root)
+        };
+        let before = view.branch.filter(|_| !facts.commands.iter().any(leaves));
+        let mut branches = vec![before.map(str::to_owned)];
+        for effect in facts.effects.iter().filter(|effect| effect.system() == Some("git")) {
+            let Some(branch) = switched_to(effect, facts) else { continue };
+            if branches.len() >= CHECKED_OUT_MAX {
+                branches.push(None);
+                break;
+            }
+            if !branches.contains(&branch) {
+                branches.push(branch);
+            }
+        }
+        CheckedOut(branches)
+    }
+}
+
 impl Branches {
-    /// Returns the branches of an effect that changes something. `current`: the branch that is checked out before the call.
-    pub(crate) fn of(effect: &Effect, facts: &Facts, current: Option<&str>) -> Branches {
+    /// Returns the branches of an effect that changes something.
+    pub(crate) fn of(effect: &Effect, facts: &Facts, checked_out: &CheckedOut) -> Branches {
         let verb = effect.verb().unwrap_or_default();
         match effect.system() {
-            Some("git") => of_git(effect, facts, current),
+            Some("git") => of_git(effect, facts, checked_out),
             Some("github" | "gitlab") if !MERGES.contains(&verb) => Branches::None,
             Some(system) if OTHERS.contains(&system) => Branches::Some(vec![None]),
             Some(_) | None => Branches::None,
@@ -111,11 +143,13 @@ impl Branches {
     }
 }
 
-fn of_git(effect: &Effect, facts: &Facts, current: Option<&str>) -> Branches {
+fn of_git(effect: &Effect, facts: &Facts, checked_out: &CheckedOut) -> Branches {
     let verb = effect.verb().unwrap_or_default();
     if matches!(verb, "checkout" | "switch") {
-        let moved = command_of(effect, facts).and_then(|command| switched_to(command, FORCED));
-        return moved.map_or(Branches::None, |branch| Branches::Some(vec![name_of(branch)]));
+        let moved = command_of(effect, facts).filter(|command| has(command, MOVE));
+        return moved.map_or(Branches::None, |command| {
+            Branches::Some(vec![value(command, MOVE).or(effect.target()).and_then(name_of)])
+        });
     }
     let listed = GIT.binary_search_by(|(word, _)| (*word).cmp(verb)).ok().and_then(|at| GIT.get(at));
     match listed.map(|(_, changes)| *changes) {
@@ -123,9 +157,18 @@ fn of_git(effect: &Effect, facts: &Facts, current: Option<&str>) -> Branches {
         Some(Changes::Target) if effect.target() != Some("HEAD") => {
             Branches::Some(vec![effect.target().and_then(name_of)])
         }
-        Some(Changes::Target | Changes::Current) => Branches::Some(checked_out(effect, facts, current)),
+        Some(Changes::Target | Changes::Current) if is_elsewhere(effect, facts) => Branches::Some(vec![None]),
+        Some(Changes::Target | Changes::Current) => Branches::Some(checked_out.0.clone()),
         None => Branches::Some(vec![None]),
     }
+}
+
+/// Reports whether an effect may be in another repository, which has branches of its own: `git -C DIR`.
+fn is_elsewhere(effect: &Effect, facts: &Facts) -> bool {
+    let has_own_options = |command: &Command| {
+        command.subcommand.is_none() || command.args.first() != command.subcommand.as_ref()
+    };
+    effect.place() != Some(Scope::Workspace) || command_of(effect, facts).is_none_or(has_own_options)
 }
 
 /// Returns the branch of a target, `None` for one that is not known: a variable, a commit, a relative name.
@@ -137,26 +180,17 @@ fn name_of(target: &str) -> Option<String> {
     (is_known && !name.starts_with("refs/")).then(|| name.to_owned())
 }
 
-/// The branches that may be checked out when an effect happens: the one before the call, and each that the call switches
-/// to. A switch may fail, so the one before stays.
-fn checked_out(effect: &Effect, facts: &Facts, current: Option<&str>) -> Vec<Option<String>> {
-    // The repository of another directory has branches of its own.
-    let own = current.filter(|_| effect.place() == Some(Scope::Workspace));
-    let mut branches = vec![own.map(str::to_owned)];
-    for other in &facts.effects {
-        if other.system() != Some("git")
-            || !matches!(other.verb(), Some("checkout" | "switch" | "stash-branch"))
-        {
-            continue;
-        }
-        let new = command_of(other, facts).and_then(|command| switched_to(command, NEW));
-        // A checkout of paths has their names as targets; they are harmless here.
-        let branch = new.or(other.target()).and_then(name_of);
-        if !branches.contains(&branch) {
-            branches.push(branch);
-        }
-    }
-    branches
+/// Returns the branch that an effect checks out, `Some(None)` if it is not known. A checkout of paths checks out none.
+fn switched_to(effect: &Effect, facts: &Facts) -> Option<Option<String>> {
+    let command = command_of(effect, facts);
+    let moves = command.is_none_or(|command| has(command, MOVE));
+    let is_of_paths = effect.kind() == EffectKind::Destroy && effect.op.force != Some(true) && !moves;
+    let switches = match effect.verb() {
+        Some("checkout") => !is_of_paths,
+        Some("switch" | "stash-branch") => true,
+        Some(_) | None => false,
+    };
+    switches.then(|| command.and_then(|command| value(command, NEW)).or(effect.target()).and_then(name_of))
 }
 
 fn command_of<'f>(effect: &Effect, facts: &'f Facts) -> Option<&'f Command> {
@@ -165,22 +199,20 @@ fn command_of<'f>(effect: &Effect, facts: &'f Facts) -> Option<&'f Command> {
 
 /// Options of `checkout` and `switch` that create a branch, and those that may move one.
 const NEW: &[&str] = &["-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan"];
-const FORCED: &[&str] = &["-B", "-C", "--force-create"];
+const MOVE: &[&str] = &["-B", "-C", "--force-create"];
 
-/// Returns the value of one of the options, in an argument of its own or behind a `=`.
-fn switched_to<'c>(command: &'c Command, options: &[&str]) -> Option<&'c str> {
+/// Reports whether a command has one of the options, in any spelling.
+fn has(command: &Command, options: &[&str]) -> bool {
+    command.flags.iter().chain(&command.flag_spellings).any(|flag| options.contains(&flag.as_str()))
+}
+
+/// Returns the value of one of the options, in an argument of its own.
+fn value<'c>(command: &'c Command, options: &[&str]) -> Option<&'c str> {
     // Options before the subcommand are git's own: `git -C DIR`.
     let subcommand = command.subcommand.as_deref()?;
     let mut args = command.args.iter().skip_while(|arg| *arg != subcommand).skip(1);
-    while let Some(arg) = args.next() {
-        if options.contains(&arg.as_str()) {
-            return Some(args.next().map(String::as_str).unwrap_or_default());
-        }
-        if let Some((option, value)) = arg.split_once('=').filter(|(option, _)| options.contains(option)) {
-            return option.starts_with("--").then_some(value);
-        }
-    }
-    None
+    args.find(|arg| options.contains(&arg.as_str()))?;
+    args.next().map(String::as_str)
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 use castellan_event::{Command, Effect, EffectKind, Facts, Remote, Role};
 
 use super::Found;
-use super::branches::Branches;
+use super::branches::{Branches, CheckedOut};
 use crate::call::CallView;
 use crate::departure::DepartureKind;
 use crate::pattern::Subject;
 
 pub(super) fn check(found: &mut Found<'_>) {
     let view = found.view;
+    let checked_out = CheckedOut::of(view);
     for effect in &view.facts.effects {
         let command = effect.command.and_then(|at| view.facts.commands.get(at));
         if effect.is_opaque() {
@@ -24,7 +25,7 @@ pub(super) fn check(found: &mut Found<'_>) {
             host(found, effect, command);
         }
         if compared.branches {
-            branches(found, effect, command);
+            branches(found, effect, &checked_out, command);
         }
     }
     // Version control changes files there that no effect names.
@@ -85,9 +86,9 @@ fn host(found: &mut Found<'_>, effect: &Effect, command: Option<&Command>) {
     }
 }
 
-fn branches(found: &mut Found<'_>, effect: &Effect, command: Option<&Command>) {
+fn branches(found: &mut Found<'_>, effect: &Effect, checked_out: &CheckedOut, command: Option<&Command>) {
     let Some(permitted) = &found.plan.scope().branches else { return };
-    let Branches::Some(changed) = Branches::of(effect, found.view.facts, found.view.branch) else { return };
+    let Branches::Some(changed) = Branches::of(effect, found.view.facts, checked_out) else { return };
     for branch in changed {
         let name = branch.as_deref();
         if !name.is_some_and(|name| permitted.iter().any(|pattern| pattern.matches(name))) {

@@ -15,8 +15,10 @@ fn plan() -> Plan {
 fn command() -> Command {
     Command {
         name: Some("x".to_owned()),
+        args: vec!["commit".to_owned()],
+        subcommand: Some("commit".to_owned()),
         wrappers_are_neutral: true,
-        line: "x".to_owned(),
+        line: "x commit".to_owned(),
         ..Command::default()
     }
 }

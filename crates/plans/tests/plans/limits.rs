@@ -10,7 +10,7 @@ use castellan_plans::{
     render, scope_of, snippets,
 };
 
-use crate::support::{read, view};
+use crate::support::{departures, read, view};
 
 /// Limits whose tests are here.
 const DRIVEN: &[&str] = &[
@@ -27,6 +27,7 @@ const DRIVEN: &[&str] = &[
     "MARKDOWN_BYTES_MAX",
     "SNIPPETS_MAX",
     "SCOPE_BYTES_MAX",
+    "CHECKED_OUT_MAX",
 ];
 
 /// Limits whose tests are elsewhere.
@@ -85,15 +86,15 @@ fn many_and_long_departures_are_bounded() {
         line: format!("{number} {}", "é".repeat(10_000)),
         ..Command::default()
     };
-    let departures = |count: usize| {
+    let departed = |count: usize| {
         let facts = Facts { commands: (0..count).map(command).collect(), ..Facts::default() };
         check(&plan, &view(&facts))
     };
-    let few = departures(DEPARTURES_MAX - 1);
+    let few = departed(DEPARTURES_MAX - 1);
     assert_eq!(few.len(), DEPARTURES_MAX - 1);
     assert!(few.iter().all(|one| one.kind == DepartureKind::Command && one.nearest.as_deref() == Some("ls")));
     assert!(few.iter().all(|one| one.subject.len() <= 503 && one.subject.ends_with('…')));
-    let many = departures(1_000);
+    let many = departed(1_000);
     let last = Departure { kind: DepartureKind::More, subject: "937 more".to_owned(), nearest: None };
     assert_eq!((many.len(), many.last()), (DEPARTURES_MAX, Some(&last)));
 }
@@ -134,4 +135,17 @@ fn a_proposal_can_be_read_again() {
     check(vec![command("y".repeat(4_094))], 1);
     check(vec![command("y".repeat(4_095))], 0);
     assert!(matches!(read(&"x".repeat(PLAN_BYTES_MAX + 1)).unwrap_err().fault, Fault::Size(_)));
+}
+
+#[test]
+fn many_switches_are_an_unknown_branch() {
+    let plan = read("castellan_plan: 1\nbranches: [work, 'b*']\n").unwrap();
+    let check = |switches: usize, expected: &[&str]| {
+        let switches: String = (1..=switches).map(|number| format!("git switch b{number}; ")).collect();
+        let found = departures(&plan, &format!("{switches} git commit -m x"));
+        let subjects: Vec<&str> = found.iter().map(|one| one.subject.as_str()).collect();
+        assert_eq!(subjects, expected, "{switches}");
+    };
+    check(15, &[]);
+    check(16, &["an unknown branch"]);
 }

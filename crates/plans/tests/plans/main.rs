@@ -5,6 +5,7 @@ mod calls;
 mod covering;
 mod limits;
 mod nous;
+mod page;
 mod properties;
 mod proposals;
 mod reading;

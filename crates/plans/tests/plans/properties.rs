@@ -161,6 +161,27 @@ proptest! {
     }
 
     #[test]
+    fn each_program_less_is_a_departure(facts in facts(), removed in any::<prop::sample::Index>()) {
+        let of = |without: &str| {
+            let names = facts.commands.iter().filter_map(|command| command.name.as_deref());
+            let patterns = names.filter(|name| *name != without).map(|name| CommandPattern::parse(&format!("{name} *")));
+            let own = Allowed { commands: Some(patterns.map(Result::unwrap).collect()), ..Allowed::default() };
+            Plan::from(PlanParts { own, ..PlanParts::default() })
+        };
+        let departs = |plan: &Plan, name: &str| {
+            let lines = facts.commands.iter().filter(|one| one.name.as_deref() == Some(name)).map(|one| &one.line);
+            let found = parts(plan, &facts);
+            lines.filter(|line| found.contains(&(DepartureKind::Command, (*line).clone()))).count() > 0
+        };
+        let names: Vec<&str> = facts.commands.iter().filter_map(|command| command.name.as_deref()).collect();
+        if !names.is_empty() {
+            let name = *removed.get(&names);
+            prop_assert!(departs(&of(name), name));
+            prop_assert!(!parts(&of(""), &facts).iter().any(|(kind, _)| *kind == DepartureKind::Command));
+        }
+    }
+
+    #[test]
     fn what_does_not_widen_permits_no_more(old in plan(), new in plan(), facts in facts()) {
         let (old, new) = (Plan::from(old), Plan::from(new));
         prop_assert!(!widens(&old, &old));
