@@ -185,3 +185,70 @@ fn starts(pattern: &[Name], path: &[&str]) -> bool {
         retry = Some((behind, from + 1));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, path: &str, workspace: &str, of_shell: bool) -> bool {
+        let pattern = PathPattern::parse(pattern).unwrap();
+        let home = path.strip_prefix("/h/");
+        Subject::new(path, home, workspace, of_shell).is_some_and(|subject| pattern.matches(&subject))
+    }
+
+    #[test]
+    fn a_path_is_inside_or_not() {
+        for (pattern, path, expected) in [
+            (".", "/w", true),
+            (".", "/w/a/b", true),
+            (".", "/wx/a", false),
+            (".", "/", false),
+            ("x", "/wx", false),
+            ("a", "/w/a/b", true),
+            ("a", "/w/ab", false),
+            ("a/*", "/w/a", false),
+            ("a/*.rs", "/w/a/b.rs", true),
+            ("a/*.rs", "/w/a/b/c.rs", false),
+            ("a/**/c", "/w/a/c", true),
+            ("a/**/c", "/w/a/b/b/c/d", true),
+            ("a/**/c", "/w/a/b", false),
+            ("**/b/**/d", "/w/a/b/b/c/d", true),
+            ("**/b/*/d", "/w/a/b/b/c/d", true),
+            ("**/b/*/e", "/w/a/b/b/c/d", false),
+            ("//w/a", "/w/a/b", true),
+            ("//", "/x", true),
+            ("a", "/x/w/a", false),
+            ("~/n", "/h/n/a", true),
+            ("~/n", "/w/n", false),
+            ("./~", "/w/~/a", true),
+            ("a", "/w/a/../b", false),
+            (".", "/w/a/*/..", false),
+        ] {
+            assert_eq!(matches(pattern, path, "/w", false), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn patterns_of_the_shell_match_where_each_of_their_files_does() {
+        for (pattern, path, expected) in [
+            ("a", "/w/a/*", true),
+            ("a/*.rs", "/w/a/*.rs", true),
+            ("a/*.rs", "/w/a/*", false),
+            ("a/*/x", "/w/a/**/x", false),
+            ("a", "/w/a/**/x", true),
+            ("a/?", "/w/a/?", false),
+            ("a/[b]", "/w/a/[b]", false),
+            ("a/{b", "/w/a/{b,c/../../d}", false),
+            ("a", "/w/a/{b,c}", true),
+            ("a", "/w/(a|b)", false),
+            ("a", "/w/a\\b", false),
+            (".", "/w/?", true),
+        ] {
+            assert_eq!(matches(pattern, path, "/w", true), expected, "{pattern} {path}");
+        }
+        // A workspace with such a name: the text is a pattern for other directories, too.
+        assert!(!matches("a", "/w[1]/a", "/w[1]", true));
+        assert!(!matches("a", "/w*/a", "/w*", true));
+        assert!(matches("a", "/w[1]/a", "/w[1]", false));
+    }
+}

@@ -4,7 +4,7 @@ use castellan_event::{
     Command, Doubt, Effect, EffectKind, Facts, FileOrigin, Guard, HostClass, LocatedFile, Object, Operation,
     Remote, Scope, ScriptFile, Why,
 };
-use castellan_plans::{CallView, Plan, covers};
+use castellan_plans::{CallView, Plan, check, covers};
 
 use crate::support::read;
 
@@ -192,4 +192,43 @@ fn commands_and_whole_calls_may_be_outside() {
     let script = |is_written| ScriptFile { path: "/w/s".to_owned(), sha256: None, is_written };
     check(&|facts| facts.scripts = vec![script(false)], true);
     check(&|facts| facts.scripts = vec![script(true)], false);
+}
+
+#[test]
+fn each_kind_is_compared_with_its_lists() {
+    use EffectKind as Kind;
+    let plan = read("castellan_plan: 1\nwrites: []\nhosts: []\nbranches: []\n").unwrap();
+    let kinds = |effect: Effect| {
+        let facts = Facts { effects: vec![effect], ..Facts::default() };
+        let view =
+            CallView { facts: &facts, root: "/w", branch: None, calls_so_far: 0, started_s: 0, now_s: 0 };
+        check(&plan, &view).iter().map(|one| one.kind.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    for kind in Kind::ALL {
+        let changes = matches!(kind, Kind::Write | Kind::Delete | Kind::Link | Kind::Permission);
+        let contacts = matches!(kind, Kind::Connect | Kind::Download | Kind::Upload);
+        let is_opaque = *kind == Kind::Opaque;
+        let of_file = if changes {
+            "write"
+        } else if contacts {
+            "host"
+        } else if is_opaque {
+            "unclear"
+        } else {
+            ""
+        };
+        assert_eq!(kinds(file(*kind)), of_file, "{kind} of a file");
+        let of_host = if changes {
+            "write host"
+        } else if is_opaque {
+            "unclear"
+        } else {
+            "host"
+        };
+        let of_host = if *kind == Kind::Listen { "" } else { of_host };
+        assert_eq!(kinds(remote(*kind)), of_host, "{kind} of a host");
+        let of_branch =
+            if matches!(kind, Kind::Mutate | Kind::Destroy | Kind::Publish) { "branch" } else { of_file };
+        assert_eq!(kinds(git(*kind, "push", Some("f"))), of_branch, "{kind} of a branch");
+    }
 }
