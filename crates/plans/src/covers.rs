@@ -80,10 +80,12 @@ fn command_outside(plan: &Plan, view: &CallView<'_>, command: &Command) -> Optio
         return Some(DepartureKind::Unlimited);
     }
     // A program of the workspace is another one than that of the same name on the machine.
-    let is_local = command.path.as_deref().is_some_and(|path| below(view.root, path).is_some());
-    let is_named = |pattern: &CommandPattern| {
-        pattern.is_by_path() == is_local && pattern.matches_arguments(&command.args)
+    let path = command.path.as_deref().unwrap_or_default();
+    let is_program = |pattern: &CommandPattern| match pattern.path(view.root) {
+        Some(named) => named == path,
+        None => below(view.root, path).is_none(),
     };
+    let is_named = |pattern: &CommandPattern| is_program(pattern) && pattern.matches_arguments(&command.args);
     let is_named = plan.commands_of(command.name.as_deref().unwrap_or_default()).any(is_named);
     (!is_named).then_some(DepartureKind::Command)
 }

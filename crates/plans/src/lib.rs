@@ -1,6 +1,6 @@
 //! L2: plans. A plan names the commands, paths, hosts and branches of a piece of work, and its budget of calls and
-//! time. [`read`] parses a plan, [`check`] returns the departures of a call from the plan, and [`covers`] tests that
-//! every effect of a call is inside.
+//! time. [`read`] parses a plan. [`check`] returns the departures of a call from it, and [`covers`] tests that every
+//! effect of a call is inside.
 //!
 //! Reading order: `plan` holds the data and `pattern` its patterns. `read` parses both formats, with `yaml` below it.
 //! `check` compares a call, and `covers` is the strict test for approved plans. `violation` is the row of a departure

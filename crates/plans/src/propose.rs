@@ -153,11 +153,11 @@ fn path_text(effect: &Effect, path: &str, root: &str) -> Option<String> {
     }
 }
 
-/// Returns a path of the workspace, relative to it. `None` for any other.
+/// Returns a path of the workspace, relative to it. `None` for any other, and for the workspace itself.
 fn relative(path: &str, root: &str) -> Option<String> {
     if path.starts_with('~') {
         return None;
     }
     let whole = lexical_path(root, path);
-    below(root, &whole).map(|rest| format!(".{rest}"))
+    below(root, &whole).filter(|rest| !rest.is_empty()).map(|rest| format!(".{rest}"))
 }

@@ -1,5 +1,7 @@
 //! [`CommandPattern`]: a program and its arguments, such as `cargo test *`.
 
+use castellan_event::lexical_path;
+
 use super::PatternError;
 use super::word::{Word, words};
 
@@ -46,9 +48,9 @@ impl CommandPattern {
         self.head.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Reports whether the pattern names the program by a path.
-    pub(crate) fn is_by_path(&self) -> bool {
-        self.head.contains('/')
+    /// Returns the program's path, if the pattern names one. A relative one begins at the workspace.
+    pub(crate) fn path(&self, workspace: &str) -> Option<String> {
+        self.head.contains('/').then(|| lexical_path(workspace, &self.head))
     }
 
     /// Reports whether the arguments match. Does not compare the program.

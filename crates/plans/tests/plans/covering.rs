@@ -177,13 +177,13 @@ fn commands_and_whole_calls_may_be_outside() {
     check(&|facts| facts.commands[0].path = Some("/usr/bin/x".to_owned()), true);
     check(&|facts| facts.commands[0].path = Some("/w/x".to_owned()), false);
     check(&|facts| facts.commands[0].name = Some("y".to_owned()), false);
-    check(
-        &|facts| {
+    for (path, expected) in [("/w/y", true), ("/w/sub/y", false), ("/usr/bin/y", false)] {
+        let by_path = |facts: &mut Facts| {
             facts.commands[0].name = Some("y".to_owned());
-            facts.commands[0].path = Some("/w/y".to_owned());
-        },
-        true,
-    );
+            facts.commands[0].path = Some(path.to_owned());
+        };
+        check(&by_path, expected);
+    }
     check(&|facts| facts.background = true, false);
     check(&|facts| _ = facts.unread.insert("/w/a".to_owned()), false);
     check(&|facts| _ = facts.session_scripts.insert("/w/a".to_owned()), false);

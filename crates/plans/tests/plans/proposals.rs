@@ -61,6 +61,7 @@ fn what_was_not_analysed_is_listed() {
     check(SnippetKind::Path, "/w/src", false);
     check(SnippetKind::Path, "/etc/passwd", true);
     check(SnippetKind::Path, "../x", true);
+    check(SnippetKind::Path, "./", true);
     check(SnippetKind::Path, "~/x", true);
 }
 
