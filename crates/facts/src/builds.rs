@@ -2,10 +2,13 @@
 //! know who loads such a file, and what the commands do.
 
 mod cmake;
+mod ninja;
 mod scan;
 mod table;
 mod tokens;
 mod xml;
+
+pub(crate) use cmake::loads as cmake_loads;
 
 use castellan_event::single_quoted;
 
@@ -16,7 +19,19 @@ use crate::walk::UNKNOWN;
 pub(crate) struct Commands {
     /// Shell text, one command a line.
     pub(crate) shell: String,
+    pub(crate) sources: Vec<Source>,
     pub(crate) rest: Rest,
+}
+
+/// Code of other places that a build file makes its tool use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A file in the same language, as written.
+    File(String),
+    /// Code that this tool fetches, by its address.
+    Address(&'static str, String),
+    /// The address of a registry.
+    Registry(String),
 }
 
 /// The part of a build file beside its commands.
@@ -35,13 +50,18 @@ pub(crate) enum Rest {
 
 /// Returns true if a language is one of build files.
 pub(crate) fn is_one(language: &str) -> bool {
-    language == cmake::LANGUAGE || xml::is_one(language) || table::find(language).is_some()
+    matches!(language, cmake::LANGUAGE | ninja::LANGUAGE)
+        || xml::is_one(language)
+        || table::find(language).is_some()
 }
 
 /// Finds the commands in a text. `directory`: that of the file.
 pub(crate) fn read(language: &str, text: &str, directory: Option<&str>) -> Commands {
     if language == cmake::LANGUAGE {
         return cmake::read(text, directory.unwrap_or("."));
+    }
+    if language == ninja::LANGUAGE {
+        return ninja::read(text);
     }
     if xml::is_one(language) {
         return xml::read(language, text);

@@ -7,7 +7,7 @@ use castellan_shell::Run;
 
 use crate::handlers;
 use crate::language::{GIT, SHELL};
-use crate::loaded::{repository, starts};
+use crate::loaded::{named, repository, starts, there};
 use crate::next::From;
 use crate::path;
 use crate::settings;
@@ -32,6 +32,12 @@ enum Holds {
     Configurations(&'static [&'static str]),
     /// The directory of a repository.
     Repository,
+    /// A program that tools start, with its arguments. Only a program that the session wrote is read.
+    Program,
+    /// A file that this program loads. Only a file that the session wrote is read.
+    Loaded(&'static str),
+    /// Options of compilers, which may name such a program.
+    Linker,
     /// The name of a git setting.
     Key,
     /// The value of a git setting.
@@ -40,6 +46,15 @@ enum Holds {
 
 /// Names; a `*` at the end matches any rest.
 const VARIABLES: &[(&str, Holds)] = &[
+    ("AR", Holds::Program),
+    ("CARGO_BUILD_RUSTC*", Holds::Program),
+    ("CARGO_TARGET_*_LINKER", Holds::Program),
+    ("CARGO_TARGET_*_RUNNER", Holds::Program),
+    ("CARGO_TARGET_*_RUSTFLAGS", Holds::Linker),
+    ("CC", Holds::Program),
+    ("CMAKE_*_COMPILER_LAUNCHER", Holds::Program),
+    ("CMAKE_TOOLCHAIN_FILE", Holds::Loaded("cmake")),
+    ("CXX", Holds::Program),
     ("GIT_COMMON_DIR", Holds::Repository),
     ("GIT_CONFIG", Holds::Configuration),
     ("GIT_CONFIG_GLOBAL", Holds::Configuration),
@@ -56,6 +71,10 @@ const VARIABLES: &[(&str, Holds)] = &[
     ("PYTHONPATH", Holds::Directories("python", &["sitecustomize.py", "usercustomize.py"])),
     ("PYTHONSTARTUP", Holds::File("python")),
     ("RUBYOPT", Holds::Options("ruby")),
+    ("RUSTC", Holds::Program),
+    ("RUSTC_*WRAPPER", Holds::Program),
+    ("RUSTDOC", Holds::Program),
+    ("RUSTFLAGS", Holds::Linker),
     ("XDG_CONFIG_HOME", Holds::Configurations(&["git/config"])),
     ("ZDOTDIR", Holds::Directories(SHELL, &[".zshenv"])),
 ];
@@ -130,9 +149,27 @@ fn add(variable: &str, holds: Holds, value: &Arg, sink: &mut Sink<'_, '_, '_, '_
                 }
             }
         }
+        Holds::Loaded(program) => named::add(&value, program, sink),
+        Holds::Program => own_program(&value, sink),
+        Holds::Linker => {
+            let words = value.as_str().unwrap_or_default().split_whitespace();
+            for (_, linker) in words.filter_map(|word| word.split_once("linker=")) {
+                own_program(&Arg::known(linker), sink);
+            }
+        }
         Holds::Repository => repository::at(&value, sink),
         Holds::Key | Holds::Value => {}
         Holds::Settings => sink.opaque(Role::Code, Why::Language, &value.written()),
+    }
+}
+
+/// Adds a program by its path, if the session wrote it.
+fn own_program(value: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
+    let first = value.as_str().and_then(|value| value.split_whitespace().next());
+    let path = first.filter(|first| first.contains('/'));
+    let path = path.and_then(|path| path::collapse(sink.cwd.as_deref(), path));
+    if path.is_some_and(|path| there::is_of_session(&path, sink)) {
+        sink.shell(value.clone());
     }
 }
 

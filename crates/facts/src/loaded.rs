@@ -4,11 +4,14 @@
 
 mod fixed;
 mod inert;
+mod loaders;
 pub(crate) mod named;
 pub(crate) mod repository;
+mod roots;
 mod settings;
 pub(crate) mod sources;
 pub(crate) mod starts;
+pub(crate) mod there;
 pub(crate) mod unread;
 
 use std::collections::{BTreeSet, HashSet};
@@ -17,213 +20,15 @@ use std::sync::LazyLock;
 use castellan_event::{EffectKind, Role, Why, matches_star};
 use castellan_programs::{Arg, Attribute, Invocation};
 
-use crate::language::GENERATED;
+use self::loaders::{
+    COMPILED, IN_OWN_DIRECTORY, JS_ENDINGS, JS_RUNNERS, LOADERS, Loader, NX, PACKAGE_SCRIPT, Pattern, SOURCE,
+    TEST_DIRECTORIES,
+};
 use crate::limits::{LOADED_FILES_MAX, LOOKED_DIRECTORIES_MAX};
 use crate::next::From;
 use crate::path;
 use crate::sink::Sink;
 use castellan_programs::base_name;
-
-/// A pattern for names, in which `*` matches any text, and the language of such files.
-type Pattern = (&'static str, &'static str);
-
-/// Programs, the subcommands or options with which they load files (empty: always), and the files.
-type Loader = (&'static [&'static str], &'static [&'static str], &'static [&'static [Pattern]]);
-
-const LOADERS: &[Loader] = &[
-    (&["pytest", "py.test", "nose2", "unittest", "coverage"], &[], &[PYTHON_TESTS]),
-    (
-        &["tox", "nox"],
-        &[],
-        &[PYTHON_TESTS, &[("noxfile.py", "python"), ("setup.py", "python"), ("tox.ini", "tox")]],
-    ),
-    (&["pip", "pip3", "uv", "build"], &[], &[&[("setup.py", "python")]]),
-    (
-        &["jest", "vitest", "mocha", "_mocha", "ava", "jasmine", "karma", "cypress", "playwright"],
-        &[],
-        &[JS_TESTS, JS_CONFIGURATIONS],
-    ),
-    (
-        &[
-            "vite",
-            "webpack",
-            "webpack-cli",
-            "rollup",
-            "esbuild",
-            "next",
-            "nuxt",
-            "astro",
-            "eslint",
-            "prettier",
-            "stylelint",
-            "babel",
-            "storybook",
-            "tsup",
-            "gulp",
-            "grunt",
-            "parcel",
-            "tailwindcss",
-        ],
-        &[],
-        &[JS_CONFIGURATIONS],
-    ),
-    (&["sphinx-build", "sphinx-autobuild", "mkdocs"], &[], &[&[("conf.py", "python")]]),
-    (&["tap", "typedoc"], &[], &[JS_TESTS, JS_CONFIGURATIONS]),
-    (
-        &["nightwatch", "wdio", "testcafe", "codeceptjs", "cucumber-js", "stryker", "c8", "nyc", "ts-mocha"],
-        &[],
-        &[JS_TESTS, JS_CONFIGURATIONS],
-    ),
-    (&["behave"], &[], &[&[("environment.py", "python")]]),
-    (&["conan"], &[], &[&[("conanfile.py", "python")]]),
-    (&["vcpkg"], &[], &[&[("*.cmake", "cmake")]]),
-    (&["gem"], &["build", "install"], &[&[("*.gemspec", "ruby")]]),
-    (&["pod"], &[], &[&[("*.podspec", "commands")]]),
-    (&["luarocks"], &["build", "install", "make"], &[&[("*.rockspec", "rockspec")]]),
-    (&["opam", "dune"], &[], &[&[("*.opam", "opam"), ("opam", "opam")]]),
-    (
-        &["npm", "pnpm", "yarn", "bun"],
-        &["add", "ci", "i", "install", "rebuild"],
-        &[&[("package.json", "lifecycle")]],
-    ),
-    (&["rspec", "minitest"], &[], &[&[("*_spec.rb", "ruby"), ("*_helper.rb", "ruby")]]),
-    (
-        &["rake", "thor"],
-        &[],
-        &[&[("Rakefile", "ruby"), ("*.rake", "ruby"), ("Thorfile", "ruby"), ("*_test.rb", "ruby")]],
-    ),
-    (&["bundle"], &[], &[&[("Gemfile", "ruby"), ("*.gemspec", "ruby")]]),
-    (
-        &["phpunit", "pest", "paratest"],
-        &[],
-        &[&[("*Test.php", "php"), ("bootstrap.php", "php"), ("Pest.php", "php")]],
-    ),
-    (
-        &["cargo"],
-        &["build", "check", "test", "run", "clippy", "bench", "doc", "install"],
-        &[&[("build.rs", "rust")]],
-    ),
-    (&["cargo"], &["test", "bench", "run"], &[&[("*.rs", SOURCE)]]),
-    (&["go"], &["test", "run"], &[&[("*.go", SOURCE)]]),
-    (&["go"], &["generate"], &[&[("*.go", GENERATED)]]),
-    (&["node"], &["--test"], &[JS_TESTS, JS_TESTS_OF_NODE]),
-    (&["bun", "deno"], &["test", "bench"], &[JS_TESTS, JS_TESTS_OF_DENO]),
-    (&["gradle", "gradlew"], &[], &[&[("*.gradle", "groovy"), ("*.gradle.kts", "kotlin")]]),
-    (&["mvn", "mvnw", "mvnd"], &[], &[&[("pom.xml", "maven")]]),
-    (&["ant"], &[], &[&[("build.xml", "ant")]]),
-    (&["dotnet", "msbuild"], MSBUILD_BUILDS, &[MSBUILD_FILES]),
-    (&["cmake", "ctest", "ninja"], &[], &[&[("CMakeLists.txt", "cmake"), ("*.cmake", "cmake")]]),
-    (&["meson", "ninja"], &[], &[&[("meson.build", "meson")]]),
-    (&["dune"], &[], &[&[("dune", "dune"), ("dune.inc", "dune")]]),
-    (&["bazel", "bazelisk"], &[], &[BAZEL_FILES]),
-    (&["terraform", "tofu", "terragrunt"], TERRAFORM_CHANGES, &[&[("*.tf", "terraform")]]),
-    (&["terraform", "tofu", "terragrunt"], TERRAFORM_READS, &[&[("*.tf", "terraform-data")]]),
-    (&["mix", "iex"], &[], &[&[("mix.exs", "mix"), ("config.exs", "mix"), (".formatter.exs", "mix")]]),
-    (&["mix", "iex"], &[], &[&[("dev.exs", "mix"), ("test.exs", "mix"), ("runtime.exs", "mix")]]),
-    (&["mix"], &["test"], &[&[("test_helper.exs", "mix"), ("*_test.exs", "mix")]]),
-    (&["sbt"], &[], &[&[("*.sbt", "sbt")]]),
-    (&["rebar3"], &[], &[&[("rebar.config", "rebar")]]),
-    (&["nx"], &[], &[&[("project.json", NX)]]),
-    (&["lerna", "nx", "rush", "turbo"], &[], &[&[("package.json", PACKAGE_SCRIPT)]]),
-    (&["ninja"], &[], &[&[("build.ninja", SOURCE)]]),
-    (
-        &["pulumi"],
-        &["pre", "preview", "refresh", "up", "update"],
-        &[&[("index.ts", "javascript"), ("__main__.py", "python")]],
-    ),
-    (
-        &["npm", "pnpm", "yarn"],
-        &["build", "ci", "configure", "i", "install", "rebuild"],
-        &[&[("binding.gyp", "gyp")]],
-    ),
-    (
-        &["autoconf", "autoreconf", "aclocal"],
-        &[],
-        &[&[("configure.ac", "autoconf"), ("aclocal.m4", "autoconf"), ("configure.in", "autoconf")]],
-    ),
-    (&["swift"], &[], &[&[("Package.swift", "swift-package")]]),
-    (&["node-gyp"], &[], &[&[("binding.gyp", "gyp")]]),
-    (&["scons"], &[], &[&[("SConstruct", "scons"), ("SConscript", "scons")]]),
-    (&["zig"], &[], &[&[("build.zig", "zig-build")]]),
-    (
-        &["nix", "nix-shell"],
-        &[],
-        &[&[("flake.nix", "nix-file"), ("shell.nix", "nix-file"), ("default.nix", "nix-file")]],
-    ),
-];
-
-const BAZEL_FILES: &[Pattern] = &[
-    ("BUILD", "bazel"),
-    ("BUILD.bazel", "bazel"),
-    ("MODULE.bazel", "bazel"),
-    ("WORKSPACE", "bazel"),
-    ("WORKSPACE.bazel", "bazel"),
-    ("*.bzl", "bazel"),
-];
-
-const MSBUILD_BUILDS: &[&str] = &["build", "msbuild", "pack", "publish", "restore", "run", "test", "watch"];
-
-const MSBUILD_FILES: &[Pattern] = &[
-    ("*.*proj", "msbuild"),
-    ("Directory.Build.*", "msbuild"),
-    ("*.targets", "msbuild"),
-    ("*.props", "msbuild"),
-];
-
-const TERRAFORM_CHANGES: &[&str] = &["apply", "destroy", "run-all", "test"];
-
-const TERRAFORM_READS: &[&str] = &["console", "import", "plan", "refresh"];
-
-const PYTHON_TESTS: &[Pattern] =
-    &[("conftest.py", "python"), ("test_*.py", "python"), ("*_test.py", "python")];
-
-const JS_TESTS: &[Pattern] = &[
-    ("*.test.*s", "javascript"),
-    ("*.spec.*s", "javascript"),
-    ("*.test.*sx", "javascript"),
-    ("*.cy.*s", "javascript"),
-];
-
-const JS_TESTS_OF_NODE: &[Pattern] = &[
-    ("*-test.*js", "javascript"),
-    ("*_test.*js", "javascript"),
-    ("test-*.*js", "javascript"),
-    ("test.*js", "javascript"),
-];
-
-const JS_TESTS_OF_DENO: &[Pattern] = &[
-    ("*_test.*s", "javascript"),
-    ("*_spec.*s", "javascript"),
-    ("*_bench.*s", "javascript"),
-    ("*.bench.*s", "javascript"),
-    ("test.*s", "javascript"),
-];
-
-/// Language of a program's own sources. The effects only record their execution and origin: agents write and test such
-/// programs all day, and the agent's own permissions decide about them.
-const SOURCE: &str = "";
-
-/// Languages whose files are compiled into one program: a requested test is built with all others.
-const COMPILED: &[&str] = &[SOURCE, "rust", GENERATED];
-
-const JS_CONFIGURATIONS: &[Pattern] = &[
-    ("*.config.js", "javascript"),
-    ("*.config.cjs", "javascript"),
-    ("*.config.mjs", "javascript"),
-    ("*.config.ts", "javascript"),
-    ("*.config.mts", "javascript"),
-    ("*.conf.*js", "javascript"),
-    ("*.conf.ts", "javascript"),
-    (".*rc.js", "javascript"),
-    (".*rc.cjs", "javascript"),
-    (".*rc.mjs", "javascript"),
-    ("*.setup.*s", "javascript"),
-    ("Gruntfile.js", "javascript"),
-    ("gulpfile.*", "javascript"),
-];
-
-/// Programs that build in another directory than that of the sources, so all of the workspace may be loaded.
-const IN_OWN_DIRECTORY: &[&str] = &["cmake", "ctest", "meson", "ninja"];
 
 /// The module that builds packages of Python.
 const BUILD: &str = "build";
@@ -235,6 +40,7 @@ static PROGRAMS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
         .chain(sources::programs())
         .chain(repository::programs())
         .chain(settings::programs())
+        .chain(roots::programs())
         .flatten()
         .copied()
         .collect()
@@ -264,6 +70,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     if sink.mode.dry {
         return;
     }
+    roots::add(read, name, sink);
     if name == "cargo" {
         named::settings(read, sink);
     }
@@ -326,10 +133,6 @@ fn tasks(language: &str, file: &Arg, argv: &[Arg], cwd: &str, sink: &mut Sink<'_
     }
 }
 
-/// Settings with the tasks of a project of Nx, and the scripts of a package; the name of one follows.
-const NX: &str = "nx#targets";
-const PACKAGE_SCRIPT: &str = "script#scripts";
-
 /// Returns the language of a file that a runner loads by its directory of tests, or because an argument names it.
 fn named_otherwise(file: &str, program: &str, argv: &[Arg], cwd: &str) -> Option<&'static str> {
     let is_script = JS_ENDINGS.iter().any(|end| file.ends_with(end));
@@ -345,13 +148,6 @@ fn named_otherwise(file: &str, program: &str, argv: &[Arg], cwd: &str) -> Option
     };
     (lies_with_tests || argv.iter().skip(1).any(is_named)).then_some("javascript")
 }
-
-const JS_RUNNERS: &[&str] =
-    &["mocha", "_mocha", "ava", "jasmine", "jest", "vitest", "karma", "cypress", "playwright", "node"];
-
-const TEST_DIRECTORIES: &[&str] = &["__tests__", "spec", "specs", "test", "tests"];
-
-const JS_ENDINGS: &[&str] = &[".cjs", ".cts", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx"];
 
 /// Returns the directories outside `cwd` of files that the operands name.
 fn beyond(read: &Invocation, cwd: &str) -> BTreeSet<String> {

@@ -28,6 +28,8 @@ pub(crate) enum Starts {
     Module(&'static str, String),
     /// A package for this package manager, by its address.
     Package(&'static str, String),
+    /// A registry, by its address.
+    Registry(String),
     /// A command or program that an editor starts when it opens the project.
     Later(String),
     /// Text in this language.

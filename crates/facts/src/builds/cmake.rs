@@ -1,81 +1,19 @@
 //! Commands of CMake's language, by CMake 3.31. Every branch of a condition is read.
 
+mod external;
+mod text;
+mod words;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Commands, Rest, command, quoted, unknown, with_program};
+use castellan_event::matches_star;
+
+use self::text::calls;
+use self::words::{KEYWORDS, LIST, LOADED_BY_CMAKE, RUN_BY_BUILD, STARTING, VARIABLES};
+use super::{Commands, Rest, Source, command, quoted, unknown, with_program};
 use crate::limits::{BUILD_BLOCKS_MAX, BUILD_COMMANDS_MAX, BUILD_TOKENS_MAX, BUILD_VALUE_BYTES_MAX};
 
 pub(super) const LANGUAGE: &str = "cmake";
-
-/// Words that end a `COMMAND` of another command.
-const KEYWORDS: &[&str] = &[
-    "ALL",
-    "APPEND",
-    "BYPRODUCTS",
-    "COMMAND_ECHO",
-    "COMMAND_ERROR_IS_FATAL",
-    "COMMAND_EXPAND_LISTS",
-    "COMMENT",
-    "CONFIGURATIONS",
-    "DEPENDS",
-    "DEPENDS_EXPLICIT_ONLY",
-    "DEPFILE",
-    "ECHO_ERROR_VARIABLE",
-    "ECHO_OUTPUT_VARIABLE",
-    "ENCODING",
-    "ERROR_FILE",
-    "ERROR_QUIET",
-    "ERROR_STRIP_TRAILING_WHITESPACE",
-    "ERROR_VARIABLE",
-    "IMPLICIT_DEPENDS",
-    "INPUT_FILE",
-    "JOB_POOL",
-    "JOB_SERVER_AWARE",
-    "MAIN_DEPENDENCY",
-    "OUTPUT",
-    "OUTPUT_FILE",
-    "OUTPUT_QUIET",
-    "OUTPUT_STRIP_TRAILING_WHITESPACE",
-    "OUTPUT_VARIABLE",
-    "POST_BUILD",
-    "PRE_BUILD",
-    "PRE_LINK",
-    "RESULTS_VARIABLE",
-    "RESULT_VARIABLE",
-    "SOURCES",
-    "TIMEOUT",
-    "USES_TERMINAL",
-    "VERBATIM",
-    "WORKING_DIRECTORY",
-];
-
-/// Commands with `COMMAND` parts.
-const STARTING: &[&str] = &["add_custom_command", "add_custom_target", "add_test", "execute_process"];
-
-/// The sign between the elements of a list.
-const LIST: &str = ";";
-
-/// Ends of variables with programs that the build starts.
-const RUN_BY_BUILD: &[&str] = &["_COMPILER", "_COMPILER_LAUNCHER", "_LINKER_LAUNCHER"];
-
-/// Variables of CMake itself. `None`: the directory of the file, which is that of the project in most files.
-const VARIABLES: &[(&str, Option<&str>)] = &[
-    ("CMAKE_BINARY_DIR", Some("build")),
-    ("CMAKE_COMMAND", Some("cmake")),
-    ("CMAKE_CTEST_COMMAND", Some("ctest")),
-    ("CMAKE_CURRENT_BINARY_DIR", Some("build")),
-    ("CMAKE_CURRENT_LIST_DIR", None),
-    ("CMAKE_CURRENT_SOURCE_DIR", None),
-    ("CMAKE_CXX_COMPILER", Some("c++")),
-    ("CMAKE_C_COMPILER", Some("cc")),
-    ("CMAKE_MAKE_PROGRAM", Some("make")),
-    ("CMAKE_SOURCE_DIR", None),
-    ("PROJECT_BINARY_DIR", Some("build")),
-    ("PROJECT_SOURCE_DIR", None),
-    ("PYTHON_EXECUTABLE", Some("python3")),
-    ("Python3_EXECUTABLE", Some("python3")),
-    ("Python_EXECUTABLE", Some("python3")),
-];
 
 #[derive(Default)]
 struct File<'t> {
@@ -84,6 +22,9 @@ struct File<'t> {
     /// Programs that the project builds.
     targets: BTreeSet<String>,
     lines: Vec<String>,
+    sources: Vec<Source>,
+    /// Files that it downloads, and their addresses.
+    downloads: BTreeMap<String, String>,
     has_other_code: bool,
     is_over: bool,
     /// Texts of code that are open in each other.
@@ -95,6 +36,7 @@ pub(super) fn read(text: &str, directory: &str) -> Commands {
     file.add(text);
     Commands {
         shell: file.lines.join("\n"),
+        sources: file.sources,
         rest: match (file.is_over, file.has_other_code) {
             (true, _) => Rest::Over,
             (false, true) => Rest::Code,
@@ -110,7 +52,8 @@ impl File<'_> {
             return;
         };
         for (name, arguments) in calls {
-            self.is_over |= self.lines.len() > BUILD_COMMANDS_MAX || arguments.len() > BUILD_TOKENS_MAX;
+            let found = self.lines.len() + self.sources.len();
+            self.is_over |= found > BUILD_COMMANDS_MAX || arguments.len() > BUILD_TOKENS_MAX;
             if self.is_over {
                 return;
             }
@@ -121,16 +64,16 @@ impl File<'_> {
     fn call(&mut self, name: &str, arguments: &[String]) {
         let first = arguments.first().map_or("", String::as_str);
         match name {
-            "set" => {
-                let values = arguments.iter().skip(1);
-                let values = values.take_while(|one| !matches!(one.as_str(), "CACHE" | "PARENT_SCOPE"));
-                let values: Vec<String> = values.map(|one| self.filled(one)).collect();
-                if RUN_BY_BUILD.iter().any(|end| first.ends_with(end)) {
-                    self.words(values.iter());
-                }
-                let value = values.join(LIST);
-                let value = if value.len() > BUILD_VALUE_BYTES_MAX { unknown() } else { value };
-                self.values.insert(first.to_owned(), value);
+            "set" => self.set(first, arguments.get(1..).unwrap_or_default()),
+            "include" => self.load(first, ""),
+            "add_subdirectory" | "subdirs" => {
+                arguments.iter().take(1).for_each(|one| self.load(one, "/CMakeLists.txt"));
+            }
+            "externalproject_add"
+            | "externalproject_add_step"
+            | "fetchcontent_declare"
+            | "fetchcontent_populate" => {
+                self.external(arguments);
             }
             "find_program" => {
                 let program =
@@ -147,6 +90,9 @@ impl File<'_> {
             }
             "file" => self.of_file(first, arguments.get(1..).unwrap_or_default()),
             "install" => {
+                let scripts = arguments.iter().zip(arguments.iter().skip(1));
+                let scripts = scripts.filter(|(key, _)| *key == "SCRIPT").map(|(_, file)| file);
+                scripts.for_each(|file| self.load(file, ""));
                 let code = arguments.iter().skip_while(|one| *one != "CODE").nth(1);
                 if let Some(code) = code {
                     self.depth += 1;
@@ -159,6 +105,8 @@ impl File<'_> {
             }
             "cmake_language" | "variable_watch" | "ctest_run_script" => self.has_other_code = true,
             "set_property" => {
+                let files = arguments.iter().skip_while(|one| !one.starts_with("TEST_INCLUDE_FILE")).skip(1);
+                files.for_each(|file| self.load(file, ""));
                 self.words(arguments.iter().skip_while(|one| !one.starts_with("RULE_LAUNCH_")).skip(1));
             }
             "configure_file" => self.of_file("COPY_FILE", arguments),
@@ -166,6 +114,29 @@ impl File<'_> {
             name if STARTING.contains(&name) => self.starting(name, arguments),
             _ => {}
         }
+    }
+
+    fn set(&mut self, name: &str, values: &[String]) {
+        let values = values.iter().take_while(|one| !matches!(one.as_str(), "CACHE" | "PARENT_SCOPE"));
+        let values: Vec<String> = values.map(|one| self.filled(one)).collect();
+        if RUN_BY_BUILD.iter().any(|end| name.ends_with(end)) {
+            self.words(values.iter());
+        }
+        if loads(name) {
+            values.iter().for_each(|file| self.load(file, ""));
+        }
+        let value = values.join(LIST);
+        let value = if value.len() > BUILD_VALUE_BYTES_MAX { unknown() } else { value };
+        self.values.insert(name.to_owned(), value);
+    }
+
+    /// Adds a file that CMake runs in turn. `end`: the name of the file in a directory.
+    fn load(&mut self, file: &str, end: &str) {
+        let file = self.filled(file);
+        self.sources.push(match self.downloads.get(&file) {
+            Some(address) => Source::Address(LANGUAGE, address.clone()),
+            None => Source::File(format!("{file}{end}")),
+        });
     }
 
     /// Adds the commands after each `COMMAND`, and the command without this word that targets and tests may have.
@@ -216,6 +187,9 @@ impl File<'_> {
 
     fn of_file(&mut self, kind: &str, arguments: &[String]) {
         let shown: Vec<String> = arguments.iter().map(|one| self.shown(&self.filled(one))).collect();
+        if let ("DOWNLOAD", [address, file, ..]) = (kind, arguments) {
+            self.downloads.insert(self.filled(file), self.filled(address));
+        }
         let (first, second) =
             (shown.first().cloned().unwrap_or_default(), shown.get(1).cloned().unwrap_or_default());
         match kind {
@@ -291,91 +265,17 @@ impl File<'_> {
     }
 }
 
+/// Returns true for a variable with a file that CMake runs.
+pub(crate) fn loads(variable: &str) -> bool {
+    LOADED_BY_CMAKE.iter().any(|pattern| matches_star(pattern, variable))
+}
+
 fn quoted_part(text: &str) -> String {
     if text.is_empty() { String::new() } else { quoted(text) }
 }
 
 fn is_no_keyword(word: &&String) -> bool {
     !KEYWORDS.contains(&word.as_str())
-}
-
-/// Parses the commands with their arguments. `None` if the text does not end well.
-fn calls(text: &str) -> Option<Vec<(String, Vec<String>)>> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    loop {
-        rest = blank(rest);
-        if rest.is_empty() {
-            return Some(found);
-        }
-        let end = rest.find(|one: char| !one.is_ascii_alphanumeric() && one != '_')?;
-        let (name, after) = rest.split_at_checked(end).filter(|(name, _)| !name.is_empty())?;
-        let mut inner = blank(after).strip_prefix('(')?;
-        let (mut arguments, mut depth) = (Vec::new(), 1);
-        while depth > 0 {
-            inner = blank(inner);
-            let first = inner.chars().next()?;
-            match first {
-                '(' => depth += 1,
-                ')' => depth -= 1,
-                _ => {
-                    let (argument, behind) = argument(inner)?;
-                    arguments.push(argument);
-                    inner = behind;
-                    continue;
-                }
-            }
-            inner = inner.get(1..)?;
-        }
-        found.push((name.to_owned(), arguments));
-        rest = inner;
-    }
-}
-
-/// Skips blanks and comments.
-fn blank(mut text: &str) -> &str {
-    loop {
-        text = text.trim_start();
-        let Some(comment) = text.strip_prefix('#') else { return text };
-        text = match bracket(comment) {
-            Some((_, behind)) => behind,
-            None => comment.split_once('\n').map_or("", |(_, behind)| behind),
-        };
-    }
-}
-
-/// Returns the text of `[==[...]==]` and the rest.
-fn bracket(text: &str) -> Option<(&str, &str)> {
-    let inner = text.strip_prefix('[')?;
-    let level = inner.len() - inner.trim_start_matches('=').len();
-    let inner = inner.get(level..)?.strip_prefix('[')?;
-    inner.split_once(&format!("]{}]", "=".repeat(level)))
-}
-
-fn argument(text: &str) -> Option<(String, &str)> {
-    if let Some((inner, behind)) = bracket(text) {
-        return Some((inner.to_owned(), behind));
-    }
-    let is_quoted = text.starts_with('"');
-    let body = text.strip_prefix('"').unwrap_or(text);
-    let mut value = String::new();
-    let mut signs = body.char_indices();
-    while let Some((at, sign)) = signs.next() {
-        match sign {
-            '\\' => match signs.next() {
-                Some((_, '\n')) => {}
-                Some((_, 'n')) => value.push('\n'),
-                Some((_, other)) => value.push(other),
-                None => return None,
-            },
-            '"' if is_quoted => return Some((value, body.get(at + 1..)?)),
-            ' ' | '\t' | '\n' | '\r' | '(' | ')' | '#' if !is_quoted => {
-                return Some((value, body.get(at..)?));
-            }
-            other => value.push(other),
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -385,7 +285,8 @@ mod tests {
     #[test]
     fn commands_of_a_project_are_found() {
         let check = |text: &str, expected: &str, rest: Rest| {
-            assert_eq!(read(text, "/w"), Commands { shell: expected.to_owned(), rest }, "{text}");
+            let found = read(text, "/w");
+            assert_eq!((found.shell.as_str(), found.rest), (expected, rest), "{text}");
         };
         check(
             "project(x C)\n# a (\nadd_executable(a a.c)\nadd_test(NAME t COMMAND a --x)\n",
@@ -427,5 +328,30 @@ mod tests {
         check("set_property(GLOBAL PROPERTY RULE_LAUNCH_LINK \"a\")", "'a'", Rest::Nothing);
         check("configure_file(a $ENV{HOME}/b)", "cp -r 'a' \"${HOME}\"'/b'", Rest::Nothing);
         check("file(GENERATE OUTPUT o CONTENT x)", "touch 'o'", Rest::Nothing);
+    }
+
+    #[test]
+    fn files_and_addresses_of_other_code_are_found() {
+        let file = |path: &str| Source::File(path.to_owned());
+        let address = |url: &str| Source::Address(LANGUAGE, url.to_owned());
+        let check =
+            |text: &str, expected: &[Source]| assert_eq!(read(text, "/w").sources, expected, "{text}");
+        check(
+            "include(a.txt)\ninclude(${CMAKE_CURRENT_LIST_DIR}/b OPTIONAL)",
+            &[file("a.txt"), file("/w/b")],
+        );
+        check("add_subdirectory(d EXCLUDE_FROM_ALL)", &[file("d/CMakeLists.txt")]);
+        check("set(CMAKE_TOOLCHAIN_FILE t.txt CACHE FILEPATH x)", &[file("t.txt")]);
+        check("set(CMAKE_PROJECT_x_INCLUDE p)", &[file("p")]);
+        check("install(SCRIPT s.txt)", &[file("s.txt")]);
+        check("file(DOWNLOAD https://h/x y)\ninclude(y)", &[address("https://h/x")]);
+        check(
+            "FetchContent_Declare(x GIT_REPOSITORY https://h/x.git GIT_TAG v1)",
+            &[address("https://h/x.git")],
+        );
+        check("ExternalProject_Add(x URL ${CMAKE_SOURCE_DIR}/x.tgz)", &[]);
+        let commands =
+            "ExternalProject_Add(x CONFIGURE_COMMAND \"\" BUILD_COMMAND a -b COMMAND c BUILD_IN_SOURCE 1)";
+        assert_eq!(read(commands, "/w").shell, "'a' '-b'\n'c'");
     }
 }

@@ -1,24 +1,33 @@
 //! Finds commands in the text of a build file by the words that start them. Knows brackets, quotes and comments of a
 //! language, and the texts that are assigned to names; must not know the language further.
 
+mod arguments;
+
 use std::collections::BTreeMap;
 
+use self::arguments::{chain, last_text, place, receiver, region, words};
 use super::table::{Dialect, Takes};
 use super::tokens::{Token, tokens};
-use super::{Commands, HOME, Rest, command, quoted, unknown};
+use super::{Commands, Rest, Source, command, quoted, unknown};
 use crate::limits::{BUILD_BLOCKS_MAX, BUILD_COMMANDS_MAX, BUILD_TOKENS_MAX};
 
 /// Names of the user's home, as functions, variables and properties.
 const HOMES: &[&str] = &["HOME", "System.user_home", "System.user_home!", "user.home"];
 
+/// Methods of Groovy and Scala that run a text, or the words of a list.
+const METHODS: &[&str] = &[".!", ".!!", ".execute", ".lazyLines"];
+
+/// Methods of a file of Groovy and Kotlin that delete it with all below.
+const DELETING: &[&str] = &[".deleteDir", ".deleteRecursively"];
+
 pub(super) fn read(dialect: &Dialect, text: &str) -> Commands {
     let tokens = tokens(dialect, text);
     let values = values(&tokens);
-    let (mut lines, mut headers) = (Vec::new(), Vec::new());
+    let (mut lines, mut sources, mut headers) = (Vec::new(), Vec::new(), Vec::new());
     let mut line_from = 0;
     for (at, token) in tokens.iter().enumerate() {
-        if lines.len() > BUILD_COMMANDS_MAX {
-            return Commands { shell: lines.join("\n"), rest: Rest::Over };
+        if lines.len() + sources.len() > BUILD_COMMANDS_MAX {
+            return Commands { shell: lines.join("\n"), sources, rest: Rest::Over };
         }
         match token {
             Token::Line => line_from = at + 1,
@@ -36,30 +45,41 @@ pub(super) fn read(dialect: &Dialect, text: &str) -> Commands {
                 lines.extend(command);
             }
             Token::Sign(_) => {}
-            Token::Word(word) if dialect.has_methods && word == ".execute" => {
+            Token::Word(word) if dialect.has_methods && METHODS.contains(&word.as_str()) => {
                 lines.extend(
                     receiver(&tokens, at).filter(|words| !words.is_empty()).map(|words| command(&words)),
                 );
             }
+            Token::Word(word) if dialect.has_methods && DELETING.contains(&word.as_str()) => {
+                lines.extend(last_text(&tokens, at).map(|path| format!("rm -rf {}", quoted(path))));
+            }
             Token::Word(word) => {
                 let is_start = |(name, ..): &&(&str, &str, Takes)| {
-                    word == name || word.strip_suffix(name).is_some_and(|before| before.ends_with('.'))
+                    word == name || word.strip_suffix(name).is_some_and(|before| before.ends_with(['.', ':']))
                 };
-                let Some((_, within, takes)) = dialect.starts.iter().find(is_start) else { continue };
-                let is_in = |(from, to): &(usize, usize)| {
-                    let from = (*from).max(to.saturating_sub(BUILD_TOKENS_MAX / BUILD_BLOCKS_MAX));
-                    let header = tokens.get(from..*to).unwrap_or_default();
-                    header.iter().any(|one| matches!(one, Token::Word(it) | Token::Text(it) if it == within))
-                };
-                if within.is_empty() || headers.iter().rev().take(BUILD_BLOCKS_MAX).any(is_in) {
+                for (_, within, takes) in dialect.starts.iter().filter(is_start) {
+                    let is_in = |(from, to): &(usize, usize)| {
+                        let from = (*from).max(to.saturating_sub(BUILD_TOKENS_MAX / BUILD_BLOCKS_MAX));
+                        let header = tokens.get(from..*to).unwrap_or_default();
+                        header
+                            .iter()
+                            .any(|one| matches!(one, Token::Word(it) | Token::Text(it) if it == within))
+                    };
+                    if !within.is_empty() && !headers.iter().rev().take(BUILD_BLOCKS_MAX).any(is_in) {
+                        continue;
+                    }
                     let is_chain = *takes == Takes::Chain;
                     let region = if is_chain { chain(&tokens, at) } else { region(&tokens, at, dialect) };
+                    if let Takes::Loaded(tool) = takes {
+                        sources.extend(place(region).map(|place| source(tool, place)));
+                    }
                     lines.extend(started(*takes, &words(region, &values, dialect)));
+                    break;
                 }
             }
         }
     }
-    Commands { shell: lines.join("\n"), rest: dialect.rest }
+    Commands { shell: lines.join("\n"), sources, rest: dialect.rest }
 }
 
 /// Returns the texts that are assigned to each wanted name.
@@ -89,6 +109,8 @@ pub(super) fn assigned(
 fn started(takes: Takes, words: &[String]) -> Vec<String> {
     let Some(first) = words.first() else { return Vec::new() };
     match takes {
+        // `exec("a -b")` of Java splits its text.
+        Takes::Words if words.len() == 1 && first.contains(' ') => vec![first.clone()],
         Takes::Words | Takes::Chain => vec![command(words)],
         Takes::Shell if *first == unknown() => vec![quoted(first)],
         Takes::Shell => vec![first.clone()],
@@ -99,143 +121,31 @@ fn started(takes: Takes, words: &[String]) -> Vec<String> {
         Takes::Last => words.last().filter(|last| **last != unknown()).cloned().into_iter().collect(),
         Takes::Line => vec![words.join(" ").trim_matches(['[', ']', '`', '\'', ' ']).to_owned()],
         Takes::Deleted => vec![format!("rm -rf {}", command(words))],
+        Takes::DeletedTexts => {
+            let known: Vec<String> =
+                words.iter().filter(|word| !word.contains(&unknown())).cloned().collect();
+            if known.is_empty() { Vec::new() } else { vec![format!("rm -rf {}", command(&known))] }
+        }
         Takes::Code => vec![quoted(&unknown())],
+        Takes::Loaded(_) => Vec::new(),
     }
 }
 
-/// Returns the arguments after the word at a position.
-fn region<'t>(tokens: &'t [Token], at: usize, dialect: &Dialect) -> &'t [Token] {
-    let after = tokens.get(at + 1..).unwrap_or_default();
-    let after = after.get(..BUILD_TOKENS_MAX).unwrap_or(after);
-    if dialect.has_bare_texts {
-        // The word is in brackets, or before them.
-        let inner = after.strip_prefix(&[Token::Sign('(')]).unwrap_or(after);
-        return until_close(inner, 1);
-    }
-    // `name = value`, `name: value` and `{name, value}`.
-    let assigned = after.iter().position(|one| !matches!(one, Token::Sign('=' | ':' | ',' | '>')));
-    let is_assigned = assigned.is_some_and(|at| at > 0);
-    let after = after.get(assigned.unwrap_or(0)..).unwrap_or_default();
-    let is_block = matches!(after.first(), Some(Token::Sign('(' | '[' | '{' | '&')));
-    if is_block {
-        let open = after.iter().take_while(|one| !matches!(one, Token::Sign('(' | '[' | '{'))).count();
-        return until_close(after.get(open + 1..).unwrap_or_default(), 1);
-    }
-    let mut end = 0;
-    for (at, token) in after.iter().enumerate() {
-        let continues = matches!(after.get(at.wrapping_sub(1)), Some(Token::Sign(',' | '+')));
-        let is_end = match token {
-            Token::Line => !continues,
-            Token::Sign(')' | '}' | ']' | ';') => true,
-            Token::Sign(',') => is_assigned,
-            Token::Word(_) | Token::Text(_) | Token::Sign(_) => false,
-        };
-        if is_end {
-            break;
-        }
-        end = at + 1;
-    }
-    after.get(..end).unwrap_or_default()
-}
+/// Beginnings of addresses without a scheme.
+const HOSTED: &[&str] = &["git@", "git::"];
 
-/// Returns the tokens of a call and of the methods on its value, up to the end of the statement.
-fn chain(tokens: &[Token], at: usize) -> &[Token] {
-    let after = tokens.get(at + 1..).unwrap_or_default();
-    let after = after.get(..BUILD_TOKENS_MAX).unwrap_or(after);
-    let end = after.iter().position(|one| *one == Token::Sign(';')).unwrap_or(after.len());
-    after.get(..end).unwrap_or_default()
-}
+/// Registries of Terraform and OpenTofu that most projects use.
+const TERRAFORM_HOSTS: &[&str] = &["app.terraform.io", "registry.opentofu.org", "registry.terraform.io"];
 
-/// Returns the words of the text, or of the list of texts, before a method at a position.
-fn receiver(tokens: &[Token], at: usize) -> Option<Vec<String>> {
-    let before = tokens.get(at.saturating_sub(BUILD_BLOCKS_MAX)..at)?;
-    match before.last()? {
-        Token::Text(text) => Some(vec!["sh".to_owned(), "-c".to_owned(), text.clone()]),
-        Token::Sign(']') => {
-            let open = before.iter().rposition(|one| *one == Token::Sign('['))?;
-            let texts = before.get(open..)?.iter().filter_map(|one| match one {
-                Token::Text(text) => Some(text.clone()),
-                Token::Word(_) | Token::Sign(_) | Token::Line => None,
-            });
-            Some(texts.collect())
-        }
-        Token::Word(_) | Token::Sign(_) | Token::Line => None,
+/// Returns the code at a place: an address for this tool, or else a file.
+fn source(tool: &'static str, place: String) -> Source {
+    let host = place.split('/').next().unwrap_or_default();
+    let is_host = tool == "terraform" && host.contains('.') && !host.starts_with('.') && !host.contains(':');
+    if is_host && !TERRAFORM_HOSTS.contains(&host) {
+        return Source::Address(tool, format!("https://{place}"));
     }
-}
-
-fn until_close(tokens: &[Token], mut depth: usize) -> &[Token] {
-    for (at, token) in tokens.iter().enumerate() {
-        match token {
-            Token::Sign('(' | '[' | '{') => depth += 1,
-            Token::Sign(')' | ']' | '}') => depth -= 1,
-            Token::Word(_) | Token::Text(_) | Token::Sign(_) | Token::Line => {}
-        }
-        if depth == 0 {
-            return tokens.get(..at).unwrap_or_default();
-        }
-    }
-    tokens
-}
-
-/// Returns the texts of arguments, without named ones. A name without a known text is an unknown word.
-fn words(tokens: &[Token], values: &BTreeMap<&str, &str>, dialect: &Dialect) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let (mut at, mut depth, mut is_joined) = (0, 0_usize, false);
-    while let Some(token) = tokens.get(at) {
-        let next = tokens.get(at + 1);
-        at += 1;
-        let text = match token {
-            Token::Sign('(' | '[' | '{') => {
-                depth += 1;
-                // A call without arguments.
-                let before = at.checked_sub(2).and_then(|at| tokens.get(at));
-                let is_call = matches!(before, Some(Token::Word(word)) if !HOMES.contains(&word.as_str()));
-                if !(is_call && matches!(next, Some(Token::Sign(')')))) {
-                    continue;
-                }
-                unknown()
-            }
-            Token::Sign(')' | ']' | '}') => {
-                depth = depth.saturating_sub(1);
-                continue;
-            }
-            Token::Sign('+') => {
-                is_joined = true;
-                continue;
-            }
-            Token::Sign(_) | Token::Line => continue,
-            Token::Text(text) if HOMES.contains(&text.as_str()) => HOME.to_owned(),
-            Token::Text(text) => text.clone(),
-            Token::Word(word) if dialect.has_bare_texts => word.clone(),
-            Token::Word(_) if matches!(next, Some(Token::Sign(':' | '='))) => {
-                // A named argument ends at the next comma of its depth.
-                let mut inner = 0_i32;
-                while let Some(one) = tokens.get(at) {
-                    match one {
-                        Token::Sign('(' | '[' | '{') => inner += 1,
-                        Token::Sign(')' | ']' | '}') => inner -= 1,
-                        Token::Sign(',') if inner == 0 => break,
-                        Token::Word(_) | Token::Text(_) | Token::Sign(_) | Token::Line => {}
-                    }
-                    if inner < 0 {
-                        break;
-                    }
-                    at += 1;
-                }
-                continue;
-            }
-            Token::Word(word) if HOMES.contains(&word.as_str()) => HOME.to_owned(),
-            Token::Word(_) if matches!(next, Some(Token::Sign('('))) => continue,
-            Token::Word(word) if matches!(word.as_str(), "." | "_" | "const" | "do" | "u8") => continue,
-            Token::Word(word) => values.get(word.as_str()).map_or_else(unknown, |text| (*text).to_owned()),
-        };
-        match found.last_mut().filter(|_| is_joined) {
-            Some(last) => last.push_str(&text),
-            None => found.push(text),
-        }
-        is_joined = false;
-    }
-    found
+    let is_address = place.contains("://") || HOSTED.iter().any(|begin| place.starts_with(begin));
+    if is_address { Source::Address(tool, place) } else { Source::File(place) }
 }
 
 /// Returns the texts that are assigned to names: `name = 'text'`, `name = find_program('text')`.
@@ -308,6 +218,13 @@ mod tests {
             "make -C c\na",
         );
         check("sbt", "val r = Seq(\"sh\", \"-c\", \"a\").!\n", "'sh' '-c' 'a'");
+    }
+
+    #[test]
+    fn commands_of_languages_with_code_are_found() {
+        let check = |language: &str, text: &str, expected: &str| {
+            assert_eq!(read(find(language).unwrap(), text).shell, expected, "{text}");
+        };
         check("mix", "System.cmd(\"sh\", [\"-c\", \"a\"], into: IO.stream())\n", "'sh' '-c' 'a'");
         check("mix", "File.rm_rf!(System.user_home!())", "rm -rf \"${HOME}\"");
         check("mix", "aliases: [test: [\"ecto.create\", \"cmd rm -rf x\"]]", "rm -rf x");
@@ -327,5 +244,35 @@ mod tests {
         );
         check("autoconf", "AC_INIT([x])\nm4_esyscmd([a -s | sh])\n", "a -s | sh");
         check("meson", "run_command(", "");
+        check("rust-code", "std::fs::remove_dir_all(\"/x\");", "rm -rf '/x'");
+        check("gradle", "tasks.register<Exec>(\"b\") { commandLine(\"a\", \"-b\") }", "'a' '-b'");
+        check("gradle", "'a -b'.execute()", "'sh' '-c' 'a -b'");
+        check("gradle", "delete 'a', buildDir\nnew File('b').deleteDir()", "rm -rf 'a'\nrm -rf 'b'");
+        check("sbt", "\"a -b\".!", "'sh' '-c' 'a -b'");
+        check("jvm-code", "Runtime.getRuntime().exec(\"a -b\");", "a -b");
+        check(
+            "terragrunt",
+            "before_hook \"x\" {\n execute = [\"a\", \"b\"]\n}\nx = run_cmd(\"c\")",
+            "'a' 'b'\n'c'",
+        );
+        check("nix-file", "program = writeShellScript \"x\" \"a -b\";", "a -b");
+    }
+
+    #[test]
+    fn code_of_other_places_is_found() {
+        let check = |language: &str, text: &str, expected: &[Source]| {
+            assert_eq!(read(find(language).unwrap(), text).sources, expected, "{text}");
+        };
+        let file = |path: &str| Source::File(path.to_owned());
+        let address = |tool, url: &str| Source::Address(tool, url.to_owned());
+        check("gradle", "apply from: 'x.txt'", &[file("x.txt")]);
+        check("gradle", "apply(from = \"https://h/x.gradle\")", &[address("gradle", "https://h/x.gradle")]);
+        check("nix-file", "import ./x.txt { }", &[file("./x.txt")]);
+        check("terraform-sources", "module \"a\" {\n source = \"a/b/c\"\n}", &[file("a/b/c")]);
+        check(
+            "terraform-sources",
+            "module \"a\" {\n source = \"git::https://h/x\"\n}\nsource = \"https://h/y\"",
+            &[address("terraform", "git::https://h/x")],
+        );
     }
 }

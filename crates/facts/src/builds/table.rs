@@ -39,6 +39,8 @@ pub(super) enum Takes {
     Each,
     /// Its texts are paths that it deletes with all below.
     Deleted,
+    /// Like this, but paths that the file does not show are those of the build.
+    DeletedTexts,
     /// Its last text is shell text.
     Last,
     /// Its words are shell text.
@@ -47,6 +49,8 @@ pub(super) enum Takes {
     Code,
     /// Like [`Takes::Words`], with the texts of the methods that follow on its value.
     Chain,
+    /// Its first text is a file in the same language, or an address from which this tool fetches code.
+    Loaded(&'static str),
 }
 
 const HASH: (&str, &str) = ("#", "\n");
@@ -128,6 +132,47 @@ const DIALECTS: &[Dialect] = &[
         starts: TERRAFORM_DATA,
         ..BASE
     },
+    // A directory of modules is no file; their files are read by their names.
+    Dialect {
+        name: "terraform-sources",
+        comments: &[HASH, SLASHES, STARS],
+        holes: &[("${", "}")],
+        starts: &[
+            ("source", "module", Takes::Loaded("terraform")),
+            ("source", "required_providers", Takes::Loaded("terraform")),
+        ],
+        ..BASE
+    },
+    Dialect {
+        name: "terragrunt",
+        comments: &[HASH, SLASHES, STARS],
+        holes: &[("${", "}")],
+        starts: &[
+            ("execute", "before_hook", Takes::Words),
+            ("execute", "after_hook", Takes::Words),
+            ("execute", "error_hook", Takes::Words),
+            ("run_cmd", "", Takes::Words),
+            ("source", "terraform", Takes::Loaded("terraform")),
+        ],
+        ..BASE
+    },
+    // Scripts in Groovy and Kotlin of Gradle 8.
+    Dialect {
+        name: "gradle",
+        comments: &[SLASHES, STARS],
+        quotes: &["\"\"\"", "\"", "'"],
+        holes: &[("${", "}")],
+        starts: &[
+            ("commandLine", "", Takes::Words),
+            ("delete", "", Takes::DeletedTexts),
+            ("exec", "", Takes::Words),
+            ("from", "", Takes::Loaded("gradle")),
+            ("ProcessBuilder", "", Takes::Words),
+        ],
+        has_methods: true,
+        rest: Rest::Script,
+        ..BASE
+    },
     Dialect {
         name: "rebar",
         comments: &[("%", "\n")],
@@ -145,6 +190,7 @@ const DIALECTS: &[Dialect] = &[
             ("exec", "", Takes::Shell),
             ("IO.delete", "", Takes::Deleted),
         ],
+        has_methods: true,
         rest: Rest::Code,
         ..BASE
     },
@@ -331,7 +377,15 @@ const DIALECTS: &[Dialect] = &[
         comments: &[HASH, STARS],
         quotes: &["''", "\""],
         holes: &[("${", "}")],
-        starts: &[("shellHook", "", Takes::Shell), ("builtins.exec", "", Takes::Words)],
+        starts: &[
+            ("shellHook", "", Takes::Shell),
+            ("writeShellScript", "", Takes::Last),
+            ("writeShellScriptBin", "", Takes::Last),
+            ("text", "writeShellApplication", Takes::Shell),
+            ("builtins.exec", "", Takes::Words),
+            ("import", "", Takes::Loaded("nix")),
+            ("callPackage", "", Takes::Loaded("nix")),
+        ],
         ..BASE
     },
 ];

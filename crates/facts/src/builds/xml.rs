@@ -1,7 +1,7 @@
 //! Commands in build files of Maven 3.9, Ant 1.10 and `MSBuild` 17. Only elements and attributes are read, so a text
 //! that is not well formed is read as far as it goes.
 
-use super::{Commands, HOME, Rest, command, unknown};
+use super::{Commands, HOME, Rest, Source, command, unknown};
 use crate::limits::BUILD_COMMANDS_MAX;
 
 /// Words by which a file loads code of its own into its tool.
@@ -68,10 +68,12 @@ pub(super) fn read(language: &str, text: &str) -> Commands {
         found.add(tag, inner);
     }
     found.end();
-    let is_over = found.lines.len() > BUILD_COMMANDS_MAX;
+    let is_over = found.lines.len().max(found.sources.len()) > BUILD_COMMANDS_MAX;
     found.lines.truncate(BUILD_COMMANDS_MAX);
+    found.sources.truncate(BUILD_COMMANDS_MAX);
     Commands {
         shell: found.lines.join("\n"),
+        sources: found.sources,
         rest: match (is_over, has_script) {
             (true, _) => Rest::Over,
             (false, true) => Rest::Script,
@@ -83,8 +85,11 @@ pub(super) fn read(language: &str, text: &str) -> Commands {
 #[derive(Default)]
 struct Found {
     lines: Vec<String>,
+    sources: Vec<Source>,
     /// The words of the command that is open.
     open: Vec<String>,
+    /// The element that names a registry is open.
+    is_in_registry: bool,
 }
 
 impl Found {
@@ -107,6 +112,11 @@ impl Found {
             }
             "argument" => self.open.push(inner),
             "commandlineArgs" => self.open.extend(inner.split_whitespace().map(str::to_owned)),
+            "Import" => self.sources.extend(attribute(tag, "Project").map(Source::File)),
+            "module" => self.sources.push(Source::File(format!("{inner}/pom.xml"))),
+            "relativePath" => self.sources.push(Source::File(inner)),
+            "repository" | "pluginRepository" => self.is_in_registry = true,
+            "url" if self.is_in_registry => self.sources.push(Source::Registry(inner)),
             "Exec" => self.lines.extend(attribute(tag, "Command")),
             name if SHELL.contains(&name) => self.lines.push(inner),
             name => {
@@ -116,6 +126,7 @@ impl Found {
                 }
             }
         }
+        self.is_in_registry &= !matches!(tag, "/repository" | "/pluginRepository");
         if tag == "/exec" || tag.starts_with("/configuration") || tag.ends_with('/') && name == "exec" {
             self.end();
         }
@@ -221,7 +232,8 @@ mod tests {
     #[test]
     fn commands_of_elements_are_found() {
         let check = |language: &str, text: &str, expected: &str, rest: Rest| {
-            assert_eq!(read(language, text), Commands { shell: expected.to_owned(), rest }, "{text}");
+            let found = read(language, text);
+            assert_eq!((found.shell.as_str(), found.rest), (expected, rest), "{text}");
         };
         check(
             "ant",
@@ -247,5 +259,21 @@ mod tests {
         check("msbuild", "<Exec Command=\"echo $(curl -s x)\" />", "echo $(curl -s x)", Rest::Nothing);
         check("maven", "<delete dir=\"${user.home}\"/>", "rm -rf \"${HOME}\"", Rest::Nothing);
         check("msbuild", "<UsingTask TaskName=\"a\"/>", "", Rest::Script);
+    }
+
+    #[test]
+    fn files_and_registries_of_a_project_are_found() {
+        let file = |path: &str| Source::File(path.to_owned());
+        let registry = Source::Registry("https://h/m2".to_owned());
+        let check = |language: &str, text: &str, expected: &[Source]| {
+            assert_eq!(read(language, text).sources, expected, "{text}");
+        };
+        check("msbuild", "<Project><Import Project=\"a.txt\"/></Project>", &[file("a.txt")]);
+        check("maven", "<modules><module>a</module></modules>", &[file("a/pom.xml")]);
+        check(
+            "maven",
+            "<url>https://x</url><repository><id>r</id><url>https://h/m2</url></repository>",
+            &[registry],
+        );
     }
 }

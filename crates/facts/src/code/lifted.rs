@@ -143,14 +143,42 @@ fn of_cargo(text: &str) -> Result<String, Why> {
                 open.push((inner, depth + 1));
             }
             if PROGRAMS.contains(&key.as_str()) {
-                let words = value.as_array().map(Vec::as_slice).unwrap_or_default();
-                let words: Vec<String> = words.iter().filter_map(Value::as_str).map(single_quoted).collect();
-                found.extend(value.as_str().map(str::to_owned));
-                found.extend((!words.is_empty()).then(|| words.join(" ")));
+                found.extend(words(value));
+            } else if key.ends_with("flags") {
+                // `-C linker=x`
+                let flags = words(value).map(|flags| flags.replace('\'', ""));
+                found.extend(flags.filter(|flags| flags.contains("linker=")).map(with_flags));
             }
         }
     }
+    for (name, value) in table_of(&file, "env") {
+        let value = value.get("value").unwrap_or(value).as_str();
+        found.extend(value.map(|value| format!("{name}={} rustc --version", single_quoted(value))));
+    }
+    // Other aliases are the commands that they name, with the settings that all of them have.
+    let aliases = table_of(&file, "alias").filter_map(|(_, value)| words(value));
+    found.extend(aliases.filter(|alias| alias.contains("--config")).map(|alias| format!("cargo {alias}")));
+    for (kind, key) in [("source", "registry"), ("registries", "index")] {
+        let urls = table_of(&file, kind).filter_map(|(_, one)| one.get(key)?.as_str());
+        let setting = |url| format!("CARGO_SOURCE_REGISTRY={} rustc --version", single_quoted(url));
+        found.extend(urls.map(setting));
+    }
     Ok(lines(found.into_iter()))
+}
+
+fn with_flags(flags: String) -> String {
+    format!("RUSTFLAGS={} rustc --version", single_quoted(&flags))
+}
+
+/// Returns the words of a value as shell text: a text, or a list of words.
+fn words(value: &Value) -> Option<String> {
+    let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    let list: Vec<String> = list.iter().filter_map(Value::as_str).map(single_quoted).collect();
+    value.as_str().map(str::to_owned).or_else(|| (!list.is_empty()).then(|| list.join(" ")))
+}
+
+fn table_of<'v>(file: &'v toml::Table, name: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
+    file.get(name).and_then(Value::as_table).into_iter().flatten()
 }
 
 fn lines(commands: impl Iterator<Item = String>) -> String {

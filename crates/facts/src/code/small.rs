@@ -11,7 +11,7 @@ use crate::builds::{self, Rest};
 use crate::language::{SHELL, SQL};
 use crate::next::{Next, Place, Progress};
 use crate::scene::Scene;
-use crate::{little, owner, settings, sql, walk};
+use crate::{little, loaded, owner, settings, sql, walk};
 
 /// Adds the effects of a text in such a language.
 pub(super) fn add(
@@ -92,6 +92,13 @@ fn built(language: &str, text: &str, place: &Place, scene: &mut Scene<'_, '_, '_
         Rest::Code | Rest::Script => opaque(&rest, (Why::Language, language), scene, &mut progress.facts),
         Rest::Over => opaque(&rest, (Why::Budget, language), scene, &mut progress.facts),
     }
+    with_programs(place, scene, progress, |sink| {
+        let file = place.file.as_deref();
+        found
+            .sources
+            .into_iter()
+            .for_each(|one| loaded::starts::source((language, place.command), one, file, sink));
+    });
     let mut start = started(place, None, &[], scene);
     start.cwd = directory.map(str::to_owned).or(start.cwd);
     start.input = Some(Arg::unknown(Why::Input, "", false));

@@ -3,8 +3,8 @@
 use castellan_event::{EffectKind, Operation, Role, Why, matches_star, single_quoted};
 use castellan_programs::{Arg, Attribute, Invocation, Piece};
 
-use crate::loaded;
 use crate::sink::Sink;
+use crate::{builds, loaded};
 
 /// Options of compilers and linkers whose value is the next argument; attached values need no list.
 const COMPILER_VALUES: &[&str] = &[
@@ -206,8 +206,6 @@ const RUN: &[&str] = &[
     "CMAKE_CROSSCOMPILING_EMULATOR",
     "CMAKE_MAKE_PROGRAM",
     "CMAKE_PROJECT_*",
-    "CMAKE_TOOLCHAIN_FILE",
-    "CMAKE_USER_MAKE_RULES_OVERRIDE*",
     "exec.executable",
 ];
 
@@ -219,6 +217,11 @@ pub(crate) fn definitions(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, 
         let Some((name, _)) = before.split_once('=') else { continue };
         let bare = name.split(':').next().unwrap_or_default();
         let file = value.strip_prefix(&format!("{name}="));
+        if let Some(file) = file.as_ref().filter(|_| builds::cmake_loads(bare)) {
+            sink.path(EffectKind::Execute, file);
+            loaded::named::add(file, read.program.name(), sink);
+            continue;
+        }
         let Some(file) = file.filter(|file| file.prefix().contains('/') || file.prefix().ends_with(".cmake"))
         else {
             continue;

@@ -7,7 +7,8 @@ use castellan_event::{Answer, FileKind, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 use toml::Value;
 
-use super::{Pattern, is_loading};
+use super::is_loading;
+use super::loaders::Pattern;
 use crate::language::{CARGO, TOX};
 use crate::limits::{LOADED_FILES_MAX, LOOKED_DIRECTORIES_MAX, WORK_OF_PATH};
 use crate::next::From;
@@ -183,7 +184,9 @@ pub(super) fn add(read: &Invocation, name: &str, known: &BTreeSet<String>, sink:
             return sink.opaque(Role::Code, Why::Budget, name);
         }
         found += 1;
-        let unread = if UNREAD.contains(&language) {
+        let is_own =
+            |sink: &Sink<'_, '_, '_, '_>| !sink.scene.written_where("", |one| one == path).is_empty();
+        let unread = if UNREAD.contains(&language) && !is_own(sink) {
             Some(Why::Language)
         } else {
             is_changed(&path, sink).then_some(Why::Shadowed)

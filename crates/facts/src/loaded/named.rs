@@ -6,7 +6,8 @@ use castellan_programs::{Arg, Invocation};
 
 use super::fixed;
 use super::sources::SOURCES;
-use crate::language::{CARGO, SHELL, of_files};
+use super::there::is_file;
+use crate::language::{CARGO, SHELL, TOX, of_files};
 use crate::next::From;
 use crate::sink::Sink;
 use castellan_programs::base_name;
@@ -19,6 +20,17 @@ const OTHERS: &[(&[&str], &str)] = &[
     (&[".pl", ".pm"], "perl"),
     (&["SConstruct", "wscript"], "python"),
     (&[".gemspec", ".rake", "Gemfile", "Rakefile"], "ruby"),
+];
+
+/// Programs whose options name build files of any name, and the language of the files.
+const OF_PROGRAMS: &[(&[&str], &str)] = &[
+    (&["cmake", "ctest"], "cmake"),
+    (&["gradle", "gradlew"], "gradle"),
+    (&["msbuild"], "msbuild"),
+    (&["mvn", "mvnd", "mvnw"], "maven"),
+    (&["ninja", "samu"], "ninja"),
+    (&["nix", "nix-build", "nix-shell"], "nix-file"),
+    (&["tox"], TOX),
 ];
 
 /// Endings of files that programs load as code, or that name code to load, in languages that castellan does not read.
@@ -62,6 +74,10 @@ pub(crate) fn add(file: &Arg, program: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     let name = base_name(&path);
     let ends = |(ends, _): &&(&[&str], &'static str)| ends.iter().any(|end| name.ends_with(end));
     if let Some((_, language)) = SOURCES.iter().chain(OTHERS).find(ends) {
+        sink.program(language, From::File(file.clone()));
+    } else if let Some((_, language)) = OF_PROGRAMS.iter().find(|(programs, _)| programs.contains(&program))
+        && is_file(&path, sink)
+    {
         sink.program(language, From::File(file.clone()));
     } else if let Some(language) =
         fixed::is_javascript(program).then_some("javascript").or_else(|| of_files(program))

@@ -1,15 +1,15 @@
 //! Git repositories that a command works in: their location, and those of their files that the session has written. The
 //! command runs the programs that these files start. Must not know the format of the files.
 
-use castellan_event::{Answer, FileKind, Query, Role, Why};
+use castellan_event::{Answer, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
 use super::fixed::below;
 use super::is_loading;
+use super::there::{is_directory, is_file, is_of_session};
 use crate::language::{GIT, GIT_COMMON, GIT_HOOK, GIT_LINK};
 use crate::limits::{COMPONENTS_MAX, INCLUDES_MAX, LOADED_FILES_MAX};
 use crate::next::From;
-use crate::overlay::Way;
 use crate::path;
 use crate::scripts;
 use crate::settings::Starts;
@@ -425,40 +425,5 @@ fn program(language: &str, path: &str, sink: &mut Sink<'_, '_, '_, '_>) {
     let now = if overlay.has_written_on_way(path) { overlay.changes() } else { 0 };
     if sink.scene.files.repositories.insert(format!("{language} {now} {path}")) {
         sink.program(language, From::File(Arg::known(path)));
-    }
-}
-
-/// Returns true if this call or an earlier one of the session has created the file, or may have done so.
-pub(super) fn is_of_session(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
-    let scene = &mut *sink.scene;
-    let located = path::locate(&Arg::known(path), None, &scene.session.places, scene.world);
-    let Some(real) = located.path else { return true };
-    scene.files.writing.contains(path)
-        || scene.overlay.has_put(&real)
-        || scene.overlay.has_put(path)
-        || scene.session.has_written_on_way(&real)
-}
-
-/// Returns true if the file exists when the call reaches it. Misses unread files that the call put into a directory.
-pub(super) fn is_file(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
-    sink.scene.files.writing.contains(path)
-        || sink.scene.overlay.has_named(path)
-        || kind(path, sink) == Some(FileKind::File)
-}
-
-fn is_directory(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> bool {
-    kind(path, sink) == Some(FileKind::Directory)
-        || sink.scene.overlay.written_below(&format!("{path}/")).next().is_some()
-}
-
-fn kind(path: &str, sink: &mut Sink<'_, '_, '_, '_>) -> Option<FileKind> {
-    let path = match sink.scene.overlay.follow(path, true) {
-        Way::Same => path.to_owned(),
-        Way::Elsewhere(path) => path,
-        Way::Endless => return None,
-    };
-    match sink.scene.world.ask(Query::FileKind { path }) {
-        Some(Answer::FileKind(kind)) => Some(kind),
-        _ => None,
     }
 }

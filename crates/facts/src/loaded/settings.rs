@@ -4,8 +4,9 @@
 use castellan_programs::{Arg, Invocation};
 
 use super::fixed::{above, below};
-use super::repository::{is_file, is_of_session};
+use super::there::{is_file, is_of_session};
 use super::{Pattern, is_loading};
+use crate::language::TOX;
 use crate::limits::LOOKED_DIRECTORIES_MAX;
 use crate::next::From;
 use crate::path;
@@ -87,9 +88,29 @@ const SETTINGS: &[Settings] = &[
     (&["lint-staged"], &[], LINT_STAGED),
     (&["lefthook"], &[], LEFTHOOK),
     (&["pytest", "py.test", "tox", "nox", "coverage"], &[], PYTEST),
-    (&["pip", "pip3", "uv", "build", "pipx"], &["install", "wheel", "sync", "build", "run"], PYTHON_BUILD),
+    (
+        &["pip", "pip3", "uv", "build", "pipx"],
+        &["add", "build", "install", "lock", "pip", "run", "sync", "wheel"],
+        PYTHON_BUILD,
+    ),
     (&["build", "pyproject-build", "hatch", "poetry", "pdm"], &[], PYTHON_BUILD),
-    (&["tox"], &[], &[("pyproject.toml", "tox-toml"), ("tox.toml", "tox-toml")]),
+    (
+        &["tox"],
+        &[],
+        &[
+            ("pyproject.toml", "tox-toml"),
+            ("setup.cfg", TOX),
+            ("tox.ini", "tox-deps"),
+            ("tox.toml", "tox-toml"),
+        ],
+    ),
+    (&["bundle"], &[], &[(".bundle/config", "bundle-config"), ("Gemfile", "gemfile")]),
+    (&["composer"], &["install", "require", "update"], &[("composer.json", "composer-sources")]),
+    (&["gradle", "gradlew"], &[], GRADLE),
+    (&["mvn", "mvnd", "mvnw"], &[], MAVEN),
+    (&["sbt"], &[], &[(".jvmopts", "java-options"), (".sbtopts", "java-options")]),
+    (&["dotnet", "msbuild", "nuget"], &[], DOTNET),
+    (&["cargo", "rustc", "rustup"], &[], &[("rust-toolchain.toml", "rust-toolchain")]),
     (&["mkdocs"], &[], &[("mkdocs.yml", "mkdocs"), ("mkdocs.yaml", "mkdocs")]),
     (&["rspec"], &[], &[(".rspec", "rspec")]),
     (&["phpunit", "paratest", "pest"], &[], &[("phpunit.xml", "phpunit"), ("phpunit.xml.dist", "phpunit")]),
@@ -208,12 +229,49 @@ const PYTEST: &[Pattern] = &[
     ("tox.ini", "pytest"),
 ];
 
+const GRADLE: &[Pattern] = &[
+    ("gradle.properties", "gradle-properties"),
+    ("gradle/wrapper/gradle-wrapper.properties", "java-wrapper"),
+    ("settings.gradle", "gradle"),
+    ("settings.gradle.kts", "gradle"),
+    ("~/.gradle/gradle.properties", "gradle-properties"),
+    ("~/.gradle/init.gradle", "gradle"),
+];
+
+const MAVEN: &[Pattern] = &[
+    (".mvn/extensions.xml", "maven-extensions"),
+    (".mvn/jvm.config", "java-options"),
+    (".mvn/maven.config", "maven-options"),
+    (".mvn/wrapper/maven-wrapper.properties", "java-wrapper"),
+    ("~/.m2/settings.xml", "maven"),
+];
+
+const DOTNET: &[Pattern] = &[
+    ("Directory.Build.props", "msbuild"),
+    ("Directory.Build.rsp", "msbuild-options"),
+    ("Directory.Build.targets", "msbuild"),
+    ("Directory.Packages.props", "msbuild"),
+    ("NuGet.Config", "nuget"),
+    ("nuget.config", "nuget"),
+];
+
 /// Scripts of build systems, and the settings that name one.
 const PYTHON_BUILD: &[Pattern] =
     &[("hatch_build.py", "python"), ("pyproject.toml", "python-build"), ("setup.py", "python")];
 
-/// Options that name such a file, written by anyone, and options that name its directory.
-const NAMED: &[(&[&str], &str, &str)] = &[(&["ssh", "scp", "sftp", "autossh"], "-F", "ssh-config")];
+/// Options that name such a file, written by anyone or only by the session, and options that name its directory.
+const NAMED: &[(&[&str], &str, &str, Writer)] = &[
+    (&["ssh", "scp", "sftp", "autossh"], "-F", "ssh-config", Writer::Anyone),
+    (&["pip", "pip3", "uv"], "-r", "requirements", Writer::Session),
+    (&["pip", "pip3", "uv"], "-c", "requirements", Writer::Session),
+];
+
+/// The writers of a file that is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    Anyone,
+    Session,
+}
 const DIRECTORIES: &[(&[&str], &str)] = &[(&["hg", "chg"], "-R")];
 
 /// Returns the programs that read such a file.
@@ -240,9 +298,12 @@ const OPENING: &[&str] = &[
 
 /// Adds the programs that the settings of a command's program start.
 pub(super) fn add(read: &Invocation, name: &str, sink: &mut Sink<'_, '_, '_, '_>) {
-    for (_, option, language) in NAMED.iter().filter(|row| is_loading(row.0, &[], name, read)) {
+    for (_, option, language, writer) in NAMED.iter().filter(|row| is_loading(row.0, &[], name, read)) {
         for file in read.values(option).filter(|file| !matches!(file.as_str(), Some("none" | "/dev/null"))) {
-            sink.program(language, From::File(file.clone()));
+            let path = file.as_str().and_then(|file| path::collapse(sink.cwd.as_deref(), file));
+            if *writer == Writer::Anyone || path.is_some_and(|path| is_of_session(&path, sink)) {
+                sink.program(language, From::File(file.clone()));
+            }
         }
     }
     // What opens a project trusts its files, whoever wrote them.

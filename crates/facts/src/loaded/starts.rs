@@ -4,13 +4,16 @@ use castellan_event::{EffectKind, Operation, Role, Why};
 use castellan_programs::Arg;
 
 use super::repository;
+use super::there::{is_file, is_of_session};
+use crate::builds::Source;
 use crate::language::GIT;
-use crate::limits::PATHS_PER_WORK;
+use crate::limits::{PATHS_PER_WORK, WORK_OF_PATH};
 use crate::next::From;
 use crate::packages;
 use crate::path;
 use crate::settings::Starts;
 use crate::sink::Sink;
+use crate::targets;
 
 /// Converts the start of one setting into a program of the command.
 pub(crate) fn start(language: &str, one: Starts, file: Option<&str>, sink: &mut Sink<'_, '_, '_, '_>) {
@@ -46,6 +49,7 @@ pub(crate) fn start(language: &str, one: Starts, file: Option<&str>, sink: &mut 
             }
         }
         Starts::Package(system, url) => packages::package(system, &Arg::known(url), sink),
+        Starts::Registry(url) => registry(url, sink),
         Starts::Later(text) => sink.on(EffectKind::Schedule, "editor", "open", Some(&Arg::known(text))),
         Starts::Text(language, text) => sink.program(language, From::Text(Arg::known(text))),
         Starts::Tree(directory) => {
@@ -56,6 +60,38 @@ pub(crate) fn start(language: &str, one: Starts, file: Option<&str>, sink: &mut 
         }
         Starts::Unknown(text) => sink.opaque(Role::Code, Why::Unsupported, &text),
     }
+}
+
+/// Converts the source of a build file into a program of the command, if the session wrote it, or into a package. Each
+/// file is read once for each command.
+pub(crate) fn source(
+    (language, command): (&str, usize),
+    one: Source,
+    file: Option<&str>,
+    sink: &mut Sink<'_, '_, '_, '_>,
+) {
+    match one {
+        Source::Address(system, url) => packages::package(system, &Arg::known(url), sink),
+        Source::Registry(url) => registry(url, sink),
+        Source::File(name) => {
+            let directory = file.and_then(|file| file.rsplit_once('/')).map(|(directory, _)| directory);
+            let path = path::collapse(directory.or(sink.cwd.as_deref()), &name);
+            let Some(path) = path.filter(|_| sink.spend(WORK_OF_PATH)) else { return };
+            if !sink.scene.files.modules.insert((command, path.clone())) {
+                return;
+            }
+            if is_file(&path, sink) && is_of_session(&path, sink) {
+                let path = Arg::known(path);
+                sink.path(EffectKind::Execute, &path);
+                sink.program(language, From::File(path));
+            }
+        }
+    }
+}
+
+/// Adds the connection to a registry that settings name instead of the usual one.
+fn registry(url: String, sink: &mut Sink<'_, '_, '_, '_>) {
+    targets::url(EffectKind::Connect, &Arg::known(url), sink);
 }
 
 /// Endings that a name of a module may lack.

@@ -155,6 +155,7 @@ pub(crate) fn includes(text: &str) -> Vec<String> {
         | Starts::Later(_)
         | Starts::Tree(_)
         | Starts::Package(..)
+        | Starts::Registry(_)
         | Starts::Unknown(_) => None,
     });
     included.collect()

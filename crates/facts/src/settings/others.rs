@@ -1,10 +1,11 @@
 //! Reads settings of programs other than git, each in the format of its file. Must not know which settings there are.
 
-use castellan_event::{Why, matches_star};
+use castellan_event::{Why, matches_star, single_quoted};
 use serde_json::Value as Json;
 
 use super::Starts;
 use super::table::{FILES, Files, Format, Value};
+use crate::language::GIT_HOOK;
 use crate::limits::SETTING_NAME_BYTES_MAX;
 use crate::{builds, yaml};
 
@@ -26,6 +27,8 @@ pub(super) fn starts(language: &str, text: &str) -> Result<Vec<Starts>, Why> {
         Format::Sections => single(sections(text)),
         Format::Lines => single(text.lines().filter_map(pair)),
         Format::Words => single(text.split_whitespace().filter_map(pair)),
+        Format::Items => single(text.lines().filter_map(item)),
+        Format::Whole => vec![(String::new(), vec![text.to_owned()])],
         Format::Toml => {
             let table: toml::Table = text.parse().map_err(|_| Why::Syntax)?;
             flat(&serde_json::to_value(table).map_err(|_| Why::Syntax)?)?
@@ -128,6 +131,10 @@ fn of_values(how: Value, values: &[String]) -> Vec<Starts> {
     let words = || values.iter().flat_map(|value| value.split_whitespace()).map(str::to_owned);
     match how {
         Value::Each => values.iter().filter_map(|value| of_value(Value::Shell, value.clone())).collect(),
+        Value::Words => {
+            let quoted: Vec<String> = values.iter().map(|word| single_quoted(word)).collect();
+            vec![Starts::Shell(quoted.join(" "))]
+        }
         Value::Modules(language) => words().map(|word| Starts::Module(language, word)).collect(),
         Value::Dotted => {
             // The object in a module is no part of its name.
@@ -164,13 +171,30 @@ fn of_values(how: Value, values: &[String]) -> Vec<Starts> {
         Value::Fetched(system) => {
             words().filter(|word| is_address(word)).map(|url| Starts::Package(system, url)).collect()
         }
+        Value::Hosted(system) => {
+            words().map(|name| Starts::Package(system, format!("https://github.com/{name}"))).collect()
+        }
+        Value::Registry => {
+            // Properties of Java escape colons.
+            let urls = words().map(|word| word.replace('\\', "")).filter(|word| is_address(word));
+            urls.map(Starts::Registry).collect()
+        }
+        Value::OptionsOf(program) => {
+            // `-J-Xmx1g` is an option for the machine of Java.
+            let options = words().map(|word| word.strip_prefix("-J").map_or(word.clone(), str::to_owned));
+            let options: Vec<String> = options.collect();
+            vec![Starts::Shell(format!("{program} {}", options.join(" ")))]
+        }
+        Value::MsBuild => words().filter(|word| !is_plain_option(word)).map(Starts::Unknown).collect(),
         Value::Text(language) => vec![Starts::Text(language, values.join("\n"))],
         Value::Shell
         | Value::Marked
         | Value::Hook
         | Value::File(_)
         | Value::Options
+        | Value::Below(_)
         | Value::Settings
+        | Value::Unknown
         | Value::Nothing => of_value(how, values.join(" ")).into_iter().collect(),
     }
 }
@@ -185,17 +209,58 @@ fn of_value(how: Value, value: String) -> Option<Starts> {
         Value::File(language) => value.contains(['/', '.']).then_some(Starts::Program(language, value)),
         // Node gets the options as if it was started with them.
         Value::Options => Some(Starts::Shell(format!("node {value} --eval ''"))),
+        Value::Below(program) => Some(Starts::Module(GIT_HOOK, format!("{value}/{program}"))),
         Value::Settings => Some(Starts::Settings(value)),
+        Value::Unknown => Some(Starts::Unknown(value)),
         Value::Each
+        | Value::Words
         | Value::Modules(_)
         | Value::Dotted
         | Value::Plugins
         | Value::Fetched(_)
+        | Value::Hosted(_)
+        | Value::Registry
+        | Value::OptionsOf(_)
+        | Value::MsBuild
         | Value::Text(_)
         | Value::Opens(_)
         | Value::OpensProgram
         | Value::OpensServer => None,
     }
+}
+
+/// Options of `MSBuild` that name no code.
+const PLAIN_OPTIONS: &[&str] = &[
+    "bl",
+    "clp",
+    "consoleloggerparameters",
+    "low",
+    "lowpriority",
+    "m",
+    "maxcpucount",
+    "nodereuse",
+    "nologo",
+    "nr",
+    "p",
+    "property",
+    "restore",
+    "tl",
+    "v",
+    "verbosity",
+    "warnaserror",
+    "warnasmessage",
+];
+
+/// Returns true for an option of `MSBuild` that names no file with code.
+fn is_plain_option(word: &str) -> bool {
+    let Some(option) = word.strip_prefix("--").or_else(|| word.strip_prefix(['-', '/'])) else {
+        return false;
+    };
+    let (name, value) = option.split_once(':').unwrap_or((option, ""));
+    let has_ending = value.rsplit_once('.').is_some_and(|(_, end)| end.starts_with(char::is_alphabetic));
+    PLAIN_OPTIONS.contains(&name.to_ascii_lowercase().as_str())
+        && !value.contains(['/', '\\', '$', '@'])
+        && !has_ending
 }
 
 /// Returns true for the address of a package outside of a registry.
@@ -245,6 +310,16 @@ fn pair(line: &str) -> Option<(String, String)> {
     let line = line.trim();
     let (name, value) = line.split_once([' ', '\t', '=']).filter(|_| !line.starts_with('#'))?;
     Some((name.trim_matches('"').to_owned(), unquoted(value.trim_start_matches([' ', '\t', '=']))))
+}
+
+/// Parses an item: the name and its value, or one word for both.
+fn item(line: &str) -> Option<(String, String)> {
+    let line = line.split(" #").next().unwrap_or(line).trim();
+    if line.is_empty() || line.starts_with('#') {
+        return None;
+    }
+    let option = pair(line).filter(|_| line.starts_with('-'));
+    Some(option.unwrap_or_else(|| (line.to_owned(), line.to_owned())))
 }
 
 fn unquoted(value: &str) -> String {

@@ -22,6 +22,10 @@ pub(super) enum Format {
     Code,
     /// Words `name=value`.
     Words,
+    /// One item on each line: its first word is the name, and all of it the value if it has no other words.
+    Items,
+    /// The whole text is the value of a setting without a name.
+    Whole,
 }
 
 /// How the value of a setting starts something.
@@ -29,6 +33,8 @@ pub(super) enum Format {
 pub(super) enum Value {
     /// Shell text.
     Shell,
+    /// The words of a command.
+    Words,
     /// Shell text after `!`.
     Marked,
     /// Shell text, unless it names a Python function.
@@ -37,6 +43,12 @@ pub(super) enum Value {
     File(&'static str),
     /// Options of node.
     Options,
+    /// Options with which this program is started.
+    OptionsOf(&'static str),
+    /// A directory with this program, which counts if it is a script of the session.
+    Below(&'static str),
+    /// Options of `MSBuild`. Those that may name code are Unknown.
+    MsBuild,
     /// Each text of a list is shell text.
     Each,
     /// Files that are loaded as code in this language, or installed packages.
@@ -55,8 +67,14 @@ pub(super) enum Value {
     OpensServer,
     /// The address of a package for this package manager.
     Fetched(&'static str),
+    /// A repository on GitHub for this package manager, by its name.
+    Hosted(&'static str),
+    /// The address of a registry.
+    Registry,
     /// Another such file.
     Settings,
+    /// Code that castellan does not read.
+    Unknown,
     /// A command that the program has itself: starts nothing.
     Nothing,
 }
@@ -157,6 +175,16 @@ pub(super) const FILES: &[Files] = &[
         Format::Toml,
         &[
             ("build-system.build-backend", Value::Dotted),
+            ("build-system.requires", Value::Fetched("pip")),
+            ("dependency-groups.*", Value::Fetched("pip")),
+            ("project.*dependencies*", Value::Fetched("pip")),
+            ("tool.*.source.item.url", Value::Registry),
+            ("tool.*dependencies.*.git", Value::Fetched("pip")),
+            ("tool.*dependencies.*.url", Value::Fetched("pip")),
+            ("tool.uv.*index.item.url", Value::Registry),
+            ("tool.uv.*index-url", Value::Registry),
+            ("tool.uv.sources.*.git", Value::Fetched("pip")),
+            ("tool.uv.sources.*.url", Value::Fetched("pip")),
             ("tool.poetry.build", Value::Modules("python")),
             ("tool.poetry.build.script", Value::Modules("python")),
             ("tool.hatch.build.*hooks.custom.path", Value::Modules("python")),
@@ -230,7 +258,16 @@ pub(super) const FILES: &[Files] = &[
             ("--shell_executable", Value::Shell),
         ],
     ),
-    ("cmake-presets", Format::Data, &[("*_launcher", Value::Shell), ("*_compiler", Value::Shell)]),
+    (
+        "cmake-presets",
+        Format::Data,
+        &[
+            ("*_launcher", Value::Shell),
+            ("*_compiler", Value::Shell),
+            ("*toolchainfile", Value::Modules("cmake")),
+            ("*toolchain_file", Value::Modules("cmake")),
+        ],
+    ),
     ("mkdocs", Format::Data, &[("hooks", Value::Modules("python"))]),
     (
         "bunfig",
@@ -255,6 +292,54 @@ pub(super) const FILES: &[Files] = &[
         ],
     ),
     ("script", Format::Data, &[("", Value::Shell)]),
+    ("bundle-config", Format::Lines, &[("bundle_mirror__*", Value::Registry)]),
+    (
+        "composer-sources",
+        Format::Data,
+        &[("repositories.*.url", Value::Registry), ("repositories.item.url", Value::Registry)],
+    ),
+    ("gemfile", Format::Code, &[("git", Value::Fetched("gem")), ("github", Value::Hosted("gem"))]),
+    (
+        "gradle-properties",
+        Format::Sections,
+        &[
+            ("org.gradle.java.home", Value::Below("bin/java")),
+            ("org.gradle.jvmargs", Value::OptionsOf("java")),
+        ],
+    ),
+    ("java-options", Format::Whole, &[("", Value::OptionsOf("java"))]),
+    (
+        "java-wrapper",
+        Format::Sections,
+        &[("distributionurl", Value::Registry), ("wrapperurl", Value::Registry)],
+    ),
+    ("maven-extensions", Format::Whole, &[("", Value::Unknown)]),
+    ("maven-options", Format::Whole, &[("", Value::OptionsOf("mvn"))]),
+    ("msbuild-options", Format::Whole, &[("", Value::MsBuild)]),
+    ("nuget", Format::Code, &[("value", Value::Registry)]),
+    ("requirements", Format::Items, REQUIREMENTS),
+    ("rust-toolchain", Format::Toml, &[("toolchain.path", Value::Below("bin/rustc"))]),
+    (
+        "terraform-json",
+        Format::Data,
+        &[("*external.*program", Value::Words), ("*local-exec*command", Value::Shell)],
+    ),
+    ("terraform-json-data", Format::Data, &[("*external.*program", Value::Words)]),
+    ("tox-deps", Format::Sections, &[("*.deps", Value::Fetched("pip"))]),
+];
+
+/// Lines of a file of requirements, of pip 24.
+const REQUIREMENTS: &[(&str, Value)] = &[
+    ("--constraint", Value::Settings),
+    ("--extra-index-url", Value::Registry),
+    ("--find-links", Value::Registry),
+    ("--index-url", Value::Registry),
+    ("--requirement", Value::Settings),
+    ("-c", Value::Settings),
+    ("-f", Value::Registry),
+    ("-i", Value::Registry),
+    ("-r", Value::Settings),
+    ("*", Value::Fetched("pip")),
 ];
 
 /// Settings of editors. Their files may be edited in parts, so only names and values are read.

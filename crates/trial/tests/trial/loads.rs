@@ -1,4 +1,4 @@
-//! Files that a tool loads as code, of a session in `loads.cases`, and in hostile projects in `hostile.cases`: the
+//! Files that a tool loads as code, of a session in `loads*.cases`, and in hostile projects in `hostile.cases`: the
 //! verdict on the command of the tool.
 
 use castellan_daemon::{Config, compile, shipped_rules};
@@ -73,6 +73,11 @@ fn what_a_tool_loads_is_judged_with_its_command() {
 #[test]
 fn what_loaded_files_load_is_judged_with_the_command() {
     check(include_str!("loads_more.cases"));
+}
+
+#[test]
+fn what_build_files_load_is_judged_with_the_command() {
+    check(include_str!("loads_builds.cases"));
 }
 
 /// No table names how these tools find the file, and castellan does not read the others.
