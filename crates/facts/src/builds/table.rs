@@ -189,6 +189,7 @@ const DIALECTS: &[Dialect] = &[
             ("Seq", "", Takes::Words),
             ("exec", "", Takes::Shell),
             ("IO.delete", "", Takes::Deleted),
+            ("at", "", Takes::Loaded("maven")),
         ],
         has_methods: true,
         rest: Rest::Code,

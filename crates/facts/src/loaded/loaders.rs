@@ -99,7 +99,11 @@ pub(super) const LOADERS: &[Loader] = &[
     (
         &["terraform", "tofu", "terragrunt"],
         &["get", "init"],
-        &[&[("*.tf", "terraform-sources"), ("*.tofu", "terraform-sources")]],
+        &[&[
+            ("*.tf", "terraform-sources"),
+            ("*.tf.json", "terraform-json-sources"),
+            ("*.tofu", "terraform-sources"),
+        ]],
     ),
     (&["terragrunt"], &[], &[&[("*.hcl", "terragrunt")]]),
     (&["mix", "iex"], &[], &[&[("mix.exs", "mix"), ("config.exs", "mix"), (".formatter.exs", "mix")]]),

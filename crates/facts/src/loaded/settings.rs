@@ -104,6 +104,14 @@ const SETTINGS: &[Settings] = &[
             ("tox.toml", "tox-toml"),
         ],
     ),
+    (&["cabal"], &[], &[("cabal.project", "cabal-sources"), ("cabal.project.local", "cabal-sources")]),
+    (&["deno"], &[], &[("deno.json", "deno-imports"), ("deno.jsonc", "deno-imports")]),
+    (&["mix"], &[], &[("mix.exs", "mix-sources")]),
+    (&["pipenv"], &[], &[("Pipfile", "pipfile")]),
+    (&["pod"], &[], &[("Podfile", "podfile")]),
+    (&["pre-commit", "prek"], &[], &[(".pre-commit-config.yaml", "pre-commit-repos")]),
+    (&["stack"], &[], &[("stack.yaml", "stack-sources")]),
+    (&["vcpkg"], &[], &[("vcpkg-configuration.json", "vcpkg-registries")]),
     (&["bundle"], &[], &[(".bundle/config", "bundle-config"), ("Gemfile", "gemfile")]),
     (&["composer"], &["install", "require", "update"], &[("composer.json", "composer-sources")]),
     (&["gradle", "gradlew"], &[], GRADLE),
@@ -264,6 +272,8 @@ const NAMED: &[(&[&str], &str, &str, Writer)] = &[
     (&["ssh", "scp", "sftp", "autossh"], "-F", "ssh-config", Writer::Anyone),
     (&["pip", "pip3", "uv"], "-r", "requirements", Writer::Session),
     (&["pip", "pip3", "uv"], "-c", "requirements", Writer::Session),
+    (&["conda", "mamba", "micromamba"], "-f", "conda-env", Writer::Session),
+    (&["ansible-galaxy"], "-r", "galaxy", Writer::Session),
 ];
 
 /// The writers of a file that is read.

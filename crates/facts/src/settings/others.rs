@@ -265,7 +265,8 @@ fn is_plain_option(word: &str) -> bool {
 
 /// Returns true for the address of a package outside of a registry.
 fn is_address(word: &str) -> bool {
-    word.contains("://") && !word.starts_with("file:") || word.starts_with("git@")
+    const HOSTED: &[&str] = &["bitbucket:", "gist:", "git@", "github:", "gitlab:"];
+    word.contains("://") && !word.starts_with("file:") || HOSTED.iter().any(|begin| word.starts_with(begin))
 }
 
 /// Directories in which package managers install programs for a project.

@@ -298,7 +298,22 @@ pub(super) const FILES: &[Files] = &[
         Format::Data,
         &[("repositories.*.url", Value::Registry), ("repositories.item.url", Value::Registry)],
     ),
-    ("gemfile", Format::Code, &[("git", Value::Fetched("gem")), ("github", Value::Hosted("gem"))]),
+    ("cabal-sources", Format::Lines, &[("location:", Value::Fetched("hackage"))]),
+    ("conda-env", Format::Data, &[("dependencies.item.pip", Value::Fetched("pip"))]),
+    ("deno-imports", Format::Data, &[("imports.*", Value::Registry), ("scopes.*", Value::Registry)]),
+    ("galaxy", Format::Data, &[("*name", Value::Fetched("ansible")), ("*src", Value::Fetched("ansible"))]),
+    ("gemfile", Format::Code, &[("*git", Value::Fetched("gem")), ("*github", Value::Hosted("gem"))]),
+    ("mix-sources", Format::Code, &[("*git", Value::Fetched("hex")), ("*github", Value::Hosted("hex"))]),
+    (
+        "pipfile",
+        Format::Toml,
+        &[("source.item.url", Value::Registry), ("*packages.*.git", Value::Fetched("pip"))],
+    ),
+    ("podfile", Format::Code, &[("*git", Value::Fetched("cocoapods"))]),
+    ("pre-commit-repos", Format::Data, &[("repos.item.repo", Value::Fetched("pre-commit"))]),
+    ("stack-sources", Format::Data, &[("extra-deps.item.git", Value::Fetched("hackage"))]),
+    ("terraform-json-sources", Format::Data, &[("*module.*source", Value::Fetched("terraform"))]),
+    ("vcpkg-registries", Format::Data, &[("*repository", Value::Fetched("vcpkg"))]),
     (
         "gradle-properties",
         Format::Sections,
@@ -379,6 +394,7 @@ const LIFECYCLE: &[(&str, Value)] = &[
     ("scripts.preprepare", Value::Shell),
     ("*dependencies.*", Value::Fetched("npm")),
     ("*overrides.*", Value::Fetched("npm")),
+    ("packagemanager", Value::Fetched("npm")),
     ("resolutions.*", Value::Fetched("npm")),
 ];
 
