@@ -323,7 +323,8 @@ fn starts_commands(path: &str, left: &mut usize, sink: &mut Sink<'_, '_, '_, '_>
         | Starts::Module(..)
         | Starts::Text(..)
         | Starts::Later(_)
-        | Starts::Package(..) => false,
+        | Starts::Package(..)
+        | Starts::Registry(_) => false,
     })
 }
 
