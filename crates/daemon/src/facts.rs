@@ -33,6 +33,7 @@ pub(crate) fn facts_after(
         written: changed.written,
         downloaded: changed.origins.downloaded,
         secret_copies: changed.origins.secret_copies,
+        has_tunnel: changed.has_tunnel,
         written_is_full: changed.is_full,
     };
     analyse(call, &setting, world)

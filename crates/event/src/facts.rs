@@ -28,6 +28,8 @@ pub struct Facts {
     pub changed_trees: BTreeSet<String>,
     /// Files that hold what the call read from a secret, by paths that show nothing of it.
     pub secret_copies: BTreeSet<String>,
+    /// The call opens a tunnel: later calls may reach another machine under an address of this one.
+    pub opens_tunnel: bool,
     /// A `&` starts something in the background, even without a command: `X=1 &`.
     pub background: bool,
 }

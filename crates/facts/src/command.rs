@@ -10,7 +10,7 @@ use crate::limits::BYTES_PER_WORK;
 use crate::next::{Left, Next, Progress};
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, copies, environment, given, inherited, redirect, told};
+use crate::{code, copies, detours, environment, given, inherited, redirect, told};
 
 mod invocation;
 mod origin;
@@ -50,6 +50,7 @@ pub(crate) fn add(
     if run.script.is_none() && own.iter().any(|effect| effect.kind() == EffectKind::Execute) {
         scene.is_code_given_unknown |= is_open(&run);
     }
+    scene.has_tunnel |= detours::opens_tunnel(&command, facts.effects.get(before..).unwrap_or_default());
     facts.commands.push(command);
     if left.is_empty() {
         return given::add(&run, at, before, scene, facts);

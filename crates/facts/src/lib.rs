@@ -15,6 +15,7 @@ mod code;
 mod command;
 mod copies;
 mod declared;
+mod detours;
 mod driver;
 mod environment;
 mod given;
@@ -82,6 +83,8 @@ pub struct Setting {
     pub downloaded: Arc<BTreeSet<String>>,
     /// Files that hold what earlier calls read from a secret.
     pub secret_copies: Arc<BTreeSet<String>>,
+    /// An earlier call of the session opened a tunnel: an address of this machine may lead to another one.
+    pub has_tunnel: bool,
     /// The session wrote more paths than these: any path may be one of them.
     pub written_is_full: bool,
     /// Paths that concurrently running calls may be changing.
@@ -115,11 +118,13 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     scene.budget.allow_tool();
     tools::effects(call, &mut scene, &mut facts);
     owner::settle(&scene, &mut facts);
+    detours::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);
     (facts.own_scripts, facts.session_scripts) = owner::owned_opaque_files(&facts, &mut scene);
     facts.unread = loaded::unread::all(&mut scene);
     facts.changed_trees = owner::changed_trees(&mut scene);
     facts.secret_copies = std::mem::take(&mut scene.copies);
+    facts.opens_tunnel = scene.has_tunnel && !setting.has_tunnel;
     written::add(call, &made, &mut scene, &mut facts);
     (facts, scene.budget.spent())
 }

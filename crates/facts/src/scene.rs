@@ -36,6 +36,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) secrets: SecretReads,
     /// Files into which the call puts what it reads from secrets.
     pub(crate) copies: BTreeSet<String>,
+    /// This call, as far as it was analysed, or an earlier call of the session has opened a tunnel.
+    pub(crate) has_tunnel: bool,
     /// Directories below which version control changes files during the call.
     pub(crate) changed_trees: BTreeSet<String>,
     /// The call passes unknown input to the code of a file.
@@ -59,6 +61,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             files: Files::default(),
             secrets: SecretReads::default(),
             copies: BTreeSet::new(),
+            has_tunnel: setting.has_tunnel,
             changed_trees: BTreeSet::new(),
             is_code_given_unknown: false,
             open_tasks: Vec::new(),

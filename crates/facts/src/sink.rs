@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use castellan_event::{Effect, EffectKind, HostClass, Object, Operation, Remote, Scope, ScriptId, Why};
+use castellan_event::{Effect, EffectKind, Object, Operation, Remote, Scope, ScriptId, Why};
 use castellan_programs::Arg;
 use castellan_shell::Stdin;
 
+use crate::detours;
 use crate::language::SHELL;
 use crate::limits::{BYTES_PER_WORK, WORK_OF_EFFECT};
 use crate::manifests;
@@ -246,25 +247,9 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         self.effects.iter().rev().take_while(|effect| effect.command == self.source.command).any(changes)
     }
 
-    /// True if the call sends what a command sends to this machine to another one: by a proxy or another address of the
-    /// host, which are connections or variables of the command, or by a tunnel.
+    /// True if requests of the command to this machine reach another one, as far as the call was analysed.
     pub(crate) fn is_led_elsewhere(&self) -> bool {
-        let is_own = |effect: &&Effect| effect.command == self.source.command;
-        let connects = |effect: &Effect| {
-            let class = effect.remote().and_then(|remote| remote.class);
-            effect.kind() == EffectKind::Connect && !matches!(class, None | Some(HostClass::Loopback))
-        };
-        let sets_proxy = |effect: &Effect| {
-            let variable = effect.target().unwrap_or_default().to_ascii_lowercase();
-            effect.kind() == EffectKind::Environment
-                && variable.split_once('=').is_some_and(|(name, _)| PROXIES.contains(&name))
-        };
-        let is_tunnel = |effect: &Effect| {
-            effect.kind() == EffectKind::Listen
-                && self.effects.iter().any(|other| other.command == effect.command && connects(other))
-        };
-        self.effects.iter().filter(is_own).any(|effect| connects(effect) || sets_proxy(effect))
-            || self.effects.iter().any(is_tunnel)
+        self.scene.has_tunnel || detours::are_requests_led(self.source.command, self.effects)
     }
 
     /// True if the command itself, as far as it was analysed, writes a path.
@@ -273,9 +258,6 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         own.any(|effect| effect.kind() == EffectKind::Write && effect.path() == Some(path))
     }
 }
-
-/// Variables with the proxy of a client, in lower case.
-const PROXIES: &[&str] = &["all_proxy", "http_proxy", "https_proxy"];
 
 /// True if a path is the directory or is below the directory. False for an unknown directory.
 fn is_below(path: &str, directory: &str) -> bool {

@@ -35,6 +35,7 @@ traits! {
     SearchesTrees "searches-trees" "prints lines of the files in a tree, `--include` selects them by name",
     SkipsHidden "skips-hidden" "prints lines of the files in a tree, hidden and ignored ones only on demand",
     Traces "traces" "`-x` prints each command with its values",
+    Tunnels "tunnels" "passes connections to this machine on to another one; of an entry with words: with such an argument",
     UnambiguousDanger "unambiguous-danger" "dangerous, and no other program has a subcommand of this name",
     Waits "waits" "waits: a missing file may exist when it ends",
     WritesLast "writes-last" "writes to its last operand",

@@ -18,6 +18,7 @@ pub(crate) fn begun<'c>(call: &'c Call, number: u64, facts: Facts, workspace: &s
             unread_output: unread_output(&facts).into(),
             secret_copies: facts.secret_copies.clone().into(),
         },
+        opens_tunnel: facts.opens_tunnel,
         in_background: in_background(call, &facts),
         scripts: facts.scripts,
     }

@@ -29,6 +29,8 @@ pub(crate) struct Changed {
     /// Paths of finished and running calls.
     pub(crate) written: Arc<BTreeSet<String>>,
     pub(crate) origins: Origins,
+    /// A call opened a tunnel, which may outlast it.
+    pub(crate) has_tunnel: bool,
     /// The session wrote more paths than are stored.
     pub(crate) is_full: bool,
     /// Paths of calls that may still run.
@@ -45,6 +47,8 @@ pub(crate) struct Begun<'a> {
     pub(crate) paths: BTreeSet<String>,
     /// The paths whose contents have a source that matters.
     pub(crate) origins: Origins,
+    /// The call opens a tunnel.
+    pub(crate) opens_tunnel: bool,
     /// Files whose code the call runs.
     pub(crate) scripts: Vec<ScriptFile>,
     /// The agent continues while the call runs.
@@ -67,6 +71,7 @@ pub(crate) struct Ended {
 pub(super) struct Before {
     pub(super) written: Vec<String>,
     pub(super) origins: Origins,
+    pub(super) has_tunnel: bool,
     pub(super) is_full: bool,
 }
 
@@ -75,6 +80,7 @@ struct Session {
     /// Shared with readers, because there may be thousands of paths.
     written: Arc<BTreeSet<String>>,
     origins: Origins,
+    has_tunnel: bool,
     is_full: bool,
     /// Calls that may still run.
     open: VecDeque<Open>,
@@ -168,19 +174,22 @@ impl Changes {
     }
 
     /// Adds earlier writes.
-    pub(super) fn add(&mut self, root: SessionKey, Before { written, origins, is_full }: Before) {
+    pub(super) fn add(&mut self, root: SessionKey, Before { written, origins, has_tunnel, is_full }: Before) {
         let session = self.sessions.entry(root).or_default();
         let before = session.written.len();
         Arc::make_mut(&mut session.written).extend(written);
+        session.has_tunnel |= has_tunnel;
         session.is_full |= !session.origins.add(origins) || is_full;
         self.paths += session.written.len().saturating_sub(before);
     }
 
     pub(super) fn merge(&mut self, from: &SessionKey, into: SessionKey) {
-        let Some(Session { written, origins, is_full, open }) = self.sessions.remove(from) else { return };
+        let Some(Session { written, origins, has_tunnel, is_full, open }) = self.sessions.remove(from) else {
+            return;
+        };
         self.paths = self.paths.saturating_sub(written.len());
         let written = Arc::unwrap_or_clone(written).into_iter().collect();
-        self.add(into, Before { written, origins, is_full });
+        self.add(into, Before { written, origins, has_tunnel, is_full });
         self.sessions.entry(into).or_default().open.extend(open);
     }
 
@@ -197,7 +206,7 @@ impl Changes {
 
 impl Begun<'_> {
     pub(super) fn is_nothing(&self) -> bool {
-        self.paths.is_empty() && self.origins.is_empty() && self.scripts.is_empty()
+        self.paths.is_empty() && self.origins.is_empty() && !self.opens_tunnel && self.scripts.is_empty()
     }
 }
 
@@ -210,12 +219,14 @@ impl Session {
         };
         let others = self.open.iter().filter(|open| Some(open.call) != call);
         let changing = others.flat_map(|open| &open.paths).cloned().collect();
-        Changed { written, origins: self.origins.clone(), is_full: self.is_full, changing }
+        let (has_tunnel, is_full) = (self.has_tunnel, self.is_full);
+        Changed { written, origins: self.origins.clone(), has_tunnel, is_full, changing }
     }
 
     /// `room`: number of paths that all sessions together may still add.
     fn begin(&mut self, begun: Begun<'_>, room: usize) -> Option<Ended> {
-        let Begun { call, id, paths, origins, scripts, in_background } = begun;
+        let Begun { call, id, paths, origins, opens_tunnel, scripts, in_background } = begun;
+        self.has_tunnel |= opens_tunnel;
         self.is_full |= !self.origins.add(origins);
         let alone = paths.difference(&self.written).cloned().collect();
         let mut open = Open { call, id: id.to_owned(), paths, alone, scripts, in_background };
@@ -273,6 +284,7 @@ impl Session {
             downloaded: all(&self.origins.downloaded),
             secret_copies: all(&self.origins.secret_copies),
             unread_output: all(&self.origins.unread_output),
+            has_tunnel: self.has_tunnel,
             is_full: self.is_full,
         };
         let open = self.open.iter().map(move |open| Entry::Begun {
@@ -283,6 +295,7 @@ impl Session {
             downloaded: Vec::new(),
             secret_copies: Vec::new(),
             unread_output: Vec::new(),
+            opens_tunnel: false,
             in_background: open.in_background,
         });
         std::iter::once(written).chain(open)

@@ -93,6 +93,9 @@ pub(super) enum Entry {
         /// An older journal has none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unread_output: Vec<String>,
+        /// An older journal has none.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        opens_tunnel: bool,
         in_background: bool,
     },
     Ended {
@@ -110,6 +113,9 @@ pub(super) enum Entry {
         /// An older journal has none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unread_output: Vec<String>,
+        /// An older journal has none.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        has_tunnel: bool,
         is_full: bool,
     },
     /// The session's past is unknown. castellan assumes that it did everything possible.

@@ -124,19 +124,29 @@ impl Lasting {
                 downloaded,
                 secret_copies,
                 unread_output,
+                opens_tunnel,
                 in_background,
             } => {
                 let paths = paths.into_iter().collect();
                 let origins = origins([downloaded, secret_copies, unread_output]);
-                let scripts = Vec::new();
-                self.changes.begin(root, Begun { call, id: &use_id, paths, origins, scripts, in_background });
+                let (id, scripts) = (use_id.as_str(), Vec::new());
+                let begun = Begun { call, id, paths, origins, opens_tunnel, scripts, in_background };
+                self.changes.begin(root, begun);
             }
             Entry::Ended { root, calls } => {
                 self.changes.end_calls(&root, &calls);
             }
-            Entry::Written { root, paths, downloaded, secret_copies, unread_output, is_full } => {
+            Entry::Written {
+                root,
+                paths: written,
+                downloaded,
+                secret_copies,
+                unread_output,
+                has_tunnel,
+                is_full,
+            } => {
                 let origins = origins([downloaded, secret_copies, unread_output]);
-                self.changes.add(root, Before { written: paths, origins, is_full });
+                self.changes.add(root, Before { written, origins, has_tunnel, is_full });
             }
             Entry::Suspect { root } => {
                 self.suspects.insert(root);

@@ -9,7 +9,7 @@ impl Memory {
     pub(crate) fn changed(&self, root: &SessionKey, but: Option<u64>) -> Option<Changed> {
         let changed = self.lasting.changes.of(root, but);
         match self.is_suspect(root) {
-            true => Some(Changed { is_full: true, ..changed.unwrap_or_default() }),
+            true => Some(Changed { has_tunnel: true, is_full: true, ..changed.unwrap_or_default() }),
             false => changed,
         }
     }
@@ -26,7 +26,7 @@ impl Memory {
 
     /// Registers a call that may run now; see [`changes::Changes::begin`].
     pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
-        if !begun.paths.is_empty() || !begun.origins.is_empty() {
+        if !begun.paths.is_empty() || !begun.origins.is_empty() || begun.opens_tunnel {
             self.journal.note(&lasting::line(&Entry::Begun {
                 root,
                 call: begun.call,
@@ -35,6 +35,7 @@ impl Memory {
                 downloaded: begun.origins.downloaded.iter().cloned().collect(),
                 secret_copies: begun.origins.secret_copies.iter().cloned().collect(),
                 unread_output: begun.origins.unread_output.iter().cloned().collect(),
+                opens_tunnel: begun.opens_tunnel,
                 in_background: begun.in_background,
             }));
         }

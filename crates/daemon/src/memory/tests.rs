@@ -78,6 +78,7 @@ fn write(memory: &mut Memory, root: SessionKey, call: u64, path: &str) {
             secret_copies: paths.clone().into(),
             unread_output: paths.clone().into(),
         },
+        opens_tunnel: true,
         paths,
         scripts: Vec::new(),
         in_background: call.is_multiple_of(2),

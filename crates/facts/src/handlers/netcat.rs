@@ -8,6 +8,7 @@ use castellan_shell::Stdin;
 use crate::remote;
 use crate::sink::Sink;
 use crate::targets;
+use crate::url::Host;
 
 /// What `nc` sends, and that its program obeys the other side.
 pub(super) fn netcat(read: &Invocation, _argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
@@ -37,7 +38,8 @@ pub(super) fn to_socket(file: &Arg, sink: &mut Sink<'_, '_, '_, '_>) {
 
 /// Standard input goes to the other side.
 pub(super) fn sent(host: Option<String>, sink: &mut Sink<'_, '_, '_, '_>) {
-    let to = Remote { host, ..Remote::default() };
+    let class = host.as_deref().map(|host| Host::parse(host).class);
+    let to = Remote { host, class, url: None };
     match sink.setup.stdin.clone() {
         Stdin::File(file) => sink.sent(to, &file),
         Stdin::Inherited if !sink.setup.piped => {}

@@ -14,6 +14,7 @@ fn begin(changes: &mut Changes, session: usize, number: u64, path: &str, in_back
         id: &id,
         paths,
         origins: Origins::default(),
+        opens_tunnel: false,
         scripts: Vec::new(),
         in_background,
     };
@@ -79,6 +80,7 @@ fn a_call_that_is_asked_about_again_does_not_meet_what_it_alone_writes() {
         id: "",
         paths: paths(&["/w/b"]),
         origins: Origins::default(),
+        opens_tunnel: false,
         scripts: Vec::new(),
         in_background: false,
     };
@@ -97,11 +99,19 @@ fn what_came_from_the_network_a_secret_or_unread_code_is_known_by_it() {
     let set = |path: &str| Arc::new(paths(&[path]));
     let origins = Origins { downloaded: set("/w/b"), secret_copies: set("/w/a"), unread_output: set("/w/u") };
     let (scripts, in_background) = (Vec::new(), false);
-    let begun = Begun { call: 1, id: "1", paths: written, origins: origins.clone(), scripts, in_background };
+    let begun = Begun {
+        call: 1,
+        id: "1",
+        paths: written,
+        origins: origins.clone(),
+        opens_tunnel: true,
+        scripts,
+        in_background,
+    };
     changes.begin(key(0), begun);
     begin(&mut changes, 0, 2, "/w/c", false);
     let changed = changes.of(&key(0), None).unwrap();
-    assert_eq!(changed.origins, origins);
+    assert_eq!((changed.origins, changed.has_tunnel), (origins, true));
     for (path, is_foreign) in [("/w/a", false), ("/w/b", true), ("/w/c", false), ("/w/u", true)] {
         assert_eq!(changes.has_any_foreign(path), is_foreign, "{path}");
     }
@@ -171,6 +181,7 @@ fn what_a_call_writes_goes_on_changing_when_the_call_is_no_longer_kept() {
                 id: &use_id,
                 paths,
                 origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
+                opens_tunnel: false,
                 scripts: Vec::new(),
                 in_background,
             };
@@ -194,6 +205,7 @@ fn of_many_downloads_none_is_taken_for_the_users_own() {
                 id: &id,
                 paths,
                 origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
+                opens_tunnel: false,
                 scripts,
                 in_background,
             },
@@ -243,6 +255,7 @@ fn what_a_call_runs_is_told_when_it_ends() {
                 id,
                 paths,
                 origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
+                opens_tunnel: false,
                 scripts,
                 in_background,
             },
@@ -267,6 +280,7 @@ fn what_a_call_runs_is_told_when_it_ends() {
             id: &id,
             paths,
             origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
+            opens_tunnel: false,
             scripts,
             in_background: false,
         };
