@@ -10,7 +10,7 @@ use crate::limits::BYTES_PER_WORK;
 use crate::next::{Left, Next, Progress};
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, copies, detours, environment, given, inherited, redirect, told};
+use crate::{code, copies, detours, environment, given, ignored, inherited, redirect, told};
 
 mod invocation;
 mod origin;
@@ -37,6 +37,8 @@ pub(crate) fn add(
         return;
     }
     let before = facts.effects.len();
+    let name = run.argv.first().and_then(Arg::as_str).map(base_name);
+    ignored::add(name.unwrap_or_default(), &run, scene);
     let (command, left) = with_effects(&run, at, pipe_from, scene, &mut facts.effects);
     origin::installs(at, before, run.cwd.as_deref(), scene, &mut facts.effects);
     let own = facts.effects.get_mut(before..).unwrap_or_default();

@@ -21,6 +21,7 @@ mod environment;
 mod given;
 mod guard;
 mod handlers;
+mod ignored;
 mod inherited;
 mod language;
 mod limits;
@@ -122,6 +123,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     facts.scripts = scripts::all(&made, &scene);
     (facts.own_scripts, facts.session_scripts) = owner::owned_opaque_files(&facts, &mut scene);
     facts.unread = loaded::unread::all(&mut scene);
+    facts.unread.append(&mut scene.unread);
     facts.changed_trees = owner::changed_trees(&mut scene);
     facts.secret_copies = std::mem::take(&mut scene.copies);
     facts.opens_tunnel = scene.has_tunnel && !setting.has_tunnel;

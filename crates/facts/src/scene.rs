@@ -38,6 +38,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) copies: BTreeSet<String>,
     /// This call, as far as it was analysed, or an earlier call of the session has opened a tunnel.
     pub(crate) has_tunnel: bool,
+    /// Files of settings that were not read as what they make a program of the call do.
+    pub(crate) unread: BTreeSet<String>,
     /// Directories below which version control changes files during the call.
     pub(crate) changed_trees: BTreeSet<String>,
     /// The call passes unknown input to the code of a file.
@@ -62,6 +64,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             secrets: SecretReads::default(),
             copies: BTreeSet::new(),
             has_tunnel: setting.has_tunnel,
+            unread: BTreeSet::new(),
             changed_trees: BTreeSet::new(),
             is_code_given_unknown: false,
             open_tasks: Vec::new(),

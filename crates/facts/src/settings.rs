@@ -10,7 +10,8 @@ use castellan_event::Why;
 use crate::language::{GIT, GIT_COMMON, GIT_LINK};
 
 pub(crate) use git::{
-    includes as git_includes, starts as git_starts, starts_unasked as git_starts_unasked, text_of as git_text,
+    includes as git_includes, starts as git_starts, starts_unasked as git_starts_unasked, starts_when_read,
+    text_of as git_text,
 };
 
 /// The start of a setting: the code or files that it makes a program use.

@@ -201,7 +201,9 @@ pub(crate) fn look(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
     settings::given(read, sink);
     let operands = read.operands.iter().filter(|operand| operand.slot.role == SlotRole::Special);
     for Operand { arg, at, .. } in operands {
-        let is_path = read.ended_at.is_some_and(|end| *at > end);
+        // No revision begins like a path. Outside of a repository's work tree git compares any two files.
+        let begins_like_a_path = begins_like_a_path(arg.prefix());
+        let is_path = read.ended_at.is_some_and(|end| *at > end) || begins_like_a_path;
         if is_path || arg.as_str().is_some() && exists(arg, sink) {
             sink.path(EffectKind::Read, arg);
         } else if let Some(path) = path_in_revision(arg, sink) {
@@ -210,6 +212,12 @@ pub(crate) fn look(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
             sink.opaque(Role::Operand, why, &arg.written());
         }
     }
+}
+
+fn begins_like_a_path(text: &str) -> bool {
+    text.starts_with(['/', '~'])
+        || text.starts_with("../")
+        || text.starts_with('.') && !text.starts_with("..")
 }
 
 /// `HEAD:dir/file`, from the top of the repository; `:file` and `:2:file` of the index; `HEAD:./file` from here.

@@ -172,7 +172,7 @@ fn is_hidden(path: &str, sink: &Sink<'_, '_, '_, '_>) -> bool {
 }
 
 /// Returns the settings file of the repository in which the command works.
-fn config_file(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+pub(crate) fn config_file(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
     let cwd = sink.cwd.clone()?;
     let directory = match find(&cwd, sink)?.1 {
         Found::Repository { directory, .. } => directory,

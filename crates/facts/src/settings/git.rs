@@ -142,6 +142,31 @@ pub(crate) fn starts_unasked(text: &str) -> Vec<Starts> {
     all.iter().filter(|one| one.section != "alias").filter_map(Setting::starts).collect()
 }
 
+/// Sections whose programs run only for a subcommand of their own, or only with another machine.
+const OF_OTHERS: &[&str] =
+    &["alias", "credential", "difftool", "guitool", "mergetool", "remote", "sendemail", "submodule"];
+
+/// Reports whether the settings of a text start programs when git shows or compares files. True if git could not parse
+/// the text. The filters of git-lfs are known.
+pub(crate) fn starts_when_read(text: &str) -> bool {
+    let is_started = |one: &Setting| match one.starts() {
+        Some(Starts::Shell(text)) => !["git-lfs ", "git lfs "].iter().any(|known| text.starts_with(known)),
+        Some(Starts::Hooks(_) | Starts::Tree(_) | Starts::Registry(_)) | None => false,
+        Some(
+            Starts::Settings(_)
+            | Starts::Program(..)
+            | Starts::Module(..)
+            | Starts::Package(..)
+            | Starts::Later(_)
+            | Starts::Text(..)
+            | Starts::Unknown(_),
+        ) => true,
+    };
+    settings(text).map_or(true, |all| {
+        all.iter().any(|one| !OF_OTHERS.contains(&one.section.as_str()) && is_started(one))
+    })
+}
+
 /// Returns the files that a text includes, as written.
 pub(crate) fn includes(text: &str) -> Vec<String> {
     let all = settings(text).unwrap_or_default();

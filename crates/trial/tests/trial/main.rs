@@ -8,6 +8,7 @@ mod loads;
 mod own_parts;
 mod packs;
 mod sequence;
+mod settings;
 mod short;
 mod trial;
 mod unattended;

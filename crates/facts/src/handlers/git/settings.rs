@@ -1,10 +1,10 @@
 //! git's settings: what `git config` changes, which of them run programs, and what the files say.
 
-use castellan_event::{Answer, EffectKind, Operation, Query, Role, Why};
+use castellan_event::{Answer, EffectKind, FileKind, Operation, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
 use crate::loaded::repository;
-use crate::settings::git_starts;
+use crate::settings::{git_starts, starts_when_read};
 use crate::sink::Sink;
 
 /// Settings whose value is a file or directory with code: hooks, or more settings. So is `includeIf.CONDITION.path`.
@@ -12,6 +12,7 @@ const CODE_PATHS: &[&str] = &["core.hookspath=", "include.path=", "init.template
 
 /// What `-c NAME=VALUE` and `--config-env` say besides the shell text that was found with the command.
 pub(super) fn given(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
+    of_repository(sink);
     for value in read.values("-c") {
         if value.written().contains("ext::") {
             sink.opaque(Role::Code, Why::Unsupported, &value.written());
@@ -34,6 +35,20 @@ pub(super) fn given(read: &Invocation, sink: &mut Sink<'_, '_, '_, '_>) {
             sink.opaque(Role::Code, Why::Variable, &value.written());
         }
     }
+}
+
+/// Stores the settings of the repository if they start programs that were not read. An earlier call or the project wrote
+/// them, so they are no finding; but a call with them is not understood.
+fn of_repository(sink: &mut Sink<'_, '_, '_, '_>) {
+    let Some(path) = repository::config_file(sink) else { return };
+    let is_plain = match sink.scene.world.ask(Query::Contents { path: path.clone() }) {
+        Some(Answer::Contents(Some(bytes))) => !starts_when_read(&String::from_utf8_lossy(&bytes)),
+        _ => {
+            let kind = sink.scene.world.ask(Query::FileKind { path: path.clone() });
+            matches!(kind, Some(Answer::FileKind(FileKind::Missing)))
+        }
+    };
+    sink.scene.unread.extend((!is_plain).then_some(path));
 }
 
 /// Reads what a setting that is given with the command has git run: hooks, or the settings of another file.
