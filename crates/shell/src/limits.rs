@@ -198,3 +198,6 @@ pub(crate) const BRACES_DEPTH_MAX: usize = 24;
 
 /// Characters in a brace range. A word with a longer range is unknown.
 pub(crate) const BRACES_RANGE_MAX: usize = 64;
+
+/// Background jobs that a loop may start without waiting for them. People start some tens; thousands stop the machine.
+pub(crate) const JOBS_MAX: u64 = 1_000;

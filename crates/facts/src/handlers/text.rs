@@ -29,7 +29,11 @@ pub(super) fn sed(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     } else if read.operands.first().is_some_and(|one| one.slot.role == SlotRole::Code) {
         files.remove(0);
     }
-    for script in read.values("-f").filter(|script| !is_standard_stream(script)) {
+    for script in read.values("-f") {
+        if is_standard_stream(script) {
+            from_input(sink);
+            continue;
+        }
         sink.path(EffectKind::Execute, script);
         sink.program("sed", From::File(script.clone()));
     }
@@ -45,6 +49,18 @@ pub(super) fn sed(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
                 if suffix.contains('*') { suffix.replace('*', file) } else { format!("{file}{suffix}") };
             sink.path(EffectKind::Write, &Arg::known(backup));
         }
+    }
+}
+
+/// Adds the script that sed reads from its input.
+fn from_input(sink: &mut Sink<'_, '_, '_, '_>) {
+    match sink.setup.stdin.clone() {
+        Stdin::Text(text) => sink.program("sed", From::Text(text)),
+        Stdin::File(file) => {
+            sink.path(EffectKind::Execute, &file);
+            sink.program("sed", From::File(file));
+        }
+        Stdin::Inherited => sink.opaque(Role::Code, Why::Input, ""),
     }
 }
 

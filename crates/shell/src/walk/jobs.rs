@@ -2,24 +2,66 @@
 
 use castellan_programs::base_name;
 
-use crate::tree::{Arithmetic, Node, Part, Script, Statement, Word};
+use crate::limits::JOBS_MAX;
+use crate::shells::is_shell;
+use crate::tree::{Node, Part, Script, Statement, Word};
 
 /// The text of the gap for such a loop, which rules compare.
 pub(super) const JOBS_WITHOUT_END: &str = "jobs without end";
 
-/// Returns true if a `while` or `until` never ends and leaves a job running in each round.
-pub(super) fn loop_without_end(until: bool, condition: &Script, body: &Script) -> bool {
-    let [last] = condition.statements.as_slice() else { return false };
-    outcome(last) == Some(!until) && leaves_jobs(body)
+/// Returns true if a `while` or `until` never ends, or counts far, and leaves a job running in each round. `text`: the
+/// text of the condition.
+pub(super) fn loop_without_end(until: bool, (condition, text): (&Script, &str), body: &Script) -> bool {
+    let is_endless = match condition.statements.as_slice() {
+        [one] if outcome(one).is_some() => outcome(one) == Some(!until),
+        all => all.iter().all(is_constant),
+    };
+    leaves_jobs(body) && (is_endless || counts_far(text))
+}
+
+/// The same for `for ((...))`. `texts`: its three expressions. The condition of `repeat COUNT` alone is a count.
+pub(super) fn counted_without_end(texts: [&str; 3], body: &Script) -> bool {
+    let [first, condition, step] = texts.map(str::trim);
+    let is_count = !condition.is_empty() && first.is_empty() && step.is_empty();
+    let is_constant = !is_count && !names_a_variable(condition);
+    leaves_jobs(body) && (is_constant || counts_far(&format!("{first} {condition}")))
+}
+
+/// The same for `for NAME in WORDS`: a range of numbers. `text`: the text of the words.
+pub(super) fn range_without_end(text: &str, body: &Script) -> bool {
+    (text.contains("..") || text.contains("seq")) && counts_far(text) && leaves_jobs(body)
+}
+
+/// Returns true if the numbers of a text lie further apart than a machine can run jobs.
+fn counts_far(text: &str) -> bool {
+    let digits = text.split(|letter: char| !letter.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let numbers: Vec<u64> = digits.map(|digits| digits.parse().unwrap_or(u64::MAX)).collect();
+    let least = if numbers.len() < 2 { 0 } else { numbers.iter().min().copied().unwrap_or(0) };
+    numbers.iter().max().is_some_and(|most| most - least >= JOBS_MAX)
 }
 
 /// Commands that succeed each time.
-const SUCCEEDS: &[&str] = &["true", ":", "sleep", "usleep", "echo", "printf", "date"];
+const SUCCEEDS: &[&str] = &[
+    ":", "cd", "date", "echo", "hostname", "id", "let", "ls", "printf", "pwd", "sleep", "true", "uname",
+    "usleep", "whoami",
+];
 
-/// Returns whether a statement always succeeds or always fails; `None` if that may change.
+/// Commands that only run the command of their arguments.
+const RUNS: &[&str] = &["builtin", "command", "env"];
+
+/// Inputs that never end.
+const ENDLESS: &[&str] = &["/dev/full", "/dev/random", "/dev/urandom", "/dev/zero"];
+
+/// Returns whether a statement always succeeds or always fails; `None` if that may change, or is not found here.
 fn outcome(statement: &Statement) -> Option<bool> {
     let is_constant = if let Node::Simple { words, .. } = &statement.node {
-        return command(words).map(|succeeds| succeeds != statement.negated);
+        let is_fed = statement
+            .redirects
+            .iter()
+            .filter_map(|one| literal(&one.target))
+            .any(|file| ENDLESS.contains(&file));
+        let succeeds = if is_fed { Some(true) } else { command(words) };
+        return succeeds.map(|succeeds| succeeds != statement.negated);
     } else if let Node::Test(words) = &statement.node {
         words.len() == 1 && words.iter().all(|word| literal(word).is_some())
     } else if let Node::Arithmetic(expression) = &statement.node {
@@ -30,24 +72,76 @@ fn outcome(statement: &Statement) -> Option<bool> {
     is_constant.then_some(!statement.negated)
 }
 
+/// Returns true if the result of a statement never changes, although it may not be known.
+fn is_constant(statement: &Statement) -> bool {
+    match &statement.node {
+        Node::Simple { words, .. } => {
+            let is_test = matches!(words.first().and_then(literal), Some("[" | "test"));
+            outcome(statement).is_some() || is_test && is_constant_test(words)
+        }
+        Node::Test(words) => is_constant_test(words),
+        Node::Arithmetic(expression) => !names_a_variable(&expression.text),
+        Node::Chain { all, .. } | Node::Pipe(all) => all.iter().all(is_constant),
+        Node::Subshell(inner) | Node::Group(inner) => inner.statements.iter().all(is_constant),
+        Node::Declare { .. }
+        | Node::If { .. }
+        | Node::For { .. }
+        | Node::ArithmeticFor { .. }
+        | Node::While { .. }
+        | Node::Case { .. }
+        | Node::Function { .. }
+        | Node::Coproc(_)
+        | Node::Time(_)
+        | Node::Hole(_) => false,
+    }
+}
+
+/// Directories that stay.
+const STAYS: &[&str] = &["/", ".", "..", "/tmp"];
+
+/// Returns true if a test has no expansion, and asks for no file that may come or go.
+fn is_constant_test(words: &[Word]) -> bool {
+    let literals: Option<Vec<&str>> = words.iter().map(literal).collect();
+    let Some(words) = literals else { return false };
+    let is_of_file = words.iter().any(|word| {
+        matches!(word.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic() && !matches!(letter, b'n' | b'z'))
+    });
+    !is_of_file || words.iter().any(|word| STAYS.contains(word))
+}
+
+fn names_a_variable(expression: &str) -> bool {
+    expression.contains(|letter: char| letter.is_alphabetic() || matches!(letter, '_' | '$'))
+}
+
 fn command(words: &[Word]) -> Option<bool> {
+    let skipped =
+        words.iter().take_while(|word| literal(word).is_some_and(|name| RUNS.contains(&name))).count();
+    let words = words.get(skipped..)?;
     let name = base_name(words.first().and_then(literal)?);
     let literals: Option<Vec<&str>> = words.iter().map(literal).collect();
     match (name, literals.as_deref()) {
         ("test", Some([_, text])) | ("[", Some([_, text, "]"])) => Some(!text.is_empty()),
-        ("false", _) => Some(false),
+        ("test", Some([_])) | ("[", Some([_, "]"])) | ("false", _) => Some(false),
         (name, _) => SUCCEEDS.contains(&name).then_some(true),
     }
 }
 
-/// The same for `for ((...))`.
-pub(super) fn counted_without_end(condition: &Arithmetic, body: &Script) -> bool {
-    condition.text.trim().is_empty() && leaves_jobs(body)
+fn leaves_jobs(body: &Script) -> bool {
+    any(body, &|statement| {
+        statement.background
+            || matches!(statement.node, Node::Coproc(_))
+            || starts_a_shell_with_jobs(statement)
+    }) && !any(body, &ends_or_waits)
 }
 
-fn leaves_jobs(body: &Script) -> bool {
-    any(body, &|statement| statement.background || matches!(statement.node, Node::Coproc(_)))
-        && !any(body, &ends_or_waits)
+/// `bash -c 'work &'`
+fn starts_a_shell_with_jobs(statement: &Statement) -> bool {
+    let Node::Simple { words, .. } = &statement.node else { return false };
+    let mut words = words.iter().map(literal);
+    let is_shell = words.next().flatten().is_some_and(|name| is_shell(base_name(name)));
+    let leaves_one =
+        |text: &str| text.trim_end().strip_suffix('&').is_some_and(|before| !before.ends_with('&'));
+    is_shell && words.flatten().any(leaves_one)
 }
 
 /// Commands that end the loop, or the jobs before the next round.

@@ -35,6 +35,13 @@ pub(super) const ROWS: &[Row] = &[
         },
         ends: Ends::Hole(Role::Code, Why::Nesting),
     },
+    Row {
+        limits: &["JOBS_MAX"],
+        below: 100,
+        beyond: 2_000,
+        text: |count| format!("for a in $(seq 1 {count}); do ls & done\nrm -rf /\n"),
+        ends: Ends::Hole(Role::Code, Why::Nesting),
+    },
     // Work.
     Row {
         limits: &["WORK_MAX", "WORK_MIN", "WORK_PER_BYTE"],
