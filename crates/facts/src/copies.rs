@@ -3,15 +3,17 @@
 
 use std::collections::BTreeSet;
 
-use castellan_event::{Effect, EffectKind, FileOrigin, Scope};
+use castellan_event::{Effect, EffectKind, Facts, FileOrigin, Role, Scope, Why};
 use castellan_programs::{Arg, Piece, Trait, base_name};
 use castellan_shell::{Run, Stdin};
 
 use crate::changed::is_named;
+use crate::limits::SECRET_COPIES_MAX;
 use crate::owner;
 use crate::scene::Scene;
 use crate::scope;
 use crate::secrets::keeps_to_itself;
+use crate::sink::Sink;
 
 /// Files with logins, by their names in the directory of a client. Copying the directory copies them.
 const LOGINS: &[&str] =
@@ -46,7 +48,7 @@ pub(crate) fn of_repository(run: &Run, own: &[Effect], scene: &mut Scene<'_, '_,
         |effect: &Effect| effect.kind() == EffectKind::Read && effect.scope() == Some(Scope::Secret);
     if run.remote.is_empty() && own.iter().any(stores) && own.iter().any(is_secret) {
         let objects = run.cwd.clone().map(|cwd| objects_around(cwd, scene));
-        scene.copies.extend(objects);
+        remember(objects, scene);
     }
 }
 
@@ -121,7 +123,29 @@ fn store(own: &[Effect], carries: bool, scene: &mut Scene<'_, '_, '_>) {
         let path = effect.path().filter(|path| is_copy && !harmless.contains(base_name(path)));
         paths.extend(path.map(str::to_owned));
     }
-    scene.copies.extend(paths);
+    remember(paths, scene);
+}
+
+/// Stores copies up to the limit. The analysis reports the rest as a part that is not understood.
+fn remember(paths: impl IntoIterator<Item = String>, scene: &mut Scene<'_, '_, '_>) {
+    for path in paths {
+        if scene.copies.len() < SECRET_COPIES_MAX || scene.copies.contains(&path) {
+            scene.copies.insert(path);
+        } else {
+            scene.has_more_copies = true;
+        }
+    }
+}
+
+/// Adds an Opaque effect for copies beyond the limit.
+pub(crate) fn report_rest(scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
+    if scene.has_more_copies {
+        Sink::new(scene, &mut facts.effects, None, None).opaque(
+            Role::Target,
+            Why::Budget,
+            "copies of a secret",
+        );
+    }
 }
 
 impl Scene<'_, '_, '_> {

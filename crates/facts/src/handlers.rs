@@ -64,6 +64,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("find", find::find),
     ("forfiles", find::forfiles),
     ("gh_api", github::api),
+    ("gh_fields", github::fields),
     ("git", git::git),
     ("git_apply", patch::git_apply),
     ("git_checkout", git::checkout),

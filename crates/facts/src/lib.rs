@@ -118,6 +118,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     }
     scene.budget.allow_tool();
     tools::effects(call, &mut scene, &mut facts);
+    copies::report_rest(&mut scene, &mut facts);
     owner::settle(&scene, &mut facts);
     detours::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);

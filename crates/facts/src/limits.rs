@@ -144,6 +144,10 @@ pub(crate) const YAML_EVENTS_MAX: usize = 20_000;
 /// Commands that read secrets and are remembered. Each is compared with unknown code; real calls read one or two.
 pub(crate) const SECRET_READS_MAX: usize = 32;
 
+/// Files of one call that hold what it read from a secret. Each is compared with the paths that later commands send. Calls
+/// copy a few.
+pub(crate) const SECRET_COPIES_MAX: usize = 256;
+
 /// Parts of a makefile's text that are reported as not expanded.
 pub(crate) const MAKEFILE_HOLES_MAX: usize = 32;
 

@@ -36,6 +36,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) secrets: SecretReads,
     /// Files into which the call puts what it reads from secrets.
     pub(crate) copies: BTreeSet<String>,
+    /// The call makes more copies than are stored.
+    pub(crate) has_more_copies: bool,
     /// This call, as far as it was analysed, or an earlier call of the session has opened a tunnel.
     pub(crate) has_tunnel: bool,
     /// Files of settings that were not read as what they make a program of the call do.
@@ -63,6 +65,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             files: Files::default(),
             secrets: SecretReads::default(),
             copies: BTreeSet::new(),
+            has_more_copies: false,
             has_tunnel: setting.has_tunnel,
             unread: BTreeSet::new(),
             changed_trees: BTreeSet::new(),

@@ -2,7 +2,7 @@
 //! and az, which nearly all others follow.
 
 use castellan_event::{EffectKind, Operation, Remote, Role, Why};
-use castellan_programs::lexicons::told::STORES_SECRETS;
+use castellan_programs::lexicons::told::{SENDS, STORES_SECRETS};
 use castellan_programs::lexicons::{cloud, kind_of};
 use castellan_programs::{Arg, Invocation, base_name};
 
@@ -29,7 +29,7 @@ pub(super) fn cloud(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_,
     if words.contains(&"help") || words.first() == Some(&"version") {
         return;
     }
-    secret_texts(&words.join(" "), argv, sink);
+    secret_texts(&format!("{program} {}", words.join(" ")), argv, sink);
     if transfer(read, system, &args, &words, sink) || session(system, &args, &words, sink) {
         return;
     }
@@ -143,13 +143,19 @@ const LOGINS: &[&str] = &[
     "token",
 ];
 
-/// Secrets in the values of other options: `--custom-data .env`, `--metadata-from-file=user-data=.env`.
+/// Words of commands whose operands go to a service.
+const COPIES: &[&str] = &["copy", "cp", "put", "scp"];
+
+/// Secrets in other arguments: `--custom-data .env`, `--metadata-from-file=user-data=.env`, `-b @.env`, `put x=@.env`. An
+/// operand without a mark is a file only of a command that sends files.
 fn secret_texts(name: &str, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     if told::is_about(name, STORES_SECRETS) {
         return;
     }
+    let is_sent = (told::is_about(name, SENDS) || name.split(' ').any(|word| COPIES.contains(&word)))
+        && !argv.iter().any(is_remote);
     let mut option = None;
-    for arg in argv.iter().skip(1) {
+    for (before, arg) in argv.iter().zip(argv.iter().skip(1)) {
         let text = arg.prefix();
         let (named, value) = match text.strip_prefix("--").map(|rest| rest.split_once('=')) {
             Some(None) => {
@@ -159,12 +165,16 @@ fn secret_texts(name: &str, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
             Some(Some((named, _))) => (Some(named.to_owned()), arg.clone()),
             None => (option.take(), arg.clone()),
         };
-        let is_login = named.as_deref().is_none_or(|named| told::is_about(named, LOGINS));
+        let is_marked = value.prefix().starts_with('@') || value.prefix().contains("=@");
+        let is_other = match named.as_deref() {
+            Some(named) => told::is_about(named, LOGINS),
+            None => !is_marked && (!is_sent || before.prefix().starts_with('-')),
+        };
         // A value may be `@FILE`, or `NAME=FILE`.
         let head = value.prefix().rfind('=').map_or(0, |at| at + 1);
         let file = value.prefix().get(..head).and_then(|head| value.strip_prefix(head)).unwrap_or(value);
         let file = file.strip_prefix("@").unwrap_or(file);
-        if !is_login && !file.prefix().starts_with("file") && sink.is_secret(&file) {
+        if !is_other && !file.prefix().starts_with("file") && sink.is_secret(&file) {
             sink.text_sent(Remote::default(), &file);
         }
     }

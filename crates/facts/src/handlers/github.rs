@@ -13,14 +13,7 @@ pub(crate) fn api(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
     let system = if read.program.name() == "glab" { "gitlab" } else { "github" };
     let path = read.operands.first().map(|operand| &operand.arg);
     let has_fields = ["-f", "-F", "--input"].iter().any(|flag| read.given(flag));
-    // `-F name=@file`
-    let files = read.values("-F").filter_map(|field| {
-        let (name, _) = field.prefix().split_once('=')?;
-        field.strip_prefix(name)?.strip_prefix("=@")
-    });
-    for file in files.filter(|file| !is_standard_stream(file)) {
-        sink.text_sent(Remote::default(), &file);
-    }
+    fields(read, &[], sink);
     let given = read.values("-X").last();
     if let Some((why, given)) = given.and_then(|given| Some((given.why()?, given))) {
         sink.opaque(Role::Target, why, &given.written());
@@ -55,6 +48,17 @@ pub(crate) fn api(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>)
             },
             sink,
         );
+    }
+}
+
+/// Adds the files that fields name: `-F name=@file`.
+pub(crate) fn fields(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    let files = read.values("-F").filter_map(|field| {
+        let (name, _) = field.prefix().split_once('=')?;
+        field.strip_prefix(name)?.strip_prefix("=@")
+    });
+    for file in files.filter(|file| !is_standard_stream(file)) {
+        sink.text_sent(Remote::default(), &file);
     }
 }
 

@@ -173,6 +173,11 @@ fn of_programs() -> Rows {
         ("PARENTS_MAX", far("just build"), Hole(Role::Code, Why::Budget)),
         ("PARENTS_MAX", far("npx left-pad"), Effect(EffectKind::Install)),
         (
+            "SECRET_COPIES_MAX",
+            run(format!("tee {} < ~/.ssh/id_rsa", each(260, |at| format!("c{at} ")))),
+            Hole(Role::Target, Why::Budget),
+        ),
+        (
             "SECRET_READS_MAX",
             run(format!("{secrets} bash <(cat ~/.ssh/id_rsa); eval \"$(cat ~/.ssh/id_rsa)\"")),
             Hole(Role::Code, Why::Secret),
