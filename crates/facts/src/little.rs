@@ -44,7 +44,9 @@ fn with_foreign_text(language: &str, arg: &Arg, sink: &mut Sink<'_, '_, '_, '_>)
     for one in code(language, &whole).unwrap_or_default() {
         match one {
             Does::Shell(_) => sink.opaque(Role::Code, Why::File, &arg.written()),
-            other => does(language, other, sink),
+            other @ (Does::Read(_) | Does::Write(_) | Does::Execute(_) | Does::Unknown { .. }) => {
+                does(language, other, sink);
+            }
         }
     }
 }

@@ -65,6 +65,9 @@ impl Walker<'_> {
     }
 
     fn kind(&mut self, state: &mut State, scope: &Scope, statement: &Statement) {
+        if jobs::are_without_end(statement, &scope.source) {
+            self.gap(scope, Role::Code, Why::Nesting, jobs::JOBS_WITHOUT_END, statement.span);
+        }
         match &statement.node {
             // The caller handles these nodes.
             Node::Simple { .. } | Node::Declare { .. } | Node::Hole(_) => {}
@@ -76,23 +79,12 @@ impl Walker<'_> {
             Node::Group(script) => self.script(state, scope, script),
             Node::If { branches, otherwise } => self.branches(state, scope, branches, otherwise.as_ref()),
             Node::For { names, words, body } => {
-                let text =
-                    words.iter().flatten().map(|word| scope.source.written(word.span)).collect::<Vec<_>>();
-                self.reports_jobs(scope, jobs::range_without_end(&text.join(" "), body), statement);
                 self.for_each(state, scope, names, words.as_deref(), body, statement.span);
             }
             Node::ArithmeticFor { first, condition, step, body } => {
-                self.reports_jobs(
-                    scope,
-                    jobs::counted_without_end([&first.text, &condition.text, &step.text], body),
-                    statement,
-                );
                 self.arithmetic_for(state, scope, [first, condition, step], body);
             }
             Node::While { until, condition, body } => {
-                let text = scope.source.written(condition.span);
-                let is_without_end = jobs::loop_without_end(*until, (condition, text), body);
-                self.reports_jobs(scope, is_without_end, statement);
                 self.while_loop(state, scope, *until, condition, body);
             }
             Node::Case { word, arms } => self.case(state, scope, word, arms),
@@ -140,12 +132,6 @@ impl Walker<'_> {
                 let value = walker.arithmetic(state, scope, expression);
                 state.status = value.map(|value| value != 0);
             }),
-        }
-    }
-
-    fn reports_jobs(&mut self, scope: &Scope, is_without_end: bool, statement: &Statement) {
-        if is_without_end {
-            self.gap(scope, Role::Code, Why::Nesting, jobs::JOBS_WITHOUT_END, statement.span);
         }
     }
 

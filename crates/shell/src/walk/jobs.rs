@@ -3,15 +3,30 @@
 use castellan_programs::base_name;
 
 use crate::limits::JOBS_MAX;
+use crate::scope::Source;
 use crate::shells::is_shell;
 use crate::tree::{Node, Part, Script, Statement, Word};
 
 /// The text of the gap for such a loop, which rules compare.
 pub(super) const JOBS_WITHOUT_END: &str = "jobs without end";
 
+/// Returns true if a loop never ends, or counts far, and leaves a job running in each round.
+pub(super) fn are_without_end(statement: &Statement, source: &Source) -> bool {
+    if let Node::For { words, body, .. } = &statement.node {
+        let texts: Vec<&str> = words.iter().flatten().map(|word| source.written(word.span)).collect();
+        range_without_end(&texts.join(" "), body)
+    } else if let Node::ArithmeticFor { first, condition, step, body } = &statement.node {
+        counted_without_end([&first.text, &condition.text, &step.text], body)
+    } else if let Node::While { until, condition, body } = &statement.node {
+        loop_without_end(*until, (condition, source.written(condition.span)), body)
+    } else {
+        false
+    }
+}
+
 /// Returns true if a `while` or `until` never ends, or counts far, and leaves a job running in each round. `text`: the
 /// text of the condition.
-pub(super) fn loop_without_end(until: bool, (condition, text): (&Script, &str), body: &Script) -> bool {
+fn loop_without_end(until: bool, (condition, text): (&Script, &str), body: &Script) -> bool {
     let is_endless = match condition.statements.as_slice() {
         [one] if outcome(one).is_some() => outcome(one) == Some(!until),
         all => all.iter().all(is_constant),
@@ -20,7 +35,7 @@ pub(super) fn loop_without_end(until: bool, (condition, text): (&Script, &str), 
 }
 
 /// The same for `for ((...))`. `texts`: its three expressions. The condition of `repeat COUNT` alone is a count.
-pub(super) fn counted_without_end(texts: [&str; 3], body: &Script) -> bool {
+fn counted_without_end(texts: [&str; 3], body: &Script) -> bool {
     let [first, condition, step] = texts.map(str::trim);
     let is_count = !condition.is_empty() && first.is_empty() && step.is_empty();
     let is_constant = !is_count && !names_a_variable(condition);
@@ -28,7 +43,7 @@ pub(super) fn counted_without_end(texts: [&str; 3], body: &Script) -> bool {
 }
 
 /// The same for `for NAME in WORDS`: a range of numbers. `text`: the text of the words.
-pub(super) fn range_without_end(text: &str, body: &Script) -> bool {
+fn range_without_end(text: &str, body: &Script) -> bool {
     (text.contains("..") || text.contains("seq")) && counts_far(text) && leaves_jobs(body)
 }
 
