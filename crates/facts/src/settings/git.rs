@@ -151,7 +151,7 @@ const OF_OTHERS: &[&str] =
 pub(crate) fn starts_when_read(text: &str) -> bool {
     let is_started = |one: &Setting| match one.starts() {
         Some(Starts::Shell(text)) => !["git-lfs ", "git lfs "].iter().any(|known| text.starts_with(known)),
-        Some(Starts::Hooks(_) | Starts::Tree(_)) | None => false,
+        Some(Starts::Hooks(_) | Starts::Tree(_) | Starts::Registry(_)) | None => false,
         Some(
             Starts::Settings(_)
             | Starts::Program(..)
