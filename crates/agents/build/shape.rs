@@ -240,6 +240,8 @@ pub(crate) struct Tool {
     pub(crate) command: Option<Key>,
     pub(crate) path: Option<Key>,
     pub(crate) directory: Option<Key>,
+    /// The key of a plan that the agent presents to its user.
+    pub(crate) plan: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -170,11 +170,11 @@ fn asks(agent: &Agent) -> String {
 
 fn tool(tool: &Tool) -> String {
     let name = tool.name.as_ref().unwrap_or(&tool.raw);
-    let (raw, kind) = (&tool.raw, &tool.kind);
+    let (raw, kind, plan) = (&tool.raw, &tool.kind, &tool.plan);
     let [command, path, directory] = [&tool.command, &tool.path, &tool.directory].map(|at| key(at.as_ref()));
     format!(
         "ToolSpec {{ raw: {raw:?}, name: {name:?}, kind: ToolKind::{kind:?}, command: {command}, path: {path}, \
-         directory: {directory} }}"
+         directory: {directory}, plan: {plan:?} }}"
     )
 }
 

@@ -54,6 +54,12 @@ pub fn prompts(agent: AgentId, call: &Call) -> bool {
     is_asked && mode(agent, &call.agent.permission_mode).is_some_and(|mode| mode.prompts)
 }
 
+/// Returns the plan that a call presents to the agent's user, in Markdown.
+pub fn presented_plan(agent: AgentId, call: &Call) -> Option<&str> {
+    let tool = agent.spec().tools.iter().find(|tool| tool.raw == call.tool.name_raw)?;
+    call.input.get(tool.plan?)?.as_str()
+}
+
 /// Reports whether the agent runs a call without its own check if castellan allows it.
 pub fn honours_allow(agent: AgentId, call: &Call) -> bool {
     mode(agent, &call.agent.permission_mode).is_none_or(|mode| !mode.ignores_allow)

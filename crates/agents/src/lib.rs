@@ -42,7 +42,9 @@ pub use agent::{
     machine_family, machine_settings_path, moved_settings_directory, needs_trust, plugin_family,
     question_event, settings_path, settings_variable, shell_snapshots, shell_variables, switch_family,
 };
-pub use asks::{denies_unattended_asks, holds_ask, honours_allow, is_headless, measured_version, prompts};
+pub use asks::{
+    denies_unattended_asks, holds_ask, honours_allow, is_headless, measured_version, presented_plan, prompts,
+};
 pub use command_line::{GivenHooks, can_keep_hooks_on, given_hooks, keeps_hooks_on, off_variables};
 pub use failure::hook_table;
 pub use family::{HookCommand, HookStart};

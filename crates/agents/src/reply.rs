@@ -39,7 +39,7 @@ pub struct Message {
 
 const BLANK_REASON: &str = "castellan gave no reason";
 
-/// Encodes an answer. A defer is empty. An ask that the agent would not hold becomes a deny. Events after the call get
+/// Encodes an answer. A defer is empty, or a note for the user. An ask that the agent would not hold becomes a deny. Events after the call get
 /// an empty answer. A deny at an unknown event is encoded as a failure; other verdicts leave the event to the agent.
 pub fn encode(agent: AgentId, event: &str, reported: &Message) -> Reply {
     let downgraded = reported.verdict == Verdict::Ask && !can_ask(agent, event);

@@ -255,6 +255,8 @@ pub(crate) struct ToolSpec {
     pub(crate) path: Key,
     /// The key of the directory for the shell text.
     pub(crate) directory: Key,
+    /// The key of a plan that the agent presents to its user.
+    pub(crate) plan: Option<&'static str>,
 }
 
 /// A key of a tool's input.

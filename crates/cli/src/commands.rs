@@ -17,6 +17,7 @@ pub(crate) mod man;
 pub(crate) mod mode;
 pub(crate) mod packs;
 pub(crate) mod pending;
+pub(crate) mod plan;
 pub(crate) mod presence;
 pub(crate) mod profile;
 pub(crate) mod refuse;
@@ -67,6 +68,9 @@ pub(crate) enum Command {
     Approve(approve::Options),
     /// Refuse a pending call, or revoke its approval
     Refuse(refuse::Options),
+    /// Put a plan in force, propose one, approve its scope, show the departures
+    #[command(subcommand)]
+    Plan(plan::Command),
     /// Trust a workspace, or deny all calls in it; list the decisions
     Trust(trust::Options),
     /// Configure the user presence check
@@ -126,6 +130,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Pending(options) => pending::run(global, options),
         Command::Approve(options) => approve::run(global, options),
         Command::Refuse(options) => refuse::run(global, options),
+        Command::Plan(command) => plan::run(global, command),
         Command::Trust(options) => trust::run(global, options),
         Command::Presence(command) => presence::run(global, command),
         Command::Check(options) => check::run(global, options),

@@ -76,6 +76,12 @@ pub(crate) fn wall() -> SystemTime {
     shown(SystemTime::now())
 }
 
+/// Milliseconds since 1970 by the wall clock.
+pub(crate) fn unix_ms() -> i64 {
+    let since = wall().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
 /// Replaces a time before 1970, from a clock that was never set, by 1970: no time format can represent it.
 fn shown(time: SystemTime) -> SystemTime {
     time.max(SystemTime::UNIX_EPOCH)

@@ -136,6 +136,43 @@ pub enum ControlRequest {
         #[serde(default)]
         project: Option<String>,
     },
+    /// Puts a copy of a plan in force. Loosens where it replaces a plan, and where a plan is missing that is needed.
+    UsePlan {
+        /// The text of the plan.
+        text: String,
+        /// The file, for people.
+        source: String,
+        /// The sessions of the plan.
+        of: PlanFor,
+        /// Departures are denied, whatever the settings.
+        is_strict: bool,
+    },
+    /// Ends a plan. Loosens.
+    EndPlan {
+        /// The sessions of the plan.
+        of: PlanFor,
+    },
+    /// Compiles a proposed plan to its scope.
+    ProposePlan {
+        /// The text in Markdown.
+        markdown: String,
+        /// The sessions of the plan.
+        of: PlanFor,
+    },
+    /// Returns a proposed plan.
+    ShowPlan {
+        /// Its request id.
+        id: String,
+    },
+    /// Puts a proposed plan in force, if it is still the one shown to the person. Loosens.
+    ApprovePlan {
+        /// Its request id.
+        id: String,
+        /// [`ShownPlan::hash`] of the shown plan.
+        hash: String,
+    },
+    /// Lists the plans in force and the proposed ones.
+    Plans,
     /// Sets or changes the PIN of `presence_check = "pin"`. Loosens; a change needs the old PIN.
     SetPin {
         /// The new PIN.
@@ -150,7 +187,14 @@ impl ControlRequest {
     /// upgrade, understands the request.
     pub(crate) fn version(&self) -> u32 {
         match self {
-            ControlRequest::Edit { .. } | ControlRequest::Trust { .. } => CONTROL_VERSION,
+            ControlRequest::Edit { .. }
+            | ControlRequest::Trust { .. }
+            | ControlRequest::UsePlan { .. }
+            | ControlRequest::EndPlan { .. }
+            | ControlRequest::ProposePlan { .. }
+            | ControlRequest::ShowPlan { .. }
+            | ControlRequest::ApprovePlan { .. }
+            | ControlRequest::Plans => CONTROL_VERSION,
             ControlRequest::Status
             | ControlRequest::Mode(_)
             | ControlRequest::Switch { .. }
@@ -196,6 +240,65 @@ impl TrustDecision {
             TrustDecision::Unknown => "unknown",
         }
     }
+}
+
+/// The sessions of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanFor {
+    /// The sessions of a workspace, by its real path.
+    Workspace(String),
+    /// One session, by the agent's id of it.
+    Session(String),
+}
+
+impl fmt::Display for PlanFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanFor::Workspace(path) => f.write_str(path),
+            PlanFor::Session(session) => write!(f, "the session {session}"),
+        }
+    }
+}
+
+/// A plan in the list.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ListedPlan {
+    /// Its workspace or session.
+    pub of: String,
+    /// The file that was copied, or the proposal; empty for a proposal that waits.
+    pub source: String,
+    /// SHA-256 of the copy, in hex; empty for a proposal that waits.
+    pub hash: String,
+    /// Departures are denied, whatever the settings.
+    pub is_strict: bool,
+    /// A person approved the scope.
+    pub is_approved: bool,
+    /// Calls under the plan.
+    pub calls: u64,
+    /// Calls that departed from it.
+    pub departed: u64,
+    /// The last departure.
+    pub last: String,
+    /// The request id of a proposal that waits.
+    pub proposal: Option<String>,
+    /// The scope: titles and lines.
+    pub scope: Vec<(String, Vec<String>)>,
+}
+
+/// A proposed plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownPlan {
+    /// Its request id.
+    pub id: String,
+    /// Its workspace or session.
+    pub of: String,
+    /// The scope: titles and lines.
+    pub scope: Vec<(String, Vec<String>)>,
+    /// Parts of the text that the plan does not cover, one line each.
+    pub not_covered: Vec<String>,
+    /// Identifies the plan, in hex.
+    pub hash: String,
 }
 
 /// A workspace with a person's decision.
@@ -326,6 +429,10 @@ pub enum ControlResponse {
     Granted(Vec<GrantedCall>),
     /// The details of a call.
     Shown(Box<ShownCall>),
+    /// A proposed plan.
+    Plan(Box<ShownPlan>),
+    /// The plans in force and the proposed ones.
+    Plans(Vec<ListedPlan>),
     /// The request needs the person's PIN.
     PinNeeded,
     /// The request needs the password of the person's account.
@@ -446,6 +553,9 @@ impl ControlRequest {
                 | ControlRequest::EndTrial
                 | ControlRequest::Refuse { .. }
                 | ControlRequest::Trusted
+                | ControlRequest::Plans
+                | ControlRequest::ShowPlan { .. }
+                | ControlRequest::ProposePlan { .. }
         )
     }
 }

@@ -1,6 +1,7 @@
 //! The control socket for every change. Every request that loosens anything needs the same user presence check.
 
 mod consent;
+mod plans;
 mod switch;
 mod trust;
 
@@ -142,6 +143,14 @@ impl ControlServer {
             ControlRequest::Pending => return Ok(ControlResponse::Pending(self.pending())),
             ControlRequest::Granted => return Ok(ControlResponse::Granted(self.granted())),
             ControlRequest::Show { id } => return self.show(id),
+            ControlRequest::Plans => return Ok(ControlResponse::Plans(self.plans())),
+            ControlRequest::ShowPlan { id } => return self.show_plan(id),
+            ControlRequest::ProposePlan { markdown, of } => return self.propose_plan(markdown, of, peer),
+            ControlRequest::UsePlan { text, source, of, is_strict } => {
+                self.use_plan((text, source), of, *is_strict, peer)?;
+            }
+            ControlRequest::EndPlan { of } => self.end_plan(of, peer)?,
+            ControlRequest::ApprovePlan { id, hash } => self.approve_plan(id, hash, peer)?,
             ControlRequest::Approve { id, shown, scope } => self.approve(id, shown, *scope, peer)?,
             ControlRequest::Refuse { id } => self.refuse(id, peer)?,
             ControlRequest::SetPin { new } => self.set_pin(new, peer)?,

@@ -7,6 +7,8 @@ mod failure;
 mod grounds;
 mod hold;
 mod outcome;
+mod plan;
+mod planned;
 mod question;
 mod scripts;
 mod sessions;
@@ -39,6 +41,7 @@ use crate::live::{LiveSessions, Own};
 use crate::memory::Memory;
 use crate::notification;
 use crate::peers::AgentProcess;
+use crate::plans::Plans;
 use crate::record;
 use crate::requests::Over;
 use crate::tally::Tally;
@@ -64,13 +67,14 @@ pub(crate) struct Judge {
     /// castellan's own files.
     own: Vec<String>,
     tally: Tally,
+    plans: Plans,
     /// Shows a pending call on the desktop.
     notify: fn(AgentId, &str, RequestId, &[String]),
 }
 
 impl Judge {
     /// `own` are castellan's own files.
-    pub(crate) fn new(terms: Terms, log: Log, own: Vec<String>, memory: Memory) -> Judge {
+    pub(crate) fn new(terms: Terms, log: Log, own: Vec<String>, memory: Memory, plans: Plans) -> Judge {
         Judge {
             terms: RwLock::new(Arc::new(terms)),
             memory: Mutex::new(memory),
@@ -82,6 +86,7 @@ impl Judge {
             seen_texts: record::SeenTexts::default(),
             own,
             tally: Tally::default(),
+            plans,
             notify: notification::show,
         }
     }
@@ -196,6 +201,11 @@ impl Judge {
     /// Returns the log.
     pub(crate) fn log(&self) -> &Log {
         &self.log
+    }
+
+    /// Returns the files of plans, and proposals.
+    pub(crate) fn plans(&self) -> &Plans {
+        &self.plans
     }
 
     /// Returns the counters.

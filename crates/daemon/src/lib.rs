@@ -32,6 +32,7 @@ mod one_session;
 mod packs;
 mod payloads;
 mod peers;
+mod plans;
 mod policy_state;
 mod presence;
 mod present;
@@ -58,6 +59,7 @@ mod workspace;
 mod world;
 
 pub use applied::{AppliedError, read as read_applied};
+pub use castellan_plans::PLAN_BYTES_MAX;
 pub use compile::{Compiled, compile};
 pub use config::{
     Config, ConfigError, EditError, KEYS, Key, KeyEdit, Kind, LayerText, Merge, Mistake, Place, Preset,
@@ -66,8 +68,8 @@ pub use config::{
 };
 pub use control::{
     AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
-    GrantedCall, PendingCall, ProjectFiles, Secret, ShownCall, StatusReport, TrustDecision, UnguardedAgent,
-    VerdictCounts,
+    GrantedCall, ListedPlan, PendingCall, PlanFor, ProjectFiles, Secret, ShownCall, ShownPlan, StatusReport,
+    TrustDecision, UnguardedAgent, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};

@@ -107,6 +107,18 @@ pub(crate) const REQUESTS_MAX: usize = 256;
 /// Valid grants at a time, in some megabytes. None is dropped for a new one: over the limit, a person gets an error.
 pub(crate) const GRANTS_MAX: usize = 10_000;
 
+/// Plans in force. People use one a session or workspace; each has about a kilobyte here, and its copy.
+pub(crate) const PLANS_MAX: usize = 256;
+
+/// Proposed plans that wait for a person; the oldest is dropped. Each has at most a megabyte.
+pub(crate) const PROPOSALS_MAX: usize = 16;
+
+/// Bytes of the log of departures. A full one is set aside once, and the one before is dropped.
+pub(crate) const VIOLATIONS_BYTES_MAX: u64 = 16 << 20;
+
+/// Bytes of `.git/HEAD`. A branch's name has at most 255.
+pub(crate) const GIT_HEAD_BYTES_MAX: u64 = 4 << 10;
+
 /// Counted classes of approved calls, of all sessions. Each has at most a kilobyte; the least recent is dropped.
 pub(crate) const APPROVALS_MAX: usize = 256;
 

@@ -23,6 +23,7 @@ use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS, WATCH};
 use crate::memory::Memory;
 use crate::monitor::Monitor;
 use crate::peers::Peers;
+use crate::plans::Plans;
 use crate::policy_state::{PolicyState, has_records};
 use crate::secret::Secrets;
 use crate::server::Server;
@@ -83,7 +84,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     }
     let peers = Arc::new(Peers::default());
     peers.guard_again(memory.processes());
-    let judge = Arc::new(Judge::new(terms, log, own_paths(&layout), memory));
+    let judge = Arc::new(Judge::new(terms, log, own_paths(&layout), memory, Plans::new(layout.state())));
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
     if let Some(trouble) = trouble {

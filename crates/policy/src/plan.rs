@@ -43,6 +43,8 @@ pub struct PlanReport {
     pub name: String,
     /// The consequence of a departure.
     pub enforcement: PlanEnforcement,
+    /// A person approved the plan: calls inside of it need no ask of some stages.
+    pub is_approved: bool,
     /// Parts of the call that the plan does not permit.
     pub departures: Vec<PlanDeparture>,
     /// Every effect of the call is inside of the plan.
@@ -62,15 +64,15 @@ pub struct PlanDeparture {
     pub nearest: Option<String>,
 }
 
-/// The consequence of a departure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The consequence of a departure, the mildest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PlanEnforcement {
     /// It is recorded.
     Warn,
+    /// A person is asked.
+    Ask,
     /// The call is denied.
     Strict,
-    /// A person approved the plan: castellan asks, and calls inside of the plan need no ask of some stages.
-    Approved,
 }
 
 impl Default for PlanSettings {
@@ -107,6 +109,6 @@ impl FromStr for PlanMode {
 impl PlanReport {
     /// Reports whether the plan lifts asks of some stages for the call.
     pub(crate) fn lifts(&self) -> bool {
-        self.enforcement == PlanEnforcement::Approved && self.is_covered && self.departures.is_empty()
+        self.is_approved && self.is_covered && self.departures.is_empty()
     }
 }

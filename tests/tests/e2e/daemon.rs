@@ -23,6 +23,7 @@ mod own_parts;
 mod password;
 mod payloads;
 mod pending;
+mod plans;
 mod probing;
 mod project;
 mod screen;

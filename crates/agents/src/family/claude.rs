@@ -8,11 +8,12 @@ use super::{HookCommand, HookStart};
 use crate::agent::AgentId;
 use crate::spec::HookEvent;
 
-/// Returns the reply to PreToolUse. `None` is an empty reply, which leaves the call to Claude's own permissions.
+/// Returns the reply to PreToolUse. `None` is an empty reply, which leaves the call to Claude's own permissions, like one
+/// with a note alone.
 pub(crate) fn answer_question(event: &str, verdict: Verdict, reason: &str, user_note: &str) -> Option<Json> {
     let word = match verdict {
         // Claude's own `defer` has another meaning.
-        Verdict::Defer => return None,
+        Verdict::Defer => return noted(user_note),
         Verdict::Allow => "allow",
         Verdict::Ask => "ask",
         Verdict::Deny => "deny",
@@ -25,6 +26,11 @@ pub(crate) fn answer_question(event: &str, verdict: Verdict, reason: &str, user_
         }),
         user_note,
     ))
+}
+
+/// Returns a reply that only shows the user a note; `None` without one.
+fn noted(user_note: &str) -> Option<Json> {
+    (!user_note.trim().is_empty()).then(|| json!({ "systemMessage": user_note }))
 }
 
 /// Returns the reply to PermissionRequest. Verdicts other than deny keep Claude's prompt: Claude has a reason to ask.

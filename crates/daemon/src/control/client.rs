@@ -9,7 +9,8 @@ use serde_json::Value as Json;
 
 use super::{
     CONTROL_VERSION, ControlRequest, ControlResponse, DecidedWorkspace, Envelope, GrantScope, GrantedCall,
-    Known, PendingCall, Secret, ShownCall, StatusReport, TrustDecision, is_readable, listener,
+    Known, ListedPlan, PendingCall, PlanFor, Secret, ShownCall, ShownPlan, StatusReport, TrustDecision,
+    is_readable, listener,
 };
 use crate::config::KeyEdit;
 use crate::limits::CONTROL_ANSWER_TIME;
@@ -159,6 +160,49 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Trust { workspace: workspace.to_owned(), trust: decision, project })
     }
 
+    /// Puts a copy of a plan in force.
+    pub fn use_plan(
+        &self,
+        text: String,
+        source: String,
+        of: PlanFor,
+        is_strict: bool,
+    ) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::UsePlan { text, source, of, is_strict })
+    }
+
+    /// Ends a plan.
+    pub fn end_plan(&self, of: PlanFor) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::EndPlan { of })
+    }
+
+    /// Compiles Markdown to a proposed plan.
+    pub fn propose_plan(&self, markdown: String, of: PlanFor) -> Result<ShownPlan, ControlError> {
+        self.plan(&ControlRequest::ProposePlan { markdown, of })
+    }
+
+    /// Returns a proposed plan.
+    pub fn show_plan(&self, id: &str) -> Result<ShownPlan, ControlError> {
+        self.plan(&ControlRequest::ShowPlan { id: id.to_owned() })
+    }
+
+    /// Puts the proposed plan with this hash in force.
+    pub fn approve_plan(&self, id: &str, hash: &str) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::ApprovePlan { id: id.to_owned(), hash: hash.to_owned() })
+    }
+
+    /// Returns the plans in force, then the proposed ones.
+    pub fn plans(&self) -> Result<Vec<ListedPlan>, ControlError> {
+        let response = self.ask(&ControlRequest::Plans)?;
+        let ControlResponse::Plans(plans) = response else { return Err(no("plans")) };
+        Ok(plans)
+    }
+
+    fn plan(&self, request: &ControlRequest) -> Result<ShownPlan, ControlError> {
+        let ControlResponse::Plan(plan) = self.ask(request)? else { return Err(no("plan")) };
+        Ok(*plan)
+    }
+
     /// Checks that castellan's daemon listens, before a person is asked for a secret.
     pub fn check_listener(&self) -> Result<(), ControlError> {
         listener::check(&self.connect()?).map_err(ControlError::Listener)
@@ -218,6 +262,8 @@ impl ControlClient {
             | ControlResponse::Pending(_)
             | ControlResponse::Granted(_)
             | ControlResponse::Shown(_)
+            | ControlResponse::Plan(_)
+            | ControlResponse::Plans(_)
             | ControlResponse::Trusted(_)) => Ok(done),
         }
     }

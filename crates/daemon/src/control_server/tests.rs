@@ -8,6 +8,7 @@ use castellan_audit::{Config as LogConfig, Filter, Log};
 use super::*;
 use crate::control::{DecidedWorkspace, GrantScope, PendingCall, TrustDecision};
 use crate::memory::Memory;
+use crate::plans::Plans;
 
 /// A process that cannot be inspected.
 const NOBODY: (u32, u64) = (0, 0);
@@ -71,7 +72,7 @@ fn serve(layout: &Layout) -> ControlServer {
     let (memory, _) = Memory::open(layout.journal(), true, 1).unwrap();
     ControlServer {
         layout: layout.clone(),
-        judge: Arc::new(Judge::new(terms, log, Vec::new(), memory)),
+        judge: Arc::new(Judge::new(terms, log, Vec::new(), memory, Plans::new(layout.state()))),
         peers: Arc::new(Peers::default()),
         policy: Arc::new(policy),
         secrets: Secrets::new(layout.secrets()),

@@ -7,6 +7,7 @@ use castellan_agents as agents;
 use castellan_event::{AccessLevel, Call, Facts, ObligationKind, Recorder, Session};
 use castellan_policy::{Block, CallClass, Failed, Pending, RequestId, State, Tries};
 
+use super::planned::Planned;
 use super::{Asked, Judge, Whose};
 use crate::requests::Taken;
 
@@ -35,6 +36,8 @@ pub(super) struct Earlier {
 pub(super) struct Grounds {
     pub(super) earlier: Earlier,
     pub(super) facts: Facts,
+    /// The call beside its session's plan.
+    pub(super) planned: Option<Planned>,
     /// The denials in its session.
     pub(super) tries: Arc<Tries>,
     ceiling: AccessLevel,
@@ -61,7 +64,9 @@ impl Judge {
         let facts = self.facts(call, terms.mode, (whose, earlier.first), world);
         let follows = self.consequence(asked, &whose.session.id);
         let tries = self.memory().tries(&whose.session.root);
+        let planned = self.planned(asked, whose, call, &facts);
         Grounds {
+            planned,
             tries,
             ceiling: follows.ceiling.map_or(whose.ceiling, |level| level.min(whose.ceiling)),
             block: follows.block,
@@ -98,7 +103,7 @@ impl Grounds {
             is_new_server: self.is_new_server,
             block: self.block.as_ref(),
             next_request: self.earlier.next_request,
-            plan: None,
+            plan: self.planned.as_ref().map(|planned| &planned.check),
             session: &self.earlier.session,
             tries: &self.tries,
             grant: self.earlier.granted.as_ref().map(|taken| &taken.grant),

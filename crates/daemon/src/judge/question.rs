@@ -76,6 +76,7 @@ impl Judge {
         };
         self.commit(&judged.record(asked.started.elapsed()), whose, &change.marks)?;
         self.tell_trust(whose, &call.agent, policy, Look::Call);
+        self.follow_plan(&weighed);
         self.keep_waiting(&weighed);
         if let (Some(time), Some(id)) = (decision.hold(), change.request) {
             return Ok(Outcome::Held { id, time });
@@ -98,7 +99,10 @@ impl Judge {
             let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
         }
-        let reported = reported(&decision, &change, is_at_prompt);
+        let mut reported = reported(&decision, &change, is_at_prompt);
+        if change.answer != Verdict::Deny && earlier.first.is_none() {
+            reported.user_note.extend(self.presented_plan(asked, whose, call));
+        }
         let given = Given {
             verdict: change.answer,
             reason: reported.reason.clone(),

@@ -23,6 +23,7 @@ use super::*;
 use crate::compile::compile;
 use crate::config::Config;
 use crate::limits::MARKS_PER_SESSION_MAX;
+use crate::plans::Plans;
 use crate::session_key::SessionKey;
 
 /// A judge, and the directory of its log.
@@ -67,7 +68,7 @@ fn judge_at(dir: &Path, policy: Policy, mode: Mode) -> Judge {
             opened => break opened.unwrap(),
         }
     };
-    Judge::new(Terms::new(Arc::new(policy), mode), log, Vec::new(), memory)
+    Judge::new(Terms::new(Arc::new(policy), mode), log, Vec::new(), memory, Plans::new(dir))
 }
 
 /// Returns a request of Claude Code's hook, started in `/`.

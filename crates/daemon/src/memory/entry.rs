@@ -7,6 +7,7 @@ use castellan_policy::{CallClass, FindingName, Grant, GrantPart, RequestId};
 use serde::{Deserialize, Serialize};
 
 use super::consequence::Consequence;
+use super::plan::{PlanInForce, PlanPlace};
 use super::trust::WorkspaceDecision;
 use super::workspace::Workspace;
 use crate::requests::{GrantKey, GrantScope, Granted, Now, Subject};
@@ -16,8 +17,8 @@ use crate::session_key::SessionKey;
 pub(super) const VERSION: u32 = 4;
 
 /// The oldest readable version. Grants of version 1 do not record whether the agent's own prompt was open. Version 2
-/// calls the block of a session `bar`. Before version 4, grants have no class, and the output
-/// of unread code is not recorded.
+/// calls the block of a session `bar`. Before version 4, grants have no class, the output of
+/// unread code is not recorded, and there are no plans.
 pub(super) const VERSION_OLDEST: u32 = 1;
 
 /// The first line: the format version, and the time on three clocks when the file was rewritten.
@@ -136,6 +137,17 @@ pub(super) enum Entry {
     /// A grant is used up or revoked, by the number of its request.
     GrantOver {
         request: u32,
+    },
+    /// A plan is in force; `None` ends it.
+    Plan {
+        place: PlanPlace,
+        plan: Option<PlanInForce>,
+    },
+    /// A call under a plan. `departed`: number of its departures; `last`: the first of them, for people.
+    PlanCall {
+        place: PlanPlace,
+        departed: u64,
+        last: String,
     },
     /// A person has decided about a workspace; `None` removes the decision.
     Trust {

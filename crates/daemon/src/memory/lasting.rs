@@ -12,6 +12,8 @@ use super::consequence::Consequence;
 use super::consequences::Consequences;
 use super::entry::{Entry, GrantEntry, Header, VERSION, VERSION_OLDEST};
 use super::marks::Marks;
+use super::plan::PlanPlace;
+use super::plans::Plans;
 use super::servers::Servers;
 use super::sessions::Sessions;
 use super::trust::Trust;
@@ -33,6 +35,7 @@ pub(super) struct Lasting {
     /// Pending calls and grants.
     pub(super) requests: Requests,
     pub(super) trust: Trust,
+    pub(super) plans: Plans,
     /// MCP servers without a question.
     pub(super) servers: Servers,
     pub(super) next_request: Option<u32>,
@@ -53,6 +56,7 @@ impl Lasting {
             consequences: Consequences::default(),
             requests: Requests::default(),
             trust: Trust::default(),
+            plans: Plans::default(),
             servers: Servers::default(),
             next_request: None,
             suspects: HashSet::new(),
@@ -98,6 +102,7 @@ impl Lasting {
             .chain(suspects)
             .chain(granted)
             .chain(trust)
+            .chain(self.plans.entries())
             .chain(servers);
         writeln!(file, "{}", line(&header))?;
         entries.try_for_each(|entry| writeln!(file, "{}", line(&entry)))
@@ -155,6 +160,8 @@ impl Lasting {
             Entry::Lost { ticks } => self.lost_ticks = Some(ticks),
             Entry::Granted(granted) => self.requests.keep(granted.granted()),
             Entry::GrantOver { request } => self.requests.end(RequestId::nth(request)),
+            Entry::Plan { place, plan } => self.plans.put(place, plan),
+            Entry::PlanCall { place, departed, last } => self.plans.count(&place, departed, last),
             Entry::Trust { workspace, decided } => self.trust.decide(workspace, decided),
             Entry::Servers { names } => self.servers.know(names),
             Entry::Requests { next } => self.next_request = Some(next),
@@ -179,6 +186,7 @@ impl Lasting {
         let is_plain = |root: &SessionKey| {
             !self.marks.is_marked(root)
                 && !self.changes.has_changed(root)
+                && !self.plans.has_session(root)
                 && !self.is_suspect(root)
                 && self.consequences.of(root) == Consequence::default()
         };
@@ -191,6 +199,7 @@ impl Lasting {
         self.changes.merge(&from, into);
         self.consequences.merge(&from, into);
         self.servers.merge(&from, into);
+        self.plans.merge(&from, into);
         if self.suspects.remove(&from) {
             self.suspects.insert(into);
         }
@@ -202,6 +211,7 @@ impl Lasting {
             self.changes.forget(&root);
             self.consequences.forget(&root);
             self.servers.forget(&root);
+            self.plans.put(PlanPlace::Session(root), None);
             self.suspects.remove(&root);
         }
     }
@@ -307,6 +317,8 @@ impl Entry {
             | Entry::Lost { .. }
             | Entry::Granted(_)
             | Entry::GrantOver { .. }
+            | Entry::Plan { .. }
+            | Entry::PlanCall { .. }
             | Entry::Trust { .. }
             | Entry::Servers { .. }
             | Entry::Requests { .. } => 0,

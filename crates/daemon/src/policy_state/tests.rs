@@ -11,6 +11,7 @@ use super::*;
 use crate::config::KeyEdit;
 use crate::file_set::read_project;
 use crate::memory::Memory;
+use crate::plans::Plans;
 use crate::projects::keep_copy;
 use crate::shipped::write_shipped;
 
@@ -47,7 +48,7 @@ impl Place {
         let log = Log::open(&self.layout.log(), LogConfig::default(), SystemTime::now()).unwrap();
         let journal = self.layout.journal();
         let (memory, _) = Memory::open(journal.clone(), !journal.exists(), 1).unwrap();
-        let judge = Judge::new(terms, log, Vec::new(), memory);
+        let judge = Judge::new(terms, log, Vec::new(), memory, Plans::new(self.layout.state()));
         state.record_start(&judge);
         Served { judge, state }
     }

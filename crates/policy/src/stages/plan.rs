@@ -30,7 +30,7 @@ fn departed(case: &Case<'_>, report: &PlanReport) -> Found {
         PlanEnforcement::Warn => Verdict::Defer,
         PlanEnforcement::Strict if report.is_ad_hoc => case.settings().plans.ad_hoc.verdict(),
         PlanEnforcement::Strict => Verdict::Deny,
-        PlanEnforcement::Approved => Verdict::Ask,
+        PlanEnforcement::Ask => Verdict::Ask,
     };
     // An allow of this stage would suppress the agent's own prompt.
     let verdict = if verdict == Verdict::Allow { Verdict::Defer } else { verdict };
@@ -69,6 +69,7 @@ mod tests {
         PlanCheck::Compared(PlanReport {
             name: "sched".to_owned(),
             enforcement,
+            is_approved: enforcement == PlanEnforcement::Ask,
             departures: vec![departure.clone(), departure],
             is_covered: false,
             is_ad_hoc,
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_departure_is_recorded_asked_about_or_denied() {
-        use PlanEnforcement::{Approved, Strict, Warn};
+        use PlanEnforcement::{Ask, Strict, Warn};
         for (enforcement, is_ad_hoc, ad_hoc, agent_asks, expected) in [
             (Warn, false, AllowOrAsk::Ask, true, Verdict::Defer),
             (Warn, true, AllowOrAsk::Ask, true, Verdict::Defer),
@@ -97,8 +98,8 @@ mod tests {
             // The agent would not hold the ask.
             (Strict, true, AllowOrAsk::Ask, false, Verdict::Deny),
             (Strict, true, AllowOrAsk::Allow, true, Verdict::Defer),
-            (Approved, false, AllowOrAsk::Ask, true, Verdict::Ask),
-            (Approved, true, AllowOrAsk::Allow, true, Verdict::Ask),
+            (Ask, false, AllowOrAsk::Ask, true, Verdict::Ask),
+            (Ask, true, AllowOrAsk::Allow, true, Verdict::Ask),
         ] {
             let decision = decide(&report(enforcement, is_ad_hoc), ad_hoc, agent_asks, ToolKind::Shell);
             assert_eq!(decision.answer, expected, "{enforcement:?} {is_ad_hoc} {ad_hoc:?}");

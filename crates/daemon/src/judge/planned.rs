@@ -1,0 +1,52 @@
+//! [`Planned`]: a call beside its session's plan, before the decision. It must not know what follows.
+
+use castellan_event::{Call, Facts};
+use castellan_plans::Departure;
+use castellan_policy::{PlanCheck, PlanMode};
+
+use super::{Asked, Judge, Whose};
+use crate::clock::unix_ms;
+use crate::memory::PlanPlace;
+use crate::plans::{Comparison, compare};
+
+/// A call beside its session's plan.
+pub(super) struct Planned {
+    pub(super) check: PlanCheck,
+    /// The compared plan and the departures from it.
+    pub(super) compared: Option<(PlanPlace, Vec<Departure>)>,
+}
+
+impl Judge {
+    /// Compares a call with its session's plan. `None` if no plan applies and none is needed.
+    pub(super) fn planned(
+        &self,
+        asked: &Asked<'_>,
+        whose: &Whose,
+        call: &Call,
+        facts: &Facts,
+    ) -> Option<Planned> {
+        let mode = asked.terms().policy.settings().plans.mode;
+        if mode == PlanMode::Off {
+            return None;
+        }
+        let missing = |why: String| Some(Planned { check: PlanCheck::Missing(why), compared: None });
+        let found = self.memory().plan_of(whose.session.root, whose.workspace.as_ref());
+        let Some((place, in_force)) = found else {
+            return missing("this session has no plan".to_owned()).filter(|_| mode == PlanMode::Strict);
+        };
+        let plan = match self.plans.copies.get(&in_force.hash) {
+            Ok(plan) => plan,
+            Err(why) if mode == PlanMode::Strict || in_force.is_strict => {
+                return missing(format!("the copy of this session's plan cannot be read: {why}"));
+            }
+            Err(why) => {
+                self.fail("plan", &format!("the copy of {} cannot be read: {why}", in_force.source));
+                return None;
+            }
+        };
+        let of = (&*plan, &in_force);
+        let Comparison { departures, report } =
+            compare(of, mode, (call, facts), whose.inside(), unix_ms() / 1000);
+        Some(Planned { check: PlanCheck::Compared(report), compared: Some((place, departures)) })
+    }
+}
