@@ -210,14 +210,15 @@ const RUN: &[&str] = &[
 ];
 
 /// `-D NAME=FILE`, `-DNAME:TYPE=FILE`: a file that the tool runs in turn. A value without a directory is the name of a
-/// program.
+/// program. A file by an unknown variable is one of an installed toolchain: the session could not write it by that name.
 pub(crate) fn definitions(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
     for value in read.values("-D") {
         let before = value.prefix();
         let Some((name, _)) = before.split_once('=') else { continue };
         let bare = name.split(':').next().unwrap_or_default();
         let file = value.strip_prefix(&format!("{name}="));
-        if let Some(file) = file.as_ref().filter(|_| builds::cmake_loads(bare)) {
+        if let Some(file) = file.as_ref().filter(|file| file.as_str().is_some() && builds::cmake_loads(bare))
+        {
             sink.path(EffectKind::Execute, file);
             loaded::named::add(file, read.program.name(), sink);
             continue;
