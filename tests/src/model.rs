@@ -88,7 +88,29 @@ pub enum Block {
 /// Placeholder in a call's input for the number of the terminal in the last result.
 pub const SESSION: &str = "$SESSION";
 
+/// Placeholder in a call's input for the file of a plan that the agent's request names.
+pub const PLAN_FILE: &str = "$PLAN_FILE";
+
+/// Returns the path of the plan file in a request: an absolute path below `plans` that ends in `.md`.
+fn plan_file(request: &str) -> Option<String> {
+    let end = request.find(".md").map(|_| request.match_indices(".md"))?;
+    let paths = end.filter_map(|(at, _)| {
+        let before = request.get(..at)?;
+        let start =
+            before.rfind(|c: char| !(c.is_ascii_alphanumeric() || "/._-".contains(c))).map_or(0, |at| at + 1);
+        request.get(start..at + 3).filter(|path| path.starts_with('/') && path.contains("/plans/"))
+    });
+    paths.map(str::to_owned).next()
+}
+
 impl Block {
+    /// Replaces [`PLAN_FILE`] by a path.
+    fn name_plan_file(&mut self, path: &str) {
+        if let Block::Call { input: Json::Object(fields), .. } = self {
+            fields.values_mut().filter(|value| *value == PLAN_FILE).for_each(|value| *value = path.into());
+        }
+    }
+
     /// Replaces [`SESSION`] by the number of a terminal.
     fn within(mut self, session: Option<u64>) -> Block {
         if let (Block::Call { input: Json::Object(fields), .. }, Some(session)) = (&mut self, session) {
@@ -201,7 +223,10 @@ impl State {
             Api::Gemini => gemini::conversation(&body),
             Api::Chat => chat::conversation(&body),
         };
-        let (script, turn) = self.next_turn(&conversation);
+        let (script, mut turn) = self.next_turn(&conversation);
+        if let Some(path) = plan_file(&String::from_utf8_lossy(&request.body)) {
+            turn.iter_mut().for_each(|(_, block)| block.name_plan_file(&path));
+        }
         let ends =
             script == 0 && !conversation.tools.is_empty() && !turn.iter().any(|(_, block)| block.is_call());
         let number = self.hear(body.clone(), conversation, ends);

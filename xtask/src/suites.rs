@@ -99,6 +99,16 @@ const SUITES: &[Suite] = &[
         ],
     },
     Suite {
+        name: "plans",
+        minutes: 10,
+        when: When::Named,
+        steps: &[
+            Step::Clients,
+            Step::Run("cargo build --workspace"),
+            Step::Run("cargo test --workspace --test agents --test e2e -- plan"),
+        ],
+    },
+    Suite {
         name: "walks",
         minutes: 15,
         when: When::Named,

@@ -11,8 +11,9 @@ use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
     Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_asks, check_asks_before_code_runs,
-    check_ceiling, check_none_foreign, check_noticed, check_plugin, check_prompts, check_repository,
-    check_rewritten, check_signalled_hook, check_subagent, check_switched_off,
+    check_ceiling, check_none_foreign, check_noticed, check_plugin, check_presented_plan, check_prompts,
+    check_repository, check_rewritten, check_signalled_hook, check_strict_plan, check_subagent,
+    check_switched_off, check_warned_plan,
 };
 use serde_json::json;
 
@@ -43,6 +44,21 @@ fn claude_asks_before_it_runs_code_of_the_workspace() -> Result<()> {
 #[test]
 fn quiet_opens_far_fewer_prompts_than_claude_alone() -> Result<()> {
     check_prompts()
+}
+
+#[test]
+fn a_strict_plan_holds_against_its_agent() -> Result<()> {
+    check_strict_plan(Claude)
+}
+
+#[test]
+fn a_plan_in_warn_only_records() -> Result<()> {
+    check_warned_plan(Claude)
+}
+
+#[test]
+fn a_plan_that_claude_presents_waits_for_a_person() -> Result<()> {
+    check_presented_plan()
 }
 
 #[test]

@@ -8,7 +8,8 @@ use castellan_tests::model::Block;
 use castellan_tests::run::{CODEX_CODE_MODE, CODEX_REVIEWED, CODEX_UNKNOWN_MODEL, Options};
 use castellan_tests::scenario::{
     Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_none_foreign, check_repository,
-    check_signalled_hook, check_subagent, check_switched_off, check_typed,
+    check_signalled_hook, check_strict_plan, check_subagent, check_switched_off, check_typed,
+    check_warned_plan,
 };
 use serde_json::json;
 
@@ -33,6 +34,16 @@ fn a_denied_patch_inside_shell_text_changes_nothing() -> Result<()> {
     let told = "the test denies this patch";
     let case = Case::touch(Codex, "patched-file", false, told, ("deny", "deny", true));
     check(Codex, Case { call: Codex.shell(patch), ..case })
+}
+
+#[test]
+fn a_strict_plan_holds_against_its_agent() -> Result<()> {
+    check_strict_plan(Codex)
+}
+
+#[test]
+fn a_plan_in_warn_only_records() -> Result<()> {
+    check_warned_plan(Codex)
 }
 
 /// Codex interprets an empty answer as a yes.
