@@ -105,6 +105,9 @@ fn receives_secret(run: &Run, scene: &Scene<'_, '_, '_>) -> bool {
 }
 
 fn store(own: &[Effect], carries: bool, scene: &mut Scene<'_, '_, '_>) {
+    if !carries && !own.iter().any(|effect| effect.kind() == EffectKind::Link) {
+        return;
+    }
     // A file beside the secret keeps its name in the directory to which both are copied.
     let harmless: BTreeSet<&str> = own
         .iter()
