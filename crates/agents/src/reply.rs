@@ -116,9 +116,13 @@ pub fn is_denial(agent: AgentId, event: &str, exit: i32, stdout: &str) -> bool {
     }
 }
 
-/// Reports whether an answer leaves the call to the agent: the output of [`encode`] for a defer.
+/// Reports whether an answer leaves the call to the agent: the output of [`encode`] for a defer. A note for
+/// the user decides nothing.
 pub fn is_deferral(exit: i32, stdout: &str) -> bool {
-    exit == 0 && stdout.trim().is_empty()
+    let is_note = |answer: Json| {
+        answer.as_object().is_some_and(|fields| fields.keys().all(|key| key == "systemMessage"))
+    };
+    exit == 0 && (stdout.trim().is_empty() || serde_json::from_str(stdout).is_ok_and(is_note))
 }
 
 fn json_reply(answer: Option<Json>) -> Reply {
