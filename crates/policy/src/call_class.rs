@@ -34,7 +34,10 @@ impl CallClass {
         let asking = findings.iter().filter(|finding| finding.counts() && finding.stops());
         let named: Option<BTreeSet<String>> = asking.map(asked_by).collect();
         let findings = named.filter(|named| !named.is_empty())?;
-        let is_plain = |command: &Command| command.remote.is_none() && command.wrappers_are_neutral;
+        // A variable in front may change the work of a program as much as an argument does.
+        let is_plain = |command: &Command| {
+            command.remote.is_none() && command.wrappers_are_neutral && command.env.is_empty()
+        };
         if !facts.commands.iter().all(is_plain) || !facts.secret_copies.is_empty() || !facts.unread.is_empty()
         {
             return None;
@@ -105,10 +108,10 @@ fn root(effect: &Effect, facts: &Facts) -> Option<String> {
             of_path(effect, file.path.as_deref()?, file.scope?, file.place?)
         }
         Object::File(_) => None,
+        Object::Remote(_) | Object::Target if changes_a_system(effect.kind()) => None,
         Object::Remote(remote) => remote.host.clone(),
         Object::Repository { place, .. } => (*place == Some(Scope::Workspace)).then(|| WORKSPACE.to_owned()),
         Object::Package { name, .. } => name.clone(),
-        Object::Target if changes_a_system(effect.kind()) => None,
         Object::Target => Some(effect.target().unwrap_or_default().to_owned()),
         Object::Unknown(doubt) => of_unknown(effect, *doubt, facts),
     }
@@ -165,7 +168,7 @@ fn is_offered(kind: EffectKind) -> bool {
     }
 }
 
-/// Reports whether an effect of a kind without a located object may change another machine.
+/// Reports whether an effect of a kind that names no file, repository or package may change another machine.
 fn changes_a_system(kind: EffectKind) -> bool {
     matches!(kind, EffectKind::Mutate | EffectKind::Destroy)
 }

@@ -97,6 +97,8 @@ fn secrets_guarded_files_remote_changes_and_downloaded_code_have_no_class() {
         changed(inside(), |file| file.path = None),
         remote(EffectKind::Connect, None),
         remote(Upload, Some("example.com")),
+        remote(Mutate, Some("example.com")),
+        remote(Destroy, Some("example.com")),
         Effect::of(Destroy),
         Effect::of(Mutate),
         Effect::of(EffectKind::Elevate),
@@ -129,12 +131,13 @@ fn secrets_guarded_files_remote_changes_and_downloaded_code_have_no_class() {
 }
 
 #[test]
-fn calls_with_other_rights_elsewhere_or_with_copies_of_secrets_have_no_class() {
+fn calls_with_other_rights_or_variables_elsewhere_or_with_copies_of_secrets_have_no_class() {
     let plain = || facts(file(EffectKind::Read, "/w/a", Scope::Workspace));
     let with = |command: Command| Facts { commands: vec![command], ..plain() };
     check(&with(Command { wrappers_are_neutral: false, ..command("p") }), None);
     check(&with(Command { remote: Some("host".to_owned()), ..command("p") }), None);
     check(&with(Command { name: None, ..command("p") }), None);
+    check(&with(Command { env: vec!["STAGE=production".to_owned()], ..command("p") }), None);
     check(&Facts { secret_copies: BTreeSet::from(["/w/a".to_owned()]), ..plain() }, None);
     check(&Facts { unread: BTreeSet::from(["/w/a".to_owned()]), ..plain() }, None);
 }
