@@ -70,8 +70,12 @@ impl<'p> Subject<'p> {
     }
 }
 
-/// Returns the path below a directory; empty for the directory itself.
+/// Returns the path below a directory; empty for the directory itself. Nothing is below a directory without a name: a
+/// session may have no workspace.
 pub(crate) fn below<'p>(directory: &str, path: &'p str) -> Option<&'p str> {
+    if directory.is_empty() {
+        return None;
+    }
     let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
@@ -226,6 +230,10 @@ mod tests {
         ] {
             assert_eq!(matches(pattern, path, "/w", false), expected, "{pattern} {path}");
         }
+        // Without a workspace, no path is in it.
+        assert!(!matches(".", "/etc/a", "", false));
+        assert!(!matches("etc", "/etc/a", "", false));
+        assert!(matches("//etc", "/etc/a", "", false));
     }
 
     #[test]
