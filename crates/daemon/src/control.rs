@@ -136,7 +136,8 @@ pub enum ControlRequest {
         #[serde(default)]
         project: Option<String>,
     },
-    /// Puts a copy of a plan in force. Loosens where it replaces a plan, and where a plan is missing that is needed.
+    /// Puts a copy of a plan in force. Loosens for one session, where it replaces a plan, and where a plan is missing
+    /// that is needed.
     UsePlan {
         /// The text of the plan.
         text: String,

@@ -60,6 +60,8 @@ pub(crate) struct ControlServer {
     pub(crate) deciding: Mutex<()>,
     /// Held while the mode is changed.
     pub(crate) mode_changes: Mutex<()>,
+    /// Held while a plan is put in force or ended.
+    pub(crate) plan_changes: Mutex<()>,
 }
 
 /// Characters of a hash in a record.

@@ -105,6 +105,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
         connections: AtomicUsize::new(0),
         deciding: Mutex::default(),
         mode_changes: Mutex::default(),
+        plan_changes: Mutex::default(),
     });
     let control_socket = listen(layout.home().control_socket())?;
     let of_control = Arc::clone(&control_socket);

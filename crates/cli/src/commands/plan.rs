@@ -121,7 +121,8 @@ fn approve(global: &Global, client: &ControlClient, options: &Approve) -> anyhow
     }
     client.approve_plan(&options.id, &plan.hash)?;
     let of = printable(&plan.of);
-    global.note(&format!("the plan is in force for {of}: castellan asks about calls outside of it"))?;
+    let outside = "castellan asks about calls outside of it, or denies them if the plan before was strict";
+    global.note(&format!("the plan is in force for {of}: {outside}"))?;
     Ok(Exit::Done)
 }
 

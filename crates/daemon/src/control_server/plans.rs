@@ -1,8 +1,10 @@
 //! A person's requests about plans over the control socket: use, end, propose, approve, list.
 
+use std::sync::{MutexGuard, PoisonError};
+
 use castellan_agents::AgentId;
 use castellan_event::PartsHash;
-use castellan_plans::{describe, widens};
+use castellan_plans::describe;
 use castellan_policy::PlanMode;
 
 use super::{ControlServer, Peer, alphanumeric_start};
@@ -13,8 +15,9 @@ use crate::plans::{Proposed, propose};
 use crate::session_key::SessionKey;
 
 impl ControlServer {
-    /// Puts a copy of a plan in force. Needs a person where the plan replaces one, and where strict sessions without a
-    /// plan may only read: any plan permits more.
+    /// Puts a copy of a plan in force. Needs a person where a plan is in force already: also an equal one begins its
+    /// budget anew. Needs a person for a single session: its plan comes before a later one of the workspace. Needs a
+    /// person where strict sessions without a plan may only read: any plan permits more.
     pub(super) fn use_plan(
         &self,
         (text, source): (&str, &str),
@@ -24,27 +27,23 @@ impl ControlServer {
     ) -> Result<(), ControlResponse> {
         let place = self.place(of)?;
         let argument = format!("{} for {}", shown(source), shown(&of.to_string()));
-        let (hash, plan) = self.judge.plans().copies.keep(text).map_err(ControlResponse::Failed)?;
-        let before = self.in_force(&place);
-        let loosens = match &before {
-            None => self.judge.terms().policy.settings().plans.mode == PlanMode::Strict,
-            Some(before) => {
-                let old = self.judge.plans().copies.get(&before.hash);
-                let is_milder = before.is_strict && !is_strict;
-                old.map_or(true, |old| *old != *plan || is_milder || widens(&old, &plan))
-            }
-        };
+        let _changing = self.plan_changes();
+        let loosens = matches!(place, PlanPlace::Session(_))
+            || self.in_force(&place).is_some()
+            || self.judge.terms().policy.settings().plans.mode == PlanMode::Strict;
         if loosens {
             self.check_presence("plan_use", &argument, peer)?;
         }
+        let (hash, _) = self.judge.plans().copies.keep(text).map_err(ControlResponse::Failed)?;
         self.conclude("plan_use", &argument, peer, Ok(()))?;
-        let plan = PlanInForce { is_strict, ..started(hash, source, &of.to_string()) };
+        let plan = PlanInForce { is_strict, ..started(hash, &shown(source), &of.to_string()) };
         self.put_in_force(place, Some(plan), ("plan_use", &argument), peer)
     }
 
     /// Ends a plan. Needs a person: without it, everything is permitted.
     pub(super) fn end_plan(&self, of: &PlanFor, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let (place, argument) = (self.place(of)?, shown(&of.to_string()));
+        let _changing = self.plan_changes();
         self.check_presence("plan_end", &argument, peer)?;
         let is_there = self.in_force(&place).is_some();
         let outcome = if is_there { Ok(()) } else { Err(format!("no plan is in force for {argument}")) };
@@ -79,9 +78,11 @@ impl ControlServer {
         Ok(ControlResponse::Plan(Box::new(shown_plan(&proposed))))
     }
 
-    /// Puts a proposal in force, if it is the one that was shown to the person.
+    /// Puts a proposal in force, if it is the one that was shown to the person. Where a strict plan was in force, the
+    /// new one is strict, too: an approval permits no departures.
     pub(super) fn approve_plan(&self, id: &str, hash: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let argument = format!("{} {}", alphanumeric_start(id), alphanumeric_start(hash));
+        let _changing = self.plan_changes();
         self.check_presence("plan_approve", &argument, peer)?;
         let found = match self.judge.plans().proposals.called(id) {
             None => Err(none_called(id)),
@@ -95,7 +96,9 @@ impl ControlServer {
         let outcome = found.as_ref().map(drop).map_err(Clone::clone);
         self.conclude("plan_approve", &argument, peer, outcome)?;
         let Ok((hash, Proposed { id, place, of, .. })) = found else { return Ok(()) };
-        let plan = PlanInForce { is_approved: true, ..started(hash, &format!("proposal {id}"), &of) };
+        let is_strict = self.in_force(&place).is_some_and(|before| before.is_strict);
+        let source = format!("proposal {id}");
+        let plan = PlanInForce { is_strict, is_approved: true, ..started(hash, &source, &of) };
         self.put_in_force(place, Some(plan), ("plan_approve", &argument), peer)?;
         self.judge.plans().proposals.end(id);
         Ok(())
@@ -141,12 +144,17 @@ impl ControlServer {
         peer: Peer<'_>,
     ) -> Result<(), ControlResponse> {
         let done = self.judge.use_plan(place, plan);
-        // The previous record says that the plan came into force.
-        done.or_else(|why| self.conclude(action, argument, peer, Err(why)))?;
         let needed: Vec<String> =
             self.judge.plans_in_force().into_iter().map(|(_, plan)| plan.hash).collect();
         self.judge.plans().copies.forget_but(|hash| needed.iter().any(|one| one == hash));
-        Ok(())
+        // The previous record says that the plan came into force.
+        done.or_else(|why| self.conclude(action, argument, peer, Err(why)))
+    }
+
+    /// Serializes changes: another request must neither put a plan in force after this one's check of presence, nor
+    /// remove the new copy as not needed.
+    fn plan_changes(&self) -> MutexGuard<'_, ()> {
+        self.plan_changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The plan that applies to a place now: of a session without an own one, that of its workspace.
@@ -160,9 +168,12 @@ impl ControlServer {
             PlanFor::Session(session) => {
                 let key =
                     |agent: &AgentId| SessionKey(PartsHash::of([agent.word(), session.as_str()]).bytes());
-                let root = self.judge.root_of_any(AgentId::ALL.iter().map(key));
-                let unknown = || format!("no session is called {}: see `castellan log`", shown(session));
-                root.map(PlanPlace::Session).ok_or_else(|| ControlResponse::Failed(unknown()))
+                match self.judge.roots_of(AgentId::ALL.iter().map(key)).as_slice() {
+                    [root] => Ok(PlanPlace::Session(*root)),
+                    [] => Err(format!("no session is called {}: see `castellan log`", shown(session))),
+                    _ => Err(format!("several agents have a session that is called {}", shown(session))),
+                }
+                .map_err(ControlResponse::Failed)
             }
         }
     }

@@ -81,6 +81,7 @@ fn serve(layout: &Layout) -> ControlServer {
         connections: AtomicUsize::new(0),
         deciding: Mutex::default(),
         mode_changes: Mutex::default(),
+        plan_changes: Mutex::default(),
     }
 }
 

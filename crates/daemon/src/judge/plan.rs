@@ -88,9 +88,9 @@ impl Judge {
         Ok(())
     }
 
-    /// Returns the root of the session that has any of these keys.
-    pub(crate) fn root_of_any(&self, keys: impl IntoIterator<Item = SessionKey>) -> Option<SessionKey> {
-        self.memory().root_of_any(keys)
+    /// Returns the roots of the sessions that have these keys, each once.
+    pub(crate) fn roots_of(&self, keys: impl IntoIterator<Item = SessionKey>) -> Vec<SessionKey> {
+        self.memory().roots_of(keys)
     }
 
     /// Returns the workspace of a session; empty if there is none.

@@ -45,8 +45,15 @@ impl Judge {
             }
         };
         let of = (&*plan, &in_force);
-        let Comparison { departures, report } =
-            compare(of, mode, (call, facts), whose.inside(), unix_ms() / 1000);
+        // The paths of a plan begin there, also for an agent that another agent started elsewhere.
+        let workspace = match &place {
+            PlanPlace::Workspace(path) => path.clone(),
+            PlanPlace::Session(root) => self.workspace_of_session(root),
+        };
+        let Comparison { departures, mut report } =
+            compare(of, mode, (call, facts), &workspace, unix_ms() / 1000);
+        // The facts name the workspace of the session: a person approved the plan for that of the plan.
+        report.is_covered &= workspace == whose.inside();
         Some(Planned { check: PlanCheck::Compared(report), compared: Some((place, departures)) })
     }
 }

@@ -1,7 +1,7 @@
 //! [`Plans`]: which plan is in force for a session or a workspace, and what was done under it. It must not know the
 //! contents of a plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry::Entry;
 use super::plan::{PlanInForce, PlanPlace};
@@ -50,14 +50,15 @@ impl Plans {
 }
 
 impl Memory {
-    /// The plan for a session: its own, else that of its workspace.
+    /// The plan for a session: that of its root, else that of the root's workspace, else that of its own workspace. An
+    /// agent that another agent starts elsewhere is under the plan of the first one, too.
     pub(crate) fn plan_of(
         &self,
         root: SessionKey,
         workspace: Option<&Workspace>,
     ) -> Option<(PlanPlace, PlanInForce)> {
         let own = PlanPlace::Session(root);
-        let shared = workspace.filter(|workspace| !workspace.path.is_empty());
+        let shared = self.workspace(&root).into_iter().chain(workspace).filter(|one| !one.path.is_empty());
         let places = std::iter::once(own).chain(shared.map(|one| PlanPlace::Workspace(one.path.clone())));
         let find = |place: PlanPlace| self.lasting.plans.plans.get(&place).cloned().map(|plan| (place, plan));
         places.into_iter().find_map(find)
@@ -68,9 +69,10 @@ impl Memory {
         self.lasting.plans.plans.iter()
     }
 
-    /// The root of the session that an agent calls by this id, if any of these keys is known.
-    pub(crate) fn root_of_any(&self, keys: impl IntoIterator<Item = SessionKey>) -> Option<SessionKey> {
-        keys.into_iter().find_map(|key| self.lasting.sessions.root(&key))
+    /// The roots of the sessions that have these keys, each once. An id may be that of sessions of several agents.
+    pub(crate) fn roots_of(&self, keys: impl IntoIterator<Item = SessionKey>) -> Vec<SessionKey> {
+        let roots = keys.into_iter().filter_map(|key| self.lasting.sessions.root(&key));
+        roots.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Puts a plan in force; `None` ends it. Returns an error if it cannot be stored; then nothing has changed.
@@ -96,6 +98,7 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Entered;
 
     fn plan(source: &str) -> PlanInForce {
         PlanInForce {
@@ -137,6 +140,32 @@ mod tests {
         assert_eq!(memory.plan_of(session(2), None), None);
         memory.use_plan(own, None).unwrap();
         assert_eq!(of(&memory, 1), Some(("shared".to_owned(), 0)));
+    }
+
+    #[test]
+    fn an_agent_that_another_one_starts_elsewhere_is_under_the_first_ones_plan() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut memory = Memory::open(dir.path().join("journal"), true, 1).unwrap().0;
+        let workspace = |path: &str| Workspace { path: path.to_owned(), is_border: true };
+        let (root, other) = (session(1), workspace("/other"));
+        memory.fix_workspace(Entered { id: root, root }, workspace("/w"));
+        let source = |memory: &Memory| memory.plan_of(root, Some(&other)).map(|(_, plan)| plan.source);
+        memory.use_plan(PlanPlace::Workspace("/other".to_owned()), Some(plan("its own"))).unwrap();
+        assert_eq!(source(&memory).as_deref(), Some("its own"));
+        memory.use_plan(PlanPlace::Workspace("/w".to_owned()), Some(plan("the first one's"))).unwrap();
+        assert_eq!(source(&memory).as_deref(), Some("the first one's"));
+    }
+
+    #[test]
+    fn an_id_may_be_that_of_several_sessions() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut memory = Memory::open(dir.path().join("journal"), true, 1).unwrap().0;
+        for (id, root) in [(1, 1), (2, 1), (3, 3)] {
+            let workspace = Workspace { path: "/w".to_owned(), is_border: true };
+            memory.fix_workspace(Entered { id: session(id), root: session(root) }, workspace);
+        }
+        assert_eq!(memory.roots_of([session(2), session(1), session(9)]), [session(1)]);
+        assert_eq!(memory.roots_of([session(3), session(1)]), [session(1), session(3)]);
     }
 
     #[test]

@@ -282,3 +282,42 @@ fn a_spent_budget_denies_under_a_strict_plan() -> anyhow::Result<()> {
     assert_eq!(place.ask("touch out/a")?, "deny", "the count survives a restart");
     Ok(())
 }
+
+#[test]
+fn no_agent_begins_a_plan_anew_or_comes_before_that_of_the_workspace() -> anyhow::Result<()> {
+    let place = Place::new("plan-anew", ENFORCE)?;
+    assert_eq!(place.ask("ls")?, "defer");
+    let wide = place.write("wide.yaml", "castellan_plan: 1\nname: all\n")?;
+    // A plan of one session would also come before a later one of its workspace.
+    let own = &["plan", "use", "--session", "s", &wide][..];
+    assert_eq!(place.castellan(own)?.code, Some(4));
+    let file = place.write("plan.yaml", format!("{OWN}budget: {{calls: 2}}\n"))?;
+    let used = &["plan", "use", "--strict", &file][..];
+    assert_eq!(place.castellan(used)?.code, Some(0));
+    for (command, expected) in [("touch out/a", "defer"), ("touch out/b", "defer"), ("touch out/c", "deny")] {
+        assert_eq!(place.ask(command)?, expected, "{command}");
+    }
+    // An equal plan would have a new budget.
+    assert_eq!(place.castellan(used)?.code, Some(4));
+    assert_eq!(place.castellan(own)?.code, Some(4));
+    assert_eq!(place.ask("touch out/c")?, "deny");
+    assert_eq!(fs::read_dir(place.home.castellan().join("state/plans"))?.count(), 1, "no other copy stays");
+    assert_eq!(place.person(used)?.code, Some(0));
+    assert_eq!(place.ask("touch out/c")?, "defer");
+    Ok(())
+}
+
+#[test]
+fn an_approved_plan_is_as_strict_as_the_one_before() -> anyhow::Result<()> {
+    let place = Place::new("plan-approve-strict", ENFORCE)?;
+    let file = place.write("plan.yaml", OWN)?;
+    assert_eq!(place.castellan(&["plan", "use", "--strict", &file])?.code, Some(0));
+    let markdown = place.write("plan.md", "# Plan\n\n```sh\ntouch out/a\n```\n")?;
+    assert_eq!(place.castellan(&["plan", "propose", &markdown])?.code, Some(0));
+    let [_, proposal] = &place.plans()?[..] else { anyhow::bail!("a plan and a proposal") };
+    let id = proposal["proposal"].as_str().unwrap_or_default();
+    assert_eq!(place.person(&["plan", "approve", "--yes", id])?.code, Some(0));
+    assert_eq!(place.ask("touch out/a")?, "defer");
+    assert_eq!(place.ask("touch out/b")?, "deny");
+    Ok(())
+}
