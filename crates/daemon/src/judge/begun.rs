@@ -71,27 +71,44 @@ fn downloaded(facts: &Facts) -> BTreeSet<String> {
     files.chain(roots.map(|root| ChangedPath::Tree(root).stored())).collect()
 }
 
-/// Returns the files into which redirects and pipes put output, if the call runs code that castellan did not read.
+/// Returns the files into which the text of the call puts output, if the call runs code that castellan did not read.
 fn unread_output(facts: &Facts) -> BTreeSet<String> {
     let is_unread = |effect: &Effect| {
         effect.is_opaque() && matches!(effect.role(), Some(Role::Code | Role::Program | Role::Tool))
     };
-    let unread: Vec<&Effect> = facts.effects.iter().filter(|effect| is_unread(effect)).collect();
-    if unread.is_empty() {
+    let command = |effect: &Effect| facts.commands.get(effect.command?);
+    // `exec > out` redirects every later command.
+    let mut names = BTreeSet::from(["exec"]);
+    let (mut is_any_output, mut is_any_write, mut is_read) = (false, false, true);
+    for effect in facts.effects.iter().filter(|effect| is_unread(effect)) {
+        is_read = false;
+        let of = command(effect);
+        names.extend(of.and_then(|command| command.name.as_deref()));
+        // A shell with unknown code, or a script: `bash gen.sh > out`.
+        is_any_output |= of.is_none_or(|command| command.origin != "text");
+        // `cp <("$X") out`, and a pipe from a program without a name.
+        is_any_write |= of.is_some_and(|command| command.origin == "substitution" || command.name.is_none());
+    }
+    if is_read {
         return BTreeSet::new();
     }
-    let command = |effect: &Effect| facts.commands.get(effect.command?);
-    let file_name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-    let names = unread.iter().flat_map(|effect| {
-        [command(effect).and_then(|command| command.name.clone()), effect.script_path().map(file_name)]
-    });
-    let names: BTreeSet<String> = names.flatten().collect();
+    let is_piped = |command: &Command, names: &BTreeSet<&str>| {
+        command.pipe_from.as_deref().is_some_and(|name| names.contains(name))
+    };
+    // The commands of a pipeline are in its order.
+    for command in &facts.commands {
+        if is_piped(command, &names) {
+            names.extend(command.name.as_deref());
+        }
+    }
     let is_fed = |effect: &Effect| {
         let is_redirect = effect.verb() == Some(REDIRECT);
         // A redirect around several commands has no command.
         let Some(command) = command(effect) else { return is_redirect };
-        let own = command.name.as_ref().filter(|_| is_redirect);
-        own.into_iter().chain(&command.pipe_from).any(|source| names.contains(source))
+        let is_named = command.name.as_deref().is_some_and(|name| names.contains(name));
+        let is_output = is_redirect || command.pipe_from.is_some();
+        let is_any = is_any_write || is_any_output && is_output;
+        is_any && command.origin == "text" || is_redirect && is_named || is_piped(command, &names)
     };
     let written = facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Write && is_fed(effect));
     written.filter_map(|effect| effect.path().map(str::to_owned)).collect()
@@ -112,33 +129,54 @@ mod tests {
 
     use super::*;
 
-    /// A write to `/w/out` by `second`; the command `gen` runs code.
-    fn facts(second: &str, verb: Option<&str>, pipe_from: Option<&str>, ran: Effect) -> Facts {
+    fn command(name: &str, origin: &str, pipe_from: Option<&str>) -> Command {
+        let name = Some(name.to_owned()).filter(|name| !name.is_empty());
+        let pipe_from = pipe_from.map(str::to_owned);
+        Command { name, origin: origin.to_owned(), pipe_from, ..Command::default() }
+    }
+
+    /// The last command writes to `/w/out`. The command at `at` runs code.
+    fn facts(commands: Vec<Command>, is_redirect: bool, at: Option<usize>, ran: Effect) -> Facts {
         let file = LocatedFile { path: Some("/w/out".to_owned()), ..LocatedFile::default() };
-        let mut write = Effect { command: Some(1), ..Effect::on_file(EffectKind::Write, file) };
-        write.op.verb = verb.map(str::to_owned);
-        let first = Command { name: Some("gen".to_owned()), ..Command::default() };
-        let name = Some(second.to_owned());
-        let second = Command { name, pipe_from: pipe_from.map(str::to_owned), ..Command::default() };
-        let ran = Effect { command: Some(0), ..ran };
-        Facts { commands: vec![first, second], effects: vec![ran, write], ..Facts::default() }
+        let last = commands.len().checked_sub(1);
+        let mut write = Effect { command: last, ..Effect::on_file(EffectKind::Write, file) };
+        write.op.verb = is_redirect.then(|| REDIRECT.to_owned());
+        Facts { commands, effects: vec![Effect { command: at, ..ran }, write], ..Facts::default() }
     }
 
     #[test]
     fn the_output_of_unread_code_is_known_by_redirects_and_pipes() {
         let unread = |role| Effect::opaque(role, Why::Unsupported, None);
-        let execute = || Effect::of(EffectKind::Execute);
-        for (second, verb, pipe_from, ran, expected) in [
-            ("gen", Some(REDIRECT), None, unread(Role::Code), true),
-            ("gen", Some(REDIRECT), None, unread(Role::Program), true),
-            ("cat", Some(REDIRECT), None, unread(Role::Code), false),
-            ("tee", None, Some("gen"), unread(Role::Code), true),
-            ("tee", None, Some("echo"), unread(Role::Code), false),
-            ("gen", None, None, unread(Role::Code), false),
-            ("gen", Some(REDIRECT), None, unread(Role::Operand), false),
-            ("gen", Some(REDIRECT), None, execute(), false),
+        let code = || unread(Role::Code);
+        let gen_then =
+            |name: &str, pipe_from| vec![command("gen", "text", None), command(name, "text", pipe_from)];
+        let pipeline = |first: &str| {
+            let sorted = command("sort", "text", Some(first).filter(|first| !first.is_empty()));
+            vec![command(first, "text", None), sorted, command("tee", "text", Some("sort"))]
+        };
+        let inner = |origin: &str| vec![command("gen", origin, None), command("cp", "text", None)];
+        let one = |name: &str| vec![command(name, "text", None)];
+        for (commands, is_redirect, at, ran, expected) in [
+            (gen_then("gen", None), true, Some(0), code(), true),
+            (gen_then("gen", None), true, Some(0), unread(Role::Program), true),
+            (gen_then("cat", None), true, Some(0), code(), false),
+            (gen_then("tee", Some("gen")), false, Some(0), code(), true),
+            (gen_then("tee", Some("echo")), false, Some(0), code(), false),
+            (gen_then("gen", None), false, Some(0), code(), false),
+            (gen_then("gen", None), true, Some(0), unread(Role::Operand), false),
+            (gen_then("gen", None), true, Some(0), Effect::of(EffectKind::Execute), false),
+            (pipeline("gen"), false, Some(0), code(), true),
+            (pipeline(""), false, Some(0), unread(Role::Program), true),
+            (one(""), true, Some(0), unread(Role::Program), true),
+            // `bash -c "$X" > out`: the code has no command.
+            (one("bash"), true, None, code(), true),
+            (one("bash"), false, None, code(), false),
+            (one("exec"), true, Some(0), code(), true),
+            (inner("script"), true, Some(0), code(), true),
+            (inner("script"), false, Some(0), code(), false),
+            (inner("substitution"), false, Some(0), code(), true),
         ] {
-            let facts = facts(second, verb, pipe_from, ran);
+            let facts = facts(commands, is_redirect, at, ran);
             assert_eq!(unread_output(&facts).contains("/w/out"), expected, "{facts:?}");
         }
     }
