@@ -50,10 +50,8 @@ impl Judge {
             PlanPlace::Workspace(path) => path.clone(),
             PlanPlace::Session(root) => self.workspace_of_session(root),
         };
-        let Comparison { departures, mut report } =
-            compare(of, mode, (call, facts), &workspace, unix_ms() / 1000);
-        // The facts name the workspace of the session: a person approved the plan for that of the plan.
-        report.is_covered &= workspace == whose.inside();
+        let places = (workspace.as_str(), whose.inside());
+        let Comparison { departures, report } = compare(of, mode, (call, facts), places, unix_ms() / 1000);
         Some(Planned { check: PlanCheck::Compared(report), compared: Some((place, departures)) })
     }
 }

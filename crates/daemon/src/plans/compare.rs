@@ -21,12 +21,13 @@ pub(crate) struct Comparison {
     pub(crate) report: PlanReport,
 }
 
-/// Compares a call with a plan. `root`: the workspace; `now_s`: seconds since 1970.
+/// Compares a call with a plan. `root`: the workspace of the plan; `inside`: that of the session; `now_s`: seconds since
+/// 1970.
 pub(crate) fn compare(
     (plan, in_force): (&Plan, &PlanInForce),
     mode: PlanMode,
     (call, facts): (&Call, &Facts),
-    root: &str,
+    (root, inside): (&str, &str),
     now_s: i64,
 ) -> Comparison {
     let branch = plan.scope().branches.as_ref().and_then(|_| branch_of(root));
@@ -55,7 +56,8 @@ pub(crate) fn compare(
         enforcement: in_force.enforcement().max(strict),
         is_approved: in_force.is_approved,
         departures: departures.iter().map(shown).collect(),
-        is_covered: in_force.is_approved && covers(plan, &view).is_covered(),
+        // The facts name the workspace of the session, and a person approved the plan for its own.
+        is_covered: in_force.is_approved && root == inside && covers(plan, &view).is_covered(),
         is_ad_hoc: !departures.is_empty() && is_marked(call),
     };
     Comparison { departures, report }
@@ -133,7 +135,7 @@ mod tests {
     }
 
     fn of(in_force: &PlanInForce, mode: PlanMode, text: &str, facts: &Facts) -> PlanReport {
-        compare((&plan(), in_force), mode, (&imagined("/w", 0, text), facts), "/w", 0).report
+        compare((&plan(), in_force), mode, (&imagined("/w", 0, text), facts), ("/w", "/w"), 0).report
     }
 
     #[test]
@@ -173,6 +175,10 @@ mod tests {
                 "{name} {path}"
             );
         }
+        // An agent that was started in another workspace.
+        let (built, call) = (facts("cargo", EffectKind::Write, "/w/out/a"), imagined("/x", 0, "cargo"));
+        let elsewhere = compare((&plan(), &approved), PlanMode::Warn, (&call, &built), ("/w", "/x"), 0);
+        assert!(!elsewhere.report.is_covered);
         // Without approval, a plan covers nothing, and a look departs from it too.
         let plain = in_force(true, false);
         let report = of(&plain, PlanMode::Warn, "cat", &facts("cat", EffectKind::Read, "/w/src/a"));
