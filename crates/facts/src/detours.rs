@@ -16,6 +16,9 @@ const TUNNELS: &[&str] = &["tailscale", "tunnel"];
 /// Programs that output what a connection brings: `nc -l 80 | nc h.example 80`.
 const CONNECTIONS: &[&str] = &["nc", "ncat", "netcat", "socat"];
 
+/// Settings of `ssh` that listen: `-o LocalForward=...`, in any case.
+const FORWARDS: &[&str] = &["dynamicforward", "localforward"];
+
 /// Reports whether a command opens a tunnel. `own`: its effects.
 pub(crate) fn opens_tunnel(command: &Command, own: &[Effect]) -> bool {
     let name = command.name.as_deref().unwrap_or_default();
@@ -27,10 +30,12 @@ pub(crate) fn opens_tunnel(command: &Command, own: &[Effect]) -> bool {
     let is_joined = command.pipe_from.as_deref().is_some_and(|name| CONNECTIONS.contains(&name));
     let has_trait =
         |name: &str| Trait::Tunnels.signs(name).is_some_and(|signs| signs.is_empty() || is_given(signs));
+    let is_forward = |arg: &String| FORWARDS.iter().any(|name| arg.to_ascii_lowercase().contains(name));
     let is_inert = is_given(&["--help", "--version"]);
     !is_inert && (has_trait(name) || command.wrappers.iter().any(|name| has_trait(name)))
         || is_joined && own.iter().any(connects_elsewhere)
         || own.iter().any(is_published)
+        || name == "ssh" && command.args.iter().any(is_forward)
         || own.iter().any(|effect| effect.kind() == EffectKind::Listen) && own.iter().any(connects_elsewhere)
 }
 
