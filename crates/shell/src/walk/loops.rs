@@ -68,6 +68,7 @@ impl Walker<'_> {
             let any = Text::unknown(Why::Parameter, "$@");
             self.repeated(state, |walker, state| {
                 set_all(state, Value::Scalar(any.clone()));
+                names.iter().for_each(|name| walker.report_set(state, scope, name, span));
                 walker.script(state, scope, body);
             });
             return;
@@ -89,6 +90,7 @@ impl Walker<'_> {
                     for name in names {
                         let any = Text::unknown(Why::Budget, format!("${name}"));
                         state.set_parameter(name, Value::Scalar(any));
+                        walker.report_set(state, scope, name, span);
                     }
                     walker.script(state, scope, body);
                 });
@@ -99,6 +101,8 @@ impl Walker<'_> {
                     let value = Value::Scalar(args.get(number).map(Text::from).unwrap_or_default());
                     walker.evaluated_for(state, scope, name, &value, span);
                     state.set_parameter(name, value);
+                    // `for PATH in dir`: programs receive it.
+                    walker.report_set(state, scope, name, span);
                 }
                 walker.script(state, scope, body);
             };
