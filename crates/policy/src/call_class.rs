@@ -117,8 +117,8 @@ fn root(effect: &Effect, facts: &Facts) -> Option<String> {
     }
 }
 
-/// Returns the root of an Opaque part: a tool or program without a model by its name, or the workspace's script around
-/// the part. Any other Opaque part may be something else in the next call.
+/// Returns the root of an Opaque part: a tool or program without a model by its name, or the project's script around
+/// the part. Any other Opaque part may be something else in the next call, also in a script that a session wrote.
 fn of_unknown(effect: &Effect, doubt: Doubt, facts: &Facts) -> Option<String> {
     let is_named = match (doubt.role, doubt.why) {
         (Some(Role::Tool), _) => true,
@@ -132,8 +132,7 @@ fn of_unknown(effect: &Effect, doubt: Doubt, facts: &Facts) -> Option<String> {
         return effect.target().map(str::to_owned);
     }
     let script = effect.script_path()?;
-    let is_inside = facts.own_scripts.contains(script) || facts.session_scripts.contains(script);
-    is_inside.then(|| script.to_owned())
+    facts.own_scripts.contains(script).then(|| script.to_owned())
 }
 
 /// Reports whether effects of a kind may be granted for more than one call.

@@ -116,6 +116,9 @@ fn secrets_guarded_files_remote_changes_and_downloaded_code_have_no_class() {
         ..facts(opaque(Some("/w/x.sh"), Why::Variable))
     };
     check(&own, Some(&["/w/x.sh"]));
+    // A session may write something else into it before the next call.
+    let written = Facts { own_scripts: BTreeSet::new(), session_scripts: own.own_scripts.clone(), ..own };
+    check(&written, None);
     let named = |role, why| {
         let mut effect = opaque(None, why);
         effect.op.target = Some("frob".to_owned());
