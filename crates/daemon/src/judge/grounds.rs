@@ -64,7 +64,7 @@ impl Judge {
         let facts = self.facts(call, terms.mode, (whose, earlier.first), world);
         let follows = self.consequence(asked, &whose.session.id);
         let tries = self.memory().tries(&whose.session.root);
-        let planned = self.planned(asked, whose, call, &facts);
+        let planned = self.planned(asked, whose, (call, earlier.first.is_some()), &facts);
         Grounds {
             planned,
             tries,

@@ -17,12 +17,13 @@ pub(super) struct Planned {
 }
 
 impl Judge {
-    /// Compares a call with its session's plan. `None` if no plan applies and none is needed.
+    /// Compares a call with its session's plan. `None` if no plan applies and none is needed. A repeated question about
+    /// a call does not spend the budget again.
     pub(super) fn planned(
         &self,
         asked: &Asked<'_>,
         whose: &Whose,
-        call: &Call,
+        (call, is_repeated): (&Call, bool),
         facts: &Facts,
     ) -> Option<Planned> {
         let mode = asked.terms().policy.settings().plans.mode;
@@ -31,7 +32,7 @@ impl Judge {
         }
         let missing = |why: String| Some(Planned { check: PlanCheck::Missing(why), compared: None });
         let found = self.memory().plan_of(whose.session.root, whose.workspace.as_ref());
-        let Some((place, in_force)) = found else {
+        let Some((place, mut in_force)) = found else {
             return missing("this session has no plan".to_owned()).filter(|_| mode == PlanMode::Strict);
         };
         let plan = match self.plans.copies.get(&in_force.hash) {
@@ -44,6 +45,7 @@ impl Judge {
                 return None;
             }
         };
+        in_force.calls = in_force.calls.saturating_sub(is_repeated.into());
         let of = (&*plan, &in_force);
         // The paths of a plan begin there, also for an agent that another agent started elsewhere.
         let workspace = match &place {
