@@ -9,6 +9,8 @@ use castellan_event::{
     Verdict, Why,
 };
 
+use castellan_programs::find;
+
 use crate::limits::{CLASS_BYTES_MAX, CLASS_WORDS_MAX};
 
 /// Identifies calls with equal findings, programs, kinds of effects and roots. Each list is sorted, without duplicates.
@@ -26,6 +28,9 @@ pub struct CallClass {
 
 /// The root of every path inside the workspace.
 const WORKSPACE: &str = "the workspace";
+
+/// The root of a tool of an MCP server: the class does not name what the tool gets.
+const ANY_INPUT: &str = "any input";
 
 impl CallClass {
     /// Returns the class of a call that castellan asks about. `None` if a grant must never be wider than one call:
@@ -84,10 +89,13 @@ fn asked_by(finding: &Finding) -> Option<String> {
     is_offered.then(|| format!("{name}{layer}"))
 }
 
-/// Returns a program with its subcommand: `git push` and `git clean` are two programs here.
+/// Returns a program with its subcommand: `git push` and `git clean` are two programs here. The first word of a program
+/// without a model may be one.
 fn program(command: &Command) -> Option<String> {
     let name = command.name.as_deref()?;
-    Some(command.subcommand.as_deref().map_or(name.to_owned(), |subcommand| format!("{name} {subcommand}")))
+    let first = || command.args.iter().find(|arg| !arg.starts_with('-')).map(String::as_str);
+    let subcommand = command.subcommand.as_deref().or_else(|| find(name).map_or_else(first, |_| None));
+    Some(subcommand.map_or(name.to_owned(), |subcommand| format!("{name} {subcommand}")))
 }
 
 fn kind(effect: &Effect) -> String {
@@ -110,8 +118,9 @@ fn root(effect: &Effect, facts: &Facts) -> Option<String> {
         Object::File(_) => None,
         Object::Remote(_) | Object::Target if changes_a_system(effect.kind()) => None,
         Object::Remote(remote) => remote.host.clone(),
-        Object::Repository { place, .. } => (*place == Some(Scope::Workspace)).then(|| WORKSPACE.to_owned()),
+        Object::Repository { place, .. } => (*place == Some(Scope::Workspace)).then(|| repository(effect)),
         Object::Package { name, .. } => name.clone(),
+        Object::Target if effect.kind() == EffectKind::Mcp => Some(ANY_INPUT.to_owned()),
         Object::Target => Some(effect.target().unwrap_or_default().to_owned()),
         Object::Unknown(doubt) => of_unknown(effect, *doubt, facts),
     }
@@ -133,6 +142,11 @@ fn of_unknown(effect: &Effect, doubt: Doubt, facts: &Facts) -> Option<String> {
     }
     let script = effect.script_path()?;
     facts.own_scripts.contains(script).then(|| script.to_owned())
+}
+
+/// Returns the root of a change in the workspace's repository: with the branch or other object that it names.
+fn repository(effect: &Effect) -> String {
+    effect.target().map_or(WORKSPACE.to_owned(), |target| format!("{target} in {WORKSPACE}"))
 }
 
 /// Reports whether effects of a kind may be granted for more than one call.

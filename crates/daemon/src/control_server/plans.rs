@@ -4,7 +4,7 @@ use std::sync::{MutexGuard, PoisonError};
 
 use castellan_agents::AgentId;
 use castellan_event::PartsHash;
-use castellan_plans::describe;
+use castellan_plans::{describe, widens};
 use castellan_policy::PlanMode;
 
 use super::{ControlServer, Peer, alphanumeric_start};
@@ -28,13 +28,17 @@ impl ControlServer {
         let place = self.place(of)?;
         let argument = format!("{} for {}", shown(source), shown(&of.to_string()));
         let _changing = self.plan_changes();
+        let before = self.in_force(&place);
         let loosens = matches!(place, PlanPlace::Session(_))
-            || self.in_force(&place).is_some()
+            || before.is_some()
             || self.judge.terms().policy.settings().plans.mode == PlanMode::Strict;
         if loosens {
             self.check_presence("plan_use", &argument, peer)?;
         }
-        let (hash, _) = self.judge.plans().copies.keep(text).map_err(ControlResponse::Failed)?;
+        let old = before.and_then(|before| self.judge.plans().copies.get(&before.hash).ok());
+        let (hash, plan) = self.judge.plans().copies.keep(text).map_err(ControlResponse::Failed)?;
+        let is_wider = old.is_some_and(|old| widens(&old, &plan));
+        let argument = if is_wider { format!("{argument}, wider than the plan before") } else { argument };
         self.conclude("plan_use", &argument, peer, Ok(()))?;
         let plan = PlanInForce { is_strict, ..started(hash, &shown(source), &of.to_string()) };
         self.put_in_force(place, Some(plan), ("plan_use", &argument), peer)

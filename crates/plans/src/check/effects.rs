@@ -27,6 +27,12 @@ pub(super) fn check(found: &mut Found<'_>) {
         if compared.branches {
             branches(found, effect, &checked_out, command);
         }
+        // A plan with commands names all that it starts. It has no list for tools and agents.
+        let is_start =
+            matches!(effect.kind(), EffectKind::Mcp | EffectKind::Spawn) && effect.command.is_none();
+        if is_start && found.plan.scope().commands.is_some() {
+            found.add(DepartureKind::Kind, &effect.text(), command);
+        }
     }
     // Version control changes files there that no effect names.
     for tree in &view.facts.changed_trees {

@@ -171,3 +171,24 @@ fn a_class_is_short_enough_to_be_read() {
     assert!(is_offered(&long(CLASS_BYTES_MAX / 2)));
     assert!(!is_offered(&long(CLASS_BYTES_MAX)));
 }
+
+#[test]
+fn subcommands_branches_and_tools_are_told_apart() {
+    let plain = |name: &str, args: &[&str], subcommand: Option<&str>| {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let command = Command { args, subcommand: subcommand.map(str::to_owned), ..command(name) };
+        let facts =
+            Facts { commands: vec![command], ..facts(file(EffectKind::Read, "/w/a", Scope::Workspace)) };
+        CallClass::of("Bash", &facts, &[asking("r")]).unwrap().programs
+    };
+    assert_eq!(plain("frob", &["-v", "status", "x"], None), ["frob status"]);
+    assert_eq!(plain("git", &["push"], Some("push")), ["git push"]);
+    assert_eq!(plain("rm", &["-r", "x"], None), ["rm"]);
+    let mut deleted = Effect {
+        object: Object::Repository { place: Some(Scope::Workspace), guard: None },
+        ..Effect::of(EffectKind::Destroy)
+    };
+    deleted.op.target = Some("topic".to_owned());
+    check(&facts(deleted), Some(&["topic in the workspace"]));
+    check(&facts(Effect::of(EffectKind::Mcp)), Some(&["any input"]));
+}

@@ -60,14 +60,14 @@ fn an_approved_call_runs_once_and_no_other_does() -> anyhow::Result<()> {
 #[test]
 fn two_like_approvals_offer_one_for_the_session() -> anyhow::Result<()> {
     let home = Home::with_castellan("consent-class", ENFORCE, RULES)?;
-    for command in ["doubtful a", "doubtful b"] {
+    for command in ["doubtful run a", "doubtful run b"] {
         assert_eq!(ask(&home, command)?, "deny", "{command}");
         assert_eq!(pending(&home)?[0]["class"], Json::Null, "{command}");
         let approved = terminal::run_castellan(&home, &["approve", &id(&home)?, "--yes"])?;
         assert_eq!(approved.code, Some(0), "{command}: {approved:?}");
         assert_eq!(ask(&home, command)?, "defer", "{command}");
     }
-    assert_eq!(ask(&home, "doubtful c")?, "deny");
+    assert_eq!(ask(&home, "doubtful run c")?, "deny");
     let class = pending(&home)?[0]["class"].as_str().unwrap_or_default().to_owned();
     assert!(class.contains("doubtful"), "{class}");
     let asked = terminal::start_castellan(&home, &["approve", &id(&home)?, "--session"])?;
@@ -77,10 +77,11 @@ fn two_like_approvals_offer_one_for_the_session() -> anyhow::Result<()> {
         serde_json::from_str(&home.run_castellan(&["pending", "--granted", "--json"])?.stdout)?;
     let id = granted["granted"][0]["id"].as_str().unwrap_or_default().to_owned();
     kill(home.start_daemon()?)?;
-    assert_eq!(ask(&home, "doubtful d")?, "defer");
-    assert_eq!(ask(&home, "doubtful d; ls")?, "deny", "another program");
+    assert_eq!(ask(&home, "doubtful run d")?, "defer");
+    assert_eq!(ask(&home, "doubtful run d; ls")?, "deny", "another program");
+    assert_eq!(ask(&home, "doubtful destroy d")?, "deny", "another subcommand");
     assert_eq!(home.run_castellan(&["refuse", &id])?.code, Some(0));
-    assert_eq!(ask(&home, "doubtful e")?, "deny", "the grant is revoked");
+    assert_eq!(ask(&home, "doubtful run e")?, "deny", "the grant is revoked");
     Ok(())
 }
 

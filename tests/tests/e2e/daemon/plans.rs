@@ -111,6 +111,9 @@ fn a_strict_plan_denies_every_other_head_and_logs_it() -> anyhow::Result<()> {
     ] {
         assert_eq!(place.ask(command)?, expected, "{command}");
     }
+    let mut tool = castellan_tests::hook::call("mcp__tracker__close", &json!({ "id": 1 }));
+    tool["cwd"] = place.workspace.display().to_string().into();
+    assert_eq!(understood(&judge(&place.home, &tool)?), "deny", "a plan has no list for tools");
     let rows = place.rows()?;
     let of = |command: &str| rows.iter().find(|row| row["command"] == command).cloned().unwrap_or_default();
     assert_eq!(of("ls")["kind"], "unplanned");
@@ -306,6 +309,14 @@ fn no_agent_begins_a_plan_anew_or_comes_before_that_of_the_workspace() -> anyhow
     assert_eq!(fs::read_dir(place.home.castellan().join("state/plans"))?.count(), 1, "no other copy stays");
     assert_eq!(place.person(used)?.code, Some(0));
     assert_eq!(place.ask("touch out/c")?, "defer");
+    assert_eq!(place.person(&["plan", "use", &wide])?.code, Some(0));
+    let records = place.home.records()?;
+    let is_wider = |record: &&Json| {
+        record["control"]["argument"]
+            .as_str()
+            .is_some_and(|text| text.ends_with("wider than the plan before"))
+    };
+    assert_eq!(records.iter().filter(is_wider).count(), 1);
     Ok(())
 }
 
