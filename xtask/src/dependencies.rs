@@ -12,7 +12,17 @@ use crate::root;
 
 /// Licences under which castellan, which is Apache-2.0, can be given away with the crate. `Unicode-DFS-2016` is the former
 /// text of `Unicode-3.0`: the names of characters in `unicode_names2`.
-const LICENCES: &[&str] = &["Apache-2.0", "MIT", "BSD-3-Clause", "Unicode-3.0", "Unicode-DFS-2016", "Zlib"];
+/// `CDLA-Permissive-2.0` and `ISC` come with TLS: Mozilla's list of certificate authorities, `ring` and its neighbours.
+const LICENCES: &[&str] = &[
+    "Apache-2.0",
+    "MIT",
+    "BSD-3-Clause",
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "Unicode-3.0",
+    "Unicode-DFS-2016",
+    "Zlib",
+];
 
 /// Exceptions that only add permissions to their licence: the build of `psm`, a part of `stacker`, has a crate under it.
 const EXCEPTIONS: &[&str] = &["LLVM-exception"];
@@ -34,18 +44,18 @@ const TWICE: &[(&str, &str)] = &[
     ("rand_core", "argon2 0.5"),
     ("signal-hook", "crossterm 0.29 is built on 0.3"),
     ("syn", "the macros of ruff's parser are on 2, those of serde on 3"),
+    ("windows-sys", "ring 0.17 is built on 0.52, for a system that castellan does not run on"),
 ];
 
 /// Crates that must not be there, and the reason.
 const BANNED: &[(&str, &str)] = &[
     ("async-std", "threads suffice, and a runtime hides what waits"),
     ("fancy-regex", "backtracks: matching has to be linear"),
-    ("native-tls", "castellan talks to no network"),
+    ("native-tls", "`rustls` speaks TLS, the same on each system"),
     ("onig", "backtracks: matching has to be linear"),
-    ("openssl-sys", "castellan talks to no network"),
+    ("openssl-sys", "`rustls` speaks TLS, the same on each system"),
     ("pcre2", "backtracks: matching has to be linear"),
-    ("reqwest", "castellan talks to no network"),
-    ("rustls", "castellan talks to no network"),
+    ("reqwest", "brings a runtime; `ureq` asks the reviewer"),
     ("serde_yaml", "is not maintained; `saphyr-parser` has positions"),
     ("tokio", "threads suffice, and a runtime hides what waits"),
 ];

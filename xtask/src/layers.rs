@@ -25,6 +25,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("castellan-falco", 2),
     ("castellan-facts", 3),
     ("castellan-audit", 3),
+    ("castellan-review", 3),
     ("castellan-daemon", 4),
     ("castellan-hook", 4),
     ("castellan-trial", 5),
