@@ -8,6 +8,7 @@ mod answer;
 mod budget;
 mod cache;
 mod error;
+pub mod evaluation;
 mod evidence;
 mod limits;
 mod prompt;

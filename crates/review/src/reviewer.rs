@@ -79,8 +79,8 @@ impl Reviewer {
         }
     }
 
-    /// Asks the provider without the screen.
-    fn ask(&self, evidence: &Evidence) -> Reviewed {
+    /// Asks the provider without the screen. Only the evaluation may do so: it measures the model alone.
+    pub(crate) fn ask(&self, evidence: &Evidence) -> Reviewed {
         let start = Instant::now();
         let request = Request::about(evidence);
         let said = self.provider.ask(&request, &self.limits, &self.running);

@@ -3,6 +3,7 @@
 
 mod command;
 mod http;
+mod injections;
 mod judge;
 mod properties;
 mod tls;
