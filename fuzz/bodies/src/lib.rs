@@ -14,6 +14,7 @@ mod plan;
 mod print;
 mod program;
 mod request;
+mod review;
 mod rules;
 mod settings;
 mod shell;
@@ -29,6 +30,7 @@ pub use payload::payload;
 pub use plan::plan;
 pub use program::program;
 pub use request::request;
+pub use review::review;
 pub use rules::{rules_condition, rules_yaml};
 pub use settings::settings;
 pub use shell::{shell, shell_accepts, shell_parse};
@@ -46,6 +48,7 @@ pub const TARGETS: [(&str, Body); 15] = [
     ("plan", plan),
     ("program", program),
     ("request", request),
+    ("review", review),
     ("rules_condition", rules_condition),
     ("rules_evaluate", rules_evaluate),
     ("rules_yaml", rules_yaml),
