@@ -6,7 +6,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::answer::BadAnswer;
-use crate::limits::BODY_BYTES_MAX;
+use crate::limits::{BODY_BYTES_MAX, EXCHANGES_MAX};
 
 /// A review that failed, and the endpoint or program that was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -76,7 +76,7 @@ pub enum Fault {
     Exit(String),
     /// Earlier exchanges have not ended yet.
     #[error(
-        "is not asked, because earlier requests have not ended yet: check that its host name can be looked up"
+        "is not asked, because {EXCHANGES_MAX} requests have not ended: check its host name, or try again later"
     )]
     Busy,
 }

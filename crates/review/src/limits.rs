@@ -50,9 +50,9 @@ pub const TIME: Duration = Duration::from_secs(2);
 /// The longest time that a review may get. Agents give up on a hook after a minute.
 pub const TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Exchanges of one reviewer that run at once, those that castellan gave up on included. A lookup of a host name cannot
-/// be ended, so its thread outlives the review for up to half a minute.
-pub(crate) const EXCHANGES_MAX: usize = 4;
+/// Exchanges of one reviewer that run at once, those that castellan gave up on included: some sessions at a time. A
+/// lookup of a host name cannot be ended, so its thread outlives the review for up to half a minute.
+pub(crate) const EXCHANGES_MAX: usize = 8;
 
 /// Time between two looks at a local program.
 pub(crate) const LOOK: Duration = Duration::from_millis(5);

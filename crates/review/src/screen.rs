@@ -1,5 +1,5 @@
-//! [`suspicious`]: the screen before a review. It looks for attempts to steer the reviewer in the fields whose text the
-//! agent chooses: effects, values in findings, marks. The user's prompts are only quoted. A match costs a question to
+//! [`suspicious`]: the screen before a review. It looks for attempts to steer the reviewer in the fields that may
+//! contain text of the agent: effects, findings, marks. The user's prompts are only quoted. A match costs a question to
 //! the user, so the table may match more than attacks. It must not be the only guard: a model sees the evidence quoted.
 
 use castellan_event::is_invisible;
@@ -130,8 +130,7 @@ pub fn suspicious(evidence: &Evidence) -> Option<&'static str> {
     if is_cut {
         return Some("the call has more effects, findings or marks than a reviewer sees");
     }
-    let messages = evidence.findings.iter().map(|finding| &finding.message);
-    [&evidence.call].into_iter().chain(messages).chain(&evidence.marks).find_map(|text| steers(text))
+    [&evidence.call].into_iter().chain(findings).chain(&evidence.marks).find_map(|text| steers(text))
 }
 
 /// Returns the reason of the first row that matches the text.
@@ -239,30 +238,30 @@ mod tests {
         ] {
             let call = Evidence { call: text.to_owned(), ..Evidence::default() };
             assert_eq!(suspicious(&call), expected, "{text}");
-            let finding = Finding { rule: String::new(), message: text.to_owned() };
-            assert_eq!(suspicious(&Evidence { findings: vec![finding], ..Evidence::default() }), expected);
-            assert_eq!(
-                suspicious(&Evidence { marks: vec![text.to_owned()], ..Evidence::default() }),
-                expected
-            );
-            let prompt = Prompt { text: text.to_owned(), age_s: 0 };
+            let (text, none) = (text.to_owned(), String::new());
+            for (rule, message) in [(&text, &none), (&none, &text)] {
+                let finding = Finding { rule: rule.clone(), message: message.clone() };
+                assert_eq!(
+                    suspicious(&Evidence { findings: vec![finding], ..Evidence::default() }),
+                    expected
+                );
+            }
+            assert_eq!(suspicious(&Evidence { marks: vec![text.clone()], ..Evidence::default() }), expected);
+            let prompt = Prompt { text, age_s: 0 };
             assert_eq!(suspicious(&Evidence { prompts: vec![prompt], ..Evidence::default() }), None);
         }
     }
 
     #[test]
-    fn no_message_of_castellan_is_suspicious() {
-        let messages = include_str!("../../../docs/messages.md").lines();
-        let asks: Vec<&str> =
-            messages.filter_map(|line| line.split_once("castellan asks: ")).map(|(_, ask)| ask).collect();
+    fn no_finding_of_castellan_is_suspicious() {
+        let rows = include_str!("../../../docs/messages.md").lines();
+        let asks: Vec<(&str, &str)> = rows.filter_map(|row| row.split_once("castellan asks: ")).collect();
         assert!(asks.len() > 100);
-        for ask in asks {
-            let finding = Finding { rule: String::new(), message: ask.to_owned() };
-            assert_eq!(
-                suspicious(&Evidence { findings: vec![finding], ..Evidence::default() }),
-                None,
-                "{ask}"
-            );
+        for (cause, ask) in asks {
+            let rule = cause.split("<br>").next().unwrap_or_default().to_owned();
+            let finding = Finding { rule, message: ask.to_owned() };
+            let evidence = Evidence { findings: vec![finding], ..Evidence::default() };
+            assert_eq!(suspicious(&evidence), None, "{evidence:?}");
         }
     }
 
