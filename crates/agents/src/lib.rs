@@ -60,7 +60,7 @@ pub use managed::{
     managed_settings_text, managed_toml_hooks, register_managed_toml, unregister_managed_toml,
 };
 pub use mcp_servers::{configured_servers, server_file};
-pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode};
+pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode, prompt_text};
 pub use permissions::{
     Permission, PermissionFormat, PermissionSubject, PermissionVerdict, Permissions, Unread,
 };

@@ -57,6 +57,14 @@ pub struct SessionEvent {
     pub text: String,
 }
 
+/// Returns the text that the user submitted; `None` for other events, and for a prompt without words. Qwen Code reports an
+/// empty one after each result of a tool. The text need not come from a person, see [`SessionEvent::text`].
+pub fn prompt_text(id: AgentId, event: &SessionEvent) -> Option<&str> {
+    let known = id.spec().events.iter().find(|known| known.name == event.agent.event)?;
+    let is_prompt = matches!(known.kind, EventKind::Session { text_key: Some("prompt"), .. });
+    Some(event.text.as_str()).filter(|text| is_prompt && !text.trim().is_empty())
+}
+
 /// A payload without a readable call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]

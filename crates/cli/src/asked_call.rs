@@ -9,7 +9,7 @@ use castellan_agents::{
 };
 use castellan_daemon::{Config, FileSystem, Layout, facts_of, own_paths};
 use castellan_event::{Answers, Call, Facts, Recorder, Session};
-use castellan_policy::{Decision, State, StateChange, drive};
+use castellan_policy::{Decision, Failed, State, StateChange, drive};
 use serde_json::Value as Json;
 
 use crate::policy::{self, LoadedPolicy};
@@ -69,7 +69,9 @@ impl AskedCall {
         let version = || Some(measured_version(self.agent));
         let agent_asks = holds_ask(self.agent, version, &call, &facts);
         let agent_prompts = prompts(self.agent, &call);
+        let failed = [Failed::review("this command asks no reviewer")];
         let state = State {
+            failed: &failed,
             agent_asks,
             agent_prompts,
             workspace_trust: loaded.workspace_trust,

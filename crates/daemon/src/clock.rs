@@ -87,7 +87,13 @@ fn shown(time: SystemTime) -> SystemTime {
     time.max(SystemTime::UNIX_EPOCH)
 }
 
-fn boot_ms() -> u64 {
+/// Returns the time since boot in the unit of the start times of processes.
+pub(crate) fn boot_ticks() -> u64 {
+    boot_ms().saturating_mul(rustix::param::clock_ticks_per_second()) / 1000
+}
+
+/// Milliseconds since boot.
+pub(crate) fn boot_ms() -> u64 {
     let boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let (seconds, nanos) = (u64::try_from(boot.tv_sec), u64::try_from(boot.tv_nsec));
     seconds.unwrap_or_default().saturating_mul(1000).saturating_add(nanos.unwrap_or_default() / 1_000_000)

@@ -10,6 +10,7 @@ mod outcome;
 mod plan;
 mod planned;
 mod question;
+mod review;
 mod scripts;
 mod sessions;
 mod terms;
@@ -18,6 +19,7 @@ mod weighed;
 
 use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Instant, SystemTime};
 
@@ -40,10 +42,12 @@ use crate::limits::JUDGED_AGAIN_MAX;
 use crate::live::{LiveSessions, Own};
 use crate::memory::Memory;
 use crate::notification;
-use crate::peers::AgentProcess;
+use crate::peers::{AgentProcess, Peers, Sender};
 use crate::plans::Plans;
+use crate::prompts::Prompts;
 use crate::record;
 use crate::requests::Over;
+use crate::reviews::Reviews;
 use crate::tally::Tally;
 
 // The hook sends as much as the decoder reads. Of a payload over the limit, which is rejected, it sends one byte more.
@@ -68,13 +72,24 @@ pub(crate) struct Judge {
     own: Vec<String>,
     tally: Tally,
     plans: Plans,
+    peers: Arc<Peers>,
+    prompts: Prompts,
+    reviews: Reviews,
     /// Shows a pending call on the desktop.
     notify: fn(AgentId, &str, RequestId, &[String]),
 }
 
 impl Judge {
     /// `own` are castellan's own files.
-    pub(crate) fn new(terms: Terms, log: Log, own: Vec<String>, memory: Memory, plans: Plans) -> Judge {
+    pub(crate) fn new(
+        terms: Terms,
+        log: Log,
+        own: Vec<String>,
+        memory: Memory,
+        plans: Plans,
+        peers: Arc<Peers>,
+    ) -> Judge {
+        let prompts = Prompts::new(memory.processes().filter(AgentProcess::lives));
         Judge {
             terms: RwLock::new(Arc::new(terms)),
             memory: Mutex::new(memory),
@@ -87,6 +102,9 @@ impl Judge {
             own,
             tally: Tally::default(),
             plans,
+            peers,
+            prompts,
+            reviews: Reviews::default(),
             notify: notification::show,
         }
     }
@@ -95,10 +113,11 @@ impl Judge {
     pub(crate) fn answer(
         &self,
         request: &Request,
-        process: AgentProcess,
+        sender: Sender,
         started: Instant,
         holding: Holding,
     ) -> Outcome {
+        let reviewed = Rc::default();
         let Ok(agent) = request.agent.parse::<AgentId>() else {
             self.fail("agent", &format!("a hook names the unknown agent `{}`", request.agent));
             return Outcome::Decided(Reply {
@@ -110,7 +129,8 @@ impl Judge {
         let asked = || {
             let epoch = self.memory().epoch();
             let (in_force, in_workspace) = (self.terms(), OnceCell::new());
-            Asked { agent, request, process, started, epoch, in_force, in_workspace, holding }
+            let reviewed = Rc::clone(&reviewed);
+            Asked { agent, request, sender, started, epoch, in_force, in_workspace, holding, reviewed }
         };
         for _ in 0..JUDGED_AGAIN_MAX {
             let asked = asked();
@@ -143,6 +163,7 @@ impl Judge {
             Ok(Incoming::Question(call)) => {
                 let whose = self.whose(asked, &call.agent)?;
                 self.hear(asked, &whose, &call.agent);
+                self.prompts.begin(asked.sender.agent, &call.tool.use_id);
                 let answered = self.question(asked, &call, &whose, None);
                 // Only now, because the same call of the previous turn keeps its id.
                 if !call.agent.turn_id.is_empty() {
@@ -158,6 +179,7 @@ impl Judge {
             Ok(Incoming::Done(done)) => {
                 let whose = self.whose(asked, &done.call.agent)?;
                 self.hear(asked, &whose, &done.call.agent);
+                self.prompts.end(asked.sender.agent, &done.call.tool.use_id);
                 self.ran(asked, &whose, &done);
                 self.used_server(&whose, &done.call);
                 self.over(asked, &whose, &done.call);
@@ -168,6 +190,7 @@ impl Judge {
             Ok(Incoming::Session(event)) => {
                 let whose = self.whose(asked, &event.agent)?;
                 self.hear(asked, &whose, &event.agent);
+                self.hear_prompt(asked, &whose, &event);
                 match event.moment {
                     Moment::Prompt => {
                         let ended = self.memory().end_turn(whose.session.root);
@@ -175,7 +198,10 @@ impl Judge {
                         self.tell_trust(&whose, &event.agent, &asked.terms().policy, Look::Prompt);
                         self.wait_no_more(&whose, Over::Prompt);
                     }
-                    Moment::End => self.wait_no_more(&whose, Over::Session),
+                    Moment::End => {
+                        self.prompts.forget(asked.sender.agent, whose.session.id);
+                        self.wait_no_more(&whose, Over::Session);
+                    }
                     Moment::Start | Moment::SubagentEnd | Moment::Notice => {}
                 }
                 self.note(&record::session_event(&event))

@@ -338,6 +338,33 @@ pub(crate) const PLUGINS_PER_FOLDER_MAX: usize = 256;
 /// Bytes of the user database: ten thousand users.
 pub(crate) const USER_DATABASE_BYTES_MAX: u64 = 1024 * 1024;
 
+/// The longest time of a review, in milliseconds. The hook denies the call after 10 s, and judging it takes some, too.
+pub(crate) const REVIEW_TIME_MS_MAX: u32 = 5000;
+
+/// Reviews that run at once. Each keeps a thread of the hook socket busy, and there are many more of these.
+pub(crate) const REVIEWS_AT_ONCE_MAX: usize = 4;
+
+/// Bytes of a file with the key of an endpoint.
+pub(crate) const REVIEW_KEY_BYTES_MAX: u64 = 8 * 1024;
+
+/// Prompts of a session that a reviewer may see. The last few name the task.
+pub(crate) const PROMPTS_PER_SESSION_MAX: usize = 8;
+
+/// Bytes of a stored prompt. A reviewer sees less of it, and learns that it was longer.
+pub(crate) const PROMPT_BYTES_MAX: usize = 5 * 1024;
+
+/// Ticks since the start of a hook that reports a prompt: 5 s. A hook reports it at once, if the machine is not overloaded.
+pub(crate) const PROMPT_HOOK_AGE_TICKS_MAX: u64 = 500;
+
+/// Agent processes whose calls and prompts are tracked for reviews. No prompt of a further one counts.
+pub(crate) const PROMPTING_AGENTS_MAX: usize = 256;
+
+/// Sessions of an agent process whose prompts are stored. An agent has one at a time; the oldest loses its prompts.
+pub(crate) const PROMPTING_SESSIONS_MAX: usize = 8;
+
+/// Running calls of an agent process that are tracked for reviews. With more, no prompt counts until they have ended.
+pub(crate) const RUNNING_CALLS_MAX: usize = 256;
+
 /// Bytes of a rule file. The largest public one has 64 KiB.
 pub(crate) const RULE_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 

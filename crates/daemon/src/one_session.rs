@@ -101,7 +101,8 @@ impl OneSession {
     ) -> Record {
         let workspace = self.workspace.as_ref().map_or("", Workspace::inside);
         let reported = &self.seen_texts;
-        Judged { call, decision, answers, change, policy: "", workspace, reported }.record(duration)
+        Judged { call, decision, answers, change, policy: "", review: "", workspace, reported }
+            .record(duration)
     }
 
     /// Registers the agent's report that a call is done, as it comes for a call in the background, too.

@@ -40,6 +40,7 @@ pub(crate) struct Admission<'a> {
     peers: &'a Peers,
     pub(crate) agent: AgentProcess,
     is_agent: bool,
+    hook: u32,
 }
 
 impl Admission<'_> {
@@ -48,6 +49,25 @@ impl Admission<'_> {
         if self.is_agent {
             self.peers.lock().guard(self.agent);
         }
+    }
+
+    /// Returns the sender of the request.
+    pub(crate) fn sender(&self) -> Sender {
+        Sender { agent: self.agent, hook: if self.is_agent { self.hook } else { 0 } }
+    }
+}
+
+/// The sender of a request.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sender {
+    pub(crate) agent: AgentProcess,
+    /// The connected process, if an agent started it; else 0.
+    pub(crate) hook: u32,
+}
+
+impl From<AgentProcess> for Sender {
+    fn from(agent: AgentProcess) -> Sender {
+        Sender { agent, hook: 0 }
     }
 }
 
@@ -64,7 +84,7 @@ impl Peers {
             return Err(agent);
         }
         *connections += 1;
-        Ok(Admission { peers: self, agent, is_agent })
+        Ok(Admission { peers: self, agent, is_agent, hook })
     }
 
     /// Guards agents of an earlier daemon. Checks their role again: a person may have tried a hook at a shell.

@@ -15,6 +15,7 @@ use castellan_agents::AgentId;
 
 use self::terminal_owner::{TerminalOwner, is_from_elsewhere, shown_terminals, terminal_owner};
 use crate::limits::{ANCESTORS_MAX, MULTIPLEXER_CLIENTS_MAX, NESTED_MULTIPLEXERS_MAX};
+use crate::peers::AgentProcess;
 use crate::process::Process;
 
 /// The reason for a rejected request, with the remedy for a person. An agent may read these texts, so they do not
@@ -82,6 +83,15 @@ pub(crate) fn is_within_agent(pid: u32, guarded: impl Fn(u32, u64) -> bool) -> b
     machine.is_within_agent(pid)
 }
 
+/// Reports whether a person started an agent at a terminal: the agent has a terminal, and above it and above its
+/// session's leader a program opens terminals for people and no agent runs. Some agents start themselves again; such a
+/// parent asks about no calls, so it is no guarded agent.
+pub(crate) fn is_persons_agent(agent: AgentProcess, guarded: impl Fn(u32, u64) -> bool + Copy) -> bool {
+    let machine =
+        Machine { read: Process::read, all: Process::all, kind: kind_by(guarded), is_from_elsewhere };
+    machine.is_persons_agent(agent, |process| guarded(process.pid, process.started))
+}
+
 /// Applies `is_within_agent` to this process itself, without a list of guarded agents.
 pub fn is_own_within_agent() -> bool {
     is_within_agent(std::process::id(), |_, _| false)
@@ -126,6 +136,26 @@ where
         }
         // The pid must still belong to the same process, so that all checks were about that process.
         (self.read)(pid).filter(is_it).map(drop).ok_or(Refusal::Unidentified)
+    }
+
+    fn is_persons_agent(&self, agent: AgentProcess, is_guarded: impl Fn(&Process) -> bool) -> bool {
+        let is_it = |process: &Process| process.started == agent.started;
+        let Some(process) = (self.read)(agent.pid).filter(is_it).filter(|process| process.terminal != 0)
+        else {
+            return false;
+        };
+        let Some(parent) = (self.read)(process.parent).filter(|parent| parent.started <= process.started)
+        else {
+            return false;
+        };
+        let is_itself = (self.kind)(&parent) == Kind::Agent && !is_guarded(&parent);
+        let first = if is_itself { &parent } else { &process };
+        // An orphan may have been started by an agent.
+        let leads_to_person = |pid: u32| pid > 1 && self.climb(pid, NESTED_MULTIPLEXERS_MAX) == Ok(true);
+        let leader = process.session;
+        leads_to_person(first.parent)
+            && (leader == process.pid || leader == first.pid || leads_to_person(leader))
+            && (self.read)(agent.pid).is_some_and(|process| is_it(&process))
     }
 
     /// Also climbs from the session's leader, for an orphan.
@@ -322,6 +352,51 @@ mod tests {
         // A process that cannot be read may have any ancestor.
         check_within(&[INIT, (12, 77, 12, 0, "castellan")], true);
         check_within(&[], true);
+    }
+
+    /// The last process is the agent. `codex` is guarded, `codex.js` is not.
+    #[track_caller]
+    fn check_agent(rows: &[Row], expected: bool) {
+        let agent = rows.last().map_or(0, |row| row.0);
+        let machine = machine(rows);
+        let is_guarded = |process: &Process| process.name != "codex.js" && is_agent_name(&process.name);
+        assert_eq!(
+            machine.is_persons_agent(AgentProcess { pid: agent, started: 1 }, is_guarded),
+            expected,
+            "{rows:?}"
+        );
+        assert!(
+            !machine.is_persons_agent(AgentProcess { pid: agent, started: 2 }, is_guarded),
+            "another start"
+        );
+    }
+
+    #[test]
+    fn a_person_starts_an_agent_at_a_terminal() {
+        let agent = (11, 10, 10, 7, "claude");
+        check_agent(&[INIT, TERMINAL, SHELL, agent], true);
+        // The terminal starts the agent without a shell.
+        check_agent(&[INIT, TERMINAL, (11, 9, 11, 7, "claude")], true);
+        check_agent(&[INIT, TERMINAL, SHELL, (11, 10, 10, 0, "claude")], false);
+        // An agent that starts itself again, with and without a shell.
+        let launcher = (11, 10, 10, 7, "codex.js");
+        check_agent(&[INIT, TERMINAL, SHELL, launcher, (12, 11, 10, 7, "codex")], true);
+        check_agent(&[INIT, TERMINAL, (11, 9, 11, 7, "codex.js"), (12, 11, 11, 7, "codex")], true);
+        // An agent above: as parent, above a shell, above a launcher.
+        check_agent(&[INIT, TERMINAL, SHELL, agent, (12, 11, 10, 7, "codex")], false);
+        check_agent(
+            &[INIT, TERMINAL, SHELL, agent, (12, 11, 10, 7, "bash"), (13, 12, 10, 7, "codex")],
+            false,
+        );
+        check_agent(
+            &[INIT, TERMINAL, SHELL, agent, (12, 11, 10, 7, "codex.js"), (13, 12, 10, 7, "codex")],
+            false,
+        );
+        // `setsid`, a background job whose shell has ended, and a terminal that an agent opened.
+        check_agent(&[INIT, (12, 1, 12, 0, "codex")], false);
+        check_agent(&[INIT, TERMINAL, SHELL, agent, (12, 1, 10, 7, "codex")], false);
+        check_agent(&[INIT, agent, (12, 11, 12, 9, "script"), (13, 12, 13, 9, "codex")], false);
+        check_agent(&[INIT, (12, 1, 12, 0, "script"), (13, 12, 13, 9, "codex")], false);
     }
 
     #[test]

@@ -10,7 +10,8 @@ use castellan_audit::{
     ObligationRecord, Record, ScriptRecord, SessionRecord, UngovernedRecord, WorldRecord,
 };
 use castellan_event::{
-    AccessLevel, Agent, Answer, Answers, Call, Exemption, Layer, Mode, PatchOp, Process, Query, sha256_hex,
+    AccessLevel, Action, Agent, Answer, Answers, Call, Exemption, Layer, Mode, PatchOp, Process, Query,
+    sha256_hex,
 };
 use castellan_policy::{Decision, StateChange};
 use castellan_wire::Gap;
@@ -23,6 +24,8 @@ pub(crate) struct Judged<'a> {
     pub(crate) answers: &'a Answers,
     pub(crate) change: &'a StateChange,
     pub(crate) policy: &'a str,
+    /// The reviewer's reason; empty without a review.
+    pub(crate) review: &'a str,
     /// The directory whose contents belong to the workspace; empty if there is none.
     pub(crate) workspace: &'a str,
     /// Process descriptions of earlier records, which are not repeated.
@@ -32,7 +35,7 @@ pub(crate) struct Judged<'a> {
 impl Judged<'_> {
     /// The record of the call, `duration` after its request arrived.
     pub(crate) fn record(&self, duration: Duration) -> Record {
-        let Judged { call, decision, answers, change, policy, workspace, reported } = self;
+        let Judged { call, decision, answers, change, policy, review, workspace, reported } = self;
         let agent = call.agent.clone();
         let real = |base: &str, path: &str| answers.real_path(base, path).unwrap_or_default().to_owned();
         let files = call.files.iter().map(|file| FileRecord {
@@ -51,7 +54,10 @@ impl Judged<'_> {
         });
         let obligations = decision.obligations.iter().map(|obligation| ObligationRecord {
             kind: obligation.action.kind().as_str().to_owned(),
-            detail: obligation.action.detail(),
+            detail: match obligation.action {
+                Action::Review => (*review).to_owned(),
+                _ => obligation.action.detail(),
+            },
             or_else: obligation.or_else.as_str().to_owned(),
         });
         let marks = change.marks.iter().map(|label| MarkRecord { label: label.clone() });

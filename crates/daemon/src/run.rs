@@ -84,7 +84,14 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     }
     let peers = Arc::new(Peers::default());
     peers.guard_again(memory.processes());
-    let judge = Arc::new(Judge::new(terms, log, own_paths(&layout), memory, Plans::new(layout.state())));
+    let judge = Arc::new(Judge::new(
+        terms,
+        log,
+        own_paths(&layout),
+        memory,
+        Plans::new(layout.state()),
+        Arc::clone(&peers),
+    ));
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
     if let Some(trouble) = trouble {

@@ -159,7 +159,7 @@ impl Server {
         match read_request(announced, stream) {
             Ok(request) => {
                 admission.guard_agent();
-                let outcome = self.judge.answer(&request, admission.agent, started, Holding::May);
+                let outcome = self.judge.answer(&request, admission.sender(), started, Holding::May);
                 self.carry_out(stream, request, admission.agent, outcome);
                 drop(room);
                 self.judge.check_scripts();
@@ -198,7 +198,7 @@ impl Server {
     }
 
     fn answer_one(&self, call: &HeldCall, holding: Holding) {
-        let outcome = self.judge.answer(&call.request, call.process, Instant::now(), holding);
+        let outcome = self.judge.answer(&call.request, call.process.into(), Instant::now(), holding);
         if let Outcome::Decided(reply) = outcome {
             send(&call.stream, &reply);
         }

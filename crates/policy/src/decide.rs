@@ -24,6 +24,9 @@ pub enum Step {
     Done(Decision, StateChange),
 }
 
+/// Meets an action of a decision, whose exempt findings are those that the action exempts, too.
+pub type Meet<'m> = &'m mut dyn FnMut(&Action, &Decision) -> Result<(), Failed>;
+
 /// Judges one call. Pure: the same call, facts, policy, state and answers give the same step.
 pub fn decide(call: &Call, facts: &Facts, policy: &Policy, state: &State<'_>, answers: &Answers) -> Step {
     Judged { stages: STAGES, call, facts, policy }.decide(state, answers)
@@ -41,14 +44,14 @@ pub fn drive(
 }
 
 /// Judges a call and meets its obligations. An obligation that cannot be met becomes part of the state of the next
-/// decision, which uses the fallback. Returns a call that is to be held at once.
+/// decision, which uses the fallback, or denies the call. Returns a call that is to be held at once.
 pub fn fulfil(
     call: &Call,
     facts: &Facts,
     policy: &Policy,
     state: &State<'_>,
     world: &mut Recorder<'_>,
-    meet: &mut dyn FnMut(&Action) -> Result<(), String>,
+    meet: Meet<'_>,
 ) -> (Decision, StateChange) {
     Judged { stages: STAGES, call, facts, policy }.fulfil(state, world, meet)
 }
@@ -97,7 +100,7 @@ impl Judged<'_> {
         self,
         state: &State<'_>,
         world: &mut Recorder<'_>,
-        meet: &mut dyn FnMut(&Action) -> Result<(), String>,
+        meet: Meet<'_>,
     ) -> (Decision, StateChange) {
         let mut failed = state.failed.to_vec();
         let mut met: Vec<Action> = Vec::new();
@@ -105,7 +108,8 @@ impl Judged<'_> {
         for _ in 0..=ObligationKind::ALL.len() {
             let state = State { failed: &failed, ..*state };
             let (decision, change) = self.drive(&state, world);
-            let unmet = decision.due().iter().find_map(|one| meet_once(&one.action, &mut met, meet));
+            let unmet =
+                decision.due().iter().find_map(|one| meet_once(&one.action, &decision, &mut met, meet));
             match unmet {
                 Some(unmet) => failed.push(unmet),
                 None => return (decision, change),
@@ -125,19 +129,16 @@ impl Judged<'_> {
 }
 
 /// Meets an obligation that is not met yet. Returns the reason of a failure.
-fn meet_once(
-    action: &Action,
-    met: &mut Vec<Action>,
-    meet: &mut dyn FnMut(&Action) -> Result<(), String>,
-) -> Option<Failed> {
+fn meet_once(action: &Action, decision: &Decision, met: &mut Vec<Action>, meet: Meet<'_>) -> Option<Failed> {
     if met.contains(action) {
         return None;
     }
-    match meet(action) {
+    match meet(action, decision) {
         Ok(()) => {
             met.push(action.clone());
             None
         }
-        Err(why) => Some(Failed { kind: action.kind(), why }),
+        // The failure of another kind would let this one be tried without end.
+        Err(failed) => Some(Failed { kind: action.kind(), ..failed }),
     }
 }

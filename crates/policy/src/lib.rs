@@ -18,6 +18,7 @@ mod operators;
 mod plan;
 mod policy;
 mod request;
+mod review;
 mod rule_state;
 mod settings;
 mod stages;
@@ -31,7 +32,7 @@ pub use call_class::CallClass;
 pub use choices::{
     AllowOrAsk, AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque,
 };
-pub use decide::{Step, decide, drive, fulfil};
+pub use decide::{Meet, Step, decide, drive, fulfil};
 pub use decision::{Decision, DecisionParts};
 pub use grant::{FindingName, Grant, GrantPart};
 pub use operator::{
@@ -42,6 +43,7 @@ pub use operators::Operators;
 pub use plan::{PlanCheck, PlanDeparture, PlanEnforcement, PlanMode, PlanReport, PlanSettings};
 pub use policy::{LayerRules, Policy, PolicyRule};
 pub use request::RequestId;
+pub use review::{ReviewProvider, ReviewSettings};
 pub use rule_state::{RuleState, Tiers};
 pub use settings::{Presence, Profile, Settings};
 pub use stages::{opaque_reason, stage_table};

@@ -1,11 +1,11 @@
 //! Obligations of a decision: selects those that will be met, and applies the fallbacks of the others. Does not depend
 //! on the way an obligation is met.
 
-use castellan_event::{Action, Code, Exemption, Fallback, Finding, Obligation, ObligationKind};
+use castellan_event::{Action, Code, Exemption, Fallback, Finding, Obligation, ObligationKind, Verdict};
 
 use crate::case::Case;
 use crate::exemptions;
-use crate::state::State;
+use crate::state::{Failed, State};
 
 /// Settles the obligations that stages demand. Returns the findings and the obligations to meet. The findings include
 /// the exemptions of these obligations and a new finding for each other obligation.
@@ -18,11 +18,12 @@ pub(crate) fn settle(
         return (findings, demanded);
     }
     let needed: Vec<Obligation> = demanded.into_iter().filter(|one| is_needed(one, &findings)).collect();
-    let problems: Vec<Option<String>> = needed.iter().map(|one| problem(one, &needed, case.state)).collect();
+    let problems: Vec<Option<Failed>> = needed.iter().map(|one| problem(one, &needed, case.state)).collect();
     let (mut not_met, mut to_meet) = (Vec::new(), Vec::new());
     for (obligation, problem) in needed.into_iter().zip(problems) {
         match problem {
-            Some(why) => not_met.push(unmet(&obligation.action, fallback(&obligation), &why)),
+            Some(failed) if failed.denies => not_met.push(refused(&failed)),
+            Some(failed) => not_met.push(unmet(&obligation.action, fallback(&obligation), &failed.why)),
             None => {
                 let kind = obligation.action.kind();
                 findings = exemptions::by_obligation(findings, kind, &obligation.exempts);
@@ -45,6 +46,13 @@ pub(crate) fn unmet(action: &Action, or_else: Fallback, why: &str) -> Finding {
     Finding { liftable_by, ..Finding::new(or_else.verdict(), Code::Unmet, message) }
 }
 
+/// The finding for a call that a reviewer refused. Nothing exempts the call: a person asks for it in a prompt instead.
+fn refused(failed: &Failed) -> Finding {
+    let message = "the reviewer denies this call, because the user did not ask for it: ";
+    let finding = Finding::new(Verdict::Deny, Code::Unmet, message).with_value(&failed.why);
+    finding.with_remedy("ask the user to request it in a prompt")
+}
+
 /// A call that a stage wants held is at least asked about, because only an ask that a person can answer is held.
 fn fallback(obligation: &Obligation) -> Fallback {
     match obligation.action {
@@ -53,29 +61,39 @@ fn fallback(obligation: &Obligation) -> Fallback {
     }
 }
 
-/// Reports whether an obligation has a finding to exempt, if exemptions are its only purpose.
+/// Reports whether an obligation has a finding to exempt, if exemptions are its only purpose. A review costs money and
+/// time, so it is dropped if another finding stops the call anyway.
 fn is_needed(obligation: &Obligation, findings: &[Finding]) -> bool {
     let met = Exemption::Met(obligation.action.kind());
     let is_exempt = |finding: &Finding| {
         finding.counts() && finding.is_liftable_by(met) && obligation.exempts.contains(&finding.code)
     };
-    obligation.exempts.is_empty() || findings.iter().any(is_exempt)
+    let is_stopped = |finding: &Finding| finding.counts() && finding.stops() && !is_exempt(finding);
+    match obligation.action {
+        _ if obligation.exempts.is_empty() => true,
+        Action::Review => findings.iter().any(is_exempt) && !findings.iter().any(is_stopped),
+        Action::Contain { .. } | Action::Checkpoint | Action::Hold { .. } => findings.iter().any(is_exempt),
+    }
 }
 
 /// The reason why an obligation cannot be met; `None` if it can.
-fn problem(obligation: &Obligation, needed: &[Obligation], state: &State<'_>) -> Option<String> {
+fn problem(obligation: &Obligation, needed: &[Obligation], state: &State<'_>) -> Option<Failed> {
     let action = &obligation.action;
     let kind = action.kind();
+    let failed = |why: String| Some(Failed { kind, why, denies: false });
     if kind == ObligationKind::Hold {
-        return Some("no person has decided yet".to_owned());
+        return failed("no person has decided yet".to_owned());
     }
     if let Some(other) = needed.iter().find(|other| other.action.excludes(action)) {
-        return Some(format!("the obligation `{}` excludes it", other.action));
+        return failed(format!("the obligation `{}` excludes it", other.action));
     }
     if let Some(failed) = state.failed.iter().find(|failed| failed.kind == kind) {
-        return Some(failed.why.clone());
+        return Some(failed.clone());
     }
-    (!state.able.contains(&kind)).then(|| "this agent or this version of castellan cannot meet it".to_owned())
+    if state.able.contains(&kind) {
+        return None;
+    }
+    failed("this agent or this version of castellan cannot meet it".to_owned())
 }
 
 #[cfg(test)]

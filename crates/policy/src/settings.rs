@@ -8,6 +8,7 @@ use castellan_event::{AccessLevel, UnknownWord, from_word};
 use crate::choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque};
 use crate::operators::Operators;
 use crate::plan::PlanSettings;
+use crate::review::ReviewSettings;
 use crate::rule_state::{RuleState, Tiers};
 use crate::tags::Tags;
 use crate::ungoverned::{OnUngoverned, Ungoverned};
@@ -53,6 +54,8 @@ pub struct Settings {
     pub ungoverned: Ungoverned,
     /// The effect of plans.
     pub plans: PlanSettings,
+    /// The reviewer of review findings.
+    pub review: ReviewSettings,
     /// The operators' short rules.
     pub operators: Operators,
     /// States of the shipped rules, by verdict.
@@ -162,6 +165,7 @@ impl Profile {
             allow_understood: false,
             ungoverned: Ungoverned::default(),
             plans: PlanSettings::default(),
+            review: ReviewSettings::OFF,
             operators: Operators::default(),
             tiers: Tiers::default(),
             tags: Tags::default(),

@@ -12,8 +12,8 @@ mod rules;
 mod sender;
 mod understood;
 
-use Exemption::{Grant, Operator, Plan};
-use castellan_event::{Exemption, Finding, Obligation};
+use Exemption::{Grant, Met, Operator, Plan};
+use castellan_event::{Exemption, Finding, Obligation, ObligationKind};
 
 use crate::case::{Case, Reading};
 use Find::{OnCall, OnReading};
@@ -172,9 +172,9 @@ pub(crate) const STAGES: &[Stage] = &[
     Stage {
         name: "review rules",
         find: OnReading(rules::review),
-        lifted_by: &[Grant, Operator, Plan],
-        finds: "rules with the tag `coding_agent_review`",
-        answers: "ask",
+        lifted_by: &[Grant, Operator, Plan, Met(ObligationKind::Review)],
+        finds: "rules with the tag `coding_agent_review`; a [reviewer](review.md) may exempt or deny the call",
+        answers: "ask, deny",
     },
     Stage {
         name: "level",
@@ -275,7 +275,7 @@ fn meaning(exemption: Exemption) -> String {
         Operator => "your `allow` list".to_owned(),
         Plan => "an approved plan".to_owned(),
         Exemption::Observe => "the state of its rule".to_owned(),
-        Exemption::Met(kind) => format!("the obligation `{}`", kind.as_str()),
+        Met(kind) => format!("the obligation `{}`", kind.as_str()),
     }
 }
 
@@ -303,9 +303,11 @@ mod tests {
             "level",
         ];
         assert_eq!(admitting(Grant), granted);
-        // The state of a rule exempts its findings at the source, and no feature meets obligations yet.
+        assert_eq!(admitting(Met(ObligationKind::Review)), ["review rules"]);
+        // The state of a rule exempts its findings at the source, and no feature meets other obligations yet.
         let others = |one: &&Stage| {
-            one.lifted_by.iter().any(|exemption| !matches!(exemption, Grant | Operator | Plan))
+            let known = [Grant, Operator, Plan, Met(ObligationKind::Review)];
+            one.lifted_by.iter().any(|exemption| !known.contains(exemption))
         };
         assert_eq!(STAGES.iter().filter(others).count(), 0);
     }

@@ -89,6 +89,15 @@ pub struct Failed {
     pub kind: ObligationKind,
     /// The cause, for a person.
     pub why: String,
+    /// The call is denied whatever the fallback: a reviewer refused it.
+    pub denies: bool,
+}
+
+impl Failed {
+    /// No reviewer lets the call run.
+    pub fn review(why: impl Into<String>) -> Failed {
+        Failed { kind: ObligationKind::Review, why: why.into(), denies: false }
+    }
 }
 
 impl<'s> State<'s> {

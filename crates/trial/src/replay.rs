@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use castellan_agents::{self as agents, AgentId, Incoming, Origin, Question};
 use castellan_audit::CallRecord;
 use castellan_daemon::{Explanation, OneSession, RecordedWorld};
-use castellan_event::{Call, Facts, Recorder, Session, Verdict, rows};
-use castellan_policy::{Decision, Policy, State, drive};
+use castellan_event::{Call, Facts, ObligationKind, Recorder, Session, Verdict, rows};
+use castellan_policy::{Decision, Failed, Policy, State, drive};
 use serde_json::Value as Json;
 
 use crate::limits::SESSIONS_MAX;
@@ -101,7 +101,8 @@ impl<'p> Replay<'p> {
         let mut outcomes = Vec::new();
         for (policy, session) in self.policies.iter().zip(sessions) {
             let before = session.session();
-            let state = state(agent, record, &call, &facts, &before);
+            let failed = failed(record);
+            let state = State { failed: &failed, ..state(agent, record, &call, &facts, &before) };
             let (decision, change) = drive(&call, &facts, policy, &state, &mut known);
             outcomes.push(Outcome::of(decision.verdict, &decision.findings));
             // A call that was denied then did not run, so it leaves nothing now. Without room for the marks, a call
@@ -129,13 +130,20 @@ impl<'p> Replay<'p> {
         let mut known = Recorder::new(world);
         let facts = session.facts(&call, &self.own, &mut known);
         let before = session.session();
-        let state = state(agent, record, &call, &facts, &before);
+        let failed = failed(record);
+        let state = State { failed: &failed, ..state(agent, record, &call, &facts, &before) };
         let (decision, _) = drive(&call, &facts, policy, &state, &mut known);
         let answers = known.into_answers();
         // If the decision could not be completed, the world had no answer for it, and there are no rows.
         let rows = rows(&call, &facts, &before, &answers).unwrap_or_default();
         Ok((Explanation::of(&facts, &rows, &decision), decision))
     }
+}
+
+/// Returns the obligations that are not met: a review, unless a reviewer let the recorded call run.
+fn failed(record: &CallRecord) -> Vec<Failed> {
+    let was_met = record.obligations.iter().any(|one| one.kind == ObligationKind::Review.as_str());
+    if was_met { Vec::new() } else { vec![Failed::review("a replay asks no reviewer")] }
 }
 
 /// Returns the state in which a recorded call is judged again.

@@ -9,7 +9,7 @@ use castellan_event::{
     Answer, Answers, Call, Change, EffectKind, Facts, FileKind, Finding, Query, Recorder, Replacement,
     Session, World, lexical_path, rows,
 };
-use castellan_policy::{Decision, Policy, State, StateChange, drive};
+use castellan_policy::{Decision, Failed, Policy, State, StateChange, drive};
 
 use crate::case::{Asked, Case};
 use crate::machine::{Machine, There};
@@ -137,7 +137,9 @@ impl<'p> Trial<'p> {
         let version = || Some(agents::measured_version(agent));
         let agent_asks = agents::holds_ask(agent, version, call, &facts);
         let agent_prompts = !self.skips_prompts && !self.headless && agents::prompts(agent, call);
-        let state = State { headless: self.headless, agent_asks, agent_prompts, ..State::plain(&session) };
+        let failed = [Failed::review("a trial asks no reviewer")];
+        let plain = State { failed: &failed, ..State::plain(&session) };
+        let state = State { headless: self.headless, agent_asks, agent_prompts, ..plain };
         let (decision, change) = drive(call, &facts, self.policy, &state, &mut world);
         let answers = world.into_answers();
         Judged { call: call.clone(), facts, decision, change, answers, session, took: Duration::ZERO }

@@ -126,7 +126,7 @@ pub struct FindingRecord {
 pub struct ObligationRecord {
     /// Its kind: `contain`, `checkpoint`, `review`, `hold`. For unknown later kinds, use [`ObligationRecord::or_else`].
     pub kind: String,
-    /// The name of the containment policy, or the longest wait in seconds; empty for other kinds.
+    /// The name of the containment policy, the longest wait in seconds, or the reason of the reviewer; else empty.
     pub detail: String,
     /// The fallback: the least strict verdict of the call if this obligation is not met. The findings that the
     /// obligation lifted are then in force again.

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use castellan_policy::{
     AllowOrAsk, AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque, PlanMode,
+    ReviewProvider,
 };
 
 use crate::shipped::{SHIPPED_PACKS, ShippedPack};
@@ -221,6 +222,73 @@ const BEFORE_PACKS: &[Key] = &[
         default: "\"ask\"",
         about: "Verdict on a departure from a strict plan if the command has the comment `# castellan: ad-hoc` or \
                 `# nous: ad-hoc`. `allow`: the plan lets it run.",
+    },
+    Key {
+        name: "review.provider",
+        kind: Kind::Word(ReviewProvider::WORDS),
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "\"off\"",
+        about: "Language model that castellan asks if you asked for a call, where only review rules ask about it. `off`: \
+                none. `openai`: an endpoint with the interface of OpenAI's chat completions. `anthropic`: Anthropic's \
+                Messages API. `command`: a local program. The endpoint or program reads your prompts.",
+    },
+    Key {
+        name: "review.url",
+        kind: Kind::Text,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "",
+        about: "Base URL of the endpoint: `https`, or `http` to this machine.",
+    },
+    Key {
+        name: "review.model",
+        kind: Kind::Text,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "",
+        about: "Model of the endpoint.",
+    },
+    Key {
+        name: "review.key_file",
+        kind: Kind::Text,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "",
+        about: "Absolute path of the file with the key of the endpoint. Only you may be able to read or change it.",
+    },
+    Key {
+        name: "review.command",
+        kind: Kind::Texts,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "[]",
+        about: "Program and arguments of the provider `command`. The program is an absolute path; it gets no \
+                environment.",
+    },
+    Key {
+        name: "review.time_ms",
+        kind: Kind::Count(1),
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "2000",
+        about: "Milliseconds of one review: at most 5000, because the agent's hook waits meanwhile.",
+    },
+    Key {
+        name: "review.per_hour",
+        kind: Kind::Count(0),
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "60",
+        about: "Reviews in an hour. castellan asks you about further calls.",
+    },
+    Key {
+        name: "review.tokens_per_day",
+        kind: Kind::Count(0),
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "1000000",
+        about: "Tokens of reviews in a day. castellan asks you about further calls.",
     },
     Key {
         name: "on_ungoverned",

@@ -1,6 +1,8 @@
 //! Merged keys → [`Config`]: converts the words into the daemon's settings. It must not know layers, except for keys
 //! whose value in a single layer has a meaning of its own.
 
+mod review;
+
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
@@ -76,6 +78,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
             trusted_hooks: texts(settled, "hooks.trusted"),
         },
         plans: PlanSettings { mode: parsed(settled, "plan.mode")?, ad_hoc: parsed(settled, "plan.ad_hoc")? },
+        review: review::settings(settled)?,
         operators: operators(settled)?,
         presence: parsed(settled, "presence_check")?,
         ask_wait_s: ask_wait(settled)?,
@@ -222,6 +225,10 @@ fn chosen<T: Copy>(settled: &Settled, name: &str, words: &[(&str, T)]) -> Result
 
 fn texts(settled: &Settled, name: &str) -> Vec<String> {
     settled.counts(name).iter().filter_map(|sourced| sourced.value.text()).map(str::to_owned).collect()
+}
+
+fn text(settled: &Settled, name: &str) -> String {
+    texts(settled, name).into_iter().next().unwrap_or_default()
 }
 
 fn word(settled: &Settled, name: &str) -> Option<&'static str> {

@@ -190,7 +190,11 @@ fn settle(key: &Key, layers: Vec<Vec<Sourced>>, is_waiting: bool) -> (Vec<Source
             let strictest = all.iter().map(|sourced| rank(key, sourced)).max();
             one(all, |sourced| Some(rank(key, sourced)) == strictest)
         }
-        Merge::Highest => one(all, |_| true),
+        Merge::Highest => {
+            let highest = all.iter().find(|sourced| !is_waiting || of_organisation(sourced));
+            let highest = highest.map(|sourced| sourced.layer);
+            all.into_iter().partition(|sourced| Some(sourced.layer) == highest)
+        }
     }
 }
 

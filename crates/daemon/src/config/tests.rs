@@ -158,7 +158,11 @@ fn every_key_has_a_meaning() {
         };
         let plain = meaning(Config::parse("version = 1").unwrap());
         let of =
-            |value: &String| meaning(Config::parse(&format!("version = 1\n{} = {value}", key.name)).unwrap());
+            // A provider alone is an error of its own.
+            |value: &String| match Config::parse(&format!("version = 1\n{} = {value}", key.name)) {
+                Err(why) if key.name == "review.provider" => why,
+                parsed => meaning(parsed.unwrap()),
+            };
         let meanings: std::collections::BTreeSet<String> = others.iter().map(of).collect();
         assert_eq!(meanings.len(), others.len(), "{}: two values mean the same", key.name);
         assert!(meanings.iter().any(|meaning| *meaning != plain), "{} means nothing", key.name);

@@ -72,7 +72,14 @@ fn serve(layout: &Layout) -> ControlServer {
     let (memory, _) = Memory::open(layout.journal(), true, 1).unwrap();
     ControlServer {
         layout: layout.clone(),
-        judge: Arc::new(Judge::new(terms, log, Vec::new(), memory, Plans::new(layout.state()))),
+        judge: Arc::new(Judge::new(
+            terms,
+            log,
+            Vec::new(),
+            memory,
+            Plans::new(layout.state()),
+            Arc::default(),
+        )),
         peers: Arc::new(Peers::default()),
         policy: Arc::new(policy),
         secrets: Secrets::new(layout.secrets()),

@@ -1,7 +1,8 @@
 //! Shared data of the steps that judge an event: the hook's request and the session. It must not know the decision.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,17 +11,18 @@ use castellan_event::{AccessLevel, Call, Facts};
 use castellan_policy::WorkspaceTrust;
 use castellan_wire::Request;
 
+use super::review::Reviewed;
 use super::{Holding, Terms};
 use crate::limits::MANIFEST_BYTES_MAX;
 use crate::memory::{Entered, Epoch, Workspace};
-use crate::peers::AgentProcess;
+use crate::peers::Sender;
 use crate::process::{arguments_of, executable_of};
 
 /// An event that is being judged.
 pub(super) struct Asked<'a> {
     pub(super) agent: AgentId,
     pub(super) request: &'a Request,
-    pub(super) process: AgentProcess,
+    pub(super) sender: Sender,
     pub(super) started: Instant,
     /// Epoch at the arrival. It is read before the data that it protects.
     pub(super) epoch: Epoch,
@@ -29,6 +31,8 @@ pub(super) struct Asked<'a> {
     /// Terms of the session's workspace, once the workspace is known.
     pub(super) in_workspace: OnceCell<Arc<Terms>>,
     pub(super) holding: Holding,
+    /// The review of the call. A call that is judged again is not reviewed again.
+    pub(super) reviewed: Rc<RefCell<Option<Reviewed>>>,
 }
 
 impl Asked<'_> {
@@ -38,7 +42,8 @@ impl Asked<'_> {
     }
 
     pub(super) fn agent_pid(&self) -> u32 {
-        if self.process.pid == 0 { self.request.parent_pid } else { self.process.pid }
+        let pid = self.sender.agent.pid;
+        if pid == 0 { self.request.parent_pid } else { pid }
     }
 
     /// Reports whether the agent is known to wait for a person when castellan asks about the call.

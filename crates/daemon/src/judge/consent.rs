@@ -240,7 +240,7 @@ fn ask(weighed: &Weighed<'_>) -> Ask {
     Ask {
         use_id: call.tool.use_id.clone(),
         turn_id: call.agent.turn_id.clone(),
-        process: asked.process,
+        process: asked.sender.agent,
         is_subagents: !call.agent.subagent_id.is_empty(),
         waits: waits(weighed),
     }

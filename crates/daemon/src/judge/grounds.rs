@@ -8,11 +8,12 @@ use castellan_event::{AccessLevel, Call, Facts, ObligationKind, Recorder, Sessio
 use castellan_policy::{Block, CallClass, Failed, Pending, RequestId, State, Tries};
 
 use super::planned::Planned;
+use super::review::failed_before;
 use super::{Asked, Judge, Whose};
 use crate::requests::Taken;
 
-/// Obligations that this version can meet. A later version will contain, make checkpoints and ask reviewers.
-const ABLE: &[ObligationKind] = &[ObligationKind::Hold];
+/// Obligations that this version can meet. A later version will contain and make checkpoints.
+const ABLE: &[ObligationKind] = &[ObligationKind::Review, ObligationKind::Hold];
 
 /// Facts from before the call is judged: its first question, its grants, and the same call if it is pending.
 pub(super) struct Earlier {
@@ -48,7 +49,7 @@ pub(super) struct Grounds {
     honours_allow: bool,
     is_headless: bool,
     hold: Option<Duration>,
-    failed: Vec<Failed>,
+    pub(super) failed: Vec<Failed>,
 }
 
 impl Judge {
@@ -76,7 +77,7 @@ impl Judge {
             honours_allow: agents::honours_allow(asked.agent, call),
             is_headless: terms.policy.settings().minds_headless() && asked.is_headless(permission_mode),
             hold: asked.hold_time(call, earlier.first.is_some()),
-            failed: asked.failed_to_hold().into_iter().collect(),
+            failed: asked.failed_to_hold().into_iter().chain(failed_before(asked)).collect(),
             facts,
             earlier,
         }

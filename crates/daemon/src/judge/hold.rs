@@ -34,6 +34,11 @@ impl Asked<'_> {
         (is_holdable && !time.is_zero()).then_some(time)
     }
 
+    /// Reports whether the call was judged before, to be held.
+    pub(super) fn was_held(&self) -> bool {
+        self.holding != Holding::May
+    }
+
     /// Reports whether a person has refused the call. The agent's own prompt does not ask about it then.
     pub(super) fn is_refused(&self) -> bool {
         self.holding == Holding::Was(End::Refused)
@@ -46,7 +51,7 @@ impl Asked<'_> {
             Holding::No => "no more calls can wait",
             Holding::Was(End::Judge) => "no person has approved the call in time",
         };
-        Some(Failed { kind: ObligationKind::Hold, why: why.to_owned() })
+        Some(Failed { kind: ObligationKind::Hold, why: why.to_owned(), denies: false })
     }
 }
 

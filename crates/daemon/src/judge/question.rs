@@ -6,7 +6,7 @@ use castellan_agents::{self as agents, AgentId, Message};
 use castellan_audit::Record;
 use castellan_event::{Action, Agent, Call, Facts, Mode, PartsHash, Recorder, ToolKind, Verdict};
 use castellan_policy::{
-    Decision, RequestId, StateChange, agent_text, drive, fulfil, unattended_text, user_text,
+    Decision, Failed, RequestId, StateChange, agent_text, drive, fulfil, unattended_text, user_text,
 };
 use castellan_wire::Reply;
 
@@ -56,6 +56,7 @@ impl Judge {
         let grounds = self.grounds(of, earlier, &mut world);
         let state = grounds.state(asked, whose);
         let policy = &asked.terms().policy;
+        let mut meet = |action: &Action, decision: &Decision| self.meet(of, &grounds, (action, decision));
         let (decision, change) = fulfil(call, &grounds.facts, policy, &state, &mut world, &mut meet);
         let answers = world.into_answers();
         Weighed { asked, call, whose, consent, grounds, answers, decision, change }
@@ -65,7 +66,9 @@ impl Judge {
     fn conclude(&self, weighed: Weighed<'_>) -> Result<Outcome, Failure> {
         let Weighed { asked, call, whose, ref decision, ref change, .. } = weighed;
         let policy = &asked.terms().policy;
+        let reviewed = asked.reviewed.borrow();
         let judged = Judged {
+            review: reviewed.as_ref().map_or("", |reviewed| &reviewed.opinion.reason),
             call,
             decision,
             answers: &weighed.answers,
@@ -75,6 +78,7 @@ impl Judge {
             reported: &self.seen_texts,
         };
         self.commit(&judged.record(asked.started.elapsed()), whose, &change.marks)?;
+        drop(reviewed);
         self.tell_trust(whose, &call.agent, policy, Look::Call);
         self.follow_plan(&weighed);
         self.keep_waiting(&weighed);
@@ -98,6 +102,8 @@ impl Judge {
             let begun = begun(call, number, facts, whose.inside());
             let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
+        } else {
+            self.prompts.end(asked.sender.agent, &call.tool.use_id);
         }
         let mut reported = reported(&decision, &change, is_at_prompt);
         if change.answer != Verdict::Deny && earlier.first.is_none() {
@@ -162,7 +168,10 @@ impl Judge {
         };
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
-        let grounds = self.grounds((asked, call, whose), earlier, &mut world);
+        let mut grounds = self.grounds((asked, call, whose), earlier, &mut world);
+        if !given.met.contains(&Action::Review) {
+            grounds.failed.push(Failed::review("the reviewer did not let the call run"));
+        }
         let state = grounds.state(asked, whose);
         drive(call, &grounds.facts, &asked.terms().policy, &state, &mut world).0
     }
@@ -214,12 +223,6 @@ fn stands(given: &Given, now: &Decision) -> bool {
 
 /// The reason for a call if all findings against it were granted.
 const GRANTED: &str = "the user has approved this call";
-
-/// Meets an obligation of a call before its reply. This version can meet none here, as [`super::grounds`] states
-/// beforehand; a person answers a held call.
-fn meet(action: &Action) -> Result<(), String> {
-    Err(format!("this version of castellan cannot meet `{action}`"))
-}
 
 fn reported(decision: &Decision, change: &StateChange, is_at_prompt: bool) -> Message {
     match change.request {

@@ -35,7 +35,7 @@ impl Judge {
         if memory.needs_room(&id) {
             memory.watch(self.live.ids());
         }
-        let session = memory.enter(id, asked.process).map_err(Failure::crowded)?;
+        let session = memory.enter(id, asked.sender.agent).map_err(Failure::crowded)?;
         let known = memory.workspace(&id).cloned();
         drop(memory);
         let found = match known {

@@ -98,7 +98,7 @@ impl Judge {
     pub(super) fn mode_of_failure(&self, asked: &Asked<'_>) -> Mode {
         match asked.in_workspace.get() {
             Some(terms) => terms.mode_of_failures(),
-            None => self.mode_of_unknown(&asked.in_force, asked.process),
+            None => self.mode_of_unknown(&asked.in_force, asked.sender.agent),
         }
     }
 

@@ -68,7 +68,7 @@ fn judge_at(dir: &Path, policy: Policy, mode: Mode) -> Judge {
             opened => break opened.unwrap(),
         }
     };
-    Judge::new(Terms::new(Arc::new(policy), mode), log, Vec::new(), memory, Plans::new(dir))
+    Judge::new(Terms::new(Arc::new(policy), mode), log, Vec::new(), memory, Plans::new(dir), Arc::default())
 }
 
 /// Returns a request of Claude Code's hook, started in `/`.
@@ -97,7 +97,7 @@ impl Bench {
     }
 
     fn answer(&self, request: &Request) -> Reply {
-        match self.judge.answer(request, self.process, Instant::now(), Holding::May) {
+        match self.judge.answer(request, self.process.into(), Instant::now(), Holding::May) {
             Outcome::Decided(reply) => reply,
             Outcome::Held { .. } => panic!("nobody waits here"),
         }
@@ -108,12 +108,13 @@ impl Bench {
         Asked {
             agent: AgentId::CLAUDE,
             request,
-            process: AgentProcess::default(),
+            sender: Sender::default(),
             started: Instant::now(),
             epoch: self.judge.memory().epoch(),
             in_force: self.judge.terms(),
             in_workspace: OnceCell::new(),
             holding: Holding::May,
+            reviewed: Rc::default(),
         }
     }
 

@@ -64,7 +64,7 @@ impl Judge {
 
     /// Stores that a hook has reported an event of a session.
     pub(super) fn hear(&self, asked: &Asked<'_>, whose: &Whose, agent: &Agent) {
-        let heard = self.live.hear(whose.session.id, asked.agent, agent, asked.process);
+        let heard = self.live.hear(whose.session.id, asked.agent, agent, asked.sender.agent);
         if heard.is_err_and(|full| full.is_news) {
             let what = "too many sessions run to look at more: what new ones do past castellan is not seen";
             self.fail("monitor", what);
@@ -112,7 +112,7 @@ impl Judge {
         if call.tool.use_id.is_empty() || call.tool.kind == ToolKind::Internal {
             return;
         }
-        let why = match self.decision(session, &call.agent, asked.process.started, &call.tool.use_id) {
+        let why = match self.decision(session, &call.agent, asked.sender.agent.started, &call.tool.use_id) {
             Some(decided) if decided.is_reported => return,
             None => Why::NoDecision,
             Some(decided) if decided.answer == Verdict::Deny => Why::AgainstDecision,
@@ -194,7 +194,7 @@ impl Judge {
             &asked.terms().policy.settings().ungoverned;
         if *blocks_foreign_hooks && follows.block.is_none() {
             follows.block = match self.live.of(session) {
-                Some(live) => self.untrusted(&live, asked.process, trusted_hooks),
+                Some(live) => self.untrusted(&live, asked.sender.agent, trusted_hooks),
                 None => Some(unseen("too many sessions run: end some agents")),
             };
         }

@@ -48,7 +48,8 @@ impl Place {
         let log = Log::open(&self.layout.log(), LogConfig::default(), SystemTime::now()).unwrap();
         let journal = self.layout.journal();
         let (memory, _) = Memory::open(journal.clone(), !journal.exists(), 1).unwrap();
-        let judge = Judge::new(terms, log, Vec::new(), memory, Plans::new(self.layout.state()));
+        let judge =
+            Judge::new(terms, log, Vec::new(), memory, Plans::new(self.layout.state()), Arc::default());
         state.record_start(&judge);
         Served { judge, state }
     }

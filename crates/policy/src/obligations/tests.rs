@@ -83,9 +83,9 @@ fn on_call<T>(command: &str, judge: impl FnOnce(Judged<'_>) -> T) -> T {
 /// Judges a call and meets its obligations except the `broken` kinds. Also returns the met obligations in order.
 fn fulfilled(command: &str, broken: &[ObligationKind], state: &State<'_>) -> (Decision, StateChange, String) {
     let met = RefCell::new(Vec::new());
-    let mut meet = |action: &Action| {
+    let mut meet = |action: &Action, _: &Decision| {
         if broken.contains(&action.kind()) {
-            return Err("it is broken".to_owned());
+            return Err(Failed { kind: action.kind(), why: "it is broken".to_owned(), denies: false });
         }
         met.borrow_mut().push(action.to_string());
         Ok(())
@@ -144,6 +144,32 @@ fn a_part_that_fails_before_the_answer_yields_the_fallback() {
         &ObligationKind::ALL,
         (Verdict::Ask, "", 3),
     );
+}
+
+#[test]
+fn only_a_call_that_nothing_else_stops_is_reviewed() {
+    check("ask; insist; review exempts", &[], (Verdict::Ask, "", 0));
+    check("ask; deny; review exempts", &[], (Verdict::Deny, "", 0));
+    check("ask; ask; review exempts", &[], (Verdict::Defer, "review", 0));
+    // Another obligation has another purpose.
+    check("ask; insist; contain a exempts", &[], (Verdict::Ask, "contain a", 0));
+}
+
+#[test]
+fn a_reviewer_that_denies_denies_the_call_and_nothing_lifts_that() {
+    let session = Session::default();
+    let failed = [Failed { denies: true, ..Failed::review("nobody asked\nfor it") }];
+    let state = State { failed: &failed, ..State::plain(&session) };
+    let (decision, change, met) = fulfilled("ask; review exempts", &[], &state);
+    assert_eq!((decision.verdict, met.as_str()), (Verdict::Deny, ""));
+    assert!(unmet(&decision)[0].contains("the user did not ask for it: nobody asked"), "{decision:?}");
+    assert_eq!((Grant::of(&decision, &Facts::default()), change.class), (None, None));
+    // Without a finding that it could exempt, there is no review that could deny.
+    for command in ["x; review exempts", "insist; review exempts", "ask; insist; review exempts"] {
+        let (with, ..) = fulfilled(command, &[], &state);
+        let (without, ..) = fulfilled(command, &[], &State::plain(&session));
+        assert_eq!(with, without, "{command}");
+    }
 }
 
 #[test]
@@ -226,7 +252,7 @@ fn a_call_that_a_person_can_grant_is_held_before_anything_else_is_met() {
     check_hold("insist", |state| state.mode = Mode::Monitor, (false, "", 0));
     check_hold("insist", |state| state.hold = None, (false, "", 0));
     check_hold("insist", |state| state.able = &[], (false, "", 0));
-    let failed = [Failed { kind: Hold, why: "no room".to_owned() }];
+    let failed = [Failed { kind: Hold, why: "no room".to_owned(), denies: false }];
     let session = Session::default();
     let state = State { hold: Some(Duration::from_secs(9)), failed: &failed, ..State::plain(&session) };
     let (decision, ..) = fulfilled("insist", &[], &state);

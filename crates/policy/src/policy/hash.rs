@@ -11,6 +11,7 @@ use castellan_rules::{AppendOutput, ExtraField, Matching, Options, Selected, Sel
 
 use super::{LayerRules, PolicyRule, RuleState};
 use crate::operators::Operators;
+use crate::review::ReviewSettings;
 use crate::settings::Settings;
 use crate::tags::Tags;
 use crate::ungoverned::Ungoverned;
@@ -79,6 +80,7 @@ fn settings_text(settings: &Settings) -> String {
         allow_understood,
         ungoverned,
         plans,
+        review,
         operators,
         tags,
         // The states of rules are hashed separately.
@@ -108,9 +110,33 @@ fn settings_text(settings: &Settings) -> String {
     put_ungoverned(&mut lines, ungoverned);
     lines.put("plans.mode", plans.mode.as_str());
     lines.put("plans.ad_hoc", plans.ad_hoc.as_str());
+    put_review(&mut lines, review);
     put_operators(&mut lines, operators);
     put_tags(&mut lines, tags);
     lines.0
+}
+
+/// The limits of time and cost, and the key, change no opinion. Without a reviewer there is no line.
+fn put_review(lines: &mut Lines, review: &ReviewSettings) {
+    if !review.is_on() {
+        return;
+    }
+    let ReviewSettings {
+        provider,
+        url,
+        model,
+        command,
+        key_file: _,
+        time_ms: _,
+        per_hour: _,
+        tokens_per_day: _,
+    } = review;
+    lines.put("review.provider", provider.as_str());
+    lines.text("review.url", url);
+    lines.text("review.model", model);
+    for word in command {
+        lines.text("review.command", word);
+    }
 }
 
 fn put_ungoverned(lines: &mut Lines, ungoverned: &Ungoverned) {
@@ -219,6 +245,7 @@ fn put_addition(lines: &mut Lines, addition: &AppendOutput) {
 mod tests {
     use super::*;
     use crate::operator::Operator;
+    use crate::review::ReviewProvider;
     use crate::settings::Profile;
 
     #[test]
@@ -260,6 +287,21 @@ tags.seen=coding_agent_seen
 tags.mark=coding_agent_mark:
 ";
         assert_eq!(settings_text(&settings), expected);
+    }
+
+    #[test]
+    fn a_reviewer_is_part_of_the_settings_and_its_limits_are_not() {
+        let of = |review: ReviewSettings| settings_text(&Settings { review, ..Settings::default() });
+        let plain = of(ReviewSettings::OFF);
+        assert!(!plain.contains("review."), "{plain}");
+        let command = vec!["/r".to_owned(), "a\nb".to_owned()];
+        let provider = ReviewProvider::Command;
+        let program = ReviewSettings { provider, command, ..ReviewSettings::OFF };
+        let expected =
+            "review.provider=command\nreview.url=\nreview.model=\nreview.command=/r\nreview.command=a\\nb\n";
+        assert!(of(program.clone()).contains(expected), "{}", of(program));
+        let limited = ReviewSettings { time_ms: 9, per_hour: 9, tokens_per_day: 9, ..program.clone() };
+        assert_eq!(of(limited), of(program));
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn check_word(word: impl FnOnce(&Judge, &str), expected: Option<End>) {
     let config = Config::parse("version = 1\nask_wait = 120\nask = [\"Bash(doubtful)\"]").unwrap();
     let bench = Bench::new(compile(&[], &config).policy, Mode::Enforce);
     let process = AgentProcess::default();
-    let outcome = bench.judge.answer(&request(), process, Instant::now(), Holding::May);
+    let outcome = bench.judge.answer(&request(), process.into(), Instant::now(), Holding::May);
     let Outcome::Held { id, .. } = outcome else { panic!("{outcome:?}") };
     word(&bench.judge, &id.to_string());
     let (stream, _hook) = UnixStream::pair().unwrap();
@@ -140,7 +140,7 @@ fn a_person_may_be_quicker_than_the_hold() {
 #[test]
 fn what_was_refused_while_it_was_held_waits_for_nobody() {
     let bench = Bench::new(policy(ASKED), Mode::Enforce);
-    let held = |holding| bench.judge.answer(&request(), bench.process, Instant::now(), holding);
+    let held = |holding| bench.judge.answer(&request(), bench.process.into(), Instant::now(), holding);
     assert_ne!(held(Holding::Was(End::Refused)), Outcome::Decided(Reply::default()));
     assert_eq!(bench.judge.waiting(), []);
     held(Holding::Was(End::Judge));

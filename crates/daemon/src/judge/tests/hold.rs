@@ -21,7 +21,7 @@ fn bench(config: &str, mode: Mode) -> Bench {
 
 fn check(config: &str, mode: Mode, request: &Request, expected: bool) {
     let bench = bench(config, mode);
-    let outcome = bench.judge.answer(request, bench.process, Instant::now(), Holding::May);
+    let outcome = bench.judge.answer(request, bench.process.into(), Instant::now(), Holding::May);
     let is_waiting = matches!(outcome, Outcome::Held { .. });
     assert_eq!(is_waiting, expected, "{config} in {mode:?}, {} bytes", request.payload.len());
 }
@@ -49,14 +49,14 @@ fn what_a_person_could_grant_is_held_where_decisions_are_carried_out() {
 fn a_call_that_was_answered_is_not_held_when_it_is_asked_about_again() {
     let bench = bench(WAITS, Mode::Enforce);
     let ask = |event, holding| {
-        bench.judge.answer(&request(event, "doubtful", 0), bench.process, Instant::now(), holding)
+        bench.judge.answer(&request(event, "doubtful", 0), bench.process.into(), Instant::now(), holding)
     };
     assert!(matches!(ask("PreToolUse", Holding::No), Outcome::Decided(_)));
     bench.judge.set_mode(Mode::Enforce);
     assert!(matches!(ask("PermissionRequest", Holding::May), Outcome::Decided(_)));
     // A call without an earlier question is held.
     let other = request("PermissionRequest", "doubtful 2", 0);
-    let outcome = bench.judge.answer(&other, bench.process, Instant::now(), Holding::May);
+    let outcome = bench.judge.answer(&other, bench.process.into(), Instant::now(), Holding::May);
     assert!(matches!(outcome, Outcome::Held { .. }), "{outcome:?}");
 }
 
@@ -69,7 +69,12 @@ fn a_call_marks_its_session_when_it_is_answered_and_not_while_it_waits() {
     assert_eq!(compiled.error(), None);
     let bench = Bench::new(compiled.policy, Mode::Enforce);
     let ask = |holding| {
-        bench.judge.answer(&request("PreToolUse", "doubtful", 0), bench.process, Instant::now(), holding)
+        bench.judge.answer(
+            &request("PreToolUse", "doubtful", 0),
+            bench.process.into(),
+            Instant::now(),
+            holding,
+        )
     };
     assert!(matches!(ask(Holding::May), Outcome::Held { .. }));
     let call = bench.judge.waiting().pop().unwrap();
@@ -83,7 +88,12 @@ fn a_call_marks_its_session_when_it_is_answered_and_not_while_it_waits() {
 fn check_record(before: bool, holding: Holding, obligations: &[&str], unmet: &[&str]) {
     let bench = bench(WAITS, Mode::Enforce);
     let ask = |holding| {
-        bench.judge.answer(&request("PreToolUse", "doubtful", 0), bench.process, Instant::now(), holding)
+        bench.judge.answer(
+            &request("PreToolUse", "doubtful", 0),
+            bench.process.into(),
+            Instant::now(),
+            holding,
+        )
     };
     if before {
         ask(Holding::May);

@@ -97,7 +97,8 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
         }
         "released" => {
             let (call, end) = bench.judge.held().next().unwrap();
-            let outcome = bench.judge.answer(&call.request, call.process, Instant::now(), Holding::Was(end));
+            let outcome =
+                bench.judge.answer(&call.request, call.process.into(), Instant::now(), Holding::Was(end));
             let Outcome::Decided(reply) = outcome else { panic!("{outcome:?}") };
             reported(&reply)
         }
@@ -142,7 +143,7 @@ pub(super) fn start_headless(bench: &mut Bench) -> std::process::Child {
 
 /// Sends a call that is held for a person.
 fn hold(bench: &Bench, request: &Request) {
-    let outcome = bench.judge.answer(request, bench.process, Instant::now(), Holding::May);
+    let outcome = bench.judge.answer(request, bench.process.into(), Instant::now(), Holding::May);
     let Outcome::Held { id, time } = outcome else { panic!("{outcome:?}") };
     let (stream, hook) = std::os::unix::net::UnixStream::pair().unwrap();
     std::mem::forget(hook);
