@@ -49,7 +49,7 @@ pub(crate) struct Question<'q> {
 ///
 /// # Errors
 /// The reason and the remedy, for a person.
-pub fn reviewer_of(settings: &ReviewSettings) -> Result<Reviewer, String> {
+pub(crate) fn reviewer_of(settings: &ReviewSettings) -> Result<Reviewer, String> {
     let endpoint = || -> Result<Endpoint, String> {
         let ReviewSettings { url, model, key_file, .. } = settings;
         let key = if key_file.is_empty() { None } else { Some(key_of(key_file)?) };

@@ -26,6 +26,7 @@ mod pending;
 mod plans;
 mod probing;
 mod project;
+mod review;
 mod screen;
 mod scripts;
 mod second_question;
