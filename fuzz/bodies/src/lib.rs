@@ -41,7 +41,7 @@ pub use url::url;
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Body); 15] = [
+pub const TARGETS: [(&str, Body); 16] = [
     ("frame", frame),
     ("path", path),
     ("payload", payload),
