@@ -57,6 +57,12 @@ pub(crate) struct JudgedCall {
 }
 
 impl AskedCall {
+    /// A command in the current directory, by the default agent's shell tool.
+    pub(crate) fn of_command(command: &str) -> AskedCall {
+        let command = Some(command.to_owned());
+        AskedCall { command, tool: None, file: None, input: None, agent: AgentId::DEFAULT, cwd: None }
+    }
+
     /// Judges the call by the rules of a home and of the workspace of the call. The caller wants the verdict of the
     /// rules, so the mode is not applied.
     pub(crate) fn judge(&self, layout: &Layout, config: &Config) -> anyhow::Result<JudgedCall> {

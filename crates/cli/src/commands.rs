@@ -25,6 +25,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod request_ids;
 pub(crate) mod restart;
+pub(crate) mod review;
 pub(crate) mod rules;
 pub(crate) mod start;
 pub(crate) mod status;
@@ -100,6 +101,9 @@ pub(crate) enum Command {
     /// Inspect, test and create rules
     #[command(subcommand)]
     Rules(rules::Command),
+    /// Try the reviewer of the settings
+    #[command(subcommand)]
+    Review(review::Command),
     /// Measure the quality of rules and settings
     #[command(subcommand)]
     Bench(bench::Command),
@@ -144,6 +148,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Doctor(options) => doctor::run(global, options),
         Command::Config(command) => config::run(global, command),
         Command::Rules(command) => rules::run(global, command),
+        Command::Review(command) => review::run(global, command),
         Command::Bench(command) => bench::run(global, command),
         Command::Daemon => daemon::run(global),
         Command::Completions(options) => completions::run(options),

@@ -88,6 +88,7 @@ pub use packs::{Packs, pack_names, pack_of, pack_of_file};
 pub use presence::{Refusal, check_own as check_own_presence, is_own_within_agent};
 pub use readers::{COMMAND as READER_COMMAND, serve_programs, set_reader};
 pub use recorded::{KnownTexts, RecordedWorld};
+pub use reviews::{evidence_of, reviewer_of};
 pub use run::{DaemonError, run};
 pub use shipped::{
     CANARY_TOOL, ORGANISATION_PACKS, SHIPPED_PACKS, Shipped, ShippedPack, is_as_shipped, is_own_change,

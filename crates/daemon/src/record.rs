@@ -56,7 +56,9 @@ impl Judged<'_> {
             kind: obligation.action.kind().as_str().to_owned(),
             detail: match obligation.action {
                 Action::Review => (*review).to_owned(),
-                _ => obligation.action.detail(),
+                Action::Contain { .. } | Action::Checkpoint | Action::Hold { .. } => {
+                    obligation.action.detail()
+                }
             },
             or_else: obligation.or_else.as_str().to_owned(),
         });

@@ -2,6 +2,8 @@
 //!
 //! No lock is held while a reviewer is asked, so a review delays no other call.
 
+mod evidence;
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +17,7 @@ use castellan_review::{
     Reviewer, Roots, Secret, suspicious,
 };
 
+pub use self::evidence::evidence_of;
 use crate::limits::{REVIEW_KEY_BYTES_MAX, REVIEWS_AT_ONCE_MAX};
 
 /// The reviewer in force.
@@ -49,7 +52,7 @@ pub(crate) struct Question<'q> {
 ///
 /// # Errors
 /// The reason and the remedy, for a person.
-pub(crate) fn reviewer_of(settings: &ReviewSettings) -> Result<Reviewer, String> {
+pub fn reviewer_of(settings: &ReviewSettings) -> Result<Reviewer, String> {
     let endpoint = || -> Result<Endpoint, String> {
         let ReviewSettings { url, model, key_file, .. } = settings;
         let key = if key_file.is_empty() { None } else { Some(key_of(key_file)?) };

@@ -8,7 +8,6 @@ use castellan_event::{AccessLevel, Call, Facts, ObligationKind, Recorder, Sessio
 use castellan_policy::{Block, CallClass, Failed, Pending, RequestId, State, Tries};
 
 use super::planned::Planned;
-use super::review::failed_before;
 use super::{Asked, Judge, Whose};
 use crate::requests::Taken;
 
@@ -77,7 +76,7 @@ impl Judge {
             honours_allow: agents::honours_allow(asked.agent, call),
             is_headless: terms.policy.settings().minds_headless() && asked.is_headless(permission_mode),
             hold: asked.hold_time(call, earlier.first.is_some()),
-            failed: asked.failed_to_hold().into_iter().chain(failed_before(asked)).collect(),
+            failed: asked.failed_to_hold().into_iter().chain(asked.failed_review()).collect(),
             facts,
             earlier,
         }

@@ -34,9 +34,9 @@ impl Asked<'_> {
         (is_holdable && !time.is_zero()).then_some(time)
     }
 
-    /// Reports whether the call was judged before, to be held.
-    pub(super) fn was_held(&self) -> bool {
-        self.holding != Holding::May
+    /// Returns the reason why a call that was to be held is not reviewed again: a review left it to a person.
+    pub(super) fn failed_review(&self) -> Option<Failed> {
+        (self.holding != Holding::May).then(|| Failed::review("the reviewer left the call to a person"))
     }
 
     /// Reports whether a person has refused the call. The agent's own prompt does not ask about it then.

@@ -1,19 +1,17 @@
 //! The review of a call, and the prompts that it needs: gathers the evidence and applies the opinion. It must not know
 //! how a reviewer is asked.
 
-use std::fmt::Write as _;
-
 use castellan_agents::{self as agents, SessionEvent};
-use castellan_event::{Action, Call, Effect, Exemption, ObligationKind, PartsHash};
+use castellan_event::{Action, Call, Exemption, ObligationKind, PartsHash};
 use castellan_policy::{Decision, Failed};
-use castellan_review::{Answer, Evidence, Finding, Opinion};
+use castellan_review::{Answer, Evidence, Opinion};
 
 use super::grounds::Grounds;
 use super::{Asked, Judge, Whose};
 use crate::clock::boot_ms;
 use crate::presence::is_persons_agent;
 use crate::prompts::is_from_person;
-use crate::reviews::Question;
+use crate::reviews::{Question, evidence_of};
 
 /// An opinion about the call of a request, and the question that it answers.
 #[derive(Debug)]
@@ -49,7 +47,10 @@ impl Judge {
     ) -> Result<(), Failed> {
         let now_ms = boot_ms();
         let prompts = self.prompts.of(asked.sender.agent, whose.session.id, now_ms);
-        let evidence = Evidence { prompts, ..evidence(call, grounds, decision) };
+        let reviewed = Some(Exemption::Met(ObligationKind::Review));
+        let findings = decision.findings.iter().filter(|finding| finding.lifted == reviewed);
+        let known = evidence_of(call, &grounds.facts, findings, &grounds.earlier.session);
+        let evidence = Evidence { prompts, ..known };
         let policy = &asked.terms().policy;
         let key = call_key(call, whose, &evidence);
         let question = PartsHash::of([&key, policy.hash(), &evidence.intent_hash()]).bytes();
@@ -95,59 +96,6 @@ impl Judge {
             && self.prompts.ended_calls(agent).is_some_and(|calls| is_from_person(agent.pid, hook, &calls))
             && is_persons_agent(agent, guarded)
     }
-}
-
-/// Returns the reason why a call is not reviewed any more: an earlier review left it to a person.
-pub(super) fn failed_before(asked: &Asked<'_>) -> Option<Failed> {
-    asked.was_held().then(|| Failed::review("the reviewer left the call to a person"))
-}
-
-/// Returns what castellan knows about the call, without prompts.
-fn evidence(call: &Call, grounds: &Grounds, decision: &Decision) -> Evidence {
-    let facts = &grounds.facts;
-    let mut lines = String::new();
-    for effect in &facts.effects {
-        line(&mut lines, "", effect);
-    }
-    for effect in &facts.written.effects {
-        line(&mut lines, "later ", effect);
-    }
-    if lines.is_empty() {
-        lines = format!("tool {}\n", call.tool.name);
-    }
-    let reviewed = Some(Exemption::Met(ObligationKind::Review));
-    let exempt = decision.findings.iter().filter(|finding| finding.lifted == reviewed);
-    let findings = exempt.map(|one| Finding { rule: one.rule.clone(), message: one.message.clone() });
-    Evidence {
-        prompts: Vec::new(),
-        call: lines,
-        findings: findings.collect(),
-        marks: grounds.earlier.session.marks.keys().cloned().collect(),
-    }
-}
-
-/// Adds the line of an effect: `mutate git push origin main force`.
-fn line(lines: &mut String, before: &str, effect: &Effect) {
-    let flags = [(effect.op.recursive, "recursive"), (effect.op.force, "force")];
-    let words = [
-        effect.system(),
-        effect.verb(),
-        effect.target(),
-        effect.path().or(effect.path_raw()),
-        effect.url().or(effect.host()),
-        effect.script_path(),
-        effect.file_origin().map(|origin| origin.as_str()),
-        effect.role().map(|role| role.as_str()),
-        effect.why().map(|why| why.as_str()),
-    ];
-    let flags = flags.into_iter().filter_map(|(is_set, word)| (is_set == Some(true)).then_some(word));
-    let mut written = format!("{before}{}", effect.kind().as_str());
-    for word in words.into_iter().flatten().chain(flags) {
-        // The name of a file must not begin another line. The screen rejects the other invisible characters.
-        let _ = write!(written, " {}", word.replace('\n', "\\n"));
-    }
-    lines.push_str(&written);
-    lines.push('\n');
 }
 
 /// Returns the hash of a call without its ids.

@@ -88,27 +88,30 @@ impl Bench {
     /// * `call COMMAND`, `done COMMAND`: the agent asks about a call, or reports its end. The last answer is kept;
     /// * `exec TEXT`: a child waits, and becomes the hook of a prompt;
     /// * `setsid TEXT`: the same without a parent;
+    /// * `ends COMMAND`: a child reports the end of a call, and then a prompt;
     /// * `socket TEXT`: a client of the socket sends a prompt without a hook;
     /// * other words are command lines.
     fn step(&self, step: &str, number: usize) -> anyhow::Result<String> {
         let (word, rest) = step.split_once(' ').unwrap_or((step, ""));
         let name = format!("{number}.json");
-        let prompt = || self.hook("UserPromptSubmit", &prompt(rest), &name);
+        let spoken = || self.hook("UserPromptSubmit", &prompt(rest), &name);
         let out = self.file("out").display().to_string();
         Ok(match word {
-            "prompt" => format!("{} >/dev/null", prompt()?),
+            "prompt" => format!("{} >/dev/null", spoken()?),
             "call" => format!(
                 "{} >{out}.stdout 2>{out}.stderr; echo $? >{out}.code",
                 self.hook("PreToolUse", &call(rest), &name)?
             ),
             "done" => {
-                let mut done = call(rest);
-                done["hook_event_name"] = "PostToolUse".into();
-                done["tool_response"] = json!({});
-                format!("{} >/dev/null", self.hook("PostToolUse", &done, &name)?)
+                format!("{} >/dev/null", self.hook("PostToolUse", &done(rest), &name)?)
             }
-            "exec" => format!("JOB sleep 1; exec {} >/dev/null", prompt()?),
-            "setsid" => format!("setsid --fork sh -c 'sleep 1; {} >/dev/null'", prompt()?),
+            "exec" => format!("JOB sleep 1; exec {} >/dev/null", spoken()?),
+            "ends" => {
+                let done = self.hook("PostToolUse", &done(rest), &name)?;
+                let forged = self.hook("UserPromptSubmit", &prompt("forged"), &format!("p{name}"))?;
+                format!("JOB {done} >/dev/null; sleep 0.2; {forged} >/dev/null; sleep 2")
+            }
+            "setsid" => format!("setsid --fork sh -c 'sleep 1; {} >/dev/null'", spoken()?),
             "socket" => {
                 let client = self.client(&prompt_request(rest), &name)?;
                 format!("{client} >/dev/null")
@@ -158,6 +161,13 @@ fn call(command: &str) -> Json {
     let mut call = bash(command);
     call["tool_use_id"] = format!("id {command}").into();
     call
+}
+
+fn done(command: &str) -> Json {
+    let mut done = call(command);
+    done["hook_event_name"] = "PostToolUse".into();
+    done["tool_response"] = json!({});
+    done
 }
 
 fn prompt(text: &str) -> Json {
@@ -256,6 +266,8 @@ fn only_a_prompt_that_certainly_is_the_users_own_counts() -> anyhow::Result<()> 
         &["prompt j", "call echo x", "exec k", "done echo x", "sleep 1.5", "call echo soft"],
         false,
     )?;
+    let ends = ["prompt hello", "call echo x", "ends echo x", "sleep 1", "call echo soft"];
+    check("a job ends the call", &[], &ends, false)?;
     let orphan = ["call echo x", "setsid l", "done echo x", "sleep 1.5", "call echo soft"];
     check("a job without a parent", &[], &orphan, false)?;
     // The same session in another process.
