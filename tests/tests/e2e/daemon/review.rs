@@ -91,9 +91,9 @@ impl Bench {
     /// * `ends COMMAND`: a child reports the end of a call, and then a prompt;
     /// * `socket TEXT`: a client of the socket sends a prompt without a hook;
     /// * other words are command lines.
-    fn step(&self, step: &str, number: usize) -> anyhow::Result<String> {
+    fn step(&self, step: &str, name: &str) -> anyhow::Result<String> {
         let (word, rest) = step.split_once(' ').unwrap_or((step, ""));
-        let name = format!("{number}.json");
+        let name = format!("{name}.json");
         let spoken = || self.hook("UserPromptSubmit", &prompt(rest), &name);
         let out = self.file("out").display().to_string();
         Ok(match word {
@@ -149,7 +149,7 @@ impl Bench {
 
     fn write_steps(&self, name: &str, steps: &[&str]) -> anyhow::Result<String> {
         let lines: anyhow::Result<Vec<String>> =
-            steps.iter().enumerate().map(|(at, step)| self.step(step, at)).collect();
+            steps.iter().enumerate().map(|(at, step)| self.step(step, &format!("{name}-{at}"))).collect();
         let file = self.file(name);
         // The kernel's start times have steps of 10 ms.
         fs::write(&file, lines?.join("\nsleep 0.1\n") + "\n")?;
