@@ -25,7 +25,7 @@ fn by_plan(findings: Vec<Finding>, case: &Case<'_>) -> Vec<Finding> {
         Some(PlanCheck::Compared(report)) if report.lifts() => {
             with(findings, Exemption::Plan, |finding| finding.verdict == Verdict::Ask)
         }
-        Some(PlanCheck::Compared(_) | PlanCheck::Missing(_)) | None => findings,
+        Some(PlanCheck::Compared(_) | PlanCheck::Missing { .. }) | None => findings,
     }
 }
 

@@ -30,8 +30,13 @@ pub enum PlanMode {
 /// A call beside the plan of its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanCheck {
-    /// Plans are enforced strictly, and the session has none that can be read. The reason, for a person.
-    Missing(String),
+    /// The session has no plan that castellan can read, but it needs one.
+    Missing {
+        /// The reason, for a person.
+        why: String,
+        /// The consequence: that of a departure from the plan.
+        enforcement: PlanEnforcement,
+    },
     /// The call was compared.
     Compared(PlanReport),
 }

@@ -2,7 +2,7 @@
 
 use castellan_event::{Call, Facts};
 use castellan_plans::Departure;
-use castellan_policy::{PlanCheck, PlanMode};
+use castellan_policy::{PlanCheck, PlanEnforcement, PlanMode};
 
 use super::{Asked, Judge, Whose};
 use crate::clock::unix_ms;
@@ -30,19 +30,20 @@ impl Judge {
         if mode == PlanMode::Off {
             return None;
         }
-        let missing = |why: String| Some(Planned { check: PlanCheck::Missing(why), compared: None });
+        let missing = |why, enforcement| {
+            Some(Planned { check: PlanCheck::Missing { why, enforcement }, compared: None })
+        };
         let found = self.memory().plan_of(whose.session.root, whose.workspace.as_ref());
         let Some((place, mut in_force)) = found else {
-            return missing("this session has no plan".to_owned()).filter(|_| mode == PlanMode::Strict);
+            let why = "plans are enforced, and this session has no plan".to_owned();
+            return missing(why, PlanEnforcement::Strict).filter(|_| mode == PlanMode::Strict);
         };
         let plan = match self.plans.copies.get(&in_force.hash) {
             Ok(plan) => plan,
-            Err(why) if mode == PlanMode::Strict || in_force.is_strict => {
-                return missing(format!("the copy of this session's plan cannot be read: {why}"));
-            }
             Err(why) => {
-                self.fail("plan", &format!("the copy of {} cannot be read: {why}", in_force.source));
-                return None;
+                let why = format!("the copy of this session's plan cannot be read: {why}");
+                self.fail("plan", &format!("{}: {why}", in_force.source));
+                return missing(why, in_force.enforcement(mode));
             }
         };
         in_force.calls = in_force.calls.saturating_sub(is_repeated.into());

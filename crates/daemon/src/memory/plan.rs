@@ -1,6 +1,6 @@
 //! [`PlanInForce`]: a plan in force, and [`PlanPlace`], its sessions. Does not depend on the contents of a plan.
 
-use castellan_policy::PlanEnforcement;
+use castellan_policy::{PlanEnforcement, PlanMode};
 use serde::{Deserialize, Serialize};
 
 use crate::session_key::SessionKey;
@@ -40,9 +40,9 @@ pub(crate) struct PlanInForce {
 }
 
 impl PlanInForce {
-    /// Returns the consequence of a departure by the plan alone.
-    pub(crate) fn enforcement(&self) -> PlanEnforcement {
-        match (self.is_strict, self.is_approved) {
+    /// Returns the consequence of a departure: the stricter of the plan's and the settings'.
+    pub(crate) fn enforcement(&self, mode: PlanMode) -> PlanEnforcement {
+        match (self.is_strict || mode == PlanMode::Strict, self.is_approved) {
             (true, _) => PlanEnforcement::Strict,
             (false, true) => PlanEnforcement::Ask,
             (false, false) => PlanEnforcement::Warn,

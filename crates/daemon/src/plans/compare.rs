@@ -5,7 +5,7 @@ use std::path::Path;
 use castellan_event::{Call, Effect, EffectKind, Facts, Scope};
 use castellan_files::read_text;
 use castellan_plans::{CallView, Departure, DepartureKind, Plan, check, covers};
-use castellan_policy::{PlanDeparture, PlanEnforcement, PlanMode, PlanReport};
+use castellan_policy::{PlanDeparture, PlanMode, PlanReport};
 use castellan_shell::{agent_shells, comments};
 
 use crate::limits::GIT_HEAD_BYTES_MAX;
@@ -44,7 +44,6 @@ pub(crate) fn compare(
         // A person who approved a plan wants to be asked about changes, not about a look.
         departures.retain(|one| !matches!(one.kind, DepartureKind::Command | DepartureKind::Arguments));
     }
-    let strict = if mode == PlanMode::Strict { PlanEnforcement::Strict } else { PlanEnforcement::Warn };
     let shown = |departure: &Departure| PlanDeparture {
         kind: departure.kind.meaning(),
         subject: departure.subject.clone(),
@@ -53,7 +52,7 @@ pub(crate) fn compare(
     let name = &plan.parts().name;
     let report = PlanReport {
         name: if name.is_empty() { in_force.source.clone() } else { name.clone() },
-        enforcement: in_force.enforcement().max(strict),
+        enforcement: in_force.enforcement(mode),
         is_approved: in_force.is_approved,
         departures: departures.iter().map(shown).collect(),
         // The facts name the workspace of the session, and a person approved the plan for its own.
@@ -140,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_stricter_of_plan_and_settings_decides() {
-        use PlanEnforcement::{Ask, Strict, Warn};
+        use castellan_policy::PlanEnforcement::{Ask, Strict, Warn};
         let facts = facts("rm", EffectKind::Delete, "/w/x");
         for (is_strict, is_approved, mode, expected) in [
             (false, false, PlanMode::Warn, Warn),

@@ -6,14 +6,15 @@ use crate::case::{Case, Reading};
 use crate::plan::{PlanCheck, PlanDeparture, PlanEnforcement, PlanReport};
 use crate::stages::Found;
 
-/// Denies, asks about or records a departure. Without a plan that strict sessions need, denies all but reading.
+/// Denies, asks about or records a departure. Without a plan that a session needs, each call but a read is a departure.
 pub(super) fn plan(case: &Case<'_>, _: &Reading<'_>) -> Found {
     match case.state.plan {
         None => Found::default(),
-        Some(PlanCheck::Missing(_)) if is_harmless(case) => Found::default(),
-        Some(PlanCheck::Missing(why)) => {
-            let finding = Finding::new(Verdict::Deny, Code::Plan, "plans are enforced, and ").with_text(why);
-            Some(Finding { is_firm: true, ..finding }).into()
+        Some(PlanCheck::Missing { .. }) if is_harmless(case) => Found::default(),
+        Some(PlanCheck::Missing { why, enforcement }) => {
+            let verdict = verdict(*enforcement);
+            let finding = Finding::new(verdict, Code::Plan, why.as_str());
+            Some(Finding { is_firm: verdict != Verdict::Ask, ..finding }).into()
         }
         Some(PlanCheck::Compared(report)) => departed(case, report),
     }
@@ -27,16 +28,22 @@ fn is_harmless(case: &Case<'_>) -> bool {
 fn departed(case: &Case<'_>, report: &PlanReport) -> Found {
     let Some(first) = report.departures.first() else { return Found::default() };
     let verdict = match report.enforcement {
-        PlanEnforcement::Warn => Verdict::Defer,
         PlanEnforcement::Strict if report.is_ad_hoc => case.settings().plans.ad_hoc.verdict(),
-        PlanEnforcement::Strict => Verdict::Deny,
-        PlanEnforcement::Ask => Verdict::Ask,
+        enforcement => verdict(enforcement),
     };
     // An allow of this stage would suppress the agent's own prompt.
     let verdict = if verdict == Verdict::Allow { Verdict::Defer } else { verdict };
     let finding = message(Finding::new(verdict, Code::Plan, first.kind).with_text(" "), first, report);
     // A person can only grant an ask.
     Some(Finding { is_firm: verdict != Verdict::Ask, ..finding }).into()
+}
+
+fn verdict(enforcement: PlanEnforcement) -> Verdict {
+    match enforcement {
+        PlanEnforcement::Warn => Verdict::Defer,
+        PlanEnforcement::Ask => Verdict::Ask,
+        PlanEnforcement::Strict => Verdict::Deny,
+    }
 }
 
 fn message(finding: Finding, first: &PlanDeparture, report: &PlanReport) -> Finding {
@@ -112,15 +119,20 @@ mod tests {
 
     #[test]
     fn without_a_plan_that_it_needs_a_session_only_reads() {
-        let missing = PlanCheck::Missing("this session has none".to_owned());
-        for (tool, expected) in [
-            (ToolKind::Shell, Verdict::Deny),
-            (ToolKind::Write, Verdict::Deny),
-            (ToolKind::Unknown, Verdict::Deny),
-            (ToolKind::Read, Verdict::Defer),
-            (ToolKind::Internal, Verdict::Defer),
+        use PlanEnforcement::{Ask, Strict, Warn};
+        for (tool, enforcement, expected) in [
+            (ToolKind::Shell, Strict, Verdict::Deny),
+            (ToolKind::Shell, Ask, Verdict::Ask),
+            (ToolKind::Shell, Warn, Verdict::Defer),
+            (ToolKind::Write, Strict, Verdict::Deny),
+            (ToolKind::Write, Ask, Verdict::Ask),
+            (ToolKind::Unknown, Strict, Verdict::Deny),
+            (ToolKind::Read, Strict, Verdict::Defer),
+            (ToolKind::Internal, Strict, Verdict::Defer),
         ] {
-            assert_eq!(decide(&missing, AllowOrAsk::Ask, true, tool).answer, expected, "{tool:?}");
+            let missing = PlanCheck::Missing { why: "this session has none".to_owned(), enforcement };
+            let decision = decide(&missing, AllowOrAsk::Ask, true, tool);
+            assert_eq!(decision.answer, expected, "{tool:?} {enforcement:?}");
         }
     }
 }

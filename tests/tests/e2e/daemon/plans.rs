@@ -75,6 +75,15 @@ impl Place {
         Ok(shown["plans"].as_array().cloned().unwrap_or_default())
     }
 
+    /// Removes castellan's copies of plans, and ends the daemon that has read them.
+    fn lose_copies(&self) -> anyhow::Result<()> {
+        kill(self.home.start_daemon()?)?;
+        for copy in fs::read_dir(self.home.castellan().join("state/plans"))? {
+            fs::remove_file(copy?.path())?;
+        }
+        Ok(())
+    }
+
     fn rows(&self) -> anyhow::Result<Vec<Json>> {
         let text = fs::read_to_string(self.home.castellan().join("state/plan_violations.jsonl"))?;
         Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
@@ -175,11 +184,7 @@ fn strict_sessions_without_a_plan_only_read_and_cannot_give_themselves_one() -> 
     let mut call = place.call("t", "ls");
     call["cwd"] = elsewhere.display().to_string().into();
     assert_eq!(understood(&judge(&place.home, &call)?), "deny");
-    // The copy is gone.
-    kill(place.home.start_daemon()?)?;
-    for copy in fs::read_dir(place.home.castellan().join("state/plans"))? {
-        fs::remove_file(copy?.path())?;
-    }
+    place.lose_copies()?;
     assert_eq!(place.ask("ls")?, "deny");
     Ok(())
 }
@@ -317,6 +322,20 @@ fn no_agent_begins_a_plan_anew_or_comes_before_that_of_the_workspace() -> anyhow
             .is_some_and(|text| text.ends_with("wider than the plan before"))
     };
     assert_eq!(records.iter().filter(is_wider).count(), 1);
+    Ok(())
+}
+
+#[test]
+fn an_approved_plan_that_is_lost_asks() -> anyhow::Result<()> {
+    let place = Place::new("plan-approve-lost", ENFORCE)?;
+    let markdown = place.write("plan.md", "# Plan\n\n```sh\ntouch out/a\n```\n")?;
+    assert_eq!(place.castellan(&["plan", "propose", &markdown])?.code, Some(0));
+    let [proposal] = &place.plans()?[..] else { anyhow::bail!("a proposal") };
+    let id = proposal["proposal"].as_str().unwrap_or_default();
+    assert_eq!(place.person(&["plan", "approve", "--yes", id])?.code, Some(0));
+    assert_eq!(place.ask("touch out/b")?, "ask");
+    place.lose_copies()?;
+    assert_eq!(place.ask("touch out/b")?, "ask");
     Ok(())
 }
 
