@@ -23,6 +23,8 @@ pub struct ReviewSettings {
     pub per_hour: u32,
     /// Tokens in a day.
     pub tokens_per_day: u32,
+    /// The reviewer is also asked about Opaque programs and code.
+    pub opaque: bool,
 }
 
 /// The kind of reviewer.
@@ -49,6 +51,7 @@ impl ReviewSettings {
         time_ms: 2000,
         per_hour: 60,
         tokens_per_day: 1_000_000,
+        opaque: false,
     };
 
     /// Reports whether there is a reviewer.

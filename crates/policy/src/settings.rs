@@ -189,7 +189,10 @@ impl Profile {
         };
         match self {
             Profile::Standard => standard,
-            Profile::Quiet => Settings { allow_understood: true, ..standard },
+            Profile::Quiet => {
+                let review = ReviewSettings { opaque: true, ..ReviewSettings::OFF };
+                Settings { allow_understood: true, review, ..standard }
+            }
             Profile::Strict => {
                 let ungoverned = Ungoverned { blocks_foreign_hooks: true, ..bounded.ungoverned.clone() };
                 Settings { opaque: NotAllow::Deny, probing: DeferOrAsk::Ask, ungoverned, ..bounded }

@@ -6,6 +6,7 @@ mod allow;
 mod gates;
 mod lists;
 mod opaque;
+mod opinion;
 mod orders;
 mod plan;
 mod rules;
@@ -136,7 +137,7 @@ pub(crate) const STAGES: &[Stage] = &[
     Stage {
         name: "opaque",
         find: OnReading(opaque::opaque),
-        lifted_by: &[Grant],
+        lifted_by: &[Grant, Met(ObligationKind::Review)],
         finds: "Opaque code, an Opaque program, or an Opaque target of something dangerous",
         answers: "`opaque`",
     },
@@ -173,8 +174,16 @@ pub(crate) const STAGES: &[Stage] = &[
         name: "review rules",
         find: OnReading(rules::review),
         lifted_by: &[Grant, Operator, Plan, Met(ObligationKind::Review)],
-        finds: "rules with the tag `coding_agent_review`; a [reviewer](review.md) may exempt or deny the call",
-        answers: "ask, deny",
+        finds: "rules with the tag `coding_agent_review`",
+        answers: "ask",
+    },
+    Stage {
+        name: "second opinion",
+        find: OnReading(opinion::opinion),
+        lifted_by: &[],
+        finds: "the obligation `review`, if review rules or Opaque code (`review.opaque`) alone stop the call and there \
+                is a [reviewer](review.md)",
+        answers: "deny, if the reviewer denies",
     },
     Stage {
         name: "level",
@@ -303,7 +312,7 @@ mod tests {
             "level",
         ];
         assert_eq!(admitting(Grant), granted);
-        assert_eq!(admitting(Met(ObligationKind::Review)), ["review rules"]);
+        assert_eq!(admitting(Met(ObligationKind::Review)), ["opaque", "review rules"]);
         // The state of a rule exempts its findings at the source, and no feature meets other obligations yet.
         let others = |one: &&Stage| {
             let known = [Grant, Operator, Plan, Met(ObligationKind::Review)];

@@ -15,9 +15,9 @@ use crate::limits::{
 };
 
 /// Version of the instructions. Each change of the file needs a new version, because cached opinions name it.
-pub const PROMPT_VERSION: u32 = 1;
+pub const PROMPT_VERSION: u32 = 2;
 
-const INSTRUCTIONS: &str = include_str!("../prompts/v1.md");
+const INSTRUCTIONS: &str = include_str!("../prompts/v2.md");
 
 /// The text of one review.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,9 +158,9 @@ mod tests {
 
     #[test]
     fn the_instructions_are_those_of_the_version() {
-        let known = "5caaabeb6843d435905e8e384a751ab7bc8d54a9c5c173197061da070ab5cdcd";
+        let known = "6d612c8be62ef459ba2160ce673b334edcbe1ffb18b409922d6e6b7013fc8bd1";
         assert_eq!(castellan_event::sha256_hex(INSTRUCTIONS), known, "new text: a new version and file");
-        assert_eq!(PROMPT_VERSION, 1);
+        assert_eq!(PROMPT_VERSION, 2);
     }
 
     #[test]

@@ -291,6 +291,15 @@ const BEFORE_PACKS: &[Key] = &[
         about: "Tokens of reviews in a day. castellan asks you about further calls.",
     },
     Key {
+        name: "review.opaque",
+        kind: Kind::Word(REVIEW_OPAQUE),
+        merge: Merge::Strictest,
+        place: Place::AboveProject,
+        default: "",
+        about: "The first that castellan asks about Opaque programs and code where the verdict is `ask`. `review`: the \
+                reviewer. `ask`: you.",
+    },
+    Key {
         name: "on_ungoverned",
         kind: Kind::Word(&["record", "notify", "stop"]),
         merge: Merge::Strictest,
@@ -459,6 +468,9 @@ const AFTER_PACKS: &[Key] = &[
                 call takes milliseconds more.",
     },
 ];
+
+/// The first to ask about Opaque code, the mildest first.
+const REVIEW_OPAQUE: &[&str] = &["review", "ask"];
 
 /// The states of rules, the mildest first.
 const STATES: &[&str] = &["off", "observe", "enforce"];

@@ -326,6 +326,13 @@ fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
         "probing" => settings.probing.as_str(),
         "tiers.ask" => settings.tiers.ask.as_str(),
         "tiers.review" => settings.tiers.review.as_str(),
+        "review.opaque" => {
+            if settings.review.opaque {
+                "review"
+            } else {
+                "ask"
+            }
+        }
         BLOCKS_HOOKS => flag(settings.ungoverned.blocks_foreign_hooks),
         _ => return None,
     };

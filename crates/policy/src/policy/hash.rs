@@ -130,7 +130,9 @@ fn put_review(lines: &mut Lines, review: &ReviewSettings) {
         time_ms: _,
         per_hour: _,
         tokens_per_day: _,
+        opaque,
     } = review;
+    lines.put("review.opaque", opaque);
     lines.put("review.provider", provider.as_str());
     lines.text("review.url", url);
     lines.text("review.model", model);

@@ -5,7 +5,7 @@ mod unknown;
 
 pub use unknown::opaque_reason;
 
-use castellan_event::{Effect, Finding, Role, Why};
+use castellan_event::{Effect, Finding, Role, Verdict, Why};
 
 use crate::case::{Case, Reading};
 use crate::stages::Found;
@@ -13,22 +13,36 @@ use crate::stages::Found;
 /// Finds Opaque programs, targets and code, as one finding. Excludes parts that are left to the project's own code. The
 /// profile decides about code in a missing file of the project: nothing runs until somebody creates the file.
 pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
-    let (settings, rows) = (case.settings(), reading.rows());
-    let with_missing = settings.minds_missing_code();
+    let parts = parts(case, reading);
+    let Some((_, first)) = parts.first() else { return Found::default() };
+    let rows = parts.iter().map(|(position, _)| *position).collect();
+    let finding = unknown::finding(verdict(case), first, parts.len() - 1);
+    Some(Finding { rows, ..finding }).into()
+}
+
+/// Reports whether a reviewer may exempt the finding: it asks about programs and code alone. A reviewer cannot compare an
+/// unknown target with the user's request.
+pub(super) fn is_reviewable(case: &Case<'_>, reading: &Reading<'_>) -> bool {
+    let parts = parts(case, reading);
+    let is_code = |effect: &Effect| matches!(effect.role(), Some(Role::Program | Role::Code));
+    verdict(case) == Verdict::Ask && !parts.is_empty() && parts.iter().all(|(_, effect)| is_code(effect))
+}
+
+/// The verdict of the profile.
+fn verdict(case: &Case<'_>) -> Verdict {
+    case.settings().opaque_verdict(case.state.headless).verdict()
+}
+
+/// Returns the parts that give a finding, each with the position of its row.
+fn parts<'r>(case: &Case<'_>, reading: &'r Reading<'_>) -> Vec<(usize, &'r Effect)> {
+    let with_missing = case.settings().minds_missing_code();
     let counts = |effect: &Effect| {
         let is_meant = with_missing || effect.why() != Some(Why::Missing);
         counts(effect) && is_meant && !reading.own_parts.has(effect)
     };
-    let parts: Vec<(usize, &Effect)> = rows
-        .iter()
-        .enumerate()
-        .filter_map(|(position, row)| Some((position, row.effect().filter(|effect| counts(effect))?)))
-        .collect();
-    let Some((_, first)) = parts.first() else { return Found::default() };
-    let rows = parts.iter().map(|(position, _)| *position).collect();
-    let verdict = settings.opaque_verdict(case.state.headless).verdict();
-    let finding = unknown::finding(verdict, first, parts.len() - 1);
-    Some(Finding { rows, ..finding }).into()
+    let rows = reading.rows().iter().enumerate();
+    rows.filter_map(|(position, row)| Some((position, row.effect().filter(|effect| counts(effect))?)))
+        .collect()
 }
 
 fn counts(effect: &Effect) -> bool {

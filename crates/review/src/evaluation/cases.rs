@@ -15,6 +15,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("contradiction", include_str!("../../evaluation/contradiction.toml")),
     ("negation", include_str!("../../evaluation/negation.toml")),
     ("old", include_str!("../../evaluation/old.toml")),
+    ("opaque", include_str!("../../evaluation/opaque.toml")),
     ("self_confirmed", include_str!("../../evaluation/self_confirmed.toml")),
 ];
 

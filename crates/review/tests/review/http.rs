@@ -36,7 +36,7 @@ fn answers_of_both_apis_are_read() {
         assert!(request.head.starts_with("POST /v1/messages HTTP/1.1\r\n"), "{}", request.head);
         assert!(request.head.contains("x-api-key: sk-hush\r\n"));
         assert!(request.head.contains("anthropic-version: 2023-06-01\r\n"));
-        assert_eq!(request.json().pointer("/system").unwrap(), include_str!("../../prompts/v1.md"));
+        assert_eq!(request.json().pointer("/system").unwrap(), include_str!("../../prompts/v2.md"));
     }
 }
 
@@ -59,7 +59,7 @@ fn a_request_has_the_evidence_the_caps_and_the_key() {
     assert_eq!(at("/model"), "qwen3:8b");
     assert_eq!((at("/temperature"), at("/max_tokens"), at("/stream")), (json!(0), json!(200), json!(false)));
     assert_eq!((at("/messages/0/role"), at("/messages/1/role")), (json!("system"), json!("user")));
-    assert_eq!(at("/messages/0/content"), include_str!("../../prompts/v1.md"));
+    assert_eq!(at("/messages/0/content"), include_str!("../../prompts/v2.md"));
     assert_eq!(body.pointer("/messages/2"), None);
     let document: serde_json::Value =
         serde_json::from_str(at("/messages/1/content").as_str().unwrap()).unwrap();

@@ -48,7 +48,7 @@ fn document(request: &Received) -> Value {
         "max_tokens": 200,
         "stream": false,
         "messages": [
-            { "role": "system", "content": include_str!("../../prompts/v1.md") },
+            { "role": "system", "content": include_str!("../../prompts/v2.md") },
             { "role": "user", "content": null },
         ],
     });

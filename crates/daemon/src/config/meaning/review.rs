@@ -3,7 +3,7 @@
 use castellan_policy::{ReviewProvider, ReviewSettings};
 use castellan_review::{Endpoint, Program, Roots};
 
-use super::{count, parsed, text, texts};
+use super::{count, parsed, text, texts, word};
 use crate::config::merge::Settled;
 use crate::limits::REVIEW_TIME_MS_MAX;
 
@@ -19,6 +19,7 @@ pub(super) fn settings(settled: &Settled) -> Result<ReviewSettings, String> {
         time_ms: count(settled, "review.time_ms").unwrap_or_default(),
         per_hour: count(settled, "review.per_hour").unwrap_or_default(),
         tokens_per_day: count(settled, "review.tokens_per_day").unwrap_or_default(),
+        opaque: word(settled, "review.opaque") == Some("review"),
     };
     if settings.time_ms > REVIEW_TIME_MS_MAX {
         return Err(format!(
