@@ -10,6 +10,7 @@ mod plans;
 mod prompts;
 mod records;
 mod repository;
+mod reviews;
 mod signalled;
 mod trust;
 mod ungoverned;
@@ -30,6 +31,7 @@ pub use places::{check_directory, check_named_off, check_write};
 pub use plans::{check_presented_plan, check_strict_plan, check_warned_plan};
 pub use prompts::{check_asks_before_code_runs, check_prompts};
 pub use repository::check_repository;
+pub use reviews::{check_forged_prompt, check_reviews};
 pub use signalled::{KILL, SIGNALS, STOP, check_signalled_hook};
 pub use trust::check_trust;
 
@@ -62,6 +64,14 @@ const RULES: &str = r#"
   priority: WARNING
   source: coding_agent
   tags: [coding_agent_ask]
+
+- rule: Test review
+  desc: Leaves a file of the tests to the reviewer.
+  condition: tool.input contains "reviewed-file"
+  output: the test reviews this file
+  priority: WARNING
+  source: coding_agent
+  tags: [coding_agent_review]
 
 - rule: Test effect
   desc: Denies a file of the tests by what makes it, wherever the command stands.

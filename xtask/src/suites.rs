@@ -105,7 +105,7 @@ const SUITES: &[Suite] = &[
         steps: &[
             Step::Clients,
             Step::Run("cargo build --workspace"),
-            Step::Run("cargo test --workspace --test agents --test e2e -- plan review::"),
+            Step::Run("cargo test --workspace --test agents --test e2e -- plan review"),
         ],
     },
     Suite {

@@ -11,9 +11,9 @@ use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
     Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_asks, check_asks_before_code_runs,
-    check_ceiling, check_none_foreign, check_noticed, check_plugin, check_presented_plan, check_prompts,
-    check_repository, check_rewritten, check_signalled_hook, check_strict_plan, check_subagent,
-    check_switched_off, check_warned_plan,
+    check_ceiling, check_forged_prompt, check_none_foreign, check_noticed, check_plugin,
+    check_presented_plan, check_prompts, check_repository, check_reviews, check_rewritten,
+    check_signalled_hook, check_strict_plan, check_subagent, check_switched_off, check_warned_plan,
 };
 use serde_json::json;
 
@@ -44,6 +44,16 @@ fn claude_asks_before_it_runs_code_of_the_workspace() -> Result<()> {
 #[test]
 fn quiet_opens_far_fewer_prompts_than_claude_alone() -> Result<()> {
     check_prompts()
+}
+
+#[test]
+fn a_review_of_a_call_obeys_the_reviewer_and_asks_in_doubt() -> Result<()> {
+    check_reviews()
+}
+
+#[test]
+fn a_reviewer_never_sees_a_prompt_that_a_call_forges() -> Result<()> {
+    check_forged_prompt()
 }
 
 #[test]

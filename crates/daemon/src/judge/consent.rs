@@ -55,7 +55,7 @@ impl Judge {
         )
     }
 
-    /// Settles a decision: uses up a grant for one call, counts a denied try, and returns an unused grant to the store.
+    /// Settles a decision: uses up a grant for one call, counts a denied try and a call of a plan, and returns an unused grant to the store.
     /// Returns false, and uses up nothing, if the grounds of the decision have changed since.
     pub(super) fn settle(&self, weighed: &Weighed<'_>) -> bool {
         let Weighed { asked, whose, change, decision, grounds, consent, .. } = weighed;
@@ -63,7 +63,9 @@ impl Judge {
         let mut memory = self.memory();
         let has_its_grant = !change.used_grant || memory.epoch() == asked.epoch;
         let is_probing = |tries: &Tries| tries.is_probing_with(&change.denial_keys);
-        let is_settled = has_its_grant && is_probing(&memory.tries(&root)) == is_probing(&grounds.tries);
+        let is_settled = has_its_grant
+            && is_probing(&memory.tries(&root)) == is_probing(&grounds.tries)
+            && Judge::count_under_plan(&mut memory, weighed);
         if let Some(taken) = &consent.taken {
             let is_used =
                 |grant: &Grant| is_settled && change.used_grant && grant.is_used(decision, &grounds.facts);

@@ -6,28 +6,34 @@ use castellan_event::{Call, Code, Exemption, Verdict};
 use castellan_plans::{Departure, Outcome, ViolationRow};
 use castellan_policy::{Decision, PlanCheck, RequestId};
 
-use super::planned::Planned;
+use super::planned::{Compared, Planned};
 use super::weighed::Weighed;
 use super::{Asked, Judge, Whose};
 use crate::clock::unix_ms;
-use crate::memory::{PlanInForce, PlanPlace, Workspace};
+use crate::memory::{Memory, PlanInForce, PlanPlace, Workspace};
 use crate::plans::propose;
 use crate::session_key::SessionKey;
 
 impl Judge {
-    /// Counts a decided call under its plan, and logs its departures. A call that is asked about again was counted.
-    pub(super) fn follow_plan(&self, weighed: &Weighed<'_>) {
-        let Weighed { call, grounds, decision, .. } = weighed;
-        let Some(Planned { check, compared: Some((place, departures)) }) = &grounds.planned else { return };
-        if grounds.earlier.first.is_some() || decision.hold().is_some() {
-            return;
+    /// Counts a call under its plan. Returns false if parallel calls have spent the budget since the comparison.
+    pub(super) fn count_under_plan(memory: &mut Memory, weighed: &Weighed<'_>) -> bool {
+        let Some((_, compared)) = counted(weighed) else { return true };
+        if compared.is_overtaken(memory.calls_under(&compared.place)) {
+            return false;
         }
-        let last = departures.first().map(line).unwrap_or_default();
-        self.memory().count_plan(place, departures.len() as u64, last);
-        let is_ad_hoc = matches!(check, PlanCheck::Compared(report) if report.is_ad_hoc);
+        let last = compared.departures.first().map(line).unwrap_or_default();
+        memory.count_plan(&compared.place, compared.departures.len() as u64, last);
+        true
+    }
+
+    /// Logs the departures of a call from its plan.
+    pub(super) fn log_departures(&self, weighed: &Weighed<'_>) {
+        let Weighed { call, decision, .. } = weighed;
+        let Some((check, Compared { departures, .. })) = counted(weighed) else { return };
         if departures.is_empty() {
             return;
         }
+        let is_ad_hoc = matches!(check, PlanCheck::Compared(report) if report.is_ad_hoc);
         let command = call.command.as_deref().unwrap_or(&call.input_text);
         let outcome = outcome(decision);
         let rows: Vec<ViolationRow> = if is_ad_hoc {
@@ -107,6 +113,15 @@ impl Judge {
     pub(crate) fn own(&self) -> &[String] {
         &self.own
     }
+}
+
+/// Returns the comparison of a call with its plan. A call that is asked about again was counted, and a call that waits
+/// for a person is counted after the answer.
+fn counted<'w>(weighed: &'w Weighed<'_>) -> Option<(&'w PlanCheck, &'w Compared)> {
+    let Weighed { grounds, decision, .. } = weighed;
+    let Planned { check, compared } = grounds.planned.as_ref()?;
+    let is_counted = grounds.earlier.first.is_none() && decision.hold().is_none();
+    compared.as_ref().filter(|_| is_counted).map(|compared| (check, compared))
 }
 
 /// Describes a departure in a line.

@@ -12,8 +12,24 @@ use crate::plans::{Comparison, compare};
 /// A call beside its session's plan.
 pub(super) struct Planned {
     pub(super) check: PlanCheck,
-    /// The compared plan and the departures from it.
-    pub(super) compared: Option<(PlanPlace, Vec<Departure>)>,
+    pub(super) compared: Option<Compared>,
+}
+
+/// A compared plan, and the departures from it.
+pub(super) struct Compared {
+    pub(super) place: PlanPlace,
+    pub(super) departures: Vec<Departure>,
+    /// The calls that the plan permits.
+    budget: Option<u64>,
+    /// The calls before this one, as compared.
+    calls: u64,
+}
+
+impl Compared {
+    /// Reports whether other calls have spent the budget since the comparison. `calls`: the count now.
+    pub(super) fn is_overtaken(&self, calls: u64) -> bool {
+        self.budget.is_some_and(|budget| self.calls < budget && calls >= budget)
+    }
 }
 
 impl Judge {
@@ -55,6 +71,8 @@ impl Judge {
         };
         let places = (workspace.as_str(), whose.inside());
         let Comparison { departures, report } = compare(of, mode, (call, facts), places, unix_ms() / 1000);
-        Some(Planned { check: PlanCheck::Compared(report), compared: Some((place, departures)) })
+        let compared =
+            Compared { place, departures, budget: plan.parts().budget.calls, calls: in_force.calls };
+        Some(Planned { check: PlanCheck::Compared(report), compared: Some(compared) })
     }
 }

@@ -80,7 +80,7 @@ impl Judge {
         self.commit(&judged.record(asked.started.elapsed()), whose, &change.marks)?;
         drop(reviewed);
         self.tell_trust(whose, &call.agent, policy, Look::Call);
-        self.follow_plan(&weighed);
+        self.log_departures(&weighed);
         self.keep_waiting(&weighed);
         if let (Some(time), Some(id)) = (decision.hold(), change.request) {
             return Ok(Outcome::Held { id, time });

@@ -89,6 +89,11 @@ impl Memory {
         })
     }
 
+    /// Returns the number of calls under a plan.
+    pub(crate) fn calls_under(&self, place: &PlanPlace) -> u64 {
+        self.lasting.plans.plans.get(place).map_or(0, |plan| plan.calls)
+    }
+
     /// Counts a call under a plan.
     pub(crate) fn count_plan(&mut self, place: &PlanPlace, departed: u64, last: String) {
         self.put(Entry::PlanCall { place: place.clone(), departed, last });

@@ -292,6 +292,20 @@ fn a_spent_budget_denies_under_a_strict_plan() -> anyhow::Result<()> {
 }
 
 #[test]
+fn parallel_calls_share_a_budget() -> anyhow::Result<()> {
+    let place = Place::new("plan-parallel", ENFORCE)?;
+    let file = place.write("plan.yaml", format!("{OWN}budget: {{ calls: 5 }}\n"))?;
+    assert_eq!(place.castellan(&["plan", "use", "--strict", &file])?.code, Some(0));
+    let ask = |number: usize| place.ask_in(&format!("s{}", number % 4), &format!("touch out/{number}"));
+    let answers = std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..24).map(|number| scope.spawn(move || ask(number))).collect();
+        asked.into_iter().map(|one| one.join().expect("no panic")).collect::<anyhow::Result<Vec<String>>>()
+    })?;
+    assert_eq!(answers.iter().filter(|answer| *answer == "defer").count(), 5, "{answers:?}");
+    Ok(())
+}
+
+#[test]
 fn no_agent_begins_a_plan_anew_or_comes_before_that_of_the_workspace() -> anyhow::Result<()> {
     let place = Place::new("plan-anew", ENFORCE)?;
     assert_eq!(place.ask("ls")?, "defer");
