@@ -110,12 +110,15 @@ fn claude(command: &mut Command, model: &Model, options: &Options) {
 }
 
 fn codex(command: &mut Command, model: &Model, options: &Options) {
+    command.args(["exec", "--json"]).args(codex_arguments(model, options));
+}
+
+/// Returns the arguments that connect Codex to a scripted model, and its permissions.
+pub(crate) fn codex_arguments(model: &Model, options: &Options) -> Vec<String> {
     let address = format!("model_providers.scripted.base_url=\"http://127.0.0.1:{}/v1\"", model.port());
-    command.args(["exec", "--json", "-m", options.codex_model, "-c", &address]);
-    command.args(options.codex_sandbox);
-    if options.trusts_hooks {
-        command.arg("--dangerously-bypass-hook-trust");
-    }
+    let trust: &[&str] = if options.trusts_hooks { &["--dangerously-bypass-hook-trust"] } else { &[] };
+    let fixed = ["-m", options.codex_model, "-c", &address];
+    fixed.iter().chain(options.codex_sandbox).chain(trust).map(|word| (*word).to_owned()).collect()
 }
 
 /// Gemini CLI offers its model no shell unless everything runs.

@@ -31,7 +31,7 @@ pub use places::{check_directory, check_named_off, check_write};
 pub use plans::{check_presented_plan, check_strict_plan, check_warned_plan};
 pub use prompts::{check_asks_before_code_runs, check_prompts};
 pub use repository::check_repository;
-pub use reviews::{check_forged_prompt, check_reviews};
+pub use reviews::{check_forged_prompt, check_reviews, check_reviews_of_codex};
 pub use signalled::{KILL, SIGNALS, STOP, check_signalled_hook};
 pub use trust::check_trust;
 

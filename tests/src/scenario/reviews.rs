@@ -8,11 +8,12 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value as Json, json};
 
 use super::{Registered, Stage, call_about};
-use crate::agents::Agent::Claude;
+use crate::agents::Agent::{Claude, Codex};
 use crate::attended::Attended;
 use crate::http::{Response, Server};
 use crate::model::{Block, Model, Script};
-use crate::run::AGENT_LIMIT;
+use crate::run::{self, AGENT_LIMIT, CODEX_UNKNOWN_MODEL, Options};
+use crate::terminal::{self, Session};
 use crate::wait::{file, until};
 
 /// An answer of the scripted reviewer.
@@ -76,6 +77,21 @@ fn completion(text: &str) -> Response {
     Response { content_type: "application/json", body: body.to_string().into_bytes() }
 }
 
+/// Starts Codex at a terminal on these calls. Its first prompt is `go`. It runs everything, and asks nobody.
+fn codex_at_prompt(judge: &Judge, calls: &[Block]) -> Result<Option<(Stage, Model, Session)>> {
+    let Some(stage) = Stage::with_config(Codex, &judge.config(), Registered::User)? else { return Ok(None) };
+    let turns: Vec<Vec<Block>> = calls.iter().map(|call| vec![call.clone()]).collect();
+    let model = Model::start(Codex.api(), vec![Script::main(turns)])?;
+    stage.home.start_daemon()?;
+    let executable = stage.executable.to_str().context("a path that is not UTF-8")?;
+    // For a model that it knows, Codex first offers a newer one.
+    let options = Options { codex_model: CODEX_UNKNOWN_MODEL, ..Options::default() };
+    let codex = run::codex_arguments(&model, &options);
+    let line: Vec<&str> = std::iter::once(executable).chain(codex.iter().map(String::as_str)).collect();
+    let session = terminal::start_on_screen(&stage.home, 40, 120, &[&line[..], &["go"]].concat())?;
+    Ok(Some((stage, model, session)))
+}
+
 /// Starts Claude Code on these calls. Its first prompt is `go`.
 fn at_prompt(judge: &Judge, calls: &[Block]) -> Result<Option<(Stage, Model, Attended)>> {
     let Some(stage) = Stage::with_config(Claude, &judge.config(), Registered::User)? else { return Ok(None) };
@@ -119,6 +135,31 @@ pub fn check_reviews() -> Result<()> {
             asked.contains(r#"\"text\":\"go\""#) && asked.contains("the test reviews this file"),
             "{asked}"
         );
+    }
+    Ok(())
+}
+
+/// Plays the same with Codex. Its session holds no ask, so an ask is a deny that a person can approve elsewhere.
+pub fn check_reviews_of_codex() -> Result<()> {
+    let deny = r#"{"answer": "deny", "reason": "the user wants no such file"}"#;
+    for (says, expected, told) in [
+        (Says::Text(ALLOW), "defer", ""),
+        (Says::Text(deny), "deny", "the user wants no such file"),
+        (Says::Text("Sure, go on."), "deny", "tell the user: request"),
+        (Says::Nothing, "deny", "tell the user: request"),
+    ] {
+        let judge = Judge::start(says)?;
+        let call = Codex.shell("touch reviewed-file");
+        let Some((stage, model, _session)) = codex_at_prompt(&judge, &[call])? else { return Ok(()) };
+        let heard = until(AGENT_LIMIT, || Ok(model.result_of("0-0-0")))?;
+        let heard = heard.with_context(|| format!("{says:?}: the call has no result"))?;
+        ensure!(heard.contains(told), "{says:?}: {heard}");
+        let is_made = stage.home.workspace().join("reviewed-file").exists();
+        ensure!(is_made == (expected == "defer"), "{says:?}: {heard} {:?}", judge.asked());
+        let calls = stage.calls()?;
+        ensure!(call_about(&calls, "reviewed-file")?["answer"] == expected, "{says:?}: {calls:?}");
+        let [asked] = &judge.asked()[..] else { anyhow::bail!("{says:?}: {:?}", judge.asked()) };
+        ensure!(asked.contains("go"), "{asked}");
     }
     Ok(())
 }

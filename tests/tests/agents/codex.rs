@@ -8,8 +8,8 @@ use castellan_tests::model::Block;
 use castellan_tests::run::{CODEX_CODE_MODE, CODEX_REVIEWED, CODEX_UNKNOWN_MODEL, Options};
 use castellan_tests::scenario::{
     Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_none_foreign, check_repository,
-    check_signalled_hook, check_strict_plan, check_subagent, check_switched_off, check_typed,
-    check_warned_plan,
+    check_reviews_of_codex, check_signalled_hook, check_strict_plan, check_subagent, check_switched_off,
+    check_typed, check_warned_plan,
 };
 use serde_json::json;
 
@@ -44,6 +44,11 @@ fn a_strict_plan_holds_against_its_agent() -> Result<()> {
 #[test]
 fn a_plan_in_warn_only_records() -> Result<()> {
     check_warned_plan(Codex)
+}
+
+#[test]
+fn a_review_of_a_call_obeys_the_reviewer_and_denies_in_doubt() -> Result<()> {
+    check_reviews_of_codex()
 }
 
 /// Codex interprets an empty answer as a yes.

@@ -9,6 +9,7 @@ const MEASURED: &[(&str, &str)] = &[
     ("pre_tool_use:0:0", "sha256:a7db280a18ce248f366cf74fda43bd861c0ba3eb0fc7d22e4175e58cf185b367"),
     ("permission_request:0:0", "sha256:e105aad3fa9ebee0500f88cb9c98451fee242f7235ec68de2597b94ac494a09e"),
     ("post_tool_use:1:0", "sha256:527dec2f3ab0c2022a68ee08f9653534f5d5c15c1613ef883f53d9bc168c09fe"),
+    ("user_prompt_submit:0:0", "sha256:15bf0ed0df850d61bdafc78dc02786c0a5766d12b1ea3b54cd1eb7e748c30068"),
 ];
 
 fn hooks_json() -> String {
@@ -21,10 +22,15 @@ fn hooks_json() -> String {
 }
 
 #[track_caller]
-fn check(config: &str, hooks_json: &str, pre: Trust, permission: Trust, post: Trust) {
+fn check(config: &str, hooks_json: &str, [pre, permission, post, prompt]: [Trust; 4]) {
     let mut found = hook_trust(config, PATH, hooks_json);
     found.sort_by(|a, b| a.0.cmp(&b.0));
-    let expected = [("PermissionRequest", permission), ("PostToolUse", post), ("PreToolUse", pre)];
+    let expected = [
+        ("PermissionRequest", permission),
+        ("PostToolUse", post),
+        ("PreToolUse", pre),
+        ("UserPromptSubmit", prompt),
+    ];
     assert_eq!(found, expected.map(|(event, trust)| (event.to_owned(), trust)));
 }
 
@@ -38,28 +44,31 @@ fn trust_is_read_as_codex_reads_it() {
             format!("[hooks.state.\"{PATH}:{key}\"]\ntrusted_hash = \"{hash}\"\nenabled = true\n")
         })
         .collect();
-    check(&trusting, &json, Trusted, Trusted, Trusted);
-    check("", &json, Untrusted, Untrusted, Untrusted);
-    check("not = = toml", &json, Untrusted, Untrusted, Untrusted);
-    check(&trusting.replace(PATH, "/elsewhere/hooks.json"), &json, Untrusted, Untrusted, Untrusted);
+    check(&trusting, &json, [Trusted; 4]);
+    check("", &json, [Untrusted; 4]);
+    check("not = = toml", &json, [Untrusted; 4]);
+    check(&trusting.replace(PATH, "/elsewhere/hooks.json"), &json, [Untrusted; 4]);
 
     let other_hash = trusting.replacen("sha256:a7", "sha256:a8", 1);
-    check(&other_hash, &json, Changed, Trusted, Trusted);
+    check(&other_hash, &json, [Changed, Trusted, Trusted, Trusted]);
     let inline = format!(
         "[hooks.state]\n\"{PATH}:{}\" = {{ trusted_hash = \"{}\", enabled = false }}\n\"{PATH}:{}\" = {{ enabled = true }}",
         MEASURED[0].0, MEASURED[0].1, MEASURED[1].0
     );
-    check(&inline, &json, Disabled, Untrusted, Untrusted);
+    check(&inline, &json, [Disabled, Untrusted, Untrusted, Untrusted]);
 
-    check(&trusting, &json.replace("\"timeout\": 10", "\"timeout\": 11"), Trusted, Trusted, Changed);
+    let timeout = json.replace("\"timeout\": 10", "\"timeout\": 11");
+    check(&trusting, &timeout, [Trusted, Trusted, Changed, Changed]);
     check(
         &trusting,
         &json.replacen("\"matcher\": \"*\"", "\"matcher\": \"Bash\"", 2),
-        Changed,
-        Trusted,
-        Changed,
+        [Changed, Trusted, Changed, Trusted],
     );
-    check(&trusting, &json.replace("--event PreToolUse", "--event  PreToolUse"), Changed, Trusted, Trusted);
+    check(
+        &trusting,
+        &json.replace("--event PreToolUse", "--event  PreToolUse"),
+        [Changed, Trusted, Trusted, Trusted],
+    );
     assert_eq!(hook_trust(&trusting, PATH, "{ // Codex reads no comments\n}"), []);
 }
 

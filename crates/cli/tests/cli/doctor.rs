@@ -112,8 +112,8 @@ fn a_hook_that_is_trusted_is_no_doubt() {
 #[test]
 fn codex_must_trust_the_hooks() {
     let Some(home) = installed(&["codex"]) else { return };
-    let why =
-        "castellan's hook is not trusted in `/hooks`, so not run: PreToolUse, PermissionRequest, PostToolUse";
+    let why = "castellan's hook is not trusted in `/hooks`, so not run: PreToolUse, PermissionRequest, PostToolUse, \
+               UserPromptSubmit";
     assert_found(&home, "bad", why);
     let status = home.run_ok(&["status"]);
     assert!(status.contains(&format!("Codex        not guarded: {why}")), "{status}");
