@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::Context as _;
 use castellan_tests::home::Home;
 use castellan_tests::hook::{bash, run, understood};
 use castellan_tests::process::Finished;
@@ -232,6 +233,28 @@ fn the_record_has_the_reason_of_the_reviewer() -> anyhow::Result<()> {
     // An equal question is asked once.
     assert_eq!(bench.agent(&[], &["prompt do it", "call echo soft"])?, "defer");
     assert_eq!(bench.asked(), "");
+    Ok(())
+}
+
+#[test]
+#[ignore = "a measurement: prints microseconds of the daemon for a first review, a stored opinion, and no review"]
+fn a_stored_opinion_takes_the_usual_time() -> anyhow::Result<()> {
+    let bench = Bench::new("review-time", ALLOW)?;
+    let calls = ["call echo soft", "call echo x"].into_iter().cycle().take(200);
+    bench.agent(&[], &std::iter::once("prompt do it").chain(calls).collect::<Vec<_>>())?;
+    let records = bench.home.records()?;
+    let of = |word: &str| -> Vec<u64> {
+        let calls = records.iter().filter_map(|record| record.get("call"));
+        let meant = calls.filter(|call| call.to_string().contains(word));
+        meant.filter_map(|call| call["duration_us"].as_u64()).collect()
+    };
+    let (reviewed, others) = (of("soft"), of("echo x"));
+    let median = |mut times: Vec<u64>| {
+        times.sort_unstable();
+        times.get(times.len() / 2).copied()
+    };
+    let (first, stored) = reviewed.split_first().context("no call is recorded")?;
+    println!("first {first}, stored {:?}, no review {:?}", median(stored.to_vec()), median(others));
     Ok(())
 }
 
