@@ -96,6 +96,13 @@ fn check(agent: &Agent) -> Result<(), (Range<usize>, String)> {
             return Err((prompt.span(), why));
         }
     }
+    if let Some(context) = &agent.judge.context {
+        let mut events = agent.events.get_ref().iter().map(Spanned::get_ref);
+        if !events.any(|event| event.name == context.get_ref().event && event.kind == EventKind::Done) {
+            let why = format!("`{}` is no event of the kind `done`", context.get_ref().event);
+            return Err((context.span(), why));
+        }
+    }
     if agent.settings.machine.is_some() != agent.families.machine.is_some() {
         let span = agent.settings.machine.as_ref().map(Spanned::span).unwrap_or_else(|| agent.word.span());
         return Err((span, "`settings.machine` and `families.machine` belong together".to_owned()));

@@ -25,6 +25,8 @@ pub(crate) struct Agent {
     pub(crate) variable_files: Vec<String>,
     pub(crate) options: Options,
     pub(crate) asks: Asks,
+    #[serde(default)]
+    pub(crate) judge: IntentJudge,
     pub(crate) tools: Vec<Spanned<Tool>>,
     pub(crate) background_key: Option<String>,
     #[serde(default)]
@@ -85,6 +87,30 @@ pub(crate) struct Event {
     pub(crate) matcher: Option<String>,
     #[serde(default)]
     pub(crate) blocks_on_failure: bool,
+}
+
+/// The agent's own judge of intent.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct IntentJudge {
+    pub(crate) modes: Vec<String>,
+    pub(crate) options: Vec<String>,
+    pub(crate) setting: Option<JudgeSetting>,
+    pub(crate) context: Option<Spanned<JudgeContext>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JudgeSetting {
+    pub(crate) key: String,
+    pub(crate) value: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JudgeContext {
+    pub(crate) event: String,
+    pub(crate) key: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

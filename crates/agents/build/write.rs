@@ -4,7 +4,9 @@ use std::fmt::{Debug, Write as _};
 
 use toml::Spanned;
 
-use crate::shape::{Acts, Agent, Event, EventKind, Key, Snapshots, Tool};
+use crate::shape::{
+    Acts, Agent, Event, EventKind, IntentJudge, JudgeContext, JudgeSetting, Key, Snapshots, Tool,
+};
 
 /// Returns the table, one `Spec` for each agent, for a module with the types in scope.
 pub(crate) fn table(agents: &[Agent]) -> String {
@@ -77,6 +79,7 @@ fn spec(agent: &Agent) -> String {
     field("variable_files", rows(&agent.variable_files, |path| variable_file(path)));
     field("options", options(agent));
     field("asks", asks(agent));
+    field("judge", judge(agent));
     field("tools", rows(&agent.tools, |tool| self::tool(tool.get_ref())));
     field("background_key", format!("{:?}", agent.background_key));
     let snapshots = agent.shell_snapshots.as_ref().map_or_else(
@@ -165,6 +168,15 @@ fn asks(agent: &Agent) -> String {
         objections.known_tools,
         objections.own_servers,
         objections.keys
+    )
+}
+
+fn judge(agent: &Agent) -> String {
+    let IntentJudge { modes, options, setting, context } = &agent.judge;
+    let setting = setting.as_ref().map(|JudgeSetting { key, value }| (key, value));
+    let context = context.as_ref().map(Spanned::get_ref).map(|JudgeContext { event, key }| (event, key));
+    format!(
+        "IntentJudge {{ modes: &{modes:?}, options: &{options:?}, setting: {setting:?}, context: {context:?} }}"
     )
 }
 

@@ -15,6 +15,7 @@ mod features;
 mod front_matter;
 mod hook_files;
 mod input;
+mod intent_judge;
 mod json;
 mod limits;
 mod managed;
@@ -54,8 +55,9 @@ pub use hook_files::{
     TRUST_FILE, given_config, given_settings, hook_files, read_hook_file, rereads_settings, variable_files,
 };
 pub use input::call_key_input;
+pub use intent_judge::{config_judges_intent, encode_judge_context, judge_setting_file, judges_intent};
 pub use json::JsonError;
-pub use limits::{PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
+pub use limits::{JUDGE_CONTEXT_UNITS_MAX, PAYLOAD_BYTES_MAX, SETTINGS_BYTES_MAX};
 pub use managed::{
     managed_settings_text, managed_toml_hooks, register_managed_toml, unregister_managed_toml,
 };

@@ -18,6 +18,9 @@ pub(crate) const MALFORMED_TEXT_BYTES_MAX: usize = 2048;
 /// UTF-16 units of a reason. Claude Code 2.1.330 spills longer strings into a file that the model may not read.
 pub(crate) const REASON_UNITS_MAX: usize = 10_000;
 
+/// UTF-16 units of a text for the agent's own judge. Claude Code 2.1.330 cuts the texts of all hooks together at 2000.
+pub const JUDGE_CONTEXT_UNITS_MAX: usize = 1_000;
+
 /// UTF-16 units of the line on stderr, which a terminal shows.
 pub(crate) const STDERR_UNITS_MAX: usize = 1_000;
 

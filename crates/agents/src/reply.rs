@@ -125,7 +125,7 @@ pub fn is_deferral(exit: i32, stdout: &str) -> bool {
     exit == 0 && (stdout.trim().is_empty() || serde_json::from_str(stdout).is_ok_and(is_note))
 }
 
-fn json_reply(answer: Option<Json>) -> Reply {
+pub(crate) fn json_reply(answer: Option<Json>) -> Reply {
     let stdout = answer.map(|answer| answer.to_string().into_bytes()).unwrap_or_default();
     Reply { exit: 0, stdout, stderr: Vec::new() }
 }
@@ -136,7 +136,7 @@ fn capped_line(text: &str) -> String {
 }
 
 /// Cuts a text to a number of UTF-16 units, as JavaScript counts, and marks the cut. Never returns a blank text.
-fn capped(text: &str, units_max: usize) -> String {
+pub(crate) fn capped(text: &str, units_max: usize) -> String {
     const MARK: &str = " [...]";
     if text.trim().is_empty() {
         return BLANK_REASON.to_owned();

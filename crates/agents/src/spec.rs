@@ -37,6 +37,8 @@ pub(crate) struct Spec {
     pub(crate) options: Options,
     /// The asks that the agent holds.
     pub(crate) asks: Asks,
+    /// The agent's own judge of intent.
+    pub(crate) judge: IntentJudge,
     /// Every known tool, its shell first.
     pub(crate) tools: &'static [ToolSpec],
     /// The key of a tool's input that lets the call continue after the turn. Only `false` means no.
@@ -219,6 +221,19 @@ pub(crate) struct Mode {
     pub(crate) prompts: bool,
     /// The agent decides as if a hook had not answered where the hook allows.
     pub(crate) ignores_allow: bool,
+}
+
+/// The agent's own judge of intent: a model that the agent asks whether a call is meant.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct IntentJudge {
+    /// The permission modes in which the agent asks it.
+    pub(crate) modes: &'static [&'static str],
+    /// The words of a command line that switch it on.
+    pub(crate) options: &'static [&'static str],
+    /// The key of the agent's configuration that switches it on, and the value that does.
+    pub(crate) setting: Option<(&'static str, &'static str)>,
+    /// The event, after a call, and the key of the hook's answer whose text the judge reads (measured).
+    pub(crate) context: Option<(&'static str, &'static str)>,
 }
 
 /// The calls for which a mode holds an ask.
