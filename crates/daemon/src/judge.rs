@@ -6,6 +6,7 @@ mod consent;
 mod failure;
 mod grounds;
 mod hold;
+mod host;
 mod outcome;
 mod plan;
 mod planned;
@@ -185,7 +186,8 @@ impl Judge {
                 self.over(asked, &whose, &done.call);
                 let ended = self.memory().end(whose.session.root, &done.call.tool.use_id);
                 self.check_later(&done.call.agent, ended);
-                self.note(&record::done(&done))
+                self.append(&record::done(&done))?;
+                Ok(self.risks_for_host(asked, &whose, &done).into())
             }
             Ok(Incoming::Session(event)) => {
                 let whose = self.whose(asked, &event.agent)?;

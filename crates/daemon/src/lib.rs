@@ -45,6 +45,7 @@ mod recorded;
 mod refusals;
 mod requests;
 mod reviews;
+mod risks;
 mod run;
 mod secret;
 mod server;

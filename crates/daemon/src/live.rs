@@ -13,7 +13,7 @@ pub use agent_start::AgentStart;
 pub(crate) use processes::unguarded;
 #[cfg(test)]
 pub(crate) use sessions::tests::Runs;
-pub(crate) use sessions::{Changed, Live, LiveSessions};
+pub(crate) use sessions::{Changed, Live, LiveSessions, agent_directory};
 pub use settings::HookSettings;
 pub(crate) use settings::{Own, SettingsChange};
 pub(crate) use tail::Tail;

@@ -25,6 +25,8 @@ pub struct ReviewSettings {
     pub tokens_per_day: u32,
     /// The reviewer is also asked about Opaque programs and code.
     pub opaque: bool,
+    /// The reviewer is also asked where the agent's own model judges intent.
+    pub with_host: bool,
 }
 
 /// The kind of reviewer.
@@ -52,6 +54,7 @@ impl ReviewSettings {
         per_hour: 60,
         tokens_per_day: 1_000_000,
         opaque: false,
+        with_host: false,
     };
 
     /// Reports whether there is a reviewer.

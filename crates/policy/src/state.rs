@@ -35,6 +35,8 @@ pub struct State<'s> {
     pub agent_prompts: bool,
     /// The agent runs a call without its own check if castellan allows it.
     pub honours_allow: bool,
+    /// The agent's own model judges whether its user meant the call.
+    pub host_judges: bool,
     /// No person can be asked.
     pub headless: bool,
     /// Highest access level of the session, independent of the profile: the agent's own mode lowers it.
@@ -109,6 +111,7 @@ impl<'s> State<'s> {
             agent_asks: true,
             agent_prompts: false,
             honours_allow: true,
+            host_judges: false,
             headless: false,
             ceiling: AccessLevel::FullAccess,
             workspace_trust: WorkspaceTrust::Trusted,

@@ -160,6 +160,8 @@ fn state<'s>(
         agent_asks: agents::holds_ask(agent, version, call, facts),
         agent_prompts: agents::prompts(agent, call),
         honours_allow: agents::honours_allow(agent, call),
+        // The record does not contain the command line.
+        host_judges: agents::judges_intent::<&[u8]>(agent, &record.permission_mode, Some(&[])),
         ceiling: agents::ceiling(agent, &record.permission_mode),
         ..State::plain(before)
     }

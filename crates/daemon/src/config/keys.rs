@@ -300,6 +300,15 @@ const BEFORE_PACKS: &[Key] = &[
                 reviewer. `ask`: you.",
     },
     Key {
+        name: "review.with_host",
+        kind: Kind::Flag,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "false",
+        about: "The reviewer is also asked where the agent's own model judges intent: in Claude Code's `auto`, and under \
+                Codex's auto-review.",
+    },
+    Key {
         name: "on_ungoverned",
         kind: Kind::Word(&["record", "notify", "stop"]),
         merge: Merge::Strictest,

@@ -20,6 +20,7 @@ use crate::facts::{facts_after, leave_to_sessions};
 use crate::memory::{CallKey, Given};
 use crate::record::Judged;
 use crate::requests::{Now, Waits};
+use crate::risks::Risks;
 use crate::shipped::CANARY_TOOL;
 use crate::world::FileSystem;
 
@@ -97,6 +98,7 @@ impl Judge {
         let is_at_prompt = waits(&weighed) == Waits::AtPrompt;
         let Weighed { asked, call, whose, consent, grounds, decision, change, .. } = weighed;
         let Grounds { earlier, facts, .. } = grounds;
+        let risks = Risks::of(&facts);
         let number = earlier.first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
             let begun = begun(call, number, facts, whose.inside());
@@ -119,7 +121,7 @@ impl Judge {
             epoch: asked.epoch,
         };
         let key = key(asked.agent, call);
-        self.keep_decision(whose, call, (key, consent.key), (change.answer, is_at_prompt));
+        self.keep_decision(whose, call, (key, consent.key), (change.answer, is_at_prompt, risks));
         self.memory().remember(key, given);
         reply(agents::encode(asked.agent, &asked.request.event, &reported))
     }

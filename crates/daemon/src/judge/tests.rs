@@ -3,6 +3,7 @@
 mod consent;
 mod friction;
 mod hold;
+mod host;
 mod over;
 mod second;
 mod trust;

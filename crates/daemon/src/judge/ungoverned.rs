@@ -15,6 +15,7 @@ use crate::memory::{CallKey, Consequence, Decided};
 use crate::peers::AgentProcess;
 use crate::process::Process;
 use crate::requests::GrantKey;
+use crate::risks::Risks;
 use crate::session_key::SessionKey;
 use crate::{notification, record};
 
@@ -77,13 +78,14 @@ impl Judge {
         whose: &Whose,
         call: &Call,
         (judged, granted_as): (CallKey, GrantKey),
-        (answer, is_at_prompt): (Verdict, bool),
+        (answer, is_at_prompt, risks): (Verdict, bool, Risks),
     ) {
         let decided = Decided {
             judged: Some(judged),
             input: Some(input(call)),
             granted_as: Some(granted_as),
             is_at_prompt,
+            risks,
             ..Decided::remembered(answer)
         };
         let mut memory = self.memory();

@@ -290,11 +290,11 @@ impl Started {
 /// Returns the start data of an agent's process.
 pub(crate) fn start_of(id: AgentId, pid: u32, cwd: PathBuf, arguments: Option<Vec<Vec<u8>>>) -> AgentStart {
     let off_variable = set_variable(pid, agents::off_variables(id));
-    AgentStart { dir: directory(id, pid), cwd, arguments, off_variable }
+    AgentStart { dir: agent_directory(id, pid), cwd, arguments, off_variable }
 }
 
 /// Returns the directory of an agent's own files, from the process's environment.
-fn directory(id: AgentId, pid: u32) -> Option<PathBuf> {
+pub(crate) fn agent_directory(id: AgentId, pid: u32) -> Option<PathBuf> {
     let Some(Answer::Process(Some(process))) = FileSystem::default().answer(&Query::Process { pid }) else {
         return None;
     };

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::limits::DECIDED_CALLS_MAX;
 use crate::memory::CallKey;
 use crate::requests::GrantKey;
+use crate::risks::Risks;
 use crate::session_key::SessionKey;
 
 #[derive(Debug, Default)]
@@ -32,6 +33,8 @@ pub(crate) struct Decided {
     pub(crate) granted_as: Option<GrantKey>,
     /// The verdict sent to the agent.
     pub(crate) answer: Verdict,
+    /// The risks of the judged call; none when only the log has it.
+    pub(crate) risks: Risks,
     /// The agent was to ask at its own prompt, and a person may be there.
     pub(crate) is_at_prompt: bool,
     /// The agent has reported the end of the call.
@@ -48,6 +51,7 @@ impl Decided {
             input: None,
             granted_as: None,
             answer,
+            risks: Risks::default(),
             is_at_prompt: false,
             is_over: false,
             is_reported: false,

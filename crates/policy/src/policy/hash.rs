@@ -131,8 +131,10 @@ fn put_review(lines: &mut Lines, review: &ReviewSettings) {
         per_hour: _,
         tokens_per_day: _,
         opaque,
+        with_host,
     } = review;
     lines.put("review.opaque", opaque);
+    lines.put("review.with_host", with_host);
     lines.put("review.provider", provider.as_str());
     lines.text("review.url", url);
     lines.text("review.model", model);
@@ -303,7 +305,9 @@ tags.mark=coding_agent_mark:
             "review.provider=command\nreview.url=\nreview.model=\nreview.command=/r\nreview.command=a\\nb\n";
         assert!(of(program.clone()).contains(expected), "{}", of(program));
         let limited = ReviewSettings { time_ms: 9, per_hour: 9, tokens_per_day: 9, ..program.clone() };
-        assert_eq!(of(limited), of(program));
+        assert_eq!(of(limited), of(program.clone()));
+        let beside = ReviewSettings { with_host: true, ..program.clone() };
+        assert_ne!(of(beside), of(program));
     }
 
     #[test]

@@ -9,11 +9,11 @@ use crate::case::{Case, Reading};
 use crate::tags::RuleVerdict;
 
 /// Demands a review of the findings that a reviewer may exempt. A call that runs anyway, and a call that a person has
-/// refused, need no review.
+/// refused, need no review. Where the agent's own model judges intent, the settings must want a second judge.
 pub(super) fn opinion(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let settings = case.policy.settings();
-    let is_reviewed = settings.review.is_on() && case.state.mode == Mode::Enforce && !case.state.is_refused;
-    if !is_reviewed {
+    let is_wanted = settings.review.is_on() && (settings.review.with_host || !case.state.host_judges);
+    if !is_wanted || case.state.mode != Mode::Enforce || case.state.is_refused {
         return Found::default();
     }
     let by_rule = reading.matches.iter().any(|found| found.of.verdict == RuleVerdict::Review);
@@ -147,6 +147,18 @@ mod tests {
             State { is_refused: true, ..plain },
         ] {
             assert_eq!(judged("soft", &on, &state, Ok(())).1, 0, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_judges_itself_needs_no_reviewer_unless_the_settings_say_so() {
+        let session = Session::default();
+        let state = State { host_judges: true, ..State::plain(&session) };
+        for (with_host, expected) in [(false, (Verdict::Ask, 0)), (true, (Verdict::Defer, 1))] {
+            let provider = ReviewProvider::Command;
+            let review = ReviewSettings { provider, with_host, ..ReviewSettings::OFF };
+            let (decision, asked) = judged("soft", &policy_of(review, NotAllow::Ask), &state, Ok(()));
+            assert_eq!((decision.verdict, asked), expected, "{with_host}: {:?}", decision.findings);
         }
     }
 

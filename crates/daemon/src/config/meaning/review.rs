@@ -3,7 +3,7 @@
 use castellan_policy::{ReviewProvider, ReviewSettings};
 use castellan_review::{Endpoint, Program, Roots};
 
-use super::{count, parsed, text, texts, word};
+use super::{count, flag, parsed, text, texts, word};
 use crate::config::merge::Settled;
 use crate::limits::REVIEW_TIME_MS_MAX;
 
@@ -20,6 +20,7 @@ pub(super) fn settings(settled: &Settled) -> Result<ReviewSettings, String> {
         per_hour: count(settled, "review.per_hour").unwrap_or_default(),
         tokens_per_day: count(settled, "review.tokens_per_day").unwrap_or_default(),
         opaque: word(settled, "review.opaque") == Some("review"),
+        with_host: flag(settled, "review.with_host").unwrap_or_default(),
     };
     if settings.time_ms > REVIEW_TIME_MS_MAX {
         return Err(format!(
