@@ -224,6 +224,9 @@ impl State {
             Api::Chat => chat::conversation(&body),
         };
         let (script, mut turn) = self.next_turn(&conversation);
+        if let (Api::Anthropic, Some(answer)) = (self.api, anthropic::answer_to_question(&body)) {
+            turn = vec![(String::new(), Block::Text(answer.to_owned()))];
+        }
         if let Some(path) = plan_file(&String::from_utf8_lossy(&request.body)) {
             turn.iter_mut().for_each(|(_, block)| block.name_plan_file(&path));
         }

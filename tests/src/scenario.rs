@@ -3,6 +3,7 @@
 
 mod asks;
 mod at_prompt;
+mod judges;
 mod late;
 mod levels;
 mod places;
@@ -25,6 +26,7 @@ use serde_json::{Value as Json, json};
 
 pub use asks::check_asks;
 pub use at_prompt::{check_agreed_at_prompt, check_refused_at_prompt};
+pub use judges::{check_claudes_judge, check_codexs_reviewer, check_prompt_hooks};
 pub use late::check_late_answer;
 pub use levels::{check_ceiling, check_denied_escalation, check_escalation};
 pub use places::{check_directory, check_named_off, check_write};

@@ -359,6 +359,15 @@ mod tests {
         let prompt = r#"{"hooks":{"PermissionRequest":[{"hooks":[{"type":"http","url":"http://x"}]}]}}"#;
         check(claude, local, prompt, false, None, &[r#"PermissionRequest {"type":"http","url":"http://x"}"#]);
 
+        // Hooks that ask a model are foreign hooks too.
+        for kind in ["prompt", "agent"] {
+            let entry = format!(r#"{{"type":"{kind}","prompt":"fine?"}}"#);
+            let both = format!(r#"[{{"hooks":[{entry}]}}]"#);
+            let text = format!(r#"{{"hooks":{{"PreToolUse":{both},"PermissionRequest":{both}}}}}"#);
+            let found = [format!("PreToolUse {entry}"), format!("PermissionRequest {entry}")];
+            check(claude, local, &text, false, None, &[&found[0], &found[1]]);
+        }
+
         check(codex, "hooks.json", &register(codex, "", &hook).unwrap(), true, None, &[]);
         check(
             codex,

@@ -11,9 +11,10 @@ use castellan_tests::model::Block;
 use castellan_tests::run::Options;
 use castellan_tests::scenario::{
     Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_asks, check_asks_before_code_runs,
-    check_ceiling, check_forged_prompt, check_none_foreign, check_noticed, check_plugin,
-    check_presented_plan, check_prompts, check_repository, check_reviews, check_rewritten,
-    check_signalled_hook, check_strict_plan, check_subagent, check_switched_off, check_warned_plan,
+    check_ceiling, check_claudes_judge, check_forged_prompt, check_none_foreign, check_noticed, check_plugin,
+    check_presented_plan, check_prompt_hooks, check_prompts, check_repository, check_reviews,
+    check_rewritten, check_signalled_hook, check_strict_plan, check_subagent, check_switched_off,
+    check_warned_plan,
 };
 use serde_json::json;
 
@@ -69,6 +70,20 @@ fn a_plan_in_warn_only_records() -> Result<()> {
 #[test]
 fn a_plan_that_claude_presents_waits_for_a_person() -> Result<()> {
     check_presented_plan()
+}
+
+#[test]
+fn claudes_own_judge_reads_the_risks_of_earlier_calls_and_no_other_text_of_hooks() -> Result<()> {
+    for is_attended in [false, true] {
+        check_claudes_judge(true, is_attended)?;
+        check_claudes_judge(false, is_attended)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_prompt_hook_does_not_answer_castellans_ask() -> Result<()> {
+    check_prompt_hooks()
 }
 
 #[test]

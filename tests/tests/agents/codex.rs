@@ -7,9 +7,9 @@ use castellan_tests::freeing::check_freeing;
 use castellan_tests::model::Block;
 use castellan_tests::run::{CODEX_CODE_MODE, CODEX_REVIEWED, CODEX_UNKNOWN_MODEL, Options};
 use castellan_tests::scenario::{
-    Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_none_foreign, check_repository,
-    check_reviews_of_codex, check_signalled_hook, check_strict_plan, check_subagent, check_switched_off,
-    check_typed, check_warned_plan,
+    Case, KILL, Registered, SIGNALS, STOP, SwitchedOff, check, check_codexs_reviewer, check_none_foreign,
+    check_repository, check_reviews_of_codex, check_signalled_hook, check_strict_plan, check_subagent,
+    check_switched_off, check_typed, check_warned_plan,
 };
 use serde_json::json;
 
@@ -74,6 +74,11 @@ fn an_allowed_call_runs_without_codexs_own_review() -> Result<()> {
         check(Codex, Case { call: patch(file), options, ..case })?;
     }
     Ok(())
+}
+
+#[test]
+fn codexs_own_reviewer_reads_no_text_of_hooks() -> Result<()> {
+    check_codexs_reviewer()
 }
 
 #[test]
