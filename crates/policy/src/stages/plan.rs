@@ -29,7 +29,9 @@ fn departed(case: &Case<'_>, report: &PlanReport) -> Found {
     let Some(first) = report.departures.first() else { return Found::default() };
     let verdict = match report.enforcement {
         PlanEnforcement::Strict if report.is_ad_hoc => case.settings().plans.ad_hoc.verdict(),
-        enforcement => verdict(enforcement),
+        enforcement @ (PlanEnforcement::Warn | PlanEnforcement::Ask | PlanEnforcement::Strict) => {
+            verdict(enforcement)
+        }
     };
     // An allow of this stage would suppress the agent's own prompt.
     let verdict = if verdict == Verdict::Allow { Verdict::Defer } else { verdict };
