@@ -375,6 +375,7 @@ pub(crate) struct Families {
     pub(crate) plugins: PluginFamily,
     pub(crate) transcript: TranscriptFamily,
     pub(crate) mcp: McpFamily,
+    pub(crate) native: Option<NativeFamily>,
 }
 
 macro_rules! family {
@@ -396,3 +397,4 @@ family!(ServerFamily: Json, Toml);
 family!(PluginFamily: Marketplaces, Cache, Extensions);
 family!(TranscriptFamily: Messages, Items, Unread);
 family!(McpFamily: Name, Context);
+family!(NativeFamily: Permissions, Profile, Policy);

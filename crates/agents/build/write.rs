@@ -249,7 +249,9 @@ fn families(agent: &Agent) -> String {
     family("mcp", "Mcp", &of.mcp);
     let machine = of.machine.as_ref().map(|member| format!("MachineFamily::{member:?}"));
     let machine = machine.map_or("None".to_owned(), |member| format!("Some({member})"));
-    text + &format!("machine: {machine} }}")
+    let native = of.native.as_ref().map(|member| format!("NativeFamily::{member:?}"));
+    let native = native.map_or("None".to_owned(), |member| format!("Some({member})"));
+    text + &format!("machine: {machine}, native: {native} }}")
 }
 
 fn variable_file(path: &str) -> String {

@@ -20,6 +20,7 @@ mod json;
 mod limits;
 mod managed;
 mod mcp_servers;
+mod native;
 mod patch;
 mod payload;
 mod permissions;
@@ -62,6 +63,11 @@ pub use managed::{
     managed_settings_text, managed_toml_hooks, register_managed_toml, unregister_managed_toml,
 };
 pub use mcp_servers::{configured_servers, server_file};
+pub use native::{
+    Merged, NativeCommand, NativeError, NativeFile, NativeSecret, NativeValues, StoppedCommand,
+    has_auto_mode, has_native, is_plain_path, is_plain_word, merge_native, native_arguments, native_files,
+    native_paths, needs_sandbox_tools,
+};
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode, prompt_text};
 pub use permissions::{
     Permission, PermissionFormat, PermissionSubject, PermissionVerdict, Permissions, Unread,

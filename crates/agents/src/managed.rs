@@ -32,7 +32,7 @@ pub fn register_managed_toml(text: &str, hook: &HookCommand) -> Result<String, S
     let before = unregister_managed_toml(text)?;
     let (switched, needs_table) = switch_on(&before)?;
     let gap = if switched.is_empty() { "" } else { "\n" };
-    let added = format!("{switched}{gap}{BEGIN}{}{END}", tables(hook, needs_table));
+    let added = format!("{switched}{gap}{BEGIN}{}{END}", hook_tables(hook, needs_table));
     match parse(&added) {
         Ok(_) => Ok(added),
         Err(_) => Err(SettingsProblem::WrongShape {
@@ -85,7 +85,8 @@ fn switch_on(text: &str) -> Result<(String, bool), SettingsProblem> {
     }
 }
 
-fn tables(hook: &HookCommand, with_features: bool) -> String {
+/// Returns the tables that register castellan's hooks, and the switch if `with_features`.
+pub(crate) fn hook_tables(hook: &HookCommand, with_features: bool) -> String {
     let mut text = if with_features { "[features]\nhooks = true\n\n".to_owned() } else { String::new() };
     for event in hook_events(AgentId::CODEX) {
         let command = value(codex::line(AgentId::CODEX, hook, event.name));

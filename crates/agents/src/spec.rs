@@ -415,6 +415,19 @@ pub(crate) struct Families {
     pub(crate) transcript: TranscriptFamily,
     /// The mark of an MCP server's tool in a payload.
     pub(crate) mcp: McpFamily,
+    /// The agent's own settings; `None` if castellan renders none.
+    pub(crate) native: Option<NativeFamily>,
+}
+
+/// The agent's own settings that limit its calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NativeFamily {
+    /// Permission rules and a sandbox in `settings.json`: `native/claude.rs`.
+    Permissions,
+    /// A permission profile in `config.toml`, and rule files: `native/codex.rs`.
+    Profile,
+    /// A policy beside `settings.json`: `native/gemini.rs`.
+    Policy,
 }
 
 /// The format of a verdict.

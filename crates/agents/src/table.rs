@@ -4,9 +4,9 @@ use castellan_event::ToolKind;
 
 use crate::spec::{
     Acts, AgentPaths, Asks, Event, EventKind, Families, Form, Headless, Holds, HookEvent, HookFile, Hookless,
-    IntentJudge, Key, MachineFamily, McpFamily, Meaning, Mode, Moment, Objections, Options, PathKind, Place,
-    PluginFamily, ReaderFamily, RegistrationFamily, ReplyFamily, ServerFamily, Settings, Snapshots, Spec,
-    SwitchFamily, ToolSpec, Transcript, TranscriptFamily, Version,
+    IntentJudge, Key, MachineFamily, McpFamily, Meaning, Mode, Moment, NativeFamily, Objections, Options,
+    PathKind, Place, PluginFamily, ReaderFamily, RegistrationFamily, ReplyFamily, ServerFamily, Settings,
+    Snapshots, Spec, SwitchFamily, ToolSpec, Transcript, TranscriptFamily, Version,
 };
 
 include!(concat!(env!("OUT_DIR"), "/table.rs"));

@@ -27,6 +27,7 @@ pub(crate) mod request_ids;
 pub(crate) mod restart;
 pub(crate) mod review;
 pub(crate) mod rules;
+pub(crate) mod settings;
 pub(crate) mod start;
 pub(crate) mod status;
 pub(crate) mod stop;
@@ -91,6 +92,9 @@ pub(crate) enum Command {
     Suggest(suggest::Options),
     /// Judge recorded calls again with other rules and show the differences
     Replay(replay::Options),
+    /// Render an agent's own settings as a second line of defence
+    #[command(subcommand)]
+    Settings(settings::Command),
     /// List the supported agents, and which answers of castellan each supports
     Agents(agents::Options),
     /// Check the whole installation, with a live call through the hook of each agent
@@ -144,6 +148,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Report(options) => report::run(global, options),
         Command::Suggest(options) => suggest::run(global, options),
         Command::Replay(options) => replay::run(global, options),
+        Command::Settings(command) => settings::run(global, command),
         Command::Agents(options) => agents::run(global, options),
         Command::Doctor(options) => doctor::run(global, options),
         Command::Config(command) => config::run(global, command),

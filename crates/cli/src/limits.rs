@@ -17,6 +17,9 @@ pub(crate) const PASSWD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Bytes of a launcher that is compared: castellan writes a few hundred.
 pub(crate) const LAUNCHER_BYTES_MAX: u64 = 64 * 1024;
 
+/// Bytes of the stored hash of a rendered file: 64 letters.
+pub(crate) const RECORD_BYTES_MAX: u64 = 256;
+
 /// Backups beside an agent's settings file: the text before the last change, and two before it.
 pub(crate) const BACKUPS_MAX: usize = 3;
 

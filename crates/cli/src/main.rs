@@ -23,6 +23,7 @@ mod in_force;
 mod launch;
 mod launchers;
 mod limits;
+mod native;
 mod output;
 mod pager;
 mod policy;

@@ -1,6 +1,6 @@
 //! Value parsers of the command line. Each list of choices comes from the type itself.
 
-use castellan_agents::AgentId;
+use castellan_agents::{AgentId, has_native};
 use castellan_daemon::pack_names;
 use castellan_event::{Mode, Verdict};
 use castellan_policy::{Profile, RuleState};
@@ -35,6 +35,12 @@ pub(crate) fn rule_state() -> impl TypedValueParser<Value = RuleState> {
 pub(crate) fn agent() -> impl TypedValueParser<Value = AgentId> {
     PossibleValuesParser::new(AgentId::ALL.map(AgentId::word))
         .try_map(|word| word.to_lowercase().parse::<AgentId>())
+}
+
+/// Parses an agent for which castellan renders settings.
+pub(crate) fn agent_with_settings() -> impl TypedValueParser<Value = AgentId> {
+    let agents = AgentId::ALL.into_iter().filter(|agent| has_native(*agent)).map(AgentId::word);
+    PossibleValuesParser::new(agents).try_map(|word| word.to_lowercase().parse::<AgentId>())
 }
 
 pub(crate) fn priority(word: &str) -> Result<Priority, UnknownPriority> {

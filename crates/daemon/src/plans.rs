@@ -13,6 +13,7 @@ use serde_json::json;
 
 pub(crate) use self::compare::{Comparison, compare};
 pub(crate) use self::copies::Copies;
+pub use self::copies::parse as parse_plan;
 pub(crate) use self::proposals::{Proposals, Proposed, propose};
 pub(crate) use self::violations::Violations;
 

@@ -16,7 +16,7 @@ use pattern::{Anchor, Table, View};
 pub use places::Places;
 pub(crate) use places::{DEVICE, UNC};
 pub(crate) use table::PROGRAMS;
-use table::{OWN, Row};
+use table::{OWN, ROWS, Row};
 
 /// The classification of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,28 @@ pub(crate) fn own_below_home() -> impl Iterator<Item = &'static str> {
     let rows = OWN.iter().filter(|row| row.scope == Scope::Castellan);
     let below_home = rows.flat_map(|row| row.paths).filter_map(|path| path.strip_prefix("~/"));
     below_home.map(|path| path.strip_suffix("/**").unwrap_or(path))
+}
+
+/// Returns the patterns of files that hold secrets, as the table writes them (`~/` below a home, `/` below the root, `**/`
+/// anywhere), and true for a pattern that also matches files without secrets.
+pub fn secret_patterns() -> impl Iterator<Item = (&'static str, bool)> {
+    ROWS.iter().filter(|row| row.scope == Scope::Secret).flat_map(|row| {
+        row.paths.iter().map(|pattern| (*pattern, row.except.iter().any(|except| is_within(except, pattern))))
+    })
+}
+
+/// Returns the patterns of castellan's own files at their usual places.
+pub fn castellan_patterns() -> impl Iterator<Item = &'static str> {
+    OWN.iter().filter(|row| row.scope == Scope::Castellan).flat_map(|row| row.paths).copied()
+}
+
+/// Returns true if a pattern for the names of files matches the exception. An exception inside a whole directory does not
+/// make the directory's pattern wide.
+fn is_within(except: &str, pattern: &str) -> bool {
+    let (Some(name), Some(other)) = (pattern.strip_prefix("**/"), except.strip_prefix("**/")) else {
+        return false;
+    };
+    !name.ends_with("/**") && castellan_event::matches_star(name, other)
 }
 
 /// Classifies an absolute path that may have unknown components.
@@ -210,7 +232,6 @@ pub(crate) fn fold(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::table::ROWS;
     use super::*;
 
     fn places() -> Places {
@@ -281,6 +302,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_pattern_with_exceptions_is_wide() {
+        let wide: Vec<_> =
+            secret_patterns().filter(|(_, is_wide)| *is_wide).map(|(pattern, _)| pattern).collect();
+        assert_eq!(wide, ["**/*.pem", "**/*.keystore", "**/.env.*", "**/*.env"]);
+        let is_narrow = |pattern: &str| secret_patterns().any(|one| one == (pattern, false));
+        for pattern in ["**/.ssh/**", "**/.env", "~/.aws/credentials", "**/.claude/.credentials.json"] {
+            assert!(is_narrow(pattern), "{pattern}");
+        }
+        assert!(castellan_patterns().any(|pattern| pattern == "~/.config/castellan/**"));
     }
 
     #[test]

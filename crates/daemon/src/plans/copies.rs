@@ -78,7 +78,8 @@ impl Copies {
     }
 }
 
-fn parse(text: &str) -> Result<Plan, String> {
+/// Parses a plan. The error is a sentence for its author.
+pub fn parse(text: &str) -> Result<Plan, String> {
     read(text.as_bytes(), &programs).map_err(|error| error.to_string())
 }
 
