@@ -99,6 +99,19 @@ const SUITES: &[Suite] = &[
         ],
     },
     Suite {
+        name: "lockdown",
+        minutes: 10,
+        when: When::Named,
+        steps: &[
+            Step::Clients,
+            Step::Run("cargo build --workspace"),
+            Step::Tests {
+                threads: Some(2),
+                belongs: |test| test.package == END_TO_END && test.name == "lockdown",
+            },
+        ],
+    },
+    Suite {
         name: "plans",
         minutes: 10,
         when: When::Named,

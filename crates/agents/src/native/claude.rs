@@ -92,11 +92,21 @@ fn sandbox(values: &NativeValues) -> Json {
         "autoAllowBashIfSandboxed": false,
         "enabled": true,
         "failIfUnavailable": true,
+        "filesystem": { "denyRead": hidden(values) },
     });
     if let (Some(hosts), Some(fields)) = (&values.hosts, sandbox.as_object_mut()) {
         fields.insert("network".to_owned(), json!({ "allowedDomains": hosts }));
     }
     sandbox
+}
+
+/// Returns the usual places of secrets that a rule names anywhere: on Linux the sandbox hides a path, but not the matches
+/// of a pattern (measured). It takes the other paths from the `Read` rules.
+fn hidden(values: &NativeValues) -> Vec<String> {
+    let narrow = values.secrets.iter().filter(|secret| !secret.is_wide);
+    let names = narrow.filter_map(|secret| secret.pattern.strip_prefix("**/"));
+    let names = names.map(|name| name.strip_suffix("/**").unwrap_or(name)).filter(|name| !name.contains('*'));
+    names.flat_map(|name| [format!("~/{name}"), format!("{}/{name}", values.work_dir)]).collect()
 }
 
 #[cfg(test)]
@@ -145,6 +155,10 @@ mod tests {
         assert_eq!(found.ours.len(), hook_events(AgentId::CLAUDE).len());
         let settings: Json = serde_json::from_str(&file.text).unwrap();
         assert_eq!(settings["sandbox"]["network"]["allowedDomains"], json!(["static.crates.io"]));
+        assert_eq!(
+            settings["sandbox"]["filesystem"]["denyRead"],
+            json!(["~/.ssh", "/home/u/work/.ssh", "~/.env", "/home/u/work/.env"])
+        );
         assert_eq!(settings["permissions"]["additionalDirectories"], json!(["/home/u/repo"]));
         assert_eq!(settings["hooks"]["PreToolUse"][0]["hooks"][0]["onFailure"], json!("block"));
         assert_eq!(

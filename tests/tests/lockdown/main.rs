@@ -1,0 +1,4 @@
+//! Agents that castellan locks down beyond its hook.
+#![cfg(test)]
+
+mod settings;
