@@ -6,7 +6,7 @@
 //! An exception to a pattern (`read` for a path that a pattern denies) has no effect. The rules hold for commands in and
 //! outside of the sandbox; castellan writes none that allows, since such a command may leave the sandbox.
 
-use toml_edit::{InlineTable, Value};
+use toml_edit::{InlineTable, Key, Value};
 
 use super::{NativeSecret, NativeValues, of_this_system};
 use crate::managed::hook_tables;
@@ -50,11 +50,21 @@ fn config(values: &NativeValues) -> String {
 
 /// Returns the tables of the profile.
 pub(super) fn profile_text(values: &NativeValues) -> String {
-    let mut text = format!("\n[permissions.{PROFILE}]\n");
-    for (key, value) in profile_table(values).iter() {
-        text.push_str(&format!("{key} = {}\n", value.to_string().trim()));
+    section(&format!("permissions.{PROFILE}"), &profile_table(values))
+}
+
+/// Returns a table with the tables in it, each under its own header.
+fn section(name: &str, table: &InlineTable) -> String {
+    let key = |key: &str| Key::new(key).to_string();
+    let (mut plain, mut inner) = (String::new(), String::new());
+    for (name_of, value) in table.iter() {
+        match value.as_inline_table() {
+            Some(table) => inner.push_str(&section(&format!("{name}.{}", key(name_of)), table)),
+            None => plain.push_str(&format!("{} = {}\n", key(name_of), value.to_string().trim())),
+        }
     }
-    text
+    let header = if plain.is_empty() { String::new() } else { format!("\n[{name}]\n") };
+    header + &plain + &inner
 }
 
 fn profile_table(values: &NativeValues) -> InlineTable {
@@ -151,7 +161,7 @@ mod tests {
         ] {
             assert_eq!(of(path), access, "{path}");
         }
-        let below = files[":workspace_roots"].as_inline_table().unwrap();
+        let below = files[":workspace_roots"].as_table().unwrap();
         let below: Vec<_> = below.iter().map(|(path, access)| (path, access.as_str().unwrap())).collect();
         assert_eq!(below, [(".", "write"), ("**/{.ssh,.ssh/**,.env}", "deny")]);
         assert_eq!(read["permissions"]["castellan"]["network"]["enabled"].as_bool(), Some(false));

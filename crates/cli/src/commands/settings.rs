@@ -103,12 +103,17 @@ fn render(global: &Global, options: &Render) -> anyhow::Result<Exit> {
             ))?;
         }
     }
+    // The standard output of `--print` is the settings alone.
+    let say = |text: &str| match options.print {
+        true => writeln!(anstream::stderr(), "{text}"),
+        false => global.note(text),
+    };
     if !rendered.missing_tools.is_empty() {
         let tools = rendered.missing_tools.join(" and ");
-        global.note(&format!("without a sandbox, as this machine lacks {tools}"))?;
+        say(&format!("without a sandbox, as this machine lacks {tools}"))?;
     }
     for entry in &rendered.left_out {
-        global.note(&format!("left out of the plan: {}", printable(entry)))?;
+        say(&format!("left out of the plan: {}", printable(entry)))?;
     }
     Ok(if rendered.left_out.is_empty() { Exit::Done } else { Exit::Incomplete })
 }

@@ -29,6 +29,8 @@ const COMMANDS: &[&str] = &[
     "report",
     "suggest",
     "replay",
+    "settings",
+    "settings render",
     "agents",
     "doctor",
     "bench",

@@ -24,6 +24,7 @@ mod rules_import;
 mod rules_new;
 mod rules_test;
 mod service;
+mod settings;
 mod suggest;
 mod upgrade;
 mod users_only;
