@@ -3,6 +3,7 @@
 
 mod agents;
 mod golden;
+mod native;
 mod settings;
 mod strangers;
 mod transcript;
