@@ -1,13 +1,15 @@
 //! An agent under the settings that `castellan settings render` writes, with castellan's hook removed from them: no
 //! castellan judges a call, so whatever is stopped is stopped by the agent itself.
 
+mod steps;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use castellan_agents::{AgentId, HookCommand, NativeSecret, NativeValues, native_arguments};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::agents::{Agent, not_run};
 use crate::home::Home;
@@ -54,7 +56,7 @@ pub fn check_native(agent: Agent) -> Result<()> {
     agent.prepare(&home)?;
     render(&home, agent, &["--sandbox", "off"])?;
     remove_hooks(agent, &home)?;
-    play(agent, &executable, &home, &arguments(agent, &home), steps(agent, &home))
+    play(agent, &executable, &home, &arguments(agent, &home), steps::steps(agent, &home))
 }
 
 /// Plays Claude Code in `auto`: what the settings allow runs without its judging model, which no scripted model plays.
@@ -176,90 +178,6 @@ fn arguments(agent: Agent, home: &Home) -> Vec<String> {
         Agent::Claude => vec!["--settings".to_owned(), file(".claude/settings.json")],
         Agent::Gemini => vec!["--policy".to_owned(), file(".gemini/castellan.toml")],
         Agent::Codex | Agent::Qwen => Vec::new(),
-    }
-}
-
-fn steps(agent: Agent, home: &Home) -> Vec<Step> {
-    let outside = home.workspace().join("../outside-file").display().to_string();
-    let key = home.user().join(".ssh/id_rsa").display().to_string();
-    let cat_key = agent.shell(&format!("cat {key}"));
-    let planned = Step::runs(agent.shell("touch planned-file"), "repo/planned-file");
-    let stop = |told| Step::stops(agent.shell("castellan stop"), None, told);
-    match agent {
-        Agent::Claude => {
-            let file = |tool: &str, path: &str| Block::call(tool, json!({"file_path": path, "content": "x"}));
-            let settings = home.workspace().join(".claude/settings.local.json").display().to_string();
-            vec![
-                planned,
-                stop("has been denied"),
-                Step::stops(agent.shell("terraform destroy -h"), None, "haven't granted it"),
-                Step::stops(agent.shell("touch other-file"), Some("repo/other-file"), "needs approval"),
-                Step::stops(cat_key, None, "has been denied"),
-                Step::stops(agent.shell("cat .env"), None, "has been denied"),
-                Step::stops(
-                    Block::call("Read", json!({"file_path": key})),
-                    None,
-                    "denied by your permission",
-                ),
-                Step::stops(file("Write", &outside), Some("outside-file"), "haven't granted it"),
-                Step::stops(
-                    file("Write", &settings),
-                    Some("repo/.claude/settings.local.json"),
-                    "denied by your",
-                ),
-            ]
-        }
-        Agent::Codex => vec![
-            planned,
-            stop("castellan denies this command"),
-            Step::stops(agent.shell("terraform destroy -h"), None, "approval required by policy"),
-            Step::stops(cat_key, None, "Permission denied"),
-            Step::stops(agent.shell("cat .env"), None, "Permission denied"),
-            Step::stops(agent.shell("touch ../outside-file"), Some("outside-file"), "Read-only file system"),
-            Step::stops(
-                agent.shell("touch .codex/new-file"),
-                Some("repo/.codex/new-file"),
-                "Read-only file system",
-            ),
-            Step::stops(
-                Block::FreeCall {
-                    tool: "apply_patch".to_owned(),
-                    input: "*** Begin Patch\n*** Add File: ../patched-file\n+x\n*** End Patch".to_owned(),
-                },
-                Some("patched-file"),
-                "rejected",
-            ),
-        ],
-        Agent::Gemini | Agent::Qwen => vec![
-            planned,
-            stop("castellan denies this command"),
-            Step::stops(agent.shell("terraform destroy -h"), None, "requires user confirmation"),
-            Step::stops(agent.shell("touch other-file"), Some("repo/other-file"), "denied by policy"),
-            Step::stops(cat_key, None, "castellan denies reading a secret"),
-            Step::stops(
-                agent.shell("touch planned-file; cat .env"),
-                None,
-                "castellan denies reading a secret",
-            ),
-            Step::stops(
-                Block::call(
-                    "grep_search",
-                    json!({"pattern": "secret", "dir_path": ".", "include_pattern": ".env"}),
-                ),
-                None,
-                "castellan denies reading a secret",
-            ),
-            Step::stops(
-                Block::call("write_file", json!({"file_path": outside, "content": "x"})),
-                Some("outside-file"),
-                "",
-            ),
-            Step::stops(
-                Block::call("write_file", json!({"file_path": ".gemini/settings.json", "content": "{}"})),
-                None,
-                "castellan denies changing settings",
-            ),
-        ],
     }
 }
 

@@ -127,7 +127,9 @@ mod tests {
             those
                 .map(|rule| match &rule.subject {
                     PermissionSubject::Short(short) => short.as_str(),
-                    other => panic!("{other:?}"),
+                    other @ (PermissionSubject::Prefix(_) | PermissionSubject::Text(_)) => {
+                        panic!("{other:?}")
+                    }
                 })
                 .collect::<Vec<_>>()
         };

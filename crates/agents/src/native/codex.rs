@@ -101,7 +101,7 @@ fn workspace(values: &NativeValues) -> InlineTable {
     let names: Vec<&str> = values.secrets.iter().flat_map(anywhere).collect();
     if !names.is_empty() {
         // One pattern: each needs a search of its own.
-        workspace.insert(&format!("**/{{{}}}", names.join(",")), "deny".into());
+        workspace.insert(format!("**/{{{}}}", names.join(",")), "deny".into());
     }
     workspace
 }
@@ -138,7 +138,6 @@ mod tests {
 
     use super::super::tests::{values, words};
     use super::super::{native_arguments, native_files};
-    use super::*;
     use crate::agent::{AgentId, hook_events};
     use crate::permissions::{PermissionFormat, PermissionSubject, PermissionVerdict};
 

@@ -195,7 +195,7 @@ mod tests {
             count += 1;
             assert!(text.len() < 2000, "{}", text.len());
             for (at, _) in text.match_indices(')') {
-                let after = text[at + 1..].chars().next();
+                let after = text.get(at + 1..).and_then(|rest| rest.chars().next());
                 assert!(!after.is_some_and(|letter| "*+?{".contains(letter)), "{text}");
             }
         }

@@ -69,8 +69,7 @@ pub fn merge_native(
 /// Permission modes of Claude Code, from the strictest. A mode that is not listed stays.
 const MODES: &[&str] = &["plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions"];
 
-/// Truth values that tighten: the way to the key, and the value. `true` marks keys that are only set in a section that is
-/// there, or that castellan writes anyway.
+/// Truth values that tighten: the way to the key, and the value. A key that castellan does not render stays.
 const SWITCHES: &[(&[&str], bool)] = &[
     (&["disableAllHooks"], false),
     (&["sandbox", "enabled"], true),
@@ -229,7 +228,7 @@ fn with_lines(text: &str, ours: &str) -> String {
 
 fn document(text: &str) -> Result<DocumentMut, SettingsProblem> {
     let error = match Document::parse(text) {
-        Ok(document) => return Ok(document.into_mut().into()),
+        Ok(document) => return Ok(document.into_mut()),
         Err(error) => error,
     };
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();

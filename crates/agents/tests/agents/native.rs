@@ -85,7 +85,7 @@ fn of(text: &str, verdict: PermissionVerdict) -> Vec<String> {
     those
         .map(|rule| match rule.subject {
             PermissionSubject::Short(short) => short,
-            other => panic!("{other:?}"),
+            other @ (PermissionSubject::Prefix(_) | PermissionSubject::Text(_)) => panic!("{other:?}"),
         })
         .collect()
 }
