@@ -178,6 +178,7 @@ pub(crate) mod tests {
                 secret("/etc/ssl/private/**", false, Some("/etc/ssl/private")),
                 secret("**/.env", false, None),
                 secret("**/.env.*", true, None),
+                secret("/proc/*/environ", false, None),
                 secret("/C:/Windows/System32/config/**", false, None),
             ],
             kept: ["~/.config/castellan/**", "**/.claude/settings.json", "/etc/codex/**"]

@@ -55,6 +55,9 @@ fn permissions(values: &NativeValues) -> Json {
     };
     let secrets = |is_wide: bool| {
         let those = values.secrets.iter().filter(move |secret| secret.is_wide == is_wide);
+        // The sandbox has a `/proc` of its own. It looks matches up before each command, and a command fails if a process
+        // with such a file ends meanwhile (measured).
+        let those = those.filter(|secret| !values.has_sandbox || !secret.pattern.starts_with("/proc/"));
         of_this_system(those.map(|secret| secret.pattern.as_str())).map(rule_path)
     };
     let kept = || of_this_system(values.kept.iter().map(String::as_str)).map(rule_path);
@@ -174,7 +177,10 @@ mod tests {
         let values = NativeValues { is_auto: true, has_sandbox: false, ..values() };
         let auto = settings(AgentId::CLAUDE, &values);
         assert_eq!((&auto["permissions"]["defaultMode"], auto.get("sandbox")), (&json!("auto"), None));
+        let reads = |settings: &Json| settings.to_string().contains("Read(//proc/*/environ)");
+        assert!(reads(&auto));
         let values = NativeValues { has_sandbox: true, hosts: None, ..values };
+        assert!(!reads(&settings(AgentId::CLAUDE, &values)));
         assert_eq!(settings(AgentId::CLAUDE, &values)["sandbox"].get("network"), None);
     }
 }
