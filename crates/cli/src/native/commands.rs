@@ -5,8 +5,8 @@ use castellan_agents::{NativeCommand, StoppedCommand, is_plain_word};
 use castellan_plans::{CommandPattern, Plan};
 use castellan_programs::{Program, Slot, SlotRole, base_name, find};
 
-/// Beginnings of commands that the shipped rules deny or ask about under profile `standard`, for the programs and
-/// subcommands whose models say that they destroy something or change castellan. A test compares the file with the rules.
+/// Beginnings of commands that the shipped rules deny or ask about under profile `standard`. Each is a program or subcommand
+/// that destroys something or changes castellan, by its model. A test compares the file with the rules.
 const STOPPED: &str = include_str!("stopped.txt");
 
 /// Beginnings of commands that profile `quiet` allows with any ordinary arguments and that run no code of the workspace. A
