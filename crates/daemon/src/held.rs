@@ -10,7 +10,7 @@ use castellan_wire::Request;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::limits::{WAITING_CALLS_BYTES_MAX, WAITING_MAX, WAITING_PER_AGENT_MAX};
-use crate::peers::AgentProcess;
+use crate::peers::Sender;
 
 /// A held call.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct HeldCall {
     pub(crate) id: RequestId,
     pub(crate) stream: UnixStream,
     pub(crate) request: Request,
-    pub(crate) process: AgentProcess,
+    pub(crate) sender: Sender,
     /// Time of the reply if no person answers.
     pub(crate) until: Instant,
 }
@@ -62,7 +62,7 @@ impl HeldCalls {
         let mut inner = self.lock();
         let calls = &inner.calls;
         let bytes: usize = calls.iter().map(|held| held.request.payload.len()).sum();
-        let of_agent = calls.iter().filter(|held| held.process == call.process).count();
+        let of_agent = calls.iter().filter(|held| held.sender.agent == call.sender.agent).count();
         let is_room = calls.len() < WAITING_MAX
             && of_agent < WAITING_PER_AGENT_MAX
             && bytes.saturating_add(call.request.payload.len()) <= WAITING_CALLS_BYTES_MAX;
@@ -128,6 +128,7 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peers::AgentProcess;
 
     fn call(seed: u64, pid: u32, bytes: usize, wait: Duration) -> (HeldCall, UnixStream) {
         let (stream, other) = UnixStream::pair().unwrap();
@@ -138,9 +139,9 @@ mod tests {
             cwd: Vec::new(),
             payload: vec![0; bytes],
         };
-        let process = AgentProcess { pid, started: 1 };
+        let sender = AgentProcess { pid, started: 1 }.into();
         let until = Instant::now() + wait;
-        (HeldCall { id: RequestId::from_seed(seed), stream, request, process, until }, other)
+        (HeldCall { id: RequestId::from_seed(seed), stream, request, sender, until }, other)
     }
 
     const LONG: Duration = Duration::from_secs(600);

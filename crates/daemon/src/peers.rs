@@ -44,30 +44,41 @@ pub(crate) struct Admission<'a> {
 }
 
 impl Admission<'_> {
-    /// Stores an agent that asked about a call, for the user presence check. A peer that only tests the socket is none.
-    pub(crate) fn guard_agent(&self) {
+    /// Returns the sender of a request that names `parent` as the sender's parent. Stores its agent for the user presence
+    /// check. A peer that only tests the socket is none.
+    ///
+    /// A program that embeds an agent has no hook: it sends its own id as `parent`. It is then the agent itself, and the
+    /// process above it, such as the shell of a person, is none. Each process can claim that, and gains nothing: it
+    /// guards itself, and counts as an agent without a person.
+    pub(crate) fn sender(&self, parent: u32) -> Sender {
+        if parent == self.hook {
+            let agent = Process::read(self.hook).map_or_else(AgentProcess::default, |process| AgentProcess {
+                pid: process.pid,
+                started: process.started,
+            });
+            self.peers.lock().guard(agent);
+            return Sender { agent, hook: 0, is_embedding: true };
+        }
         if self.is_agent {
             self.peers.lock().guard(self.agent);
         }
-    }
-
-    /// Returns the sender of the request.
-    pub(crate) fn sender(&self) -> Sender {
-        Sender { agent: self.agent, hook: if self.is_agent { self.hook } else { 0 } }
+        Sender { agent: self.agent, hook: if self.is_agent { self.hook } else { 0 }, is_embedding: false }
     }
 }
 
 /// The sender of a request.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sender {
     pub(crate) agent: AgentProcess,
     /// The connected process, if an agent started it; else 0.
     pub(crate) hook: u32,
+    /// True for a program that embeds an agent: no person is at a prompt of castellan's knowledge.
+    pub(crate) is_embedding: bool,
 }
 
 impl From<AgentProcess> for Sender {
     fn from(agent: AgentProcess) -> Sender {
-        Sender { agent, hook: 0 }
+        Sender { agent, ..Sender::default() }
     }
 }
 
@@ -260,6 +271,25 @@ mod tests {
         assert!(!peers.is_guarded(agent.pid, agent.started + 1));
         admitted.pop();
         assert!(peers.admit(me).is_ok());
+    }
+
+    #[test]
+    fn a_program_that_embeds_an_agent_is_the_agent_itself() {
+        let peers = Peers::default();
+        let me = Process::read(std::process::id()).unwrap();
+        let above = Process::read(me.parent).unwrap();
+        let is_guarded = |process: &Process| peers.is_guarded(process.pid, process.started);
+        let admission = peers.admit(me.pid).unwrap();
+        let own = AgentProcess { pid: me.pid, started: me.started };
+        assert_eq!(admission.sender(me.pid), Sender { agent: own, hook: 0, is_embedding: true });
+        assert_eq!((is_guarded(&me), is_guarded(&above)), (true, false), "its parent may be a person's shell");
+        // A hook names its parent.
+        let of_hook = admission.sender(me.parent);
+        assert_eq!((of_hook.agent, of_hook.is_embedding), (admission.agent, false));
+        assert_ne!(of_hook.agent, own);
+        // The process has ended meanwhile.
+        let gone = Admission { peers: &peers, agent: AgentProcess::default(), is_agent: true, hook: u32::MAX };
+        assert_eq!(gone.sender(u32::MAX).agent, AgentProcess::default());
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::limits::{
     WORKERS_IDLE_MAX, WORKERS_MAX,
 };
 use crate::payloads::Payloads;
-use crate::peers::{AgentProcess, Peers};
+use crate::peers::{AgentProcess, Peers, Sender};
 use crate::refusals::Refusals;
 use crate::sockets::Socket;
 use crate::timed::Timed;
@@ -158,9 +158,9 @@ impl Server {
         }
         match read_request(announced, stream) {
             Ok(request) => {
-                admission.guard_agent();
-                let outcome = self.judge.answer(&request, admission.sender(), started, Holding::May);
-                self.carry_out(stream, request, admission.agent, outcome);
+                let sender = admission.sender(request.parent_pid);
+                let outcome = self.judge.answer(&request, sender, started, Holding::May);
+                self.carry_out(stream, request, sender, outcome);
                 drop(room);
                 self.judge.check_scripts();
             }
@@ -169,7 +169,7 @@ impl Server {
     }
 
     /// Sends the answer to a hook or makes the hook wait. A waiting call frees this thread and its agent's room.
-    fn carry_out(&self, stream: &UnixStream, request: Request, process: AgentProcess, outcome: Outcome) {
+    fn carry_out(&self, stream: &UnixStream, request: Request, sender: Sender, outcome: Outcome) {
         let (id, time) = match outcome {
             Outcome::Decided(reply) => return send(stream, &reply),
             Outcome::Held { id, time } => (id, time),
@@ -181,7 +181,7 @@ impl Server {
         if write_frame(&mut &*stream, Kind::Hold, &Hold { ms }.encode()).is_err() {
             return;
         }
-        let held = self.judge.hold(HeldCall { id, stream: kept, request, process, until });
+        let held = self.judge.hold(HeldCall { id, stream: kept, request, sender, until });
         if let Err(call) = held {
             self.answer_one(&call, Holding::No);
         }
@@ -198,7 +198,7 @@ impl Server {
     }
 
     fn answer_one(&self, call: &HeldCall, holding: Holding) {
-        let outcome = self.judge.answer(&call.request, call.process.into(), Instant::now(), holding);
+        let outcome = self.judge.answer(&call.request, call.sender, Instant::now(), holding);
         if let Outcome::Decided(reply) = outcome {
             send(&call.stream, &reply);
         }

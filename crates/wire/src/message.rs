@@ -9,7 +9,7 @@ pub struct Request {
     pub agent: String,
     /// `--event`, such as `PreToolUse`.
     pub event: String,
-    /// Process id of the hook's parent.
+    /// Process id of the hook's parent. A program that embeds an agent has no hook and sends its own id.
     pub parent_pid: u32,
     /// The hook's working directory, as bytes; empty when it has none.
     pub cwd: Vec<u8>,

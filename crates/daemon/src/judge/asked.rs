@@ -54,13 +54,18 @@ impl Asked<'_> {
 
     /// Reports whether certainly no person can answer the agent's own prompt.
     pub(super) fn is_known_headless(&self, permission_mode: &str) -> bool {
+        if self.sender.is_embedding {
+            return true;
+        }
         let arguments = arguments_of(self.agent_pid());
         arguments.is_some_and(|known| agents::is_headless(self.agent, Some(&known), permission_mode))
     }
 
-    /// Reports whether no person can be asked. A process that cannot be inspected counts as headless.
+    /// Reports whether no person can be asked. A process that cannot be inspected counts as headless. So does a program
+    /// that embeds an agent: castellan does not know its prompts.
     pub(super) fn is_headless(&self, permission_mode: &str) -> bool {
-        agents::is_headless(self.agent, arguments_of(self.agent_pid()).as_deref(), permission_mode)
+        self.sender.is_embedding
+            || agents::is_headless(self.agent, arguments_of(self.agent_pid()).as_deref(), permission_mode)
     }
 
     fn agent_version(&self) -> Option<Version> {

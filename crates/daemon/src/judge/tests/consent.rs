@@ -110,13 +110,13 @@ fn two_like_approvals_offer_a_grant_for_the_class_in_this_session() {
 fn check_word(word: impl FnOnce(&Judge, &str), expected: Option<End>) {
     let config = Config::parse("version = 1\nask_wait = 120\nask = [\"Bash(doubtful)\"]").unwrap();
     let bench = Bench::new(compile(&[], &config).policy, Mode::Enforce);
-    let process = AgentProcess::default();
-    let outcome = bench.judge.answer(&request(), process.into(), Instant::now(), Holding::May);
+    let sender = Sender::default();
+    let outcome = bench.judge.answer(&request(), sender, Instant::now(), Holding::May);
     let Outcome::Held { id, .. } = outcome else { panic!("{outcome:?}") };
     word(&bench.judge, &id.to_string());
     let (stream, _hook) = UnixStream::pair().unwrap();
     let until = Instant::now() + Duration::from_secs(600);
-    bench.judge.hold(HeldCall { id, stream, request: request(), process, until }).unwrap();
+    bench.judge.hold(HeldCall { id, stream, request: request(), sender, until }).unwrap();
     assert_eq!(bench.judge.held().holds(id), expected.is_none());
     if expected.is_some() {
         assert_eq!(

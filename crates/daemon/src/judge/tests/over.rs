@@ -98,7 +98,7 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
         "released" => {
             let (call, end) = bench.judge.held().next().unwrap();
             let outcome =
-                bench.judge.answer(&call.request, call.process.into(), Instant::now(), Holding::Was(end));
+                bench.judge.answer(&call.request, call.sender, Instant::now(), Holding::Was(end));
             let Outcome::Decided(reply) = outcome else { panic!("{outcome:?}") };
             reported(&reply)
         }
@@ -148,8 +148,8 @@ fn hold(bench: &Bench, request: &Request) {
     let (stream, hook) = std::os::unix::net::UnixStream::pair().unwrap();
     std::mem::forget(hook);
     let until = Instant::now() + time;
-    let (request, process) = (request.clone(), bench.process);
-    bench.judge.hold(HeldCall { id, stream, request, process, until }).unwrap();
+    let (request, sender) = (request.clone(), bench.process.into());
+    bench.judge.hold(HeldCall { id, stream, request, sender, until }).unwrap();
 }
 
 fn play(bench: &mut Bench, text: &str) {

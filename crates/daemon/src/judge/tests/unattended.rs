@@ -60,6 +60,25 @@ fn a_person_at_the_prompt_is_asked_there_alone() {
 }
 
 #[test]
+fn a_program_that_embeds_an_agent_has_no_prompt_that_castellan_knows() {
+    let (bench, agent) = bench(policy(ASKED), false);
+    let payload = json!({
+        "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": { "command": "doubtful" }, "tool_use_id": "u1",
+    });
+    let sender = Sender { is_embedding: true, ..bench.process.into() };
+    let asked = claude("PreToolUse", &payload);
+    let outcome = bench.judge.answer(&asked, sender, Instant::now(), Holding::May);
+    let Outcome::Decided(reply) = outcome else { panic!("{outcome:?}") };
+    let told = String::from_utf8(reply.stdout).unwrap();
+    let id = bench.judge.waiting().last().unwrap().id;
+    // The SDK holds an ask. A program without a person gives this message to its model.
+    assert!(told.contains("\"ask\"") && told.contains(&format!("tell the user: request {id}")), "{told}");
+    assert_eq!(SHOWN.take(), [id.to_string()]);
+    end(agent);
+}
+
+#[test]
 fn the_desktop_shows_nothing_where_the_user_does_not_want_it() {
     let config = Config::parse("version = 1\nnotify = false\nask = [\"Bash(doubtful)\"]").unwrap();
     let (bench, agent) = bench(compile(&[], &config).policy, true);
