@@ -282,13 +282,18 @@ mod tests {
         let admission = peers.admit(me.pid).unwrap();
         let own = AgentProcess { pid: me.pid, started: me.started };
         assert_eq!(admission.sender(me.pid), Sender { agent: own, hook: 0, is_embedding: true });
-        assert_eq!((is_guarded(&me), is_guarded(&above)), (true, false), "its parent may be a person's shell");
+        assert_eq!(
+            (is_guarded(&me), is_guarded(&above)),
+            (true, false),
+            "its parent may be a person's shell"
+        );
         // A hook names its parent.
         let of_hook = admission.sender(me.parent);
         assert_eq!((of_hook.agent, of_hook.is_embedding), (admission.agent, false));
         assert_ne!(of_hook.agent, own);
         // The process has ended meanwhile.
-        let gone = Admission { peers: &peers, agent: AgentProcess::default(), is_agent: true, hook: u32::MAX };
+        let gone =
+            Admission { peers: &peers, agent: AgentProcess::default(), is_agent: true, hook: u32::MAX };
         assert_eq!(gone.sender(u32::MAX).agent, AgentProcess::default());
     }
 

@@ -97,8 +97,7 @@ fn step(bench: &mut Bench, step: &Step<'_>, agents: &mut Vec<std::process::Child
         }
         "released" => {
             let (call, end) = bench.judge.held().next().unwrap();
-            let outcome =
-                bench.judge.answer(&call.request, call.sender, Instant::now(), Holding::Was(end));
+            let outcome = bench.judge.answer(&call.request, call.sender, Instant::now(), Holding::Was(end));
             let Outcome::Decided(reply) = outcome else { panic!("{outcome:?}") };
             reported(&reply)
         }
