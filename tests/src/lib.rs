@@ -12,6 +12,7 @@ pub mod plays;
 pub mod process;
 pub mod run;
 pub mod scenario;
+pub mod sdk;
 pub mod terminal;
 pub mod wait;
 pub mod walks;

@@ -31,6 +31,8 @@ pub struct Script {
     pub prompt: String,
     /// The turns, in order. The next turn is served when all calls of the previous turn have results.
     pub turns: Vec<Vec<Block>>,
+    /// True to serve the turns also to an agent that offers no tools.
+    pub is_for_no_tools: bool,
     /// An action just before the turn with this number is served.
     pub before: Option<(usize, Happening)>,
 }
@@ -41,12 +43,17 @@ pub type Happening = Box<dyn Fn() + Send + Sync>;
 impl Script {
     /// A script for the main conversation.
     pub fn main(turns: impl Into<Vec<Vec<Block>>>) -> Script {
-        Script { prompt: String::new(), turns: turns.into(), before: None }
+        Script { prompt: String::new(), turns: turns.into(), is_for_no_tools: false, before: None }
     }
 
     /// A script for the conversation that opens with `prompt`: a sub-agent's.
     pub fn subagent(prompt: &str, turns: impl Into<Vec<Vec<Block>>>) -> Script {
-        Script { prompt: prompt.to_owned(), turns: turns.into(), before: None }
+        Script { prompt: prompt.to_owned(), turns: turns.into(), is_for_no_tools: false, before: None }
+    }
+
+    /// Serves the turns also to an agent that offers no tools: a model may name any tool.
+    pub fn for_no_tools(self) -> Script {
+        Script { is_for_no_tools: true, ..self }
     }
 
     /// Adds an action just before turn `turn` is served.
@@ -247,7 +254,8 @@ impl State {
         let (number, script) = subagents
             .find(|(_, script)| conversation.opening.contains(&script.prompt))
             .map_or((0, self.scripts.first()), |(number, script)| (number, Some(script)));
-        let turns = script.filter(|_| !conversation.tools.is_empty()).map_or(&[][..], |script| &script.turns);
+        let is_served = |script: &&Script| script.is_for_no_tools || !conversation.tools.is_empty();
+        let turns = script.filter(is_served).map_or(&[][..], |script| &script.turns);
         let index = turns_done(turns, conversation.results.len());
         if let Some((_, happens)) =
             script.and_then(|script| script.before.as_ref()).filter(|(turn, _)| *turn == index)

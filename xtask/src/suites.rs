@@ -3,6 +3,7 @@
 
 mod clients;
 mod executables;
+mod kits;
 mod matrix;
 mod steps;
 
@@ -99,19 +100,6 @@ const SUITES: &[Suite] = &[
         ],
     },
     Suite {
-        name: "lockdown",
-        minutes: 10,
-        when: When::Named,
-        steps: &[
-            Step::Clients,
-            Step::Run("cargo build --workspace"),
-            Step::Tests {
-                threads: Some(2),
-                belongs: |test| test.package == END_TO_END && test.name == "lockdown",
-            },
-        ],
-    },
-    Suite {
         name: "plans",
         minutes: 10,
         when: When::Named,
@@ -119,6 +107,20 @@ const SUITES: &[Suite] = &[
             Step::Clients,
             Step::Run("cargo build --workspace"),
             Step::Run("cargo test --workspace --test agents --test e2e -- plan review"),
+        ],
+    },
+    Suite {
+        name: "lockdown",
+        minutes: 15,
+        when: When::Named,
+        steps: &[
+            Step::Clients,
+            Step::Kits,
+            Step::Run("cargo build --workspace"),
+            Step::Tests {
+                threads: Some(2),
+                belongs: |test| test.package == END_TO_END && test.name == "lockdown",
+            },
         ],
     },
     Suite {

@@ -1,4 +1,5 @@
-//! Agents that castellan locks down beyond its hook.
+//! Locked-down agents: the real agents, with scripted models that call tools all the same.
 #![cfg(test)]
 
+mod sdk;
 mod settings;

@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::clients;
 use super::executables::{self, Executable};
+use super::kits;
 use super::matrix::Share;
 use crate::root;
 
@@ -19,6 +20,8 @@ pub(super) enum Step {
     Run(&'static str),
     /// Installs the pinned agents.
     Clients,
+    /// Installs the real Claude Agent SDKs.
+    Kits,
     /// The test executables that belong to the suite, each with this number of threads.
     Tests { threads: Option<u8>, belongs: fn(&Executable) -> bool },
 }
@@ -29,6 +32,7 @@ impl Step {
         match self {
             Step::Run(line) => run_command(&line.split_ascii_whitespace().collect::<Vec<_>>(), until),
             Step::Clients => clients::install(until),
+            Step::Kits => kits::install(until),
             Step::Tests { threads, belongs } => {
                 let chosen = executables::built()?.into_iter().filter(belongs).collect();
                 executables::run(chosen, *threads, share, until)
@@ -42,6 +46,7 @@ impl fmt::Display for Step {
         f.write_str(match self {
             Step::Run(line) => line,
             Step::Clients => "install the agents",
+            Step::Kits => "install the agent SDKs",
             Step::Tests { .. } => "run the tests",
         })
     }
